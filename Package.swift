@@ -1,0 +1,52 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Every target is held to the same rules; a warning anywhere stops the build.
+let rules: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+func module(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = [])
+  -> Target
+{
+  .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: rules)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: name, dependencies: dependencies, swiftSettings: rules)
+}
+
+let package = Package(
+  name: "belfry",
+  products: [
+    .executable(name: "belfry", targets: ["belfry"]),
+    .library(name: "BelfryClient", targets: ["BelfryClient"]),
+  ],
+  // Read from the bottom up, this is the architecture: each layer names only the ones below it.
+  targets: [
+    .systemLibrary(name: "CHiredis"),
+    .systemLibrary(name: "CMicroHTTPD"),
+    .systemLibrary(name: "CJWT"),
+
+    module("BelfryModel"),
+    module("BelfryLoop"),
+    module("BelfryRedis", ["CHiredis", "BelfryLoop"]),
+    module("BelfryHTTP", ["CMicroHTTPD", "BelfryLoop"]),
+    module("BelfryStore", ["BelfryModel", "BelfryRedis"], resources: [.embedInCode("Functions")]),
+    module("BelfryHub", ["BelfryModel", "BelfryStore", "BelfryLoop"]),
+    module("BelfryServer", ["BelfryModel", "BelfryStore", "BelfryHub", "BelfryHTTP", "BelfryLoop", "CJWT"]),
+    module("BelfryClient", ["BelfryModel"]),
+    .executableTarget(
+      name: "belfry", dependencies: ["BelfryServer", "BelfryClient"], swiftSettings: rules),
+
+    tests("BelfryModelTests", ["BelfryModel"]),
+    tests("BelfryLoopTests", ["BelfryLoop"]),
+    tests("BelfryRedisTests", ["BelfryRedis", "BelfryLoop"]),
+    tests("BelfryHTTPTests", ["BelfryHTTP", "BelfryLoop"]),
+  ]
+)
