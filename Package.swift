@@ -29,12 +29,13 @@ let package = Package(
   ],
   // Read from the bottom up, this is the architecture: each layer names only the ones below it.
   targets: [
+    .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CHiredis"),
     .systemLibrary(name: "CMicroHTTPD"),
     .systemLibrary(name: "CJWT"),
 
     module("BelfryModel"),
-    module("BelfryLoop"),
+    module("BelfryLoop", ["CLinux"]),
     module("BelfryRedis", ["CHiredis", "BelfryLoop"]),
     module("BelfryHTTP", ["CMicroHTTPD", "BelfryLoop"]),
     module("BelfryStore", ["BelfryModel", "BelfryRedis"], resources: [.embedInCode("Functions")]),

@@ -1,0 +1,210 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// One thread, one epoll, and everything that lives on them. The loop is the executor of the actors placed
+/// on it (`unownedExecutor`), so they need no locks and switch between one another without a hop.
+///
+/// An iteration: wait, descriptor handlers, due timers, jobs, hooks. Handlers, timers and hooks are plain
+/// closures that never leave the thread; they enter an actor through `assumeIsolated`.
+///
+/// SAFETY of `@unchecked Sendable`: other threads use only `inbox`, `owner` and `thread`, which are safe by themselves. Everything else is reached behind `isCurrent`.
+package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
+  /// Jobs run in one iteration before the loop looks at its descriptors again. At about a microsecond a
+  /// job, I/O then waits for some milliseconds at most, however busy the actors are.
+  static let jobsPerIteration = 4_096
+
+  package let name: String
+  let thread = Mutex<pthread_t?>(nil)
+  private let inbox: Inbox
+  private let owner = Atomic<pthread_t>(0)
+
+  private let poller: Poller
+  private var watches = WatchTable()
+  private var timers = TimerHeap()
+  private var hooks: [LoopHook] = []
+  private var jobs = JobQueue()
+  private var batch: [Inbox.Item] = []
+  private var isStopping = false
+  /// The time at which this iteration began.
+  package private(set) var now = ContinuousClock.now
+
+  package init(name: String) throws(LoopError) {
+    self.name = name
+    inbox = try Inbox()
+    poller = try Poller()
+    try poller.add(inbox.descriptor, .readable, token: EventLoop.inboxToken)
+  }
+
+  // MARK: From any thread
+
+  /// Whether the caller runs on the loop's thread.
+  package var isCurrent: Bool {
+    owner.load(ordering: .relaxed) == pthread_self()
+  }
+
+  package func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    if isCurrent {
+      jobs.append(job)
+    } else {
+      inbox.append(.job(job))
+    }
+  }
+
+  /// Runs the action on the loop's thread, before long.
+  package func perform(_ action: @escaping @Sendable () -> Void) {
+    inbox.append(.action(action))
+  }
+
+  package func checkIsolated() {
+    precondition(isCurrent, "not on the thread of loop \(name)")
+  }
+
+  package func isIsolatingCurrentContext() -> Bool? {
+    isCurrent
+  }
+
+  /// Ends `run()` as soon as no job is left. Jobs enqueued later never run, so whoever stops a loop has first
+  /// awaited what lives on it.
+  package func stop() {
+    perform { self.isStopping = true }
+  }
+
+  // MARK: The iteration
+
+  /// Runs the loop on the calling thread until `stop()`. A loop runs once.
+  package func run() {
+    let (isFree, _) = owner.compareExchange(expected: 0, desired: pthread_self(), ordering: .relaxed)
+    precondition(isFree, "loop \(name) runs already")
+    defer { owner.store(0, ordering: .relaxed) }
+    while !(isStopping && jobs.isEmpty) {
+      iterate()
+    }
+  }
+
+  private func iterate() {
+    dispatchEvents()
+    fireTimers()
+    runJobs()
+    for hook in hooks { hook.run() }
+  }
+
+  private func dispatchEvents() {
+    let count: Int
+    do {
+      count = try poller.wait(timeoutMilliseconds: timeoutMilliseconds())
+    } catch {
+      // Only a closed or overwritten epoll descriptor gets here, which the loop alone owns.
+      preconditionFailure("loop \(name) lost its poller: \(error)")
+    }
+    now = .now
+    for index in 0..<count {
+      let (token, readiness) = poller.event(index)
+      if token == EventLoop.inboxToken {
+        takeInbox()
+      } else {
+        watches.find(token: token)?.dispatch(readiness)
+      }
+    }
+  }
+
+  private func takeInbox() {
+    inbox.take(into: &batch)
+    for item in batch {
+      switch item {
+      case .job(let job): jobs.append(job)
+      case .action(let action): action()
+      }
+    }
+    batch.removeAll(keepingCapacity: true)
+  }
+
+  private func fireTimers() {
+    // `now` stands still meanwhile, so a timer set by a timer waits for the next iteration.
+    while let timer = timers.popDue(at: now) { timer.fire() }
+  }
+
+  private func runJobs() {
+    let executor = unsafe asUnownedSerialExecutor()
+    for _ in 0..<EventLoop.jobsPerIteration {
+      guard let job = jobs.popFirst() else { return }
+      unsafe job.runSynchronously(on: executor)
+    }
+  }
+
+  /// How long to wait, rounded up: woken a little early, the loop would spin until the timer is due.
+  private func timeoutMilliseconds() -> Int32 {
+    if !jobs.isEmpty { return 0 }
+    guard let earliest = timers.earliest else { return -1 }
+    let remaining = ContinuousClock.now.duration(to: earliest)
+    guard remaining > .zero else { return 0 }
+    let (seconds, attoseconds) = remaining.components
+    let milliseconds =
+      min(seconds, 86_400) * 1_000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+    return Int32(milliseconds)
+  }
+
+  /// No watch has it: generations begin at 1.
+  private static let inboxToken: UInt64 = 0
+}
+
+// MARK: On the loop's thread only
+
+extension EventLoop {
+  /// Calls the handler in every iteration in which the descriptor is ready, until the watch is cancelled.
+  /// A hang-up or an error is reported even when nothing is asked for.
+  package func watch(
+    _ descriptor: Int32, for interest: Readiness, _ handler: @escaping (Readiness) -> Void
+  ) throws(LoopError) -> Watch {
+    checkIsolated()
+    let watch = Watch(
+      loop: self, descriptor: descriptor, generation: watches.nextGeneration(), interest: interest,
+      handler: handler)
+    try poller.add(descriptor, interest, token: watch.token)
+    watches.insert(watch)
+    return watch
+  }
+
+  func change(_ watch: Watch, _ interest: Readiness) throws(LoopError) {
+    checkIsolated()
+    try poller.change(watch.descriptor, interest, token: watch.token)
+  }
+
+  func remove(_ watch: Watch) {
+    checkIsolated()
+    poller.remove(watch.descriptor)
+    watches.remove(watch)
+  }
+
+  package func schedule(after delay: Duration, _ action: @escaping () -> Void) -> LoopTimer {
+    // Not the cached `now`: late in a long iteration, the timer would come early.
+    schedule(at: .now + delay, action)
+  }
+
+  package func schedule(
+    at deadline: ContinuousClock.Instant, _ action: @escaping () -> Void
+  ) -> LoopTimer {
+    checkIsolated()
+    let timer = LoopTimer(loop: self, deadline: deadline, action: action)
+    timers.insert(timer)
+    return timer
+  }
+
+  func remove(_ timer: LoopTimer) {
+    checkIsolated()
+    timers.remove(timer)
+  }
+
+  package func beforeWaiting(_ action: @escaping () -> Void) -> LoopHook {
+    checkIsolated()
+    let hook = LoopHook(loop: self, action: action)
+    hooks.append(hook)
+    return hook
+  }
+
+  func remove(_ hook: LoopHook) {
+    checkIsolated()
+    hooks.removeAll { $0 === hook }
+  }
+}

@@ -1,0 +1,59 @@
+import CLinux
+import Glibc
+
+/// The loop's epoll instance. Level-triggered: a handler may read as little as it likes and is called again.
+@safe struct Poller: ~Copyable {
+  /// Events taken from the kernel in one call. More only wait for the next iteration.
+  static let eventsPerWait = 256
+
+  private let epoll: Int32
+  private let events: UnsafeMutableBufferPointer<epoll_event>
+
+  init() throws(LoopError) {
+    epoll = try systemCall("epoll_create1") { epoll_create1(Int32(EPOLL_CLOEXEC)) }
+    unsafe events = .allocate(capacity: Poller.eventsPerWait)
+    unsafe events.initialize(repeating: epoll_event())
+  }
+
+  deinit {
+    unsafe events.deallocate()
+    close(epoll)
+  }
+
+  func add(_ descriptor: Int32, _ interest: Readiness, token: UInt64) throws(LoopError) {
+    try control(EPOLL_CTL_ADD, descriptor, interest, token: token)
+  }
+
+  func change(_ descriptor: Int32, _ interest: Readiness, token: UInt64) throws(LoopError) {
+    try control(EPOLL_CTL_MOD, descriptor, interest, token: token)
+  }
+
+  /// A descriptor that was closed before has left the set by itself; that is no error.
+  func remove(_ descriptor: Int32) {
+    epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, nil)
+  }
+
+  /// Waits and returns how many events there are; a signal in between counts as none.
+  /// - Parameter timeoutMilliseconds: -1 waits without end, 0 does not wait.
+  func wait(timeoutMilliseconds: Int32) throws(LoopError) -> Int {
+    let count = unsafe epoll_wait(epoll, events.baseAddress, Int32(events.count), timeoutMilliseconds)
+    if count >= 0 { return Int(count) }
+    if errno == EINTR { return 0 }
+    throw LoopError(cause: errno, place: "epoll_wait")
+  }
+
+  /// - Parameter index: below what the last `wait` returned.
+  func event(_ index: Int) -> (token: UInt64, readiness: Readiness) {
+    let event = unsafe events[index]
+    return unsafe (event.data.u64, Readiness(rawValue: event.events))
+  }
+
+  private func control(
+    _ operation: Int32, _ descriptor: Int32, _ interest: Readiness, token: UInt64
+  ) throws(LoopError) {
+    var event = unsafe epoll_event()
+    unsafe event.events = interest.rawValue
+    unsafe event.data.u64 = token
+    try systemCall("epoll_ctl") { unsafe epoll_ctl(epoll, operation, descriptor, &event) }
+  }
+}

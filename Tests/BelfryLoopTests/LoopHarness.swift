@@ -1,0 +1,54 @@
+import BelfryLoop
+
+/// An actor on a loop, as the layers above have them: what it does runs on the loop's thread.
+actor Resident {
+  nonisolated let loop: EventLoop
+  var log: [String] = []
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+  init(on loop: EventLoop) {
+    self.loop = loop
+  }
+
+  func note(_ line: String) {
+    log.append(line)
+  }
+
+  func run<R: Sendable>(_ body: @Sendable (isolated Resident) async throws -> R) async rethrows -> R {
+    try await body(self)
+  }
+}
+
+/// Gives the body a loop that runs on its own thread, and stops it afterwards, whatever happened.
+func withLoop<R>(_ body: (Resident) async throws -> R) async throws -> R {
+  let loop = try EventLoop(name: "test")
+  try loop.spawnThread()
+  do {
+    let result = try await body(Resident(on: loop))
+    loop.stop()
+    loop.join()
+    return result
+  } catch {
+    loop.stop()
+    loop.join()
+    throw error
+  }
+}
+
+/// Lets tests wait on the loop for something that a callback does.
+final class Gate {
+  private(set) var isOpen = false
+  private var waiter: CheckedContinuation<Void, Never>?
+
+  func open() {
+    isOpen = true
+    waiter?.resume()
+    waiter = nil
+  }
+
+  func wait() async {
+    guard !isOpen else { return }
+    await withCheckedContinuation { waiter = $0 }
+  }
+}
