@@ -1,0 +1,45 @@
+import CHiredis
+import Glibc
+
+/// Lets hiredis open a non-blocking socket and begin to connect it, and takes the descriptor over. It is
+/// connected when it becomes writable without an error.
+///
+/// - Parameter address: a host must be numeric: hiredis resolves names too, but blocks meanwhile.
+func beginConnecting(to address: RedisEndpoint.Address) throws(RedisError) -> Int32 {
+  let place = RedisEndpoint(address).description
+  let context: UnsafeMutablePointer<redisContext>?
+  switch address {
+  case .unixSocket(let path):
+    guard path.utf8.count <= RedisEndpoint.unixSocketPathBytesMax else {
+      // hiredis would cut it off and connect to something else.
+      let cause = "the path is longer than \(RedisEndpoint.unixSocketPathBytesMax) bytes"
+      throw RedisError(.invalidEndpoint, cause: cause, place: place)
+    }
+    unsafe context = redisConnectUnixNonBlock(path)
+  case .tcp(let host, let port):
+    unsafe context = redisConnectNonBlock(host, CInt(port))
+  }
+  guard let context = unsafe context else {
+    throw RedisError(.unavailable, cause: "no memory for a connection", place: place)
+  }
+  guard unsafe context.pointee.err == 0 else {
+    let cause = unsafe string(ofErrorText: context.pointee.errstr)
+    unsafe redisFree(context)
+    throw RedisError(.unavailable, cause: cause, place: place)
+  }
+  let descriptor = unsafe redisFreeKeepFd(context)
+  // A redis-server started by this process must not inherit its connections.
+  _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+  return descriptor
+}
+
+/// hiredis's error texts are C strings in arrays of fixed size, which Swift sees as tuples.
+func string<Tuple>(ofErrorText tuple: Tuple) -> String {
+  unsafe withUnsafeBytes(of: tuple) { bytes in
+    unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+  }
+}
+
+func describe(errno number: Int32) -> String {
+  unsafe String(cString: strerror(number))
+}

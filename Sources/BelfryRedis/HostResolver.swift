@@ -1,0 +1,123 @@
+import BelfryLoop
+import Glibc
+
+/// Finds the addresses of a host by name. `getaddrinfo` blocks, for seconds if the name server is away, so
+/// it runs on a thread of its own, which ends with the answer.
+///
+/// At most one look-up is under way: the threads that wait for a dead name server do not add up.
+final class HostResolver {
+  typealias Answer = Result<[String], RedisError>
+
+  private let loop: EventLoop
+  private let host: String
+  private var isResolving = false
+  private var completion: ((Answer) -> Void)?
+
+  init(host: String, loop: EventLoop) {
+    self.host = host
+    self.loop = loop
+  }
+
+  /// The address if the host is one already, or is this machine.
+  static func knownAddress(of host: String) -> String? {
+    if host == "localhost" { return "127.0.0.1" }
+    var address = in6_addr()
+    let isNumeric = unsafe inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1
+    return isNumeric ? host : nil
+  }
+
+  /// Looks the name up and calls back on the loop. A later call takes the place of an earlier one that is
+  /// still waiting.
+  func resolve(_ completion: @escaping (Answer) -> Void) {
+    self.completion = completion
+    guard !isResolving else { return }
+    isResolving = true
+    let lookup = HostLookup(host: host, loop: loop) { answer in
+      self.isResolving = false
+      let completion = self.completion.take()
+      completion?(answer)
+    }
+    if let error = lookup.start() {
+      isResolving = false
+      self.completion = nil
+      completion(.failure(error))
+    }
+  }
+
+  func forget() {
+    completion = nil
+  }
+}
+
+/// One look-up on its way through another thread and back.
+///
+/// SAFETY of `@unchecked Sendable`: the thread reads only `host` and `loop`, both immutable and Sendable;
+/// `completion` is called, and released with the action that holds this, on the loop alone.
+private final class HostLookup: @unchecked Sendable {
+  private let host: String
+  private let loop: EventLoop
+  private var completion: ((HostResolver.Answer) -> Void)?
+
+  init(host: String, loop: EventLoop, completion: @escaping (HostResolver.Answer) -> Void) {
+    self.host = host
+    self.loop = loop
+    self.completion = completion
+  }
+
+  /// Returns the error if there can be no thread.
+  func start() -> RedisError? {
+    var thread = pthread_t()
+    let retained = unsafe Unmanaged.passRetained(self)
+    let status = unsafe pthread_create(&thread, nil, runLookup, retained.toOpaque())
+    guard status == 0 else {
+      unsafe retained.release()
+      return RedisError(
+        .unavailable, cause: "no thread to resolve it: \(describe(errno: status))", place: host)
+    }
+    pthread_detach(thread)
+    return nil
+  }
+
+  func run() {
+    let answer = lookUp()
+    loop.perform {
+      let completion = self.completion.take()
+      completion?(answer)
+    }
+  }
+
+  private func lookUp() -> HostResolver.Answer {
+    var hints = unsafe addrinfo()
+    unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    var list: UnsafeMutablePointer<addrinfo>?
+    let status = unsafe getaddrinfo(host, nil, &hints, &list)
+    guard status == 0 else {
+      let cause = unsafe String(cString: gai_strerror(status))
+      return .failure(RedisError(.unavailable, cause: "the host is not resolved: \(cause)", place: host))
+    }
+    defer { unsafe freeaddrinfo(list) }
+    var addresses: [String] = []
+    var next = unsafe list
+    while let entry = unsafe next {
+      if let address = unsafe numericAddress(of: entry.pointee) { addresses.append(address) }
+      unsafe next = entry.pointee.ai_next
+    }
+    return .success(addresses)
+  }
+
+  private func numericAddress(of entry: addrinfo) -> String? {
+    var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+    let status = unsafe getnameinfo(
+      entry.ai_addr, entry.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+    guard status == 0 else { return nil }
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}
+
+// SAFETY: the pointer is the reference that `start` retained for this thread.
+private nonisolated func runLookup(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  if let context = unsafe context {
+    unsafe Unmanaged<HostLookup>.fromOpaque(context).takeRetainedValue().run()
+  }
+  return nil
+}

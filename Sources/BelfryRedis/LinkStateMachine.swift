@@ -1,0 +1,117 @@
+/// The life of a link to Redis: connect, set up, carry traffic, and after every loss try again, for ever.
+///
+/// Pure: what happened goes in, what to do comes out. It knows neither sockets nor clocks.
+struct LinkStateMachine {
+  enum Action {
+    case none
+    /// Open a socket.
+    case connect
+    /// Send a round of set-up.
+    case ask([RedisCommand])
+    /// Set-up is complete: commands may go out.
+    case comeUp
+    /// Hand a reply to whoever owns the link.
+    case deliver(RedisReply)
+    /// Close the socket, tell the owner why, and retry after the pause.
+    case goDown(because: RedisError, retryAfter: Duration)
+    /// Close the socket and stop all timers.
+    case close
+  }
+
+  private enum State {
+    case idle
+    case connecting
+    case settingUp(RedisSetUp, replies: [RedisReply])
+    case up
+    case pausing
+    case closed
+  }
+
+  private let backoff: Backoff
+  private var state = State.idle
+  /// Tries that failed since the link was last up.
+  private(set) var failures = 0
+
+  init(backoff: Backoff) {
+    self.backoff = backoff
+  }
+
+  var isUp: Bool {
+    if case .up = state { true } else { false }
+  }
+
+  /// Whether the link may well be up in a moment: its first try is under way, or the first since it was
+  /// up. After a failure there is no reason to hope, and nobody should wait.
+  var isComingUp: Bool {
+    switch state {
+    case .connecting, .settingUp, .pausing: failures == 0
+    case .idle, .up, .closed: false
+    }
+  }
+
+  mutating func start() -> Action {
+    guard case .idle = state else { return .none }
+    state = .connecting
+    return .connect
+  }
+
+  /// The socket is open.
+  mutating func connected(setUp: RedisSetUp) -> Action {
+    guard case .connecting = state else { return .none }
+    return begin(setUp)
+  }
+
+  mutating func received(_ reply: RedisReply, random: @autoclosure () -> Double) -> Action {
+    switch state {
+    case .up:
+      return .deliver(reply)
+    case .settingUp(let round, var replies):
+      replies.append(reply)
+      state = .settingUp(round, replies: replies)
+      if replies.count < round.commands.count { return .none }
+      return finish(round, replies, random: random())
+    case .idle, .connecting, .pausing, .closed:
+      return .none
+    }
+  }
+
+  /// The socket broke, could not be opened, or is of no more use.
+  mutating func lost(_ error: RedisError, random: Double) -> Action {
+    switch state {
+    case .up: failures = 0
+    case .connecting, .settingUp: failures += 1
+    case .idle, .pausing, .closed: return .none
+    }
+    state = .pausing
+    return .goDown(because: error, retryAfter: backoff.delay(failures: failures, random: random))
+  }
+
+  mutating func pauseEnded() -> Action {
+    guard case .pausing = state else { return .none }
+    state = .connecting
+    return .connect
+  }
+
+  mutating func close() -> Action {
+    if case .closed = state { return .none }
+    state = .closed
+    return .close
+  }
+
+  private mutating func begin(_ round: RedisSetUp) -> Action {
+    guard !round.commands.isEmpty else { return finish(round, [], random: 0) }
+    state = .settingUp(round, replies: [])
+    return .ask(round.commands)
+  }
+
+  private mutating func finish(_ round: RedisSetUp, _ replies: [RedisReply], random: Double) -> Action {
+    do {
+      if let following = try round.next(replies) { return begin(following) }
+    } catch {
+      return lost(error, random: random)
+    }
+    failures = 0
+    state = .up
+    return .comeUp
+  }
+}

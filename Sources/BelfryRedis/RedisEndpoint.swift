@@ -1,0 +1,156 @@
+/// Where a Redis is, and as whom to speak to it.
+package struct RedisEndpoint: Sendable, Hashable {
+  package enum Address: Sendable, Hashable {
+    case unixSocket(path: String)
+    case tcp(host: String, port: UInt16)
+  }
+
+  package static let defaultPort: UInt16 = 6379
+  /// `sun_path` holds 108 bytes on Linux, a zero at the end included (unix(7)).
+  package static let unixSocketPathBytesMax = 107
+
+  package var address: Address
+  /// nil for Redis's `default` user.
+  package var username: String?
+  package var password: String?
+  package var database = 0
+
+  package init(_ address: Address) {
+    self.address = address
+  }
+
+  package static func unixSocket(_ path: String) -> RedisEndpoint {
+    RedisEndpoint(.unixSocket(path: path))
+  }
+
+  package static func tcp(_ host: String, _ port: UInt16 = defaultPort) -> RedisEndpoint {
+    RedisEndpoint(.tcp(host: host, port: port))
+  }
+}
+
+/// For errors and logs, so without the credentials.
+extension RedisEndpoint: CustomStringConvertible {
+  package var description: String {
+    let suffix = database == 0 ? "" : "/\(database)"
+    return switch address {
+    case .unixSocket(let path): "unix://\(path)" + (database == 0 ? "" : "?db=\(database)")
+    case .tcp(let host, let port) where host.contains(":"): "redis://[\(host)]:\(port)\(suffix)"
+    case .tcp(let host, let port): "redis://\(host):\(port)\(suffix)"
+    }
+  }
+}
+
+extension RedisEndpoint {
+  /// Reads `redis://[user:password@]host[:port][/database]` or
+  /// `unix://[user:password@]/path[?db=database]`. User and password may be percent-encoded.
+  package init(url: String) throws(RedisError) {
+    guard let separator = url.firstRange(of: "://") else {
+      throw .invalidEndpoint("it must begin with redis:// or unix://")
+    }
+    let scheme = url[..<separator.lowerBound]
+    let (credentials, rest) = RedisEndpoint.splitCredentials(url[separator.upperBound...])
+    switch scheme {
+    case "redis": try self.init(hostPortDatabase: rest)
+    case "unix": try self.init(pathDatabase: rest)
+    case "rediss": throw .invalidEndpoint("rediss:// needs TLS, which is not supported: use a local tunnel")
+    default: throw .invalidEndpoint("\(scheme):// is not a Redis URL: use redis:// or unix://")
+    }
+    try setCredentials(credentials)
+  }
+
+  private static func splitCredentials(_ text: Substring) -> (Substring?, Substring) {
+    let authority = text.prefix { $0 != "/" }
+    guard let at = authority.lastIndex(of: "@") else { return (nil, text) }
+    return (text[..<at], text[text.index(after: at)...])
+  }
+
+  private init(hostPortDatabase text: Substring) throws(RedisError) {
+    let authority = text.prefix { $0 != "/" }
+    let (host, port) = try RedisEndpoint.splitPort(authority)
+    guard !host.isEmpty else { throw .invalidEndpoint("the host is missing") }
+    self.init(.tcp(host: String(host), port: port))
+    let database = text.dropFirst(authority.count + 1)
+    if !database.isEmpty { try setDatabase(database) }
+  }
+
+  private static func splitPort(_ authority: Substring) throws(RedisError) -> (Substring, UInt16) {
+    let host: Substring
+    var rest: Substring
+    if authority.hasPrefix("[") {
+      guard let end = authority.firstIndex(of: "]") else {
+        throw .invalidEndpoint("the bracket around the IPv6 address is not closed")
+      }
+      host = authority[..<end].dropFirst()
+      rest = authority[end...].dropFirst()
+    } else {
+      host = authority.prefix { $0 != ":" }
+      rest = authority[host.endIndex...]
+    }
+    if rest.isEmpty { return (host, defaultPort) }
+    guard rest.removeFirst() == ":", let port = UInt16(rest), port > 0 else {
+      throw .invalidEndpoint("the port must be a number from 1 to 65535")
+    }
+    return (host, port)
+  }
+
+  private init(pathDatabase text: Substring) throws(RedisError) {
+    let path = text.prefix { $0 != "?" }
+    guard path.hasPrefix("/") else {
+      throw .invalidEndpoint("the socket's path must be absolute, as unix:///run/redis.sock")
+    }
+    guard path.utf8.count <= RedisEndpoint.unixSocketPathBytesMax else {
+      throw .invalidEndpoint("the socket's path is longer than \(RedisEndpoint.unixSocketPathBytesMax) bytes")
+    }
+    self.init(.unixSocket(path: String(path)))
+    let query = text.dropFirst(path.count + 1)
+    if query.isEmpty { return }
+    guard query.hasPrefix("db=") else { throw .invalidEndpoint("only ?db= may follow the path") }
+    try setDatabase(query.dropFirst(3))
+  }
+
+  private mutating func setDatabase(_ text: Substring) throws(RedisError) {
+    guard let number = UInt16(text) else { throw .invalidEndpoint("the database must be a number") }
+    database = Int(number)
+  }
+
+  private mutating func setCredentials(_ text: Substring?) throws(RedisError) {
+    guard let text else { return }
+    let user = text.prefix { $0 != ":" }
+    guard user.endIndex < text.endIndex else {
+      throw .invalidEndpoint("the password is missing: write user:password@ or :password@")
+    }
+    let password = text[user.endIndex...].dropFirst()
+    guard let decodedUser = user.percentDecoded, let decodedPassword = password.percentDecoded else {
+      throw .invalidEndpoint("the user or the password has a broken percent-encoding")
+    }
+    username = decodedUser.isEmpty ? nil : decodedUser
+    self.password = decodedPassword
+  }
+}
+
+extension RedisError {
+  // The URL itself is not repeated: it may hold a password.
+  fileprivate static func invalidEndpoint(_ cause: String) -> RedisError {
+    RedisError(.invalidEndpoint, cause: cause, place: "Redis URL")
+  }
+}
+
+extension Substring {
+  fileprivate var percentDecoded: String? {
+    var decoded: [UInt8] = []
+    var rest = utf8
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        decoded.append(byte)
+        continue
+      }
+      let digits = Substring(rest.prefix(2))
+      guard digits.count == 2, digits.allSatisfy(\.isHexDigit), let value = UInt8(digits, radix: 16) else {
+        return nil
+      }
+      decoded.append(value)
+      rest = rest.dropFirst(2)
+    }
+    return String(validating: decoded, as: UTF8.self)
+  }
+}

@@ -1,0 +1,84 @@
+/// Why Redis did not do what was asked, or why we do not know whether it did.
+package struct RedisError: Error, Hashable, CustomStringConvertible {
+  package enum Code: String, Sendable {
+    /// There is no connection, and there will be none in a moment. The command was not sent.
+    case unavailable
+    /// More commands or bytes are unanswered than the limits allow. The command was not sent.
+    case overloaded
+    /// No reply came before the deadline. The command may have been executed.
+    case timedOut
+    /// The connection broke before the reply came. The command may have been executed.
+    case connectionLost
+    /// Redis answered with an error; `replyCode` is its first word.
+    case replied
+    /// Redis answered with something of another kind than the caller expects.
+    case unexpectedReply
+    /// What came is not RESP, or more of it than the limits allow.
+    case malformedReply
+    /// A Redis URL or address that cannot be used.
+    case invalidEndpoint
+    /// A subscription was given up by `unsubscribe` before it was confirmed.
+    case unsubscribed
+    /// The connection was closed by its owner. The command was not sent.
+    case closed
+  }
+
+  package let code: Code
+  /// What happened, in words; of `replied`, Redis's own text.
+  package let cause: String
+  /// The command, the endpoint or both. Never holds a password.
+  package let place: String
+
+  package init(_ code: Code, cause: String, place: String) {
+    self.code = code
+    self.cause = cause
+    self.place = place
+  }
+
+  package var description: String {
+    "\(place): \(cause) (\(code.rawValue))"
+  }
+}
+
+extension RedisError {
+  /// The first word of Redis's error reply, as `WRONGTYPE`; nil when the error is not Redis's own.
+  package var replyCode: String? {
+    guard code == .replied else { return nil }
+    return String(cause.prefix { $0 != " " })
+  }
+
+  /// Whether the same command may well succeed later: Redis is away, busy, or not the one that may write.
+  /// Whoever asked should be told to come back, not that the request was wrong.
+  package var isUnavailability: Bool {
+    switch code {
+    case .unavailable, .overloaded, .timedOut, .connectionLost, .malformedReply, .closed: true
+    case .replied: RedisError.unavailabilityReplyCodes.contains(replyCode ?? "")
+    case .unexpectedReply, .invalidEndpoint, .unsubscribed: false
+    }
+  }
+
+  /// Whether the command may have been executed although it failed here: only what is idempotent may be
+  /// tried again.
+  package var isOutcomeUnknown: Bool {
+    code == .timedOut || code == .connectionLost
+  }
+
+  /// Error replies with which Redis refuses a sound command for the time being, from the Redis 7.0 sources
+  /// (`createSharedObjects` in server.c, and cluster.c).
+  static let unavailabilityReplyCodes: Set<String> = [
+    "LOADING",  // reading its data after a start
+    "BUSY",  // a script or function runs beyond its time limit
+    "MASTERDOWN",  // a replica that lost its master and may not serve stale data
+    "READONLY",  // a replica, since a failover perhaps
+    "MISCONF",  // the last write to disk failed, so writes are refused
+    "OOM",  // at maxmemory
+    "NOREPLICAS",  // fewer replicas than min-replicas-to-write
+    "CLUSTERDOWN",  // some hash slots have no node
+    "TRYAGAIN",  // the keys' slot is being moved
+  ]
+
+  /// The error that an error reply stands for.
+  static func replied(_ message: String, to place: String) -> RedisError {
+    RedisError(.replied, cause: message, place: place)
+  }
+}

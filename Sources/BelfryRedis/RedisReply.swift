@@ -1,0 +1,79 @@
+/// What Redis answered to one command, in RESP2's six kinds.
+package enum RedisReply: Sendable, Hashable {
+  case status(String)
+  case error(String)
+  case integer(Int64)
+  case bulk([UInt8])
+  case array([RedisReply])
+  /// A key, a member or a field that does not exist.
+  case null
+}
+
+/// Accessors throw `unexpectedReply` when the reply is of another kind, and `replied` when it is an error.
+extension RedisReply {
+  package var isNull: Bool {
+    if case .null = self { true } else { false }
+  }
+
+  /// An integer reply, or a bulk that spells one, as hash fields hold them.
+  package func integer() throws(RedisError) -> Int64 {
+    switch self {
+    case .integer(let value): return value
+    case .bulk(let bytes):
+      guard let value = Int64(String(decoding: bytes, as: UTF8.self)) else { throw mismatch("an integer") }
+      return value
+    default: throw mismatch("an integer")
+    }
+  }
+
+  package func bytes() throws(RedisError) -> [UInt8] {
+    guard case .bulk(let bytes) = self else { throw mismatch("a bulk string") }
+    return bytes
+  }
+
+  /// A status, or a bulk that is valid UTF-8: nothing is repaired silently.
+  package func string() throws(RedisError) -> String {
+    switch self {
+    case .status(let text): return text
+    case .bulk(let bytes):
+      guard let text = String(validating: bytes, as: UTF8.self) else { throw mismatch("UTF-8 text") }
+      return text
+    default: throw mismatch("a string")
+    }
+  }
+
+  package func array() throws(RedisError) -> [RedisReply] {
+    guard case .array(let elements) = self else { throw mismatch("an array") }
+    return elements
+  }
+
+  /// An array of exactly so many elements: a reply whose layout is fixed.
+  package func array(count: Int) throws(RedisError) -> [RedisReply] {
+    guard case .array(let elements) = self, elements.count == count else {
+      throw mismatch("an array of \(count)")
+    }
+    return elements
+  }
+
+  /// The reply itself, or nil in place of null: `try reply.ifPresent?.integer()`.
+  package var ifPresent: RedisReply? {
+    isNull ? nil : self
+  }
+
+  private func mismatch(_ wanted: String) -> RedisError {
+    if case .error(let message) = self { return .replied(message, to: "reply") }
+    return RedisError(.unexpectedReply, cause: "wanted \(wanted), got \(kind)", place: "reply")
+  }
+
+  /// Says what came without its content, which may be private and large.
+  private var kind: String {
+    switch self {
+    case .status: "a status"
+    case .error: "an error"
+    case .integer: "an integer"
+    case .bulk(let bytes): "a bulk string of \(bytes.count) bytes"
+    case .array(let elements): "an array of \(elements.count)"
+    case .null: "null"
+    }
+  }
+}

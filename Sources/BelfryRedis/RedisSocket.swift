@@ -1,0 +1,141 @@
+import BelfryLoop
+import CHiredis
+import Glibc
+
+protocol RedisSocketOwner: AnyObject {
+  func socketDidOpen()
+  func socketDidReceive(_ reply: RedisReply)
+  /// The socket can do no more, and waits to be closed.
+  func socketDidBreak(_ error: RedisError)
+}
+
+/// One non-blocking connection: commands in, replies out. All that is written during an iteration of the
+/// loop leaves in one system call at its end.
+///
+/// Its watch and its hook keep it alive, and it keeps its owner alive, until `close()`.
+final class RedisSocket {
+  private let descriptor: Int32
+  private let place: String
+  private let parser: ReplyParser
+  private var owner: (any RedisSocketOwner)?
+  private var watch: Watch?
+  private var hook: LoopHook?
+
+  private var isOpen = false
+  /// The kernel took only a part of the output, and will say when it takes more.
+  private var isFull = false
+  private var input = [UInt8](repeating: 0, count: ReplyParser.pieceBytesMax)
+  private var output = OutputBuffer()
+  /// When bytes last came.
+  private(set) var lastHeard = ContinuousClock.now
+
+  /// Begins to connect; the owner hears of the rest.
+  init(
+    to address: RedisEndpoint.Address, on loop: EventLoop, limits: RedisLimits, owner: any RedisSocketOwner
+  ) throws(RedisError) {
+    place = RedisEndpoint(address).description
+    descriptor = try beginConnecting(to: address)
+    parser = ReplyParser(replyBytesMax: limits.replyBytesMax)
+    self.owner = owner
+    do {
+      watch = try loop.watch(descriptor, for: .writable) { self.handle($0) }
+      hook = loop.beforeWaiting { if !self.isFull { self.flush() } }
+    } catch {
+      Glibc.close(descriptor)
+      throw RedisError(.unavailable, cause: "\(error)", place: place)
+    }
+  }
+
+  func close() {
+    guard owner != nil else { return }
+    owner = nil
+    hook?.cancel()
+    watch?.cancel()
+    hook = nil
+    watch = nil
+    Glibc.close(descriptor)
+  }
+
+  func write(_ command: RedisCommand) {
+    command.encode(into: &output.bytes)
+  }
+
+  /// Takes in everything that has come, without waiting.
+  func readAll() {
+    while isOpen, owner != nil, readSome() {}
+  }
+
+  private func handle(_ readiness: Readiness) {
+    guard isOpen else { return finishConnecting() }
+    if readiness.contains(.writable) { flush() }
+    // A hang-up is read as an end of file or an error, after what came before it.
+    if readiness != .writable, owner != nil { _ = readSome() }
+  }
+
+  private func finishConnecting() {
+    var error: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size)
+    guard error == 0 else { return fail(.unavailable, describe(errno: error)) }
+    isOpen = true
+    owner?.socketDidOpen()
+    updateInterest()
+  }
+
+  private func updateInterest() {
+    do {
+      try watch?.update(isFull ? [.readable, .writable] : .readable)
+    } catch {
+      fail(.connectionLost, "\(error)")
+    }
+  }
+
+  private func fail(_ code: RedisError.Code, _ cause: String) {
+    owner?.socketDidBreak(RedisError(code, cause: cause, place: place))
+  }
+}
+
+// MARK: Bytes
+
+extension RedisSocket {
+  /// Reads once. Level-triggered, the loop comes back for the rest after looking at the others.
+  /// - Returns: whether there may be more.
+  private func readSome() -> Bool {
+    let count = unsafe input.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
+    if count > 0 {
+      lastHeard = .now
+      return deliverReplies(in: input[..<count])
+    }
+    if count == 0 {
+      fail(.connectionLost, "Redis closed the connection")
+    } else if errno != EAGAIN && errno != EINTR {
+      fail(.connectionLost, describe(errno: errno))
+    }
+    return false
+  }
+
+  private func deliverReplies(in bytes: ArraySlice<UInt8>) -> Bool {
+    do {
+      try parser.feed(bytes)
+      // Whoever receives a reply may close the socket.
+      while owner != nil, let reply = try parser.next() {
+        owner?.socketDidReceive(reply)
+      }
+      return true
+    } catch {
+      owner?.socketDidBreak(RedisError(error.code, cause: error.cause, place: place))
+      return false
+    }
+  }
+
+  private func flush() {
+    guard isOpen, owner != nil, !output.isEmpty else { return }
+    do {
+      try output.send(to: descriptor)
+    } catch {
+      return fail(.connectionLost, describe(errno: error.number))
+    }
+    isFull = !output.isEmpty
+    updateInterest()
+  }
+}

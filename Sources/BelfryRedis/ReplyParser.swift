@@ -1,0 +1,109 @@
+import CHiredis
+
+/// hiredis's reply reader, made to build our own replies: bytes in, replies out, and no tree of
+/// `redisReply` in between.
+///
+/// SAFETY of the unsafe code here: the reader and its table of functions are allocated in `init` and freed
+/// in `deinit` only; the callbacks find the builder, which outlives the reader, in the reader's `privdata`.
+@safe final class ReplyParser {
+  /// Fed at most so much at once: the reader moves its unread bytes up after each reply, which for larger
+  /// pieces costs more than reading does.
+  static let pieceBytesMax = 16 << 10
+
+  private let builder = ReplyBuilder()
+  private let replyBytesMax: Int
+  private let functions: UnsafeMutablePointer<redisReplyObjectFunctions>
+  /// nil if there was no memory for it.
+  private let reader: UnsafeMutablePointer<redisReader>?
+
+  init(replyBytesMax: Int) {
+    self.replyBytesMax = replyBytesMax
+    unsafe functions = .allocate(capacity: 1)
+    unsafe functions.initialize(
+      to: redisReplyObjectFunctions(
+        createString: addString, createArray: beginArray, createInteger: addInteger, createNil: addNull,
+        freeObject: nil))
+    unsafe reader = redisReaderCreateWithFunctions(functions)
+    unsafe reader?.pointee.privdata = Unmanaged.passUnretained(builder).toOpaque()
+  }
+
+  deinit {
+    if let reader = unsafe reader { unsafe redisReaderFree(reader) }
+    unsafe functions.deallocate()
+  }
+
+  /// Takes in bytes as they came from the socket. Call `next` until it returns nil before feeding more.
+  func feed(_ bytes: ArraySlice<UInt8>) throws(RedisError) {
+    guard let reader = unsafe reader else { throw malformed("no memory for the reply reader") }
+    let status = unsafe bytes.withUnsafeBytes {
+      unsafe redisReaderFeed(reader, $0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count)
+    }
+    if status != REDIS_OK { throw readerError }
+  }
+
+  /// The next complete reply, or nil if more bytes are needed first. After an error the parser is of no
+  /// further use.
+  func next() throws(RedisError) -> RedisReply? {
+    guard let reader = unsafe reader else { return nil }
+    var root: UnsafeMutableRawPointer?
+    if unsafe redisReaderGetReply(reader, &root) != REDIS_OK { throw readerError }
+    if unsafe root != nil { return builder.takeFinished() }
+    let buffered = unsafe reader.pointee.len - reader.pointee.pos
+    if buffered + builder.byteCount > replyBytesMax {
+      throw malformed("a reply is larger than \(replyBytesMax) bytes")
+    }
+    return nil
+  }
+
+  private var readerError: RedisError {
+    guard let reader = unsafe reader else { return malformed("no memory for the reply reader") }
+    return malformed(unsafe string(ofErrorText: reader.pointee.errstr))
+  }
+
+  private func malformed(_ cause: String) -> RedisError {
+    RedisError(.malformedReply, cause: cause, place: "reply parser")
+  }
+}
+
+// MARK: What the reader calls for each element
+//
+// The reader takes the returned pointer only to tell success from a lack of memory, and passes the root's
+// on. All of them return the builder, which is never null. File-level functions, because a closure might
+// be inferred to belong to an actor.
+
+private nonisolated func addString(
+  _ task: UnsafePointer<redisReadTask>?, _ start: UnsafeMutablePointer<CChar>?, _ length: Int
+) -> UnsafeMutableRawPointer? {
+  unsafe withBuilder(of: task) { builder, type in
+    let bytes = unsafe UnsafeRawBufferPointer(start: start, count: length)
+    switch type {
+    case REDIS_REPLY_STATUS: builder.add(.status(unsafe String(decoding: bytes, as: UTF8.self)))
+    case REDIS_REPLY_ERROR: builder.add(.error(unsafe String(decoding: bytes, as: UTF8.self)))
+    default: builder.add(.bulk(unsafe [UInt8](bytes)), byteCount: length)
+    }
+  }
+}
+
+private nonisolated func beginArray(
+  _ task: UnsafePointer<redisReadTask>?, _ count: CInt
+) -> UnsafeMutableRawPointer? {
+  unsafe withBuilder(of: task) { builder, _ in builder.beginArray(count: Int(count)) }
+}
+
+private nonisolated func addInteger(
+  _ task: UnsafePointer<redisReadTask>?, _ value: CLongLong
+) -> UnsafeMutableRawPointer? {
+  unsafe withBuilder(of: task) { builder, _ in builder.add(.integer(value)) }
+}
+
+private nonisolated func addNull(_ task: UnsafePointer<redisReadTask>?) -> UnsafeMutableRawPointer? {
+  unsafe withBuilder(of: task) { builder, _ in builder.add(.null) }
+}
+
+private nonisolated func withBuilder(
+  of task: UnsafePointer<redisReadTask>?, _ action: (ReplyBuilder, CInt) -> Void
+) -> UnsafeMutableRawPointer? {
+  guard let task = unsafe task, let builder = unsafe task.pointee.privdata else { return nil }
+  unsafe action(Unmanaged<ReplyBuilder>.fromOpaque(builder).takeUnretainedValue(), task.pointee.type)
+  return unsafe builder
+}

@@ -1,0 +1,331 @@
+/// Which channels are wanted, which are confirmed, and whose confirmation comes next.
+///
+/// Redis confirms in the order of the requests, but an error does not name its channel, so the requests
+/// are remembered in order. A channel is wanted from `subscribe` until `unsubscribe`; a `subscribe` that
+/// fails leaves nothing behind.
+///
+/// Pure: `Waiter` is whatever resumes the caller, and time is passed in.
+struct SubscriptionStateMachine<Waiter> {
+  typealias Instant = ContinuousClock.Instant
+  typealias Failure = (waiter: Waiter, error: RedisError)
+
+  enum Request: Hashable {
+    case subscribe(String)
+    case unsubscribe(String)
+    case ping
+  }
+
+  enum SubscribeAction: Equatable {
+    /// It is confirmed already.
+    case finish
+    /// Write the request now.
+    case send(Request)
+    /// Nothing yet: a request for this channel is under way, or the link is.
+    case wait
+    case fail(RedisError)
+  }
+
+  enum ReplyAction {
+    case none
+    case message(channel: String, payload: [UInt8])
+    /// - Parameter isRestored: with this, all that was wanted when the link came up is subscribed.
+    case confirm([Waiter], isRestored: Bool)
+    case fail([Failure])
+    case giveUp(RedisError)
+  }
+
+  private enum Link {
+    case down(because: RedisError)
+    case comingUp
+    /// Up, and so many of the channels wanted at that moment not yet confirmed.
+    case restoring(unconfirmed: Int)
+    case up
+    case closed
+  }
+
+  private struct Subscription {
+    /// Tells a confirmation of this subscription from one of an earlier subscription to the channel.
+    let ticket: Int
+    /// On the present connection.
+    var isConfirmed = false
+    /// A `subscribe` has succeeded, so it outlives connections.
+    var isEstablished = false
+    var waiters: [Waiter] = []
+    /// Of the first waiter; the others share its fate.
+    var deadline: Instant
+  }
+
+  private enum SentRequest {
+    case subscribe(String, ticket: Int, restores: Bool)
+    case unsubscribe(String)
+    case ping
+  }
+
+  private let endpoint: String
+  private let limits: RedisLimits
+  private var link: Link
+  private var wanted: [String: Subscription] = [:]
+  /// The wanted channels that somebody waits for: few among many.
+  private var awaited: Set<String> = []
+  private var sent = Queue<SentRequest>()
+  private var isPingUnanswered = false
+  private var ticketsEver = 0
+
+  init(endpoint: String, limits: RedisLimits) {
+    self.endpoint = endpoint
+    self.limits = limits
+    self.link = .down(because: RedisError(.unavailable, cause: "not started", place: endpoint))
+  }
+
+  var channelCount: Int { wanted.count }
+
+  /// When `expire` should be called next.
+  var nextDeadline: Instant? {
+    awaited.lazy.compactMap { wanted[$0]?.deadline }.min()
+  }
+
+  private var isComingUp: Bool {
+    if case .comingUp = link { true } else { false }
+  }
+
+  private func error(_ code: RedisError.Code, _ cause: String, _ channel: String? = nil) -> RedisError {
+    RedisError(code, cause: cause, place: channel.map { "SSUBSCRIBE \($0) at \(endpoint)" } ?? endpoint)
+  }
+}
+
+// MARK: What is wanted
+
+extension SubscriptionStateMachine {
+  mutating func subscribe(
+    _ channel: String, for waiter: Waiter, deadline: Instant, now: Instant
+  ) -> SubscribeAction {
+    if wanted[channel]?.isConfirmed == true { return .finish }
+    if let refusal = refusal(channel) { return .fail(refusal) }
+    awaited.insert(channel)
+    let giveUpAt = isComingUp ? min(deadline, now + limits.waitForConnection) : deadline
+    if wanted[channel] != nil {
+      if wanted[channel]?.waiters.isEmpty == true { wanted[channel]?.deadline = giveUpAt }
+      wanted[channel]?.waiters.append(waiter)
+      return .wait
+    }
+    ticketsEver += 1
+    wanted[channel] = Subscription(ticket: ticketsEver, waiters: [waiter], deadline: giveUpAt)
+    if isComingUp { return .wait }
+    sent.append(.subscribe(channel, ticket: ticketsEver, restores: false))
+    return .send(.subscribe(channel))
+  }
+
+  /// Returns the request to write, and those who waited for the subscription.
+  mutating func unsubscribe(_ channel: String) -> (request: Request?, failures: [Failure]) {
+    guard let subscription = wanted.removeValue(forKey: channel) else { return (nil, []) }
+    awaited.remove(channel)
+    let failures = subscription.waiters.map { ($0, error(.unsubscribed, "unsubscribed meanwhile", channel)) }
+    return (requestUnsubscription(channel), failures)
+  }
+
+  /// Gives up the subscriptions that are overdue, and returns the requests to write for that. The
+  /// connection stays: whether it is alive is the heartbeat's question.
+  mutating func expire(now: Instant) -> (requests: [Request], failures: [Failure]) {
+    var requests: [Request] = []
+    var failures: [Failure] = []
+    let overdue = awaited.filter { wanted[$0].map { $0.deadline <= now } ?? true }
+    for channel in overdue {
+      let cause =
+        isComingUp
+        ? error(.unavailable, "no connection yet", channel)
+        : error(.timedOut, "not confirmed before the deadline", channel)
+      let isGone = fail(channel, with: cause, into: &failures)
+      if isGone, let request = requestUnsubscription(channel) { requests.append(request) }
+    }
+    return (requests, failures)
+  }
+
+  private func refusal(_ channel: String) -> RedisError? {
+    switch link {
+    case .closed: return error(.closed, "the subscriber was closed", channel)
+    case .down(let cause): return error(.unavailable, cause.cause, channel)
+    case .comingUp, .restoring, .up: break
+    }
+    if wanted[channel] == nil, wanted.count >= limits.channelsMax {
+      return error(.overloaded, "more than \(limits.channelsMax) channels", channel)
+    }
+    // A full restoration may be unanswered, and the usual number of requests besides.
+    if sent.count >= limits.channelsMax + limits.unansweredCommandsMax {
+      return error(.overloaded, "too many requests unconfirmed", channel)
+    }
+    return nil
+  }
+
+  private mutating func requestUnsubscription(_ channel: String) -> Request? {
+    switch link {
+    case .restoring, .up:
+      sent.append(.unsubscribe(channel))
+      return .unsubscribe(channel)
+    case .down, .comingUp, .closed:
+      return nil
+    }
+  }
+
+  /// Fails whoever waits for the channel; unless it was established earlier, it is no longer wanted.
+  private mutating func fail(
+    _ channel: String, with error: RedisError, into failures: inout [Failure]
+  ) -> Bool {
+    awaited.remove(channel)
+    guard var subscription = wanted[channel] else { return false }
+    failures += subscription.waiters.map { ($0, error) }
+    subscription.waiters = []
+    wanted[channel] = subscription.isEstablished ? subscription : nil
+    return !subscription.isEstablished
+  }
+}
+
+// MARK: What Redis says
+
+extension SubscriptionStateMachine {
+  mutating func received(_ reply: RedisReply) -> ReplyAction {
+    switch reply {
+    case .array(let elements):
+      guard elements.count >= 2, case .bulk(let kind) = elements[0], case .bulk(let subject) = elements[1]
+      else { break }
+      switch kind {
+      case PushKind.message:
+        guard elements.count == 3, case .bulk(let payload) = elements[2] else { break }
+        return message(String(decoding: subject, as: UTF8.self), payload)
+      case PushKind.subscribed:
+        return subscribed(String(decoding: subject, as: UTF8.self))
+      case PushKind.unsubscribed:
+        return unsubscribed(String(decoding: subject, as: UTF8.self))
+      case PushKind.pong:
+        return pong()
+      default: break
+      }
+    case .status: return pong()
+    case .error(let message): return refused(message)
+    case .integer, .bulk, .null: break
+    }
+    return outOfStep
+  }
+
+  /// Call it every `heartbeatInterval` while the link is up; write a PING unless it says to give up.
+  mutating func heartbeat() -> RedisError? {
+    if isPingUnanswered { return error(.timedOut, "no answer to PING") }
+    isPingUnanswered = true
+    sent.append(.ping)
+    return nil
+  }
+
+  private func message(_ channel: String, _ payload: [UInt8]) -> ReplyAction {
+    // It may have been on its way when the channel was given up.
+    guard wanted[channel]?.isConfirmed == true else { return .none }
+    return .message(channel: channel, payload: payload)
+  }
+
+  private mutating func subscribed(_ channel: String) -> ReplyAction {
+    guard case .subscribe(channel, let ticket, let restores) = sent.popFirst() else { return outOfStep }
+    var waiters: [Waiter] = []
+    if wanted[channel]?.ticket == ticket {
+      wanted[channel]?.isConfirmed = true
+      wanted[channel]?.isEstablished = true
+      if awaited.remove(channel) != nil {
+        waiters = wanted[channel]?.waiters ?? []
+        wanted[channel]?.waiters = []
+      }
+    }
+    return .confirm(waiters, isRestored: restores && isLastOfRestoration())
+  }
+
+  private mutating func isLastOfRestoration() -> Bool {
+    guard case .restoring(let unconfirmed) = link else { return false }
+    link = unconfirmed > 1 ? .restoring(unconfirmed: unconfirmed - 1) : .up
+    return unconfirmed <= 1
+  }
+
+  private mutating func unsubscribed(_ channel: String) -> ReplyAction {
+    // Unasked, Redis ends a subscription when the channel's slot moves to another node.
+    guard case .unsubscribe(channel) = sent.popFirst() else { return outOfStep }
+    return .none
+  }
+
+  private mutating func pong() -> ReplyAction {
+    guard case .ping = sent.popFirst() else { return outOfStep }
+    isPingUnanswered = false
+    return .none
+  }
+
+  private mutating func refused(_ message: String) -> ReplyAction {
+    switch sent.popFirst() {
+    case .subscribe(let channel, let ticket, let restores):
+      let error = error(.replied, message, channel)
+      if restores { return .giveUp(error) }
+      var failures: [Failure] = []
+      if wanted[channel]?.ticket == ticket { _ = fail(channel, with: error, into: &failures) }
+      return .fail(failures)
+    case .unsubscribe:
+      return .none
+    case .ping:
+      isPingUnanswered = false
+      return .none
+    case nil:
+      return .giveUp(error(.replied, message))
+    }
+  }
+
+  private var outOfStep: ReplyAction {
+    .giveUp(error(.unexpectedReply, "a reply that nobody asked for"))
+  }
+}
+
+/// The first element of what a subscribed connection receives.
+private enum PushKind {
+  static let message = Array("smessage".utf8)
+  static let subscribed = Array("ssubscribe".utf8)
+  static let unsubscribed = Array("sunsubscribe".utf8)
+  static let pong = Array("pong".utf8)
+}
+
+// MARK: The link
+
+extension SubscriptionStateMachine {
+  /// The first try to connect is under way.
+  mutating func linkIsComingUp() {
+    link = .comingUp
+  }
+
+  /// Returns the requests to write: everything wanted. If there is none, all is restored at once.
+  mutating func linkCameUp() -> (requests: [Request], isRestored: Bool) {
+    link = wanted.isEmpty ? .up : .restoring(unconfirmed: wanted.count)
+    for (channel, subscription) in wanted {
+      sent.append(.subscribe(channel, ticket: subscription.ticket, restores: true))
+    }
+    return (wanted.keys.map { .subscribe($0) }, wanted.isEmpty)
+  }
+
+  /// - Parameter isComingUp: whether the link may be up again in a moment.
+  /// - Returns: whether everything had been restored before.
+  mutating func linkWentDown(
+    because cause: RedisError, isComingUp: Bool
+  ) -> (wasRestored: Bool, failures: [Failure]) {
+    let wasRestored = if case .up = link { true } else { false }
+    let code: RedisError.Code = self.isComingUp ? .unavailable : .connectionLost
+    link = isComingUp ? .comingUp : .down(because: cause)
+    return (wasRestored, failAwaited(code, cause.cause))
+  }
+
+  mutating func close() -> [Failure] {
+    let failures = failAwaited(.closed, "the subscriber was closed")
+    link = .closed
+    wanted = [:]
+    return failures
+  }
+
+  private mutating func failAwaited(_ code: RedisError.Code, _ cause: String) -> [Failure] {
+    var failures: [Failure] = []
+    for channel in awaited {
+      _ = fail(channel, with: error(code, cause, channel), into: &failures)
+    }
+    for channel in wanted.keys { wanted[channel]?.isConfirmed = false }
+    sent = Queue()
+    isPingUnanswered = false
+    return failures
+  }
+}
