@@ -1,0 +1,67 @@
+/// Whether an account sees an entry, and why: the one place that decides it. What streams, what `GET`
+/// returns, what a mark-read counts and what `explain` says all come from here.
+package enum Visibility: Sendable, Hashable {
+  case visible(because: Inclusion)
+  case hidden(because: Exclusion)
+
+  package enum Inclusion: String, Sendable {
+    case named, openToAll, subscribedBefore
+  }
+
+  package enum Exclusion: String, Sendable {
+    case neverMember, joinedAfter, leftBefore, leftOut, notNamed, notInChannel
+    case notSubscribed, subscribedAfter, subscriptionEndedBefore
+    case read, beyondRetention
+  }
+
+  package var isVisible: Bool {
+    if case .visible = self { true } else { false }
+  }
+}
+
+extension Visibility {
+  /// DESIGN §2: inside the member's interval, AND in the audience, AND for `subscribed` subscribed before
+  /// it, AND unread, AND inside retention. The order below is the order in which `explain` tells it.
+  package static func of(
+    _ id: MessageID, _ audience: Audience, for account: AccountID, standing: Standing, read: ReadState,
+    retentionFloor: MessageID
+  ) -> Visibility {
+    guard id >= retentionFloor else { return .hidden(because: .beyondRetention) }
+    guard standing.belonging.contains(id) else {
+      return .hidden(
+        because: missed(id, standing.belonging, .neverMember, after: .joinedAfter, before: .leftBefore))
+    }
+    let verdict = audience.admits(account, standing: standing, at: id)
+    guard verdict.isVisible else { return verdict }
+    return read.contains(id) ? .hidden(because: .read) : verdict
+  }
+
+  /// Why no interval holds the id: there is none, they begin after it, or they ended before it.
+  fileprivate static func missed(
+    _ id: MessageID, _ intervals: Intervals, _ never: Exclusion, after: Exclusion, before: Exclusion
+  ) -> Exclusion {
+    if intervals.isEmpty { return never }
+    return intervals.all.contains { $0.after < id } ? before : after
+  }
+}
+
+extension Audience {
+  /// Membership of the space is the caller's to check; this is the audience alone.
+  package func admits(_ account: AccountID, standing: Standing, at id: MessageID) -> Visibility {
+    if except.contains(account) { return .hidden(because: .leftOut) }
+    if named.contains(account) { return .visible(because: .named) }
+    if rule == .named { return .hidden(because: .notNamed) }
+    let inChannel = channel.map { standing.channels[$0] ?? Standing.Channel() }
+    if channelHasRoster, let inChannel, !inChannel.belonging.contains(id) {
+      return .hidden(because: .notInChannel)
+    }
+    guard rule == .subscribed else { return .visible(because: .openToAll) }
+    let subscription = inChannel.map(\.subscription) ?? standing.subscription
+    guard subscription.contains(id) else {
+      return .hidden(
+        because: Visibility.missed(
+          id, subscription, .notSubscribed, after: .subscribedAfter, before: .subscriptionEndedBefore))
+    }
+    return .visible(because: .subscribedBefore)
+  }
+}

@@ -1,0 +1,102 @@
+/// Where a consumer stands in its feed: for every partition, the id up to which it has been served.
+///
+/// Ids are strictly ordered within a partition and only nearly so across them, so one number is not
+/// enough. The cursor keeps the last id of each partition that was active lately; all others are covered
+/// by `base`, a time old enough that no partition can still append below it. A partition whose last id
+/// falls behind `base` is dropped from the list, which keeps the cursor small however many spaces an
+/// account is in.
+///
+/// `late` covers the one case that partitions cannot: the account's index learns of a space only after
+/// the consumer has already been served a later id of the same partition (the broker that committed the
+/// join died, and another relayed it). Until it has caught up, such a space has a place of its own.
+package struct FeedCursor: Sendable, Hashable {
+  /// How far clocks of different partitions' Redis nodes may differ, and how long a relay may take,
+  /// before ordering by time across partitions could skip an entry.
+  package static let safetyWindowMilliseconds: Int64 = 60_000
+  /// More partitions than this active within one safety window push the oldest into `base`'s care only
+  /// when that is safe; until then the text grows. 1,024 partitions is the natural bound.
+  package static let textLimitBytes = 16 * 1_024
+
+  package private(set) var base: MessageID
+  package private(set) var positions: [Partition: MessageID]
+  package private(set) var late: [SpaceID: MessageID]
+
+  package init(base: MessageID = .zero) {
+    self.base = base
+    positions = [:]
+    late = [:]
+  }
+
+  /// Served up to here, in this space.
+  package func position(in space: SpaceID) -> MessageID {
+    late[space] ?? position(in: space.partition)
+  }
+
+  package func position(in partition: Partition) -> MessageID {
+    max(positions[partition] ?? base, base)
+  }
+
+  /// The entry has been served, or need not be.
+  package mutating func advance(_ space: SpaceID, to id: MessageID) {
+    let partition = space.partition
+    if let place = late[space] {
+      let reached = max(place, id)
+      late[space] = reached < position(in: partition) ? reached : nil
+      if reached < position(in: partition) { return }
+    }
+    if id > position(in: partition) { positions[partition] = id }
+  }
+
+  /// A space joined at `since`, of which the consumer learns only now.
+  package mutating func admit(_ space: SpaceID, since: MessageID) {
+    guard since < position(in: space.partition) else { return }
+    late[space] = since
+  }
+
+  /// Everything up to `id` has been served in every partition. The caller answers for that: `id` is at
+  /// least ``safetyWindowMilliseconds`` older than the moment up to which all logs were read.
+  package mutating func raiseBase(to id: MessageID) {
+    guard id > base else { return }
+    base = id
+    positions = positions.filter { $0.value > id }
+  }
+}
+
+// MARK: - The text a client hands back
+
+// `1.<base>[.<id>]*[~<space key>*<id>]*`, ids in base 36. Opaque to clients, readable by any broker, and
+// made of characters that need no escape in a header or a query. A listed id names its own partition.
+extension FeedCursor {
+  private static let version = "1"
+
+  package var text: String {
+    var text = Self.version + "." + String(base.raw, radix: 36)
+    for id in positions.values.sorted() { text += "." + String(id.raw, radix: 36) }
+    for (space, id) in late.sorted(by: { $0.key.key < $1.key.key }) {
+      text += "~\(space.key)*" + String(id.raw, radix: 36)
+    }
+    return text
+  }
+
+  /// Nil when `text` was not made by ``text``.
+  package init?(text: String) {
+    guard text.utf8.count <= Self.textLimitBytes else { return nil }
+    let parts = text.split(separator: "~", omittingEmptySubsequences: false)
+    let words = parts[0].split(separator: ".", omittingEmptySubsequences: false)
+    guard words.count >= 2, words[0] == Self.version else { return nil }
+    let ids = words.dropFirst().compactMap { Self.id($0) }
+    guard ids.count == words.count - 1 else { return nil }
+    self.init(base: ids[0])
+    for id in ids.dropFirst() { positions[id.partition] = max(id, position(in: id.partition)) }
+    for part in parts.dropFirst() {
+      let pair = part.split(separator: "*", omittingEmptySubsequences: false)
+      guard pair.count == 2, let space = SpaceID(key: pair[0]), let id = Self.id(pair[1]) else { return nil }
+      late[space] = id
+    }
+  }
+
+  private static func id(_ word: Substring) -> MessageID? {
+    guard word.first != "+", word.first != "-" else { return nil }
+    return Int64(word, radix: 36).flatMap { MessageID($0) }
+  }
+}

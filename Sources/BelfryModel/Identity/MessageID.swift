@@ -1,0 +1,102 @@
+/// `messageServerId`: when a notification was appended, in which partition, and in what order.
+///
+/// 41 bits of milliseconds since 2024-01-01T00:00Z, 10 bits of partition, 12 bits of sequence. The same
+/// thing in Redis's own form is the stream id `<unix ms>-<partition * 4096 + sequence>`; going from one
+/// to the other is shifts and masks, so one number is the id, the place in the log and the time.
+/// Within a partition ids only grow. Across partitions they are ordered by time, but only as well as
+/// the clocks of the partitions' Redis nodes agree (see ``FeedCursor/safetyWindowMilliseconds``).
+public struct MessageID: Hashable, Sendable, Comparable, CustomStringConvertible {
+  /// 2024-01-01T00:00Z in milliseconds since 1970.
+  public static let epochMilliseconds: Int64 = 1_704_067_200_000
+  static let sequenceBits: Int64 = 12
+  static let partitionBits: Int64 = 10
+  static let lowBits = sequenceBits + partitionBits
+
+  /// Before every message id that can be allotted.
+  public static let zero = MessageID(raw: 0)
+  /// After every message id that can be allotted.
+  public static let last = MessageID(raw: .max)
+
+  public let raw: Int64
+
+  init(raw: Int64) { self.raw = raw }
+
+  /// Nil when negative: the sign bit is never part of an id.
+  public init?(_ number: Int64) {
+    guard number >= 0 else { return nil }
+    raw = number
+  }
+
+  public init?(_ text: some StringProtocol) {
+    guard let number = Int64(text), number >= 0, String(number) == text else { return nil }
+    raw = number
+  }
+
+  /// The first id of a millisecond, over all partitions. Times before the epoch give ``zero``.
+  public init(firstAtUnixMilliseconds milliseconds: Int64) {
+    let elapsed = milliseconds - Self.epochMilliseconds
+    raw = elapsed <= 0 ? 0 : elapsed << Self.lowBits
+  }
+
+  public init(unixMilliseconds: Int64, partition: Partition, sequence: Int64) {
+    raw =
+      (unixMilliseconds - Self.epochMilliseconds) << Self.lowBits
+      | Int64(partition.number) << Self.sequenceBits | sequence
+  }
+
+  public var unixMilliseconds: Int64 { (raw >> Self.lowBits) + Self.epochMilliseconds }
+  public var partition: Partition {
+    Partition.all[Int(raw >> Self.sequenceBits) & (Partition.count - 1)]
+  }
+  public var sequence: Int64 { raw & (1 << Self.sequenceBits - 1) }
+
+  public var text: String { String(raw) }
+  public var description: String { text }
+
+  public static func < (left: Self, right: Self) -> Bool { left.raw < right.raw }
+}
+
+// MARK: - Redis's form
+
+extension MessageID {
+  /// `<unix ms>-<partition * 4096 + sequence>`, the id of the entry in its stream.
+  package var streamForm: String {
+    switch self {
+    case .beforeThisCommit: Self.beforeThisCommitMark
+    case .endOfThisCommit: Self.endOfThisCommitMark
+    default: "\(unixMilliseconds)-\(raw & (1 << Self.lowBits - 1))"
+    }
+  }
+
+  /// Nil when `text` is not a stream id or lies outside what an id can hold. `0-0`, Redis's own "before
+  /// everything", is ``zero``.
+  package init?(streamForm text: some StringProtocol) {
+    guard let dash = text.firstIndex(of: "-"),
+      let milliseconds = Int64(text[..<dash]),
+      let low = Int64(text[text.index(after: dash)...])
+    else { return nil }
+    guard milliseconds >= Self.epochMilliseconds else {
+      self = .zero
+      return
+    }
+    guard (0..<(1 << Self.lowBits)).contains(low),
+      milliseconds - Self.epochMilliseconds < 1 << 41
+    else { return nil }
+    raw = (milliseconds - Self.epochMilliseconds) << Self.lowBits | low
+  }
+}
+
+// MARK: - Ids that only the commit can know
+
+extension MessageID {
+  /// Stands in a record to be written for "the partition's last id before this commit": a member who
+  /// joins in a commit sees that commit's entries and nothing earlier. Only the Redis function knows the
+  /// id, so the record carries a mark (a control character, which no JSON and no name contains) and the
+  /// function puts the id in its place.
+  package static let beforeThisCommit = MessageID(raw: -1)
+  /// Likewise "the last id of this commit": the entry that removes a member is the last one they see.
+  package static let endOfThisCommit = MessageID(raw: -2)
+
+  package static let beforeThisCommitMark = "\u{1}"
+  package static let endOfThisCommitMark = "\u{2}"
+}

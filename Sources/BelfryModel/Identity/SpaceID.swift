@@ -1,0 +1,68 @@
+/// What kind of space a log belongs to.
+public enum SpaceKind: String, Sendable, CaseIterable {
+  case server, group, room
+  /// An account's own space: what concerns that account alone.
+  case account
+  /// The space of one notification sent to several accounts that share no space. It has a log of one
+  /// entry, and each receiver's index points to it: one append, however many receivers.
+  case letter
+}
+
+/// A space: a server (with its channels inside), a group, a room, an account's personal space, a letter.
+///
+/// `key` is its name in Redis keys and in what is hashed to a partition, for example `server:8106302`.
+public struct SpaceID: Hashable, Sendable, CustomStringConvertible {
+  public let kind: SpaceKind
+  public let name: String
+
+  public init?(kind: SpaceKind, name: String) {
+    guard Name.isValid(name, lengthLimitBytes: AccountID.lengthLimitBytes) else { return nil }
+    self.kind = kind
+    self.name = name
+  }
+
+  private init(unchecked kind: SpaceKind, name: String) {
+    self.kind = kind
+    self.name = name
+  }
+
+  public static func server(_ id: EntityID) -> SpaceID { SpaceID(unchecked: .server, name: id.text) }
+  public static func letter(_ id: EntityID) -> SpaceID { SpaceID(unchecked: .letter, name: id.text) }
+  public static func personal(_ account: AccountID) -> SpaceID {
+    SpaceID(unchecked: .account, name: account.text)
+  }
+
+  /// Reads a `key`; nil when the kind is unknown or the name is not one.
+  public init?(key: some StringProtocol) {
+    guard let colon = key.firstIndex(of: ":"), let kind = SpaceKind(rawValue: String(key[..<colon]))
+    else { return nil }
+    self.init(kind: kind, name: String(key[key.index(after: colon)...]))
+  }
+
+  public var key: String { "\(kind.rawValue):\(name)" }
+  public var description: String { key }
+  public var partition: Partition { Partition(holding: key) }
+}
+
+/// The id of a server, channel, group or room: a positive decimal integer below 2^63, a string in JSON.
+public struct EntityID: Hashable, Sendable, Comparable, CustomStringConvertible {
+  public let number: Int64
+
+  public init?(_ number: Int64) {
+    guard number > 0 else { return nil }
+    self.number = number
+  }
+
+  /// Any 64 random or hashed bits make an id: the sign is dropped, and zero is no id.
+  package init(bits: UInt64) { number = max(1, Int64(bits >> 1)) }
+
+  /// Nil unless `text` is the number's one canonical form: two spellings of one id would be two spaces.
+  public init?(_ text: some StringProtocol) {
+    guard let number = Int64(text), number > 0, String(number) == text else { return nil }
+    self.number = number
+  }
+
+  public var text: String { String(number) }
+  public var description: String { text }
+  public static func < (left: Self, right: Self) -> Bool { left.number < right.number }
+}

@@ -1,0 +1,77 @@
+/// A thing somebody may do to a space, as a pure function of the records it needs.
+///
+/// Whoever runs it reads the needs, lets it decide, and commits the transaction. If a record changed in
+/// between, the commit is refused by the store and the whole is done again with what is there now; so an
+/// operation never locks and never sees half of another.
+package protocol Operation: Sendable {
+  /// What the operation gives back to the caller when it is committed.
+  associatedtype Output: Sendable = Void
+
+  var space: SpaceID { get }
+  /// The records it decides on.
+  var needs: [RecordAddress] { get }
+  /// The tables whose size it decides on.
+  var counts: [RecordTable] { get }
+  /// The accounts whose number of servers it decides on.
+  var joiners: [AccountID] { get }
+  func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<Output>
+}
+
+extension Operation {
+  package var counts: [RecordTable] { [] }
+  package var joiners: [AccountID] { [] }
+}
+
+/// What an operation may know beside the records.
+package struct DecisionContext: Sendable {
+  /// Milliseconds since 1970, for what people read (`createdAt`). Order and intervals never come from
+  /// here but from ids.
+  package var nowMilliseconds: Int64
+  package var counts: [RecordTable: Int]
+  package var serversOfJoiners: [AccountID: Int]
+  /// Nothing older than this is left to see.
+  package var retentionFloor: MessageID
+  package var limits: Limits
+
+  package init(
+    nowMilliseconds: Int64, counts: [RecordTable: Int] = [:], serversOfJoiners: [AccountID: Int] = [:],
+    limits: Limits
+  ) {
+    self.nowMilliseconds = nowMilliseconds
+    self.counts = counts
+    self.serversOfJoiners = serversOfJoiners
+    self.limits = limits
+    retentionFloor = limits.retentionFloor(nowMilliseconds: nowMilliseconds)
+  }
+}
+
+/// A transaction to commit, and what to answer once it is.
+package struct Decision<Output: Sendable>: Sendable {
+  /// Nil when all is already as asked: nothing to write, the answer holds.
+  package var transaction: Transaction?
+  package var output: Output
+
+  package init(_ transaction: Transaction?, _ output: Output) {
+    self.transaction = transaction
+    self.output = output
+  }
+}
+
+extension Decision where Output == Void {
+  package init(_ transaction: Transaction?) { self.init(transaction, ()) }
+}
+
+/// Who acts.
+package struct Actor: Sendable, Hashable {
+  /// Nil when a trusted back end acts in nobody's name.
+  package var account: AccountID?
+  package var device: DeviceID?
+  /// An app or operator token: may do everything, on behalf of any account.
+  package var isTrusted: Bool
+
+  package init(account: AccountID?, device: DeviceID? = nil, isTrusted: Bool = false) {
+    self.account = account
+    self.device = device
+    self.isTrusted = isTrusted
+  }
+}

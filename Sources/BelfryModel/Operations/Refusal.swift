@@ -1,0 +1,27 @@
+/// Why an operation was not done. Nothing changed and nothing was announced.
+package struct Refusal: Error, Sendable, Hashable {
+  /// A stable word that a program can switch on; the `code` of the problem document.
+  package enum Code: String, Sendable, CaseIterable {
+    case unauthorized, forbidden, notFound, notMember, muted, banned, conflict, duplicateContent
+    case invalidField, tooLarge, tooMany, rateLimited, unavailable
+  }
+
+  package var code: Code
+  /// What is wrong and, where there is one, what to do about it; a sentence for a person.
+  package var detail: String
+  /// The field of the request that is to blame, in the wire's spelling, such as `toAccids[3]`.
+  package var field: String?
+  /// After how many seconds it is worth trying again.
+  package var retryAfterSeconds: Int?
+
+  package init(_ code: Code, _ detail: String, field: String? = nil, retryAfterSeconds: Int? = nil) {
+    self.code = code
+    self.detail = detail
+    self.field = field
+    self.retryAfterSeconds = retryAfterSeconds
+  }
+
+  package static func invalid(_ field: String, _ detail: String) -> Refusal {
+    Refusal(.invalidField, detail, field: field)
+  }
+}

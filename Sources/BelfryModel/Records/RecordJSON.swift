@@ -1,0 +1,67 @@
+internal import FoundationEssentials
+
+/// JSON as the records and the log hold it: sorted keys, so that equal values are equal texts and a
+/// precondition compares what it means to compare.
+package enum RecordJSON {
+  package static func text(_ value: some Encodable) throws(Refusal) -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    do {
+      return String(decoding: try encoder.encode(value), as: UTF8.self)
+    } catch {
+      // A number that JSON cannot say (infinity, not-a-number) is the only way to get here.
+      throw Refusal(.invalidField, "cannot be written as JSON: \(error)")
+    }
+  }
+
+  package static func value<Value: Decodable>(_: Value.Type, _ text: String) -> Value? {
+    try? JSONDecoder().decode(Value.self, from: Data(text.utf8))
+  }
+}
+
+// MARK: - Records by what they mean
+
+extension Records {
+  /// The server, unless it does not exist or was removed.
+  package func server(_ space: SpaceID) throws(Refusal) -> ServerRecord {
+    guard let server = try json(ServerRecord.self, .settings(space)), server.removedAt == nil else {
+      throw Refusal(.notFound, "there is no server \(space.name)", field: "serverId")
+    }
+    return server
+  }
+
+  package func channel(_ id: EntityID, of space: SpaceID) throws(Refusal) -> ChannelRecord {
+    guard let channel = try json(ChannelRecord.self, .channel(id, of: space)) else {
+      throw Refusal(.notFound, "there is no channel \(id) in server \(space.name)", field: "channelId")
+    }
+    return channel
+  }
+
+  package func member(_ account: AccountID, of space: SpaceID) throws(Refusal) -> MemberRecord? {
+    try memberRecord(.member(account, of: space))
+  }
+
+  package func former(_ account: AccountID, of space: SpaceID) throws(Refusal) -> MemberRecord? {
+    try memberRecord(.former(account, of: space))
+  }
+
+  private func memberRecord(_ address: RecordAddress) throws(Refusal) -> MemberRecord? {
+    guard let text = text(address) else { return nil }
+    guard let record = MemberRecord(text: text) else { throw unreadable(address) }
+    return record
+  }
+
+  package func json<Value: Decodable>(_ type: Value.Type, _ address: RecordAddress) throws(Refusal) -> Value?
+  {
+    guard let text = text(address) else { return nil }
+    guard let value = RecordJSON.value(type, text) else { throw unreadable(address) }
+    return value
+  }
+
+  /// Deciding on a record one cannot read would be deciding on nothing.
+  private func unreadable(_ address: RecordAddress) -> Refusal {
+    Refusal(
+      .unavailable,
+      "the stored record \(address.table.name) \(address.field) of \(address.space) is unreadable")
+  }
+}

@@ -1,0 +1,67 @@
+// What a custom notification may hold. Each check names the field in the wire's spelling.
+
+extension NotificationContent {
+  /// The limits of reference §1, on the fields a sender may set.
+  package func checkLimits() throws(Refusal) {
+    try Self.check(messageClientId, "messageClientId", bytes: 1...Limits.messageClientIdBytes)
+    try Self.check(fromNick, "fromNick", characters: Limits.nickCharacters)
+    try Self.check(fromClientType, "fromClientType", bytes: 0...Limits.clientTypeBytes)
+    try Self.check(body, "body", bytes: 0...Limits.bodyBytes)
+    try Self.check(ext, "ext", bytes: 0...Limits.extBytes)
+    try Self.check(pushContent, "pushContent", characters: Limits.pushContentCharacters)
+    try Self.check(env, "env", bytes: 0...Limits.envBytes)
+    try Self.check(callbackExt, "callbackExt", bytes: 0...Limits.callbackExtBytes)
+    try Self.check(attach, "attach", jsonBytes: Limits.attachBytes)
+    try Self.check(pushPayload, "pushPayload", jsonBytes: Limits.pushPayloadBytes)
+    if let pushPayload, case .object = pushPayload {
+    } else if pushPayload != nil {
+      throw .invalid("pushPayload", "must be a JSON object")
+    }
+    try Self.check(status: status)
+    guard type == Catalogue.custom.code else {
+      throw .invalid("type", "must be \(Catalogue.custom.code): the other types come only from operations")
+    }
+    try checkReceivers()
+  }
+
+  package static func check(status: Int) throws(Refusal) {
+    guard status == 0 || (10_000...Int(Int32.max)).contains(status) else {
+      throw .invalid("status", "must be 0, or 10000 to \(Int32.max); 1 to 9999 are reserved")
+    }
+  }
+
+  private func checkReceivers() throws(Refusal) {
+    guard let toAccids else { return }
+    guard (1...Limits.namedReceivers).contains(toAccids.count) else {
+      throw .invalid("toAccids", "must name 1 to \(Limits.namedReceivers) accounts, has \(toAccids.count)")
+    }
+    var seen: Set<AccountID> = []
+    for (index, account) in toAccids.enumerated() where !seen.insert(account).inserted {
+      throw .invalid("toAccids[\(index)]", "names \(account) a second time")
+    }
+  }
+
+  package static func check(_ text: String?, _ field: String, bytes: ClosedRange<Int>) throws(Refusal) {
+    guard let text else { return }
+    guard text.utf8.count <= bytes.upperBound else {
+      throw .invalid(field, "must be at most \(bytes.upperBound) bytes of UTF-8, has \(text.utf8.count)")
+    }
+    guard text.utf8.count >= bytes.lowerBound else { throw .invalid(field, "must not be empty") }
+  }
+
+  package static func check(_ text: String?, _ field: String, characters: Int) throws(Refusal) {
+    guard let text, text.count > characters else { return }
+    throw .invalid(field, "must be at most \(characters) characters, has \(text.count)")
+  }
+
+  private static func check(_ value: JSONValue?, _ field: String, jsonBytes: Int) throws(Refusal) {
+    guard let value else { return }
+    guard value.depth <= Limits.jsonDepth else {
+      throw .invalid(field, "must not nest deeper than \(Limits.jsonDepth) levels")
+    }
+    let bytes = try RecordJSON.text(value).utf8.count
+    guard bytes <= jsonBytes else {
+      throw .invalid(field, "must be at most \(jsonBytes) bytes of JSON, has \(bytes)")
+    }
+  }
+}

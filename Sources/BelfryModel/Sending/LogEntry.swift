@@ -1,0 +1,48 @@
+/// One entry of a space's log, as a reader finds it.
+package struct LogEntry: Sendable, Hashable {
+  package var id: MessageID
+  package var audience: Audience
+  /// The notification's content as JSON text, an object; with what became of it since.
+  package var contentJSON: String
+  /// Milliseconds since 1970; nil if never updated.
+  package var updateTime: Int64?
+
+  package init(id: MessageID, audience: Audience, contentJSON: String, updateTime: Int64? = nil) {
+    self.id = id
+    self.audience = audience
+    self.contentJSON = contentJSON
+    self.updateTime = updateTime
+  }
+
+  /// The notification as consumers receive it. The content was rendered once, when it was sent; what is
+  /// added here are the fields that only the append could know.
+  package var notificationJSON: String {
+    let update = updateTime.map { "\"updateTime\":\($0)," } ?? ""
+    return "{\"messageServerId\":\"\(id.text)\",\"time\":\(id.unixMilliseconds),\(update)"
+      + contentJSON.dropFirst()
+  }
+}
+
+/// What became of an entry after it was appended: its new body, ext or status.
+package struct AmendmentRecord: Sendable, Hashable, Codable {
+  /// Nil: as it was sent.
+  package var body: String?
+  package var ext: String?
+  package var status: Int?
+  package var updateTime: Int64
+
+  package init(body: String?, ext: String?, status: Int?, updateTime: Int64) {
+    self.body = body
+    self.ext = ext
+    self.status = status
+    self.updateTime = updateTime
+  }
+
+  package func applied(to content: NotificationContent) -> NotificationContent {
+    var content = content
+    if let body { content.body = body }
+    if let ext { content.ext = ext }
+    if let status { content.status = status }
+    return content
+  }
+}

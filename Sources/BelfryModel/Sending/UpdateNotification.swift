@@ -1,0 +1,67 @@
+/// Changes the body, ext or status of a persisted notification: by whoever sent it, by the receivers of
+/// types 1 to 4, or by a trusted back end.
+package struct UpdateNotification: Operation {
+  package var space: SpaceID
+  package var entry: LogEntry
+  package var actor: Actor
+  package var body: String?
+  package var ext: String?
+  package var status: Int?
+
+  /// `entry` as its log holds it, found beforehand: entries never change, so nothing can come between.
+  package init(
+    _ entry: LogEntry, in space: SpaceID, by actor: Actor, body: String?, ext: String?, status: Int?
+  ) throws(Refusal) {
+    self.space = space
+    self.entry = entry
+    self.actor = actor
+    self.body = body
+    self.ext = ext
+    self.status = status
+    guard body != nil || ext != nil || status != nil else {
+      throw .invalid("body", "ext or status is needed: nothing else of a notification can change")
+    }
+    try NotificationContent.check(body, "body", bytes: 0...Limits.bodyBytes)
+    try NotificationContent.check(ext, "ext", bytes: 0...Limits.extBytes)
+    if let status { try NotificationContent.check(status: status) }
+  }
+
+  package var needs: [RecordAddress] { [.amendment(entry.id, in: space)] }
+
+  package func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<Notification>
+  {
+    guard let content = RecordJSON.value(NotificationContent.self, entry.contentJSON) else {
+      throw Refusal(.unavailable, "notification \(entry.id) is unreadable")
+    }
+    try checkActor(content)
+    let address = RecordAddress.amendment(entry.id, in: space)
+    let earlier = try records.json(AmendmentRecord.self, address)
+    let record = AmendmentRecord(
+      body: body ?? earlier?.body, ext: ext ?? earlier?.ext, status: status ?? earlier?.status,
+      updateTime: max(context.nowMilliseconds, entry.id.unixMilliseconds))
+    let notification = Notification(
+      messageServerId: entry.id, time: entry.id.unixMilliseconds, updateTime: record.updateTime,
+      content: record.applied(to: content))
+
+    var transaction = Transaction(space)
+    transaction.preconditions = records.unchanged(needs)
+    transaction.changes[address] = try RecordJSON.text(record)
+    transaction.amendments = [Amendment(notification, to: entry.audience)]
+    return Decision(transaction, notification)
+  }
+
+  private func checkActor(_ content: NotificationContent) throws(Refusal) {
+    guard Catalogue.type(content.type)?.mayBeUpdated == true else {
+      throw Refusal(.forbidden, "notifications of type \(content.type) cannot be updated")
+    }
+    if actor.isTrusted { return }
+    guard let account = actor.account else { throw Refusal(.unauthorized, "who is updating it?") }
+    if content.type == Catalogue.custom.code {
+      guard content.fromAccount == account else { throw Refusal(.forbidden, "only its sender may update it") }
+    } else {
+      guard entry.audience.named.contains(account) else {
+        throw Refusal(.forbidden, "only its receivers may update it")
+      }
+    }
+  }
+}
