@@ -1,0 +1,164 @@
+package import BelfryModel
+
+/// Where spaces, logs, rosters and read state are kept.
+///
+/// Two implementations: Redis, which is the product, and one in memory, which is the oracle that tests
+/// compare Redis against. A store carries out decisions and makes none: preconditions, changes and
+/// audiences come from the model. Each instance belongs to one event loop.
+package protocol Store: AnyObject {
+  // MARK: Records
+
+  /// The texts of the records, all as of one moment per space.
+  func records(_ addresses: [RecordAddress]) async throws(StoreError) -> Records
+  func counts(_ tables: [TableAddress]) async throws(StoreError) -> [Int]
+  /// One page of a table, in no particular but a stable order. A record present throughout is on some
+  /// page; one that comes or goes meanwhile may be.
+  func page(of table: TableAddress, after cursor: PageCursor?, limit: Int) async throws(StoreError)
+    -> RecordPage
+
+  // MARK: Writing
+
+  /// Everything in the transaction, or nothing.
+  func commit(_ transaction: Transaction) async throws(StoreError) -> CommitOutcome
+  /// Carries the index changes that wait in a partition's outbox to the accounts' partitions. Doing it
+  /// twice, or from several brokers at once, is doing it once.
+  func relayOutbox(of partition: Partition) async throws(StoreError)
+  /// The partitions whose outboxes hold something.
+  func partitionsToRelay() async throws(StoreError) -> [Partition]
+  /// Trims a partition to retention, and drops what nobody can see or needs any more.
+  func sweep(_ partition: Partition) async throws(StoreError)
+
+  // MARK: Reading logs
+
+  /// For each request the entries of its log, oldest first, as they are now (amendments applied).
+  func entries(_ requests: [LogRequest]) async throws(StoreError) -> [[LogEntry]]
+  /// The id of the last entry ever appended to each space's log; zero if none.
+  func heads(of spaces: [SpaceID]) async throws(StoreError) -> [MessageID]
+  /// The spaces of a partition that have a log.
+  func spaces(in partition: Partition) async throws(StoreError) -> [SpaceID]
+
+  // MARK: Accounts
+
+  /// The spaces an account belongs or belonged to. Its personal space is not listed: it always has one.
+  func index(of account: AccountID) async throws(StoreError) -> [IndexEntry]
+  /// In how many servers each account is. Never too low.
+  func serverCounts(of accounts: [AccountID]) async throws(StoreError) -> [Int]
+  func readState(of account: AccountID) async throws(StoreError) -> ReadState
+  /// Marks entries read for good and tells the account's consumers. Gives how many of `mark.items` were
+  /// unread until now.
+  func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> Int
+  /// Replaces what is below the new watermark by the watermark; tells nobody, since nothing changes.
+  func compactReadState(of account: AccountID, to watermark: MessageID) async throws(StoreError)
+
+  /// Milliseconds since 1970 by the store's own clock, which is the one that ids are made from.
+  func nowMilliseconds() async throws(StoreError) -> Int64
+}
+
+/// What became of a transaction.
+package enum CommitOutcome: Sendable, Hashable {
+  case committed(Commit)
+  /// The same was committed before, with this id. Nothing was done now.
+  case duplicate(of: MessageID)
+  /// The dedupe key was used before, for something else.
+  case differentContent
+  /// A record is no longer what was read: load and decide again.
+  case conflict
+  /// The table would have grown past its ceiling.
+  case ceiling(RecordTable)
+}
+
+package struct Commit: Sendable, Hashable {
+  /// The ids of the announcements, in their order.
+  package var ids: [MessageID]
+  /// The partition's last id before this commit.
+  package var before: MessageID
+
+  package init(ids: [MessageID], before: MessageID) {
+    self.ids = ids
+    self.before = before
+  }
+}
+
+/// A stretch of one log to read.
+package struct LogRequest: Sendable, Hashable {
+  package var space: SpaceID
+  package var after: MessageID
+  package var through: MessageID
+  package var limit: Int
+
+  package init(_ space: SpaceID, after: MessageID, through: MessageID = .last, limit: Int) {
+    self.space = space
+    self.after = after
+    self.through = through
+    self.limit = limit
+  }
+}
+
+/// One space in an account's index.
+package struct IndexEntry: Sendable, Hashable {
+  package var space: SpaceID
+  /// False: the account has left; the space is in its feed until retention has passed what it may see.
+  package var isMember: Bool
+  /// The last id in the space's partition when that became so. A later change has a later one.
+  package var version: MessageID
+  /// An id of the account's own partition, allotted when the index learned of it. A cursor whose place
+  /// in that partition is before it has not taken the space into account.
+  package var addedAt: MessageID
+
+  package init(space: SpaceID, isMember: Bool, version: MessageID, addedAt: MessageID) {
+    self.space = space
+    self.isMember = isMember
+    self.version = version
+    self.addedAt = addedAt
+  }
+}
+
+/// Entries to mark as read.
+package struct ReadMark: Sendable, Hashable {
+  /// Single entries, each of them visible and unread when it was looked at.
+  package var items: [MessageID]
+  /// The watermark to raise to, at least a safety window in the past; nil leaves it.
+  package var watermark: MessageID?
+  /// What to tell the other devices when they marked everything up to an id; nil: tell the items.
+  package var upTo: MessageID?
+  /// Letters that are read and can leave the index.
+  package var letters: [SpaceID]
+  /// The device that acted; it is not told.
+  package var device: DeviceID?
+
+  package init(
+    items: [MessageID], watermark: MessageID? = nil, upTo: MessageID? = nil, letters: [SpaceID] = [],
+    device: DeviceID? = nil
+  ) {
+    self.items = items
+    self.watermark = watermark
+    self.upTo = upTo
+    self.letters = letters
+    self.device = device
+  }
+}
+
+/// Where a listing goes on; opaque to callers.
+package struct PageCursor: Sendable, Hashable {
+  package var text: String
+  package init(text: String) { self.text = text }
+}
+
+package struct RecordPage: Sendable, Hashable {
+  package var records: [(field: String, text: String)]
+  /// Nil at the end.
+  package var next: PageCursor?
+
+  package init(records: [(field: String, text: String)], next: PageCursor?) {
+    self.records = records
+    self.next = next
+  }
+
+  package static func == (left: Self, right: Self) -> Bool {
+    left.next == right.next && left.records.elementsEqual(right.records, by: ==)
+  }
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(next)
+    for record in records { hasher.combine(record.field) }
+  }
+}

@@ -1,0 +1,25 @@
+/// Why the store could not do what it was asked to.
+package struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
+  package enum Code: String, Sendable {
+    /// The store cannot be reached or cannot work right now. If it was a write, it may or may not have
+    /// happened; doing it again with the same `messageClientId` is safe.
+    case unavailable
+    /// A record or an entry is not what it should be.
+    case corrupt
+    /// The page cursor was not made by this store.
+    case badCursor
+  }
+
+  package var code: Code
+  package var detail: String
+  /// The operation that failed, such as `commit server:77`.
+  package var place: String
+
+  package init(_ code: Code, _ detail: String, at place: String) {
+    self.code = code
+    self.detail = detail
+    self.place = place
+  }
+
+  package var description: String { "\(code.rawValue) at \(place): \(detail)" }
+}
