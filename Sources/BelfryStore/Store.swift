@@ -32,8 +32,9 @@ package protocol Store: AnyObject {
 
   /// For each request the entries of its log, oldest first, as they are now (amendments applied).
   func entries(_ requests: [LogRequest]) async throws(StoreError) -> [[LogEntry]]
-  /// The id of the last entry ever appended to each space's log; zero if none.
-  func heads(of spaces: [SpaceID]) async throws(StoreError) -> [MessageID]
+  /// The last id allotted in each partition; zero if none. Whatever is appended later has a larger one,
+  /// in every log of the partition, so a reader that stops at this id has missed nothing before it.
+  func lastIDs(of partitions: [Partition]) async throws(StoreError) -> [MessageID]
   /// The spaces of a partition that have a log.
   func spaces(in partition: Partition) async throws(StoreError) -> [SpaceID]
 

@@ -36,21 +36,24 @@ package struct FeedCursor: Sendable, Hashable {
     max(positions[partition] ?? base, base)
   }
 
-  /// The entry has been served, or need not be.
+  /// The entry has been served, or need not be. Entries of one partition are served in the order of
+  /// their ids, but for those of a late space that lie before the partition's place.
   package mutating func advance(_ space: SpaceID, to id: MessageID) {
-    let partition = space.partition
-    if let place = late[space] {
-      let reached = max(place, id)
-      late[space] = reached < position(in: partition) ? reached : nil
-      if reached < position(in: partition) { return }
-    }
-    if id > position(in: partition) { positions[partition] = id }
+    if let place = late[space] { late[space] = max(place, id) }
+    if id > position(in: space.partition) { positions[space.partition] = id }
   }
 
-  /// A space joined at `since`, of which the consumer learns only now.
+  /// A space joined at `since`, of which the consumer learns only now. Kept until ``settle(_:)``, so
+  /// that a reader cut off in between neither repeats nor skips any of it.
   package mutating func admit(_ space: SpaceID, since: MessageID) {
-    guard since < position(in: space.partition) else { return }
+    guard late[space] == nil, since < position(in: space.partition) else { return }
     late[space] = since
+  }
+
+  /// Everything up to these ids has been served, in all spaces of their partitions.
+  package mutating func settle(_ lastIDs: [Partition: MessageID]) {
+    late = late.filter { lastIDs[$0.key.partition] == nil }
+    for (partition, id) in lastIDs where id > position(in: partition) { positions[partition] = id }
   }
 
   /// Everything up to `id` has been served in every partition. The caller answers for that: `id` is at
