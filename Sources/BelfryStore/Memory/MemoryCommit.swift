@@ -1,0 +1,120 @@
+package import BelfryModel
+
+/// What makes two sends the same: where, by whom, and the sender's own id.
+struct MemorySendKey: Hashable {
+  var space: SpaceID
+  var dedupe: Dedupe
+}
+
+/// A send that may be repeated.
+struct MemorySend {
+  var id: MessageID
+  /// Everything that was sent. Redis keeps a fingerprint of it; the oracle has no need to.
+  var contents: [String]
+  var expiresAtMilliseconds: Int64
+}
+
+/// An index change on its way to the accounts' partitions.
+struct MemoryOutboxItem {
+  var space: SpaceID
+  var change: IndexChange
+  /// The partition's last id once the change was committed.
+  var version: MessageID
+}
+
+extension MemoryStore {
+  package func commit(_ transaction: Transaction) throws(StoreError) -> CommitOutcome {
+    let space = transaction.space
+    let place = "commit \(space)"
+    var contents: [String] = []
+    for announcement in transaction.announcements {
+      contents.append(try json(announcement.content, at: place))
+    }
+    var amended: [LogEntry] = []
+    for amendment in transaction.amendments { amended.append(try entry(amendment, at: place)) }
+
+    for (address, expected) in transaction.preconditions where text(address) != expected {
+      return .conflict
+    }
+    if let first = firstSend(transaction) {
+      return first.contents == contents ? .duplicate(of: first.id) : .differentContent
+    }
+
+    let before = lastID(in: space.partition)
+    let ids = transaction.announcements.map { _ in allotID(in: space.partition) }
+    let tablesBefore = tables
+    apply(transaction, before: before, last: ids.last ?? before)
+    for (table, ceiling) in transaction.ceilings where count(TableAddress(space, table)) > ceiling {
+      tables = tablesBefore
+      lastIDs[space.partition] = before
+      return .ceiling(table)
+    }
+
+    if let dedupe = transaction.dedupe, let id = ids.first {
+      sends[MemorySendKey(space: space, dedupe: dedupe)] = MemorySend(
+        id: id, contents: contents,
+        expiresAtMilliseconds: clockMilliseconds + limits.dedupeWindowMilliseconds)
+    }
+    for change in transaction.indexChanges {
+      outboxes[space.partition, default: []].append(
+        MemoryOutboxItem(space: space, change: change, version: ids.last ?? before))
+    }
+    if !transaction.changedStandings.isEmpty {
+      publish(.standings(transaction.changedStandings), in: space)
+    }
+    for (announcement, (id, content)) in zip(transaction.announcements, zip(ids, contents)) {
+      append(announcement, id, content, in: space)
+    }
+    for entry in amended { publish(.amended(entry), in: space) }
+    return .committed(Commit(ids: ids, before: before))
+  }
+
+  /// The send that this one repeats, if it is still remembered.
+  private func firstSend(_ transaction: Transaction) -> MemorySend? {
+    guard let dedupe = transaction.dedupe,
+      let send = sends[MemorySendKey(space: transaction.space, dedupe: dedupe)],
+      clockMilliseconds < send.expiresAtMilliseconds
+    else { return nil }
+    return send
+  }
+
+  private func apply(_ transaction: Transaction, before: MessageID, last: MessageID) {
+    for (address, text) in transaction.changes {
+      tables[address.tableAddress, default: [:]][address.field] = text.map { text in
+        let known = text.split(separator: MessageID.beforeThisCommitMark, omittingEmptySubsequences: false)
+          .joined(separator: before.streamForm)
+        return known.split(separator: MessageID.endOfThisCommitMark, omittingEmptySubsequences: false)
+          .joined(separator: last.streamForm)
+      }
+    }
+    for table in transaction.removedTables { tables[TableAddress(transaction.space, table)] = nil }
+  }
+
+  private func append(_ announcement: Announcement, _ id: MessageID, _ content: String, in space: SpaceID) {
+    let entry = LogEntry(id: id, audience: stamped(announcement.audience, in: space), contentJSON: content)
+    guard announcement.content.setting.persistEnable else {
+      publish(.passing(entry), in: space)
+      return
+    }
+    let predecessor = logs[space]?.head ?? .zero
+    logs[space, default: MemoryLog()].entries.append(entry)
+    logs[space, default: MemoryLog()].head = id
+    publish(.appended(entry, predecessor: predecessor), in: space)
+  }
+
+  /// The audience with the threshold applied: the members are counted once the changes are made.
+  private func stamped(_ audience: Audience, in space: SpaceID) -> Audience {
+    guard audience.rule == .byThreshold else { return audience }
+    var audience = audience
+    let members = count(TableAddress(space, .roster))
+    audience.rule = members <= limits.subscriptionThreshold ? .all : .subscribed
+    return audience
+  }
+
+  private func entry(_ amendment: Amendment, at place: String) throws(StoreError) -> LogEntry {
+    LogEntry(
+      id: amendment.notification.messageServerId, audience: amendment.audience,
+      contentJSON: try json(amendment.notification.content, at: place),
+      updateTime: amendment.notification.updateTime)
+  }
+}

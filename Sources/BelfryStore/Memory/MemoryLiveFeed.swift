@@ -1,0 +1,38 @@
+package import BelfryModel
+
+/// What happens in a ``MemoryStore``, said at once. Its connection breaks and returns when told to.
+package final class MemoryLiveFeed: LiveFeed {
+  package var onMessage: ((SpaceID, LiveMessage) -> Void)?
+  package var onConnected: ((Bool) -> Void)?
+  package var isConnected = true {
+    didSet {
+      guard isConnected != oldValue else { return }
+      disconnectedAtMilliseconds = store.clockMilliseconds
+      onConnected?(isConnected)
+    }
+  }
+  package var heardUpToMilliseconds: Int64 {
+    isConnected ? store.clockMilliseconds : disconnectedAtMilliseconds
+  }
+
+  private let store: MemoryStore
+  private var disconnectedAtMilliseconds: Int64 = 0
+  private var spaces: Set<SpaceID> = []
+
+  package init(_ store: MemoryStore) {
+    self.store = store
+    store.listeners.append { [weak self] space, message in self?.hear(message, in: space) }
+  }
+
+  package func subscribe(_ space: SpaceID) throws(StoreError) {
+    guard isConnected else { throw StoreError(.unavailable, "not connected", at: "subscribe \(space)") }
+    spaces.insert(space)
+  }
+
+  package func unsubscribe(_ space: SpaceID) { spaces.remove(space) }
+
+  private func hear(_ message: LiveMessage, in space: SpaceID) {
+    guard isConnected, spaces.contains(space) else { return }
+    onMessage?(space, message)
+  }
+}

@@ -1,0 +1,145 @@
+package import BelfryModel
+
+/// A store in dictionaries: the oracle that tests compare Redis against.
+///
+/// It is meant to be read and believed, so each rule of ``Store`` is written the plainest way there is,
+/// whatever that costs; and its clock moves only when told to. It is never a stand-in for Redis in a
+/// claim about the product.
+package final class MemoryStore: Store {
+  /// Milliseconds since 1970: the clock that ids are made from. It may be set back, as real ones are.
+  package var clockMilliseconds: Int64
+  package let limits: Limits
+
+  var tables: [TableAddress: [String: String]] = [:]
+  var logs: [SpaceID: MemoryLog] = [:]
+  /// The last id allotted in each partition, for whatever purpose.
+  var lastIDs: [Partition: MessageID] = [:]
+  var sends: [MemorySendKey: MemorySend] = [:]
+  var outboxes: [Partition: [MemoryOutboxItem]] = [:]
+  var indexes: [AccountID: [SpaceID: IndexEntry]] = [:]
+  var readStates: [AccountID: ReadState] = [:]
+  /// Hear what happens in spaces, in the order in which it happens.
+  var listeners: [(SpaceID, LiveMessage) -> Void] = []
+
+  /// The clock begins in November 2025, well inside what an id can hold.
+  package init(limits: Limits, clockMilliseconds: Int64 = 1_763_700_000_000) {
+    self.limits = limits
+    self.clockMilliseconds = clockMilliseconds
+  }
+
+  package func nowMilliseconds() -> Int64 { clockMilliseconds }
+
+  func publish(_ message: LiveMessage, in space: SpaceID) {
+    for listener in listeners { listener(space, message) }
+  }
+}
+
+/// One space's log, oldest first.
+struct MemoryLog {
+  var entries: [LogEntry] = []
+  /// The last entry ever appended, still there or not.
+  var head = MessageID.zero
+}
+
+// MARK: - Ids
+
+extension MemoryStore {
+  func lastID(in partition: Partition) -> MessageID { lastIDs[partition] ?? .zero }
+
+  /// The next id: now, or right after the last one when the clock has not moved on since. A sequence
+  /// that runs over borrows the next millisecond (DESIGN §3).
+  func allotID(in partition: Partition) -> MessageID {
+    let last = lastID(in: partition)
+    let now = MessageID(unixMilliseconds: clockMilliseconds, partition: partition, sequence: 0)
+    let next: MessageID
+    if now > last {
+      next = now
+    } else if last.sequence < 4_095 {
+      next = MessageID(
+        unixMilliseconds: last.unixMilliseconds, partition: partition, sequence: last.sequence + 1)
+    } else {
+      next = MessageID(unixMilliseconds: last.unixMilliseconds + 1, partition: partition, sequence: 0)
+    }
+    lastIDs[partition] = next
+    return next
+  }
+}
+
+// MARK: - Records
+
+extension MemoryStore {
+  func text(_ address: RecordAddress) -> String? { tables[address.tableAddress]?[address.field] }
+
+  package func records(_ addresses: [RecordAddress]) -> Records {
+    var texts: [RecordAddress: String?] = [:]
+    for address in addresses { texts[address] = .some(text(address)) }
+    return Records(texts)
+  }
+
+  package func counts(_ tables: [TableAddress]) -> [Int] { tables.map(count) }
+
+  func count(_ table: TableAddress) -> Int { tables[table]?.count ?? 0 }
+
+  package func page(of table: TableAddress, after cursor: PageCursor?, limit: Int) throws(StoreError)
+    -> RecordPage
+  {
+    var fields = (tables[table] ?? [:]).sorted { $0.key < $1.key }
+    if let cursor {
+      guard cursor.text.hasPrefix(Self.cursorPrefix) else {
+        throw StoreError(.badCursor, cursor.text, at: "page \(table.space) \(table.table.name)")
+      }
+      let last = cursor.text.dropFirst(Self.cursorPrefix.count)
+      fields.removeAll { $0.key <= last }
+    }
+    let page = fields.prefix(max(1, limit))
+    let next = page.count < fields.count ? page.last : nil
+    return RecordPage(
+      records: page.map { (field: $0.key, text: $0.value) },
+      next: next.map { PageCursor(text: Self.cursorPrefix + $0.key) })
+  }
+
+  private static let cursorPrefix = "after "
+}
+
+// MARK: - Logs
+
+extension MemoryStore {
+  package func entries(_ requests: [LogRequest]) throws(StoreError) -> [[LogEntry]] {
+    var answers: [[LogEntry]] = []
+    for request in requests {
+      var answer: [LogEntry] = []
+      for entry in logs[request.space]?.entries ?? []
+      where request.after < entry.id && entry.id <= request.through && answer.count < request.limit {
+        answer.append(try amended(entry, in: request.space))
+      }
+      answers.append(answer)
+    }
+    return answers
+  }
+
+  /// The entry as it is now, with what became of it since it was appended.
+  private func amended(_ entry: LogEntry, in space: SpaceID) throws(StoreError) -> LogEntry {
+    guard let text = text(.amendment(entry.id, in: space)) else { return entry }
+    guard let amendment = RecordJSON.value(AmendmentRecord.self, text),
+      let content = RecordJSON.value(NotificationContent.self, entry.contentJSON)
+    else { throw StoreError(.corrupt, "entry \(entry.id) or its amendment", at: "entries \(space)") }
+    var entry = entry
+    entry.contentJSON = try json(amendment.applied(to: content), at: "entries \(space)")
+    entry.updateTime = amendment.updateTime
+    return entry
+  }
+
+  func json(_ value: some Encodable, at place: String) throws(StoreError) -> String {
+    do {
+      return try RecordJSON.text(value)
+    } catch {
+      throw StoreError(.corrupt, error.detail, at: place)
+    }
+  }
+
+  package func heads(of spaces: [SpaceID]) -> [MessageID] { spaces.map { logs[$0]?.head ?? .zero } }
+
+  package func spaces(in partition: Partition) -> [SpaceID] {
+    logs.keys.filter { $0.partition == partition }.sorted { $0.key < $1.key }
+  }
+}
