@@ -40,7 +40,13 @@ let package = Package(
     module("BelfryHTTP", ["CMicroHTTPD", "BelfryLoop"]),
     module("BelfryStore", ["BelfryModel", "BelfryRedis"], resources: [.embedInCode("Functions")]),
     module("BelfryHub", ["BelfryModel", "BelfryStore", "BelfryLoop"]),
-    module("BelfryServer", ["BelfryModel", "BelfryStore", "BelfryHub", "BelfryHTTP", "BelfryLoop", "CJWT"]),
+    module(
+      "BelfryServer",
+      [
+        "BelfryModel", "BelfryRedis", "BelfryStore", "BelfryHub", "BelfryHTTP", "BelfryLoop", "CJWT",
+        "CLinux",
+      ],
+      resources: [.embedInCode("Embedded/redis.conf")]),
     module("BelfryClient", ["BelfryModel"]),
     .executableTarget(
       name: "belfry", dependencies: ["BelfryServer", "BelfryClient"], swiftSettings: rules),

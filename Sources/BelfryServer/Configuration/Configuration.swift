@@ -1,0 +1,49 @@
+package import BelfryModel
+import Foundation
+
+/// Everything a broker is told at its start. `Configuration.load` puts it together; `settings` is the list of
+/// what can be told.
+package struct Configuration: Sendable, Hashable {
+  /// The loopback by default: a broker without TLS in front of it is opened to others on purpose only.
+  package var listen = ListenAddress(host: "127.0.0.1", port: 8_080)
+  package var dataFolder = "data"
+  /// nil: an embedded redis-server in the data folder.
+  package var redisURL: String?
+  /// Event loops, each a thread: by default one for each processor this process may use.
+  package var loops = min(ProcessInfo.processInfo.activeProcessorCount, loopsMax)
+  package var secret = SecretSource.dataFolder
+  package var embeddedRedis = EmbeddedRedisSettings()
+  package var limits = Limits()
+
+  /// Beyond it one Redis is the bottleneck long before, and another broker serves better than more threads.
+  package static let loopsMax = 256
+
+  package init() {}
+}
+
+/// Where the secret that signs tokens comes from.
+package enum SecretSource: Sendable, Hashable {
+  /// `secret` in the data folder, made on the first start.
+  case dataFolder
+  case file(path: String)
+  case text(String)
+}
+
+package struct EmbeddedRedisSettings: Sendable, Hashable {
+  /// When Redis has the append-only file written through to the disk (redis.conf, `appendfsync`).
+  package enum AppendFsync: String, Sendable, CaseIterable {
+    /// Before it answers: nothing acknowledged is lost, at a disk's pace.
+    case always
+    /// Once a second: a power cut loses at most the last second or two. A crash of Redis or of the broker
+    /// loses nothing, for the system still writes what it was handed.
+    case everysec
+  }
+
+  /// A path, or a name looked up in PATH.
+  package var server = "redis-server"
+  /// Replaces Belfry's own redis.conf. Socket, folder, port and `appendfsync` are still set by the broker.
+  package var configFile: String?
+  package var appendFsync = AppendFsync.everysec
+
+  package init() {}
+}

@@ -1,0 +1,66 @@
+/// What was written on the command line of `belfry serve`, not yet understood.
+package struct ServeOptions: Sendable, Hashable {
+  package var config: String?
+  package var listen: String?
+  package var data: String?
+  package var redis: String?
+  package var loops: String?
+
+  package init() {}
+}
+
+extension Configuration {
+  /// The defaults, overridden by the file, by the environment, and by the options, in this order. Nothing is
+  /// touched on disk but the file that is read.
+  package static func load(
+    options: ServeOptions, environment: [String: String]
+  ) throws(StartError) -> Configuration {
+    var configuration = Configuration()
+    if let path = options.config ?? environment[configVariable] {
+      try configuration.apply(try ConfigurationFile.read(path))
+    }
+    try configuration.apply(try values(of: environment))
+    try configuration.apply(values(of: options))
+    return configuration
+  }
+
+  static let configVariable = "BELFRY_CONFIG"
+
+  /// - Parameter values: by the settings' keys.
+  mutating func apply(_ values: [String: GivenValue]) throws(StartError) {
+    if let value = values["secretFile"], values["secret"] != nil {
+      throw value.refused("give either the secret or its file, not both")
+    }
+    // In the list's order, so that of several mistakes always the same one is reported.
+    for setting in Setting.all {
+      guard let value = values[setting.key], value.value != .null else { continue }
+      try setting.assign(&self, value)
+    }
+  }
+
+  /// Variables of ours that no setting has are refused only where they can be nothing else: an orchestrator
+  /// may put `BELFRY_SERVICE_HOST` and `BELFRY_PORT` into every container beside a service named belfry.
+  private static func values(of environment: [String: String]) throws(StartError) -> [String: GivenValue] {
+    var values: [String: GivenValue] = [:]
+    for setting in Setting.all {
+      // An empty variable is how composed environments say "not set".
+      guard let text = environment[setting.variable], !text.isEmpty else { continue }
+      values[setting.key] = GivenValue(text: text, place: setting.variable)
+    }
+    let known = Set(Setting.all.map(\.variable))
+    let stray = environment.keys.sorted().first { name in
+      ["BELFRY_LIMITS_", "BELFRY_EMBEDDED_REDIS_"].contains { name.hasPrefix($0) } && !known.contains(name)
+    }
+    if let stray { throw StartError(.unknownKey, "there is no such setting", at: stray) }
+    return values
+  }
+
+  private static func values(of options: ServeOptions) -> [String: GivenValue] {
+    let texts = [
+      "listen": options.listen, "data": options.data, "redis": options.redis, "loops": options.loops,
+    ]
+    return texts.compactMapValues { $0 }.reduce(into: [:]) { values, option in
+      values[option.key] = GivenValue(text: option.value, place: "--\(option.key)")
+    }
+  }
+}

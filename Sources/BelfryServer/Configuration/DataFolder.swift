@@ -1,0 +1,88 @@
+import Foundation
+import Glibc
+
+/// The folder of one broker: its secret, and its embedded Redis if it has one. It belongs to the process that
+/// holds its lock, for as long as this object lives.
+///
+/// The lock is the kernel's (`flock`), so a broker that was killed leaves none behind. The file in which it
+/// lies also names the holder's process id, for people.
+package final class DataFolder: Sendable {
+  /// Absolute, so that it stays the same folder wherever the process goes.
+  package let path: String
+  private let lock: Int32
+
+  /// Makes the folder if there is none, and takes it.
+  package init(opening path: String) throws(StartError) {
+    self.path = try DataFolder.prepare(path)
+    lock = try DataFolder.take(self.path)
+  }
+
+  deinit {
+    close(lock)
+  }
+
+  private static func prepare(_ path: String) throws(StartError) -> String {
+    do {
+      try FileManager.default.createDirectory(
+        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw StartError(.dataFolderUnusable, "cannot make the folder: \(error.localizedDescription)", at: path)
+    }
+    guard let resolved = unsafe realpath(path, nil) else {
+      throw .refused(.dataFolderUnusable, "cannot enter the folder", at: path)
+    }
+    defer { unsafe free(resolved) }
+    let absolute = unsafe String(cString: resolved)
+    var status = stat()
+    guard unsafe stat(absolute, &status) == 0 else {
+      throw .refused(.dataFolderUnusable, "cannot enter the folder", at: path)
+    }
+    // Anybody could put a secret of their own there. One that exists may otherwise be as its owner made it:
+    // a mounted volume often is readable by all, and what is secret in it has its own permissions.
+    guard status.st_mode & S_IWOTH == 0 else {
+      throw StartError(
+        .dataFolderUnusable, "everybody may write to the folder: chmod o-w it, or name another", at: absolute)
+    }
+    return absolute
+  }
+
+  private static func take(_ folder: String) throws(StartError) -> Int32 {
+    let path = folder + "/lock"
+    // Closed on exec: an orphaned redis-server must not keep the folder from the next broker.
+    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw .refused(.dataFolderUnusable, "cannot open the lock", at: path) }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      let error =
+        errno == EWOULDBLOCK
+        ? StartError(
+          .dataFolderInUse, "\(holder(of: descriptor)) already runs on this data folder", at: folder)
+        : .refused(.dataFolderUnusable, "cannot lock the folder", at: path)
+      close(descriptor)
+      throw error
+    }
+    ProcessIDFile.write(descriptor, getpid())
+    return descriptor
+  }
+
+  private static func holder(of lock: Int32) -> String {
+    guard let pid = ProcessIDFile.read(lock) else { return "a broker" }
+    return "the broker with process id \(pid)"
+  }
+}
+
+/// A process id, in digits, as the only content of a file.
+enum ProcessIDFile {
+  static func write(_ descriptor: Int32, _ pid: pid_t) {
+    let text = Array("\(pid)\n".utf8)
+    // For people and for finding an orphan faster; a full disk is no reason to fail here.
+    _ = ftruncate(descriptor, 0)
+    _ = unsafe pwrite(descriptor, text, text.count, 0)
+  }
+
+  static func read(_ descriptor: Int32) -> pid_t? {
+    var buffer = [UInt8](repeating: 0, count: 32)
+    let count = unsafe pread(descriptor, &buffer, buffer.count, 0)
+    guard count > 0 else { return nil }
+    return pid_t(String(decoding: buffer[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+  }
+}

@@ -1,0 +1,50 @@
+import BelfryModel
+
+/// A value that somebody gave for a setting, and where, so that a refusal can say so.
+struct GivenValue: Sendable, Hashable {
+  let value: JSONValue
+  /// `belfry.json: limits.entriesPerSpace`, `BELFRY_LOOPS`, `--listen`.
+  let place: String
+
+  func text() throws(StartError) -> String {
+    guard case .string(let text) = value else { throw refused("it must be a string") }
+    guard !text.isEmpty else { throw refused("it must not be empty") }
+    // The kernel and Redis would take the part before it for the whole.
+    guard !text.contains("\0") else { throw refused("it must not contain a zero byte") }
+    return text
+  }
+
+  /// A variable or an option is text, whatever it means.
+  func integer(in range: ClosedRange<Int>) throws(StartError) -> Int {
+    let number: Int? =
+      switch value {
+      case .integer(let number): Int(exactly: number)
+      case .string(let text) where isText: Int(text)
+      default: nil
+      }
+    guard let number, range.contains(number) else {
+      throw refused("it must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return number
+  }
+
+  /// The value itself is not repeated: it may be a secret, or hold a password.
+  func refused(_ cause: String) -> StartError {
+    StartError(.invalidValue, cause, at: place)
+  }
+
+  /// Whether the place knows text only.
+  let isText: Bool
+
+  init(inFile value: JSONValue, place: String) {
+    self.value = value
+    self.place = place
+    isText = false
+  }
+
+  init(text: String, place: String) {
+    value = .string(text)
+    self.place = place
+    isText = true
+  }
+}

@@ -1,0 +1,106 @@
+import BelfryModel
+import BelfryRedis
+
+/// One thing that can be configured: its key in the file, what it may be, and where it goes.
+struct Setting: Sendable {
+  /// As it stands in the file, with a dot where an object is entered: `limits.entriesPerSpace`.
+  let key: String
+  /// - Parameter value: never null.
+  let assign: @Sendable (inout Configuration, GivenValue) throws(StartError) -> Void
+
+  /// `BELFRY_LIMITS_ENTRIES_PER_SPACE` for `limits.entriesPerSpace`.
+  var variable: String {
+    key.reduce(into: "BELFRY_") { name, character in
+      if character == "." || character.isUppercase { name.append("_") }
+      if character != "." { name.append(character.uppercased()) }
+    }
+  }
+
+  static let byKey = Dictionary(uniqueKeysWithValues: all.map { ($0.key, $0) })
+
+  /// The objects in the file that hold settings.
+  static let objects = Set(all.compactMap { setting in setting.key.split(separator: ".").dropLast().first })
+}
+
+extension Setting {
+  static let all: [Setting] = general + embeddedRedis + limits
+
+  private static let general: [Setting] = [
+    .text("listen") { configuration, value throws(StartError) in
+      guard let address = ListenAddress(try value.text()) else {
+        throw value.refused("it must be HOST:PORT, as 127.0.0.1:8080 or [::1]:8080 or 0.0.0.0:8080")
+      }
+      configuration.listen = address
+    },
+    .text("data") { configuration, value throws(StartError) in
+      configuration.dataFolder = try value.text()
+    },
+    .text("redis") { configuration, value throws(StartError) in
+      let url = try value.text()
+      do throws(RedisError) {
+        _ = try RedisEndpoint(url: url)
+      } catch {
+        throw value.refused(error.cause)
+      }
+      configuration.redisURL = url
+    },
+    .integer("loops", 1...Configuration.loopsMax, \.loops),
+    .text("secret") { configuration, value throws(StartError) in
+      let text = try value.text()
+      guard text.utf8.count >= SigningSecret.lengthMinBytes else {
+        throw value.refused("it must have at least \(SigningSecret.lengthMinBytes) bytes")
+      }
+      configuration.secret = .text(text)
+    },
+    .text("secretFile") { configuration, value throws(StartError) in
+      configuration.secret = .file(path: try value.text())
+    },
+  ]
+
+  private static let embeddedRedis: [Setting] = [
+    .text("embeddedRedis.server") { configuration, value throws(StartError) in
+      configuration.embeddedRedis.server = try value.text()
+    },
+    .text("embeddedRedis.configFile") { configuration, value throws(StartError) in
+      configuration.embeddedRedis.configFile = try value.text()
+    },
+    .text("embeddedRedis.appendfsync") { configuration, value throws(StartError) in
+      guard let choice = EmbeddedRedisSettings.AppendFsync(rawValue: try value.text()) else {
+        throw value.refused("it must be everysec or always")
+      }
+      configuration.embeddedRedis.appendFsync = choice
+    },
+  ]
+
+  // The upper ends are where a value has stopped making sense or was never measured, the lower ones where
+  // the broker would be of no use. docs/limits.md gives each default's reason.
+  private static let limits: [Setting] = [
+    .integer("limits.subscriptionThreshold", 0...1_000_000, \.limits.subscriptionThreshold),
+    .integer("limits.retentionMilliseconds", minute...(366 * day), \.limits.retentionMilliseconds),
+    .integer("limits.entriesPerSpace", 100...100_000_000, \.limits.entriesPerSpace),
+    .integer("limits.dedupeWindowMilliseconds", minute...(7 * day), \.limits.dedupeWindowMilliseconds),
+    .integer("limits.channelsPerServer", 1...10_000, \.limits.channelsPerServer),
+    .integer("limits.membersPerServer", 1...50_000_000, \.limits.membersPerServer),
+    .integer("limits.serversPerAccount", 1...100_000, \.limits.serversPerAccount),
+    .integer("limits.streamsPerAccount", 1...100_000, \.limits.streamsPerAccount),
+    .integer("limits.sendsPerSecondPerAccount", 1...1_000_000, \.limits.sendsPerSecondPerAccount),
+  ]
+
+  private static let minute = 60_000
+  private static let day = 24 * 60 * minute
+
+  private static func text(
+    _ key: String,
+    _ assign: @escaping @Sendable (inout Configuration, GivenValue) throws(StartError) -> Void
+  ) -> Setting {
+    Setting(key: key, assign: assign)
+  }
+
+  private static func integer<Number: FixedWidthInteger & SendableMetatype>(
+    _ key: String, _ range: ClosedRange<Int>, _ path: any WritableKeyPath<Configuration, Number> & Sendable
+  ) -> Setting {
+    Setting(key: key) { configuration, value throws(StartError) in
+      configuration[keyPath: path] = Number(try value.integer(in: range))
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import Glibc
+
+/// Files of some bytes to some kilobytes, read and written whole.
+enum SmallFile {
+  static func read(_ path: String, sizeMaxBytes: Int) throws(StartError) -> [UInt8] {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .refused(.unreadableFile, "cannot read it", at: path) }
+    defer { close(descriptor) }
+    var content: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 16 << 10)
+    while true {
+      let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
+      guard count >= 0 else { throw .refused(.unreadableFile, "cannot read it", at: path) }
+      if count == 0 { return content }
+      content += buffer[..<count]
+      guard content.count <= sizeMaxBytes else {
+        throw StartError(.unreadableFile, "it is larger than \(sizeMaxBytes) bytes", at: path)
+      }
+    }
+  }
+
+  /// Writes beside the file and renames: whoever reads it, or comes after a crash, finds all of it or none.
+  /// - Parameter code: what a failure means to the caller.
+  static func replace(
+    _ path: String, with content: [UInt8], mode: mode_t, orThrow code: StartError.Code
+  ) throws(StartError) {
+    let draft = path + ".new"
+    // One left behind by a crash may have other permissions.
+    unsafe unlink(draft)
+    let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+    guard descriptor >= 0 else { throw .refused(code, "cannot write it", at: path) }
+    defer { close(descriptor) }
+    var written = 0
+    while written < content.count {
+      let count = unsafe content[written...].withUnsafeBytes {
+        unsafe write(descriptor, $0.baseAddress, $0.count)
+      }
+      guard count > 0 else { throw .refused(code, "cannot write it", at: path) }
+      written += count
+    }
+    guard fsync(descriptor) == 0, unsafe rename(draft, path) == 0 else {
+      throw .refused(code, "cannot write it", at: path)
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import Glibc
+
+/// Why the broker does not start. Whoever reads it sits at a terminal or in front of a service's log, so the
+/// cause says what to do where that is known.
+package struct StartError: Error, Hashable, CustomStringConvertible {
+  package enum Code: String, Sendable {
+    /// A file that was named cannot be read.
+    case unreadableFile
+    /// The configuration file is not JSON with comments.
+    case malformedFile
+    /// A key or a variable that nothing reads: most likely a misspelt one.
+    case unknownKey
+    /// A value of the wrong kind, out of its range, or not of its form.
+    case invalidValue
+    /// The data folder cannot be made, entered or written to, or is open to everybody.
+    case dataFolderUnusable
+    /// Another broker runs on the same data folder.
+    case dataFolderInUse
+    /// The secret is missing, too short, or others may read it.
+    case secretUnusable
+    /// There is no redis-server to embed.
+    case redisMissing
+    /// The embedded redis-server does not run.
+    case redisUnusable
+  }
+
+  package let code: Code
+  package let cause: String
+  /// The file, the key in it, the variable, the option or the program. Never holds a secret.
+  package let place: String
+
+  package init(_ code: Code, _ cause: String, at place: String) {
+    self.code = code
+    self.cause = cause
+    self.place = place
+  }
+
+  package var description: String {
+    "\(place): \(cause) (\(code.rawValue))"
+  }
+}
+
+extension StartError {
+  /// The kernel refused; its reason is in `errno`, so nothing may be called in between.
+  static func refused(_ code: Code, _ action: String, at place: String) -> StartError {
+    let reason = unsafe String(cString: strerror(errno))
+    return StartError(code, "\(action): \(reason)", at: place)
+  }
+}
