@@ -44,6 +44,8 @@ struct MemoryLog {
 // MARK: - Ids
 
 extension MemoryStore {
+  package func lastIDs(of partitions: [Partition]) -> [MessageID] { partitions.map(lastID) }
+
   func lastID(in partition: Partition) -> MessageID { lastIDs[partition] ?? .zero }
 
   /// The next id: now, or right after the last one when the clock has not moved on since. A sequence
@@ -136,8 +138,6 @@ extension MemoryStore {
       throw StoreError(.corrupt, error.detail, at: place)
     }
   }
-
-  package func heads(of spaces: [SpaceID]) -> [MessageID] { spaces.map { logs[$0]?.head ?? .zero } }
 
   package func spaces(in partition: Partition) -> [SpaceID] {
     logs.keys.filter { $0.partition == partition }.sorted { $0.key < $1.key }
