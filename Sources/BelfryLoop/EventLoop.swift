@@ -5,6 +5,11 @@ import Synchronization
 /// One thread, one epoll, and everything that lives on them. The loop is the executor of the actors placed
 /// on it (`unownedExecutor`), so they need no locks and switch between one another without a hop.
 ///
+/// A task that works on the loop has the loop as its executor preference, by `addTask(executorPreference:)`
+/// or `withTaskExecutorPreference`, and hands it to its children. An actor on the loop keeps its isolation
+/// without, but each continuation it awaits is then resumed on the global pool first and hops back: 17 us
+/// instead of half of one.
+///
 /// An iteration: wait, descriptor handlers, due timers, jobs, hooks. Handlers, timers and hooks are plain
 /// closures that never leave the thread; they enter an actor through `assumeIsolated`.
 ///
@@ -126,10 +131,11 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   }
 
   private func runJobs() {
-    let executor = unsafe asUnownedSerialExecutor()
+    let serialExecutor = unsafe asUnownedSerialExecutor()
+    let taskExecutor = unsafe asUnownedTaskExecutor()
     for _ in 0..<EventLoop.jobsPerIteration {
       guard let job = jobs.popFirst() else { return }
-      unsafe job.runSynchronously(on: executor)
+      unsafe job.runSynchronously(isolatedTo: serialExecutor, taskExecutor: taskExecutor)
     }
   }
 

@@ -1,83 +1,61 @@
 /// How a synchronous callback on the loop starts asynchronous work without an unstructured task: the scope
 /// runs it as a child of `run()`, on the loop, and nothing it started outlives it.
 ///
-/// It lives on the loop's thread, like everything that starts work in it.
-package final class LoopScope {
-  private let queue: WorkQueue
-  private let runner: ScopeRunner
-
-  package init(on loop: EventLoop) {
-    queue = WorkQueue(loop: loop)
-    runner = ScopeRunner(loop: loop, queue: queue)
-  }
-
-  /// Runs what is started until `close()` or until the caller is cancelled, then until all of it has ended.
-  /// Called once, from an actor on the loop. The isolation is a parameter for the reason `sleep` has one.
-  package func run(isolation: isolated (any Actor)? = #isolation) async {
-    await withDiscardingTaskGroup { group in
-      _ = isolation
-      while await queue.waitForWork() {
-        for _ in 0..<queue.takeCount() { group.addTask(operation: runner.runNext) }
-      }
-      // What was started and has not begun still runs, cancelled, so that it can say goodbye.
-      for _ in 0..<queue.takeCount() { group.addTask(operation: runner.runNext) }
-      group.cancelAll()
-    }
-  }
-
-  /// Starts the work in one of the next iterations' jobs, in the order of the calls.
-  /// - Returns: false if the scope is closed; the work is dropped then.
-  @discardableResult
-  package func start(_ work: @escaping () async -> Void) -> Bool {
-    queue.append(work)
-  }
-
-  /// Cancels all work; `run()` returns when the last has ended.
-  package func close() {
-    queue.close()
-  }
-}
-
-/// The isolation in which a scope's work begins. Sharing its executor with the actors on the loop, the work
-/// calls them without a hop; a child task with none would begin on the global pool.
-private actor ScopeRunner {
+/// It is an actor on the loop only so that its children begin there, and call the other actors on the loop
+/// without a hop. What is `nonisolated` is for the loop's thread alone, which is checked.
+package actor LoopScope {
   private nonisolated let loop: EventLoop
-  private let queue: WorkQueue
-
-  nonisolated var unownedExecutor: UnownedSerialExecutor {
-    unsafe loop.asUnownedSerialExecutor()
-  }
-
-  init(loop: EventLoop, queue: WorkQueue) {
-    self.loop = loop
-    self.queue = queue
-  }
-
-  func runNext() async {
-    guard let work = queue.popFirst() else { return }
-    await work()
-  }
-}
-
-/// Work not yet begun, oldest first.
-///
-/// SAFETY of `@unchecked Sendable`: used on the loop's thread only; the scope, its runner and its
-/// cancellation handler carry it from one to the other.
-private final class WorkQueue: @unchecked Sendable {
-  private let loop: EventLoop
   private var works: [(() async -> Void)?] = []
+  /// The first work in `works` that has not begun.
   private var head = 0
-  /// Works that no child task was made for yet.
+  /// Works that have no child task yet.
   private var unclaimed = 0
   private var isClosed = false
   private var waiter: CheckedContinuation<Void, Never>?
 
-  init(loop: EventLoop) {
+  package nonisolated var unownedExecutor: UnownedSerialExecutor {
+    unsafe loop.asUnownedSerialExecutor()
+  }
+
+  package init(on loop: EventLoop) {
     self.loop = loop
   }
 
-  func append(_ work: @escaping () async -> Void) -> Bool {
-    loop.checkIsolated()
+  /// Runs what is started until `close()` or until the caller is cancelled, then until all of it has ended.
+  /// Called once.
+  package func run() async {
+    await withDiscardingTaskGroup { group in
+      // One closure for all children, isolated to the scope because it captures it.
+      // SAFETY: it cannot be sent for that reason alone, and its children run where it was made.
+      nonisolated(unsafe) let step: @isolated(any) () async -> Void = { await self.runNext() }
+      repeat {
+        await waitForWork()
+        for _ in 0..<takeUnclaimed() { unsafe group.addTask(executorPreference: loop, operation: step) }
+      } while !isClosed
+      // What had not begun by then still runs, cancelled, so that it can say goodbye.
+      group.cancelAll()
+    }
+  }
+
+  /// Starts the work in a job of its own, in the order of the calls. It begins when `run()` does, if that has
+  /// yet to come.
+  /// - Returns: false if the scope is closed; the work is dropped then.
+  @discardableResult
+  package nonisolated func start(_ work: @escaping () async -> Void) -> Bool {
+    // SAFETY: it moves from one part of the loop's thread to another.
+    nonisolated(unsafe) let work = work
+    return assumeIsolated { unsafe $0.append(work) }
+  }
+
+  /// Cancels all work; `run()` returns when the last has ended.
+  package nonisolated func close() {
+    assumeIsolated { scope in
+      scope.isClosed = true
+      scope.wake()
+    }
+  }
+
+  private func append(_ work: @escaping () async -> Void) -> Bool {
     guard !isClosed else { return false }
     works.append(work)
     unclaimed += 1
@@ -85,40 +63,30 @@ private final class WorkQueue: @unchecked Sendable {
     return true
   }
 
-  func popFirst() -> (() async -> Void)? {
-    guard head < works.count else { return nil }
-    let work = works[head]
+  private func runNext() async {
+    guard head < works.count, let work = works[head] else { return }
     works[head] = nil
     head += 1
     if head == works.count {
       works.removeAll(keepingCapacity: true)
       head = 0
     }
-    return work
+    await work()
   }
 
-  /// Returns false once closed.
-  func waitForWork(isolation: isolated (any Actor)? = #isolation) async -> Bool {
-    loop.checkIsolated()
+  private func waitForWork() async {
     await withTaskCancellationHandler {
-      _ = isolation
-      if unclaimed == 0, !isClosed {
-        await withCheckedContinuation { waiter = $0 }
-      }
+      guard unclaimed == 0, !isClosed else { return }
+      await withCheckedContinuation { waiter = $0 }
     } onCancel: {
+      // A cancellation may come from any thread.
       if loop.isCurrent { close() } else { loop.perform { self.close() } }
     }
-    return !isClosed
   }
 
-  func takeCount() -> Int {
+  private func takeUnclaimed() -> Int {
     defer { unclaimed = 0 }
     return unclaimed
-  }
-
-  func close() {
-    isClosed = true
-    wake()
   }
 
   private func wake() {

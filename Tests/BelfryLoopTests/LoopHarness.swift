@@ -16,7 +16,7 @@ actor Resident {
   }
 
   func run<R: Sendable>(_ body: @Sendable (isolated Resident) async throws -> R) async rethrows -> R {
-    try await body(self)
+    try await withTaskExecutorPreference(loop) { try await body(self) }
   }
 }
 
