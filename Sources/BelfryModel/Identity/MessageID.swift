@@ -50,6 +50,9 @@ public struct MessageID: Hashable, Sendable, Comparable, CustomStringConvertible
   }
   public var sequence: Int64 { raw & (1 << Self.sequenceBits - 1) }
 
+  /// The id just before this one, as an exclusive lower bound; of zero zero.
+  package var predecessor: MessageID { MessageID(raw: max(0, raw - 1)) }
+
   public var text: String { String(raw) }
   public var description: String { text }
 

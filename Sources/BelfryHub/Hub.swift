@@ -1,0 +1,206 @@
+package import BelfryLoop
+package import BelfryModel
+package import BelfryStore
+
+/// Who gets what, live, on one event loop: the spaces that somebody follows, the accounts that follow
+/// them, and everything that arrives in between.
+///
+/// Consumers are cursors, not queues (DESIGN §7). What arrives is rendered once into the ring of its
+/// space; consumers pull from there when their sockets can take more, each from its own place.
+package final class Hub {
+  let loop: EventLoop
+  let scope: LoopScope
+  package let store: any Store
+  let limits: Limits
+  let live: any LiveFeed
+  let turnstile = Turnstile(places: Hub.scansAtOnce)
+  private let subscriptions: Subscriptions
+  private var spaces: [SpaceID: ActiveSpace] = [:]
+  private var sessions: [AccountID: AccountSession] = [:]
+  private let pulse = Pulse()
+  private(set) var arrivals: UInt64 = 0
+  package private(set) var statistics = HubStatistics()
+  private var ringHorizon: UInt64 = 0
+  private var isDraining = false
+
+  /// When ten thousand consumers come back at once, this many read from the store at a time; the others
+  /// wait their turn instead of filling the pipeline that everybody's commands go through.
+  static let scansAtOnce = 64
+  /// Rings forget after this many seconds; a consumer that lags longer reads from the store.
+  static let ringSeconds = 30
+
+  package init(
+    loop: EventLoop, scope: LoopScope, store: any Store, live: any LiveFeed, limits: Limits
+  ) {
+    self.loop = loop
+    self.scope = scope
+    self.store = store
+    self.live = live
+    self.limits = limits
+    subscriptions = Subscriptions(live: live)
+    live.onMessage = { [unowned self] space, message in receive(message, in: space) }
+    live.onConnected = { [unowned self] isConnected in connectionChanged(isConnected) }
+    scope.start { [unowned self] in await beat() }
+  }
+
+  // MARK: Following
+
+  func session(of account: AccountID) -> AccountSession {
+    if let session = sessions[account] { return session }
+    let session = AccountSession(account, hub: self)
+    sessions[account] = session
+    return session
+  }
+
+  /// The session, if somebody follows the account and its view is known to be right.
+  func currentView(of account: AccountID) -> AccountView? {
+    guard let session = sessions[account], !session.isStale else { return nil }
+    return session.view
+  }
+
+  func end(_ follower: any FeedFollower, of session: AccountSession) {
+    session.remove(follower)
+    if session.followers.isEmpty, sessions[session.account] === session { sessions[session.account] = nil }
+  }
+
+  func follow(_ space: SpaceID, session: AccountSession) -> ActiveSpace {
+    let active = spaces[space] ?? ActiveSpace(space)
+    if spaces[space] == nil {
+      spaces[space] = active
+      startSubscribing(space)
+    }
+    active.add(session)
+    return active
+  }
+
+  func unfollow(_ active: ActiveSpace, session: AccountSession) {
+    active.remove(session)
+    guard active.sessions.isEmpty, spaces[active.space] === active else { return }
+    spaces[active.space] = nil
+    subscriptions.unsubscribe(active.space)
+  }
+
+  func waitUntilSubscribed(_ wanted: [SpaceID]) async throws(StoreError) {
+    for space in wanted {
+      if subscriptions.hasFailed(space) { startSubscribing(space) }
+      try await subscriptions.wait(for: space)
+    }
+  }
+
+  private func startSubscribing(_ space: SpaceID) {
+    subscriptions.begin(space)
+    scope.start { [subscriptions] in await subscriptions.subscribe(space) }
+  }
+
+  // MARK: What arrives
+
+  private func receive(_ message: LiveMessage, in space: SpaceID) {
+    guard let active = spaces[space] else { return }
+    switch message {
+    case .appended(let entry, let predecessor):
+      if let last = active.ring.lastEntryID, last != predecessor { breakOff(active) }
+      arrive(.entry, entry, EventText.notification(entry), in: active)
+    case .passing(let entry):
+      arrive(.passing, entry, EventText.notification(entry), in: active)
+    case .amended(let entry):
+      arrive(.amended, entry, EventText.updated(entry), in: active)
+    case .read(let echo):
+      let text = echo.upTo.map { EventText.read(upTo: $0) } ?? EventText.read(echo.items)
+      let entry = LogEntry(id: .zero, audience: Audience(.all), contentJSON: "{}")
+      arrive(.read(echo), entry, text, in: active)
+    case .standings(let accounts):
+      let changed = Set(accounts)
+      for session in active.sessions where changed.contains(session.account) { session.becomeStale() }
+    case .index:
+      for session in active.sessions { session.becomeStale() }
+    }
+  }
+
+  private func arrive(_ kind: RingItem.Kind, _ entry: LogEntry, _ bytes: [UInt8], in active: ActiveSpace) {
+    arrivals += 1
+    statistics.arrivals += 1
+    let item = RingItem(
+      arrival: arrivals, kind: kind, id: entry.id, audience: entry.audience, bytes: bytes,
+      heardUpToMilliseconds: live.heardUpToMilliseconds)
+    active.ring.append(item)
+    for session in active.sessions { session.receive(item, in: active) }
+  }
+
+  /// The predecessor is not what came last: something was missed. Everybody there goes by the store.
+  private func breakOff(_ active: ActiveSpace) {
+    statistics.gapsSeen += 1
+    // An arrival of its own: whoever was on the way to this ring is late for it, too.
+    arrivals += 1
+    active.ring.breakOff(at: arrivals)
+    for session in active.sessions {
+      for follower in session.followers { follower.lostTrack() }
+    }
+  }
+
+  /// While the subscriptions were down anything may have been missed, control messages included.
+  private func connectionChanged(_ isConnected: Bool) {
+    guard isConnected else { return }
+    arrivals += 1
+    for active in spaces.values { active.ring.breakOff(at: arrivals) }
+    for session in sessions.values { session.becomeStale() }
+  }
+
+  // MARK: Time
+
+  /// Once a second: heartbeats, expired tokens, and rings that forget.
+  private func beat() async {
+    var seconds = 0
+    while !Task.isCancelled {
+      do { try await loop.sleep(for: .seconds(1)) } catch { return }
+      seconds += 1
+      pulse.beat(second: seconds, nowMilliseconds: wallClockMilliseconds())
+      if seconds % Self.ringSeconds == 0 {
+        for active in spaces.values { active.ring.drop(through: ringHorizon) }
+        ringHorizon = arrivals
+      }
+    }
+  }
+
+  // MARK: Consumers
+
+  /// Opens a consumer. What it is to be sent is asked for by `pull`; `onReady` says that there is some.
+  package func openConsumer(
+    account: AccountID, device: DeviceID?, after cursor: FeedCursor?, expiresAtMilliseconds: Int64,
+    onReady: @escaping () -> Void
+  ) throws(Refusal) -> Consumer {
+    if isDraining { throw Refusal(.unavailable, "this broker is shutting down", retryAfterSeconds: 1) }
+    let session = session(of: account)
+    let consumer = Consumer(
+      hub: self, session: session, device: device, cursor: cursor,
+      expiresAtMilliseconds: expiresAtMilliseconds,
+      onReady: onReady)
+    session.add(consumer)
+    pulse.add(consumer)
+    statistics.consumers += 1
+    consumer.begin()
+    return consumer
+  }
+
+  func close(_ consumer: Consumer, session: AccountSession) {
+    pulse.remove(consumer)
+    statistics.consumers -= 1
+    end(consumer, of: session)
+  }
+
+  /// Every consumer is told to come back, to another broker, and is ended.
+  package func drain() {
+    isDraining = true
+    for consumer in pulse.all { consumer.kick(.shutdown) }
+  }
+
+  func count(_ change: (inout HubStatistics) -> Void) { change(&statistics) }
+}
+
+/// What the hub has done since it began, and what it holds.
+package struct HubStatistics: Sendable, Hashable, Codable {
+  package var consumers = 0
+  package var arrivals = 0
+  package var deliveries = 0
+  package var scans = 0
+  package var gapsSeen = 0
+}

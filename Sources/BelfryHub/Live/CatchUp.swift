@@ -1,0 +1,95 @@
+import BelfryModel
+import BelfryStore
+
+// From the cursor to now, by the store.
+extension Consumer {
+  /// Ids of read notifications that a returning client is told in one event.
+  private static let readIDsPerEvent = 500
+
+  /// Ends when the consumer is live or gone. While the store is away it waits; the stream stays open.
+  func catchUp() async {
+    var failures = 0
+    while state == .catchingUp, !Task.isCancelled {
+      do throws(StoreError) {
+        if try await catchUpOnce() { return }
+        failures = 0
+      } catch {
+        failures += 1
+        await hub.pause(afterFailures: failures)
+      }
+    }
+  }
+
+  /// True when it went live; false when something changed on the way and it is to begin again.
+  private func catchUpOnce() async throws(StoreError) -> Bool {
+    let hub = hub
+    let session = session
+    let view = try await hub.turnstile.pass { () async throws(StoreError) in try await session.current() }
+    // Nothing may be awaited between these two: what arrives from here on is in the rings.
+    let arrival = hub.arrivals
+    let generation = session.generation
+    guard !session.isStale else { return false }
+    let mayGoOn = { [self] in state == .catchingUp && session.generation == generation }
+    cursor.admitLateSpaces(of: view)
+    let floor = hub.limits.retentionFloor(nowMilliseconds: try await hub.store.nowMilliseconds())
+    let scan = try await FeedScan.begin(view, at: cursor, retentionFloor: floor, in: hub.store)
+    hub.count { $0.scans += 1 }
+    if isResuming { welcomeBack(view, floor) }
+    while let found = try await hub.turnstile.pass({ () async throws(StoreError) in try await scan.next() }) {
+      guard await serve(found, of: scan, floor, while: mayGoOn) else { return false }
+    }
+    guard mayGoOn() else { return false }
+    cursor.finish(scan, of: view)
+    goLive(from: arrival)
+    return true
+  }
+
+  /// Text handed to the socket before more is rendered: what a reader that has stopped reading costs.
+  private static let textBytes = 32 * 1_024
+
+  private func serve(
+    _ found: [FeedScan.Found], of scan: FeedScan, _ floor: MessageID, while mayGoOn: () -> Bool
+  ) async -> Bool {
+    var text: [UInt8] = []
+    for one in found {
+      // The session's view, not the one the scan began with: it knows what was read meanwhile.
+      guard mayGoOn(), let view = session.view else { return false }
+      cursor.pass(one, of: scan)
+      if view.visibility(of: one.entry, in: one.space, retentionFloor: floor).isVisible {
+        text += EventText.notification(one.entry)
+        text += EventText.id(cursor)
+        hub.count { $0.deliveries += 1 }
+      }
+      guard text.count >= Self.textBytes else { continue }
+      queue(text)
+      text.removeAll()
+      await waitUntilDrained()
+    }
+    if !text.isEmpty { queue(text) }
+    await waitUntilDrained()
+    return mayGoOn()
+  }
+
+  /// What a client that was away must hear before anything new: what of its own is read, what is lost.
+  private func welcomeBack(_ view: AccountView, _ floor: MessageID) {
+    isResuming = false
+    if let gap = cursor.gap(retentionFloor: floor) { queue(EventText.gap(gap)) }
+    if view.read.watermark > .zero { queue(EventText.read(upTo: view.read.watermark)) }
+    let ids = view.read.above.sorted()
+    var start = 0
+    while start < ids.count {
+      let end = min(start + Self.readIDsPerEvent, ids.count)
+      queue(EventText.read(ids[start..<end]))
+      start = end
+    }
+  }
+}
+
+extension Hub {
+  /// Before asking an unreachable store again: up to a second at first, up to four later, never all
+  /// consumers at the same moment.
+  func pause(afterFailures failures: Int) async {
+    let limit = min(250 << min(failures, 4), 4_000)
+    try? await loop.sleep(for: .milliseconds(Int.random(in: 50...limit)))
+  }
+}

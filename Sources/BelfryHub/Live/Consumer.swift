@@ -1,0 +1,220 @@
+import BelfryModel
+import BelfryStore
+
+/// One open stream: a cursor into its account's feed, and never a queue.
+///
+/// It is in one of two states. Catching up, it reads from the store what lies between its cursor and
+/// now, one page at a time, the next when the socket has taken the last. Live, it takes from the rings
+/// what arrived after its place there. Whatever is unusual (it fell behind a ring, its account joined
+/// or left a space, Redis was away) has one remedy: catch up again, from the cursor.
+package final class Consumer: FeedFollower {
+  package enum Pull: Sendable, Hashable {
+    case bytes(Int)
+    case wait
+    case end
+  }
+
+  enum State {
+    case catchingUp
+    case live
+    case ending
+    case closed
+  }
+
+  unowned let hub: Hub
+  let session: AccountSession
+  private let device: DeviceID?
+  private let onReady: () -> Void
+  let expiresAtMilliseconds: Int64
+  var pulseSlot = 0
+
+  var state = State.catchingUp
+  var cursor: FeedCursor
+  /// Whether the client has been here before: then it holds notifications that were read meanwhile.
+  var isResuming: Bool
+  /// Everything that arrived on the loop up to here has been dealt with.
+  var consumed: UInt64 = 0
+  private var ready: [ActiveSpace] = []
+  private var pending: [UInt8] = []
+  private var pendingOffset = 0
+  private var drained: CheckedContinuation<Void, Never>?
+  private var isQuiet = true
+  private var isCatchUpRunning = false
+
+  init(
+    hub: Hub, session: AccountSession, device: DeviceID?, cursor: FeedCursor?, expiresAtMilliseconds: Int64,
+    onReady: @escaping () -> Void
+  ) {
+    self.hub = hub
+    self.session = session
+    self.device = device
+    self.cursor = cursor ?? FeedCursor()
+    isResuming = cursor != nil
+    self.expiresAtMilliseconds = expiresAtMilliseconds
+    self.onReady = onReady
+  }
+
+  func begin() {
+    queue(EventText.retry(milliseconds: Int.random(in: 1_000...5_000)))
+    lostTrack()
+  }
+
+  /// The client has gone, or the stream has ended.
+  package func close() {
+    guard state != .closed else { return }
+    state = .closed
+    resumeDrained()
+    hub.close(self, session: session)
+  }
+
+  // MARK: What happens around it
+
+  func arrived(in space: ActiveSpace) {
+    guard state == .live else { return }
+    if !ready.contains(where: { $0 === space }) { ready.append(space) }
+    onReady()
+  }
+
+  func lostTrack() {
+    guard state == .live || state == .catchingUp else { return }
+    state = .catchingUp
+    ready.removeAll()
+    guard !isCatchUpRunning else { return }
+    isCatchUpRunning = true
+    hub.scope.start { [self] in
+      await catchUp()
+      isCatchUpRunning = false
+    }
+  }
+
+  func beat() {
+    if isQuiet { queue(EventText.heartbeat) }
+    isQuiet = true
+  }
+
+  func kick(_ reason: KickReason) {
+    guard state == .live || state == .catchingUp else { return }
+    state = .ending
+    queue(EventText.kicked(reason))
+    resumeDrained()
+  }
+
+  /// Becomes live at the end of a catch-up that began when `arrival` was the latest.
+  func goLive(from arrival: UInt64) {
+    state = .live
+    consumed = arrival
+    ready = session.activeSpaces.filter { $0.ring.lastArrival > arrival }
+    if !ready.isEmpty { onReady() }
+  }
+
+  // MARK: What it is to be sent
+
+  func queue(_ bytes: [UInt8]) {
+    pending += bytes
+    onReady()
+  }
+
+  /// Returns when everything queued is with the socket, or when the consumer is closed.
+  func waitUntilDrained() async {
+    guard pendingOffset < pending.count, state == .catchingUp else { return }
+    await withCheckedContinuation { drained = $0 }
+  }
+
+  private func resumeDrained() {
+    drained?.resume()
+    drained = nil
+  }
+
+  /// Fills the buffer with what is ready. `.wait`: nothing now; `onReady` will say.
+  package func pull(into buffer: inout StreamBuffer) -> Pull {
+    writePending(&buffer)
+    if pending.isEmpty {
+      switch state {
+      case .live: writeLive(&buffer)
+      case .ending: return buffer.count > 0 ? .bytes(buffer.count) : .end
+      case .closed: return .end
+      case .catchingUp: break
+      }
+    }
+    guard buffer.count > 0 else { return .wait }
+    isQuiet = false
+    return .bytes(buffer.count)
+  }
+
+  private func writePending(_ buffer: inout StreamBuffer) {
+    guard pendingOffset < pending.count else { return }
+    pendingOffset += buffer.write(pending, from: pendingOffset)
+    guard pendingOffset == pending.count else { return }
+    pending.removeAll(keepingCapacity: pending.capacity <= Self.pendingCapacityKept)
+    pendingOffset = 0
+    resumeDrained()
+  }
+
+  /// What an idle consumer may keep of its buffer: a heartbeat's worth.
+  private static let pendingCapacityKept = 256
+
+  private func writeLive(_ buffer: inout StreamBuffer) {
+    while pending.isEmpty, buffer.remaining > 0, let (item, space) = nextItem() {
+      consumed = item.arrival
+      guard let tail = take(item, in: space) else { continue }
+      if item.bytes.count + tail.count <= buffer.remaining {
+        _ = buffer.write(item.bytes)
+        _ = buffer.write(tail)
+      } else {
+        pending = item.bytes + tail
+        writePending(&buffer)
+      }
+    }
+  }
+
+  /// The earliest arrival not dealt with, over all spaces that have one. Arrivals of one partition come
+  /// in the order of their ids, which is what lets the cursor be one id per partition.
+  private func nextItem() -> (RingItem, ActiveSpace)? {
+    var earliest: (RingItem, ActiveSpace)?
+    var hasFinished = false
+    for space in ready {
+      if space.ring.droppedThrough > consumed {
+        lostTrack()
+        return nil
+      }
+      guard let item = space.ring.first(after: consumed) else {
+        hasFinished = true
+        continue
+      }
+      if earliest.map({ item.arrival < $0.0.arrival }) ?? true { earliest = (item, space) }
+    }
+    if hasFinished { ready.removeAll { $0.ring.lastArrival <= consumed } }
+    return earliest
+  }
+
+  /// What ends the item's event for this consumer; nil when the item is not for it.
+  private func take(_ item: RingItem, in space: ActiveSpace) -> [UInt8]? {
+    switch item.kind {
+    case .entry:
+      guard item.id > cursor.position(in: space.space) else { return nil }
+      cursor.advance(space.space, to: item.id)
+      cursor.raiseBase(toMilliseconds: item.heardUpToMilliseconds)
+      guard shows(item, in: space) else { return nil }
+      hub.count { $0.deliveries += 1 }
+      return EventText.id(cursor)
+    case .passing:
+      guard shows(item, in: space) else { return nil }
+      hub.count { $0.deliveries += 1 }
+      return Self.eventEnd
+    case .amended:
+      return shows(item, in: space) ? [] : nil
+    case .read(let echo):
+      return echo.device != nil && echo.device == device ? nil : []
+    }
+  }
+
+  private static let eventEnd = Array("\n".utf8)
+
+  private func shows(_ item: RingItem, in space: ActiveSpace) -> Bool {
+    guard let view = session.view else { return false }
+    return Visibility.of(
+      item.id, item.audience, for: session.account, standing: view.standings[space.space] ?? .stranger,
+      read: view.read, retentionFloor: .zero
+    ).isVisible
+  }
+}

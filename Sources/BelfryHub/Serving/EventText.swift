@@ -1,0 +1,48 @@
+import BelfryModel
+import BelfryStore
+
+/// Server-Sent Events as text. Source: WHATWG HTML, "Server-sent events".
+enum EventText {
+  /// Everything of a notification's event but its id: the same bytes for every consumer.
+  static func notification(_ entry: LogEntry) -> [UInt8] {
+    Array("event: notification\ndata: \(entry.notificationJSON)\n".utf8)
+  }
+
+  /// The end of an event that has a cursor.
+  static func id(_ cursor: FeedCursor) -> [UInt8] { Array("id: \(cursor.text)\n\n".utf8) }
+
+  static func updated(_ entry: LogEntry) -> [UInt8] {
+    Array("event: updated\ndata: \(entry.notificationJSON)\n\n".utf8)
+  }
+
+  static func read(_ ids: some Sequence<MessageID>) -> [UInt8] {
+    let list = ids.map { "\"\($0.text)\"" }.joined(separator: ",")
+    return Array("event: read\ndata: {\"messageServerIds\":[\(list)]}\n\n".utf8)
+  }
+
+  static func read(upTo id: MessageID) -> [UInt8] {
+    Array("event: read\ndata: {\"upTo\":\"\(id.text)\"}\n\n".utf8)
+  }
+
+  static func gap(_ gap: FeedGap) -> [UInt8] {
+    Array("event: gap\ndata: {\"from\":\"\(gap.from.text)\",\"to\":\"\(gap.to.text)\"}\n\n".utf8)
+  }
+
+  static func kicked(_ reason: KickReason) -> [UInt8] {
+    Array("event: kicked\ndata: {\"reason\":\"\(reason.rawValue)\",\"retry\":\(reason.mayRetry)}\n\n".utf8)
+  }
+
+  static func retry(milliseconds: Int) -> [UInt8] { Array("retry: \(milliseconds)\n\n".utf8) }
+
+  /// A comment: it keeps proxies and clients from taking a quiet stream for a dead one.
+  static let heartbeat = Array(": \n\n".utf8)
+}
+
+/// Why a stream is ended by the broker.
+package enum KickReason: String, Sendable {
+  case tokenExpired
+  case shutdown
+
+  /// Whether coming back at once, as one is, can succeed.
+  var mayRetry: Bool { self == .shutdown }
+}

@@ -1,0 +1,27 @@
+/// Room that a socket has, to be filled. The one place where the hub writes through a pointer: the bytes
+/// go from the ring straight into the buffer that is sent, with no array in between.
+@safe package struct StreamBuffer: ~Copyable {
+  private let room: UnsafeMutableRawBufferPointer
+  package private(set) var count = 0
+
+  /// `room` must stay valid as long as the buffer is used, which is one synchronous call.
+  @unsafe
+  package init(_ room: UnsafeMutableRawBufferPointer) {
+    unsafe self.room = unsafe room
+  }
+
+  package var remaining: Int { unsafe room.count - count }
+
+  /// Writes as much of `bytes` from `offset` on as there is room for; gives how much that was.
+  package mutating func write(_ bytes: [UInt8], from offset: Int = 0) -> Int {
+    let length = min(bytes.count - offset, remaining)
+    guard length > 0 else { return 0 }
+    unsafe bytes.withUnsafeBytes { source in
+      // SAFETY: `length` is at most what is left in both, so neither end is passed.
+      let part = unsafe UnsafeRawBufferPointer(rebasing: source[offset..<offset + length])
+      unsafe UnsafeMutableRawBufferPointer(rebasing: room[count..<count + length]).copyMemory(from: part)
+    }
+    count += length
+    return length
+  }
+}
