@@ -51,9 +51,13 @@ let package = Package(
     .executableTarget(
       name: "belfry", dependencies: ["BelfryServer", "BelfryClient"], swiftSettings: rules),
 
+    // Real redis-servers for the tests of every layer.
+    .target(
+      name: "RedisFixture", dependencies: ["CHiredis"], path: "Tests/RedisFixture", swiftSettings: rules),
+
     tests("BelfryModelTests", ["BelfryModel"]),
     tests("BelfryLoopTests", ["BelfryLoop"]),
-    tests("BelfryRedisTests", ["BelfryRedis", "BelfryLoop"]),
+    tests("BelfryRedisTests", ["BelfryRedis", "BelfryLoop", "RedisFixture"]),
     tests("BelfryHTTPTests", ["BelfryHTTP", "BelfryLoop"]),
   ]
 )

@@ -91,6 +91,7 @@ extension RedisConnection {
   }
 
   private func submit(_ commands: [RedisCommand], _ waiter: Waiter, _ timeout: Duration) {
+    loop.checkIsolated()
     let now = ContinuousClock.now
     switch machine.send(commands, for: waiter, deadline: now + timeout, now: now) {
     case .fail(let error):

@@ -81,6 +81,7 @@ extension RedisSubscriber {
   }
 
   private func submit(_ channel: String, _ waiter: Waiter) {
+    loop.checkIsolated()
     let now = ContinuousClock.now
     let deadline = now + limits.commandTimeout
     switch machine.subscribe(channel, for: waiter, deadline: deadline, now: now) {

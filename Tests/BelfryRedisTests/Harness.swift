@@ -1,0 +1,136 @@
+import BelfryLoop
+import RedisFixture
+
+@testable import BelfryRedis
+
+/// An actor on a loop that owns a connection and a subscriber, as the layers above do.
+actor Client {
+  nonisolated let loop: EventLoop
+  let connection: RedisConnection
+  let subscriber: RedisSubscriber
+  private(set) var connectionStates: [RedisConnection.State] = []
+  private(set) var subscriberStates: [RedisSubscriber.State] = []
+  private(set) var messages: [Message] = []
+
+  struct Message: Hashable {
+    let channel: String
+    let payload: [UInt8]
+  }
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+  init(on loop: EventLoop, _ endpoint: RedisEndpoint, _ limits: RedisLimits, _ setUp: RedisSetUp?) {
+    self.loop = loop
+    connection = RedisConnection(loop: loop, endpoint: endpoint, limits: limits, setUp: setUp)
+    subscriber = RedisSubscriber(loop: loop, endpoint: endpoint, limits: limits)
+  }
+
+  func start() {
+    connection.onStateChange = { self.connectionStates.append($0) }
+    subscriber.onStateChange = { self.subscriberStates.append($0) }
+    subscriber.onMessage = { self.messages.append(Message(channel: $0, payload: $1)) }
+    connection.start()
+    subscriber.start()
+  }
+
+  func close() {
+    connection.close()
+    subscriber.close()
+  }
+
+  func send(_ command: RedisCommand, timeout: Duration? = nil) async throws -> RedisReply {
+    try await connection.send(command, timeout: timeout)
+  }
+
+  func sendPipeline(_ commands: [RedisCommand]) async throws -> [RedisReply] {
+    try await connection.sendPipeline(commands)
+  }
+
+  /// What `send` came to.
+  func result(of command: RedisCommand) async -> Result<RedisReply, RedisError> {
+    do throws(RedisError) {
+      return .success(try await connection.send(command))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  func subscribe(_ channel: String) async throws {
+    try await subscriber.subscribe(channel)
+  }
+
+  func run<R: Sendable>(_ body: @Sendable (isolated Client) async throws -> R) async rethrows -> R {
+    try await body(self)
+  }
+
+  /// Waits until the condition holds, for as long as a busy machine may need.
+  func eventually(_ condition: @Sendable (isolated Client) -> Bool) async -> Bool {
+    let deadline = ContinuousClock.now + .seconds(20)
+    while !condition(self) {
+      if ContinuousClock.now > deadline { return false }
+      try? await loop.sleep(for: .milliseconds(2))
+    }
+    return true
+  }
+}
+
+/// Gives the body a client of the endpoint on a loop of its own, and ends both afterwards.
+func withClient<R>(
+  of url: String, _ limits: RedisLimits = RedisLimits(), setUp: sending RedisSetUp? = nil,
+  _ body: (Client) async throws -> R
+) async throws -> R {
+  let loop = try EventLoop(name: "redis-test")
+  try loop.spawnThread()
+  let client = Client(on: loop, try RedisEndpoint(url: url), limits, setUp)
+  await client.start()
+  do {
+    let result = try await body(client)
+    await client.close()
+    loop.stop()
+    loop.join()
+    return result
+  } catch {
+    await client.close()
+    loop.stop()
+    loop.join()
+    throw error
+  }
+}
+
+/// A server, and a client of it.
+func withServerAndClient<R>(
+  _ options: RedisServer.Options = RedisServer.Options(), _ limits: RedisLimits = RedisLimits(),
+  _ body: (RedisServer, Client) async throws -> R
+) async throws -> R {
+  try await withRedisServer(options) { server in
+    try await withClient(of: server.url, limits) { client in try await body(server, client) }
+  }
+}
+
+/// Limits for tests on a machine that does much else: nothing times out by accident.
+extension RedisLimits {
+  static var patient: RedisLimits {
+    var limits = RedisLimits()
+    limits.commandTimeout = .seconds(20)
+    limits.waitForConnection = .seconds(20)
+    return limits
+  }
+}
+
+extension Result where Failure == RedisError {
+  var failureCode: RedisError.Code? {
+    if case .failure(let error) = self { error.code } else { nil }
+  }
+}
+
+/// xorshift64*: the same numbers on every run, so that a failure can be seen again.
+struct SeededNumbers: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state ^= state >> 12
+    state ^= state << 25
+    state ^= state >> 27
+    return state &* 0x2545_F491_4F6C_DD1D
+  }
+}

@@ -1,0 +1,63 @@
+import BelfryLoop
+import RedisFixture
+import Testing
+
+@testable import BelfryRedis
+
+/// Redis answers, but not with what was asked: the layer above must know whether to say "come back later".
+@Suite struct RedisRefusalTests {
+  @Test func aServerOutOfMemoryIsUnavailable() async throws {
+    try await withServerAndClient(.init(), .patient) { server, client in
+      _ = try await client.send(RedisCommand("SET", "large", [UInt8](repeating: 1, count: 2 << 20)))
+      try server.command("CONFIG", "SET", "maxmemory", "1mb")
+      try await expectUnavailability("OOM", of: RedisCommand("SET", "key", "value"), client)
+    }
+  }
+
+  @Test func aReplicaIsUnavailable() async throws {
+    var options = RedisServer.Options()
+    options.settings = ["replica-serve-stale-data": "no"]
+    try await withServerAndClient(options, .patient) { server, client in
+      _ = try await client.send(RedisCommand("PING"))
+      // A master that does not exist: the link to it is down.
+      try server.command("REPLICAOF", "127.0.0.1", "1")
+      try await expectUnavailability("MASTERDOWN", of: RedisCommand("GET", "key"), client)
+      try server.command("CONFIG", "SET", "replica-serve-stale-data", "yes")
+      try await expectUnavailability("READONLY", of: RedisCommand("SET", "key", "value"), client)
+    }
+  }
+
+  @Test func aServerBusyWithAScriptIsUnavailable() async throws {
+    var options = RedisServer.Options()
+    options.settings = ["busy-reply-threshold": "1"]
+    try await withServerAndClient(options, .patient) { server, client in
+      _ = try await client.send(RedisCommand("PING"))
+      try await withClient(of: server.url, .patient) { other in
+        async let endless = other.result(of: RedisCommand("EVAL", "while true do end", 0))
+        #expect(
+          await other.eventually { $0.connection.state == .ready && $0.connection.unansweredCommands > 0 })
+        var error: RedisError?
+        while error == nil {
+          if case .failure(let refusal) = await client.result(of: RedisCommand("GET", "key")) {
+            error = refusal
+          }
+        }
+        #expect(error?.replyCode == "BUSY")
+        #expect(error?.isUnavailability == true)
+        try server.command("SCRIPT", "KILL")
+        #expect(await endless.failureCode == .replied)
+      }
+    }
+  }
+
+  private func expectUnavailability(_ code: String, of command: RedisCommand, _ client: Client) async throws {
+    guard case .failure(let error) = await client.result(of: command) else {
+      Issue.record("\(command.name) was not refused")
+      return
+    }
+    #expect(error.code == .replied)
+    #expect(error.replyCode == code)
+    #expect(error.isUnavailability)
+    #expect(!error.isOutcomeUnknown)
+  }
+}

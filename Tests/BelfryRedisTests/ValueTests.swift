@@ -1,0 +1,120 @@
+import Testing
+
+@testable import BelfryRedis
+
+@Suite struct RedisCommandTests {
+  @Test func itIsEncodedAsRedisReadsIt() {
+    var command = RedisCommand("SET", "kéy", [UInt8]([0, 13, 10]), 42)
+    command.append(contentsOf: ["EX", "7"])
+    command.append(Int64.min)
+    var buffer = Array("before".utf8)
+    command.encode(into: &buffer)
+    let head = "before*7\r\n$3\r\nSET\r\n$4\r\nkéy\r\n$3\r\n\0\r\n\r\n$2\r\n42\r\n$2\r\nEX\r\n$1\r\n7\r\n"
+    #expect(buffer == Array((head + "$20\r\n-9223372036854775808\r\n").utf8))
+    #expect(command.byteCount == buffer.count - 6)
+    #expect(command.name == "SET")
+  }
+}
+
+@Suite struct RedisReplyTests {
+  @Test func accessorsTakeWhatFits() throws {
+    #expect(try RedisReply.integer(7).integer() == 7)
+    #expect(try RedisReply.bulk(Array("-7".utf8)).integer() == -7)
+    #expect(try RedisReply.bulk([0, 255]).bytes() == [0, 255])
+    #expect(try RedisReply.status("OK").string() == "OK")
+    #expect(try RedisReply.bulk(Array("é".utf8)).string() == "é")
+    #expect(try RedisReply.array([.null]).array(count: 1) == [.null])
+    #expect(try RedisReply.null.ifPresent?.integer() == nil)
+    #expect(try RedisReply.integer(1).ifPresent?.integer() == 1)
+  }
+
+  @Test func accessorsRefuseWhatDoesNotFit() {
+    #expect(code { try RedisReply.bulk(Array("7x".utf8)).integer() } == .unexpectedReply)
+    #expect(code { try RedisReply.null.integer() } == .unexpectedReply)
+    #expect(code { try RedisReply.bulk([255]).string() } == .unexpectedReply)
+    #expect(code { try RedisReply.integer(1).bytes() } == .unexpectedReply)
+    #expect(code { try RedisReply.array([]).array(count: 1) } == .unexpectedReply)
+    #expect(code { try RedisReply.error("ERR no").array() } == .replied)
+  }
+
+  private func code<R>(_ body: () throws -> R) -> RedisError.Code? {
+    do {
+      _ = try body()
+      return nil
+    } catch {
+      return (error as? RedisError)?.code
+    }
+  }
+}
+
+@Suite struct RedisEndpointTests {
+  @Test(arguments: [
+    ("redis://localhost", RedisEndpoint.tcp("localhost", 6379)),
+    ("redis://10.0.0.1:7000", .tcp("10.0.0.1", 7000)),
+    ("redis://[::1]:7000/", .tcp("::1", 7000)),
+    ("unix:///run/redis.sock", .unixSocket("/run/redis.sock")),
+  ])
+  func addressesAreRead(url: String, expected: RedisEndpoint) throws {
+    #expect(try RedisEndpoint(url: url) == expected)
+  }
+
+  @Test func credentialsAndDatabaseAreReadButNotShown() throws {
+    let tcp = try RedisEndpoint(url: "redis://belfry:p%40ss%3Aword@redis:6380/5")
+    #expect(tcp.username == "belfry")
+    #expect(tcp.password == "p@ss:word")
+    #expect(tcp.database == 5)
+    #expect(tcp.description == "redis://redis:6380/5")
+
+    let unix = try RedisEndpoint(url: "unix://:secret@/run/redis.sock?db=2")
+    #expect(unix.username == nil)
+    #expect(unix.password == "secret")
+    #expect(unix.description == "unix:///run/redis.sock?db=2")
+  }
+
+  @Test(arguments: [
+    ("localhost:6379", "redis:// or unix://"),
+    ("http://localhost", "http://"),
+    ("rediss://localhost", "TLS"),
+    ("redis://", "host"),
+    ("redis://:6379", "host"),
+    ("redis://localhost:", "port"),
+    ("redis://localhost:0", "port"),
+    ("redis://localhost:65536", "port"),
+    ("redis://[::1", "bracket"),
+    ("redis://localhost/name", "database"),
+    ("redis://user@localhost", "password"),
+    ("redis://:50%@localhost", "percent-encoding"),
+    ("unix://run/redis.sock", "absolute"),
+    ("unix:///run/redis.sock?database=1", "?db="),
+    ("unix:///" + String(repeating: "x", count: 107), "107 bytes"),
+  ])
+  func badURLsAreRefusedWithTheReason(url: String, reason: String) {
+    let error = #expect(throws: RedisError.self) { try RedisEndpoint(url: url) }
+    #expect(error?.code == .invalidEndpoint)
+    #expect(error?.cause.contains(reason) == true)
+  }
+}
+
+@Suite struct QueueTests {
+  @Test func itKeepsTheOrderWhileItWrapsAndGrows() {
+    var queue = Queue<Int>()
+    var numbers = SeededNumbers(state: 3)
+    var next = 0
+    var expected = 0
+    for _ in 0..<10_000 {
+      if Bool.random(using: &numbers) {
+        queue.append(next)
+        next += 1
+      } else if let value = queue.popFirst() {
+        #expect(value == expected)
+        expected += 1
+      }
+      #expect(queue.count == next - expected)
+    }
+    #expect(Array(queue) == Array(expected..<next))
+    #expect(queue.first == (expected < next ? expected : nil))
+    #expect(queue.takeAll().count == next - expected)
+    #expect(queue.isEmpty)
+    #expect(queue.popFirst() == nil)
+  }
+}

@@ -1,0 +1,196 @@
+import CHiredis
+import Glibc
+import Synchronization
+
+/// A redis-server of the test's own: in a temporary folder, on a unix socket there and, if wanted, on a
+/// free port of the loopback interface. It can be killed, frozen, and started again on the same data.
+package final class RedisServer: Sendable {
+  package struct Options: Sendable {
+    package enum Sync: String, Sendable {
+      case always, everysec, no
+    }
+
+    /// On 127.0.0.1, besides the unix socket.
+    package var listensOnTCP = false
+    /// Keep an append-only file, synced so often. Without it, everything is gone after a restart.
+    package var appendOnly: Sync?
+    package var password: String?
+    /// More settings, as `["maxmemory": "10mb"]`.
+    package var settings: [String: String] = [:]
+
+    package init() {}
+  }
+
+  package let folder: String
+  /// nil unless it listens on TCP.
+  package let port: UInt16?
+  private let options: Options
+  private let process = Mutex<ChildProcess?>(nil)
+
+  package var socketPath: String { folder + "/redis.sock" }
+  package var url: String { "unix://\(credentials)\(socketPath)" }
+  package var tcpURL: String? { port.map { "redis://\(credentials)127.0.0.1:\($0)" } }
+  private var logPath: String { folder + "/redis.log" }
+  private var credentials: String { options.password.map { ":\($0)@" } ?? "" }
+
+  private init(_ options: Options) throws(FixtureError) {
+    self.options = options
+    folder = try makeTemporaryFolder()
+    port = options.listensOnTCP ? try findFreePort() : nil
+  }
+
+  deinit {
+    process.withLock { $0 }?.signal(SIGKILL)
+  }
+}
+
+/// Gives the body a redis-server, and removes it with its data afterwards, whatever happened.
+package func withRedisServer<R>(
+  _ options: RedisServer.Options = RedisServer.Options(),
+  _ body: (RedisServer) async throws -> R
+) async throws -> R {
+  let server = try await RedisServer.started(options)
+  do {
+    let result = try await body(server)
+    await server.remove()
+    return result
+  } catch {
+    await server.remove()
+    throw error
+  }
+}
+
+// MARK: Starting and ending
+
+extension RedisServer {
+  /// How long a start or an orderly stop may take on a busy machine.
+  private static let patience: Duration = .seconds(20)
+
+  /// A new server that answers. Whoever calls this calls `remove()` in the end.
+  package static func started(_ options: Options = Options()) async throws(FixtureError) -> RedisServer {
+    var attempts = 0
+    while true {
+      let server = try RedisServer(options)
+      do throws(FixtureError) {
+        try await server.start()
+        return server
+      } catch {
+        await server.remove()
+        attempts += 1
+        // Another server may have taken the port meanwhile.
+        guard options.listensOnTCP, attempts < 3 else { throw error }
+      }
+    }
+  }
+
+  /// Starts the server, again perhaps, on the data in its folder. Returns when it answers.
+  package func start() async throws(FixtureError) {
+    let child = try ChildProcess(arguments, output: logPath, folder: folder)
+    process.withLock { $0 = child }
+    let deadline = ContinuousClock.now + RedisServer.patience
+    while (try? command("PING")) != "PONG" {
+      if ContinuousClock.now > deadline || child.isEnding {
+        await end(SIGKILL)
+        throw FixtureError("redis-server does not start:\n\(lastLogLines(of: logPath))")
+      }
+      try? await Task.sleep(for: .milliseconds(5))
+    }
+  }
+
+  /// Asks it to stop (SIGTERM), and waits until it has.
+  package func stop() async {
+    await end(SIGTERM)
+  }
+
+  /// Ends it at once (SIGKILL), as a crash would.
+  package func kill() async {
+    await end(SIGKILL)
+  }
+
+  /// Freezes it: connections are accepted by the kernel, and nothing is answered.
+  package func pause() {
+    process.withLock { $0 }?.signal(SIGSTOP)
+  }
+
+  package func resume() {
+    process.withLock { $0 }?.signal(SIGCONT)
+  }
+
+  /// Ends it and removes its folder.
+  package func remove() async {
+    await kill()
+    removeFolder(folder)
+  }
+
+  private func end(_ signal: Int32) async {
+    guard let child = process.withLock({ $0.take() }) else { return }
+    child.signal(signal)
+    if await child.hasEnded(within: RedisServer.patience) { return }
+    child.signal(SIGKILL)
+    _ = await child.hasEnded(within: RedisServer.patience)
+  }
+
+  private var arguments: [String] {
+    var arguments = [
+      "redis-server", "--dir", folder, "--unixsocket", socketPath, "--port", "\(port ?? 0)",
+      "--bind", "127.0.0.1", "--save", "", "--daemonize", "no",
+    ]
+    if let sync = options.appendOnly {
+      arguments += ["--appendonly", "yes", "--appendfsync", sync.rawValue]
+    }
+    if let password = options.password { arguments += ["--requirepass", password] }
+    for (name, value) in options.settings { arguments += ["--\(name)", value] }
+    return arguments
+  }
+}
+
+// MARK: Asking it
+
+extension RedisServer {
+  /// One command on a blocking connection of its own: what an outside observer sees. The reply comes as
+  /// redis-cli would print it raw, an array a line per element; an error reply is thrown.
+  @discardableResult
+  package func command(_ words: String...) throws(FixtureError) -> String {
+    let timeout = timeval(tv_sec: 5, tv_usec: 0)
+    guard let context = unsafe redisConnectUnixWithTimeout(socketPath, timeout) else {
+      throw FixtureError("no memory")
+    }
+    defer { unsafe redisFree(context) }
+    guard unsafe context.pointee.err == 0, unsafe redisSetTimeout(context, timeout) == REDIS_OK else {
+      throw FixtureError("no connection to \(socketPath)")
+    }
+    if let password = options.password { _ = try unsafe ask(context, ["AUTH", password]) }
+    return try unsafe ask(context, words)
+  }
+}
+
+private func ask(
+  _ context: UnsafeMutablePointer<redisContext>, _ words: [String]
+) throws(FixtureError) -> String {
+  var arguments = unsafe words.map { unsafe UnsafePointer<CChar>(strdup($0)) }
+  defer { unsafe arguments.forEach { unsafe free(UnsafeMutablePointer(mutating: $0)) } }
+  let lengths = words.map(\.utf8.count)
+  guard let reply = unsafe redisCommandArgv(context, CInt(words.count), &arguments, lengths) else {
+    throw FixtureError("no reply to \(words[0])")
+  }
+  defer { unsafe freeReplyObject(reply) }
+  return try unsafe text(of: reply.assumingMemoryBound(to: redisReply.self).pointee)
+}
+
+private func text(of reply: redisReply) throws(FixtureError) -> String {
+  switch unsafe reply.type {
+  case REDIS_REPLY_INTEGER: return unsafe "\(reply.integer)"
+  case REDIS_REPLY_NIL: return ""
+  case REDIS_REPLY_ARRAY:
+    var lines: [String] = []
+    for index in 0..<(unsafe reply.elements) {
+      if let element = unsafe reply.element[index] { lines.append(try unsafe text(of: element.pointee)) }
+    }
+    return lines.joined(separator: "\n")
+  default:
+    let bytes = unsafe UnsafeRawBufferPointer(start: reply.str, count: reply.len)
+    let text = unsafe String(decoding: bytes, as: UTF8.self)
+    if unsafe reply.type == REDIS_REPLY_ERROR { throw FixtureError(text) }
+    return text
+  }
+}
