@@ -1,0 +1,75 @@
+import Synchronization
+
+/// A private redis-server in the data folder: started before the broker, kept running as long as it, and
+/// stopped in order after it.
+///
+/// A thread of its own looks after it (`RedisKeeper`), so that it depends on no event loop and outlives them.
+package final class EmbeddedRedis: Sendable {
+  /// What happens to it, for the broker's log.
+  package enum Event: Sendable, Hashable {
+    /// One that an earlier broker left behind was stopped.
+    case stoppedOrphan(processID: Int32)
+    case started(processID: Int32, version: String)
+    /// It reads its data; it answers when it is done.
+    case loading
+    /// It ended without being told to.
+    case ended(String)
+    case restarting(after: Duration)
+    case restartFailed(StartError)
+    /// It did not end in time when told to, and was killed. The append-only file keeps what was acknowledged.
+    case killed
+  }
+
+  private let folder: DataFolder
+  private let settings: EmbeddedRedisSettings
+  private let report: @Sendable (Event) -> Void
+  private let running = Mutex<Running?>(nil)
+
+  private struct Running {
+    let keeper: RedisKeeper
+    let thread: KeeperThread
+  }
+
+  /// Where to connect, as `BelfryRedis` reads it.
+  package let endpointURL: String
+
+  /// - Parameter report: called on the keeper's thread.
+  package init(
+    in folder: DataFolder, settings: EmbeddedRedisSettings,
+    report: @escaping @Sendable (Event) -> Void = { _ in }
+  ) throws(StartError) {
+    self.folder = folder
+    self.settings = settings
+    self.report = report
+    endpointURL = "unix://" + (try RedisSocketPath.choose(for: folder.path))
+  }
+
+  /// Returns when it answers, its data loaded; throws when it cannot be started, and nothing is left running
+  /// then. Blocks its caller, so it is called before the event loops run.
+  package func start() throws(StartError) {
+    let launch = try RedisLaunch(
+      folder: folder.path, socketPath: String(endpointURL.dropFirst("unix://".count)), settings: settings)
+    if let processID = try launch.stopOrphan() { report(.stoppedOrphan(processID: processID)) }
+    let keeper = try RedisKeeper(launch, report: report)
+    let thread = try KeeperThread(running: keeper)
+    do {
+      try keeper.waitForFirstStart()
+    } catch {
+      thread.join()
+      throw error
+    }
+    running.withLock { $0 = Running(keeper: keeper, thread: thread) }
+  }
+
+  /// Returns when it has ended, everything it acknowledged written through. Does nothing when it is not
+  /// running.
+  package func stop() {
+    let taken = running.withLock { running in
+      defer { running = nil }
+      return running
+    }
+    guard let taken else { return }
+    taken.keeper.requestStop()
+    taken.thread.join()
+  }
+}

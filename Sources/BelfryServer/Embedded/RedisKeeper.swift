@@ -1,0 +1,163 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// Keeps a redis-server running: starts it, waits until it answers, starts it again when it ends, stops it
+/// when told to. `run()` is the whole life of a thread, whose end ends the redis-server too.
+final class RedisKeeper: Sendable {
+  private let launch: RedisLaunch
+  private let report: @Sendable (EmbeddedRedis.Event) -> Void
+  private let stopRequest: EventDescriptor
+  private let firstStart: EventDescriptor
+  private let firstFailure = Mutex<StartError?>(nil)
+
+  /// From its start to its first answer, be it only that it is loading. It listens within milliseconds.
+  static let answerTimeout: Duration = .seconds(30)
+  /// For one question, asked again until the above: a request to stop waits that long at most.
+  static let probeTimeout: Duration = .seconds(2)
+  /// Functions and sharded subscriptions came with it.
+  static let versionMin = 7
+
+  init(
+    _ launch: RedisLaunch, report: @escaping @Sendable (EmbeddedRedis.Event) -> Void
+  ) throws(StartError) {
+    self.launch = launch
+    self.report = report
+    stopRequest = try EventDescriptor()
+    firstStart = try EventDescriptor()
+  }
+
+  // MARK: From any thread
+
+  func waitForFirstStart() throws(StartError) {
+    firstStart.wait()
+    if let error = firstFailure.withLock({ $0 }) { throw error }
+  }
+
+  func requestStop() {
+    stopRequest.set()
+  }
+
+  // MARK: The keeper's thread
+
+  func run() {
+    var backoff = RestartBackoff()
+    while true {
+      do throws(StartError) {
+        let process = try startOne()
+        backoff.started(at: .now)
+        firstStart.set()
+        guard keep(process) == .ended else { return }
+        report(.ended(process.reap()))
+      } catch {
+        guard firstStart.isSet else {
+          firstFailure.withLock { $0 = error }
+          return firstStart.set()
+        }
+        if stopRequest.isSet { return }
+        report(.restartFailed(error))
+      }
+      let delay = backoff.delay(at: .now)
+      report(.restarting(after: delay))
+      if stopRequest.wait(until: .now + delay) { return }
+    }
+  }
+
+  /// Starts one and waits until it answers; one that does not is not left running.
+  private func startOne() throws(StartError) -> RunningProcess {
+    let process = try launch.spawn()
+    do {
+      let version = try waitUntilReady(process)
+      report(.started(processID: process.processID, version: version))
+      return process
+    } catch {
+      end(process)
+      throw error
+    }
+  }
+
+  /// - Returns: the version of Redis.
+  private func waitUntilReady(_ process: RunningProcess) throws(StartError) -> String {
+    var deadline = ContinuousClock.now + RedisKeeper.answerTimeout
+    var isLoading = false
+    while .now < deadline {
+      switch RedisProbe.ask(launch.socketPath, until: min(deadline, .now + RedisKeeper.probeTimeout)) {
+      case .ready(process.processID, let version): return try supported(version)
+      case .loading:
+        // However long its data take to read: it is busy, not stuck.
+        deadline = .now + RedisKeeper.answerTimeout
+        if !isLoading { report(.loading) }
+        isLoading = true
+      case .ready, .none: break
+      }
+      // It listens some milliseconds after its start, and loading takes longer than asking.
+      let pause: Duration = isLoading ? .milliseconds(50) : .milliseconds(5)
+      let events = Poll.readable([process.descriptor, stopRequest.descriptor], until: .now + pause)
+      if events.contains(process.descriptor) { throw failed("it ended at once") }
+      if !events.isEmpty { throw failed("it was told to stop while it was starting") }
+    }
+    throw failed("it does not answer on \(launch.socketPath)")
+  }
+
+  private func supported(_ version: String) throws(StartError) -> String {
+    guard let major = Int(version.prefix { $0 != "." }), major >= RedisKeeper.versionMin else {
+      throw failed("Belfry needs Redis \(RedisKeeper.versionMin).0 or later, and this is \(version)")
+    }
+    return version
+  }
+
+  private func failed(_ cause: String) -> StartError {
+    let log = launch.endOfLog()
+    let detail = log.isEmpty ? "" : "; the end of \(launch.logPath):\n\(log)"
+    return StartError(.redisUnusable, cause + detail, at: "redis-server")
+  }
+
+  private enum Watching {
+    case ended, stopped
+  }
+
+  private func keep(_ process: RunningProcess) -> Watching {
+    while true {
+      let events = Poll.readable([process.descriptor, stopRequest.descriptor], until: .now + .seconds(86_400))
+      if events.contains(stopRequest.descriptor) {
+        end(process)
+        return .stopped
+      }
+      if events.contains(process.descriptor) { return .ended }
+    }
+  }
+
+  /// Redis takes SIGTERM as a shutdown in order: it writes the log through and removes its socket.
+  private func end(_ process: RunningProcess) {
+    process.signal(SIGTERM)
+    if !process.waitForEnd(for: RedisLaunch.stopTimeout) {
+      process.signal(SIGKILL)
+      report(.killed)
+    }
+    _ = process.reap()
+  }
+}
+
+/// How long to wait before a redis-server that ended is started again: at once the first time, then longer
+/// with each that did not last, so that one that cannot run does not fill the log and the processor.
+struct RestartBackoff {
+  static let delayMin: Duration = .milliseconds(50)
+  static let delayMax: Duration = .seconds(5)
+  /// One that ran this long was sound.
+  static let soundAfter: Duration = .seconds(30)
+
+  private var failures = 0
+  private var startedAt: ContinuousClock.Instant?
+
+  mutating func started(at now: ContinuousClock.Instant) {
+    startedAt = now
+  }
+
+  mutating func delay(at now: ContinuousClock.Instant) -> Duration {
+    if let startedAt, startedAt.duration(to: now) >= RestartBackoff.soundAfter { failures = 0 }
+    startedAt = nil
+    defer { failures += 1 }
+    return failures == 0
+      ? .zero : min(RestartBackoff.delayMin * (1 << min(failures, 16)), RestartBackoff.delayMax)
+  }
+}

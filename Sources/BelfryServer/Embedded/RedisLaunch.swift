@@ -1,0 +1,133 @@
+import CLinux
+import Glibc
+
+/// How this data folder's redis-server is started, and what must not happen: two of them on one folder.
+///
+/// Each redis-server is left one open descriptor of `redis/lock`, which is locked (`flock`) through it until
+/// the last of them is closed. So the lock tells whether one still runs, however its broker ended, and in
+/// whichever container; the file's content says which process to look at.
+final class RedisLaunch: Sendable {
+  let socketPath: String
+  let logPath: String
+  private let executable: String
+  private let arguments: [String]
+  private let lock: Int32
+  private let lockPath: String
+
+  /// The log of redis-server is set aside when it has grown beyond this, so that the two take at most twice
+  /// as much. Redis writes some lines an hour.
+  static let logSizeMaxBytes = 4 << 20
+  /// From SIGTERM to the end. Redis then writes through what it has; beyond this the disk does not move.
+  static let stopTimeout: Duration = .seconds(15)
+
+  init(folder: String, socketPath: String, settings: EmbeddedRedisSettings) throws(StartError) {
+    executable = try RedisExecutable.find(settings.server)
+    let redisFolder = folder + "/redis"
+    guard unsafe mkdir(redisFolder, 0o700) == 0 || errno == EEXIST else {
+      throw .refused(.dataFolderUnusable, "cannot make the folder", at: redisFolder)
+    }
+    self.socketPath = socketPath
+    logPath = redisFolder + "/redis.log"
+    lockPath = redisFolder + "/lock"
+    arguments = [
+      executable, try RedisLaunch.configFile(settings, in: redisFolder),
+      "--dir", redisFolder, "--unixsocket", socketPath, "--port", "0",
+      "--appendfsync", settings.appendFsync.rawValue, "--daemonize", "no", "--logfile", "",
+    ]
+    lock = unsafe open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard lock >= 0 else { throw .refused(.dataFolderUnusable, "cannot open the lock", at: lockPath) }
+  }
+
+  deinit {
+    close(lock)
+  }
+
+  /// Written anew at each start, so that an upgrade of Belfry brings its settings along.
+  private static func configFile(
+    _ settings: EmbeddedRedisSettings, in redisFolder: String
+  ) throws(StartError) -> String {
+    if let path = settings.configFile {
+      guard let resolved = unsafe realpath(path, nil) else {
+        throw .refused(.unreadableFile, "cannot read it", at: path)
+      }
+      defer { unsafe free(resolved) }
+      return unsafe String(cString: resolved)
+    }
+    let path = redisFolder + "/redis.conf"
+    try SmallFile.replace(path, with: RedisDefaults.configuration, mode: 0o600, orThrow: .dataFolderUnusable)
+    return path
+  }
+
+  /// Stops the redis-server that a killed broker left behind, and takes the lock. Must succeed once before
+  /// `spawn`.
+  /// - Returns: the process that was stopped; nil if there was none.
+  func stopOrphan() throws(StartError) -> pid_t? {
+    if takeLock() { return nil }
+    let orphan = ProcessIDFile.read(lock).flatMap(holder)
+    if let orphan {
+      // Its data folder is ours, so it serves nobody any more. The kernel has told it to end already if it
+      // saw its broker end.
+      orphan.signal(SIGTERM)
+      if !orphan.waitForEnd(for: RedisLaunch.stopTimeout) {
+        orphan.signal(SIGKILL)
+        _ = orphan.waitForEnd(for: RedisLaunch.stopTimeout)
+      }
+    }
+    // A child of Redis that rewrites the log holds the lock too, and ends when it notices it is alone.
+    guard Poll.until(.now + RedisLaunch.stopTimeout, takeLock) else {
+      throw StartError(
+        .redisUnusable, "a redis-server that an earlier broker started still runs on this folder", at: lockPath)
+    }
+    return orphan?.processID
+  }
+
+  private func takeLock() -> Bool {
+    flock(lock, LOCK_EX | LOCK_NB) == 0
+  }
+
+  /// The number may have been given to another process since: only one that holds this very lock is meant.
+  private func holder(_ processID: pid_t) -> RunningProcess? {
+    guard let process = RunningProcess(processID) else { return nil }
+    var held = stat()
+    var own = stat()
+    guard unsafe stat("/proc/\(processID)/fd/\(linux_kept_descriptor)", &held) == 0,
+      unsafe fstat(lock, &own) == 0, held.st_dev == own.st_dev, held.st_ino == own.st_ino
+    else { return nil }
+    return process
+  }
+
+  /// Starts a redis-server that is told to end when the calling thread does.
+  func spawn() throws(StartError) -> RunningProcess {
+    setLogAside()
+    let log = unsafe open(logPath, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    guard log >= 0 else { throw .refused(.dataFolderUnusable, "cannot write it", at: logPath) }
+    defer { close(log) }
+    // SAFETY: the strings outlive the call, and the array ends with nil as exec demands.
+    var pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
+    defer { for unsafe pointer in unsafe pointers { unsafe free(pointer) } }
+    let processID = unsafe linux_spawn_bound_to_this_thread(executable, &pointers, log, lock)
+    guard processID > 0, let process = RunningProcess(processID) else {
+      throw .refused(.redisUnusable, "cannot start a process", at: executable)
+    }
+    ProcessIDFile.write(lock, processID)
+    return process
+  }
+
+  private func setLogAside() {
+    var status = stat()
+    guard unsafe stat(logPath, &status) == 0, status.st_size > RedisLaunch.logSizeMaxBytes else { return }
+    unsafe rename(logPath, logPath + ".1")
+  }
+
+  /// What redis-server wrote last: its own reason for not starting.
+  func endOfLog() -> String {
+    let content = (try? SmallFile.read(logPath, sizeMaxBytes: 2 * RedisLaunch.logSizeMaxBytes)) ?? []
+    let lines = String(decoding: content.suffix(4_096), as: UTF8.self).split(separator: "\n")
+    return lines.suffix(5).joined(separator: "\n")
+  }
+}
+
+enum RedisDefaults {
+  /// config/redis.conf, as it was when this was built.
+  package static let configuration = PackageResources.redis_conf
+}

@@ -1,0 +1,78 @@
+import Glibc
+
+/// Asks a redis-server on a unix socket how it is, on a connection of its own, blocking no longer than told.
+/// The proper client lives on an event loop, and none runs yet.
+enum RedisProbe {
+  enum Answer: Hashable {
+    /// Nobody listens, or whoever does has not answered.
+    case none
+    case loading
+    case ready(processID: pid_t, version: String)
+  }
+
+  /// INFO is answered even while Redis loads its data, and a few kilobytes long.
+  private static let replyBytesMax = 64 << 10
+
+  static func ask(_ path: String, until deadline: ContinuousClock.Instant) -> Answer {
+    let connection = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    guard connection >= 0 else { return .none }
+    defer { close(connection) }
+    let question = Array("INFO\r\n".utf8)
+    guard connect(connection, to: path),
+      unsafe send(connection, question, question.count, Int32(MSG_NOSIGNAL)) == question.count
+    else { return .none }
+    return parse(receive(connection, until: deadline))
+  }
+
+  private static func connect(_ connection: Int32, to path: String) -> Bool {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    // SAFETY: the copy is no longer than the field, whose last byte stays zero.
+    let fits = unsafe withUnsafeMutableBytes(of: &address.sun_path) { field in
+      guard bytes.count < field.count else { return false }
+      unsafe field.copyBytes(from: bytes)
+      return true
+    }
+    guard fits else { return false }
+    let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+    return unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe Glibc.connect(connection, $0, size) == 0
+      }
+    }
+  }
+
+  /// The reply so far, when it is complete or nothing more comes.
+  private static func receive(_ connection: Int32, until deadline: ContinuousClock.Instant) -> String {
+    var reply: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 8 << 10)
+    while !isComplete(reply), reply.count < replyBytesMax {
+      guard !Poll.readable([connection], until: deadline).isEmpty else { break }
+      let count = unsafe recv(connection, &buffer, buffer.count, 0)
+      guard count > 0 else { break }
+      reply += buffer[..<count]
+    }
+    return String(decoding: reply, as: UTF8.self)
+  }
+
+  /// A text reply is `$<length>`, the text, and the two bytes that end each line. Anything else is one line.
+  static func isComplete(_ reply: [UInt8]) -> Bool {
+    guard let lineEnd = reply.firstIndex(of: UInt8(ascii: "\n")) else { return false }
+    let header = String(decoding: reply[..<lineEnd], as: UTF8.self)
+    guard header.hasPrefix("$"), let length = Int(header.dropFirst().prefix { $0.isNumber }) else { return true }
+    return reply.count >= lineEnd + 1 + length + 2
+  }
+
+  static func parse(_ reply: String) -> Answer {
+    var fields: [Substring: Substring] = [:]
+    for line in reply.split(whereSeparator: \.isNewline) {
+      let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      if parts.count == 2 { fields[parts[0]] = parts[1] }
+    }
+    guard let version = fields["redis_version"], let processID = fields["process_id"].flatMap({ pid_t($0) })
+    else { return .none }
+    if fields["loading"] != "0" || fields["async_loading"] == "1" { return .loading }
+    return .ready(processID: processID, version: String(version))
+  }
+}

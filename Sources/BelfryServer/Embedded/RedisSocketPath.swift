@@ -1,0 +1,39 @@
+import BelfryRedis
+import Glibc
+
+/// Where the embedded Redis's socket is: `redis/redis.sock` in the data folder or, where that path is too
+/// long for a socket's address, `/tmp/belfry-<user id>/<hash of the data folder>.sock`.
+///
+/// Not under XDG_RUNTIME_DIR, which is removed when its user logs out, though the broker may run on.
+enum RedisSocketPath {
+  static func choose(for dataFolder: String) throws(StartError) -> String {
+    let inside = "\(dataFolder)/redis/redis.sock"
+    if inside.utf8.count <= RedisEndpoint.unixSocketPathBytesMax, !inside.contains("?") { return inside }
+    let folder = "/tmp/belfry-\(geteuid())"
+    try makePrivate(folder)
+    return "\(folder)/\(String(hash(dataFolder), radix: 16)).sock"
+  }
+
+  /// Anybody can make a folder of this name in /tmp before us: one that is not ours alone is refused.
+  private static func makePrivate(_ folder: String) throws(StartError) {
+    guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+      throw .refused(.redisUnusable, "cannot make the folder for its socket", at: folder)
+    }
+    var status = stat()
+    guard unsafe lstat(folder, &status) == 0 else {
+      throw .refused(.redisUnusable, "cannot enter the folder for its socket", at: folder)
+    }
+    guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
+      throw StartError(
+        .redisUnusable,
+        "the data folder's path is too long for a socket, and the folder used instead belongs to somebody "
+          + "else or is open to others: use a data folder with a shorter path",
+        at: folder)
+    }
+  }
+
+  /// FNV-1a: the same in every process, which Swift's own hashing is not.
+  private static func hash(_ text: String) -> UInt64 {
+    text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+  }
+}
