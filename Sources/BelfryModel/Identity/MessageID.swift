@@ -8,6 +8,7 @@
 public struct MessageID: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// 2024-01-01T00:00Z in milliseconds since 1970.
   public static let epochMilliseconds: Int64 = 1_704_067_200_000
+  static let timeBits: Int64 = 41
   static let sequenceBits: Int64 = 12
   static let partitionBits: Int64 = 10
   static let lowBits = sequenceBits + partitionBits
@@ -32,10 +33,15 @@ public struct MessageID: Hashable, Sendable, Comparable, CustomStringConvertible
     raw = number
   }
 
-  /// The first id of a millisecond, over all partitions. Times before the epoch give ``zero``.
+  /// The first id of a millisecond, over all partitions. Times before the epoch give ``zero``, times
+  /// beyond what an id can hold ``last``.
   public init(firstAtUnixMilliseconds milliseconds: Int64) {
+    guard milliseconds > Self.epochMilliseconds else {
+      raw = 0
+      return
+    }
     let elapsed = milliseconds - Self.epochMilliseconds
-    raw = elapsed <= 0 ? 0 : elapsed << Self.lowBits
+    raw = elapsed < 1 << Self.timeBits ? elapsed << Self.lowBits : .max
   }
 
   public init(unixMilliseconds: Int64, partition: Partition, sequence: Int64) {
@@ -83,7 +89,7 @@ extension MessageID {
       return
     }
     guard (0..<(1 << Self.lowBits)).contains(low),
-      milliseconds - Self.epochMilliseconds < 1 << 41
+      milliseconds - Self.epochMilliseconds < 1 << Self.timeBits
     else { return nil }
     raw = (milliseconds - Self.epochMilliseconds) << Self.lowBits | low
   }
