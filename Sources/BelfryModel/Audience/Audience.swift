@@ -57,10 +57,12 @@ extension Audience {
     return words.joined(separator: " ")
   }
 
-  /// Nil when `text` is not an audience: an entry nobody can place is shown to nobody.
+  /// Nil when `text` is not the audience of an entry: one that nobody can place, or whose threshold was
+  /// never applied, is shown to nobody.
   package init?(text: some StringProtocol) {
     var words = text.split(separator: " ", omittingEmptySubsequences: false)[...]
-    guard let first = words.popFirst(), let rule = Rule(rawValue: String(first)) else { return nil }
+    guard let first = words.popFirst(), let rule = Rule(rawValue: String(first)), rule != .byThreshold
+    else { return nil }
     self.init(rule)
     for word in words {
       guard read(word: word) else { return nil }
