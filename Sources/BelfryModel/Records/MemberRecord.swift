@@ -78,9 +78,11 @@ extension Intervals {
     }.joined(separator: ";")
   }
 
+  /// Nil when `text` is not one interval or more. A record leaves out intervals that are none.
   package init?(text: some StringProtocol) {
-    let intervals = text.split(separator: ";").map { part -> Interval? in
-      let ends = part.split(separator: ",")
+    let parts = text.split(separator: ";", omittingEmptySubsequences: false)
+    let intervals = parts.map { part -> Interval? in
+      let ends = part.split(separator: ",", omittingEmptySubsequences: false)
       guard let first = ends.first, ends.count <= 2, let after = MessageID(streamForm: first) else {
         return nil
       }
