@@ -90,7 +90,7 @@ extension FeedCursor {
     let ids = words.dropFirst().compactMap { Self.id($0) }
     guard ids.count == words.count - 1 else { return nil }
     self.init(base: ids[0])
-    for id in ids.dropFirst() { positions[id.partition] = max(id, position(in: id.partition)) }
+    for id in ids.dropFirst() where id > position(in: id.partition) { positions[id.partition] = id }
     for part in parts.dropFirst() {
       let pair = part.split(separator: "*", omittingEmptySubsequences: false)
       guard pair.count == 2, let space = SpaceID(key: pair[0]), let id = Self.id(pair[1]) else { return nil }
