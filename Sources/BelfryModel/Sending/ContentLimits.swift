@@ -49,9 +49,11 @@ extension NotificationContent {
     guard text.utf8.count >= bytes.lowerBound else { throw .invalid(field, "must not be empty") }
   }
 
+  /// Characters are Unicode scalars: what people take for one character has no limit of its own, and
+  /// a letter may carry a megabyte of accents.
   package static func check(_ text: String?, _ field: String, characters: Int) throws(Refusal) {
-    guard let text, text.count > characters else { return }
-    throw .invalid(field, "must be at most \(characters) characters, has \(text.count)")
+    guard let count = text?.unicodeScalars.count, count > characters else { return }
+    throw .invalid(field, "must be at most \(characters) characters, has \(count)")
   }
 
   private static func check(_ value: JSONValue?, _ field: String, jsonBytes: Int) throws(Refusal) {
