@@ -33,6 +33,9 @@ package struct CreateChannel: Operation {
   {
     _ = try records.server(space)
     try records.require([.owner], actor, in: space, to: "create channels")
+    guard type == .public || membership == .roster else {
+      throw .invalid("membership", "must be roster: a private channel keeps a roster of its own")
+    }
     guard records.text(.channel(id, of: space)) == nil else {
       throw Refusal(.conflict, "channel \(id) exists already", field: "channelId")
     }
