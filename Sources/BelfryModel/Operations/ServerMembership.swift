@@ -9,7 +9,7 @@ package struct AddMembers: Operation {
   package init(_ id: EntityID, actor: Actor, accounts: [AccountID], requestId: String) {
     space = .server(id)
     self.actor = actor
-    self.accounts = accounts
+    self.accounts = accounts.withoutRepeats
     self.requestId = requestId
   }
 
@@ -61,7 +61,7 @@ package struct KickMembers: Operation {
   package init(_ id: EntityID, actor: Actor, accounts: [AccountID]) {
     space = .server(id)
     self.actor = actor
-    self.accounts = accounts
+    self.accounts = accounts.withoutRepeats
   }
 
   package var needs: [RecordAddress] {
@@ -71,6 +71,7 @@ package struct KickMembers: Operation {
   package func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<Void> {
     let server = try records.server(space)
     try records.require(.administrators, actor, in: space, to: "kick members")
+    guard !accounts.isEmpty else { throw .invalid("accids", "must name somebody") }
     let actorIsOwner = actor.isTrusted || actor.account == server.owner
     var transaction = Transaction(space)
     transaction.preconditions = records.unchanged(needs)
@@ -125,6 +126,14 @@ package struct LeaveServer: Operation {
       parties: [account])
     transaction.announce(Catalogue.serverEnterLeave, by: actor, attach: EnterLeave.left, parties: [account])
     return Decision(transaction)
+  }
+}
+
+extension [AccountID] {
+  /// Each account once, in the order of their first mention: nobody joins or goes twice in one step.
+  fileprivate var withoutRepeats: [AccountID] {
+    var seen: Set<AccountID> = []
+    return filter { seen.insert($0).inserted }
   }
 }
 
