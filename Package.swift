@@ -54,8 +54,11 @@ let package = Package(
     // Real redis-servers for the tests of every layer.
     .target(
       name: "RedisFixture", dependencies: ["CHiredis"], path: "Tests/RedisFixture", swiftSettings: rules),
+    // Values of the model: literals, and random ones that a seed repeats.
+    .target(
+      name: "ModelSamples", dependencies: ["BelfryModel"], path: "Tests/ModelSamples", swiftSettings: rules),
 
-    tests("BelfryModelTests", ["BelfryModel"]),
+    tests("BelfryModelTests", ["BelfryModel", "ModelSamples"]),
     tests("BelfryLoopTests", ["BelfryLoop"]),
     tests("BelfryRedisTests", ["BelfryRedis", "BelfryLoop", "RedisFixture"]),
     tests("BelfryHTTPTests", ["BelfryHTTP", "BelfryLoop"]),

@@ -1,0 +1,82 @@
+import BelfryModel
+import ModelSamples
+import Testing
+
+struct IntervalsTests {
+  @Test(arguments: [(10, false), (11, true), (20, true), (21, false)] as [(MessageID, Bool)])
+  func anIntervalBeginsAfterAndEndsWith(id: MessageID, isInside: Bool) {
+    #expect(Interval(after: 10, through: 20).contains(id) == isInside)
+  }
+
+  @Test func anIntervalThatLastsHasNoEnd() {
+    #expect(Interval(after: 10).contains(.last))
+    #expect(!Interval(after: 10).contains(10))
+    #expect(!Interval(after: 10, through: 10).contains(10))
+  }
+
+  @Test func openingTwiceIsOpeningOnce() {
+    var intervals = Intervals.since(5)
+    intervals.open(after: 7)
+    #expect(intervals.all == [Interval(after: 5)])
+  }
+
+  @Test func closingTwiceIsClosingOnce() {
+    var intervals = Intervals.since(5)
+    intervals.close(through: 7)
+    intervals.close(through: 9)
+    #expect(intervals.all == [Interval(after: 5, through: 7)])
+    #expect(intervals.current == nil)
+    var none = Intervals()
+    none.close(through: 9)
+    #expect(none.isEmpty)
+  }
+
+  @Test func comingAndGoingIsRemembered() {
+    var intervals = Intervals()
+    for start in stride(from: 10, to: 50, by: 10) {
+      intervals.open(after: MessageID(Int64(start)) ?? .zero)
+      intervals.close(through: MessageID(Int64(start + 5)) ?? .zero)
+    }
+    #expect(intervals.contains(11) && intervals.contains(45))
+    #expect(!intervals.contains(16) && !intervals.contains(50))
+  }
+
+  @Test func theOldestStaysAreForgottenFirst() {
+    var intervals = Intervals()
+    for start in 1...Int64(Intervals.limit + 2) {
+      intervals.open(after: MessageID(start * 10) ?? .zero)
+      intervals.close(through: MessageID(start * 10 + 5) ?? .zero)
+    }
+    #expect(intervals.all.count == Intervals.limit)
+    #expect(!intervals.contains(21))
+    #expect(intervals.contains(31))
+  }
+
+  @Test func whatEndedBeforeTheFloorIsForgotten() {
+    var intervals = Intervals([
+      Interval(after: 1, through: 9), Interval(after: 10, through: 20), Interval(after: 30),
+    ])
+    intervals.forget(before: 20)
+    #expect(intervals.all.map(\.after) == [10, 30])
+  }
+
+  @Test func anEndThatOnlyTheCommitKnowsIsLaterThanAnyFloor() {
+    var intervals = Intervals.since(1)
+    intervals.close(through: .endOfThisCommit)
+    intervals.forget(before: .last)
+    #expect(intervals.all.count == 1)
+  }
+
+  @Test func leavingEndsEverything() {
+    var standing = Standing(
+      belonging: .since(1), subscription: .since(2),
+      channels: [7: .init(belonging: .since(3), subscription: .since(4))])
+    standing.leave(through: 9)
+    #expect(standing.belonging.current == nil)
+    #expect(standing.subscription.current == nil)
+    #expect(standing.channels[7]?.belonging.current == nil)
+    #expect(standing.channels[7]?.subscription.current == nil)
+    standing.forget(before: 10)
+    #expect(standing == .stranger)
+  }
+}

@@ -1,0 +1,152 @@
+import BelfryModel
+import ModelSamples
+import Testing
+
+/// One account, `ann`, a member from 10 to 50 and again from 70; the entry stands at `id`.
+struct VisibilityTests {
+  struct Row: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var id: MessageID = 30
+    var audience: String = "all"
+    var change: @Sendable (inout Standing) -> Void = { _ in }
+    var read = ReadState()
+    var floor = MessageID.zero
+    var expected: Visibility
+
+    init(
+      _ name: String, id: MessageID = 30, audience: String = "all", read: ReadState = ReadState(),
+      floor: MessageID = .zero, is expected: Visibility,
+      standing change: @escaping @Sendable (inout Standing) -> Void = { _ in }
+    ) {
+      testDescription = name
+      self.id = id
+      self.audience = audience
+      self.change = change
+      self.read = read
+      self.floor = floor
+      self.expected = expected
+    }
+  }
+
+  static let rows: [Row] = [
+    // Membership.
+    Row("inside the stay", is: .visible(because: .openToAll)),
+    Row("the entry that lets her in is the first", id: 11, is: .visible(because: .openToAll)),
+    Row("the one before is not", id: 10, is: .hidden(because: .joinedAfter)),
+    Row("the entry that puts her out is the last", id: 50, is: .visible(because: .openToAll)),
+    Row("the one after is not", id: 51, is: .hidden(because: .leftBefore)),
+    Row("between two stays", id: 70, is: .hidden(because: .leftBefore)),
+    Row("in the second stay", id: 71, is: .visible(because: .openToAll)),
+    Row("never a member", is: .hidden(because: .neverMember)) { $0 = .stranger },
+    Row("named, but never a member", audience: "named +ann", is: .hidden(because: .neverMember)) {
+      $0 = .stranger
+    },
+    Row("in one's own space", audience: "named +ann", is: .visible(because: .named)) { $0 = .owner },
+
+    // Names.
+    Row("named", audience: "named +bob,ann", is: .visible(because: .named)),
+    Row("not named", audience: "named +bob", is: .hidden(because: .notNamed)),
+    Row("a party needs no subscription", audience: "subscribed +ann", is: .visible(because: .named)),
+    Row("a party need not be in the channel", audience: "all roster:7 +ann", is: .visible(because: .named)),
+    Row("left out", audience: "all -ann", is: .hidden(because: .leftOut)),
+    Row("left out, though named", audience: "all +ann -ann", is: .hidden(because: .leftOut)),
+
+    // Channels.
+    Row("a channel of everyone", audience: "all channel:7", is: .visible(because: .openToAll)),
+    Row("not in the roster", audience: "all roster:7", is: .hidden(because: .notInChannel)),
+    Row("in the roster", audience: "all roster:7", is: .visible(because: .openToAll)) {
+      $0.channels[7] = .init(belonging: .since(20))
+    },
+    Row("in the roster only later", audience: "all roster:7", is: .hidden(because: .notInChannel)) {
+      $0.channels[7] = .init(belonging: .since(30))
+    },
+    Row("in another channel's roster", audience: "all roster:7", is: .hidden(because: .notInChannel)) {
+      $0.channels[8] = .init(belonging: .since(20))
+    },
+    Row(
+      "subscribed to, but no longer in, the channel", audience: "subscribed roster:7",
+      is: .hidden(because: .notInChannel)
+    ) {
+      $0.channels[7] = .init(
+        belonging: Intervals([Interval(after: 20, through: 29)]), subscription: .since(20))
+    },
+
+    // Subscriptions.
+    Row("not subscribed", audience: "subscribed", is: .hidden(because: .notSubscribed)),
+    Row("subscribed", audience: "subscribed", is: .visible(because: .subscribedBefore)) {
+      $0.subscription = .since(29)
+    },
+    Row(
+      "subscribed with the entry before it", audience: "subscribed",
+      is: .hidden(because: .subscribedAfter)
+    ) { $0.subscription = .since(30) },
+    Row("unsubscribed before", audience: "subscribed", is: .hidden(because: .subscriptionEndedBefore)) {
+      $0.subscription = Intervals([Interval(after: 20, through: 29)])
+    },
+    Row("unsubscribed after", audience: "subscribed", is: .visible(because: .subscribedBefore)) {
+      $0.subscription = Intervals([Interval(after: 20, through: 30)])
+    },
+    Row(
+      "subscribed to the server, not to the channel", audience: "subscribed channel:7",
+      is: .hidden(because: .notSubscribed)
+    ) { $0.subscription = .since(20) },
+    Row(
+      "subscribed to the channel, not to the server", audience: "subscribed",
+      is: .hidden(because: .notSubscribed)
+    ) { $0.channels[7] = .init(subscription: .since(20)) },
+    Row(
+      "subscribed to the channel", audience: "subscribed channel:7",
+      is: .visible(because: .subscribedBefore)
+    ) { $0.channels[7] = .init(subscription: .since(20)) },
+    Row(
+      "in the roster and subscribed", audience: "subscribed roster:7",
+      is: .visible(because: .subscribedBefore)
+    ) {
+      $0.channels[7] = .init(belonging: .since(20), subscription: .since(20))
+    },
+
+    // Read state and retention.
+    Row("read one by one", read: ReadState(above: [30]), is: .hidden(because: .read)),
+    Row("read by the watermark", read: ReadState(watermark: 30), is: .hidden(because: .read)),
+    Row("not yet read", read: ReadState(watermark: 29), is: .visible(because: .openToAll)),
+    Row("trimmed", floor: 31, is: .hidden(because: .beyondRetention)),
+    Row("just inside retention", floor: 30, is: .visible(because: .openToAll)),
+
+    // Which reason is told when there are several.
+    Row("retention before membership", floor: 31, is: .hidden(because: .beyondRetention)) {
+      $0 = .stranger
+    },
+    Row("membership before the audience", audience: "all -ann", is: .hidden(because: .neverMember)) {
+      $0 = .stranger
+    },
+    Row(
+      "the audience before read", audience: "named +bob", read: ReadState(watermark: 30),
+      is: .hidden(because: .notNamed)),
+    Row("being left out before the channel", audience: "all roster:7 -ann", is: .hidden(because: .leftOut)),
+    Row(
+      "the channel before the subscription", audience: "subscribed roster:7",
+      is: .hidden(because: .notInChannel)),
+  ]
+
+  @Test(arguments: rows)
+  func whetherAndWhy(row: Row) throws {
+    var standing = Standing(belonging: Intervals([Interval(after: 10, through: 50), Interval(after: 70)]))
+    row.change(&standing)
+    let verdict = Visibility.of(
+      row.id, try #require(Audience(text: row.audience)), for: "ann", standing: standing, read: row.read,
+      retentionFloor: row.floor)
+    #expect(verdict == row.expected)
+  }
+
+  @Test func everyReasonIsReached() {
+    let reached = Set(Self.rows.map(\.expected))
+    let inclusions: [Visibility.Inclusion] = [.named, .openToAll, .subscribedBefore]
+    let exclusions: [Visibility.Exclusion] = [
+      .neverMember, .joinedAfter, .leftBefore, .leftOut, .notNamed, .notInChannel, .notSubscribed,
+      .subscribedAfter, .subscriptionEndedBefore, .read, .beyondRetention,
+    ]
+    #expect(
+      reached
+        == Set(inclusions.map { .visible(because: $0) } + exclusions.map { .hidden(because: $0) }))
+  }
+}
