@@ -62,5 +62,6 @@ let package = Package(
     tests("BelfryLoopTests", ["BelfryLoop"]),
     tests("BelfryRedisTests", ["BelfryRedis", "BelfryLoop", "RedisFixture"]),
     tests("BelfryHTTPTests", ["BelfryHTTP", "BelfryLoop"]),
+    tests("BelfryServerTests", ["BelfryServer", "BelfryModel", "BelfryRedis", "BelfryLoop", "RedisFixture"]),
   ]
 )

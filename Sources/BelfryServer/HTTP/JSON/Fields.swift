@@ -1,0 +1,211 @@
+import BelfryModel
+
+/// The fields of one JSON object of a request, taken one by one by name and kind.
+///
+/// What nobody took is refused in the end: a misspelt `toAccids` that were passed over would turn a message
+/// for one into a broadcast. `null` is as good as absent.
+struct Fields {
+  /// From the whole body to this object; empty when they are the same.
+  private let path: String
+  private var rest: [String: JSONValue]
+
+  /// A body that is one object.
+  init(of body: [UInt8]) throws(Refusal) {
+    try self.init(JSONParser.value(of: body), at: "")
+  }
+
+  init(_ value: JSONValue, at path: String) throws(Refusal) {
+    guard case .object(let members) = value else { throw value.refused("an object", at: path) }
+    self.path = path
+    rest = members
+  }
+
+  var isEmpty: Bool { rest.isEmpty }
+
+  func path(of name: String) -> String { path.isEmpty ? name : path + "." + name }
+
+  /// Refuses whatever was not taken.
+  func finish() throws(Refusal) {
+    guard let name = rest.keys.min() else { return }
+    throw Refusal.invalid("", "is not a field of this request").under(name).inside(path)
+  }
+
+  /// Refuses a field that exists but is not the caller's to set.
+  func refuse(_ name: String, _ why: String) throws(Refusal) {
+    if rest[name] != nil { throw .invalid(path(of: name), why) }
+  }
+}
+
+// MARK: - By kind
+
+extension Fields {
+  mutating func value(_ name: String) -> JSONValue? {
+    guard let value = rest.removeValue(forKey: name), value != .null else { return nil }
+    return value
+  }
+
+  mutating func text(_ name: String) throws(Refusal) -> String? {
+    guard let value = value(name) else { return nil }
+    return try value.text(at: path(of: name))
+  }
+
+  mutating func flag(_ name: String) throws(Refusal) -> Bool? {
+    guard let value = value(name) else { return nil }
+    guard case .bool(let flag) = value else { throw value.refused("true or false", at: path(of: name)) }
+    return flag
+  }
+
+  mutating func integer(_ name: String) throws(Refusal) -> Int? {
+    guard let value = value(name) else { return nil }
+    guard case .integer(let number) = value else { throw value.refused("a whole number", at: path(of: name)) }
+    return Int(number)
+  }
+
+  /// One of a few texts or numbers, which the refusal lists.
+  mutating func choice<Choice: RawRepresentable & CaseIterable>(
+    _ name: String, _: Choice.Type
+  ) throws(Refusal) -> Choice? where Choice.RawValue == String {
+    guard let text = try text(name) else { return nil }
+    if let choice = Choice(rawValue: text) { return choice }
+    throw .invalid(path(of: name), "must be " + Self.list(Choice.allCases.map { "\"\($0.rawValue)\"" }))
+  }
+
+  mutating func choice<Choice: RawRepresentable & CaseIterable>(
+    _ name: String, _: Choice.Type
+  ) throws(Refusal) -> Choice? where Choice.RawValue == Int {
+    guard let number = try integer(name) else { return nil }
+    if let choice = Choice(rawValue: number) { return choice }
+    throw .invalid(path(of: name), "must be " + Self.list(Choice.allCases.map { "\($0.rawValue)" }))
+  }
+
+  mutating func entity(_ name: String) throws(Refusal) -> EntityID? {
+    guard let value = value(name) else { return nil }
+    return try value.entity(at: path(of: name))
+  }
+
+  mutating func message(_ name: String) throws(Refusal) -> MessageID? {
+    guard let value = value(name) else { return nil }
+    return try value.message(at: path(of: name))
+  }
+
+  mutating func account(_ name: String) throws(Refusal) -> AccountID? {
+    guard let value = value(name) else { return nil }
+    return try value.account(at: path(of: name))
+  }
+
+  mutating func device(_ name: String) throws(Refusal) -> DeviceID? {
+    guard let text = try text(name) else { return nil }
+    guard let device = DeviceID(text) else { throw .invalid(path(of: name), "must be \(DeviceID.rule)") }
+    return device
+  }
+
+  mutating func object(_ name: String) throws(Refusal) -> Fields? {
+    guard let value = value(name) else { return nil }
+    return try Fields(value, at: path(of: name))
+  }
+
+  /// - Parameter counts: how many elements there may be.
+  mutating func list<Element>(
+    _ name: String, counts: ClosedRange<Int>, _ read: (JSONValue, String) throws(Refusal) -> Element
+  ) throws(Refusal) -> [Element]? {
+    guard let value = value(name) else { return nil }
+    let path = path(of: name)
+    guard case .array(let values) = value else { throw value.refused("a list", at: path) }
+    guard counts.contains(values.count) else {
+      throw .invalid(
+        path, "must have \(counts.lowerBound) to \(counts.upperBound) elements, has \(values.count)")
+    }
+    var elements: [Element] = []
+    elements.reserveCapacity(values.count)
+    for (index, value) in values.enumerated() { elements.append(try read(value, "\(path)[\(index)]")) }
+    return elements
+  }
+
+  mutating func accounts(_ name: String, counts: ClosedRange<Int>) throws(Refusal) -> [AccountID]? {
+    let accounts = try list(name, counts: counts) { value, path throws(Refusal) in
+      try value.account(at: path)
+    }
+    guard let accounts else { return nil }
+    var seen: Set<AccountID> = []
+    for (index, account) in accounts.enumerated() where !seen.insert(account).inserted {
+      throw .invalid("\(path(of: name))[\(index)]", "names \(account) a second time")
+    }
+    return accounts
+  }
+
+  /// Refuses the absence of a field that a request cannot do without.
+  func needed<Value>(_ value: Value?, _ name: String) throws(Refusal) -> Value {
+    guard let value else { throw .invalid(path(of: name), "is needed") }
+    return value
+  }
+
+  private static func list(_ choices: [String]) -> String {
+    guard choices.count > 1, let last = choices.last else { return choices.first ?? "nothing" }
+    return choices.dropLast().joined(separator: ", ") + " or " + last
+  }
+}
+
+// MARK: - One value
+
+extension JSONValue {
+  func refused(_ expected: String, at path: String) -> Refusal {
+    .invalid(path.isEmpty ? "$" : path, "must be \(expected), is \(kind)")
+  }
+
+  func text(at path: String) throws(Refusal) -> String {
+    guard case .string(let text) = self else { throw refused("a string", at: path) }
+    return text
+  }
+
+  func account(at path: String) throws(Refusal) -> AccountID {
+    guard let account = AccountID(try text(at: path)) else {
+      throw .invalid(path, "must be \(AccountID.rule)")
+    }
+    return account
+  }
+
+  func entity(at path: String) throws(Refusal) -> EntityID {
+    try id("a positive decimal id", at: path, EntityID.init(_:), EntityID.init(_:))
+  }
+
+  func message(at path: String) throws(Refusal) -> MessageID {
+    try id("a decimal message id", at: path, MessageID.init(_:), MessageID.init(_:))
+  }
+
+  /// A decimal string, or the number itself, since some callers' JSON writers know no better.
+  private func id<ID>(
+    _ expected: String, at path: String, _ read: (String) -> ID?, _ convert: (Int64) -> ID?
+  ) throws(Refusal) -> ID {
+    let id: ID? =
+      switch self {
+      case .string(let text): read(text)
+      case .integer(let number): convert(number)
+      default: throw refused(expected, at: path)
+      }
+    guard let id else { throw .invalid(path, "must be \(expected)") }
+    return id
+  }
+
+  /// What it is, for whoever expected something else.
+  private var kind: String {
+    switch self {
+    case .null: "null"
+    case .bool: "true or false"
+    case .integer: "a whole number"
+    case .number: "a number with a fraction or an exponent"
+    case .string: "a string"
+    case .array: "a list"
+    case .object: "an object"
+    }
+  }
+}
+
+extension Refusal {
+  /// The same refusal, its field now under the whole path.
+  fileprivate func inside(_ path: String) -> Refusal {
+    guard !path.isEmpty, let field else { return self }
+    var refusal = self
+    refusal.field = path + "." + field
+    return refusal
+  }
+}

@@ -1,0 +1,321 @@
+import BelfryModel
+
+/// Reads JSON (RFC 8259) as strictly as a request's meaning needs it: a name that stands twice in one object,
+/// a number that would lose digits, half a surrogate pair are refused, not guessed at. Foundation's decoder
+/// takes all of these, and its errors name neither place nor field.
+///
+/// Nesting is bounded while reading, so that no input reaches the end of the stack.
+struct JSONParser {
+  /// What a field of a request may nest, inside the objects and arrays that lead to it.
+  static let depthMax = Limits.jsonDepth + 4
+
+  private let bytes: [UInt8]
+  private let start: Int
+  private let end: Int
+  private var position: Int
+  private var depth = 0
+
+  /// Reads one value and nothing beside it. A refusal's field is the path to what is wrong, `$` when that is
+  /// the whole.
+  static func value(of bytes: [UInt8]) throws(Refusal) -> JSONValue {
+    try value(of: bytes, in: bytes.startIndex..<bytes.endIndex)
+  }
+
+  /// - Parameter range: where the value is to be read; places in refusals count from its start.
+  static func value(of bytes: [UInt8], in range: Range<Int>) throws(Refusal) -> JSONValue {
+    try checkUTF8(bytes, in: range)
+    var parser = JSONParser(bytes: bytes, range: range)
+    do throws(Refusal) {
+      let value = try parser.value()
+      parser.skipSpace()
+      guard parser.position == parser.end else { throw parser.broken("ends, but something follows") }
+      return value
+    } catch {
+      throw error.fromTheRoot
+    }
+  }
+
+  private init(bytes: [UInt8], range: Range<Int>) {
+    self.bytes = bytes
+    start = range.lowerBound
+    end = range.upperBound
+    position = range.lowerBound
+  }
+
+  private static func checkUTF8(_ bytes: [UInt8], in range: Range<Int>) throws(Refusal) {
+    do {
+      _ = try UTF8Span(validating: bytes.span.extracting(range))
+    } catch {
+      throw .invalid("$", "is not UTF-8 at byte \(error.byteOffsets.lowerBound)")
+    }
+  }
+}
+
+// MARK: - Values
+
+extension JSONParser {
+  private mutating func value() throws(Refusal) -> JSONValue {
+    skipSpace()
+    guard let first = peek() else { throw broken("ends where a value should be") }
+    switch first {
+    case UInt8(ascii: "{"): return try nested { parser throws(Refusal) in try parser.object() }
+    case UInt8(ascii: "["): return try nested { parser throws(Refusal) in try parser.array() }
+    case UInt8(ascii: "\""): return .string(try string())
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
+    case UInt8(ascii: "t"): return try literal("true", .bool(true))
+    case UInt8(ascii: "f"): return try literal("false", .bool(false))
+    case UInt8(ascii: "n"): return try literal("null", .null)
+    default: throw broken("has no JSON value")
+    }
+  }
+
+  private mutating func nested(
+    _ read: (inout JSONParser) throws(Refusal) -> JSONValue
+  ) throws(Refusal) -> JSONValue {
+    guard depth < Self.depthMax else {
+      throw Refusal.invalid("", "nests deeper than \(Self.depthMax) levels")
+    }
+    depth += 1
+    defer { depth -= 1 }
+    position += 1
+    return try read(&self)
+  }
+
+  private mutating func object() throws(Refusal) -> JSONValue {
+    var members: [String: JSONValue] = [:]
+    guard !takeIf(UInt8(ascii: "}")) else { return .object(members) }
+    repeat {
+      skipSpace()
+      guard peek() == UInt8(ascii: "\"") else { throw broken("has no name in quotes") }
+      let name = try string()
+      guard takeIf(UInt8(ascii: ":")) else { throw broken("has no colon after a name") }
+      let value: JSONValue
+      do {
+        value = try self.value()
+      } catch {
+        throw error.under(name)
+      }
+      guard members.updateValue(value, forKey: name) == nil else {
+        throw Refusal.invalid("", "stands twice in one object").under(name)
+      }
+    } while takeIf(UInt8(ascii: ","))
+    guard takeIf(UInt8(ascii: "}")) else { throw broken("has no comma or closing brace") }
+    return .object(members)
+  }
+
+  private mutating func array() throws(Refusal) -> JSONValue {
+    var elements: [JSONValue] = []
+    guard !takeIf(UInt8(ascii: "]")) else { return .array(elements) }
+    repeat {
+      do {
+        elements.append(try value())
+      } catch {
+        throw error.under("[\(elements.count)]")
+      }
+    } while takeIf(UInt8(ascii: ","))
+    guard takeIf(UInt8(ascii: "]")) else { throw broken("has no comma or closing bracket") }
+    return .array(elements)
+  }
+
+  private mutating func literal(_ word: StaticString, _ value: JSONValue) throws(Refusal) -> JSONValue {
+    let begin = position
+    for expected in "\(word)".utf8 {
+      guard peek() == expected else {
+        position = begin
+        throw broken("has no JSON value")
+      }
+      position += 1
+    }
+    return value
+  }
+}
+
+// MARK: - Numbers
+
+extension JSONParser {
+  private mutating func number() throws(Refusal) -> JSONValue {
+    let begin = position
+    takeByte(UInt8(ascii: "-"))
+    guard let first = peek(), Self.isDigit(first) else { throw broken("has a minus without a number") }
+    let integerDigits = takeDigits()
+    guard integerDigits == 1 || first != UInt8(ascii: "0") else {
+      throw broken("has a number that begins with 0")
+    }
+    var isWhole = true
+    if takeByte(UInt8(ascii: ".")) {
+      isWhole = false
+      guard takeDigits() > 0 else { throw broken("has no digit after the decimal point") }
+    }
+    if takeByte(UInt8(ascii: "e")) || takeByte(UInt8(ascii: "E")) {
+      isWhole = false
+      if !takeByte(UInt8(ascii: "-")) { takeByte(UInt8(ascii: "+")) }
+      guard takeDigits() > 0 else { throw broken("has no digit in the exponent") }
+    }
+    let text = String(decoding: bytes[begin..<position], as: UTF8.self)
+    if isWhole {
+      guard let integer = Int64(text) else {
+        throw Refusal.invalid("", "is a number beyond 64 bits, which would lose digits; write it as a string")
+      }
+      return .integer(integer)
+    }
+    guard let number = Double(text), number.isFinite else {
+      throw Refusal.invalid("", "is a number too large to hold")
+    }
+    return .number(number)
+  }
+
+  private mutating func takeDigits() -> Int {
+    let begin = position
+    while position < end, Self.isDigit(bytes[position]) { position += 1 }
+    return position - begin
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+  }
+}
+
+// MARK: - Strings
+
+extension JSONParser {
+  /// The position is at the opening quote.
+  private mutating func string() throws(Refusal) -> String {
+    position += 1
+    let begin = position
+    while position < end {
+      switch bytes[position] {
+      case UInt8(ascii: "\""):
+        position += 1
+        return String(decoding: bytes[begin..<position - 1], as: UTF8.self)
+      case UInt8(ascii: "\\"): return try escapedString(from: begin)
+      case 0..<0x20: throw broken("has a control character in a string, which must be escaped")
+      default: position += 1
+      }
+    }
+    throw broken("ends inside a string")
+  }
+
+  /// The rest of a string from its first backslash on, for the few that have one.
+  private mutating func escapedString(from begin: Int) throws(Refusal) -> String {
+    var text = Array(bytes[begin..<position])
+    while position < end {
+      let byte = bytes[position]
+      switch byte {
+      case UInt8(ascii: "\""):
+        position += 1
+        return String(decoding: text, as: UTF8.self)
+      case UInt8(ascii: "\\"): text.append(contentsOf: try escape())
+      case 0..<0x20: throw broken("has a control character in a string, which must be escaped")
+      default:
+        text.append(byte)
+        position += 1
+      }
+    }
+    throw broken("ends inside a string")
+  }
+
+  /// What the escape at the position stands for, as UTF-8.
+  private mutating func escape() throws(Refusal) -> [UInt8] {
+    guard position + 1 < end else { throw broken("ends inside a string") }
+    let letter = bytes[position + 1]
+    guard letter != UInt8(ascii: "u") else { return try unicodeEscape() }
+    guard let meaning = Self.escapes[letter] else { throw broken("has an escape that JSON does not know") }
+    position += 2
+    return [meaning]
+  }
+
+  private mutating func unicodeEscape() throws(Refusal) -> [UInt8] {
+    let begin = position
+    let first = try hexUnit()
+    var units = [first]
+    if UTF16.isLeadSurrogate(first) { units.append(try hexUnit()) }
+    var decoder = UTF16()
+    var iterator = units.makeIterator()
+    guard case .scalarValue(let scalar) = decoder.decode(&iterator) else {
+      position = begin
+      throw broken("has half a surrogate pair")
+    }
+    return Array(String(Character(scalar)).utf8)
+  }
+
+  /// `\uXXXX` at the position.
+  private mutating func hexUnit() throws(Refusal) -> UInt16 {
+    guard position + 6 <= end, bytes[position] == UInt8(ascii: "\\"),
+      bytes[position + 1] == UInt8(ascii: "u")
+    else { throw broken("has half a surrogate pair, or a \\u without four digits") }
+    var unit: UInt16 = 0
+    for byte in bytes[position + 2..<position + 6] {
+      guard let digit = Character(UnicodeScalar(byte)).hexDigitValue else {
+        throw broken("has a \\u without four digits")
+      }
+      unit = unit << 4 | UInt16(digit)
+    }
+    position += 6
+    return unit
+  }
+
+  private static let escapes: [UInt8: UInt8] = [
+    UInt8(ascii: "\""): UInt8(ascii: "\""), UInt8(ascii: "\\"): UInt8(ascii: "\\"),
+    UInt8(ascii: "/"): UInt8(ascii: "/"), UInt8(ascii: "b"): 8, UInt8(ascii: "f"): 12,
+    UInt8(ascii: "n"): 10, UInt8(ascii: "r"): 13, UInt8(ascii: "t"): 9,
+  ]
+}
+
+// MARK: - Bytes
+
+extension JSONParser {
+  private func peek() -> UInt8? { position < end ? bytes[position] : nil }
+
+  private mutating func skipSpace() {
+    while position < end {
+      switch bytes[position] {
+      case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"): position += 1
+      default: return
+      }
+    }
+  }
+
+  @discardableResult
+  private mutating func takeByte(_ byte: UInt8) -> Bool {
+    guard peek() == byte else { return false }
+    position += 1
+    return true
+  }
+
+  /// The next byte that is no white space.
+  private mutating func takeIf(_ byte: UInt8) -> Bool {
+    skipSpace()
+    return takeByte(byte)
+  }
+
+  private func broken(_ what: String) -> Refusal {
+    .invalid("", "is not JSON: it \(what) at byte \(position - start)")
+  }
+}
+
+// MARK: - Where a refusal belongs
+
+extension Refusal {
+  /// Names come from the caller; an answer repeats no more of one than a person needs to recognise it.
+  private static let nameCharacters = 64
+
+  /// The same refusal, its field now the path from one level further out.
+  func under(_ name: String) -> Refusal {
+    let name = String(name.prefix(Self.nameCharacters))
+    var refusal = self
+    guard let inner = field, !inner.isEmpty else {
+      refusal.field = name
+      return refusal
+    }
+    refusal.field = inner.hasPrefix("[") ? name + inner : name + "." + inner
+    return refusal
+  }
+
+  /// The path is complete; an empty one means all of it.
+  fileprivate var fromTheRoot: Refusal {
+    guard field == "" else { return self }
+    var refusal = self
+    refusal.field = "$"
+    return refusal
+  }
+}

@@ -1,0 +1,124 @@
+import BelfryModel
+
+/// One JSON object being written, field by field, straight into the bytes that go out.
+struct JSONText {
+  private var bytes: [UInt8] = [UInt8(ascii: "{")]
+
+  /// - Parameter capacity: about how many bytes it will have.
+  init(capacity: Int = 256) {
+    bytes.reserveCapacity(capacity)
+  }
+
+  mutating func field(_ name: String, _ text: String) {
+    begin(name)
+    Self.append(text, to: &bytes)
+  }
+
+  mutating func field(_ name: String, _ number: Int64) {
+    begin(name)
+    bytes.append(contentsOf: String(number).utf8)
+  }
+
+  mutating func field(_ name: String, _ number: Int) { field(name, Int64(number)) }
+
+  mutating func field(_ name: String, _ flag: Bool) {
+    begin(name)
+    bytes.append(contentsOf: (flag ? "true" : "false").utf8)
+  }
+
+  mutating func field(_ name: String, _ value: JSONValue) {
+    begin(name)
+    Self.append(value, to: &bytes)
+  }
+
+  /// - Parameter objects: JSON texts already.
+  mutating func field(_ name: String, raw objects: [String]) {
+    begin(name)
+    bytes.append(UInt8(ascii: "["))
+    for (index, object) in objects.enumerated() {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
+      bytes.append(contentsOf: object.utf8)
+    }
+    bytes.append(UInt8(ascii: "]"))
+  }
+
+  consuming func finish() -> [UInt8] {
+    bytes.append(UInt8(ascii: "}"))
+    return bytes
+  }
+
+  /// Names are ours and need no escape.
+  private mutating func begin(_ name: String) {
+    if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(contentsOf: name.utf8)
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(UInt8(ascii: ":"))
+  }
+}
+
+// MARK: - Values
+
+extension JSONText {
+  static func bytes(of value: JSONValue) -> [UInt8] {
+    var bytes: [UInt8] = []
+    append(value, to: &bytes)
+    return bytes
+  }
+
+  /// Names in order, so that equal values are equal texts.
+  private static func append(_ value: JSONValue, to bytes: inout [UInt8]) {
+    switch value {
+    case .null: bytes.append(contentsOf: "null".utf8)
+    case .bool(let flag): bytes.append(contentsOf: (flag ? "true" : "false").utf8)
+    case .integer(let number): bytes.append(contentsOf: String(number).utf8)
+    // JSON has no word for infinity; null says at least that there is no number.
+    case .number(let number): bytes.append(contentsOf: (number.isFinite ? "\(number)" : "null").utf8)
+    case .string(let text): append(text, to: &bytes)
+    case .array(let elements):
+      bytes.append(UInt8(ascii: "["))
+      for (index, element) in elements.enumerated() {
+        if index > 0 { bytes.append(UInt8(ascii: ",")) }
+        append(element, to: &bytes)
+      }
+      bytes.append(UInt8(ascii: "]"))
+    case .object(let members):
+      bytes.append(UInt8(ascii: "{"))
+      for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
+        if index > 0 { bytes.append(UInt8(ascii: ",")) }
+        append(member.key, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        append(member.value, to: &bytes)
+      }
+      bytes.append(UInt8(ascii: "}"))
+    }
+  }
+
+  private static func append(_ text: String, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "\""))
+    if text.utf8.contains(where: needsEscape) {
+      for byte in text.utf8 { append(escaping: byte, to: &bytes) }
+    } else {
+      bytes.append(contentsOf: text.utf8)
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private static func needsEscape(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  }
+
+  private static func append(escaping byte: UInt8, to bytes: inout [UInt8]) {
+    guard needsEscape(byte) else { return bytes.append(byte) }
+    bytes.append(UInt8(ascii: "\\"))
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
+    case UInt8(ascii: "\n"): bytes.append(UInt8(ascii: "n"))
+    case UInt8(ascii: "\r"): bytes.append(UInt8(ascii: "r"))
+    case UInt8(ascii: "\t"): bytes.append(UInt8(ascii: "t"))
+    default:
+      bytes.append(contentsOf: (byte < 0x10 ? "u000" : "u00").utf8)
+      bytes.append(contentsOf: String(byte, radix: 16).utf8)
+    }
+  }
+}
