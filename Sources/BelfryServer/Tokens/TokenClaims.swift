@@ -1,0 +1,100 @@
+package import BelfryModel
+
+/// What a token says, once its signature was found good.
+package struct TokenClaims: Sendable, Hashable {
+  package enum Role: String, Sendable, CaseIterable {
+    /// An account, acting for itself.
+    case user
+    /// A trusted back end, acting for any account.
+    case app
+    /// A person or a tool that runs the broker; may do what an app may.
+    case operation = "operator"
+  }
+
+  /// `sub`: of a user's token the accid, otherwise a name that Belfry does not interpret.
+  package var subject: String
+  package var role: Role
+  /// The one device the token is for; nil when it is for any of the account's.
+  package var device: DeviceID?
+  /// `exp`, seconds since 1970.
+  package var expiresAtSeconds: Int64
+
+  package init(subject: String, role: Role, device: DeviceID? = nil, expiresAtSeconds: Int64) {
+    self.subject = subject
+    self.role = role
+    self.device = device
+    self.expiresAtSeconds = expiresAtSeconds
+  }
+
+  /// The last second of the year 9999. A later `exp`, which is usually milliseconds taken for seconds, is
+  /// brought down to it, so that it stays a time one can calculate with.
+  static let expiryMaxSeconds: Int64 = 253_402_300_799
+}
+
+extension TokenClaims {
+  /// Reads the payload of a token whose signature is good.
+  init(payload: JSONValue, nowSeconds: Int64) throws(TokenError) {
+    guard case .object(let claims) = payload else { throw TokenError("its payload is no JSON object") }
+    guard let expiry = Self.seconds(claims["exp"]) else {
+      throw TokenError("it has no exp, the time in seconds at which it expires")
+    }
+    guard expiry > nowSeconds else { throw TokenError("it has expired") }
+    if let start = claims["nbf"] {
+      guard let start = Self.seconds(start) else { throw TokenError("its nbf is no time in seconds") }
+      guard start <= nowSeconds else { throw TokenError("it is not valid yet (nbf)") }
+    }
+    self.init(
+      subject: try Self.subject(claims["sub"]), role: try Self.role(claims["role"]),
+      device: try Self.device(claims["device"]), expiresAtSeconds: expiry)
+    guard role != .user || AccountID(subject) != nil else {
+      throw TokenError("its sub is not an accid: \(AccountID.rule)")
+    }
+  }
+
+  /// RFC 7519 lets a time have fractions.
+  private static func seconds(_ value: JSONValue?) -> Int64? {
+    switch value {
+    case .integer(let seconds): min(max(seconds, 0), expiryMaxSeconds)
+    case .number(let seconds) where seconds.isFinite:
+      Int64(min(max(seconds, 0), Double(expiryMaxSeconds)))
+    default: nil
+    }
+  }
+
+  private static func subject(_ value: JSONValue?) throws(TokenError) -> String {
+    guard case .string(let subject) = value else { throw TokenError("it has no sub") }
+    return subject
+  }
+
+  private static func role(_ value: JSONValue?) throws(TokenError) -> Role {
+    guard let value else { return .user }
+    guard case .string(let name) = value, let role = Role(rawValue: name) else {
+      throw TokenError("its role is none of user, app and operator")
+    }
+    return role
+  }
+
+  private static func device(_ value: JSONValue?) throws(TokenError) -> DeviceID? {
+    guard let value else { return nil }
+    guard case .string(let text) = value, let device = DeviceID(text) else {
+      throw TokenError("its device is not a deviceId: \(DeviceID.rule)")
+    }
+    return device
+  }
+}
+
+/// Why a token is not accepted. Never holds the token or any part of it.
+package struct TokenError: Error, Sendable, Hashable {
+  package var cause: String
+
+  init(_ cause: String) { self.cause = cause }
+}
+
+extension AccountID {
+  /// What an accid may look like, for whoever wrote one that is none.
+  static let rule = "1 to \(lengthLimitBytes) characters of A-Z a-z 0-9 _ . @ -"
+}
+
+extension DeviceID {
+  static let rule = "1 to \(lengthLimitBytes) characters of A-Z a-z 0-9 _ . @ -"
+}
