@@ -62,6 +62,11 @@ let package = Package(
     tests("BelfryLoopTests", ["BelfryLoop"]),
     tests("BelfryRedisTests", ["BelfryRedis", "BelfryLoop", "RedisFixture"]),
     tests("BelfryHTTPTests", ["BelfryHTTP", "BelfryLoop"]),
-    tests("BelfryServerTests", ["BelfryServer", "BelfryModel", "BelfryRedis", "BelfryLoop", "RedisFixture"]),
+    tests(
+      "BelfryServerTests",
+      [
+        "BelfryServer", "BelfryHTTP", "BelfryHub", "BelfryStore", "BelfryRedis", "BelfryLoop", "BelfryModel",
+        "RedisFixture",
+      ]),
   ]
 )

@@ -12,11 +12,9 @@ enum ConfigurationFile {
   }
 
   static func parse(_ bytes: [UInt8], path: String) throws(StartError) -> [String: GivenValue] {
-    let root: JSONValue
-    do {
-      root = try JSONDecoder().decode(JSONValue.self, from: Data(JSONComments.blankedOut(bytes)))
-    } catch {
-      throw StartError(.malformedFile, "it is not JSON: \(reason(of: error))", at: path)
+    let text = Data(JSONComments.blankedOut(bytes))
+    guard let root = try? JSONDecoder().decode(JSONValue.self, from: text) else {
+      throw StartError(.malformedFile, "it is not JSON: \(complaint(about: text))", at: path)
     }
     guard case .object(let members) = root else {
       throw StartError(.malformedFile, "it must be one JSON object", at: path)
@@ -46,10 +44,18 @@ enum ConfigurationFile {
     }
   }
 
-  /// Foundation's own words name the line and the column, one level down.
-  private static func reason(of error: any Error) -> String {
-    guard case DecodingError.dataCorrupted(let context) = error else { return "\(error)" }
-    let detail = (context.underlyingError as NSError?)?.userInfo[NSDebugDescriptionErrorKey] as? String
-    return detail ?? context.debugDescription
+  /// What is wrong with a text that is not JSON. On Linux the decoder does not tell and the older parser does,
+  /// with an offset, which nobody can find in an editor.
+  private static func complaint(about text: Data) -> String {
+    do {
+      _ = try JSONSerialization.jsonObject(with: text, options: .fragmentsAllowed)
+      return "a number is out of range"
+    } catch {
+      let words = (error as NSError).userInfo[NSDebugDescriptionErrorKey] as? String ?? "\(error)"
+      let position = words.firstRange(of: "around character ").map { words[$0.upperBound...] }
+      guard let position, let offset = Int(position.prefix { $0.isNumber }) else { return words }
+      let line = text.prefix(offset).count { $0 == UInt8(ascii: "\n") } + 1
+      return "\(words) (line \(line))"
+    }
   }
 }

@@ -118,7 +118,8 @@ final class RedisKeeper: Sendable {
 
   private func keep(_ process: RunningProcess) -> Watching {
     while true {
-      let events = Poll.readable([process.descriptor, stopRequest.descriptor], until: .now + .seconds(86_400))
+      let events = Poll.readable(
+        [process.descriptor, stopRequest.descriptor], until: .now + .seconds(86_400))
       if events.contains(stopRequest.descriptor) {
         end(process)
         return .stopped

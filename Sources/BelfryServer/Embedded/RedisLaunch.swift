@@ -76,7 +76,8 @@ final class RedisLaunch: Sendable {
     // A child of Redis that rewrites the log holds the lock too, and ends when it notices it is alone.
     guard Poll.until(.now + RedisLaunch.stopTimeout, takeLock) else {
       throw StartError(
-        .redisUnusable, "a redis-server that an earlier broker started still runs on this folder", at: lockPath)
+        .redisUnusable, "a redis-server that an earlier broker started still runs on this folder",
+        at: lockPath)
     }
     return orphan?.processID
   }
@@ -104,7 +105,7 @@ final class RedisLaunch: Sendable {
     defer { close(log) }
     // SAFETY: the strings outlive the call, and the array ends with nil as exec demands.
     var pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
-    defer { for unsafe pointer in unsafe pointers { unsafe free(pointer) } }
+    defer { unsafe pointers.forEach { unsafe free($0) } }
     let processID = unsafe linux_spawn_bound_to_this_thread(executable, &pointers, log, lock)
     guard processID > 0, let process = RunningProcess(processID) else {
       throw .refused(.redisUnusable, "cannot start a process", at: executable)

@@ -60,7 +60,9 @@ enum RedisProbe {
   static func isComplete(_ reply: [UInt8]) -> Bool {
     guard let lineEnd = reply.firstIndex(of: UInt8(ascii: "\n")) else { return false }
     let header = String(decoding: reply[..<lineEnd], as: UTF8.self)
-    guard header.hasPrefix("$"), let length = Int(header.dropFirst().prefix { $0.isNumber }) else { return true }
+    guard header.hasPrefix("$"), let length = Int(header.dropFirst().prefix { $0.isNumber }) else {
+      return true
+    }
     return reply.count >= lineEnd + 1 + length + 2
   }
 

@@ -1,0 +1,153 @@
+import BelfryModel
+import Testing
+
+@testable import BelfryServer
+
+@Suite struct ConfigurationTests {
+  @Test func nothingGivenIsTheDefaults() throws {
+    let configuration = try Configuration.load(options: ServeOptions(), environment: [:])
+    #expect(configuration == Configuration())
+    #expect(configuration.redisURL == nil)
+    #expect(configuration.listen.description == "127.0.0.1:8080")
+    #expect((1...Configuration.loopsMax).contains(configuration.loops))
+  }
+
+  @Test func theEnvironmentOverridesTheFileAndOptionsOverrideBoth() async throws {
+    try await TemporaryFolder.with { folder in
+      var options = ServeOptions()
+      options.config = try folder.write(
+        #"{"listen": "127.0.0.1:1", "loops": 1, "data": "one", "limits": {"entriesPerSpace": 1000}}"#,
+        to: "belfry.json")
+      options.listen = "127.0.0.1:3"
+      let configuration = try Configuration.load(
+        options: options,
+        environment: [
+          "BELFRY_LISTEN": "127.0.0.1:2", "BELFRY_LOOPS": "2", "BELFRY_LIMITS_CHANNELS_PER_SERVER": "7",
+          "BELFRY_EMBEDDED_REDIS_APPENDFSYNC": "always",
+        ])
+      #expect(configuration.listen.port == 3)
+      #expect(configuration.loops == 2)
+      #expect(configuration.dataFolder == "one")
+      #expect(configuration.limits.entriesPerSpace == 1_000)
+      #expect(configuration.limits.channelsPerServer == 7)
+      #expect(configuration.embeddedRedis.appendFsync == .always)
+    }
+  }
+
+  @Test func theFileMayBeNamedByTheEnvironment() async throws {
+    try await TemporaryFolder.with { folder in
+      let path = try folder.write(#"{"loops": 3}"#, to: "belfry.json")
+      let configuration = try Configuration.load(
+        options: ServeOptions(), environment: ["BELFRY_CONFIG": path])
+      #expect(configuration.loops == 3)
+    }
+  }
+
+  @Test func theLaterPlaceDecidesBetweenTheSecretAndItsFile() async throws {
+    try await TemporaryFolder.with { folder in
+      var options = ServeOptions()
+      options.config = try folder.write(#"{"secretFile": "/run/secrets/belfry"}"#, to: "belfry.json")
+      let text = String(repeating: "k", count: 32)
+      let configuration = try Configuration.load(options: options, environment: ["BELFRY_SECRET": text])
+      #expect(configuration.secret == .text(text))
+    }
+  }
+
+  @Test(arguments: [
+    (#"{"lissten": "127.0.0.1:1"}"#, StartError.Code.unknownKey, "lissten"),
+    (#"{"limits": {"retention": 1}}"#, .unknownKey, "limits.retention"),
+    (#"{"limits": {"limits": {"loops": 1}}}"#, .unknownKey, "limits.limits"),
+    (#"{"limits": 5}"#, .invalidValue, "limits"),
+    (#"{"loops": 0}"#, .invalidValue, "loops"),
+    (#"{"loops": 257}"#, .invalidValue, "loops"),
+    (#"{"loops": "2"}"#, .invalidValue, "loops"),
+    (#"{"loops": 1.5}"#, .invalidValue, "loops"),
+    (#"{"loops": true}"#, .invalidValue, "loops"),
+    (#"{"loops": 99999999999999999999}"#, .invalidValue, "loops"),
+    (#"{"listen": 8080}"#, .invalidValue, "listen"),
+    (#"{"listen": "8080"}"#, .invalidValue, "listen"),
+    (#"{"listen": ":8080"}"#, .invalidValue, "listen"),
+    (#"{"listen": "localhost:70000"}"#, .invalidValue, "listen"),
+    (#"{"listen": "[::1"}"#, .invalidValue, "listen"),
+    (#"{"data": ""}"#, .invalidValue, "data"),
+    (#"{"data": "a\u0000b"}"#, .invalidValue, "data"),
+    (#"{"redis": "http://localhost"}"#, .invalidValue, "redis"),
+    (#"{"secret": "short"}"#, .invalidValue, "secret"),
+    (#"{"secret": "01234567890123456789012345678901", "secretFile": "x"}"#, .invalidValue, "secretFile"),
+    (#"{"embeddedRedis": {"appendfsync": "no"}}"#, .invalidValue, "embeddedRedis.appendfsync"),
+    (#"{"limits": {"retentionMilliseconds": 1}}"#, .invalidValue, "limits.retentionMilliseconds"),
+  ])
+  func aRefusalNamesTheKeyAndTheFile(text: String, code: StartError.Code, key: String) async throws {
+    try await TemporaryFolder.with { folder in
+      var options = ServeOptions()
+      let path = try folder.write(text, to: "belfry.json")
+      options.config = path
+      let error = try #require(throws: StartError.self) {
+        try Configuration.load(options: options, environment: [:])
+      }
+      #expect(error.code == code)
+      #expect(error.place == "\(path): \(key)")
+    }
+  }
+
+  @Test func aRefusalNamesTheVariableOrTheOption() throws {
+    func place(_ options: ServeOptions, _ environment: [String: String]) -> String? {
+      do {
+        _ = try Configuration.load(options: options, environment: environment)
+        return nil
+      } catch {
+        return error.place
+      }
+    }
+    var options = ServeOptions()
+    options.loops = "many"
+    #expect(place(options, [:]) == "--loops")
+    #expect(place(ServeOptions(), ["BELFRY_LOOPS": "-1"]) == "BELFRY_LOOPS")
+    #expect(place(ServeOptions(), ["BELFRY_LIMITS_ENTRIES": "5"]) == "BELFRY_LIMITS_ENTRIES")
+    // What an orchestrator puts there for a service of our name is not meant for us.
+    #expect(place(ServeOptions(), ["BELFRY_PORT": "tcp://10.0.0.1:8080", "BELFRY_LOOPS": ""]) == nil)
+  }
+
+  @Test func secretsAndPasswordsAreNotRepeated() throws {
+    for name in ["BELFRY_SECRET", "BELFRY_REDIS"] {
+      let error = try #require(throws: StartError.self) {
+        try Configuration.load(options: ServeOptions(), environment: [name: "hunter2"])
+      }
+      #expect(!error.description.contains("hunter2"))
+    }
+  }
+
+  @Test func aFileThatIsMissingOrTooLongIsRefused() async throws {
+    try await TemporaryFolder.with { folder in
+      var options = ServeOptions()
+      options.config = "\(folder.path)/none.json"
+      #expect(throws: StartError.self) { try Configuration.load(options: options, environment: [:]) }
+      let long = String(repeating: " ", count: ConfigurationFile.sizeMaxBytes + 1) + "{}"
+      options.config = try folder.write(long, to: "long.json")
+      #expect(throws: StartError.self) { try Configuration.load(options: options, environment: [:]) }
+    }
+  }
+
+  @Test(arguments: ["127.0.0.1:8080", "[::1]:8080", "localhost:0", "0.0.0.0:65535"])
+  func addressesReadAsWritten(text: String) throws {
+    #expect(ListenAddress(text)?.description == text)
+  }
+
+  @Test func everyLimitCanBeConfigured() {
+    for field in Mirror(reflecting: Limits()).children {
+      let key = "limits.\(field.label ?? "")"
+      #expect(Setting.byKey[key] != nil, "add \(key) to Setting.all")
+    }
+  }
+
+  @Test func everySettingTakesTheExamplesValueAndTheExampleShowsEverySetting() throws {
+    let text = try ProjectFile.read("config/belfry.example.json")
+    let values = try ConfigurationFile.parse(Array(text.utf8), path: "belfry.example.json")
+    #expect(Set(values.keys) == Set(Setting.all.map(\.key)).subtracting(["secret"]))
+    var configuration = Configuration()
+    try configuration.apply(values)
+    // The loops' default depends on the machine, and the example is one of a deployment.
+    #expect(configuration.limits == Limits())
+    #expect(configuration.embeddedRedis == EmbeddedRedisSettings())
+  }
+}

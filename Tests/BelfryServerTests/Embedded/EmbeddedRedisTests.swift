@@ -1,0 +1,252 @@
+import CLinux
+import Foundation
+import Synchronization
+import Testing
+
+@testable import BelfryServer
+
+@Suite(.timeLimit(.minutes(3))) struct EmbeddedRedisTests {
+  @Test func itAnswersOnceStartedAndIsGoneOnceStopped() async throws {
+    try await withDataFolder { folder in
+      let redis = try EmbeddedRedis(in: folder, settings: EmbeddedRedisSettings())
+      try redis.start()
+      let cli = RedisCLI(url: redis.endpointURL)
+      #expect(try cli("PING") == "PONG")
+      let processID = try #require(try cli.information("process_id").flatMap { pid_t($0) })
+      redis.stop()
+      #expect(kill(processID, 0) == -1 && errno == ESRCH)
+      #expect(!FileManager.default.fileExists(atPath: cli.socketPath))
+      redis.stop()
+    }
+  }
+
+  @Test func whatWasWrittenOutlivesAStopAndAStart() async throws {
+    try await withDataFolder { folder in
+      for round in 1...3 {
+        let redis = try EmbeddedRedis(in: folder, settings: EmbeddedRedisSettings())
+        try redis.start()
+        #expect(try RedisCLI(url: redis.endpointURL)("INCR", "rounds") == "\(round)")
+        redis.stop()
+      }
+    }
+  }
+
+  @Test func itComesBackWithItsDataWhenKilled() async throws {
+    try await withDataFolder { folder in
+      let events = EventLog()
+      let redis = try EmbeddedRedis(in: folder, settings: EmbeddedRedisSettings(), report: events.append)
+      try redis.start()
+      defer { redis.stop() }
+      let cli = RedisCLI(url: redis.endpointURL)
+      #expect(try cli("SET", "kept", "yes") == "OK")
+      for _ in 1...2 {
+        let before = try #require(try cli.information("process_id").flatMap { pid_t($0) })
+        kill(before, SIGKILL)
+        let isBack = Poll.until(.now + .seconds(30)) {
+          let now = (try? cli.information("process_id")).flatMap { $0 }
+          return now != nil && now != "\(before)"
+        }
+        #expect(isBack)
+        #expect(try cli("GET", "kept") == "yes")
+      }
+      #expect(events.all.contains(.ended("was ended by signal 9")))
+    }
+  }
+
+  @Test func itRunsWithOurSettings() async throws {
+    try await withDataFolder { folder in
+      var settings = EmbeddedRedisSettings()
+      settings.appendFsync = .always
+      let redis = try EmbeddedRedis(in: folder, settings: settings)
+      try redis.start()
+      defer { redis.stop() }
+      let cli = RedisCLI(url: redis.endpointURL)
+      for (name, value) in [
+        ("appendonly", "yes"), ("appendfsync", "always"), ("save", ""), ("port", "0"),
+        ("set-max-intset-entries", "16384"), ("maxmemory-policy", "noeviction"),
+        ("unixsocketperm", "700"), ("dir", folder.path + "/redis"),
+      ] {
+        #expect(try cli("CONFIG", "GET", name) == (value.isEmpty ? name : "\(name)\n\(value)"))
+      }
+    }
+  }
+
+  @Test func settingsOfOnesOwnReplaceOurs() async throws {
+    try await TemporaryFolder.with { parent in
+      let folder = try DataFolder(opening: "\(parent.path)/data")
+      var settings = EmbeddedRedisSettings()
+      settings.configFile = try parent.write("appendonly yes\nmaxmemory 64mb\nport 7\n", to: "my.conf")
+      let redis = try EmbeddedRedis(in: folder, settings: settings)
+      try redis.start()
+      defer { redis.stop() }
+      let cli = RedisCLI(url: redis.endpointURL)
+      #expect(try cli("CONFIG", "GET", "maxmemory") == "maxmemory\n67108864")
+      #expect(try cli("CONFIG", "GET", "port") == "port\n0")
+    }
+  }
+
+  @Test func aLongPathHasItsSocketElsewhere() async throws {
+    try await TemporaryFolder.with { parent in
+      let name = String(repeating: "long", count: 30)
+      let folder = try DataFolder(opening: "\(parent.path)/\(name)")
+      let redis = try EmbeddedRedis(in: folder, settings: EmbeddedRedisSettings())
+      #expect(redis.endpointURL.hasPrefix("unix:///tmp/belfry-\(geteuid())/"))
+      try redis.start()
+      defer { redis.stop() }
+      #expect(try RedisCLI(url: redis.endpointURL)("PING") == "PONG")
+      let again = try EmbeddedRedis(in: folder, settings: EmbeddedRedisSettings())
+      #expect(again.endpointURL == redis.endpointURL)
+    }
+  }
+}
+
+// MARK: What keeps it from starting
+
+extension EmbeddedRedisTests {
+  @Test func aMissingProgramIsRefusedWithTheRemedy() async throws {
+    try await withDataFolder { folder in
+      for name in ["no-such-redis-server", "/etc/passwd", "/no/such/redis-server"] {
+        var settings = EmbeddedRedisSettings()
+        settings.server = name
+        let redis = try EmbeddedRedis(in: folder, settings: settings)
+        let error = try #require(throws: StartError.self) { try redis.start() }
+        #expect(error.code == .redisMissing)
+        #expect(error.place == name)
+        #expect(error.cause.contains("apt-get install redis-server"))
+      }
+    }
+  }
+
+  @Test func settingsThatRedisRefusesAreReportedInItsWords() async throws {
+    try await TemporaryFolder.with { parent in
+      let folder = try DataFolder(opening: "\(parent.path)/data")
+      var settings = EmbeddedRedisSettings()
+      settings.configFile = try parent.write("no-such-setting yes\n", to: "my.conf")
+      let redis = try EmbeddedRedis(in: folder, settings: settings)
+      let error = try #require(throws: StartError.self) { try redis.start() }
+      #expect(error.code == .redisUnusable)
+      #expect(error.cause.contains("no-such-setting"))
+    }
+  }
+
+  @Test func aProgramThatIsNotRedisIsRefusedAndNotLeftRunning() async throws {
+    try await TemporaryFolder.with { parent in
+      let folder = try DataFolder(opening: "\(parent.path)/data")
+      var settings = EmbeddedRedisSettings()
+      settings.server = try parent.write("#!/bin/sh\nexit 3\n", to: "redis-server", mode: 0o700)
+      let redis = try EmbeddedRedis(in: folder, settings: settings)
+      let error = try #require(throws: StartError.self) { try redis.start() }
+      #expect(error.code == .redisUnusable)
+    }
+  }
+}
+
+// MARK: Brokers that were killed
+
+extension EmbeddedRedisTests {
+  @Test func anOrphanIsStoppedAndItsDataTakenOver() async throws {
+    try await withDataFolder { folder in
+      let orphan = try Orphan(in: folder)
+      defer { orphan.letGo() }
+      #expect(try RedisCLI(url: orphan.url)("SET", "kept", "yes") == "OK")
+
+      let events = EventLog()
+      let redis = try EmbeddedRedis(in: folder, settings: EmbeddedRedisSettings(), report: events.append)
+      try redis.start()
+      defer { redis.stop() }
+      #expect(events.all.first == .stoppedOrphan(processID: orphan.processID))
+      #expect(try RedisCLI(url: redis.endpointURL)("GET", "kept") == "yes")
+    }
+  }
+
+  @Test func anOrphanThatDoesNotReactIsKilled() async throws {
+    try await withDataFolder { folder in
+      let orphan = try Orphan(in: folder)
+      defer { orphan.letGo() }
+      kill(orphan.processID, SIGSTOP)
+      let redis = try EmbeddedRedis(in: folder, settings: EmbeddedRedisSettings())
+      try redis.start()
+      defer { redis.stop() }
+      #expect(try RedisCLI(url: redis.endpointURL)("PING") == "PONG")
+    }
+  }
+
+  @Test func theKernelEndsItWithItsKeeper() async throws {
+    try await withDataFolder { folder in
+      let orphan = try Orphan(in: folder)
+      orphan.letGo()
+      let process = RunningProcess(orphan.processID)
+      #expect(process?.waitForEnd(for: .seconds(30)) ?? true)
+    }
+  }
+}
+
+private func withDataFolder(_ body: (DataFolder) async throws -> Void) async throws {
+  try await TemporaryFolder.with { parent in
+    try await body(try DataFolder(opening: "\(parent.path)/data"))
+  }
+}
+
+private final class EventLog: Sendable {
+  private let events = Mutex<[EmbeddedRedis.Event]>([])
+
+  var all: [EmbeddedRedis.Event] { events.withLock { $0 } }
+
+  @Sendable func append(_ event: EmbeddedRedis.Event) {
+    events.withLock { $0.append(event) }
+  }
+}
+
+/// A redis-server that nobody keeps, as a killed broker would leave it: holding the folder's lock alone, and
+/// started by a thread that does nothing else, so that it lives until that thread is let go.
+private struct Orphan {
+  let processID: pid_t
+  let url: String
+  private let thread: ParkedThread
+
+  init(in folder: DataFolder) throws {
+    let path = try RedisSocketPath.choose(for: folder.path)
+    thread = ParkedThread {
+      let launch = try RedisLaunch(
+        folder: folder.path, socketPath: path, settings: EmbeddedRedisSettings())
+      #expect(try launch.stopOrphan() == nil)
+      return try launch.spawn().processID
+    }
+    processID = try thread.outcome.get()
+    url = "unix://\(path)"
+    let answers = Poll.until(.now + .seconds(30)) {
+      if case .ready = RedisProbe.ask(path, until: .now + .seconds(1)) { true } else { false }
+    }
+    #expect(answers)
+  }
+
+  func letGo() {
+    thread.end()
+  }
+}
+
+/// A thread that starts a process and stays until it is told to end.
+private final class ParkedThread: Sendable {
+  let outcome: Result<pid_t, any Error>
+  private let ending = DispatchSemaphore(value: 0)
+
+  init(_ start: @escaping @Sendable () throws -> pid_t) {
+    let started = DispatchSemaphore(value: 0)
+    let outcome = Outcome()
+    Thread { [ending] in
+      outcome.value.withLock { $0 = Result { try start() } }
+      started.signal()
+      ending.wait()
+    }.start()
+    started.wait()
+    self.outcome = outcome.value.withLock { $0 }
+  }
+
+  func end() {
+    ending.signal()
+  }
+}
+
+private final class Outcome: Sendable {
+  let value = Mutex<Result<pid_t, any Error>>(.failure(CancellationError()))
+}
