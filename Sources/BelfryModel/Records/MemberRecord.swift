@@ -1,5 +1,5 @@
 /// A role in a space; the letter is what the record holds.
-package enum MemberRole: String, Sendable, Codable, CaseIterable {
+public enum MemberRole: String, Sendable, Codable, CaseIterable {
   case owner, admin, member
 
   var letter: Character {

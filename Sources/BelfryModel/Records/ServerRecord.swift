@@ -22,12 +22,14 @@ package struct ServerRecord: Sendable, Hashable, Codable {
   }
 }
 
-package enum InviteMode: Int, Sendable, Codable, CaseIterable {
+/// What becomes of an invitation.
+public enum InviteMode: Int, Sendable, Codable, CaseIterable {
   case needsConsent = 0
   case joinsAtOnce = 1
 }
 
-package enum ApplyMode: Int, Sendable, Codable, CaseIterable {
+/// What becomes of an application.
+public enum ApplyMode: Int, Sendable, Codable, CaseIterable {
   case joinsAtOnce = 0
   case needsApproval = 1
 }
