@@ -49,7 +49,7 @@ let package = Package(
       resources: [.embedInCode("Embedded/redis.conf")]),
     module("BelfryClient", ["BelfryModel"]),
     .executableTarget(
-      name: "belfry", dependencies: ["BelfryServer", "BelfryClient"], swiftSettings: rules),
+      name: "belfry", dependencies: ["BelfryServer", "BelfryClient", "BelfryModel"], swiftSettings: rules),
 
     // Real redis-servers for the tests of every layer.
     .target(
@@ -68,5 +68,8 @@ let package = Package(
         "BelfryServer", "BelfryHTTP", "BelfryHub", "BelfryStore", "BelfryRedis", "BelfryLoop", "BelfryModel",
         "RedisFixture",
       ]),
+    // What the client and the command line are tested against, where a real broker cannot be made to misbehave.
+    .target(name: "ScriptedServer", path: "Tests/ScriptedServer", swiftSettings: rules),
+    tests("BelfryClientTests", ["BelfryClient", "ScriptedServer"]),
   ]
 )

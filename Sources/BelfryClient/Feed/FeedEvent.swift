@@ -1,0 +1,31 @@
+/// What a feed tells, in the order in which it happened.
+public enum FeedEvent: Sendable, Hashable {
+  /// A notification, unread so far. `cursor` is the place right behind it, for
+  /// ``BelfryClient/notifications(after:)``; opaque text without spaces.
+  case notification(Notification, cursor: String)
+  /// Another device of the account, or this one by another way, has read these.
+  case read(ReadMark)
+  /// A notification received before has another body, ext or status now.
+  case updated(Notification)
+  /// What lay between the two ids was dropped by retention before this feed could receive it.
+  case gap(from: MessageID, to: MessageID)
+  /// The broker ended the connection on purpose. With `retry` the feed comes back by itself; without, this
+  /// is its last event.
+  case kicked(reason: String, retry: Bool)
+  /// Another device of the account did something, such as joining a channel.
+  case device(JSONValue)
+
+  /// The feed is connected, at first or again.
+  case connected
+  /// The connection broke or was not made. The feed tries again after the pause; nothing is lost.
+  case disconnected(because: BelfryError, pause: Duration)
+  /// An event that this version of the client does not know or cannot read, as it came.
+  case other(event: String, data: String)
+}
+
+/// What was read.
+public enum ReadMark: Sendable, Hashable {
+  case ids([MessageID])
+  /// Everything up to this id.
+  case upTo(MessageID)
+}

@@ -1,0 +1,122 @@
+import FoundationEssentials
+
+/// A feed without its I/O: what to do next, and what has happened.
+///
+/// The cursor moves when an event is handed out, not when it arrives. Together with handing out everything
+/// that arrived before connecting again this makes each notification come once: a new connection begins
+/// exactly behind the last event the consumer was given.
+struct FeedStateMachine: Sendable {
+  enum Action: Sendable, Hashable {
+    case handOut(FeedEvent)
+    case connect(after: String?)
+    case read
+    case pause(Duration)
+    /// There is nothing more, now or later.
+    case end(BelfryError?)
+  }
+
+  private enum Phase {
+    case away, pausing(Duration), connected, ended(BelfryError?)
+  }
+
+  private(set) var cursor: String?
+  private var phase = Phase.away
+  private var policy: ReconnectPolicy
+  private var parser = ServerSentEventParser()
+  /// What arrived and was not handed out yet.
+  private var arrived: ArraySlice<ServerSentEventParser.Item> = []
+  /// What the client itself has to tell, after all that arrived.
+  private var remarks: [FeedEvent] = []
+  private var isKnownConnected = false
+
+  init(cursor: String?, backoff: Backoff) {
+    self.cursor = cursor
+    policy = ReconnectPolicy(backoff: backoff)
+  }
+
+  mutating func next() -> Action {
+    while let item = arrived.popFirst() {
+      if let event = take(item) { return .handOut(event) }
+    }
+    if !remarks.isEmpty { return .handOut(remarks.removeFirst()) }
+    switch phase {
+    case .away: return .connect(after: cursor)
+    case .pausing(let pause): return .pause(pause)
+    case .connected: return .read
+    case .ended(let error):
+      // An error is told once; whoever asks on hears that it is over.
+      phase = .ended(nil)
+      return .end(error)
+    }
+  }
+
+  // MARK: What has happened
+
+  mutating func connected() {
+    phase = .connected
+    parser = ServerSentEventParser()
+    if !isKnownConnected { remarks.append(.connected) }
+    isKnownConnected = true
+  }
+
+  mutating func received(_ bytes: Data, random: Double) {
+    guard case .connected = phase else { return }
+    policy.heard()
+    var items: [ServerSentEventParser.Item] = []
+    var excess: ServerSentEventParser.TooLong?
+    do { try parser.parse(bytes, into: &items) } catch { excess = error }
+    for item in items { if case .retry(let pause) = item { policy.asked(toPause: pause) } }
+    arrived += items
+    if let retry = items.lazy.compactMap(\.kickedWithRetry).first {
+      isKnownConnected = false
+      follow(policy.decide(.kicked(retry: retry), random: random))
+    } else if let excess {
+      // Asked again, the broker would send the same line again.
+      phase = .ended(
+        BelfryError(.protocol, "an event of the stream is longer than \(excess.limitBytes) bytes"))
+    }
+  }
+
+  /// The connection has ended, or could not be made.
+  mutating func ended(_ ending: ReconnectPolicy.Ending, random: Double) {
+    let decision = policy.decide(ending, random: random)
+    if case .failed(let error) = ending, case .reconnect(let pause) = decision {
+      isKnownConnected = false
+      remarks.append(.disconnected(because: error, pause: pause))
+    }
+    follow(decision)
+  }
+
+  mutating func paused() {
+    if case .pausing = phase { phase = .away }
+  }
+
+  private mutating func follow(_ decision: ReconnectPolicy.Decision) {
+    switch decision {
+    case .reconnect(let pause): phase = pause > .zero ? .pausing(pause) : .away
+    case .end(let error): phase = .ended(error)
+    }
+  }
+
+  private mutating func take(_ item: ServerSentEventParser.Item) -> FeedEvent? {
+    switch item {
+    case .retry:
+      return nil
+    case .position(let id):
+      cursor = id
+      return nil
+    case .event(let name, let data, let id):
+      if let id { cursor = id }
+      return FeedEvent(event: name, data: data, id: id)
+    }
+  }
+}
+
+extension ServerSentEventParser.Item {
+  fileprivate var kickedWithRetry: Bool? {
+    guard case .event("kicked", let data, let id) = self,
+      case .kicked(_, let retry) = FeedEvent(event: "kicked", data: data, id: id)
+    else { return nil }
+    return retry
+  }
+}

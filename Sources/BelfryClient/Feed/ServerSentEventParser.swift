@@ -1,0 +1,99 @@
+/// Reads a `text/event-stream`, fed with whatever pieces the network delivers.
+///
+/// Source: WHATWG HTML, "Server-sent events", parsing and interpreting an event stream. Any bytes are a
+/// valid stream; only length can be wrong.
+struct ServerSentEventParser: Sendable {
+  enum Item: Sendable, Hashable {
+    /// `id` is the last one seen, in this event or before it.
+    case event(name: String, data: String, id: String?)
+    /// An id with no data: the place in the stream moves on, and there is nothing to say.
+    case position(id: String)
+    /// What to wait before connecting again.
+    case retry(Duration)
+  }
+
+  /// A line, or the data of one event, is longer than ``ClientLimits/eventBytes``.
+  struct TooLong: Error, Hashable {
+    var limitBytes: Int
+  }
+
+  private let limitBytes: Int
+  private var line: [UInt8] = []
+  private var isFirstLine = true
+  /// The last byte was CR, which ended a line at once: an LF that follows belongs to it.
+  private var endedByCR = false
+
+  private var name = ""
+  private var data: String?
+  private var lastID: String?
+  private var hasNewID = false
+
+  init(limitBytes: Int = ClientLimits.eventBytes) { self.limitBytes = limitBytes }
+
+  /// Appends what the bytes complete; what was complete before the offending line is kept.
+  mutating func parse(_ bytes: some Collection<UInt8>, into items: inout [Item]) throws(TooLong) {
+    for byte in bytes {
+      switch byte {
+      case UInt8(ascii: "\n") where endedByCR:
+        endedByCR = false
+      case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
+        endedByCR = byte == UInt8(ascii: "\r")
+        try endLine(into: &items)
+      default:
+        endedByCR = false
+        guard line.count < limitBytes else { throw TooLong(limitBytes: limitBytes) }
+        line.append(byte)
+      }
+    }
+  }
+
+  // MARK: Lines
+
+  private mutating func endLine(into items: inout [Item]) throws(TooLong) {
+    var content = line[...]
+    if isFirstLine, content.starts(with: [0xef, 0xbb, 0xbf]) { content = content.dropFirst(3) }
+    isFirstLine = false
+    if content.isEmpty {
+      dispatch(into: &items)
+    } else {
+      try readField(content, into: &items)
+    }
+    line.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func readField(_ content: ArraySlice<UInt8>, into items: inout [Item]) throws(TooLong) {
+    let colon = content.firstIndex(of: UInt8(ascii: ":")) ?? content.endIndex
+    var value = content[colon...].dropFirst()
+    if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
+    let text = String(decoding: value, as: UTF8.self)
+
+    switch String(decoding: content[..<colon], as: UTF8.self) {
+    case "event":
+      name = text
+    case "data":
+      let joined = data.map { $0 + "\n" + text } ?? text
+      guard joined.utf8.count <= limitBytes else { throw TooLong(limitBytes: limitBytes) }
+      data = joined
+    case "id" where !text.contains("\0"):
+      lastID = text
+      hasNewID = true
+    case "retry"
+    where !text.isEmpty && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }:
+      if let milliseconds = Int64(text) { items.append(.retry(.milliseconds(milliseconds))) }
+    default:
+      // Comments (the name is empty) and names of a later day.
+      break
+    }
+  }
+
+  private mutating func dispatch(into items: inout [Item]) {
+    if let data {
+      items.append(.event(name: name.isEmpty ? "message" : name, data: data, id: lastID))
+    } else if hasNewID, let lastID {
+      items.append(.position(id: lastID))
+    }
+    name = ""
+    data = nil
+    hasNewID = false
+  }
+}

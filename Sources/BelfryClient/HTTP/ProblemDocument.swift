@@ -1,0 +1,45 @@
+import FoundationEssentials
+
+/// `application/problem+json` (RFC 9457) with Belfry's `code` and `field`.
+struct ProblemDocument: Decodable {
+  var code: String?
+  var title: String?
+  var detail: String?
+  var field: String?
+}
+
+extension BelfryError {
+  /// What an answer other than 2xx says. One without a problem document, from a proxy for instance, is
+  /// read by its status.
+  init(_ head: HTTPHead, body: Data) {
+    let problem = try? JSONDecoder().decode(ProblemDocument.self, from: body)
+    self.init(
+      problem?.code.map(Code.init(rawValue:)) ?? Code(status: head.status),
+      problem?.detail ?? problem?.title ?? "the answer was \(head.status), with no explanation",
+      status: head.status, field: problem?.field, retryAfterSeconds: head.retryAfterSeconds)
+  }
+}
+
+extension BelfryError.Code {
+  fileprivate init(status: Int) {
+    self =
+      switch status {
+      case 401: .unauthorized
+      case 403: .forbidden
+      case 404: .notFound
+      case 409: .conflict
+      case 413: .tooLarge
+      case 429: .rateLimited
+      case 502...504: .unavailable
+      default: .protocol
+      }
+  }
+}
+
+extension HTTPHead {
+  /// Seconds, as Belfry says them. The header's other form, a date, would need clocks that agree.
+  var retryAfterSeconds: Int? {
+    guard let seconds = headers["retry-after"].flatMap({ Int($0) }), seconds >= 0 else { return nil }
+    return min(seconds, ClientLimits.retryAfterSeconds)
+  }
+}

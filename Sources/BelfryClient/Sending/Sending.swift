@@ -1,0 +1,76 @@
+import FoundationEssentials
+
+extension BelfryClient {
+  /// Sends a notification once, whatever happens to the answers on the way.
+  ///
+  /// Without a `messageClientId` it is given one, so that the tries of this call are one send. To be able
+  /// to try again after an error of code `transport`, set one yourself.
+  public func send(_ notification: NewNotification) async throws(BelfryError) -> SendReceipt {
+    var notification = notification
+    notification.messageClientId = notification.messageClientId ?? UUID().uuidString
+    return try await send(notification, to: "/v1/notifications")
+  }
+
+  /// Sends a notification whose first send may or may not have arrived. The same as ``send(_:)``, but
+  /// refused without a `messageClientId`.
+  public func resend(_ notification: NewNotification) async throws(BelfryError) -> SendReceipt {
+    try await send(notification, to: "/v1/notifications/resend")
+  }
+
+  private func send(_ notification: NewNotification, to path: String) async throws(BelfryError) -> SendReceipt
+  {
+    var request = HTTPRequest(.post, path, isRepeatable: true)
+    request.body = try Self.encode(notification)
+    return try await value(SendReceipt.self, request)
+  }
+
+  /// Sends up to 1,000 notifications in one request. One result each, in the same order; a refused one
+  /// does not hold up the others.
+  ///
+  /// Tried once, since one refusal for now among a thousand answers is no reason to repeat them all. Those
+  /// without a `messageClientId` are given none.
+  public func sendBatch(
+    _ notifications: [NewNotification]
+  ) async throws(BelfryError) -> [Result<SendReceipt, BelfryError>] {
+    guard !notifications.isEmpty else { return [] }
+    var lines = Data()
+    for notification in notifications {
+      lines += try Self.encode(notification)
+      lines.append(UInt8(ascii: "\n"))
+    }
+    var request = HTTPRequest(.post, "/v1/notifications/batch", isRepeatable: false)
+    request.headers = ["Content-Type": "application/x-ndjson"]
+    request.body = lines
+    let results = try await answer(request).split(separator: UInt8(ascii: "\n")).map(Self.batchResult)
+    guard results.count == notifications.count else {
+      throw BelfryError(
+        .protocol, "\(notifications.count) notifications were sent and \(results.count) results came back")
+    }
+    return results
+  }
+
+  private static func batchResult(_ line: Data) -> Result<SendReceipt, BelfryError> {
+    let decoder = JSONDecoder()
+    if let receipt = try? decoder.decode(SendReceipt.self, from: line) { return .success(receipt) }
+    let status = try? decoder.decode(BatchStatus.self, from: line)
+    return .failure(BelfryError(HTTPHead(status: status?.status ?? 0, headers: [:]), body: line))
+  }
+
+  private struct BatchStatus: Decodable { var status: Int }
+
+  /// Changes a notification that was sent. Nil leaves a field as it is. Receivers are told
+  /// (``FeedEvent/updated(_:)``), and who fetches later sees the new content.
+  public func update(
+    _ id: MessageID, body: String? = nil, ext: String? = nil, status: Int? = nil
+  ) async throws(BelfryError) -> Notification {
+    var request = HTTPRequest(.patch, "/v1/notifications/\(id)", isRepeatable: true)
+    request.body = try Self.encode(Amendment(body: body, ext: ext, status: status))
+    return try await value(Notification.self, request)
+  }
+
+  private struct Amendment: Encodable {
+    var body: String?
+    var ext: String?
+    var status: Int?
+  }
+}

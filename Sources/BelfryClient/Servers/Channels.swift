@@ -1,0 +1,48 @@
+import FoundationEssentials
+
+extension BelfryClient {
+  public func createChannel(_ channel: NewChannel, in server: EntityID) async throws(BelfryError) -> Channel {
+    var request = HTTPRequest(.post, "/v1/servers/\(server)/channels")
+    request.body = try Self.encode(channel)
+    return try await value(Channel.self, request)
+  }
+
+  /// The server's channels that the account can see.
+  public func channels(
+    of server: EntityID, limit: Int? = nil, cursor: String? = nil
+  ) async throws(BelfryError) -> Page<Channel> {
+    var request = HTTPRequest(.get, "/v1/servers/\(server)/channels")
+    request.ask("limit", limit.map(String.init))
+    request.ask("cursor", cursor)
+    let page = try await value(ChannelList.self, request)
+    return Page(items: page.channels, cursor: page.cursor)
+  }
+
+  public func channel(_ id: EntityID, of server: EntityID) async throws(BelfryError) -> Channel {
+    try await value(Channel.self, HTTPRequest(.get, "/v1/servers/\(server)/channels/\(id)"))
+  }
+
+  /// Renames or describes a channel. Nil leaves a field as it is; an empty description is none.
+  public func updateChannel(
+    _ id: EntityID, of server: EntityID, name: String? = nil, description: String? = nil
+  ) async throws(BelfryError) -> Channel {
+    var request = HTTPRequest(.patch, "/v1/servers/\(server)/channels/\(id)", isRepeatable: true)
+    request.body = try Self.encode(ChannelChange(name: name, description: description))
+    return try await value(Channel.self, request)
+  }
+
+  /// Removes a channel and its roster for good.
+  public func removeChannel(_ id: EntityID, of server: EntityID) async throws(BelfryError) {
+    try await answer(HTTPRequest(.delete, "/v1/servers/\(server)/channels/\(id)"))
+  }
+
+  private struct ChannelList: Decodable {
+    var channels: [Channel]
+    var cursor: String?
+  }
+
+  private struct ChannelChange: Encodable {
+    var name: String?
+    var description: String?
+  }
+}

@@ -1,0 +1,6 @@
+/// Some of a list, and where the rest begins.
+public struct Page<Item: Sendable>: Sendable {
+  public var items: [Item]
+  /// For the next page; nil at the end.
+  public var cursor: String?
+}

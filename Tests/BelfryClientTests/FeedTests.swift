@@ -1,0 +1,201 @@
+import Foundation
+import ScriptedServer
+import Testing
+
+@testable import BelfryClient
+
+/// The feed over a real connection to a server that misbehaves as told.
+@Suite(.timeLimit(.minutes(1))) struct FeedTests {
+  private func client(_ server: ScriptedServer) -> BelfryClient {
+    var client = BelfryClient(baseURL: server.url, token: "t")
+    client.timing.backoff = Backoff(base: .milliseconds(10), cap: .milliseconds(50))
+    return client
+  }
+
+  /// The ids of the notifications until there are `count`.
+  private func ids(_ feed: NotificationFeed, count: Int) async throws -> [Int64] {
+    var ids: [Int64] = []
+    for try await event in feed {
+      if case .notification(let notification, _) = event { ids.append(notification.messageServerId.raw) }
+      if ids.count == count { break }
+    }
+    return ids
+  }
+
+  @Test func `says who asks, and from where on`() async throws {
+    let server = try ScriptedServer { _, _ in [.stream, .chunk(Wire.event(1)), .hold] }
+    var client = client(server)
+    client.account = AccountID("alice")
+    client.device = DeviceID("phone")
+    #expect(try await ids(client.notifications(after: "1.abc~server:7*z"), count: 1) == [1])
+    let request = try #require(server.requests.first)
+    #expect(request.target == "/v1/notifications/stream")
+    #expect(request.headers["authorization"] == "Bearer t")
+    #expect(request.headers["belfry-account"] == "alice")
+    #expect(request.headers["belfry-device"] == "phone")
+    #expect(request.headers["last-event-id"] == "1.abc~server:7*z")
+  }
+
+  @Test func `each event comes while the stream goes on`() async throws {
+    let server = try ScriptedServer { _, _ in
+      [.stream, .chunk(Wire.event(1)), .pause(milliseconds: 50), .chunk(Wire.event(2)), .hold]
+    }
+    // The stream never ends, so what is received here was delivered before its end.
+    #expect(try await ids(client(server).notifications(), count: 2) == [1, 2])
+  }
+
+  @Test func `an event in many pieces is one event`() async throws {
+    let server = try ScriptedServer { _, _ in
+      var steps: [Step] = [.stream]
+      for character in Wire.event(1, body: "grüße 🔔") + Wire.event(2) {
+        steps.append(.chunk(String(character)))
+      }
+      return steps + [.hold]
+    }
+    #expect(try await ids(client(server).notifications(), count: 2) == [1, 2])
+  }
+
+  @Test func `after a cut it goes on where it was, nothing twice and nothing left out`() async throws {
+    // Each connection serves three more after the cursor, then breaks in the middle of a fourth.
+    let server = try ScriptedServer { request, number in
+      let first = 1 + (request.headers["last-event-id"].flatMap { Int($0.dropFirst()) } ?? 0)
+      let whole = (first..<first + 3).map { Step.chunk(Wire.event($0)) }
+      let half = Step.chunk(String(Wire.event(first + 3).prefix(60)))
+      return [.stream] + whole + [half, number.isMultiple(of: 2) ? .reset : .pause(milliseconds: 1)]
+    }
+    #expect(try await ids(client(server).notifications(), count: 12) == Array(1...12))
+  }
+
+  @Test func `waits as told by 503 and comes back`() async throws {
+    let server = try ScriptedServer { _, number in
+      number < 3
+        ? [.problem(503, code: "unavailable", detail: "redis is away", headers: ["Retry-After: 0"])]
+        : [.stream, .chunk(Wire.event(1)), .hold]
+    }
+    var events: [FeedEvent] = []
+    for try await event in client(server).notifications() {
+      events.append(event)
+      if events.count == 4 { break }
+    }
+    guard case .disconnected(let error, _) = events[0] else {
+      Issue.record("\(events)")
+      return
+    }
+    #expect(error == BelfryError(.unavailable, "redis is away", status: 503, retryAfterSeconds: 0))
+    #expect(events[2] == .connected)
+    #expect(server.requests.count == 3)
+  }
+
+  @Test(arguments: [400, 401, 403])
+  func `ends with the refusal when asking again cannot help`(status: Int) async throws {
+    let server = try ScriptedServer { _, _ in
+      [.problem(status, code: "forbidden", detail: "not you", headers: ["WWW-Authenticate: Bearer"])]
+    }
+    await #expect(throws: BelfryError(.forbidden, "not you", status: status)) {
+      _ = try await ids(client(server).notifications(), count: 1)
+    }
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func `a silent connection is given up and made again`() async throws {
+    let server = try ScriptedServer { _, number in
+      number == 1 ? [.stream, .chunk(Wire.event(1)), .hold] : [.stream, .chunk(Wire.event(2)), .hold]
+    }
+    var client = client(server)
+    client.timing.streamSilenceSeconds = 2
+    #expect(try await ids(client.notifications(), count: 2) == [1, 2])
+    #expect(server.requests.map { $0.headers["last-event-id"] } == [nil, "c1"])
+  }
+
+  @Test func `heartbeats keep a quiet connection`() async throws {
+    let server = try ScriptedServer { _, _ in
+      let beats = (0..<12).flatMap { _ in [Step.chunk(":\n\n"), .pause(milliseconds: 250)] }
+      return [.stream] + beats + [.chunk(Wire.event(1)), .hold]
+    }
+    var client = client(server)
+    client.timing.streamSilenceSeconds = 2
+    #expect(try await ids(client.notifications(), count: 1) == [1])
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func `a kick for good ends the loop`() async throws {
+    let server = try ScriptedServer { _, _ in
+      [.stream, .chunk("event: kicked\ndata: {\"reason\":\"replaced\",\"retry\":false}\n\n"), .hold]
+    }
+    var events: [FeedEvent] = []
+    for try await event in client(server).notifications() { events.append(event) }
+    #expect(events == [.connected, .kicked(reason: "replaced", retry: false)])
+  }
+
+  @Test func `something else that answers 200 is an error`() async throws {
+    let server = try ScriptedServer { _, _ in [.answer(200, "<html>", type: "text/html; charset=utf-8")] }
+    let error = await #expect(throws: BelfryError.self) {
+      _ = try await ids(client(server).notifications(), count: 1)
+    }
+    #expect(error?.code == .protocol)
+  }
+
+  // MARK: Letting go
+
+  @Test func `breaking out of the loop closes the connection`() async throws {
+    let server = try ScriptedServer { _, _ in [.stream, .chunk(Wire.event(1)), .hold] }
+    let client = client(server)
+    #expect(try await ids(client.notifications(), count: 1) == [1])
+    try await until { server.openConnections == 0 }
+  }
+
+  @Test func `cancelling the task ends the loop without an error and closes the connection`() async throws {
+    let server = try ScriptedServer { _, _ in [.stream, .hold] }
+    let client = client(server)
+    let loop = Task {
+      for try await _ in client.notifications() {}
+    }
+    try await until { server.requests.count == 1 }
+    loop.cancel()
+    try await loop.value
+    try await until { server.openConnections == 0 }
+  }
+
+  @Test func `a client that is let go leaves neither descriptors nor threads behind`() async throws {
+    let server = try ScriptedServer { _, _ in [.stream, .chunk(Wire.event(1)), .hold] }
+    func round() async throws { _ = try await ids(client(server).notifications(), count: 1) }
+    // What the first ones start, such as the threads of queues, stays for the others.
+    for _ in 0..<5 { try await round() }
+    try await until { server.openConnections == 0 }
+    let before = try openDescriptors()
+    for _ in 0..<40 { try await round() }
+    try await until { server.openConnections == 0 }
+    // Other tests of this process come and go meanwhile; a leak would show 40 and more.
+    try await until { try openDescriptors() < before + 30 }
+  }
+
+  // MARK: A slow loop
+
+  @Test func `a slow loop bounds what waits for it, and still receives everything`() async throws {
+    let perConnection = 64
+    let body = String(repeating: "x", count: 128 * 1_024)
+    let server = try ScriptedServer { request, _ in
+      let first = 1 + (request.headers["last-event-id"].flatMap { Int($0.dropFirst()) } ?? 0)
+      guard first <= perConnection else { return [.stream, .hold] }
+      return [.stream] + (first...perConnection).map { .chunk(Wire.event($0, body: body)) } + [.hold]
+    }
+    var ids: [Int64] = []
+    for try await event in client(server).notifications() {
+      guard case .notification(let notification, _) = event else { continue }
+      // Everything that can arrive has time to: 8 MiB are sent, 4 may wait.
+      if ids.isEmpty { try await Task.sleep(for: .seconds(1)) }
+      ids.append(notification.messageServerId.raw)
+      if ids.count == perConnection { break }
+    }
+    #expect(ids == (1...Int64(perConnection)).map { $0 })
+    #expect(server.requests.count > 1)
+  }
+
+  private func until(_ condition: () throws -> Bool) async throws {
+    while try !condition() { try await Task.sleep(for: .milliseconds(10)) }
+  }
+
+  private func openDescriptors() throws -> Int {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+  }
+}
