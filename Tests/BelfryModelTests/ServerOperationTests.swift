@@ -1,0 +1,183 @@
+import BelfryModel
+import ModelSamples
+import Testing
+
+/// What operations on servers and channels leave behind.
+struct ServerOperationTests {
+  var desk: ServerDesk
+
+  init() throws { desk = try ServerDesk() }
+
+  // MARK: Servers
+
+  @Test func aServerBeginsWithItsOwnerAndADefaultChannel() throws {
+    let server = try #require(try desk.settings())
+    #expect(server.owner == "olivia")
+    #expect(server.defaultChannelId == 10)
+    #expect(server.createdAt == desk.nowMilliseconds)
+    #expect(desk.member("olivia")?.role == .owner)
+    #expect(desk.member("olivia")?.standing.belonging.contains(desk.lastID) == true)
+    #expect(desk.member("olivia")?.standing.belonging.contains(ServerDesk.start) == false)
+  }
+
+  @Test mutating func anUpdateChangesWhatItNames() throws {
+    var update = UpdateServer(ServerDesk.server, actor: ServerDesk.adam)
+    update.icon = "https://example.org/bell.png"
+    update.inviteMode = .joinsAtOnce
+    try desk.carryOut(update)
+    let server = try #require(try desk.settings())
+    #expect(server.name == "Tower")
+    #expect(server.icon == "https://example.org/bell.png")
+    #expect(server.inviteMode == .joinsAtOnce)
+    update.icon = ""
+    try desk.carryOut(update)
+    #expect(try desk.settings()?.icon == nil)
+  }
+
+  @Test mutating func anUpdateThatChangesNothingIsNoUpdate() throws {
+    var update = UpdateServer(ServerDesk.server, actor: ServerDesk.adam)
+    update.name = "Tower"
+    #expect(try desk.carryOut(update) == nil)
+    #expect(try desk.carryOut(UpdateChannel(ServerDesk.server, id: 11, actor: ServerDesk.adam)) == nil)
+  }
+
+  @Test mutating func aRemovedServerKeepsItsMembersForTheLog() throws {
+    try desk.carryOut(RemoveServer(ServerDesk.server, actor: ServerDesk.olivia))
+    #expect(try desk.settings()?.removedAt == desk.nowMilliseconds)
+    #expect(desk.member("mia")?.standing.belonging.current != nil)
+  }
+
+  // MARK: Members
+
+  @Test mutating func whoJoinsSeesItAndNothingEarlier() throws {
+    let before = desk.lastID
+    let transaction = try #require(try desk.carryOut(RefusalTests.add(ServerDesk.app, ["sam"])))
+    let standing = try #require(desk.member("sam")?.standing)
+    #expect(!standing.belonging.contains(before))
+    #expect(standing.belonging.contains(MessageID(before.raw + 1) ?? .zero))
+    #expect(transaction.indexChanges == [IndexChange(.joined, ["sam"])])
+    #expect(transaction.changedStandings == ["sam"])
+    #expect(transaction.ceilings == [.roster: desk.limits.membersPerServer])
+  }
+
+  @Test mutating func whoGoesSeesThatAndNothingLater() throws {
+    for operation in [RefusalTests.kick(ServerDesk.adam, ["mia"]), RefusalTests.leave("max")]
+      as [any Operation]
+    {
+      let committed = try desk.carryOut(operation)
+      let transaction = try #require(committed)
+      let account = try #require(transaction.changedStandings.first)
+      let last = desk.lastID
+      #expect(desk.member(account) == nil)
+      let standing = try #require(desk.former(account)?.standing)
+      #expect(standing.belonging.contains(last))
+      #expect(!standing.belonging.contains(MessageID(last.raw + 1) ?? .zero))
+      #expect(transaction.indexChanges == [IndexChange(.left, [account])])
+    }
+    #expect(!desk.isInRoster("mia", of: 11))
+    #expect(!desk.isInRoster("max", of: 12))
+  }
+
+  @Test mutating func whoComesBackKeepsTheEarlierStayAndNothingElse() throws {
+    try desk.carryOut(RefusalTests.subscribe("mia", nil))
+    try desk.carryOut(RefusalTests.subscribe("mia", 11))
+    let inside = desk.lastID
+    try desk.carryOut(RefusalTests.kick(ServerDesk.olivia, ["mia"]))
+    let outside = desk.lastID
+    try desk.carryOut(RefusalTests.add(ServerDesk.app, ["max"]))
+    try desk.carryOut(RefusalTests.add(ServerDesk.app, ["sue"]))
+    try desk.carryOut(RefusalTests.add(ServerDesk.app, ["mia"]))
+    let record = try #require(desk.member("mia"))
+    #expect(desk.former("mia") == nil)
+    #expect(record.role == .member)
+    #expect(record.standing.belonging.contains(inside))
+    #expect(!record.standing.belonging.contains(MessageID(outside.raw + 1) ?? .zero))
+    #expect(record.standing.belonging.contains(desk.lastID))
+    #expect(record.standing.subscription.current == nil)
+    #expect(record.standing.channels[11]?.belonging.current == nil)
+    #expect(record.standing.channels[11]?.subscription.current == nil)
+  }
+
+  @Test mutating func staysBeyondRetentionAreForgotten() throws {
+    try desk.carryOut(RefusalTests.kick(ServerDesk.olivia, ["mia"]))
+    desk.nowMilliseconds = MessageID.last.unixMilliseconds
+    try desk.carryOut(RefusalTests.add(ServerDesk.app, ["mia"]))
+    let standing = try #require(desk.member("mia")?.standing)
+    #expect(standing.belonging.all.count == 1)
+    #expect(standing.channels.isEmpty)
+  }
+
+  @Test func anAdminWhoIsKickedByTheOwnerGoes() {
+    #expect(desk.refusal(of: RefusalTests.kick(ServerDesk.olivia, ["adam"])) == nil)
+  }
+
+  @Test mutating func addingGivesThoseWhoWereAdded() throws {
+    #expect(
+      try desk.decide(RefusalTests.add(ServerDesk.app, ["mia", "sue", "sam"])).output == ["sue", "sam"])
+    #expect(try desk.decide(RefusalTests.add(ServerDesk.app, ["mia"])).output == [])
+  }
+
+  @Test mutating func aFullServerTakesNobodyAndKeepsWhoIsThere() throws {
+    desk.limits.membersPerServer = 5
+    #expect(desk.refusal(of: RefusalTests.add(ServerDesk.app, ["mia", "sue"])) == nil)
+    #expect(desk.refusal(of: RefusalTests.add(ServerDesk.app, ["sue", "sue"])) == nil)
+  }
+
+  // MARK: Subscriptions
+
+  @Test(arguments: [nil, 10, 11] as [EntityID?])
+  mutating func subscribingIsIdempotentAndEnds(channel: EntityID?) throws {
+    func intervals() -> Intervals? {
+      let standing = desk.member("mia")?.standing
+      return channel.map { standing?.channels[$0]?.subscription ?? Intervals() } ?? standing?.subscription
+    }
+    let subscribe = RefusalTests.subscribe("mia", channel)
+    var unsubscribe = subscribe
+    unsubscribe.isSubscribed = false
+
+    #expect(try desk.carryOut(unsubscribe) == nil)
+    #expect(try desk.carryOut(subscribe)?.changedStandings == ["mia"])
+    #expect(intervals()?.current != nil)
+    #expect(try desk.carryOut(subscribe) == nil)
+    #expect(try desk.carryOut(unsubscribe) != nil)
+    #expect(intervals()?.current == nil)
+    #expect(intervals()?.all.count == 1)
+    #expect(try desk.carryOut(unsubscribe) == nil)
+  }
+
+  // MARK: Channels
+
+  @Test mutating func aRosterHoldsItsFirstMembersAndItsCreator() throws {
+    let transaction = try #require(try desk.carryOut(RefusalTests.open(ServerDesk.olivia, members: ["mia"])))
+    #expect(Set(transaction.changedStandings) == ["mia", "olivia"])
+    for account in ["mia", "olivia"] as [AccountID] {
+      #expect(desk.isInRoster(account, of: 20))
+      #expect(desk.member(account)?.standing.channels[20]?.belonging.current != nil)
+    }
+    #expect(!desk.isInRoster("max", of: 20))
+  }
+
+  @Test mutating func aChannelOfEveryoneKeepsNoRoster() throws {
+    let transaction = try #require(
+      try desk.carryOut(RefusalTests.open(ServerDesk.olivia, membership: .everyone, members: ["mia"])))
+    #expect(transaction.changedStandings.isEmpty)
+    #expect(!desk.isInRoster("olivia", of: 20))
+  }
+
+  @Test mutating func aClosedChannelTakesItsRosterAlong() throws {
+    try desk.carryOut(RemoveChannel(ServerDesk.server, id: 11, actor: ServerDesk.olivia))
+    #expect(!desk.isInRoster("mia", of: 11))
+    #expect(desk.refusal(of: RefusalTests.subscribe("mia", 11))?.code == .notFound)
+    #expect(desk.member("mia")?.standing.channels[11]?.belonging.contains(desk.lastID) == true)
+  }
+
+  // MARK: What every decision holds to
+
+  @Test(arguments: AnnouncementTests.rows)
+  mutating func aDecisionReliesOnAllItRead(row: AnnouncementTests.Row) throws {
+    guard let transaction = try desk.carryOut(row.operation) else { return }
+    #expect(Set(transaction.preconditions.keys) == Set(row.operation.needs))
+    #expect(transaction.space == row.operation.space)
+    #expect(transaction.changes.keys.allSatisfy { $0.space == row.operation.space })
+  }
+}
