@@ -38,7 +38,8 @@ package struct UpdateNotification: Operation {
     let earlier = try records.json(AmendmentRecord.self, address)
     let record = AmendmentRecord(
       body: body ?? earlier?.body, ext: ext ?? earlier?.ext, status: status ?? earlier?.status,
-      updateTime: max(context.nowMilliseconds, entry.id.unixMilliseconds))
+      updateTime: max(
+        context.nowMilliseconds, earlier?.updateTime ?? entry.id.unixMilliseconds))
     let notification = Notification(
       messageServerId: entry.id, time: entry.id.unixMilliseconds, updateTime: record.updateTime,
       content: record.applied(to: content))
