@@ -36,10 +36,6 @@ struct LinkStateMachine {
     self.backoff = backoff
   }
 
-  var isUp: Bool {
-    if case .up = state { true } else { false }
-  }
-
   /// Whether the link may well be up in a moment: its first try is under way, or the first since it was
   /// up. After a failure there is no reason to hope, and nobody should wait.
   var isComingUp: Bool {

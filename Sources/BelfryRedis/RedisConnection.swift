@@ -6,8 +6,9 @@ package import BelfryLoop
 /// Every call ends: with a reply, or with an error that says whether the command may have been executed.
 /// While Redis is away calls fail at once. Cancelling a task does not end its call early; the deadline does.
 ///
-/// It belongs to its loop: create it anywhere, use it only there. From `start()` until `close()` the loop
-/// keeps it alive.
+/// It belongs to its loop: create it anywhere, use it only there, in tasks that prefer the loop as their
+/// executor (others work, but each resumption takes a detour). From `start()` until `close()` the loop keeps
+/// it alive.
 package final class RedisConnection {
   package enum State: Hashable {
     case connecting

@@ -128,8 +128,10 @@ final class RedisLink {
   }
 
   private func timedOut(_ cause: String) {
+    let expired = timer
+    // If this process stood still for a while, the answer is here already, and has set another timer or none.
     readAll()
-    guard !machine.isUp else { return }
+    guard timer === expired else { return }
     giveUp(RedisError(.timedOut, cause: cause, place: endpoint.description))
   }
 

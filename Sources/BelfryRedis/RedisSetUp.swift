@@ -5,7 +5,7 @@
 /// the loop, where no task is running.
 package struct RedisSetUp {
   package let commands: [RedisCommand]
-  /// Receives as many replies as there are commands. Returns the next round, or nil when the connection is
+  /// Receives as many replies as there are commands, and must not touch the connection. Returns the next round, or nil when the connection is
   /// ready; throws when it is unusable: it is then given up and made again after a pause.
   package let next: ([RedisReply]) throws(RedisError) -> RedisSetUp?
 

@@ -14,6 +14,10 @@ protocol RedisSocketOwner: AnyObject {
 ///
 /// Its watch and its hook keep it alive, and it keeps its owner alive, until `close()`.
 final class RedisSocket {
+  /// What is read at once before the loop serves others: with 16 KiB each, about a thousand messages. Much
+  /// less, and a loop that is busy otherwise would fall behind until Redis cuts a subscriber off.
+  private static let piecesPerTurn = 16
+
   private let descriptor: Int32
   private let place: String
   private let parser: ReplyParser
@@ -62,14 +66,22 @@ final class RedisSocket {
 
   /// Takes in everything that has come, without waiting.
   func readAll() {
-    while isOpen, owner != nil, readSome() {}
+    while isOpen, owner != nil, readPiece() > 0 {}
   }
 
   private func handle(_ readiness: Readiness) {
     guard isOpen else { return finishConnecting() }
     if readiness.contains(.writable) { flush() }
     // A hang-up is read as an end of file or an error, after what came before it.
-    if readiness != .writable, owner != nil { _ = readSome() }
+    if readiness != .writable { readTurn() }
+  }
+
+  /// Reads until it is the others' turn: the loop comes back for the rest.
+  private func readTurn() {
+    for _ in 0..<RedisSocket.piecesPerTurn where owner != nil {
+      // A piece that is not full was the last for now; asking again would be a system call for nothing.
+      if readPiece() < input.count { return }
+    }
   }
 
   private func finishConnecting() {
@@ -98,33 +110,31 @@ final class RedisSocket {
 // MARK: Bytes
 
 extension RedisSocket {
-  /// Reads once. Level-triggered, the loop comes back for the rest after looking at the others.
-  /// - Returns: whether there may be more.
-  private func readSome() -> Bool {
+  /// - Returns: how many bytes came; 0 if none are there, or the socket broke.
+  private func readPiece() -> Int {
     let count = unsafe input.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
     if count > 0 {
       lastHeard = .now
-      return deliverReplies(in: input[..<count])
+      deliverReplies(in: input[..<count])
+      return count
     }
     if count == 0 {
       fail(.connectionLost, "Redis closed the connection")
     } else if errno != EAGAIN && errno != EINTR {
       fail(.connectionLost, describe(errno: errno))
     }
-    return false
+    return 0
   }
 
-  private func deliverReplies(in bytes: ArraySlice<UInt8>) -> Bool {
+  private func deliverReplies(in bytes: ArraySlice<UInt8>) {
     do {
       try parser.feed(bytes)
       // Whoever receives a reply may close the socket.
       while owner != nil, let reply = try parser.next() {
         owner?.socketDidReceive(reply)
       }
-      return true
     } catch {
       owner?.socketDidBreak(RedisError(error.code, cause: error.cause, place: place))
-      return false
     }
   }
 

@@ -152,10 +152,15 @@ extension RedisSubscriber: RedisLinkOwner {
 
   private func scheduleHeartbeat() {
     heartbeatTimer = loop.schedule(after: limits.heartbeatInterval) {
+      // If this process stood still for a while, the answer is here already.
       self.link.readAll()
-      if let silence = self.machine.heartbeat() { return self.link.giveUp(silence) }
-      self.write(.ping)
-      self.scheduleHeartbeat()
+      switch self.machine.heartbeat() {
+      case .stop: break
+      case .giveUp(let error): self.link.giveUp(error)
+      case .send(let request):
+        self.write(request)
+        self.scheduleHeartbeat()
+      }
     }
   }
 }

@@ -34,6 +34,13 @@ struct SubscriptionStateMachine<Waiter> {
     case giveUp(RedisError)
   }
 
+  enum HeartbeatAction: Equatable {
+    case send(Request)
+    case giveUp(RedisError)
+    /// There is no link whose life could be in doubt.
+    case stop
+  }
+
   private enum Link {
     case down(because: RedisError)
     case comingUp
@@ -206,12 +213,16 @@ extension SubscriptionStateMachine {
     return outOfStep
   }
 
-  /// Call it every `heartbeatInterval` while the link is up; write a PING unless it says to give up.
-  mutating func heartbeat() -> RedisError? {
-    if isPingUnanswered { return error(.timedOut, "no answer to PING") }
+  /// Call it every `heartbeatInterval` while the link is up.
+  mutating func heartbeat() -> HeartbeatAction {
+    switch link {
+    case .down, .comingUp, .closed: return .stop
+    case .restoring, .up: break
+    }
+    if isPingUnanswered { return .giveUp(error(.timedOut, "no answer to PING")) }
     isPingUnanswered = true
     sent.append(.ping)
-    return nil
+    return .send(.ping)
   }
 
   private func message(_ channel: String, _ payload: [UInt8]) -> ReplyAction {

@@ -13,9 +13,7 @@ import Testing
     #expect(text(machine.connected(setUp: first)) == "ask A B")
     #expect(text(machine.received(.status("OK"), random: 0)) == "none")
     #expect(text(machine.received(.status("OK"), random: 0)) == "ask C")
-    #expect(!machine.isUp)
     #expect(text(machine.received(.status("OK"), random: 0)) == "come up")
-    #expect(machine.isUp)
     #expect(text(machine.received(.integer(1), random: 0)) == "deliver")
   }
 

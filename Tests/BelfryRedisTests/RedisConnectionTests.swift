@@ -98,8 +98,10 @@ import Testing
     options.listensOnTCP = true
     try await withRedisServer(options) { server in
       let port = try #require(server.port)
-      for host in ["127.0.0.1", "localhost"] {
+      // In capitals, the name is looked up; ::1 may be tried first, where nobody listens.
+      for host in ["127.0.0.1", "localhost", "LOCALHOST"] {
         try await withClient(of: "redis://\(host):\(port)", .patient) { client in
+          #expect(await client.eventually { $0.connection.state == .ready })
           let reply = try await client.send(RedisCommand("PING"))
           #expect(reply == .status("PONG"))
         }

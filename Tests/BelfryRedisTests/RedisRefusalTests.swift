@@ -50,6 +50,29 @@ import Testing
     }
   }
 
+  @Test func aServerThatLoadsItsDataIsUnavailableUntilItHas() async throws {
+    var options = RedisServer.Options()
+    // 20 ms for each key, and a look at the clients every kilobyte.
+    options.settings = ["key-load-delay": "20000", "loading-process-events-interval-bytes": "1024"]
+    try await withServerAndClient(options) { server, client in
+      #expect(await client.eventually { $0.connection.state == .ready })
+      let value = [UInt8](repeating: 1, count: 1_000)
+      _ = try await client.sendPipeline((0..<50).map { RedisCommand("SET", "key-\($0)", value) })
+      try server.command("SAVE")
+      await server.kill()
+      async let restart: Void = server.start()
+      #expect(await client.eventually { $0.connectionStates.contains { $0.isLost(to: "LOADING") } })
+      guard case .failure(let error) = await client.result(of: RedisCommand("GET", "key-1")) else {
+        Issue.record("answered before the data was there")
+        return try await restart
+      }
+      #expect(error.code == .unavailable)
+      try await restart
+      #expect(await client.eventually { $0.connection.state == .ready })
+      #expect(try await client.send(RedisCommand("GET", "key-1")) == .bulk(value))
+    }
+  }
+
   private func expectUnavailability(_ code: String, of command: RedisCommand, _ client: Client) async throws {
     guard case .failure(let error) = await client.result(of: command) else {
       Issue.record("\(command.name) was not refused")
@@ -59,5 +82,11 @@ import Testing
     #expect(error.replyCode == code)
     #expect(error.isUnavailability)
     #expect(!error.isOutcomeUnknown)
+  }
+}
+
+extension RedisConnection.State {
+  fileprivate func isLost(to code: String) -> Bool {
+    if case .lost(let error) = self { error.replyCode == code } else { false }
   }
 }

@@ -131,12 +131,27 @@ import Testing
 
   @Test func anUnansweredPingIsALossAndAnAnsweredOneIsNot() {
     var machine = Machine.up()
-    #expect(machine.heartbeat() == nil)
+    #expect(machine.heartbeat() == .send(.ping))
     #expect(machine.reply(.status("PONG")) == "none")
-    #expect(machine.heartbeat() == nil)
+    #expect(machine.heartbeat() == .send(.ping))
     #expect(machine.reply(.array([.bulk(Array("pong".utf8)), .bulk([])])) == "none")
-    #expect(machine.heartbeat() == nil)
-    #expect(machine.heartbeat()?.code == .timedOut)
+    #expect(machine.heartbeat() == .send(.ping))
+    guard case .giveUp(let error) = machine.heartbeat() else {
+      Issue.record("silence was not noticed")
+      return
+    }
+    #expect(error.code == .timedOut)
+  }
+
+  @Test func aHeartbeatAfterALossLeavesNothingBehind() {
+    var machine = Machine.up()
+    #expect(machine.heartbeat() == .send(.ping))
+    _ = machine.linkWentDown(because: gone, isComingUp: true)
+    #expect(machine.heartbeat() == .stop)
+    _ = machine.linkCameUp()
+    #expect(machine.subscribe("x", "a", now) == "send")
+    #expect(machine.reply(.push("ssubscribe", "x")) == "confirm a")
+    #expect(machine.heartbeat() == .send(.ping))
   }
 
   @Test(arguments: [
