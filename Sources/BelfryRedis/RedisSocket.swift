@@ -30,8 +30,8 @@ final class RedisSocket {
   private var isFull = false
   private var input = [UInt8](repeating: 0, count: ReplyParser.pieceBytesMax)
   private var output = OutputBuffer()
-  /// When bytes last came.
-  private(set) var lastHeard = ContinuousClock.now
+  /// When bytes last came; nil if never.
+  private(set) var lastHeard: ContinuousClock.Instant?
 
   /// Begins to connect; the owner hears of the rest.
   init(

@@ -43,6 +43,10 @@ import Testing
         return
       }
       #expect(error.code == .timedOut)
+      // The kernel accepts new connections for the frozen server, but that is no sign of life.
+      let lastHeard = await client.run { $0.subscriber.lastHeard }
+      try await Task.sleep(for: .milliseconds(700))
+      #expect(await client.run { $0.subscriber.lastHeard } == lastHeard)
       server.resume()
       #expect(await client.eventually { $0.subscriberStates.count == 3 })
       #expect(try server.command("PUBSUB", "SHARDCHANNELS") == "channel")

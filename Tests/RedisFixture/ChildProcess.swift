@@ -16,7 +16,8 @@ struct ChildProcess: Sendable {
     guard unsafe socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw FixtureError("no watchdog") }
     leash = ends[1]
     defer { close(ends[0]) }
-    let script = "read line || { kill -9 \"$0\"; rm -rf \"$1\"; }"
+    // What ends the tests as a group (Ctrl-C, a timeout) must not end the watchdog before its work is done.
+    let script = "trap '' HUP INT TERM; read line || { kill -9 \"$0\"; rm -rf \"$1\"; }"
     watchdog = try spawn(["sh", "-c", script, "\(id)", folder], input: ends[0], output: "/dev/null")
   }
 
