@@ -3,4 +3,9 @@ public struct Page<Item: Sendable>: Sendable {
   public var items: [Item]
   /// For the next page; nil at the end.
   public var cursor: String?
+
+  public init(items: [Item], cursor: String?) {
+    self.items = items
+    self.cursor = cursor
+  }
 }

@@ -1,0 +1,126 @@
+import BelfryModel
+import FoundationEssentials
+
+/// What was given on the command line, by name. Reading a value checks it, so that a wrong one is refused
+/// by the name of its option before anything is sent.
+struct Arguments: Sendable, Hashable {
+  let operands: [String]
+  private let values: [String: [String]]
+
+  init(operands: [String], values: [String: [String]]) {
+    self.operands = operands
+    self.values = values
+  }
+
+  func isSet(_ name: String) -> Bool { values[name] != nil }
+  func text(_ name: String) -> String? { values[name]?.first }
+  func list(_ name: String) -> [String] { values[name] ?? [] }
+
+  func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
+    try value(name, "a whole number from \(range.lowerBound) to \(range.upperBound)") { text in
+      Int(text).flatMap { range.contains($0) ? $0 : nil }
+    }
+  }
+
+  func entity(_ name: String) throws(UsageError) -> EntityID? {
+    try value(name, Self.entityRule) { EntityID($0) }
+  }
+  func message(_ name: String) throws(UsageError) -> MessageID? {
+    try value(name, Self.messageRule) { MessageID($0) }
+  }
+  func account(_ name: String) throws(UsageError) -> AccountID? {
+    try value(name, Self.accountRule) { AccountID($0) }
+  }
+  func device(_ name: String) throws(UsageError) -> DeviceID? {
+    try value(name, Self.accountRule) { DeviceID($0) }
+  }
+
+  /// The same for an option that the command requires.
+  func neededEntity(_ name: String) throws(UsageError) -> EntityID { try needed(name, try entity(name)) }
+  func neededMessage(_ name: String) throws(UsageError) -> MessageID { try needed(name, try message(name)) }
+  func neededAccount(_ name: String) throws(UsageError) -> AccountID { try needed(name, try account(name)) }
+
+  func accounts(_ name: String) throws(UsageError) -> [AccountID] {
+    try each(list(name), "--\(name)", Self.accountRule) { AccountID($0) }
+  }
+
+  func messages(_ name: String) throws(UsageError) -> [MessageID] {
+    try each(list(name), "--\(name)", Self.messageRule) { MessageID($0) }
+  }
+
+  func json(_ name: String) throws(UsageError) -> JSONValue? {
+    try value(name, "JSON; text needs its quotes, as in '\"text\"'") { text in
+      try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
+    }
+  }
+
+  // MARK: Operands
+
+  func entityOperand(_ index: Int, _ name: String) throws(UsageError) -> EntityID {
+    try operand(index, name, Self.entityRule) { EntityID($0) }
+  }
+
+  func accountOperand(_ index: Int, _ name: String) throws(UsageError) -> AccountID {
+    try operand(index, name, Self.accountRule) { AccountID($0) }
+  }
+
+  func textOperand(_ index: Int, _ name: String) throws(UsageError) -> String {
+    try operand(index, name, "text") { $0.isEmpty ? nil : $0 }
+  }
+
+  func accountOperands(_ name: String) throws(UsageError) -> [AccountID] {
+    try Self.accounts(operands, name)
+  }
+
+  static func accounts(_ words: [String], _ source: String) throws(UsageError) -> [AccountID] {
+    try each(words, source, accountRule) { AccountID($0) }
+  }
+}
+
+// MARK: - Checking
+
+extension Arguments {
+  private static let entityRule = "an id: digits, as the broker gave them"
+  private static let messageRule = "a message id: digits, as the broker gave them"
+  private static let accountRule = "letters, digits and _ . @ -"
+
+  private func value<Value>(
+    _ name: String, _ rule: String, _ read: (String) -> Value?
+  ) throws(UsageError) -> Value? {
+    guard let text = text(name) else { return nil }
+    guard let value = read(text) else { throw UsageError("--\(name) must be \(rule), not \(text)") }
+    return value
+  }
+
+  private func needed<Value>(_ name: String, _ value: Value?) throws(UsageError) -> Value {
+    guard let value else { throw UsageError("--\(name) is needed") }
+    return value
+  }
+
+  private func operand<Value>(
+    _ index: Int, _ name: String, _ rule: String, _ read: (String) -> Value?
+  ) throws(UsageError) -> Value {
+    guard operands.indices.contains(index) else { throw UsageError("\(name) is needed") }
+    guard let value = read(operands[index]) else {
+      throw UsageError("\(name) must be \(rule), not \(operands[index])")
+    }
+    return value
+  }
+
+  private func each<Value>(
+    _ words: [String], _ source: String, _ rule: String, _ read: (String) -> Value?
+  ) throws(UsageError) -> [Value] {
+    try Self.each(words, source, rule, read)
+  }
+
+  private static func each<Value>(
+    _ words: [String], _ source: String, _ rule: String, _ read: (String) -> Value?
+  ) throws(UsageError) -> [Value] {
+    var values: [Value] = []
+    for word in words {
+      guard let value = read(word) else { throw UsageError("\(source) must be \(rule), not \(word)") }
+      values.append(value)
+    }
+    return values
+  }
+}

@@ -1,0 +1,76 @@
+/// One command, as data: parsing, help and dispatch all come from here.
+struct Command: Sendable {
+  /// One word, or a group's name and a word, such as `server create`.
+  let name: String
+  /// A phrase for lists of commands.
+  let summary: String
+  /// What the summary leaves open, for the command's own help.
+  var detail: String?
+  var operands: [Operand] = []
+  var options: [CommandOption] = []
+  let examples: [Example]
+  let run: @Sendable (Invocation) async throws -> Void
+
+  struct Example: Sendable {
+    /// Without the leading `belfry`.
+    let words: String
+    let meaning: String
+
+    init(_ words: String, _ meaning: String) {
+      self.words = words
+      self.meaning = meaning
+    }
+  }
+
+  var words: [Substring] { name.split(separator: " ") }
+  /// The first of two words; nil for a command that stands alone.
+  var group: String? { words.count > 1 ? String(words[0]) : nil }
+}
+
+/// A word that stands without an option's name.
+struct Operand: Sendable {
+  /// As the help shows it, in capitals.
+  let name: String
+  let meaning: String
+  var isRequired = true
+  /// Takes all the words that are left; the last operand only.
+  var repeats = false
+}
+
+/// An option of a command.
+struct CommandOption: Sendable {
+  enum Kind: Sendable {
+    case flag
+    /// Takes a value; the word stands for it in the help, in capitals.
+    case value(String)
+    case choice([String])
+    /// Takes values separated by commas, may stand several times and, in a command without operands, takes
+    /// all the words up to the next option.
+    case list(String)
+  }
+
+  /// Without the dashes.
+  let name: String
+  let kind: Kind
+  let meaning: String
+  var isRequired = false
+
+  static func flag(_ name: String, _ meaning: String) -> CommandOption {
+    CommandOption(name: name, kind: .flag, meaning: meaning)
+  }
+  static func value(_ name: String, _ placeholder: String, _ meaning: String) -> CommandOption {
+    CommandOption(name: name, kind: .value(placeholder), meaning: meaning)
+  }
+  static func choice(_ name: String, _ choices: [String], _ meaning: String) -> CommandOption {
+    CommandOption(name: name, kind: .choice(choices), meaning: meaning)
+  }
+  static func list(_ name: String, _ placeholder: String, _ meaning: String) -> CommandOption {
+    CommandOption(name: name, kind: .list(placeholder), meaning: meaning)
+  }
+
+  var required: CommandOption {
+    var option = self
+    option.isRequired = true
+    return option
+  }
+}

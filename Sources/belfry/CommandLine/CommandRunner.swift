@@ -1,0 +1,52 @@
+import BelfryClient
+
+/// How the process ends.
+enum ExitCode: Int32, Sendable {
+  case success = 0
+  /// Refused by the broker, or no broker reached.
+  case refused = 1
+  case wrongUsage = 2
+}
+
+/// From the words typed to an exit code.
+struct CommandRunner: Sendable {
+  let table: CommandTable
+  let environment: [String: String]
+  let console: Console
+
+  func run(_ words: [String]) async -> ExitCode {
+    // Whose help says more: the command's, or until it is found its group's or everything's.
+    var name = "belfry"
+    if let first = words.first, table.groups[first] != nil { name += " \(first)" }
+    do {
+      switch try table.find(words) {
+      case .help(let lines):
+        console.print(lines)
+      case .command(let command, let rest):
+        name = "belfry \(command.name)"
+        let arguments = try ArgumentParser.parse(rest, for: command)
+        try await command.run(Invocation(arguments: arguments, environment: environment, console: console))
+      }
+      return .success
+    } catch let error as UsageError {
+      console.complain("\(name): \(error.message)")
+      if let suggestion = error.suggestion { console.complain("  perhaps: \(suggestion)") }
+      console.complain("  \(name) --help says more")
+      return .wrongUsage
+    } catch let error as BelfryError {
+      complain(of: CommandFailure(error))
+      return .refused
+    } catch let error as CommandFailure {
+      complain(of: error)
+      return .refused
+    } catch {
+      complain(of: CommandFailure(code: "failed", detail: "\(error)"))
+      return .refused
+    }
+  }
+
+  private func complain(of failure: CommandFailure) {
+    console.complain("belfry: \(failure.code): \(failure.detail)")
+    if let advice = failure.advice { console.complain("  \(advice)") }
+  }
+}

@@ -1,0 +1,54 @@
+/// The commands there are, and how words find one.
+struct CommandTable: Sendable {
+  let commands: [Command]
+  /// What the commands of a group are for, by the group's name.
+  let groups: [String: String]
+
+  enum Finding: Sendable {
+    case command(Command, rest: [String])
+    case help([String])
+  }
+
+  func find(_ words: [String]) throws(UsageError) -> Finding {
+    guard let first = words.first, first != "--help", first != "-h" else {
+      return .help(HelpText.overview(self))
+    }
+    if first == "help" { return .help(try help(Array(words.dropFirst()))) }
+    guard !first.hasPrefix("-") else {
+      throw UsageError("the command comes first, then \(first)")
+    }
+    if groups[first] != nil { return try findInGroup(first, Array(words.dropFirst())) }
+    guard let command = commands.first(where: { $0.name == first }) else {
+      let names = commands.map { $0.group ?? $0.name }
+      throw UsageError("there is no command \(first)", suggestion: NearestWord.to(first, among: names))
+    }
+    return found(command, Array(words.dropFirst()))
+  }
+
+  private func findInGroup(_ group: String, _ words: [String]) throws(UsageError) -> Finding {
+    guard let word = words.first, word != "--help", word != "-h" else {
+      return .help(HelpText.group(group, self))
+    }
+    let members = commands.filter { $0.group == group }
+    guard let command = members.first(where: { $0.words.last.map(String.init) == word }) else {
+      let nearest = NearestWord.to(word, among: members.compactMap { $0.words.last.map(String.init) })
+      throw UsageError("there is no command \(group) \(word)", suggestion: nearest.map { "\(group) \($0)" })
+    }
+    return found(command, Array(words.dropFirst()))
+  }
+
+  private func found(_ command: Command, _ rest: [String]) -> Finding {
+    let options = rest.prefix { $0 != "--" }
+    guard !options.contains("--help"), !options.contains("-h") else {
+      return .help(HelpText.command(command))
+    }
+    return .command(command, rest: rest)
+  }
+
+  private func help(_ words: [String]) throws(UsageError) -> [String] {
+    switch try find(words + ["--help"]) {
+    case .help(let lines): lines
+    case .command(let command, _): HelpText.command(command)
+    }
+  }
+}

@@ -1,0 +1,107 @@
+/// The help, generated from the commands' own descriptions, so that it cannot tell of an option that does
+/// not exist.
+enum HelpText {
+  static let widthColumns = 80
+
+  /// One screen: what there is.
+  static func overview(_ table: CommandTable) -> [String] {
+    var rows: [(String, String)] = []
+    for command in table.commands {
+      guard let group = command.group else {
+        rows.append((command.name, command.summary))
+        continue
+      }
+      if !rows.contains(where: { $0.0 == group }) { rows.append((group, table.groups[group] ?? "")) }
+    }
+    return [
+      "belfry: a queue for notifications and a broker for subscriptions", "", "  belfry COMMAND [OPTIONS]",
+      "",
+    ]
+      + columns(rows)
+      + [
+        "", "What reaches a broker takes --url, --token (or BELFRY_TOKEN) and --as ACCID.",
+        "belfry COMMAND --help says all about one of them, with examples.",
+      ]
+  }
+
+  /// The commands of one group.
+  static func group(_ name: String, _ table: CommandTable) -> [String] {
+    let commands = table.commands.filter { $0.group == name }
+    return ["belfry \(name): \(table.groups[name] ?? "")", ""]
+      + columns(commands.map { ($0.name, $0.summary) })
+      + ["", "belfry \(name) COMMAND --help says all about one of them, with examples."]
+  }
+
+  static func command(_ command: Command) -> [String] {
+    var lines = ["belfry \(command.name): \(command.summary)", ""]
+    lines += wrapped(usage(command), indent: 2, hanging: 6)
+    if let detail = command.detail { lines += [""] + wrapped(detail, indent: 0, hanging: 0) }
+    if !command.operands.isEmpty {
+      lines += [""] + columns(command.operands.map { ($0.name, $0.meaning) })
+    }
+    let options = command.options + [.flag("help", "print this")]
+    lines += ["", "Options:"] + columns(options.map { ($0.form, $0.meaning) })
+    lines += ["", "Examples:"]
+    for example in command.examples {
+      lines += ["  belfry \(example.words)"] + wrapped(example.meaning, indent: 6, hanging: 6)
+    }
+    return lines
+  }
+
+  private static func usage(_ command: Command) -> String {
+    var words = ["belfry \(command.name)"]
+    for operand in command.operands {
+      let form = operand.name + (operand.repeats ? "…" : "")
+      words.append(operand.isRequired ? form : "[\(form)]")
+    }
+    words += command.options.filter(\.isRequired).map(\.form)
+    return words.joined(separator: " ") + " [OPTIONS]"
+  }
+
+  // MARK: Layout
+
+  private static func columns(_ rows: [(String, String)]) -> [String] {
+    // A column wider than this would leave no room for the meaning; such a row takes two lines.
+    let widest = min(rows.map(\.0.count).max() ?? 0, 26)
+    var lines: [String] = []
+    for (left, right) in rows {
+      let meaning = wrapped(right, indent: widest + 4, hanging: widest + 4)
+      guard left.count <= widest, let first = meaning.first else {
+        lines += ["  " + left] + meaning
+        continue
+      }
+      let padding = String(repeating: " ", count: widest - left.count + 2)
+      lines.append("  " + left + padding + first.drop { $0 == " " })
+      lines += meaning.dropFirst()
+    }
+    return lines
+  }
+
+  private static func wrapped(_ text: String, indent: Int, hanging: Int) -> [String] {
+    var lines: [String] = []
+    var line = String(repeating: " ", count: indent)
+    var isEmpty = true
+    for word in text.split(separator: " ") {
+      if !isEmpty, line.count + 1 + word.count > widthColumns {
+        lines.append(line)
+        line = String(repeating: " ", count: hanging)
+        isEmpty = true
+      }
+      line += (isEmpty ? "" : " ") + word
+      isEmpty = false
+    }
+    return isEmpty ? lines : lines + [line]
+  }
+}
+
+extension CommandOption {
+  /// As it is written.
+  fileprivate var form: String {
+    switch kind {
+    case .flag: "--\(name)"
+    case .value(let placeholder): "--\(name) \(placeholder)"
+    case .choice(let choices): "--\(name) \(choices.joined(separator: "|"))"
+    case .list(let placeholder): "--\(name) \(placeholder),…"
+    }
+  }
+}

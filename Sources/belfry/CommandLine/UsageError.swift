@@ -1,0 +1,21 @@
+/// The command line is not one that can be carried out. It names the wrong word and, where there is one,
+/// the nearest right one.
+struct UsageError: Error, Hashable {
+  var message: String
+  /// What was probably meant.
+  var suggestion: String?
+
+  init(_ message: String, suggestion: String? = nil) {
+    self.message = message
+    self.suggestion = suggestion
+  }
+}
+
+/// The command was understood and could not be done, for a reason that is not a broker's refusal.
+struct CommandFailure: Error, Hashable {
+  /// A stable word, as a broker's refusals have one.
+  var code: String
+  var detail: String
+  /// What to do about it.
+  var advice: String?
+}

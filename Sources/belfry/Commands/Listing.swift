@@ -1,0 +1,53 @@
+import BelfryClient
+
+/// What of a paged list is wanted.
+struct Listing<Item: Sendable & Encodable>: Sendable {
+  var limit: Int
+  /// The most the broker gives at a time.
+  var pageLimit: Int
+  var cursor: String?
+}
+
+enum ListingLimit {
+  /// More than a screen, less than a flood.
+  static let standard = 100
+}
+
+extension CommandOption {
+  static let listingLimit = value("limit", "N", "at most N; \(ListingLimit.standard) otherwise")
+}
+
+extension Arguments {
+  var listingLimit: Int {
+    get throws(UsageError) {
+      try integer("limit", in: 1...10_000_000) ?? ListingLimit.standard
+    }
+  }
+}
+
+extension Invocation {
+  /// Prints a list page by page as JSON, or as one table once it is complete: columns are as wide as their
+  /// widest cell.
+  func printListing<Item>(
+    _ listing: Listing<Item>, header: [String], empty: String,
+    page: (_ limit: Int, _ cursor: String?) async throws -> Page<Item>, cells: (Item) -> [String]
+  ) async throws {
+    var table = TextTable(header)
+    var left = listing.limit
+    var cursor = listing.cursor
+    repeat {
+      let page = try await page(min(left, listing.pageLimit), cursor)
+      // A broker may give more than it was asked for; what is printed is what was asked for here.
+      for item in page.items.prefix(left) {
+        if printsJSON { console.print([try JSONLine.text(item)]) } else { table.add(cells(item)) }
+      }
+      left -= min(left, page.items.count)
+      cursor = page.cursor
+      // An empty page that promises more would be asked for again for ever.
+      if page.items.isEmpty { break }
+    } while cursor != nil && left > 0
+    guard !printsJSON else { return }
+    console.print(table.lines.isEmpty ? [empty] : table.lines)
+    if cursor != nil, left == 0 { console.complain("belfry: there may be more; --limit N shows up to N") }
+  }
+}

@@ -1,0 +1,38 @@
+import BelfryClient
+import BelfryModel
+
+extension Command {
+  static let read = Command(
+    name: "read", summary: "mark notifications as read",
+    detail: """
+      For good and on every device of the account: what is read is never delivered again. Marking what is \
+      read already, or unknown, is no error.
+      """,
+    options: [
+      .list("message", "ID", "these"),
+      .value("up-to", "ID|all", "everything up to this one, or everything"),
+    ] + CommandOption.connection,
+    examples: [
+      Example("read --message 309237645312 309237645316", "two of them"),
+      Example("read --up-to all --as bob", "all that bob has"),
+    ],
+    run: { invocation in
+      let arguments = invocation.arguments
+      guard arguments.isSet("message") != arguments.isSet("up-to") else {
+        throw UsageError("either --message or --up-to is needed: what is read?")
+      }
+      let upTo = arguments.text("up-to") == "all" ? MessageID.last : try arguments.message("up-to")
+      var items = try arguments.messages("message").map { ReadItem($0) }[...]
+      let client = try invocation.client()
+      var count = 0
+      if let upTo { count = try await client.markRead(upTo: upTo) }
+      while !items.isEmpty {
+        count += try await client.markRead(items: Array(items.prefix(itemsPerCall)))
+        items = items.dropFirst(itemsPerCall)
+      }
+      try invocation.print(["read": count], ["\(count) marked read"])
+    })
+
+  /// The most the broker takes at a time.
+  private static let itemsPerCall = 500
+}

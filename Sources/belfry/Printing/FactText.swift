@@ -1,0 +1,30 @@
+import BelfryModel
+import FoundationEssentials
+
+/// Named values of which only the broker knows what there are, as rows of a name and a value.
+enum FactText {
+  /// Sorted by name; what is inside an object is named with a dot.
+  static func rows(_ facts: [String: JSONValue], prefix: String = "", in zone: TimeZone? = nil) -> [[String]]
+  {
+    facts.sorted { $0.key < $1.key }.flatMap { name, value -> [[String]] in
+      if case .object(let inner) = value { return rows(inner, prefix: prefix + name + ".", in: zone) }
+      return [[VisibleText.of(prefix + name), VisibleText.of(text(value, named: name, in: zone))]]
+    }
+  }
+
+  private static func text(_ value: JSONValue, named name: String, in zone: TimeZone?) -> String {
+    switch value {
+    case .null: return "-"
+    case .bool(let flag): return flag ? "yes" : "no"
+    case .string(let text): return text
+    case .integer(let number):
+      guard let zone, isTime(name) else { return String(number) }
+      return TimeText.of(unixMilliseconds: number, in: zone)
+    default: return (try? JSONLine.text(value)) ?? ""
+    }
+  }
+
+  private static func isTime(_ name: String) -> Bool {
+    name.hasSuffix("Since") || name.hasSuffix("At") || name.hasSuffix("Until") || name == "time"
+  }
+}

@@ -1,0 +1,99 @@
+import BelfryClient
+import BelfryModel
+import FoundationEssentials
+
+/// One event of a feed as a line for a program: `{"event": …, "cursor": …, "data": …}`.
+struct FeedLine: Encodable {
+  private enum Key: String, CodingKey { case event, cursor, data }
+  private enum DataKey: String, CodingKey { case messageServerIds, upTo, from, to, reason, retry }
+
+  private let event: FeedEvent
+
+  init(_ event: FeedEvent) { self.event = event }
+
+  func encode(to encoder: any Encoder) throws {
+    var line = encoder.container(keyedBy: Key.self)
+    try line.encode(event.name, forKey: .event)
+    switch event {
+    case .notification(let notification, let cursor):
+      try line.encode(cursor, forKey: .cursor)
+      try line.encode(notification, forKey: .data)
+    case .updated(let notification):
+      try line.encode(notification, forKey: .data)
+    case .device(let value):
+      try line.encode(value, forKey: .data)
+    case .other(_, let data):
+      try line.encode(data, forKey: .data)
+    case .read(let mark):
+      var data = line.nestedContainer(keyedBy: DataKey.self, forKey: .data)
+      switch mark {
+      case .ids(let ids): try data.encode(ids, forKey: .messageServerIds)
+      case .upTo(let id): try data.encode(id, forKey: .upTo)
+      }
+    case .gap(let from, let to):
+      var data = line.nestedContainer(keyedBy: DataKey.self, forKey: .data)
+      try data.encode(from, forKey: .from)
+      try data.encode(to, forKey: .to)
+    case .kicked(let reason, let retry):
+      var data = line.nestedContainer(keyedBy: DataKey.self, forKey: .data)
+      try data.encode(reason, forKey: .reason)
+      try data.encode(retry, forKey: .retry)
+    case .connected, .disconnected:
+      break
+    }
+  }
+}
+
+extension FeedLine {
+  /// One event as a line for a person. What has no time of its own has the time of its arrival.
+  static func text(_ event: FeedEvent, nowMilliseconds: Int64, in zone: TimeZone) -> String {
+    let words: [String]
+    switch event {
+    case .notification(let notification, _):
+      return columns(notification.time, of: notification, in: zone)
+    case .updated(let notification):
+      return columns(
+        notification.updateTime ?? nowMilliseconds, ["updated \(notification.messageServerId)"],
+        of: notification, in: zone)
+    case .read(.ids(let ids)): words = ["read"] + ids.map(\.text)
+    case .read(.upTo(let id)): words = ["read everything up to \(id)"]
+    case .gap(let from, let to): words = ["gap: what came between \(from) and \(to) is gone"]
+    case .kicked(let reason, let retry): words = ["kicked: \(reason)" + (retry ? ", coming back" : "")]
+    case .device(let value): words = ["device", (try? JSONLine.text(value)) ?? ""]
+    case .other(let event, let data): words = [event, data]
+    case .connected, .disconnected: words = [event.name]
+    }
+    let time = TimeText.of(unixMilliseconds: nowMilliseconds, in: zone)
+    return time + "  " + VisibleText.of(words.joined(separator: " "))
+  }
+
+  private static func columns(
+    _ time: Int64, _ words: [String] = [], of notification: BelfryModel.Notification, in zone: TimeZone
+  ) -> String {
+    let content = notification.content
+    let cells =
+      [TimeText.of(unixMilliseconds: time, in: zone)] + words
+      + [
+        NotificationText.space(content), NotificationText.type(content.type),
+        content.fromAccount?.text ?? "-",
+        NotificationText.substance(content),
+      ]
+    return cells.filter { !$0.isEmpty }.map(VisibleText.of).joined(separator: "  ")
+  }
+}
+
+extension FeedEvent {
+  fileprivate var name: String {
+    switch self {
+    case .notification: "notification"
+    case .read: "read"
+    case .updated: "updated"
+    case .gap: "gap"
+    case .kicked: "kicked"
+    case .device: "device"
+    case .connected: "connected"
+    case .disconnected: "disconnected"
+    case .other(let event, _): event
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import BelfryClient
+import BelfryModel
+import FoundationEssentials
+
+/// What a person reads of a notification, in columns.
+enum NotificationText {
+  static let header = ["ID", "TIME", "SPACE", "TYPE", "FROM", "BODY"]
+
+  static func cells(_ notification: BelfryModel.Notification, in timeZone: TimeZone) -> [String] {
+    [
+      notification.messageServerId.text,
+      TimeText.of(unixMilliseconds: notification.time, in: timeZone),
+      space(notification.content), type(notification.content.type),
+      notification.content.fromAccount?.text ?? "-", substance(notification.content),
+    ]
+  }
+
+  static func space(_ content: NotificationContent) -> String {
+    var words: [String] = []
+    if let server = content.serverId { words.append("server \(server)") }
+    if let channel = content.channelId { words.append("channel \(channel)") }
+    if let group = content.groupId { words.append("group \(group)") }
+    if let room = content.roomId { words.append("room \(room)") }
+    return words.isEmpty ? "account" : words.joined(separator: " ")
+  }
+
+  static func type(_ code: Int) -> String { Catalogue.type(code)?.name ?? "type \(code)" }
+
+  /// The body; of one without, such as most built-ins, its attachment.
+  static func substance(_ content: NotificationContent) -> String {
+    if let body = content.body { return body }
+    return content.attach.flatMap { try? JSONLine.text($0) } ?? ""
+  }
+}

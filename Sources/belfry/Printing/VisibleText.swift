@@ -1,0 +1,60 @@
+/// Text that others wrote, made safe and flat for a terminal.
+enum VisibleText {
+  /// Control characters become visible escapes: an escape sequence in a notification's body could otherwise
+  /// move the cursor, recolour or retitle the terminal of whoever reads it. So do the characters that turn
+  /// the direction of writing, and line ends, which would break a table.
+  static func of(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: isHidden) else { return text }
+    var visible = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\n": visible += "\\n"
+      case "\r": visible += "\\r"
+      case "\t": visible += "\\t"
+      case _ where isHidden(scalar): visible += "\\u{\(String(scalar.value, radix: 16))}"
+      default: visible.unicodeScalars.append(scalar)
+      }
+    }
+    return visible
+  }
+
+  private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x20, 0x7f..<0xa0: true
+    // Line and paragraph separators, embeddings and overrides, isolates.
+    case 0x2028...0x202e, 0x2066...0x2069: true
+    default: false
+    }
+  }
+
+  /// How many columns of a terminal it takes, as well as that can be known without asking the terminal.
+  static func columns(_ text: String) -> Int {
+    text.reduce(0) { $0 + columns($1) }
+  }
+
+  private static func columns(_ character: Character) -> Int {
+    guard let first = character.unicodeScalars.first else { return 0 }
+    if first.properties.isEmojiPresentation { return 2 }
+    switch first.value {
+    // Hangul, CJK and full-width forms: Unicode's East Asian Width, in blocks.
+    case 0x1100...0x115f, 0x2e80...0x303e, 0x3041...0xa4cf, 0xac00...0xd7a3, 0xf900...0xfaff, 0xfe30...0xfe6f,
+      0xff00...0xff60, 0xffe0...0xffe6, 0x1f300...0x1faff, 0x20000...0x3fffd:
+      return 2
+    default:
+      return 1
+    }
+  }
+
+  /// The longest beginning that fits, an ellipsis showing that there was more.
+  static func fitted(_ text: String, columnsLimit: Int) -> String {
+    guard columns(text) > columnsLimit else { return text }
+    var fitted = ""
+    var used = 0
+    for character in text {
+      used += columns(character)
+      guard used < columnsLimit else { break }
+      fitted.append(character)
+    }
+    return fitted + "…"
+  }
+}

@@ -1,0 +1,127 @@
+import Testing
+
+@testable import belfry
+
+@Suite struct ArgumentParserTests {
+  private let command = Command(
+    name: "ring", summary: "ring bells",
+    operands: [
+      Operand(name: "BELL", meaning: "which"),
+      Operand(name: "TIMES", meaning: "how often", isRequired: false),
+    ],
+    options: [
+      CommandOption.value("by", "ACCID", "who rings").required,
+      .choice("how", ["softly", "loudly"], "the manner"), .flag("muffled", "with leather"),
+      .list("for", "ACCID", "whom"),
+    ],
+    examples: [], run: { _ in })
+
+  private func parse(_ words: String...) throws -> Arguments { try ArgumentParser.parse(words, for: command) }
+  private func refusal(_ words: String...) -> UsageError? {
+    do throws(UsageError) {
+      _ = try ArgumentParser.parse(words, for: command)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test func `operands and options stand in any order, values beside or attached`() throws {
+    let expected = try parse("great", "--by", "alice", "--how=softly", "--muffled", "3")
+    #expect(expected == (try parse("--muffled", "great", "--how", "softly", "3", "--by=alice")))
+    #expect(expected.operands == ["great", "3"])
+    #expect(expected.text("by") == "alice")
+    #expect(expected.isSet("muffled"))
+    #expect(!expected.isSet("for"))
+  }
+
+  @Test func `lists take commas and repetition`() throws {
+    #expect(try parse("great", "--by", "a", "--for", "b,c", "--for=d").list("for") == ["b", "c", "d"])
+  }
+
+  @Test func `a list takes all words up to the next option where no operand could be meant`() throws {
+    let command = Command(
+      name: "read", summary: "", options: [.list("message", "ID", ""), .flag("json", "")], examples: [],
+      run: { _ in })
+    let arguments = try ArgumentParser.parse(["--message", "1", "2,3", "--json"], for: command)
+    #expect(arguments.list("message") == ["1", "2", "3"])
+    #expect(arguments.isSet("json"))
+  }
+
+  @Test func `after two dashes everything is an operand`() throws {
+    #expect(try parse("--by", "a", "--", "--how", "-x").operands == ["--how", "-x"])
+  }
+
+  @Test func `a value may be empty, negative, or an option's name when attached`() throws {
+    #expect(try parse("great", "--by", "-5").text("by") == "-5")
+    #expect(try parse("great", "--by=").text("by") == "")
+    #expect(try parse("great", "--by=--how").text("by") == "--how")
+  }
+
+  @Test func `an unknown option is named with the nearest one there is`() {
+    #expect(
+      refusal("great", "--muffeld") == UsageError("ring has no option --muffeld", suggestion: "--muffled"))
+    #expect(refusal("great", "--hlep") == UsageError("ring has no option --hlep", suggestion: "--help"))
+    #expect(refusal("great", "--colour") == UsageError("ring has no option --colour"))
+    #expect(refusal("great", "-by")?.suggestion == "--by")
+  }
+
+  @Test func `a wrong choice is named with the nearest one there is`() {
+    #expect(
+      refusal("great", "--by", "a", "--how", "softy")
+        == UsageError("--how is softly or loudly, not softy", suggestion: "softly"))
+  }
+
+  @Test func `what is missing, too much or twice is named`() {
+    #expect(refusal("--by", "a") == UsageError("BELL is needed: which"))
+    #expect(refusal("great") == UsageError("--by is needed: who rings"))
+    #expect(refusal("great", "--by") == UsageError("--by needs a value"))
+    #expect(refusal("great", "--by", "--") == UsageError("--by needs a value"))
+    #expect(
+      refusal("great", "--by", "--how", "softly")
+        == UsageError("--by needs a value; if --how is the value, write --by=--how"))
+    #expect(refusal("great", "--by", "a", "--by", "b") == UsageError("--by stands twice"))
+    #expect(refusal("great", "--muffled=yes") == UsageError("--muffled takes no value"))
+    #expect(refusal("great", "3", "4", "--by", "a") == UsageError("ring does not know what to do with 4"))
+  }
+
+  @Test func `values are checked by the name of their option`() throws {
+    func arguments(_ value: String) -> Arguments { Arguments(operands: [value], values: ["x": [value]]) }
+    #expect(try arguments("12").entity("x")?.number == 12)
+    #expect(try arguments("12").entity("y") == nil)
+    #expect(try arguments("7").integer("x", in: 1...9) == 7)
+    #expect(try arguments("[1]").json("x") == [1])
+    for wrong in ["", "0", "-1", "012", "1x", "9223372036854775808"] {
+      #expect(throws: UsageError.self) { try arguments(wrong).entity("x") }
+      #expect(throws: UsageError.self) { try arguments(wrong).entityOperand(0, "SERVER") }
+    }
+    #expect(throws: UsageError("--x must be a whole number from 1 to 9, not 10")) {
+      try arguments("10").integer("x", in: 1...9)
+    }
+    #expect(throws: UsageError.self) { try arguments("hello").json("x") }
+    #expect(throws: UsageError.self) { try arguments("a b").account("x") }
+  }
+}
+
+@Suite struct NearestWordTests {
+  @Test(arguments: [
+    ("sned", "send"), ("tial", "tail"), ("subscirbe", "subscribe"), ("unred", "unread"), ("stat", "stats"),
+  ])
+  func `finds what was meant`(typed: String, meant: String) {
+    #expect(NearestWord.to(typed, among: CommandTable.belfry.commands.map(\.name)) == meant)
+  }
+
+  @Test(arguments: ["", "x", "ringing", "completely-different"])
+  func `says nothing when nothing is near`(typed: String) {
+    #expect(NearestWord.to(typed, among: ["send", "tail", "explain"]) == nil)
+  }
+
+  @Test func `counts insertions, deletions, substitutions and swaps`() {
+    func distance(_ left: String, _ right: String) -> Int { NearestWord.distance(Array(left), Array(right)) }
+    #expect(distance("", "") == 0)
+    #expect(distance("", "abc") == 3)
+    #expect(distance("abc", "") == 3)
+    #expect(distance("send", "sned") == 1)
+    #expect(distance("kitten", "sitting") == 3)
+  }
+}

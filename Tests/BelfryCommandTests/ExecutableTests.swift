@@ -1,0 +1,292 @@
+import Foundation
+import ScriptedServer
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct ExecutableTests {
+  private static let receipt =
+    #"{"messageServerId":"7","messageClientId":"m","time":1767981731000,"duplicate":false}"#
+  private static func notification(_ id: Int) -> String {
+    #"{"messageServerId":"\#(id)","time":1767981731000,"type":100,"toType":1,"serverId":"12","fromAccount":"alice","#
+      + #""body":"hello"}"#
+  }
+  private static let serverInfo =
+    #"{"serverId":"12","name":"Ringers","owner":"alice","createTime":1767981731000,"inviteMode":0,"applyMode":1,"#
+    + #""defaultChannelId":"34"}"#
+
+  // MARK: Exit codes
+
+  @Test func `success is 0, and prints to stdout only`() throws {
+    let server = try ScriptedServer { _, _ in [.answer(201, Self.receipt)] }
+    let outcome = try Executable().run(
+      "send", "--url", "\(server.url)", "--server", "12", "--to", "bob,carol", "--body", "hi", "--as",
+      "alice",
+      "--device", "d1", "--attach", #"{"a":[1]}"#, "--live-only", "--status", "10000", "--client-id", "m")
+    #expect(outcome.code == 0)
+    #expect(outcome.out == "7  sent\n")
+    #expect(outcome.err.isEmpty)
+    let request = try #require(server.requests.first)
+    #expect(request.headers["authorization"] == "Bearer t")
+    #expect(request.headers["belfry-account"] == "alice")
+    #expect(request.headers["belfry-device"] == "d1")
+    #expect(
+      request.body
+        == #"{"attach":{"a":[1]},"body":"hi","messageClientId":"m","serverId":"12","setting":{"needBadge":true,"#
+        + #""needPushNick":true,"persistEnable":false,"pushEnable":false,"routeEnable":true},"status":10000,"#
+        + #""toAccids":["bob","carol"]}"#)
+  }
+
+  @Test func `a refusal is 1, with the problem's code and detail and what to do`() throws {
+    let server = try ScriptedServer { _, _ in
+      [.problem(409, code: "duplicateContent", detail: "m was used for other content")]
+    }
+    let outcome = try Executable().run("send", "--url", "\(server.url)", "--to", "bob", "--client-id", "m")
+    #expect(outcome.code == 1)
+    #expect(outcome.out.isEmpty)
+    #expect(outcome.err.hasPrefix("belfry: duplicateContent: m was used for other content\n"))
+    #expect(outcome.err.contains("use another"))
+  }
+
+  @Test func `a broker's refusal cannot command the terminal either`() throws {
+    let server = try ScriptedServer { _, _ in [.problem(403, code: "forbidden", detail: #"no \u001b[2J"#)] }
+    let outcome = try Executable().run("stats", "--url", "\(server.url)")
+    #expect(outcome.code == 1)
+    #expect(outcome.err.hasPrefix("belfry: forbidden: no \\u{1b}[2J\n"))
+  }
+
+  @Test func `no broker is 1 and says how to have one`() throws {
+    let port = try ScriptedServer { _, _ in [] }.port
+    let outcome = try Executable().run("stats", "--url", "http://127.0.0.1:\(port)")
+    #expect(outcome.code == 1)
+    #expect(outcome.err.hasPrefix("belfry: transport: "))
+    #expect(outcome.err.contains("belfry serve"))
+  }
+
+  @Test(arguments: [
+    (["sned"], "perhaps: send"), (["send", "--bdoy", "x"], "perhaps: --body"), (["send"], "--server or --to"),
+    (["server", "show", "twelve"], "not twelve"), (["read"], "--message or --up-to"),
+    (["stats", "--url", "nowhere"], "--url must begin"),
+    (["explain", "--account", "bob"], "--message is needed"),
+    (["send", "--to", "bob", "--attach", "{"], "--attach must be JSON"),
+  ])
+  func `wrong usage is 2 and names the wrong word`(words: [String], said: String) throws {
+    let outcome = try Executable().run(words)
+    #expect(outcome.code == 2)
+    #expect(outcome.out.isEmpty)
+    #expect(outcome.err.contains(said), "\(outcome.err)")
+    #expect(outcome.err.contains("--help says more"))
+  }
+
+  @Test func `no token is wrong usage, before anything is asked`() throws {
+    let outcome = try Executable(token: nil).run("stats")
+    #expect(outcome.code == 2)
+    #expect(outcome.err.contains("BELFRY_TOKEN"))
+  }
+
+  @Test func `help is 0`() throws {
+    for words in [[], ["--help"], ["server"], ["send", "--help"], ["help", "tail"]] {
+      let outcome = try Executable().run(words)
+      #expect(outcome.code == 0)
+      #expect(outcome.out.hasPrefix("belfry"))
+      #expect(outcome.err.isEmpty)
+    }
+  }
+
+  // MARK: What is printed
+
+  @Test func `a duplicate is told`() throws {
+    let server = try ScriptedServer { _, _ in [.answer(200, Self.receipt.replacing("false", with: "true"))] }
+    let words = ["resend", "--url", "\(server.url)", "--to", "bob", "--client-id", "m"]
+    #expect(try Executable().run(words).out == "7  duplicate: it was sent before, nobody receives it again\n")
+    #expect(
+      try Executable().run(words + ["--json"]).out
+        == Self.sorted(Self.receipt.replacing("false", with: "true")))
+    #expect(server.requests.map(\.target) == ["/v1/notifications/resend", "/v1/notifications/resend"])
+  }
+
+  private static func sorted(_ json: String) throws -> String {
+    let value = try JSONSerialization.jsonObject(with: Data(json.utf8))
+    let data = try JSONSerialization.data(
+      withJSONObject: value, options: [.sortedKeys, .withoutEscapingSlashes])
+    return String(decoding: data, as: UTF8.self) + "\n"
+  }
+
+  @Test func `lists follow their pages into one table`() throws {
+    let server = try ScriptedServer { request, _ in
+      let isLast = request.target.contains("cursor=next")
+      let name = isLast ? "Second" : "Ringers"
+      return [
+        .answer(
+          200,
+          #"{"servers":[\#(Self.serverInfo.replacing("Ringers", with: name))],"cursor":\#(isLast ? "null" : "\"next\"")}"#
+        )
+      ]
+    }
+    let outcome = try Executable().run("server", "list", "--url", "\(server.url)")
+    #expect(
+      outcome.out == """
+        ID  NAME     OWNER  CREATED
+        12  Ringers  alice  2026-01-09 18:02:11
+        12  Second   alice  2026-01-09 18:02:11
+
+        """)
+    #expect(server.requests.map(\.target) == ["/v1/servers?limit=100", "/v1/servers?limit=99&cursor=next"])
+    let one = try Executable().run("server", "list", "--limit", "1", "--json", "--url", "\(server.url)")
+    #expect(one.out == (try Self.sorted(Self.serverInfo)))
+  }
+
+  @Test func `unread is a table, or a sentence when there is nothing`() throws {
+    let server = try ScriptedServer { request, _ in
+      let list = request.target.contains("after") ? "" : Self.notification(7)
+      return [.answer(200, #"{"notifications":[\#(list)],"cursor":"1.a"}"#)]
+    }
+    #expect(
+      try Executable().run("unread", "--url", "\(server.url)").out == """
+        ID  TIME                 SPACE      TYPE    FROM   BODY
+        7   2026-01-09 18:02:11  server 12  custom  alice  hello
+
+        """)
+    let nothing = try Executable().run("unread", "--after", "1.a", "--wait", "1", "--url", "\(server.url)")
+    #expect(nothing.out == "nothing is unread\n")
+    #expect(server.requests.last?.target == "/v1/notifications?limit=100&after=1.a&wait=1")
+  }
+
+  @Test func `read takes ids as they come, or everything`() throws {
+    let server = try ScriptedServer { _, _ in [.answer(200, #"{"read":2}"#)] }
+    #expect(
+      try Executable().run("read", "--message", "7", "8,9", "--url", "\(server.url)").out == "2 marked read\n"
+    )
+    #expect(try Executable().run("read", "--up-to", "all", "--url", "\(server.url)").out == "2 marked read\n")
+    #expect(
+      server.requests.map(\.body) == [
+        #"{"items":[{"messageServerId":"7"},{"messageServerId":"8"},{"messageServerId":"9"}]}"#,
+        #"{"upTo":"9223372036854775807"}"#,
+      ])
+  }
+
+  @Test func `members are added from words and from a file`() throws {
+    let server = try ScriptedServer { _, _ in [.answer(200, #"{"added":["bob","carol"]}"#)] }
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("accids-\(UUID().uuidString)")
+    try Data("carol\n\n  dave  \n".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let outcome = try Executable().run(
+      "member", "add", "bob", "--server", "12", "--file", file.path, "--url", "\(server.url)")
+    #expect(outcome.out == "2 added to server 12\n")
+    #expect(server.requests.map(\.body) == [#"{"accids":["bob","carol","dave"]}"#])
+    #expect(try Executable().run("member", "add", "--server", "12", "--file", "/no/such").code == 1)
+  }
+
+  @Test func `every other command asks for what it says`() throws {
+    let channel =
+      #"{"channelId":"34","serverId":"12","name":"news","type":"public","membership":"everyone","createTime":0}"#
+    let explanation =
+      #"{"visible":false,"reason":"read","detail":"bob marked it read.","facts":{"stamped":"all"}}"#
+    let server = try ScriptedServer { request, _ in
+      switch true {
+      case request.method == "DELETE" || request.target.hasSuffix("/subscription"): [.answer(204)]
+      case request.target.contains("/explain"): [.answer(200, explanation)]
+      case request.target.contains("/channels/") || request.target.hasSuffix("/channels"):
+        [.answer(200, channel)]
+      case request.target.hasSuffix("/members/bob"): [.answer(200, #"{"accid":"bob","role":"admin"}"#)]
+      case request.target == "/v1/stats": [.answer(200, #"{"consumers":3,"loop":{"lag":1}}"#)]
+      default: [.answer(200, Self.serverInfo)]
+      }
+    }
+    let expected: [([String], asked: String, printed: String)] = [
+      (["subscribe", "--server", "12"], "PUT /v1/servers/12/subscription", "subscribed to server 12"),
+      (
+        ["unsubscribe", "--server", "12", "--channel", "34"],
+        "DELETE /v1/servers/12/channels/34/subscription",
+        "no longer subscribed to channel 34 of server 12"
+      ),
+      (["server", "create", "Ringers"], "POST /v1/servers", "server 12  Ringers  created"),
+      (["server", "show", "12"], "GET /v1/servers/12", "apply mode       needsApproval"),
+      (["server", "update", "12", "--name", "x"], "PATCH /v1/servers/12", "name             Ringers"),
+      (["server", "remove", "12"], "DELETE /v1/servers/12", "server 12  removed"),
+      (
+        ["channel", "create", "news", "--server", "12"], "POST /v1/servers/12/channels",
+        "channel 34  news  created"
+      ),
+      (["channel", "show", "34", "--server", "12"], "GET /v1/servers/12/channels/34", "name         news"),
+      (
+        ["channel", "update", "34", "--server", "12", "--description", ""],
+        "PATCH /v1/servers/12/channels/34",
+        "description  -"
+      ),
+      (
+        ["channel", "remove", "34", "--server", "12"], "DELETE /v1/servers/12/channels/34",
+        "channel 34  removed"
+      ),
+      (["member", "show", "bob", "--server", "12"], "GET /v1/servers/12/members/bob", "bob    admin  -"),
+      (
+        ["member", "remove", "bob", "--server", "12"], "DELETE /v1/servers/12/members/bob",
+        "bob removed from server 12"
+      ),
+      (["stats"], "GET /v1/stats", "loop.lag   1"),
+      (
+        ["explain", "--account", "bob", "--message", "7"], "GET /v1/notifications/7/explain?account=bob",
+        "bob does not see 7: read"
+      ),
+    ]
+    for (words, asked, printed) in expected {
+      let outcome = try Executable().run(words + ["--url", "\(server.url)"])
+      #expect(outcome.code == 0, "\(words): \(outcome.err)")
+      #expect(outcome.out.split(separator: "\n").contains { $0 == printed }, "\(outcome.out)")
+      let request = try #require(server.requests.last)
+      #expect("\(request.method) \(request.target)" == asked)
+    }
+  }
+
+  // MARK: tail
+
+  @Test func `tail prints into a pipe as it happens, across a cut`() throws {
+    let server = try ScriptedServer { request, number in
+      let id = number == 1 ? 7 : 8
+      let event = Step.chunk("event: notification\nid: c\(id)\ndata: \(Self.notification(id))\n\n")
+      return number == 1
+        ? [.stream, .chunk("retry: 1\n\n"), event, .chunk("event: read\ndata: {\"upTo\":\"6\"}\n\n"), .reset]
+        : [.stream, event, .hold]
+    }
+    let (process, out, err) = try Executable().process(["tail", "--url", "\(server.url)"])
+    defer {
+      process.terminate()
+      process.waitUntilExit()
+    }
+    // The stream never ends, so what arrives here was printed at once.
+    var lines: [String] = []
+    var text = ""
+    while lines.count < 3 {
+      let data = out.availableData
+      guard !data.isEmpty else { break }
+      text += String(decoding: data, as: UTF8.self)
+      lines = text.split(separator: "\n").map(String.init)
+    }
+    #expect(lines.first == "2026-01-09 18:02:11  server 12  custom  alice  hello")
+    #expect(lines.dropFirst().first?.hasSuffix("  read everything up to 6") == true)
+    #expect(lines.last == "2026-01-09 18:02:11  server 12  custom  alice  hello")
+    #expect(server.requests.map { $0.headers["last-event-id"] } == [nil, "c7"])
+    process.terminate()
+    let notices = String(decoding: try err.readToEnd() ?? Data(), as: UTF8.self)
+    #expect(notices.contains("trying again in"))
+    #expect(notices.contains("connected again"))
+  }
+
+  @Test func `tail stops after the count, and gives programs the cursor`() throws {
+    let server = try ScriptedServer { _, _ in
+      [.stream, .chunk("event: notification\nid: c7\ndata: \(Self.notification(7))\n\n"), .hold]
+    }
+    let outcome = try Executable().run(
+      "tail", "--json", "--count", "1", "--after", "c6", "--url", "\(server.url)")
+    #expect(outcome.code == 0)
+    #expect(outcome.out.hasPrefix(#"{"cursor":"c7","data":{"body":"hello""#))
+    #expect(server.requests.map { $0.headers["last-event-id"] } == ["c6"])
+  }
+
+  @Test func `tail is refused at once where nobody answers or the token is not liked`() throws {
+    let port = try ScriptedServer { _, _ in [] }.port
+    #expect(try Executable().run("tail", "--url", "http://127.0.0.1:\(port)").code == 1)
+    let server = try ScriptedServer { _, _ in [.problem(401, code: "unauthorized", detail: "expired")] }
+    let outcome = try Executable().run("tail", "--url", "\(server.url)")
+    #expect(outcome.code == 1)
+    #expect(outcome.err.hasPrefix("belfry: unauthorized: expired\n"))
+  }
+}

@@ -1,0 +1,129 @@
+import BelfryClient
+import Foundation
+import Testing
+
+@testable import belfry
+
+@Suite struct PrintingTests {
+  private let utc = TimeZone(secondsFromGMT: 0) ?? .current
+
+  @Test func `columns are aligned by what a terminal shows, with nothing at a line's end`() {
+    var table = TextTable(["ID", "NAME", "BODY"])
+    table.add(["1", "alice", "hello"])
+    table.add(["1234", "鐘樓", "grüße"])
+    table.add(["5", "🔔", ""])
+    #expect(
+      table.lines
+        == [
+          "ID    NAME   BODY",
+          "1     alice  hello",
+          "1234  鐘樓   grüße",
+          "5     🔔",
+        ])
+  }
+
+  @Test func `a table without rows is nothing`() {
+    #expect(TextTable(["ID"]).lines.isEmpty)
+  }
+
+  @Test func `a wide cell is cut with an ellipsis, at a character`() {
+    #expect(VisibleText.fitted("abcdef", columnsLimit: 6) == "abcdef")
+    #expect(VisibleText.fitted("abcdefg", columnsLimit: 6) == "abcde…")
+    #expect(VisibleText.fitted("鐘鐘鐘鐘", columnsLimit: 6) == "鐘鐘…")
+    var table = TextTable(["BODY"])
+    table.add([String(repeating: "x", count: 500)])
+    #expect(table.lines[1].count == TextTable.cellColumns)
+  }
+
+  @Test func `no text of others commands the terminal`() {
+    #expect(VisibleText.of("plain grüße 🔔 e\u{301}") == "plain grüße 🔔 e\u{301}")
+    #expect(VisibleText.of("a\nb\tc\r") == "a\\nb\\tc\\r")
+    #expect(VisibleText.of("\u{1b}[2Jgone") == "\\u{1b}[2Jgone")
+    #expect(VisibleText.of("\u{9b}31m\u{7f}\u{0}") == "\\u{9b}31m\\u{7f}\\u{0}")
+    #expect(VisibleText.of("\u{202e}txt.exe\u{2066}\u{2028}") == "\\u{202e}txt.exe\\u{2066}\\u{2028}")
+  }
+
+  @Test(arguments: [
+    (0, "1970-01-01 00:00:00"), (1_767_981_731_999, "2026-01-09 18:02:11"), (-1_000, "1969-12-31 23:59:59"),
+  ])
+  func `times are readable`(milliseconds: Int64, text: String) {
+    #expect(TimeText.of(unixMilliseconds: milliseconds, in: utc) == text)
+  }
+
+  @Test func `times are in the zone asked for`() throws {
+    let berlin = try #require(TimeZone(identifier: "Europe/Berlin"))
+    #expect(TimeText.of(unixMilliseconds: 1_767_981_731_000, in: berlin) == "2026-01-09 19:02:11")
+  }
+
+  @Test func `facts are sorted, nested ones named with a dot, times readable`() {
+    let facts: [String: JSONValue] = [
+      "stamped": "all", "named": false, "memberSince": 1_767_981_731_000, "party": .null,
+      "read": ["readAt": 1_767_981_732_000, "count": 2], "list": [1, "two"],
+    ]
+    #expect(
+      FactText.rows(facts, in: utc) == [
+        ["list", #"[1,"two"]"#], ["memberSince", "2026-01-09 18:02:11"], ["named", "no"], ["party", "-"],
+        ["read.count", "2"], ["read.readAt", "2026-01-09 18:02:12"], ["stamped", "all"],
+      ])
+  }
+}
+
+@Suite struct FeedLineTests {
+  private let utc = TimeZone(secondsFromGMT: 0) ?? .current
+
+  private func notification(_ fields: String) throws -> BelfryClient.Notification {
+    let json = #"{"messageServerId":"7","time":1767981731000,"toType":2,"type":100"# + fields + "}"
+    return try JSONDecoder().decode(BelfryClient.Notification.self, from: Data(json.utf8))
+  }
+
+  private func text(_ event: FeedEvent) -> String {
+    FeedLine.text(event, nowMilliseconds: 1_767_981_740_000, in: utc)
+  }
+
+  @Test func `a notification is its time, space, type, sender and body`() throws {
+    let event = FeedEvent.notification(
+      try notification(#","serverId":"12","channelId":"34","fromAccount":"alice","body":"hi\n\u001b[2J""#),
+      cursor: "c")
+    #expect(text(event) == "2026-01-09 18:02:11  server 12 channel 34  custom  alice  hi\\n\\u{1b}[2J")
+  }
+
+  @Test func `a built-in shows its name and what it carries`() throws {
+    var kick = try notification(#","serverId":"12","attach":{"kickedAccids":["bob"]}"#)
+    kick.content.type = 12
+    #expect(
+      text(.notification(kick, cursor: "c"))
+        == #"2026-01-09 18:02:11  server 12  serverMemberKickDone  -  {"kickedAccids":["bob"]}"#)
+    kick.content.type = 9_999
+    kick.content.serverId = nil
+    kick.content.attach = nil
+    #expect(text(.notification(kick, cursor: "c")) == "2026-01-09 18:02:11  account  type 9999  -")
+  }
+
+  @Test func `other events are lines too`() throws {
+    let seven = try #require(MessageID("7"))
+    let nine = try #require(MessageID("9"))
+    let time = "2026-01-09 18:02:20  "
+    #expect(text(.read(.ids([seven, nine]))) == time + "read 7 9")
+    #expect(text(.read(.upTo(nine))) == time + "read everything up to 9")
+    #expect(text(.gap(from: seven, to: nine)) == time + "gap: what came between 7 and 9 is gone")
+    #expect(text(.kicked(reason: "draining", retry: true)) == time + "kicked: draining, coming back")
+    #expect(text(.kicked(reason: "replaced", retry: false)) == time + "kicked: replaced")
+    #expect(text(.device(["op": "join"])) == time + #"device {"op":"join"}"#)
+    #expect(
+      text(.updated(try notification(#","body":"new""#)))
+        == time + "updated 7  account  custom  -  new")
+  }
+
+  @Test func `as JSON each is an event, a cursor where there is one, and data`() throws {
+    let event = FeedEvent.notification(try notification(#","body":"hi""#), cursor: "1.a")
+    let line = try JSONLine.text(FeedLine(event))
+    #expect(line.hasPrefix(#"{"cursor":"1.a","data":{"body":"hi","messageServerId":"7""#))
+    #expect(line.hasSuffix(#""event":"notification"}"#))
+    #expect(!line.contains("\n"))
+    let seven = try #require(MessageID("7"))
+    #expect(try JSONLine.text(FeedLine(.read(.upTo(seven)))) == #"{"data":{"upTo":"7"},"event":"read"}"#)
+    #expect(
+      try JSONLine.text(FeedLine(.kicked(reason: "draining", retry: true)))
+        == #"{"data":{"reason":"draining","retry":true},"event":"kicked"}"#)
+  }
+}
