@@ -38,7 +38,7 @@ let package = Package(
     module("BelfryLoop", ["CLinux"]),
     module("BelfryRedis", ["CHiredis", "BelfryLoop"]),
     module("BelfryHTTP", ["CMicroHTTPD", "BelfryLoop"]),
-    module("BelfryStore", ["BelfryModel", "BelfryRedis"], resources: [.embedInCode("Functions")]),
+    module("BelfryStore", ["BelfryModel", "BelfryLoop", "BelfryRedis"], resources: [.embedInCode("Functions")]),
     module("BelfryHub", ["BelfryModel", "BelfryStore", "BelfryLoop"]),
     module(
       "BelfryServer",

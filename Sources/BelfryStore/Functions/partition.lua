@@ -1,0 +1,38 @@
+-- The keys and channels of a partition, by name. RedisLayout.swift says the same in Swift; no third place
+-- does. `prefix` is all that they share, `belfry:{<hash tag>}:`, and every function receives it as the name
+-- of the partition's clock, its one declared key: the others have the same hash tag and so the same slot.
+
+local function clock_key(prefix) return prefix .. 'clock' end
+local function log_key(prefix, space) return prefix .. 'log:' .. space end
+local function table_key(prefix, space, name) return prefix .. name .. ':' .. space end
+local function dedupe_key(prefix, bucket) return prefix .. 'dedupe:' .. string.format('%d', bucket) end
+local function outbox_key(prefix) return prefix .. 'outbox' end
+local function spaces_key(prefix, account) return prefix .. 'spaces:' .. account end
+local function read_key(prefix, account) return prefix .. 'read:' .. account end
+local function account_key(prefix, account) return prefix .. 'account:' .. account end
+local function live_channel(prefix, space) return prefix .. 'live:' .. space end
+local function personal_space(account) return 'account:' .. account end
+
+-- Gives the prefix and the partition's number.
+local function open_partition(keys)
+  local prefix, number = string.match(keys[1] or '', '^(belfry:{(%d+)%.%d+}:)clock$')
+  if not prefix then error('belfry: the first key must be the clock of a partition') end
+  return prefix, tonumber(number)
+end
+
+-- Redis's `unpack` puts every argument on Lua's stack, which holds 8,000.
+local ARGUMENTS_PER_CALL = 1000
+
+-- Calls the command on as many arguments at a time as the stack holds; gives the sum of the replies.
+local function call_in_chunks(command, key, arguments)
+  local sum = 0
+  for first = 1, #arguments, ARGUMENTS_PER_CALL do
+    local last = math.min(first + ARGUMENTS_PER_CALL - 1, #arguments)
+    sum = sum + redis.call(command, key, unpack(arguments, first, last))
+  end
+  return sum
+end
+
+local function register(name, callback)
+  redis.register_function('belfry_' .. name .. '_' .. VERSION, callback)
+end

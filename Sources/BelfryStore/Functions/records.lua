@@ -1,0 +1,76 @@
+-- Records. A record that is not there is the empty text in arguments; no record is empty itself.
+--
+-- Arguments come in groups, one per table: the table's name, how many fields, then the fields and, in a
+-- group of their own, the texts. So a group goes to HMGET as it stands.
+
+-- Whether each record is still what was read. Gives the position after the groups. One call per group.
+local function are_unchanged(prefix, space, arguments, at)
+  local groups = tonumber(arguments[at])
+  at = at + 1
+  for _ = 1, groups do
+    local key, count = table_key(prefix, space, arguments[at]), tonumber(arguments[at + 1])
+    local first = at + 2
+    if count == 1 then
+      if (redis.call('HGET', key, arguments[first]) or '') ~= arguments[first + 1] then return false end
+    else
+      local texts = redis.call('HMGET', key, unpack(arguments, first, first + count - 1))
+      for index = 1, count do
+        if (texts[index] or '') ~= arguments[first + count + index - 1] then return false end
+      end
+    end
+    at = first + 2 * count
+  end
+  return true, at
+end
+
+-- Reads the groups of fields with texts, without looking at any record.
+local function read_groups(arguments, at)
+  local groups = {}
+  for index = 1, tonumber(arguments[at]) do
+    local group = { name = arguments[at + 1], count = tonumber(arguments[at + 2]), first = at + 3 }
+    groups[index] = group
+    at = group.first + 2 * group.count - 1
+  end
+  return groups, at + 1
+end
+
+local function read_list(arguments, at)
+  local list, count = {}, tonumber(arguments[at])
+  for index = 1, count do list[index] = arguments[at + index] end
+  return list, at + count + 1
+end
+
+-- How long a table will be once the groups are written.
+local function length_after(key, name, groups, arguments)
+  local length = redis.call('HLEN', key)
+  for _, group in ipairs(groups) do
+    if group.name == name then
+      local texts = redis.call('HMGET', key, unpack(arguments, group.first, group.first + group.count - 1))
+      for index = 1, group.count do
+        local is_there, will_be = texts[index], arguments[group.first + group.count + index - 1] ~= ''
+        if will_be and not is_there then length = length + 1 end
+        if is_there and not will_be then length = length - 1 end
+      end
+    end
+  end
+  return length
+end
+
+-- Makes each record of the groups what it shall be. `marks` puts ids in the place of the two characters that
+-- stand for them: 1 for the last id before this commit, 2 for its own last.
+local function write_groups(prefix, space, groups, arguments, marks)
+  for _, group in ipairs(groups) do
+    local key, set, removed = table_key(prefix, space, group.name), {}, {}
+    for index = group.first, group.first + group.count - 1 do
+      local field, text = arguments[index], arguments[index + group.count]
+      if text == '' then
+        removed[#removed + 1] = field
+      else
+        set[#set + 1] = field
+        set[#set + 1] = string.gsub(text, '[\1\2]', marks)
+      end
+    end
+    call_in_chunks('HSET', key, set)
+    call_in_chunks('HDEL', key, removed)
+  end
+end

@@ -1,0 +1,28 @@
+-- relay: an account's index learns that it joined or left a space of another partition. A change that comes
+-- twice, or after a later one, changes nothing.
+
+local function relay(keys, arguments)
+  local prefix, partition = open_partition(keys)
+  local account, space, kind, version = unpack(arguments, 1, 4)
+  local personal = personal_space(account)
+  local known = redis.call('HGET', spaces_key(prefix, account), space)
+  local known_version, added_at
+  if known then
+    known_version, added_at = string.match(known, '^%a+ (%S+) (%S+)$')
+    if known_version and not is_before(known_version, version) then return 0 end
+  end
+
+  -- Who leaves has had the space in their feed all along, so no cursor has to take it in anew.
+  if kind == 'joined' or not added_at then
+    local clock = read_clock(prefix, partition, personal)
+    added_at = take_id(clock)
+    -- The account's own space is entered even if nothing was ever appended to it: the clock is also the
+    -- list of the partition's accounts, by which the sweep finds them.
+    redis.call('HSET', clock_key(prefix), 'last', added_at, personal, clock.last_of_space)
+  end
+  redis.call('HSET', spaces_key(prefix, account), space, kind .. ' ' .. version .. ' ' .. added_at)
+  publish(prefix, personal, 'index')
+  return 1
+end
+
+register('relay', relay)

@@ -1,0 +1,137 @@
+-- The sweep's steps. Each is bounded, however large what it walks through: the broker calls them one after
+-- the other, and Redis serves everybody else in between.
+
+local STEP = 200
+
+local function is_over(prefix, space)
+  local settings = redis.call('HGET', table_key(prefix, space, 'settings'), 'settings')
+  local is_read, record = pcall(cjson.decode, settings or '')
+  return is_read and type(record) == 'table' and type(record.removedAt) == 'number'
+end
+
+-- Whether anything is kept about the account beside its log.
+local function has_account(prefix, account)
+  return redis.call('EXISTS', spaces_key(prefix, account), read_key(prefix, account),
+    account_key(prefix, account)) > 0
+end
+
+-- An empty log needs no key. A letter is over with its entry; an account's own space leaves the clock when
+-- nothing is kept about the account and no reader can remember its last entry.
+local function drop_empty_log(prefix, space, last, floor)
+  redis.call('UNLINK', log_key(prefix, space), table_key(prefix, space, 'amendments'))
+  local kind, name = string.match(space, '^(%a+):(.*)$')
+  local is_forgotten = kind == 'letter'
+    or (kind == 'account' and is_before(last, floor) and not has_account(prefix, name))
+  if is_forgotten then redis.call('HDEL', clock_key(prefix), space) end
+end
+
+-- Trims one log, by whole nodes: to cut into one would move its rest for no gain.
+-- Gives: the first entry left ('' if none), former members, amendments, whether the space is over.
+local function sweep_space(keys, arguments)
+  local prefix = open_partition(keys)
+  local space, floor, entries_max = unpack(arguments, 1, 3)
+  local key = log_key(prefix, space)
+  redis.call('XTRIM', key, 'MINID', '~', floor)
+  redis.call('XTRIM', key, 'MAXLEN', '~', entries_max)
+  local first = redis.call('XRANGE', key, '-', '+', 'COUNT', 1)[1]
+  if not first then
+    local last = redis.call('HGET', clock_key(prefix), space)
+    if last then drop_empty_log(prefix, space, last, floor) end
+  end
+  return {
+    first and first[1] or '',
+    redis.call('HLEN', table_key(prefix, space, 'former')),
+    redis.call('HLEN', table_key(prefix, space, 'amendments')),
+    (not first and is_over(prefix, space)) and 1 or 0,
+  }
+end
+
+-- One step through a hash: removes the fields of which `is_to_go(field, text)`. Gives the next cursor.
+local function sweep_hash(key, cursor, is_to_go)
+  local reply = redis.call('HSCAN', key, cursor, 'COUNT', STEP)
+  local gone = {}
+  for index = 1, #reply[2], 2 do
+    if is_to_go(reply[2][index], reply[2][index + 1]) then gone[#gone + 1] = reply[2][index] end
+  end
+  call_in_chunks('HDEL', key, gone)
+  return reply[1]
+end
+
+-- Former members whose last stay ended before the floor.
+local function sweep_former(keys, arguments)
+  local prefix = open_partition(keys)
+  local space, cursor, floor = unpack(arguments, 1, 3)
+  return sweep_hash(table_key(prefix, space, 'former'), cursor, function(_, record)
+    local through = string.match(record, '^%a %S*,(%d+%-%d+)')
+    return through and is_before(through, floor)
+  end)
+end
+
+-- Amendments of entries before the floor, a decimal id.
+local function sweep_amendments(keys, arguments)
+  local prefix = open_partition(keys)
+  local space, cursor, floor = unpack(arguments, 1, 3)
+  return sweep_hash(table_key(prefix, space, 'amendments'), cursor, function(id)
+    return is_decimal_before(id, floor)
+  end)
+end
+
+-- Spaces left so long ago, and letters so old, that nothing in them can still be seen.
+local function sweep_index(keys, arguments)
+  local prefix = open_partition(keys)
+  local account, cursor, floor = unpack(arguments, 1, 3)
+  return sweep_hash(spaces_key(prefix, account), cursor, function(space, entry)
+    local kind, version = string.match(entry, '^(%a+) (%d+%-%d+) ')
+    return version and (kind == 'left' or string.sub(space, 1, 7) == 'letter:') and is_before(version, floor)
+  end)
+end
+
+-- Read marks of entries that nobody can see any more, or that the watermark covers.
+local function sweep_read(keys, arguments)
+  local prefix = open_partition(keys)
+  local account, cursor, floor = unpack(arguments, 1, 3)
+  local key = read_key(prefix, account)
+  if redis.call('EXISTS', key) == 1 then return prune_step(key, cursor, floor) end
+  local watermark = redis.call('HGET', account_key(prefix, account), 'watermark')
+  if watermark and is_decimal_before(watermark, floor) then
+    redis.call('HDEL', account_key(prefix, account), 'watermark')
+  end
+  return '0'
+end
+
+-- Everything of a space that is over. `channels` are the names of the tables that depend on its records.
+local function drop_space(keys, arguments)
+  local prefix = open_partition(keys)
+  local space = arguments[1]
+  if redis.call('EXISTS', log_key(prefix, space)) == 1 or not is_over(prefix, space) then return 0 end
+  for _, channel in ipairs(redis.call('HKEYS', table_key(prefix, space, 'channels'))) do
+    redis.call('UNLINK', table_key(prefix, space, 'channel:' .. channel))
+  end
+  for _, name in ipairs({ 'roster', 'former', 'channels', 'amendments', 'settings' }) do
+    redis.call('UNLINK', table_key(prefix, space, name))
+  end
+  redis.call('HDEL', clock_key(prefix), space)
+  return 1
+end
+
+-- Dedupe buckets in which nothing can be found any more.
+local function sweep_dedupe(keys, arguments)
+  local prefix, partition = open_partition(keys)
+  local window = tonumber(arguments[1])
+  local clock = read_clock(prefix, partition, 'last')
+  local bucket = tonumber(clock.bucket)
+  if not bucket or bucket + 2 * window > math.max(clock.now, clock.ms) then return 0 end
+  local before = redis.call('HGET', clock_key(prefix), 'dedupe-before')
+  if before then redis.call('UNLINK', dedupe_key(prefix, before)) end
+  redis.call('UNLINK', dedupe_key(prefix, bucket))
+  redis.call('HDEL', clock_key(prefix), 'dedupe', 'dedupe-before')
+  return 1
+end
+
+register('sweep_space', sweep_space)
+register('sweep_former', sweep_former)
+register('sweep_amendments', sweep_amendments)
+register('sweep_index', sweep_index)
+register('sweep_read', sweep_read)
+register('sweep_dedupe', sweep_dedupe)
+register('drop_space', drop_space)

@@ -1,0 +1,130 @@
+import BelfryModel
+
+/// The messages of a live channel, as text: a header line of words, then what it announces.
+///
+///     appended <id> <predecessor>         the next two lines: audience, content
+///     passing <id>                        the next two lines: audience, content
+///     amended <id> <update time>          the next two lines: audience, content
+///     standings                           the next line: accids
+///     read <watermark> <upTo> <device>    the next line: ids; `-` stands for none
+///     index
+///
+/// Ids are stream ids in the first three, as Lua has them, and decimal in `read`.
+enum LiveText {
+  static func amended(_ entry: LogEntry) -> String {
+    "amended \(entry.id.streamForm) \(entry.updateTime ?? 0)\n\(entry.audience.text)\n\(entry.contentJSON)"
+  }
+
+  static func read(_ echo: ReadEcho) -> String {
+    let words = [echo.watermark?.text, echo.upTo?.text, echo.device?.text].map { $0 ?? "-" }
+    return "read " + words.joined(separator: " ") + "\n" + echo.items.map(\.text).joined(separator: " ")
+  }
+}
+
+extension LiveMessage {
+  /// Nil when the bytes are not a message: anybody with access to Redis can publish anything.
+  init?(bytes: [UInt8]) {
+    var lines = LiveLines(bytes)
+    let words = lines.next().split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+    guard let kind = words.first.flatMap({ Kind($0) }), words.count == kind.wordCount else { return nil }
+    switch kind {
+    case .appended:
+      guard let predecessor = MessageID(streamBytes: words[2]), let entry = lines.entry(words[1])
+      else { return nil }
+      self = .appended(entry, predecessor: predecessor)
+    case .passing:
+      guard let entry = lines.entry(words[1]) else { return nil }
+      self = .passing(entry)
+    case .amended:
+      guard let time = Int64(digits: words[2]), let entry = lines.entry(words[1], updateTime: time)
+      else { return nil }
+      self = .amended(entry)
+    case .standings:
+      guard let accounts = lines.words(AccountID.init(bytes:)) else { return nil }
+      self = .standings(accounts)
+    case .read:
+      guard let echo = ReadEcho(words, lines.words(MessageID.init(decimalBytes:))) else { return nil }
+      self = .read(echo)
+    case .index:
+      self = .index
+    }
+  }
+
+  private enum Kind: String, CaseIterable {
+    case appended, passing, amended, standings, read, index
+
+    /// With the word itself.
+    var wordCount: Int {
+      switch self {
+      case .appended, .amended: 3
+      case .passing: 2
+      case .read: 4
+      case .standings, .index: 1
+      }
+    }
+
+    init?(_ bytes: ArraySlice<UInt8>) {
+      guard let found = Self.all.first(where: { bytes.elementsEqual($0.bytes) }) else { return nil }
+      self = found.kind
+    }
+
+    private static let all = allCases.map { (kind: $0, bytes: Array($0.rawValue.utf8)) }
+  }
+}
+
+/// What is left of a message, line by line.
+private struct LiveLines {
+  private var rest: ArraySlice<UInt8>
+
+  init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+  mutating func next() -> ArraySlice<UInt8> {
+    let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+    rest = rest.dropFirst(line.count + 1)
+    return line
+  }
+
+  /// The audience's line, and all that follows: the content.
+  mutating func entry(_ id: ArraySlice<UInt8>, updateTime: Int64? = nil) -> LogEntry? {
+    guard let id = MessageID(streamBytes: id) else { return nil }
+    let audience = next()
+    return LogEntry(id: id, audience: audience, content: rest, updateTime: updateTime)
+  }
+
+  /// The words of the next line; nil if one of them cannot be read.
+  mutating func words<Value>(_ read: (ArraySlice<UInt8>) -> Value?) -> [Value]? {
+    var values: [Value] = []
+    for word in next().split(separator: UInt8(ascii: " ")) {
+      guard let value = read(word) else { return nil }
+      values.append(value)
+    }
+    return values
+  }
+}
+
+extension ReadEcho {
+  fileprivate init?(_ words: [ArraySlice<UInt8>], _ items: [MessageID]?) {
+    guard let items else { return nil }
+    self.init(items: items, watermark: nil, upTo: nil, device: nil)
+    if !words[1].isNone {
+      guard let id = MessageID(decimalBytes: words[1]) else { return nil }
+      watermark = id
+    }
+    if !words[2].isNone {
+      guard let id = MessageID(decimalBytes: words[2]) else { return nil }
+      upTo = id
+    }
+    if !words[3].isNone {
+      guard let device = DeviceID(String(decoding: words[3], as: UTF8.self)) else { return nil }
+      self.device = device
+    }
+  }
+}
+
+extension ArraySlice<UInt8> {
+  fileprivate var isNone: Bool { count == 1 && first == UInt8(ascii: "-") }
+}
+
+extension AccountID {
+  fileprivate init?(bytes: ArraySlice<UInt8>) { self.init(String(decoding: bytes, as: UTF8.self)) }
+}

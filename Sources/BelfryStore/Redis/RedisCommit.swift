@@ -1,0 +1,40 @@
+package import BelfryModel
+import BelfryRedis
+
+extension RedisStore {
+  package func commit(_ transaction: Transaction) async throws(StoreError) -> CommitOutcome {
+    let place = "commit \(transaction.space)"
+    let command = try RedisCommand(committing: transaction, limits)
+    let reply = try await call(command, at: place)
+    let words = try reading(at: place) { () throws(RedisError) in try reply.array().map(text) }
+    guard let outcome = CommitOutcome(words, transaction) else {
+      throw StoreError(.corrupt, "the function's answer \(words)", at: place)
+    }
+    return outcome
+  }
+}
+
+private func text(_ reply: RedisReply) throws(RedisError) -> String { try reply.string() }
+
+extension CommitOutcome {
+  /// Nil when the words are not an answer of `send` or `commit`.
+  fileprivate init?(_ words: [String], _ transaction: Transaction) {
+    let ids = words.dropFirst().map { MessageID(streamForm: $0) }
+    switch words.first {
+    case "committed":
+      guard !ids.contains(nil), let before = ids.first ?? nil,
+        ids.count == transaction.announcements.count + 1
+      else { return nil }
+      self = .committed(Commit(ids: ids.dropFirst().compactMap(\.self), before: before))
+    case "duplicate":
+      guard let first = ids.first ?? nil else { return nil }
+      self = .duplicate(of: first)
+    case "different": self = .differentContent
+    case "conflict": self = .conflict
+    case "ceiling":
+      guard let table = transaction.ceilings.keys.first(where: { $0.name == words.last }) else { return nil }
+      self = .ceiling(table)
+    default: return nil
+    }
+  }
+}

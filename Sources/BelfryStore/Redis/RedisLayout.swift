@@ -1,0 +1,51 @@
+import BelfryModel
+
+/// The keys and channels of a partition, by name; docs/redis-layout.md says what each holds.
+/// `Functions/partition.lua` says the same in Lua, and no third place does.
+///
+/// All names of a partition share its hash tag, so that whatever one function touches is in one slot.
+enum RedisLayout {
+  static func prefix(_ partition: Partition) -> String { prefixes[partition.number] }
+
+  private static let prefixes = Partition.allCases.map { "belfry:{\($0.hashTag)}:" }
+
+  /// Hash: `last`, the last id allotted; by space, the last one appended to its log; and which dedupe
+  /// buckets there are. It is the list of the partition's spaces and accounts, too.
+  static func clock(_ partition: Partition) -> String { prefix(partition) + "clock" }
+
+  /// Stream: the entries of a space.
+  static func log(_ space: SpaceID) -> String { prefix(space.partition) + "log:" + space.key }
+
+  /// Hash: one kind of record.
+  static func table(_ address: TableAddress) -> String {
+    prefix(address.space.partition) + address.table.name + ":" + address.space.key
+  }
+
+  /// Hash: index changes to relay.
+  static func outbox(_ partition: Partition) -> String { prefix(partition) + "outbox" }
+
+  /// Hash: the spaces an account belongs or belonged to.
+  static func spaces(of account: AccountID) -> String { key("spaces", of: account) }
+
+  /// Set: what an account has read above its watermark.
+  static func read(of account: AccountID) -> String { key("read", of: account) }
+
+  /// Hash: `watermark`, up to which the account has read everything.
+  static func account(_ account: AccountID) -> String { key("account", of: account) }
+
+  /// Sharded channel: what happens in a space.
+  static func live(_ space: SpaceID) -> String { prefix(space.partition) + "live:" + space.key }
+
+  /// An account's keys lie in the partition of its own space.
+  private static func key(_ name: String, of account: AccountID) -> String {
+    prefix(SpaceID.personal(account).partition) + name + ":" + account.text
+  }
+}
+
+extension RedisLayout {
+  // Fields of the clock that are not spaces.
+  static let lastField = "last"
+  static let watermarkField = "watermark"
+  /// What stands for "no id yet".
+  static let noID = "0-0"
+}

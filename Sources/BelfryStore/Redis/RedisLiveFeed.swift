@@ -1,0 +1,63 @@
+package import BelfryLoop
+package import BelfryModel
+package import BelfryRedis
+
+/// What happens in spaces, from their live channels in Redis. It has a connection of its own, and like
+/// the store it belongs to its loop.
+package final class RedisLiveFeed: LiveFeed {
+  private let subscriber: RedisSubscriber
+  private let clock: RedisClock
+  /// The spaces wanted, by channel.
+  private var spaces: [String: SpaceID] = [:]
+  /// Messages that could not be read; they are ignored.
+  package private(set) var unreadableMessages = 0
+
+  package var onMessage: ((SpaceID, LiveMessage) -> Void)?
+  package var onConnected: ((Bool) -> Void)?
+
+  /// - Parameter store: of the same loop and the same Redis. It knows Redis's time.
+  package init(
+    loop: EventLoop, endpoint: RedisEndpoint, store: RedisStore, redisLimits: RedisLimits = RedisLimits()
+  ) {
+    subscriber = RedisSubscriber(loop: loop, endpoint: endpoint, limits: redisLimits)
+    clock = store.clock
+  }
+
+  package func start() {
+    subscriber.onMessage = { [weak self] channel, payload in self?.hear(payload, on: channel) }
+    subscriber.onStateChange = { [weak self] state in self?.onConnected?(state == .connected) }
+    subscriber.start()
+  }
+
+  package func close() { subscriber.close() }
+
+  /// Redis was heard then, so what it had published before has arrived.
+  package var heardUpToMilliseconds: Int64 {
+    subscriber.lastHeard.flatMap { clock.milliseconds(at: $0) } ?? 0
+  }
+
+  package func subscribe(_ space: SpaceID) async throws(StoreError) {
+    let channel = RedisLayout.live(space)
+    spaces[channel] = space
+    do throws(RedisError) {
+      try await subscriber.subscribe(channel)
+    } catch {
+      throw StoreError(error, at: "subscribe \(space)")
+    }
+  }
+
+  package func unsubscribe(_ space: SpaceID) {
+    let channel = RedisLayout.live(space)
+    spaces[channel] = nil
+    subscriber.unsubscribe(channel)
+  }
+
+  private func hear(_ payload: [UInt8], on channel: String) {
+    guard let space = spaces[channel] else { return }
+    guard let message = LiveMessage(bytes: payload) else {
+      unreadableMessages += 1
+      return
+    }
+    onMessage?(space, message)
+  }
+}

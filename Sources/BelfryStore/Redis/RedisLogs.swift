@@ -1,0 +1,209 @@
+package import BelfryModel
+import BelfryRedis
+
+extension RedisStore {
+  /// Entries asked for in one pipeline. At some 20 KiB for the largest, its replies stay within 40 MiB.
+  static let entriesPerPipeline = 2_000
+
+  package func entries(_ requests: [LogRequest]) async throws(StoreError) -> [[LogEntry]] {
+    var answers: [[LogEntry]] = []
+    var first = 0
+    while first < requests.count {
+      var last = first
+      var entries = requests[first].limit
+      while last + 1 < requests.count, entries + requests[last + 1].limit <= Self.entriesPerPipeline {
+        last += 1
+        entries += requests[last].limit
+      }
+      answers += try await read(requests[first...last])
+      first = last + 1
+    }
+    return answers
+  }
+
+  package func lastIDs(of partitions: [Partition]) async throws(StoreError) -> [MessageID] {
+    let commands = partitions.map { RedisCommand("HGET", RedisLayout.clock($0), RedisLayout.lastField) }
+    let replies = try await pipeline(commands, at: "last ids")
+    return try reading(at: "last ids") { () throws(RedisError) in
+      try replies.map { reply throws(RedisError) in try reply.ifPresent?.messageID() ?? .zero }
+    }
+  }
+
+  package func spaces(in partition: Partition) async throws(StoreError) -> [SpaceID] {
+    var spaces: Set<SpaceID> = []
+    try await scanClock(of: partition) { (page: [ClockField]) throws(StoreError) in
+      for field in page where field.last != .zero { spaces.insert(field.space) }
+    }
+    return spaces.sorted { $0.key < $1.key }
+  }
+}
+
+// MARK: - Reading
+
+extension RedisStore {
+  private func read(_ requests: ArraySlice<LogRequest>) async throws(StoreError) -> [[LogEntry]] {
+    var pages: [LogPage] = requests.map { LogPage($0) }
+    var amendedSpaces: Set<SpaceID> = []
+    // Once, unless something in a log is no entry and its place has to be filled.
+    while true {
+      let open = pages.indices.filter { !pages[$0].isComplete }
+      if open.isEmpty { break }
+      var commands: [RedisCommand] = []
+      for index in open {
+        let space = pages[index].request.space
+        commands.append(pages[index].command)
+        commands.append(RedisCommand("HLEN", RedisLayout.table(TableAddress(space, .amendments))))
+      }
+      let replies = try await pipeline(commands, at: "entries")
+      try reading(at: "entries") { () throws(RedisError) in
+        for (index, reply) in zip(open, stride(from: 0, to: replies.count, by: 2)) {
+          try pages[index].take(replies[reply])
+          if try replies[reply + 1].integer() > 0 { amendedSpaces.insert(pages[index].request.space) }
+        }
+      }
+    }
+    return try await amend(pages, in: amendedSpaces)
+  }
+
+  /// Puts in the place of each entry what became of it.
+  private func amend(_ pages: [LogPage], in spaces: Set<SpaceID>) async throws(StoreError) -> [[LogEntry]] {
+    var answers = pages.map(\.entries)
+    let amended = pages.indices.filter { spaces.contains(pages[$0].request.space) && !answers[$0].isEmpty }
+    let commands = amended.map { index in
+      var command = RedisCommand(
+        "HMGET", RedisLayout.table(TableAddress(pages[index].request.space, .amendments)))
+      for entry in answers[index] { command.append(entry.id.text) }
+      return command
+    }
+    let replies = try await pipeline(commands, at: "entries")
+    for (index, reply) in zip(amended, replies) {
+      let place = "amendments \(pages[index].request.space)"
+      let count = answers[index].count
+      let texts = try reading(at: place) { () throws(RedisError) in try reply.array(count: count) }
+      for (position, text) in texts.enumerated() {
+        let amendment = try reading(at: place) { () throws(RedisError) in try text.ifPresent?.string() }
+        if let amendment { try answers[index][position].apply(amendment, at: place) }
+      }
+    }
+    return answers
+  }
+}
+
+extension LogEntry {
+  fileprivate mutating func apply(_ text: String, at place: String) throws(StoreError) {
+    guard let amendment = RecordJSON.value(AmendmentRecord.self, text),
+      let content = RecordJSON.value(NotificationContent.self, contentJSON)
+    else { throw StoreError(.corrupt, "entry \(id) or its amendment", at: place) }
+    contentJSON = try json(amendment.applied(to: content), at: place)
+    updateTime = amendment.updateTime
+  }
+}
+
+/// What was read of one request.
+private struct LogPage {
+  let request: LogRequest
+  private(set) var entries: [LogEntry] = []
+  private(set) var isComplete: Bool
+  /// Where to read on, as XRANGE wants it.
+  private var start: String
+
+  init(_ request: LogRequest) {
+    self.request = request
+    start = request.after == .zero ? "-" : "(" + request.after.streamForm
+    isComplete = request.limit <= 0 || request.after >= request.through
+  }
+
+  private var missing: Int { request.limit - entries.count }
+
+  var command: RedisCommand {
+    RedisCommand(
+      "XRANGE", RedisLayout.log(request.space), start,
+      request.through == .last ? "+" : request.through.streamForm, "COUNT", missing)
+  }
+
+  /// Something that is no entry, put there by hand perhaps, is nobody's to see. It must not stand in
+  /// the way of what follows, nor make a full page look like the last one.
+  mutating func take(_ reply: RedisReply) throws(RedisError) {
+    let items = try reply.array()
+    isComplete = items.count < missing
+    for item in items {
+      let parts = try item.array(count: 2)
+      start = "(" + (try parts[0].string())
+      if let entry = LogEntry(streamID: try parts[0].bytes(), fields: parts[1]) { entries.append(entry) }
+    }
+    if missing <= 0 { isComplete = true }
+  }
+}
+
+extension LogEntry {
+  fileprivate init?(streamID: [UInt8], fields: RedisReply) {
+    guard let id = MessageID(streamBytes: streamID[...]), case .array(let fields) = fields else { return nil }
+    var audience: [UInt8]?
+    var content: [UInt8]?
+    for index in stride(from: 0, to: fields.count - 1, by: 2) {
+      guard case .bulk(let name) = fields[index], case .bulk(let value) = fields[index + 1] else {
+        return nil
+      }
+      if name == Self.audienceField { audience = value }
+      if name == Self.notificationField { content = value }
+    }
+    guard let audience, let content else { return nil }
+    self.init(id: id, audience: audience[...], content: content[...])
+  }
+
+  private static let audienceField = Array("audience".utf8)
+  private static let notificationField = Array("notification".utf8)
+}
+
+// MARK: - The clock's fields
+
+/// A space in its partition's clock.
+struct ClockField {
+  var space: SpaceID
+  /// Zero for an account whose own space has no entry yet.
+  var last: MessageID
+}
+
+extension RedisStore {
+  /// Spaces looked at in one step. The sweep makes two or three calls for each.
+  private static let clockStep = 100
+
+  /// Gives every space and account of a partition, some of them twice perhaps.
+  func scanClock(
+    of partition: Partition, _ body: ([ClockField]) async throws(StoreError) -> Void
+  ) async throws(StoreError) {
+    let place = "clock \(partition.number)"
+    var cursor = "0"
+    repeat {
+      let scan = RedisCommand("HSCAN", RedisLayout.clock(partition), cursor, "COUNT", Self.clockStep)
+      let reply = try await pipeline([scan], at: place)[0]
+      let (next, fields) = try reading(at: place) { () throws(RedisError) in try reply.scanned() }
+      cursor = next
+      try await body(
+        fields.compactMap { name, value in
+          // Its other fields, `last` and so on, are no spaces.
+          SpaceID(key: name).map { ClockField(space: $0, last: MessageID(streamForm: value) ?? .zero) }
+        })
+    } while cursor != "0"
+  }
+}
+
+extension RedisReply {
+  /// The reply of HSCAN: where to go on, and pairs of field and value.
+  func scanned() throws(RedisError) -> (next: String, fields: [(String, String)]) {
+    let parts = try array(count: 2)
+    let items = try parts[1].array()
+    var fields: [(String, String)] = []
+    for index in stride(from: 0, to: items.count - 1, by: 2) {
+      fields.append((try items[index].string(), try items[index + 1].string()))
+    }
+    return (try parts[0].string(), fields)
+  }
+
+  func messageID() throws(RedisError) -> MessageID {
+    guard let id = MessageID(streamBytes: try bytes()[...]) else {
+      throw RedisError(.unexpectedReply, cause: "wanted a stream id", place: "reply")
+    }
+    return id
+  }
+}

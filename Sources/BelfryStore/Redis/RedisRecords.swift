@@ -1,0 +1,85 @@
+package import BelfryModel
+import BelfryRedis
+
+extension RedisStore {
+  package func records(_ addresses: [RecordAddress]) async throws(StoreError) -> Records {
+    let reads = RecordReads(addresses)
+    let replies = try await pipeline(reads.commands, at: "records")
+    return Records(try reading(at: "records") { () throws(RedisError) in try reads.texts(replies) })
+  }
+
+  package func counts(_ tables: [TableAddress]) async throws(StoreError) -> [Int] {
+    let commands = tables.map { RedisCommand("HLEN", RedisLayout.table($0)) }
+    let replies = try await pipeline(commands, at: "counts")
+    return try reading(at: "counts") { () throws(RedisError) in try replies.map(integer) }
+  }
+}
+
+/// One HMGET per table; those of one space in a MULTI, so that all of it is as of one moment. Otherwise
+/// an account that leaves in between could be found neither among the members nor among the former.
+private struct RecordReads {
+  private struct Read {
+    var table: TableAddress
+    var addresses: [RecordAddress]
+  }
+
+  /// By space, in the order of the commands.
+  private var spaces: [[Read]] = []
+
+  init(_ addresses: [RecordAddress]) {
+    var places: [TableAddress: (space: Int, table: Int)] = [:]
+    var spacePlaces: [SpaceID: Int] = [:]
+    for address in addresses {
+      let table = address.tableAddress
+      if let place = places[table] {
+        spaces[place.space][place.table].addresses.append(address)
+        continue
+      }
+      let space = spacePlaces[table.space] ?? spaces.count
+      if space == spaces.count {
+        spaces.append([])
+        spacePlaces[table.space] = space
+      }
+      places[table] = (space, spaces[space].count)
+      spaces[space].append(Read(table: table, addresses: [address]))
+    }
+  }
+
+  var commands: [RedisCommand] {
+    var commands: [RedisCommand] = []
+    for reads in spaces {
+      if reads.count > 1 { commands.append(RedisCommand("MULTI")) }
+      for read in reads {
+        var command = RedisCommand("HMGET", RedisLayout.table(read.table))
+        for address in read.addresses { command.append(address.field) }
+        commands.append(command)
+      }
+      if reads.count > 1 { commands.append(RedisCommand("EXEC")) }
+    }
+    return commands
+  }
+
+  func texts(_ replies: [RedisReply]) throws(RedisError) -> [RecordAddress: String?] {
+    var texts: [RecordAddress: String?] = [:]
+    var rest = replies[...]
+    for reads in spaces {
+      let answers: [RedisReply]
+      if reads.count > 1 {
+        // MULTI, one QUEUED per command, and all the answers in EXEC's.
+        rest = rest.dropFirst(reads.count + 1)
+        answers = try rest.removeFirst().array(count: reads.count)
+      } else {
+        answers = [rest.removeFirst()]
+      }
+      for (read, answer) in zip(reads, answers) {
+        let values = try answer.array(count: read.addresses.count)
+        for (address, value) in zip(read.addresses, values) {
+          texts[address] = .some(try value.ifPresent?.string())
+        }
+      }
+    }
+    return texts
+  }
+}
+
+private func integer(_ reply: RedisReply) throws(RedisError) -> Int { Int(try reply.integer()) }
