@@ -59,6 +59,8 @@ let package = Package(
       name: "ModelSamples", dependencies: ["BelfryModel"], path: "Tests/ModelSamples", swiftSettings: rules),
 
     tests("BelfryModelTests", ["BelfryModel", "ModelSamples"]),
+    tests(
+      "StorePropertyTests", ["BelfryModel", "BelfryStore", "BelfryLoop", "ModelSamples", "RedisFixture"]),
     tests("BelfryLoopTests", ["BelfryLoop"]),
     tests("BelfryRedisTests", ["BelfryRedis", "BelfryLoop", "RedisFixture"]),
     tests("BelfryHTTPTests", ["BelfryHTTP", "BelfryLoop"]),

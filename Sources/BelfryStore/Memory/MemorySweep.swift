@@ -17,7 +17,9 @@ extension MemoryStore {
       sweepIndex(of: account, floor)
     }
     for account in readStates.keys where SpaceID.personal(account).partition == partition {
-      readStates[account]?.above = readState(of: account).above.filter { $0 >= floor }
+      var state = readState(of: account)
+      state.above = state.above.filter { $0 >= floor }
+      readStates[account] = state
     }
   }
 

@@ -1,0 +1,92 @@
+import BelfryModel
+import BelfryStore
+
+/// A store with one thing wrong with it, to see that the walk finds out.
+final class FaultyStore: Store {
+  enum Fault: CaseIterable {
+    case ignoresThreshold, thresholdOffByOne, forgetsDedupe, ignoresPreconditions, ignoresCeilings
+    case losesAnIndexChange, keepsChannelRosters, staleAmendments, countsReadTwice, keepsReadLetters
+    case dropsTheOldestEntry, joinsTooEarly, leavesTooEarly
+  }
+
+  private let store: MemoryStore
+  private let fault: Fault
+
+  init(_ store: MemoryStore, _ fault: Fault) {
+    self.store = store
+    self.fault = fault
+  }
+
+  func commit(_ transaction: Transaction) throws(StoreError) -> CommitOutcome {
+    var transaction = transaction
+    switch fault {
+    case .ignoresThreshold: stamp(&transaction) { _ in .all }
+    case .thresholdOffByOne:
+      let members = store.counts([TableAddress(transaction.space, .roster)])[0]
+      stamp(&transaction) { $0 && members == Cast.limits.subscriptionThreshold ? .subscribed : nil }
+    case .forgetsDedupe: transaction.dedupe = nil
+    case .ignoresPreconditions: transaction.preconditions = [:]
+    case .ignoresCeilings: transaction.ceilings = [:]
+    case .losesAnIndexChange: transaction.indexChanges.removeAll { $0.kind == .left }
+    case .keepsChannelRosters: transaction.removedTables = []
+    case .joinsTooEarly: replace(MessageID.beforeThisCommitMark, by: MessageID.zero, in: &transaction)
+    case .leavesTooEarly:
+      let last = store.lastIDs(of: [transaction.space.partition])[0]
+      replace(MessageID.endOfThisCommitMark, by: last, in: &transaction)
+    default: break
+    }
+    return try store.commit(transaction)
+  }
+
+  private func stamp(_ transaction: inout Transaction, _ rule: (_ onlyIfUnchanged: Bool) -> Audience.Rule?) {
+    let isUnchanged = transaction.changes.keys.allSatisfy { $0.table != .roster }
+    for index in transaction.announcements.indices
+    where transaction.announcements[index].audience.rule == .byThreshold {
+      if let rule = rule(isUnchanged) { transaction.announcements[index].audience.rule = rule }
+    }
+  }
+
+  private func replace(_ mark: String, by id: MessageID, in transaction: inout Transaction) {
+    transaction.changes = transaction.changes.mapValues { text in
+      text.map {
+        $0.split(separator: mark, omittingEmptySubsequences: false).joined(separator: id.streamForm)
+      }
+    }
+  }
+
+  func entries(_ requests: [LogRequest]) throws(StoreError) -> [[LogEntry]] {
+    var answers = try store.entries(requests)
+    for index in answers.indices {
+      if fault == .dropsTheOldestEntry, answers[index].count > 5 { answers[index].removeFirst() }
+      if fault == .staleAmendments {
+        for entry in answers[index].indices { answers[index][entry].updateTime = nil }
+      }
+    }
+    return answers
+  }
+
+  func markRead(_ mark: ReadMark, by account: AccountID) -> Int {
+    var mark = mark
+    if fault == .keepsReadLetters { mark.letters = [] }
+    let read = store.markRead(mark, by: account)
+    return fault == .countsReadTwice ? mark.items.count : read
+  }
+
+  func records(_ addresses: [RecordAddress]) -> Records { store.records(addresses) }
+  func counts(_ tables: [TableAddress]) -> [Int] { store.counts(tables) }
+  func page(of table: TableAddress, after cursor: PageCursor?, limit: Int) throws(StoreError) -> RecordPage {
+    try store.page(of: table, after: cursor, limit: limit)
+  }
+  func relayOutbox(of partition: Partition) { store.relayOutbox(of: partition) }
+  func partitionsToRelay() -> [Partition] { store.partitionsToRelay() }
+  func sweep(_ partition: Partition) { store.sweep(partition) }
+  func lastIDs(of partitions: [Partition]) -> [MessageID] { store.lastIDs(of: partitions) }
+  func spaces(in partition: Partition) -> [SpaceID] { store.spaces(in: partition) }
+  func index(of account: AccountID) -> [IndexEntry] { store.index(of: account) }
+  func serverCounts(of accounts: [AccountID]) -> [Int] { store.serverCounts(of: accounts) }
+  func readState(of account: AccountID) -> ReadState { store.readState(of: account) }
+  func compactReadState(of account: AccountID, to watermark: MessageID) {
+    store.compactReadState(of: account, to: watermark)
+  }
+  func nowMilliseconds() -> Int64 { store.nowMilliseconds() }
+}

@@ -1,0 +1,153 @@
+import BelfryModel
+import ModelSamples
+
+/// One thing that somebody does. Accounts, servers and channels are numbers into the ``Cast``; an actor of
+/// nil is a trusted back end.
+indirect enum Step: Sendable {
+  case createServer(Int, owner: Int)
+  case updateServer(Int, by: Int?, name: String)
+  case removeServer(Int, by: Int?)
+  case addMembers(Int, by: Int?, [Int])
+  case kick(Int, by: Int?, [Int])
+  case leave(Int, Int)
+  case subscribe(Int, channel: Int?, Int, Bool)
+  case openChannel(Int, Int, by: Int?, ChannelRecord.Kind, ChannelRecord.Membership, [Int])
+  case updateChannel(Int, Int, by: Int?, name: String)
+  case closeChannel(Int, Int, by: Int?)
+  case send(SendStep)
+  /// Updates the one at this place in what the account sees.
+  case update(Int, place: Int, by: Int?, body: String?, status: Int?)
+  /// Marks those at these places in what the account sees.
+  case read(Int, places: [Int])
+  /// Marks everything so far by moving the watermark.
+  case readUpToNow(Int)
+  /// Reads everything there is, then lets the watermark take its place.
+  case compact(Int)
+  /// Both decide on the same records; then one commits, then the other.
+  case race(Step, Step)
+  case relay(Int)
+  case sweep(Int, account: Int)
+}
+
+/// A custom notification, in any of its forms.
+struct SendStep: Sendable {
+  var by: Int?
+  var server: Int?
+  var channel: Int?
+  var accounts: [Int]?
+  var clientId: String?
+  var body: String
+  var attach: JSONValue?
+  var isPersisted: Bool
+}
+
+extension SeededGenerator {
+  /// The steps of one walk: first some servers with people in them, then anything.
+  mutating func steps(_ count: Int) -> [Step] {
+    var steps: [Step] = []
+    for server in 0..<Cast.serverCount {
+      steps += [
+        .createServer(server, owner: server % 3), .addMembers(server, by: nil, numbers(4...6)),
+        .openChannel(server, 1, by: server % 3, .public, .roster, []),
+        .subscribe(server, channel: nil, server % 3, true),
+      ]
+    }
+    var sent: [SendStep] = []
+    while steps.count < count { steps.append(step(&sent)) }
+    return Array(steps.prefix(count))
+  }
+
+  private mutating func step(_ sent: inout [SendStep]) -> Step {
+    switch below(20) {
+    case 0..<7: .send(send(&sent))
+    case 7..<9: markRead()
+    case 9: .update(number(), place: below(100), by: actor(), body: text(), status: oneIn(2) ? 10_000 : nil)
+    case 10, 11: race()
+    case 12: oneIn(2) ? .relay(server()) : .sweep(server(), account: number())
+    default: change()
+    }
+  }
+
+  /// Two that want the same: the same people, the last room in a server, the same words twice.
+  private mutating func race() -> Step {
+    let (server, account) = (server(), number())
+    let rivals: [Step] = [
+      say("left", account, server), .kick(server, by: nil, [account]), .leave(server, account),
+      .subscribe(server, channel: nil, account, oneIn(2)), .addMembers(server, by: nil, [account]),
+      .updateServer(server, by: nil, name: text()), .closeChannel(server, 1, by: nil),
+    ]
+    return switch below(4) {
+    case 0: .race(.addMembers(server, by: nil, numbers(1...2)), .addMembers(server, by: nil, numbers(1...2)))
+    case 1: .race(open(server, 2), open(server, 3))
+    case 2: .race(say("left", account, server), say(pick(["left", "right"]), account, server))
+    default: .race(pick(rivals), pick(rivals))
+    }
+  }
+
+  private func say(_ body: String, _ account: Int, _ server: Int) -> Step {
+    .send(SendStep(by: account, server: server, clientId: "race", body: body, isPersisted: true))
+  }
+
+  private mutating func open(_ server: Int, _ channel: Int) -> Step {
+    .openChannel(server, channel, by: nil, .public, pick(ChannelRecord.Membership.allCases), [])
+  }
+
+  private mutating func change() -> Step {
+    let server = server()
+    switch below(24) {
+    case 0: return .createServer(server, owner: number())
+    case 1: return .updateServer(server, by: actor(), name: pick(["Tower", "Spire", text()]))
+    case 2: return oneIn(6) ? .removeServer(server, by: actor()) : .leave(server, number())
+    case 3..<7: return .addMembers(server, by: oneIn(8) ? number() : nil, numbers(1...4))
+    case 7..<10: return .kick(server, by: actor(), numbers(1...2))
+    case 10: return .leave(server, number())
+    case 11..<16:
+      return .subscribe(server, channel: oneIn(2) ? nil : channel(), number(), oneIn(2))
+    case 16..<21:
+      return .openChannel(
+        server, channel(), by: actor(), pick(ChannelRecord.Kind.allCases),
+        pick(ChannelRecord.Membership.allCases), numbers(0...2))
+    case 21: return .updateChannel(server, channel(), by: actor(), name: pick(["ropes", text()]))
+    default: return .closeChannel(server, channel(), by: oneIn(4) ? number() : nil)
+    }
+  }
+
+  private mutating func send(_ sent: inout [SendStep]) -> SendStep {
+    if !sent.isEmpty, oneIn(5) {
+      var again = pick(sent)
+      if oneIn(4) { again.body += "!" }
+      return again
+    }
+    let isToAccounts = oneIn(4)
+    let send = SendStep(
+      by: actor(), server: isToAccounts ? nil : server(), channel: isToAccounts || oneIn(2) ? nil : channel(),
+      accounts: isToAccounts ? numbers(1...3) : oneIn(3) ? named() : nil,
+      clientId: oneIn(2) ? pick(["m1", "m 2", "m\"3\n", "鐘", "\u{1}", text() + "m"]) : nil,
+      body: text(), attach: oneIn(3) ? json() : nil, isPersisted: !oneIn(8))
+    sent.append(send)
+    return send
+  }
+
+  private mutating func markRead() -> Step {
+    switch below(8) {
+    case 0: .readUpToNow(number())
+    case 1: .compact(number())
+    default: .read(number(), places: (0..<1 + below(4)).map { _ in below(100) })
+    }
+  }
+
+  /// Half the time somebody who owns a server and is in its channels.
+  private mutating func named() -> [Int] { oneIn(2) ? [below(3)] : numbers(1...2) }
+
+  /// The lower ones more often, so that some get about.
+  private mutating func number() -> Int { min(below(Cast.accountCount), below(Cast.accountCount)) }
+  /// Rarely one of them twice.
+  private mutating func numbers(_ count: ClosedRange<Int>) -> [Int] {
+    let everybody = (0..<Cast.accountCount).shuffled(using: &self)
+    let chosen = Array(everybody.prefix(Int.random(in: count, using: &self)))
+    return oneIn(20) ? chosen + chosen.prefix(1) : chosen
+  }
+  private mutating func server() -> Int { below(Cast.serverCount) }
+  private mutating func channel() -> Int { pick([0, 0, 1, 1, 1, 2, 3]) }
+  private mutating func actor() -> Int? { oneIn(2) ? nil : oneIn(2) ? below(3) : number() }
+}

@@ -1,0 +1,97 @@
+import BelfryModel
+import BelfryStore
+import ModelSamples
+import Testing
+
+/// Random walks over two stores that must not differ. `BELFRY_SEED` repeats one, `BELFRY_STEPS` says how
+/// many steps to take in all.
+@Suite(.serialized)
+struct StorePropertyTests {
+  /// Short enough to be shrunk soon, long enough for servers to fill and empty a few times.
+  static let stepsPerWalk = 250
+  static let steps: Int = TestEnvironment.number("BELFRY_STEPS") ?? 5_000
+
+  /// Two oracles whose clocks run differently: what a store says must not depend on when.
+  @Test func memoryAgreesWithItselfWhateverTheClock() async {
+    let walk = Walk(
+      makeLeft: { cast in
+        let store = MemoryStore(limits: Cast.limits)
+        return World(store, cast: cast) { store.clockMilliseconds += 3 }
+      },
+      makeRight: { cast in
+        let store = MemoryStore(limits: Cast.limits, clockMilliseconds: 1_800_000_000_000)
+        return World(store, cast: cast) { store.clockMilliseconds += 1 }
+      })
+    await expectAgreement(walk, steps: min(Self.steps, 1_000))
+  }
+
+  @Test(arguments: FaultyStore.Fault.allCases)
+  func aWalkFindsTheFault(fault: FaultyStore.Fault) async {
+    let walk = Walk(
+      makeLeft: { cast in
+        let store = MemoryStore(limits: Cast.limits)
+        return World(store, cast: cast) { store.clockMilliseconds += 1 }
+      },
+      makeRight: { cast in
+        let store = MemoryStore(limits: Cast.limits)
+        return World(FaultyStore(store, fault), cast: cast) { store.clockMilliseconds += 1 }
+      })
+    // The seeds are fixed: whether a given fault shows within so many steps is then no matter of luck.
+    for seed in UInt64(0)..<10 {
+      var random = SeededGenerator(seed: seed)
+      let steps = random.steps(Self.stepsPerWalk)
+      guard await walk.divergence(steps, compareEvery: 25) != nil else { continue }
+      let few = await walk.shrunk(steps, patience: .seconds(5))
+      #expect(few.count < 20, "\(fault) could be shown in fewer steps: \(few)")
+      return
+    }
+    Issue.record("\(fault) went unnoticed")
+  }
+
+  /// A walk that never comes to a rule says nothing about it.
+  @Test(arguments: [
+    "appended 1", "nothing to do", "duplicate of #", "duplicateContent", "different content", "conflict",
+    "ceiling of roster", "ceiling of channels", "tooMany", "forbidden", "notMember", "notFound toAccids",
+    "notFound serverId", "added [", "read 1", "read 2", "compacted",
+    "to all channel:", "to all roster:", "to subscribed:", "to subscribed channel:", "to subscribed roster:",
+    "to named +", "to named roster:", "letter:", "updated: {", "former", "is out of server:", "is in letter:",
+    "amendments #", "openToAll", "subscribedBefore",
+    "visible(because: BelfryModel.Visibility.Inclusion.named",
+    "joinedAfter", "leftBefore", "leftOut", "notNamed", "notInChannel", "notSubscribed",
+    "subscribedAfter", "subscriptionEndedBefore", "Exclusion.read",
+  ])
+  func aWalkComesTo(words: String) async throws {
+    #expect(try await Self.transcript.value.contains(words))
+  }
+
+  /// All that a store says on a few walks, the same ones each time.
+  private static let transcript = Task {
+    var transcript: [String] = []
+    for seed in UInt64(0)..<16 {
+      let store = MemoryStore(limits: Cast.limits)
+      let world = World(store, cast: Cast()) { store.clockMilliseconds += 1 }
+      var random = SeededGenerator(seed: seed)
+      for (number, step) in random.steps(stepsPerWalk).enumerated() {
+        transcript.append(try await world.perform(step, number: number))
+        if number % 25 == 0 { transcript += try await world.snapshot() }
+      }
+    }
+    return transcript.joined(separator: "\n")
+  }
+
+  private func expectAgreement(_ walk: Walk, steps total: Int) async {
+    var taken = 0
+    var seed = TestEnvironment.seed
+    print("BELFRY_SEED=\(seed)")
+    while taken < total {
+      var random = SeededGenerator(seed: seed)
+      let steps = random.steps(Self.stepsPerWalk)
+      if await walk.divergence(steps, compareEvery: 10) != nil {
+        Issue.record("\(await walk.report(steps, seed: seed))")
+        return
+      }
+      taken += steps.count
+      seed &+= 1
+    }
+  }
+}

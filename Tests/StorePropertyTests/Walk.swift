@@ -1,0 +1,82 @@
+import BelfryModel
+import BelfryStore
+import ModelSamples
+
+/// Gives a world that nothing has happened in yet.
+typealias MakeWorld = (Cast) async throws -> World
+
+/// Where two stores said different things.
+struct Divergence: CustomStringConvertible {
+  var step: Int
+  var description: String
+}
+
+/// The same steps on two stores.
+struct Walk {
+  let cast = Cast()
+  let makeLeft: MakeWorld
+  let makeRight: MakeWorld
+
+  /// Nil if they agree on every answer, and on everything that can be asked after every so many steps and
+  /// in the end.
+  func divergence(_ steps: [Step], compareEvery interval: Int = .max) async -> Divergence? {
+    var number = 0
+    do {
+      let left = try await makeLeft(cast)
+      let right = try await makeRight(cast)
+      for step in steps {
+        let (here, there) = (
+          try await left.perform(step, number: number), try await right.perform(step, number: number)
+        )
+        guard here == there else { return Divergence(step: number, description: "\(here)\n  or \(there)") }
+        number += 1
+        guard number % interval == 0 || number == steps.count else { continue }
+        if let difference = Self.difference(try await left.snapshot(), try await right.snapshot()) {
+          return Divergence(step: number - 1, description: difference)
+        }
+      }
+      return nil
+    } catch {
+      return Divergence(step: number, description: "\(error)")
+    }
+  }
+
+  private static func difference(_ left: [String], _ right: [String]) -> String? {
+    guard left != right else { return nil }
+    let onlyLeft = Set(left).subtracting(right).sorted()
+    let onlyRight = Set(right).subtracting(left).sorted()
+    let shown = 5
+    return "only the first says\n    " + onlyLeft.prefix(shown).joined(separator: "\n    ")
+      + "\n  only the second says\n    " + onlyRight.prefix(shown).joined(separator: "\n    ")
+  }
+
+  /// Few of the steps that still tell the stores apart: the prefix up to the first difference, and of that
+  /// what cannot be left out, in ever smaller pieces.
+  func shrunk(_ steps: [Step], patience: Duration = .seconds(60)) async -> [Step] {
+    let deadline = ContinuousClock.now + patience
+    guard let first = await divergence(steps, compareEvery: 1) else { return steps }
+    var kept = Array(steps.prefix(first.step + 1))
+    var piece = kept.count / 2
+    while piece > 0 {
+      var start = 0
+      while start < kept.count {
+        if ContinuousClock.now > deadline { return kept }
+        var fewer = kept
+        fewer.removeSubrange(start..<min(start + piece, kept.count))
+        // Asking once in the end is enough, and much sooner done: the last step is the one that shows it.
+        if await divergence(fewer) != nil { kept = fewer } else { start += piece }
+      }
+      piece /= 2
+    }
+    return kept
+  }
+
+  /// What to print about a walk that failed.
+  func report(_ steps: [Step], seed: UInt64) async -> String {
+    let few = await shrunk(steps)
+    let difference = await divergence(few)
+    return "BELFRY_SEED=\(seed) BELFRY_STEPS=\(steps.count): \(few.count) steps tell the stores apart\n"
+      + few.enumerated().map { "  \($0.offset) \($0.element)" }.joined(separator: "\n")
+      + "\n  " + (difference?.description ?? "(not when it was tried again)")
+  }
+}

@@ -1,0 +1,204 @@
+import BelfryModel
+import BelfryStore
+
+/// One store, driven by steps. Its ids are its own, so everything it says about a notification names it by
+/// the order in which it was sent: `#0` is the first.
+final class World {
+  let store: any Store
+  let cast: Cast
+  private let runner: OperationRunner
+  /// Lets time pass, where the store's clock needs to be told.
+  private let beforeStep: () -> Void
+  private(set) var ids: [MessageID] = []
+  private var numbers: [MessageID: Int] = [:]
+  private var lastIDs: [Partition: MessageID] = [:]
+  /// What ``timeless(_:)`` made of contents before: a log is asked for many times.
+  private var timelessContents: [String: String] = [:]
+
+  init(_ store: any Store, cast: Cast, beforeStep: @escaping () -> Void = {}) {
+    self.store = store
+    self.cast = cast
+    self.beforeStep = beforeStep
+    runner = OperationRunner(store: store, limits: Cast.limits)
+  }
+
+  /// What the store answered, in words that do not depend on its ids and its clock.
+  func perform(_ step: Step, number: Int) async throws -> String {
+    beforeStep()
+    switch step {
+    case .read(let account, let places): return try await markRead(account, places)
+    case .readUpToNow(let account): return try await readUpToNow(account)
+    case .compact(let account): return try await compact(account)
+    case .relay(let server):
+      try await store.relayOutbox(of: SpaceID.server(cast.servers[server]).partition)
+      return "relayed"
+    case .sweep(let server, let account):
+      try await store.sweep(SpaceID.server(cast.servers[server]).partition)
+      try await store.sweep(SpaceID.personal(cast.accounts[account]).partition)
+      return "swept"
+    case .race(let first, let second): return try await race(first, second, number)
+    default: return try await run(step, number)
+    }
+  }
+
+  // MARK: Operations
+
+  private func run(_ step: Step, _ number: Int) async throws -> String {
+    var answers: [String] = []
+    do {
+      for operation in try await operations(step, number) { answers.append(try await run(operation)) }
+    } catch let refusal as Refusal {
+      answers.append(Self.words(refusal))
+    }
+    return answers.joined(separator: "; ")
+  }
+
+  private func run<Op: Operation>(_ operation: Op) async throws -> String {
+    let done = try await runner.run(operation)
+    if let first = done.duplicateOf { return "duplicate of \(try words(first)), \(try words(done.output))" }
+    let appended = try done.commit.map { try record($0, in: operation.space) } ?? "nothing to do"
+    return "\(appended), \(try words(done.output))"
+  }
+
+  /// Without the runner, which would decide again: each answer is what the store made of the commit.
+  private func race(_ first: Step, _ second: Step, _ number: Int) async throws -> String {
+    var answers: [String] = []
+    var transactions: [Transaction] = []
+    for step in [first, second] {
+      do {
+        for operation in try await operations(step, number) {
+          if let transaction = try await decide(operation) { transactions.append(transaction) }
+        }
+      } catch let refusal as Refusal {
+        answers.append(Self.words(refusal))
+      }
+    }
+    for transaction in transactions {
+      switch try await store.commit(transaction) {
+      case .committed(let commit): answers.append(try record(commit, in: transaction.space))
+      case .duplicate(let first): answers.append("duplicate of \(try words(first))")
+      case .differentContent: answers.append("different content")
+      case .conflict: answers.append("conflict")
+      case .ceiling(let table): answers.append("ceiling of \(table.name)")
+      }
+      // Twice, which must be the same as once.
+      try await store.relayOutbox(of: transaction.space.partition)
+      try await store.relayOutbox(of: transaction.space.partition)
+    }
+    return answers.joined(separator: "; ")
+  }
+
+  private func decide<Op: Operation>(_ operation: Op) async throws -> Transaction? {
+    let counts = try await store.counts(operation.counts.map { TableAddress(operation.space, $0) })
+    let servers = try await store.serverCounts(of: operation.joiners)
+    let context = DecisionContext(
+      nowMilliseconds: try await store.nowMilliseconds(),
+      counts: Dictionary(zip(operation.counts, counts)) { first, _ in first },
+      serversOfJoiners: Dictionary(zip(operation.joiners, servers)) { first, _ in first },
+      limits: Cast.limits)
+    return try operation.decide(try await store.records(operation.needs), context: context).transaction
+  }
+
+  /// Numbers what was appended, and checks what holds for every commit.
+  private func record(_ commit: Commit, in space: SpaceID) throws -> String {
+    var last = commit.before
+    guard last >= lastIDs[space.partition] ?? .zero else { throw Broken("the last id went back to \(last)") }
+    for id in commit.ids {
+      guard id > last, id.partition == space.partition else { throw Broken("id \(id) after \(last)") }
+      last = id
+      numbers[id] = ids.count
+      ids.append(id)
+    }
+    lastIDs[space.partition] = last
+    return "appended \(commit.ids.count)"
+  }
+
+  // MARK: Reading
+
+  private func markRead(_ account: Int, _ places: [Int]) async throws -> String {
+    let seen = try await visible(to: cast.accounts[account])
+    let chosen = seen.isEmpty ? [] : places.map { seen[$0 % seen.count] }
+    return try await mark(ReadMark(items: chosen.map(\.id), letters: letters(chosen)), account)
+  }
+
+  private func readUpToNow(_ account: Int) async throws -> String {
+    let seen = try await visible(to: cast.accounts[account])
+    let now = try await endOfThisMillisecond()
+    return try await mark(ReadMark(items: [], watermark: now, upTo: now, letters: letters(seen)), account)
+  }
+
+  private func compact(_ account: Int) async throws -> String {
+    let seen = try await visible(to: cast.accounts[account])
+    let answer = try await mark(ReadMark(items: seen.map(\.id), letters: letters(seen)), account)
+    try await store.compactReadState(of: cast.accounts[account], to: try await endOfThisMillisecond())
+    return answer + ", compacted"
+  }
+
+  private func mark(_ mark: ReadMark, _ account: Int) async throws -> String {
+    "read \(try await store.markRead(mark, by: cast.accounts[account]))"
+  }
+
+  private func letters(_ chosen: [Seen]) -> [SpaceID] { chosen.map(\.space).filter { $0.kind == .letter } }
+
+  /// An id that is above all that were allotted and below all that will be, in every partition. Ids of one
+  /// millisecond are ordered by partition, so this waits for the next one.
+  private func endOfThisMillisecond() async throws -> MessageID {
+    let begin = try await store.nowMilliseconds()
+    var now = begin
+    while now <= begin + 1 {
+      beforeStep()
+      now = try await store.nowMilliseconds()
+    }
+    return MessageID(firstAtUnixMilliseconds: now)
+  }
+
+  // MARK: Words
+
+  func number(of id: MessageID) throws -> Int {
+    guard let number = numbers[id] else { throw Broken("nobody was told of id \(id)") }
+    return number
+  }
+
+  func words(_ id: MessageID) throws -> String { "#\(try number(of: id))" }
+
+  /// A content without what was taken from a clock.
+  func timeless(_ contentJSON: String) throws -> String {
+    if let known = timelessContents[contentJSON] { return known }
+    guard var content = RecordJSON.value(NotificationContent.self, contentJSON) else {
+      throw Broken("no notification: \(contentJSON)")
+    }
+    for info in ["serverInfo", "channelInfo"] {
+      guard case .object(var attach)? = content.attach, case .object(var fields)? = attach[info] else {
+        continue
+      }
+      fields["createTime"] = nil
+      attach[info] = .object(fields)
+      content.attach = .object(attach)
+    }
+    let text = try RecordJSON.text(content)
+    timelessContents[contentJSON] = text
+    return text
+  }
+
+  private static func words(_ refusal: Refusal) -> String {
+    "refused: \(refusal.code) \(refusal.field ?? "")"
+  }
+
+  private func words(_ output: some Sendable) throws -> String {
+    switch output {
+    case let server as ServerRecord: return "server \(server.name) of \(server.owner)"
+    case let channel as ChannelRecord: return "channel \(channel.name)"
+    case let added as [AccountID]: return "added \(added)"
+    case let content as NotificationContent: return try RecordJSON.text(content)
+    case let notification as Notification:
+      return "\(try words(notification.messageServerId)) is \(try RecordJSON.text(notification.content))"
+    default: return "done"
+    }
+  }
+}
+
+/// Something that holds for every store, whatever the other one says, did not.
+struct Broken: Error, CustomStringConvertible {
+  var description: String
+  init(_ description: String) { self.description = description }
+}

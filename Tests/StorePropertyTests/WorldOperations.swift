@@ -1,0 +1,92 @@
+import BelfryModel
+import BelfryStore
+
+extension World {
+  /// The operations that a step amounts to.
+  func operations(_ step: Step, _ number: Int) async throws -> [any Operation] {
+    switch step {
+    case .createServer(let server, let owner):
+      return [
+        CreateServer(
+          id: cast.servers[server], defaultChannel: cast.channel(0, of: server), owner: cast.accounts[owner],
+          actor: actor(owner), name: "Tower")
+      ]
+    case .updateServer(let server, let by, let name):
+      var update = UpdateServer(cast.servers[server], actor: actor(by))
+      update.name = name
+      return [update]
+    case .removeServer(let server, let by): return [RemoveServer(cast.servers[server], actor: actor(by))]
+    case .addMembers(let server, let by, let added):
+      return [
+        AddMembers(cast.servers[server], actor: actor(by), accounts: accounts(added), requestId: "r\(number)")
+      ]
+    case .kick(let server, let by, let kicked):
+      return [KickMembers(cast.servers[server], actor: actor(by), accounts: accounts(kicked))]
+    case .leave(let server, let account):
+      return [LeaveServer(cast.servers[server], account: cast.accounts[account], actor: actor(account))]
+    case .subscribe(let server, let channel, let account, let isSubscribed):
+      return [
+        SetSubscription(
+          cast.servers[server], channel: channel.map { cast.channel($0, of: server) },
+          account: cast.accounts[account], isSubscribed: isSubscribed)
+      ]
+    case .openChannel, .updateChannel, .closeChannel: return channelOperations(step)
+    case .send(let send): return try sends(send, number)
+    case .update(let account, let place, let by, let body, let status):
+      var seen = try await visible(to: cast.accounts[account])
+      // Mostly what may be updated at all.
+      if place % 4 != 0 { seen.removeAll { !$0.entry.contentJSON.contains("\"type\":100,") } }
+      guard !seen.isEmpty else { return [] }
+      let chosen = seen[place % seen.count]
+      return [
+        try UpdateNotification(
+          chosen.entry, in: chosen.space, by: actor(by), body: body, ext: nil, status: status)
+      ]
+    default: return []
+    }
+  }
+
+  private func channelOperations(_ step: Step) -> [any Operation] {
+    switch step {
+    case .openChannel(let server, let channel, let by, let type, let membership, let members):
+      [
+        CreateChannel(
+          cast.servers[server], id: cast.channel(channel, of: server), actor: actor(by), name: "bells",
+          type: type, membership: membership, members: accounts(members))
+      ]
+    case .updateChannel(let server, let channel, let by, let name):
+      [
+        renamed(
+          UpdateChannel(cast.servers[server], id: cast.channel(channel, of: server), actor: actor(by)), name)
+      ]
+    case .closeChannel(let server, let channel, let by):
+      [RemoveChannel(cast.servers[server], id: cast.channel(channel, of: server), actor: actor(by))]
+    default: []
+    }
+  }
+
+  private func renamed(_ update: UpdateChannel, _ name: String) -> UpdateChannel {
+    var update = update
+    update.name = name
+    return update
+  }
+
+  private func sends(_ send: SendStep, _ number: Int) throws(Refusal) -> [SendNotification] {
+    var content = NotificationContent(type: Catalogue.custom.code, toType: .server)
+    content.serverId = send.server.map { cast.servers[$0] }
+    content.channelId = send.server.flatMap { server in send.channel.map { cast.channel($0, of: server) } }
+    content.toAccids = send.accounts.map(accounts)
+    content.messageClientId = send.clientId
+    content.body = send.body
+    content.attach = send.attach
+    content.setting.persistEnable = send.isPersisted
+    return try SendNotification.sends(content, by: actor(send.by), generatedClientId: "g\(number)")
+  }
+
+  private func actor(_ number: Int?) -> Actor {
+    number.map { Actor(account: cast.accounts[$0], device: DeviceID("phone")) }
+      ?? Actor(account: nil, isTrusted: true)
+  }
+
+  private func accounts(_ numbers: [Int]) -> [AccountID] { numbers.map { cast.accounts[$0] } }
+}
