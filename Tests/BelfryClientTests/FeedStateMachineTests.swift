@@ -90,6 +90,14 @@ import Testing
     #expect(machine.next() == .end(nil))
   }
 
+  @Test func `an expired token is asked for anew`() throws {
+    var machine = connected(cursor: "c0")
+    machine.received(
+      Data("event: kicked\ndata: {\"reason\":\"tokenExpired\",\"retry\":false}\n\n".utf8), random: 0)
+    #expect(try handedOut(machine.next()) == .kicked(reason: "tokenExpired", retry: false))
+    #expect(machine.next() == .connect(after: "c0"))
+  }
+
   @Test func `a refusal that no waiting cures is told once`() {
     var machine = machine()
     let refusal = BelfryError(.unauthorized, "who are you", status: 401)

@@ -178,7 +178,7 @@ import Testing
     let base = try #require(URL(string: "http://127.0.0.1:\(server.port)/belfry/"))
     let page = try await BelfryClient(baseURL: base, token: "t").unread(
       limit: 5, after: "1.a~b*c&d+e f", waitSeconds: 2)
-    #expect(page == UnreadPage(notifications: [], cursor: nil))
+    #expect(page == UnreadPage(notifications: [], cursor: nil, gap: nil))
     #expect(
       server.requests.map(\.target) == ["/belfry/v1/notifications?limit=5&after=1.a~b%2Ac%26d%2Be%20f&wait=2"]
     )

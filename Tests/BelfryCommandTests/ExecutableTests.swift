@@ -270,6 +270,15 @@ import Testing
     #expect(notices.contains("connected again"))
   }
 
+  @Test func `tail that the broker ends for good is a failure`() throws {
+    let server = try ScriptedServer { _, _ in
+      [.stream, .chunk("event: kicked\ndata: {\"reason\":\"replaced\",\"retry\":false}\n\n"), .hold]
+    }
+    let outcome = try Executable().run("tail", "--url", "\(server.url)")
+    #expect(outcome.code == 1)
+    #expect(outcome.out.hasSuffix("  kicked: replaced\n"))
+  }
+
   @Test func `tail stops after the count, and gives programs the cursor`() throws {
     let server = try ScriptedServer { _, _ in
       [.stream, .chunk("event: notification\nid: c7\ndata: \(Self.notification(7))\n\n"), .hold]

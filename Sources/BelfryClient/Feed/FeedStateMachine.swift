@@ -67,9 +67,9 @@ struct FeedStateMachine: Sendable {
     do { try parser.parse(bytes, into: &items) } catch { excess = error }
     for item in items { if case .retry(let pause) = item { policy.asked(toPause: pause) } }
     arrived += items
-    if let retry = items.lazy.compactMap(\.kickedWithRetry).first {
+    if let returns = items.lazy.compactMap(\.returnsAfterKick).first {
       isKnownConnected = false
-      follow(policy.decide(.kicked(retry: retry), random: random))
+      follow(policy.decide(.kicked(retry: returns), random: random))
     } else if let excess {
       // Asked again, the broker would send the same line again.
       phase = .ended(
@@ -113,10 +113,12 @@ struct FeedStateMachine: Sendable {
 }
 
 extension ServerSentEventParser.Item {
-  fileprivate var kickedWithRetry: Bool? {
+  /// Nil when it is no kick.
+  fileprivate var returnsAfterKick: Bool? {
     guard case .event("kicked", let data, let id) = self,
-      case .kicked(_, let retry) = FeedEvent(event: "kicked", data: data, id: id)
+      case .kicked(let reason, let retry) = FeedEvent(event: "kicked", data: data, id: id)
     else { return nil }
-    return retry
+    // "Not as you are", but the next connection asks for a token anew.
+    return retry || reason == "tokenExpired"
   }
 }

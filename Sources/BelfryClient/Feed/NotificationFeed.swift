@@ -2,8 +2,9 @@ extension BelfryClient {
   /// Everything unread, then what happens as it happens.
   ///
   /// Reconnects by itself and goes on where it was: within one iteration each notification comes once.
-  /// Ends when its task is cancelled, after a `kicked` that says not to return, and with an error when
-  /// asking again cannot help: the token is refused (401), not allowed (403), the cursor is not one (400).
+  /// Ends when its task is cancelled, after a ``FeedEvent/kicked(reason:retry:)`` that says not to return, and
+  /// with an error when asking again cannot help: the token is refused (401), not allowed (403), the cursor is
+  /// not one (400).
   ///
   /// - Parameter cursor: begins behind it rather than with everything unread. It comes from a
   ///   ``FeedEvent/notification(_:cursor:)`` of an earlier feed, or from ``unread(limit:after:waitSeconds:)``.

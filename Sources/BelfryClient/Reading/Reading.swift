@@ -6,6 +6,13 @@ public struct UnreadPage: Sendable, Hashable, Codable {
   /// The place behind the last of them, for the next page or for ``BelfryClient/notifications(after:)``; nil
   /// when there is no such place yet.
   public var cursor: String?
+  /// What the cursor asked for and retention has dropped; nil when nothing is missing.
+  public var gap: Gap?
+
+  public struct Gap: Sendable, Hashable, Codable {
+    public var from: MessageID
+    public var to: MessageID
+  }
 }
 
 extension BelfryClient {

@@ -42,6 +42,7 @@ private struct Tail {
       try tail.print(event)
       if tail.count == countLimit { return }
     }
+    throw CommandFailure(code: "kicked", detail: "the broker ended the stream for good")
   }
 
   private mutating func print(_ event: FeedEvent) throws {

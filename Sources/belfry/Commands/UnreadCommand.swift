@@ -27,6 +27,9 @@ extension Command {
           let isFirst = cursor == listing.cursor
           let page = try await client.unread(
             limit: limit, after: cursor, waitSeconds: isFirst ? wait : nil)
+          if let gap = page.gap {
+            invocation.console.complain("belfry: what came between \(gap.from) and \(gap.to) is gone")
+          }
           // The cursor of a feed has no end: a page that is not full was the last.
           return Page(items: page.notifications, cursor: page.notifications.count < limit ? nil : page.cursor)
         },
