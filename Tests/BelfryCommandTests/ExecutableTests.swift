@@ -11,7 +11,7 @@ import Testing
   }
   private static let serverInfo =
     #"{"serverId":"12","name":"Ringers","owner":"alice","createTime":1767981731000,"inviteMode":0,"applyMode":1,"#
-    + #""defaultChannelId":"34"}"#
+    + #""defaultChannelId":"34","memberCount":2}"#
 
   // MARK: Exit codes
 
@@ -124,14 +124,26 @@ import Testing
     let outcome = try Executable().run("server", "list", "--url", "\(server.url)")
     #expect(
       outcome.out == """
-        ID  NAME     OWNER  CREATED
-        12  Ringers  alice  2026-01-09 18:02:11
-        12  Second   alice  2026-01-09 18:02:11
+        ID  NAME     OWNER  MEMBERS  CREATED
+        12  Ringers  alice  2        2026-01-09 18:02:11
+        12  Second   alice  2        2026-01-09 18:02:11
 
         """)
     #expect(server.requests.map(\.target) == ["/v1/servers?limit=100", "/v1/servers?limit=99&cursor=next"])
     let one = try Executable().run("server", "list", "--limit", "1", "--json", "--url", "\(server.url)")
     #expect(one.out == (try Self.sorted(Self.serverInfo)))
+  }
+
+  @Test func `a list goes on behind an empty page, and not round in circles`() throws {
+    let server = try ScriptedServer { _, number in
+      switch number {
+      case 1: [.answer(200, #"{"servers":[],"cursor":"next"}"#)]
+      default: [.answer(200, #"{"servers":[\#(Self.serverInfo)],"cursor":"next"}"#)]
+      }
+    }
+    let outcome = try Executable().run("server", "list", "--json", "--url", "\(server.url)")
+    #expect(outcome.out == (try Self.sorted(Self.serverInfo)))
+    #expect(server.requests.count == 2)
   }
 
   @Test func `unread is a table, or a sentence when there is nothing`() throws {
@@ -186,7 +198,8 @@ import Testing
       case request.target.contains("/explain"): [.answer(200, explanation)]
       case request.target.contains("/channels/") || request.target.hasSuffix("/channels"):
         [.answer(200, channel)]
-      case request.target.hasSuffix("/members/bob"): [.answer(200, #"{"accid":"bob","role":"admin"}"#)]
+      case request.target.hasSuffix("/members/bob"):
+        [.answer(200, #"{"accid":"bob","role":"admin","subscribed":true}"#)]
       case request.target == "/v1/stats": [.answer(200, #"{"consumers":3,"loop":{"lag":1}}"#)]
       default: [.answer(200, Self.serverInfo)]
       }
@@ -216,7 +229,7 @@ import Testing
         ["channel", "remove", "34", "--server", "12"], "DELETE /v1/servers/12/channels/34",
         "channel 34  removed"
       ),
-      (["member", "show", "bob", "--server", "12"], "GET /v1/servers/12/members/bob", "bob    admin  -"),
+      (["member", "show", "bob", "--server", "12"], "GET /v1/servers/12/members/bob", "bob    admin  yes"),
       (
         ["member", "remove", "bob", "--server", "12"], "DELETE /v1/servers/12/members/bob",
         "bob removed from server 12"

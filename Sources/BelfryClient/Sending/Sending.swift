@@ -25,7 +25,7 @@ extension BelfryClient {
   }
 
   /// Sends up to 1,000 notifications in one request. One result each, in the same order; a refused one
-  /// does not hold up the others.
+  /// does not hold up the others. They go side by side: two for the same space may change places on the way.
   ///
   /// Tried once, since one refusal for now among a thousand answers is no reason to repeat them all. Those
   /// without a `messageClientId` are given none.

@@ -2,6 +2,6 @@
 public struct Member: Sendable, Hashable, Codable {
   public var accid: AccountID
   public var role: MemberRole
-  /// When the account joined, milliseconds since 1970.
-  public var joinTime: Int64?
+  /// To the server's own notifications; channels have subscriptions of their own.
+  public var subscribed: Bool
 }

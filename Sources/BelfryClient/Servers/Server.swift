@@ -10,6 +10,8 @@ public struct Server: Sendable, Hashable, Codable {
   public var defaultChannelId: EntityID
   /// When it was created, milliseconds since 1970.
   public var createTime: Int64
+  /// How many members it has; nil where a server is only mentioned, as in a notification's attachment.
+  public var memberCount: Int?
 }
 
 /// What a server can be given. Nil: the default when creating, unchanged when updating; an empty icon or

@@ -42,9 +42,9 @@ extension Invocation {
         if printsJSON { console.print([try JSONLine.text(item)]) } else { table.add(cells(item)) }
       }
       left -= min(left, page.items.count)
+      // A page may be empty with more behind it; one that leads back to itself would be asked for for ever.
+      guard page.cursor != cursor else { break }
       cursor = page.cursor
-      // An empty page that promises more would be asked for again for ever.
-      if page.items.isEmpty { break }
     } while cursor != nil && left > 0
     guard !printsJSON else { return }
     console.print(table.lines.isEmpty ? [empty] : table.lines)

@@ -10,24 +10,23 @@ extension Command {
     run: { invocation in
       let client = try invocation.client()
       let server = try invocation.arguments.neededEntity("server")
-      let zone = invocation.console.timeZone
       try await invocation.printListing(
         Listing<Member>(limit: try invocation.arguments.listingLimit, pageLimit: 1_000),
-        header: ["ACCID", "ROLE", "JOINED"], empty: "no members",
+        header: ["ACCID", "ROLE", "SUBSCRIBED"], empty: "no members",
         page: { try await client.members(of: server, limit: $0, cursor: $1) },
-        cells: { cells($0, in: zone) })
+        cells: cells)
     })
 
   static let memberShow = Command(
     name: "member show", summary: "show a member of a server", operands: [accountOperand],
     options: [serverOption] + CommandOption.connection,
-    examples: [Example("member show bob --server 12", "bob's role and since when")],
+    examples: [Example("member show bob --server 12", "bob's role, and whether he is subscribed")],
     run: { invocation in
       let account = try invocation.arguments.accountOperand(0, "ACCID")
       let member = try await invocation.client().member(
         account, of: try invocation.arguments.neededEntity("server"))
-      var table = TextTable(["ACCID", "ROLE", "JOINED"])
-      table.add(cells(member, in: invocation.console.timeZone))
+      var table = TextTable(["ACCID", "ROLE", "SUBSCRIBED"])
+      table.add(cells(member))
       try invocation.print(member, table.lines)
     })
 
@@ -78,11 +77,8 @@ extension Command {
   private static let serverOption = CommandOption.value("server", "ID", "the server").required
   private static let accountOperand = Operand(name: "ACCID", meaning: "the account")
 
-  private static func cells(_ member: Member, in zone: TimeZone) -> [String] {
-    [
-      member.accid.text, member.role.rawValue,
-      member.joinTime.map { TimeText.of(unixMilliseconds: $0, in: zone) } ?? "-",
-    ]
+  private static func cells(_ member: Member) -> [String] {
+    [member.accid.text, member.role.rawValue, member.subscribed ? "yes" : "no"]
   }
 
   private static func lines(of path: String) throws(CommandFailure) -> [String] {

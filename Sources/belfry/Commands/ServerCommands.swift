@@ -27,11 +27,11 @@ extension Command {
       let zone = invocation.console.timeZone
       try await invocation.printListing(
         Listing<Server>(limit: try invocation.arguments.listingLimit, pageLimit: 1_000),
-        header: ["ID", "NAME", "OWNER", "CREATED"], empty: "in no server",
+        header: ["ID", "NAME", "OWNER", "MEMBERS", "CREATED"], empty: "in no server",
         page: { try await client.servers(limit: $0, cursor: $1) },
         cells: { server in
           [
-            server.serverId.text, server.name, server.owner.text,
+            server.serverId.text, server.name, server.owner.text, members(of: server),
             TimeText.of(unixMilliseconds: server.createTime, in: zone),
           ]
         })
@@ -79,10 +79,13 @@ extension Command {
     .choice("apply-mode", Array(ApplyMode.words.keys.sorted()), "what becomes of an application"),
   ]
 
+  private static func members(of server: Server) -> String { server.memberCount.map(String.init) ?? "-" }
+
   private static func describe(_ server: Server, in zone: TimeZone) -> [String] {
     TextTable.aligned(
       [
         ["server", server.serverId.text], ["name", server.name], ["owner", server.owner.text],
+        ["members", members(of: server)],
         ["created", TimeText.of(unixMilliseconds: server.createTime, in: zone)],
         ["invite mode", "\(server.inviteMode)"], ["apply mode", "\(server.applyMode)"],
         ["default channel", server.defaultChannelId.text], ["icon", server.icon ?? "-"],
