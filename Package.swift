@@ -38,7 +38,8 @@ let package = Package(
     module("BelfryLoop", ["CLinux"]),
     module("BelfryRedis", ["CHiredis", "BelfryLoop"]),
     module("BelfryHTTP", ["CMicroHTTPD", "BelfryLoop"]),
-    module("BelfryStore", ["BelfryModel", "BelfryLoop", "BelfryRedis"], resources: [.embedInCode("Functions")]),
+    module(
+      "BelfryStore", ["BelfryModel", "BelfryLoop", "BelfryRedis"], resources: [.embedInCode("Functions")]),
     module("BelfryHub", ["BelfryModel", "BelfryStore", "BelfryLoop"]),
     module(
       "BelfryServer",
@@ -64,6 +65,9 @@ let package = Package(
     tests("BelfryLoopTests", ["BelfryLoop"]),
     tests("BelfryRedisTests", ["BelfryRedis", "BelfryLoop", "RedisFixture"]),
     tests("BelfryHTTPTests", ["BelfryHTTP", "BelfryLoop"]),
+    tests(
+      "BelfryStoreTests",
+      ["BelfryStore", "BelfryModel", "BelfryRedis", "BelfryLoop", "RedisFixture", "ModelSamples"]),
     tests(
       "BelfryServerTests",
       [

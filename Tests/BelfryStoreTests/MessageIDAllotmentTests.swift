@@ -1,0 +1,60 @@
+import BelfryModel
+import BelfryRedis
+import ModelSamples
+import RedisFixture
+import Testing
+
+@testable import BelfryStore
+
+@Suite struct MessageIDAllotmentTests {
+  @Test func tenThousandSendsInABurstGetGrowingIds() async throws {
+    try await withBroker { broker, _ in
+      var ids: [MessageID] = []
+      for _ in 0..<10 {
+        let calls = try (0..<1_000).map { _ in
+          try RedisCommand(committing: .send("ding"), broker.store.limits)
+        }
+        for reply in try await broker.store.call(calls, at: "burst") {
+          ids.append(try reply.array(count: 3)[2].messageID())
+        }
+      }
+      #expect(ids.count == 10_000)
+      #expect(zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 })
+      #expect(ids.allSatisfy { $0.partition == space.partition })
+      let entries = try await broker.log(limit: 20_000)
+      #expect(entries.map(\.id) == ids)
+    }
+  }
+
+  @Test func aClockThatWasSetBackDoesNotRepeatIds() async throws {
+    try await withBroker { broker, redis in
+      let ahead = MessageID(
+        unixMilliseconds: try await broker.store.nowMilliseconds() + 3_600_000, partition: space.partition,
+        sequence: 4_094)
+      try redis.command("HSET", RedisLayout.clock(space.partition), "last", ahead.streamForm)
+      var expected = MessageID(ahead.raw + 1)
+      #expect(try await broker.append("the last of its millisecond") == expected)
+      expected = MessageID(
+        unixMilliseconds: ahead.unixMilliseconds + 1, partition: space.partition, sequence: 0)
+      #expect(try await broker.append("borrowed") == expected)
+      #expect(try await broker.store.lastIDs(of: [space.partition]) == [expected])
+    }
+  }
+
+  @Test func spacesOfOnePartitionShareItsIds() async throws {
+    try await withBroker { broker, _ in
+      let others = (1...).lazy.compactMap { EntityID(Int64($0)) }.map { SpaceID.server($0) }
+        .filter { $0.partition == space.partition && $0 != space }
+      let other = try #require(others.first { _ in true })
+      let first = try await broker.store.commit(.send("1", to: Audience(.all))).commit
+      let second = try await broker.store.commit(.send("2", to: Audience(.all), in: other)).commit
+      let third = try await broker.store.commit(.send("3", to: Audience(.all))).commit
+      #expect(first.before == .zero)
+      #expect(second.before == first.ids[0])
+      #expect(third.before == second.ids[0])
+      #expect(
+        try await broker.store.spaces(in: space.partition) == [space, other].sorted { $0.key < $1.key })
+      #expect(try await broker.store.lastIDs(of: [space.partition]) == third.ids)
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import BelfryModel
+import ModelSamples
+
+@testable import BelfryStore
+
+// The server that most tests are about, and what is done to it.
+
+let server: EntityID = 77
+let space = SpaceID.server(server)
+let channel: EntityID = 3
+let app = Actor(account: nil, isTrusted: true)
+
+extension Broker {
+  var runner: OperationRunner { OperationRunner(store: store, limits: store.limits) }
+
+  /// `alice` owns it; the accounts are members.
+  func makeServer(_ accounts: [AccountID] = []) async throws {
+    let create = CreateServer(
+      id: server, defaultChannel: channel, owner: "alice", actor: Actor(account: "alice"), name: "Bells")
+    _ = try await runner.run(create)
+    if !accounts.isEmpty { try await add(accounts) }
+  }
+
+  func add(_ accounts: [AccountID]) async throws {
+    _ = try await runner.run(AddMembers(server, actor: app, accounts: accounts, requestId: "1"))
+  }
+
+  func members(of server: SpaceID = space) async throws -> Int {
+    try await store.counts([TableAddress(server, .roster)])[0]
+  }
+
+  @discardableResult
+  func append(_ body: String, to audience: Audience = Audience(.byThreshold), in space: SpaceID = space)
+    async throws -> MessageID
+  {
+    try await store.commit(.send(body, to: audience, in: space)).commit.ids[0]
+  }
+
+  func log(_ space: SpaceID = space, after: MessageID = .zero, limit: Int = 1_000) async throws -> [LogEntry]
+  {
+    try await store.entries([LogRequest(space, after: after, limit: limit)])[0]
+  }
+
+  func text(_ address: RecordAddress) async throws -> String? {
+    try await store.records([address]).text(address)
+  }
+}
+
+extension Transaction {
+  /// One notification and nothing else.
+  static func send(
+    _ body: String, to audience: Audience = Audience(.byThreshold), in space: SpaceID = .server(server),
+    clientId: String? = nil
+  ) -> Transaction {
+    var content = NotificationContent(type: Catalogue.custom.code, toType: .server)
+    content.body = body
+    var transaction = Transaction(space)
+    transaction.announcements = [Announcement(content, to: audience)]
+    transaction.dedupe = clientId.map { Dedupe(sender: "alice", messageClientId: $0) }
+    return transaction
+  }
+}
+
+extension CommitOutcome {
+  struct NotCommitted: Error {
+    let outcome: CommitOutcome
+  }
+
+  var commit: Commit {
+    get throws {
+      guard case .committed(let commit) = self else { throw NotCommitted(outcome: self) }
+      return commit
+    }
+  }
+}
+
+extension LogEntry {
+  var body: String? { RecordJSON.value(NotificationContent.self, contentJSON)?.body }
+}
+
+extension LiveMessage {
+  /// The entry it brings, if any.
+  var entry: LogEntry? {
+    switch self {
+    case .appended(let entry, _), .passing(let entry), .amended(let entry): entry
+    case .standings, .read, .index: nil
+    }
+  }
+}
