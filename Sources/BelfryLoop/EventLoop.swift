@@ -31,6 +31,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   private var jobs = JobQueue()
   private var batch: [Inbox.Item] = []
   private var isStopping = false
+  private var isRunningHooks = false
+  private var areHooksRequired = false
   /// The time at which this iteration began.
   package private(set) var now = ContinuousClock.now
 
@@ -92,7 +94,10 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     dispatchEvents()
     fireTimers()
     runJobs()
+    areHooksRequired = false
+    isRunningHooks = true
     for hook in hooks { hook.run() }
+    isRunningHooks = false
   }
 
   private func dispatchEvents() {
@@ -141,7 +146,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
   /// How long to wait, rounded up: woken a little early, the loop would spin until the timer is due.
   private func timeoutMilliseconds() -> Int32 {
-    if !jobs.isEmpty { return 0 }
+    if !jobs.isEmpty || areHooksRequired { return 0 }
     guard let earliest = timers.earliest else { return -1 }
     let remaining = ContinuousClock.now.duration(to: earliest)
     guard remaining > .zero else { return 0 }
@@ -207,6 +212,14 @@ extension EventLoop {
     let hook = LoopHook(loop: self, action: action)
     hooks.append(hook)
     return hook
+  }
+
+  /// Sees to it that all hooks run before the loop waits. They do anyway, unless they are running now: what one
+  /// hook leaves for itself, or does to another that has run already, then has the next iteration, which does
+  /// not wait.
+  package func requireHooks() {
+    checkIsolated()
+    if isRunningHooks { areHooksRequired = true }
   }
 
   func remove(_ hook: LoopHook) {

@@ -10,6 +10,8 @@ package struct Readiness: OptionSet, Sendable, Hashable {
 
   package static let readable = Readiness(rawValue: EPOLLIN.rawValue)
   package static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
+  /// The other side has closed its direction: it will send nothing more. Reported when asked for.
+  package static let peerClosed = Readiness(rawValue: EPOLLRDHUP.rawValue)
   /// Reported whether asked for or not: the other side has closed both directions.
   package static let hangup = Readiness(rawValue: EPOLLHUP.rawValue)
   /// Reported whether asked for or not: the socket carries an error.

@@ -1,0 +1,64 @@
+import BelfryLoop
+import CMicroHTTPD
+import Glibc
+
+/// One connection in MHD's hands, and when its patience ends.
+@safe final class ClientConnection {
+  enum Phase {
+    /// A request is arriving. From the first connection on: who connects has something to say.
+    case receiving
+    /// The handler has it, and takes the time it needs.
+    case handling
+    case responding
+    /// Between two requests.
+    case idle
+  }
+
+  /// MHD's connection; valid until MHD says that it closed.
+  let handle: OpaquePointer
+  let descriptor: Int32
+  let client: ClientAddress
+  private(set) var phase = Phase.receiving
+  private var deadline: ContinuousClock.Instant?
+  /// Of the request that is arriving; nil if it is none.
+  private(set) var target: RequestTarget?
+  var exchange: HTTPExchange?
+  /// Where it stands in its daemon's table.
+  var position = 0
+
+  init(_ handle: OpaquePointer, deadline: ContinuousClock.Instant) {
+    unsafe self.handle = handle
+    unsafe descriptor = mhd_descriptor(handle)
+    unsafe client = ClientAddress(mhd_client_address(handle))
+    self.deadline = deadline
+  }
+
+  /// The request's first line has arrived.
+  func begin(_ target: RequestTarget?, deadline: ContinuousClock.Instant) {
+    self.target = target
+    // The first request's time runs since the connection was made.
+    if phase != .receiving { enter(.receiving, until: deadline) }
+  }
+
+  func enter(_ phase: Phase, until deadline: ContinuousClock.Instant?) {
+    self.phase = phase
+    self.deadline = deadline
+  }
+
+  func isOverdue(at now: ContinuousClock.Instant) -> Bool {
+    deadline.map { $0 <= now } ?? false
+  }
+
+  /// Ends it from outside: MHD finds the socket shut down and closes the connection.
+  /// - Parameter farewell: sent first, as far as the kernel takes it at once. Only while MHD sends nothing.
+  func cut(farewell: [UInt8] = []) {
+    deadline = nil
+    if !farewell.isEmpty {
+      _ = unsafe farewell.withUnsafeBytes {
+        unsafe send(
+          descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+      }
+    }
+    shutdown(descriptor, Int32(SHUT_RDWR))
+  }
+}

@@ -1,0 +1,188 @@
+package import BelfryLoop
+import CMicroHTTPD
+import Glibc
+
+/// HTTP on one loop. MHD parses requests and sends answers; it has no thread of its own, and runs when its
+/// epoll descriptor is readable in the loop's. It lives on the loop's thread, until `stop()`.
+@safe package final class HTTPDaemon {
+  package let port: Int
+  let loop: EventLoop
+  let limits: HTTPLimits
+  let handler: any HTTPHandler
+  private let streams: StreamSet
+  private var listenDescriptor: Int32
+  private var connections: [ClientConnection] = []
+  private var mhd: OpaquePointer?
+  private var watch: Watch?
+  private var hook: LoopHook?
+  private var sweepTimer: LoopTimer?
+  /// Something was resumed, or MHD has more to do than it did.
+  private var isRunDue = false
+  private var isRunning = false
+  private(set) var isStopping = false
+
+  /// - Parameter socket: owned by the daemon from here on.
+  package init(
+    on loop: EventLoop, listening socket: ListenSocket, limits: HTTPLimits = HTTPLimits(),
+    handler: any HTTPHandler
+  ) throws(HTTPError) {
+    self.loop = loop
+    self.limits = limits
+    self.handler = handler
+    port = socket.port
+    listenDescriptor = socket.descriptor
+    streams = StreamSet(loop: loop, stallTime: limits.streamStallTime)
+    do throws(HTTPError) {
+      try start()
+    } catch {
+      stop()
+      throw error
+    }
+  }
+
+  package var openConnections: Int { connections.count + streams.count }
+  package var openStreams: Int { streams.count }
+
+  private func start() throws(HTTPError) {
+    var options = unsafe mhd_options(
+      listen_descriptor: listenDescriptor, connections: UInt32(clamping: limits.connectionsPerDaemon),
+      connection_memory_bytes: limits.connectionMemoryBytes,
+      context: Unmanaged.passUnretained(self).toOpaque(), accept_policy: acceptPolicy,
+      access_handler: requestAdvanced, connection_changed: connectionChanged,
+      request_completed: requestCompleted, request_begun: requestBegun)
+    guard let mhd = unsafe mhd_start(&options) else {
+      throw HTTPError.last(.startRefused, "MHD_start_daemon")
+    }
+    unsafe self.mhd = mhd
+    do throws(LoopError) {
+      // The handlers keep the daemon alive, because MHD points to it, until `stop()` cancels them.
+      watch = try loop.watch(unsafe mhd_epoll_descriptor(mhd), for: .readable) { _ in self.run() }
+    } catch {
+      throw HTTPError(code: .startRefused, cause: error.description, place: "MHD_start_daemon")
+    }
+    hook = loop.beforeWaiting { self.beforeWaiting() }
+    sweep()
+    // MHD takes up its listening socket when it first runs.
+    isRunDue = true
+  }
+
+  /// Accepts no more connections. Those there are go on.
+  package func quiesce() {
+    guard let mhd = unsafe mhd, listenDescriptor >= 0 else { return }
+    unsafe MHD_quiesce_daemon(mhd)
+    close(listenDescriptor)
+    listenDescriptor = -1
+  }
+
+  /// Ends everything: streams finish, requests that wait for their answer are abandoned. Called inside one of
+  /// MHD's callbacks it takes effect when they have returned.
+  package func stop() {
+    isStopping = true
+    guard !isRunning else { return }
+    watch?.cancel()
+    hook?.cancel()
+    sweepTimer?.cancel()
+    streams.finishAll(.stopping)
+    for connection in connections { connection.exchange?.abandon() }
+    quiesce()
+    if let mhd = unsafe mhd {
+      // MHD must not be stopped while a connection is suspended; running, it resumes them all.
+      run()
+      unsafe self.mhd = nil
+      unsafe MHD_stop_daemon(mhd)
+    } else if listenDescriptor >= 0 {
+      close(listenDescriptor)
+      listenDescriptor = -1
+    }
+  }
+}
+
+// MARK: Turns
+
+extension HTTPDaemon {
+  private func run() {
+    guard let mhd = unsafe mhd, !isRunning else { return }
+    isRunDue = false
+    isRunning = true
+    unsafe MHD_run(mhd)
+    isRunning = false
+    // A connection that MHD has not read dry, or has resumed, is no event: without another run it would
+    // sleep until the next one.
+    var milliseconds: UInt64 = 0
+    if unsafe MHD_get_timeout(mhd, &milliseconds) == .YES, milliseconds == 0 { isRunDue = true }
+  }
+
+  private func beforeWaiting() {
+    streams.pump()
+    if isRunDue { run() }
+    if isStopping, unsafe mhd != nil { return stop() }
+    // What is left has its turn after the loop has looked at everybody else.
+    if isRunDue || streams.hasAwake { loop.requireHooks() }
+  }
+
+  /// Ends connections whose time is over.
+  private func sweep() {
+    sweepTimer = loop.schedule(after: HTTPLimits.sweepInterval) { self.sweep() }
+    for connection in connections where connection.isOverdue(at: loop.now) {
+      let isReceiving = connection.phase == .receiving
+      connection.cut(farewell: isReceiving ? ResponseHead.render(handler.refuse(.timeout)) : [])
+    }
+  }
+
+  func resume(_ connection: ClientConnection) {
+    guard unsafe mhd != nil else { return }
+    unsafe MHD_resume_connection(connection.handle)
+    isRunDue = true
+    loop.requireHooks()
+  }
+
+  func responding(_ connection: ClientConnection, isSuspended: Bool) {
+    connection.enter(.responding, until: loop.now + limits.responseTime)
+    if isSuspended { resume(connection) }
+  }
+}
+
+// MARK: Connections and streams
+
+extension HTTPDaemon {
+  var isFull: Bool { openConnections >= limits.connectionsPerDaemon }
+
+  func insert(_ handle: OpaquePointer) -> ClientConnection {
+    let connection = unsafe ClientConnection(handle, deadline: loop.now + limits.requestTime)
+    connection.position = connections.count
+    connections.append(connection)
+    return connection
+  }
+
+  /// The last one takes its place.
+  func remove(_ connection: ClientConnection) {
+    // At its limit MHD accepts nobody, and takes up its listening socket again only when it runs.
+    isRunDue = true
+    let last = connections.removeLast()
+    guard last !== connection else { return }
+    connections[connection.position] = last
+    last.position = connection.position
+  }
+
+  /// Gives a connection's socket to a stream.
+  /// - Returns: nil if there are too many streams or descriptors.
+  func openStream(
+    on connection: ClientConnection, head: [UInt8], isChunked: Bool, hasBody: Bool,
+    source: any HTTPStreamSource
+  ) -> HTTPStream? {
+    guard streams.count < limits.streamsPerDaemon, !isStopping else { return nil }
+    // MHD closes its own descriptor when it lets go, which leaves the socket open through this one.
+    let descriptor = fcntl(connection.descriptor, F_DUPFD_CLOEXEC, 0)
+    guard descriptor >= 0 else { return nil }
+    do throws(LoopError) {
+      let stream = try HTTPStream(
+        descriptor: descriptor, head: head, isChunked: isChunked, hasBody: hasBody, source: source,
+        in: streams)
+      streams.insert(stream)
+      return stream
+    } catch {
+      close(descriptor)
+      return nil
+    }
+  }
+}

@@ -1,0 +1,190 @@
+import BelfryLoop
+import CMicroHTTPD
+import Glibc
+
+/// One request and its answer, which is given once, now or later, on the loop.
+package final class HTTPExchange {
+  enum State {
+    case receiving
+    /// Inside the handler's call, which is inside MHD's.
+    case handling
+    /// The connection is suspended until there is an answer.
+    case waiting
+    case answered
+    /// A stream has the socket, and MHD is to forget it.
+    case handedOver
+    /// The client is gone, or the daemon stopped.
+    case over
+  }
+
+  let connection: ClientConnection
+  private unowned let daemon: HTTPDaemon
+  private(set) var state = State.receiving
+  private var body: RequestBody
+  private let head: HTTPRequestHead
+  private let isHTTP11: Bool
+  private var clientWatch: Watch?
+
+  /// Called when the client leaves before it has its answer, so that work for it can end. Nobody needs to
+  /// answer then. A client that closes only its sending side counts as gone.
+  package var onClientGone: (() -> Void)? {
+    didSet { if state == .waiting { watchClient() } }
+  }
+
+  init(
+    _ head: HTTPRequestHead, isHTTP11: Bool, refusal: HTTPResponse?, on connection: ClientConnection,
+    of daemon: HTTPDaemon
+  ) {
+    self.head = head
+    self.isHTTP11 = isHTTP11
+    self.connection = connection
+    self.daemon = daemon
+    body = RequestBody(
+      announcedBytes: head.contentLength ?? 0, limitBytes: daemon.limits.bodyBytes,
+      drainBytes: daemon.limits.drainBytes, refusal: refusal)
+  }
+
+  /// Answers. If the client has gone, nothing happens.
+  package func respond(_ response: HTTPResponse) {
+    guard state == .handling || state == .waiting else { return checkAnsweredOnce() }
+    let isSuspended = state == .waiting
+    stopWatchingClient()
+    state = unsafe queue(response, on: connection.handle) ? .answered : .over
+    daemon.responding(connection, isSuspended: isSuspended)
+  }
+
+  /// Answers with what the source has, now and later. The source is first asked before the loop waits.
+  @discardableResult
+  package func stream(
+    status: Int = 200, headers: [(name: String, value: String)], source: any HTTPStreamSource
+  ) -> HTTPStream? {
+    guard state == .handling || state == .waiting else {
+      checkAnsweredOnce()
+      source.finished(.clientGone)
+      return nil
+    }
+    let isHead = head.method == "HEAD"
+    let framing: ResponseHead.Framing = isHTTP11 ? .chunked : .untilClose
+    let stream = daemon.openStream(
+      on: connection, head: ResponseHead.render(status: status, headers: headers, framing: framing),
+      isChunked: isHTTP11, hasBody: !isHead, source: source)
+    guard let stream else {
+      respond(daemon.handler.refuse(.tooManyStreams))
+      source.finished(.refused)
+      return nil
+    }
+    let isSuspended = state == .waiting
+    stopWatchingClient()
+    state = .handedOver
+    if isSuspended { daemon.resume(connection) }
+    return stream
+  }
+
+  private func checkAnsweredOnce() {
+    assert(state == .over, "an exchange is answered once")
+  }
+}
+
+// MARK: What MHD's callbacks tell it
+
+extension HTTPExchange {
+  /// - Returns: whether to go on with the connection.
+  func receive(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    switch unsafe body.append(bytes) {
+    case .more:
+      return true
+    case .tooLarge:
+      body.refuse(daemon.handler.refuse(.bodyTooLarge(limitBytes: daemon.limits.bodyBytes)))
+      return true
+    case .hopeless(let refusal):
+      // MHD takes no answer while a body arrives, so it goes out past it.
+      connection.cut(farewell: ResponseHead.render(refusal))
+      return false
+    }
+  }
+
+  /// Answers before the body, which MHD then does not read.
+  /// - Returns: whether to go on with the connection.
+  func refuseEarly(_ refusal: HTTPResponse) -> Bool {
+    state = .handling
+    respond(refusal)
+    return state == .answered
+  }
+
+  /// The request is complete, or the connection was resumed.
+  /// - Returns: whether to go on with the connection.
+  func proceed() -> Bool {
+    if state == .receiving { handle() }
+    switch state {
+    case .answered:
+      return true
+    case .handling:
+      state = .waiting
+      unsafe MHD_suspend_connection(connection.handle)
+      watchClient()
+      return true
+    case .receiving, .waiting, .handedOver, .over:
+      return false
+    }
+  }
+
+  private func handle() {
+    state = .handling
+    connection.enter(.handling, until: nil)
+    if let refusal = body.refusal {
+      respond(refusal)
+    } else {
+      daemon.handler.handle(HTTPRequest(head: head, body: body.take()), self)
+    }
+  }
+
+  /// MHD is through with the request, one way or the other.
+  func complete() {
+    clientGone()
+  }
+
+  /// Tells the handler that nobody waits any more.
+  func abandon() {
+    guard state == .waiting else { return }
+    clientGone()
+    daemon.resume(connection)
+  }
+
+  private func clientGone() {
+    stopWatchingClient()
+    let isAwaited = state == .handling || state == .waiting
+    state = .over
+    let action = onClientGone
+    onClientGone = nil
+    if isAwaited { action?() }
+  }
+
+  /// MHD does not look at a suspended connection. Most answers come too soon for this to pay.
+  private func watchClient() {
+    guard onClientGone != nil, clientWatch == nil else { return }
+    // Refused for want of memory, it leaves the client's absence to be found when answering.
+    clientWatch = try? daemon.loop.watch(connection.descriptor, for: .peerClosed) { [unowned self] _ in
+      abandon()
+    }
+  }
+
+  private func stopWatchingClient() {
+    clientWatch?.cancel()
+    clientWatch = nil
+  }
+}
+
+/// Hands a response to MHD.
+///
+/// SAFETY: MHD copies what it is given, and counts the response's uses itself.
+private func queue(_ response: HTTPResponse, on connection: OpaquePointer) -> Bool {
+  let created = unsafe response.body.withUnsafeBytes {
+    unsafe MHD_create_response_from_buffer(
+      $0.count, UnsafeMutableRawPointer(mutating: $0.baseAddress), .RESPMEM_MUST_COPY)
+  }
+  guard let created = unsafe created else { return false }
+  defer { unsafe MHD_destroy_response(created) }
+  // MHD refuses a value with a line break inside, which would begin a header of its own. It stays out.
+  for (name, value) in response.headers { unsafe MHD_add_response_header(created, name, value) }
+  return unsafe MHD_queue_response(connection, UInt32(clamping: response.status), created) == .YES
+}

@@ -1,0 +1,39 @@
+/// What answers requests. It lives on the daemon's loop and is called on its thread.
+package protocol HTTPHandler: AnyObject {
+  /// Asked when the headers have arrived, before the body is read. Returning a response refuses the request:
+  /// its body is not kept.
+  func admit(_ head: HTTPRequestHead) -> HTTPResponse?
+
+  /// Called once, with the whole body. The exchange is answered now or later.
+  func handle(_ request: HTTPRequest, _ exchange: HTTPExchange)
+
+  /// How to say no to what never becomes a request. What MHD itself cannot parse it answers itself: 400, 414,
+  /// 431 and 505 with a few words of HTML.
+  func refuse(_ refusal: HTTPRefusal) -> HTTPResponse
+}
+
+extension HTTPHandler {
+  package func admit(_ head: HTTPRequestHead) -> HTTPResponse? { nil }
+}
+
+/// Why this layer refuses a request.
+package enum HTTPRefusal: Sendable, Hashable {
+  /// The target or the framing headers contradict the protocol.
+  case malformed(detail: String)
+  case bodyTooLarge(limitBytes: Int)
+  /// A transfer encoding other than chunked.
+  case unsupportedEncoding
+  /// The request did not arrive in time.
+  case timeout
+  case tooManyStreams
+
+  package var status: Int {
+    switch self {
+    case .malformed: 400
+    case .timeout: 408
+    case .bodyTooLarge: 413
+    case .unsupportedEncoding: 501
+    case .tooManyStreams: 503
+    }
+  }
+}

@@ -1,0 +1,50 @@
+/// What one client may cost, and all of them together. Each daemon, which is to say each loop, has its own.
+package struct HTTPLimits: Sendable {
+  /// Connections at once, streams included. Each is a descriptor: keep loops x this below the process's limit.
+  package var connectionsPerDaemon = 20_000
+
+  /// Streams at once. Each waits for as long as its client likes, so they must not take every connection.
+  package var streamsPerDaemon = 19_000
+
+  /// MHD reads a request's line and headers into this much memory, allocated once per connection, and
+  /// answers 414 or 431 when they do not fit. It leaves some 7 KiB to them: a token of 2 KiB and a browser's
+  /// headers, twice.
+  package var connectionMemoryBytes = 8 * 1024
+
+  /// The body of a request. What is longer is answered 413 without being kept.
+  package var bodyBytes = 1024 * 1024
+
+  /// How much more of a refused body is read before the connection is cut. Cut while it sends, a client sees
+  /// a broken pipe more often than it sees the answer.
+  package var drainBytes = 256 * 1024
+
+  /// From the connection, or from the request's first line, to the last byte of its body. Bounds those who
+  /// hold a connection by sending a byte now and then; 408.
+  package var requestTime: Duration = .seconds(10)
+
+  /// Between two requests on one connection. Proxies reuse theirs for about a minute.
+  package var keepAliveTime: Duration = .seconds(75)
+
+  /// For the client to take a whole answer.
+  package var responseTime: Duration = .seconds(60)
+
+  /// For a stream's client to take anything at all, once its socket is full. It resumes from its cursor, so
+  /// cutting it loses nothing, and a dead one must not stay.
+  package var streamStallTime: Duration = .seconds(60)
+
+  package init() {}
+
+  /// What a stream's source fills at a time, in a buffer that all streams of a daemon share. A client that
+  /// does not read costs at most one such chunk.
+  static let streamChunkBytes = 16 * 1024
+
+  /// Chunks one stream sends before the others have their turn.
+  static let streamChunksPerTurn = 8
+
+  /// How often deadlines are looked at; they end late by up to this much. One look costs some nanoseconds a
+  /// connection, where a timer for each request would cost a microsecond.
+  static let sweepInterval: Duration = .seconds(1)
+
+  /// Connections the kernel holds for us before we accept them. It cuts this to its own limit.
+  static let backlog: Int32 = 4_096
+}

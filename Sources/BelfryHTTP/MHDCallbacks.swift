@@ -1,0 +1,88 @@
+import BelfryLoop
+import CMicroHTTPD
+
+// What MHD calls, on the loop's thread, inside `MHD_run`. Functions, not closures: a closure would take on
+// the isolation of where it stands.
+//
+// SAFETY: MHD hands back what it was given. The daemon outlives MHD's, which it stops; a connection's object is
+// retained for MHD from the notice that it opened to the notice that it closed.
+
+/// The daemon is full: MHD closes the connection at once.
+nonisolated func acceptPolicy(
+  _ context: UnsafeMutableRawPointer?, _ address: UnsafePointer<sockaddr>?, _ length: socklen_t
+) -> MHD_Result {
+  unsafe daemon(context)?.isFull ?? true ? .NO : .YES
+}
+
+nonisolated func connectionChanged(
+  _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?,
+  _ socketContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ change: MHD_ConnectionNotificationCode
+) {
+  guard let daemon = unsafe daemon(context), let handle = unsafe handle else { return }
+  if change == .CONNECTION_NOTIFY_STARTED {
+    let connection = unsafe daemon.insert(handle)
+    unsafe socketContext?.pointee = Unmanaged.passRetained(connection).toOpaque()
+  } else if let pointer = unsafe socketContext?.pointee {
+    let connection = unsafe Unmanaged<ClientConnection>.fromOpaque(pointer).takeRetainedValue()
+    unsafe socketContext?.pointee = nil
+    daemon.remove(connection)
+  }
+}
+
+/// The request's first line is there. What is returned comes back with each advance of the request.
+nonisolated func requestBegun(
+  _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ handle: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+  guard let daemon = unsafe daemon(context), let handle = unsafe handle,
+    let pointer = unsafe mhd_socket_context(handle)
+  else { return nil }
+  let raw = unsafe target.flatMap { unsafe String(validatingCString: $0) }
+  unsafe connection(pointer)?.begin(
+    raw.flatMap(RequestTarget.init), deadline: daemon.loop.now + daemon.limits.requestTime)
+  return unsafe pointer
+}
+
+/// Called with the headers, with each piece of the body, and once more when it is complete.
+nonisolated func requestAdvanced(
+  _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?, _ url: UnsafePointer<CChar>?,
+  _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ upload: UnsafePointer<CChar>?,
+  _ uploadSize: UnsafeMutablePointer<Int>?,
+  _ requestContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> MHD_Result {
+  guard let daemon = unsafe daemon(context), let connection = unsafe connection(requestContext?.pointee)
+  else { return .NO }
+  // A request that began to wait now would be suspended when MHD is stopped, which it does not survive.
+  guard !daemon.isStopping else { return .NO }
+  guard let exchange = connection.exchange else {
+    guard let method = unsafe method, let version = unsafe version else { return .NO }
+    return unsafe daemon.admit(
+      connection, method: String(cString: method), version: String(cString: version)) ? .YES : .NO
+  }
+  guard let size = unsafe uploadSize?.pointee, size > 0, let upload = unsafe upload else {
+    return exchange.proceed() ? .YES : .NO
+  }
+  unsafe uploadSize?.pointee = 0
+  let bytes = unsafe UnsafeBufferPointer(
+    start: UnsafeRawPointer(upload).assumingMemoryBound(to: UInt8.self), count: size)
+  return unsafe exchange.receive(bytes) ? .YES : .NO
+}
+
+nonisolated func requestCompleted(
+  _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?,
+  _ requestContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ reason: MHD_RequestTerminationCode
+) {
+  guard let daemon = unsafe daemon(context), let connection = unsafe connection(requestContext?.pointee)
+  else { return }
+  let exchange = connection.exchange
+  connection.exchange = nil
+  connection.enter(.idle, until: daemon.loop.now + daemon.limits.keepAliveTime)
+  exchange?.complete()
+}
+
+private func daemon(_ context: UnsafeMutableRawPointer?) -> HTTPDaemon? {
+  unsafe context.map { unsafe Unmanaged<HTTPDaemon>.fromOpaque($0).takeUnretainedValue() }
+}
+
+private func connection(_ context: UnsafeMutableRawPointer?) -> ClientConnection? {
+  unsafe context.map { unsafe Unmanaged<ClientConnection>.fromOpaque($0).takeUnretainedValue() }
+}

@@ -1,0 +1,213 @@
+import BelfryHTTP
+import Glibc
+import Testing
+
+@Suite struct RefusalTests {
+  private func small() -> HTTPLimits {
+    var limits = HTTPLimits()
+    limits.bodyBytes = 1_000
+    limits.drainBytes = 10_000
+    return limits
+  }
+
+  @Test func anAnnouncedBodyBeyondTheLimitIsRefused() throws {
+    let server = try TestServer(limits: small())
+    let client = try RawClient(port: server.port)
+    let body = String(repeating: "x", count: 2_000)
+    client.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 2000\r\n\r\n\(body)")
+    let response = try client.readResponse()
+    #expect(response.status == 413)
+    #expect(response.headers["content-type"] == "application/problem+json")
+    #expect(!server.notes.contains("handle /echo"))
+    // It was read to its end, so the connection goes on.
+    #expect(try client.get("/echo").status == 200)
+  }
+
+  @Test func aBodyFarBeyondTheLimitIsRefusedAtOnce() throws {
+    let server = try TestServer(limits: small())
+    let client = try RawClient(port: server.port)
+    client.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1000000\r\n\r\n")
+    #expect(try client.readResponse().status == 413)
+    #expect(client.readToEnd() == "")
+  }
+
+  @Test func aChunkedBodyIsRefusedWhenItCrossesTheLimit() throws {
+    let server = try TestServer(limits: small())
+    let client = try RawClient(port: server.port)
+    let chunk = "3e8\r\n" + String(repeating: "x", count: 1_000) + "\r\n"
+    client.send(
+      "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n\(chunk)\(chunk)0\r\n\r\n")
+    #expect(try client.readResponse().status == 413)
+    #expect(try client.get("/echo").status == 200)
+  }
+
+  @Test func aChunkedBodyWithoutEndIsCut() throws {
+    let server = try TestServer(limits: small())
+    let client = try RawClient(port: server.port)
+    client.send("POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n")
+    let chunk = "3e8\r\n" + String(repeating: "x", count: 1_000) + "\r\n"
+    var sent = 0
+    while sent < 10_000, client.send(chunk) { sent += 1 }
+    #expect(sent < 10_000)
+    #expect(client.readToEnd().hasPrefix("HTTP/1.1 413 "))
+    #expect(server.eventually { server.openConnections == 0 })
+  }
+
+  @Test func aBodyExactlyAtTheLimitIsTaken() throws {
+    let server = try TestServer(limits: small())
+    let client = try RawClient(port: server.port)
+    let body = String(repeating: "x", count: 1_000)
+    client.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1000\r\n\r\n\(body)")
+    #expect(try client.readResponse().status == 200)
+  }
+
+  @Test func theHandlerRefusesByTheHeaders() throws {
+    let server = try TestServer()
+    let client = try RawClient(port: server.port)
+    client.send("POST /echo HTTP/1.1\r\nHost: t\r\nrefuse: no\r\nContent-Length: 5\r\n\r\n")
+    client.send("hello")
+    #expect(try client.readResponse().body == "no")
+    #expect(try client.get("/echo").status == 200)
+
+    client.send(
+      "POST /echo HTTP/1.1\r\nHost: t\r\nREFUSE: never\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n")
+    let response = try client.readResponse()
+    #expect(response.status == 403)
+    #expect(response.body == "never")
+    #expect(!server.notes.contains("handle /echo\nhandle /echo"))
+  }
+
+  @Test(arguments: [
+    ("GET /echo\r\n\r\n", 400),
+    ("GET /echo HTTP/9.9\r\n\r\n", 505),
+    ("GET /echo HTTP/1.1\r\n\r\n", 400),
+    ("GET /echo HTTP/1.1\r\nHost: t\r\nno colon\r\n\r\n", 400),
+    ("GET /echo%4 HTTP/1.1\r\nHost: t\r\n\r\n", 400),
+    ("GET /echo%FF HTTP/1.1\r\nHost: t\r\n\r\n", 400),
+    ("GET /echo?x=%zz HTTP/1.1\r\nHost: t\r\n\r\n", 400),
+    ("GET echo HTTP/1.1\r\nHost: t\r\n\r\n", 400),
+    ("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: -1\r\n\r\n", 400),
+    ("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1x\r\n\r\n", 400),
+    ("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 99999999999999999999999\r\n\r\n", 413),
+    ("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", 400),
+    (
+      "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+      400
+    ),
+    ("POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: gzip\r\n\r\nhello", 501),
+    ("POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n", 400),
+  ])
+  func whatIsNoRequestIsRefused(_ request: String, _ status: Int) throws {
+    let server = try TestServer()
+    let client = try RawClient(port: server.port)
+    client.send(request)
+    #expect(try client.readHead().status == status)
+    #expect(try RawClient(port: server.port).get("/echo").status == 200)
+  }
+
+  @Test func aLineOfOneWordIsNotAnswered() throws {
+    let server = try TestServer()
+    let client = try RawClient(port: server.port)
+    client.send("GET\r\n\r\n")
+    #expect(client.readToEnd() == "")
+  }
+
+  @Test func noiseIsRefused() throws {
+    let server = try TestServer()
+    var seed = SystemRandomNumberGenerator()
+    for _ in 0..<50 {
+      let client = try RawClient(port: server.port)
+      client.send(
+        (0..<Int.random(in: 1...5_000)).map { _ in UInt8.random(in: 0...255, using: &seed) } + [10, 10])
+      shutdown(client.descriptor, Int32(SHUT_WR))
+      _ = client.readToEnd()
+    }
+    #expect(try RawClient(port: server.port).get("/echo").status == 200)
+    #expect(server.eventually { server.openConnections == 0 })
+  }
+
+  /// - Note: MHD makes these answers itself.
+  @Test func headersBeyondTheLimitAreRefused() throws {
+    let server = try TestServer()
+    let long = String(repeating: "x", count: 16 * 1_024)
+    for (request, status) in [
+      ("GET /echo HTTP/1.1\r\nHost: t\r\nLong: \(long)\r\n\r\n", 431),
+      ("GET /\(long) HTTP/1.1\r\nHost: t\r\n\r\n", 414),
+      ("GET /echo HTTP/1.1\r\nHost: t\r\n" + String(repeating: "A: b\r\n", count: 3_000) + "\r\n", 431),
+    ] {
+      let client = try RawClient(port: server.port)
+      client.send(request)
+      #expect(try client.readHead().status == status)
+    }
+    #expect(try RawClient(port: server.port).get("/echo").status == 200)
+  }
+
+  @Test func headersOfAUsualSizeAreTaken() throws {
+    let server = try TestServer()
+    let client = try RawClient(port: server.port)
+    let token = String(repeating: "x", count: 2_048)
+    let cookies = String(repeating: "y", count: 2_048)
+    client.send("GET /echo HTTP/1.1\r\nHost: t\r\nAuthorization: Bearer \(token)\r\nX: \(cookies)\r\n\r\n")
+    #expect(try client.readResponse().status == 200)
+  }
+
+  @Test(arguments: [
+    "GET /echo HTTP/1.1\r\n", "", "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 9\r\n\r\n",
+  ])
+  func whoDawdlesIsRefused(_ beginning: String) throws {
+    var limits = HTTPLimits()
+    limits.requestTime = .milliseconds(50)
+    let server = try TestServer(limits: limits)
+    let client = try RawClient(port: server.port)
+    client.send(beginning)
+    #expect(client.readToEnd().hasPrefix("HTTP/1.1 408 "))
+    #expect(server.eventually { server.openConnections == 0 })
+  }
+
+  @Test func anIdleConnectionEndsInTime() throws {
+    var limits = HTTPLimits()
+    limits.keepAliveTime = .milliseconds(50)
+    let server = try TestServer(limits: limits)
+    let client = try RawClient(port: server.port)
+    #expect(try client.get("/echo").status == 200)
+    #expect(client.readToEnd() == "")
+    #expect(server.eventually { server.openConnections == 0 })
+  }
+
+  @Test func aClientThatTakesNoAnswerIsCut() throws {
+    var limits = HTTPLimits()
+    limits.responseTime = .milliseconds(50)
+    let server = try TestServer(limits: limits)
+    let client = try RawClient(port: server.port, receiveBufferBytes: 4_096)
+    client.send("GET /large HTTP/1.1\r\nHost: t\r\n\r\n")
+    #expect(server.eventually { server.notes.contains("handle /large") && server.openConnections == 0 })
+  }
+
+  @Test func awaitingAnAnswerIsNoIdleness() throws {
+    var limits = HTTPLimits()
+    limits.requestTime = .milliseconds(50)
+    limits.keepAliveTime = .milliseconds(50)
+    let server = try TestServer(limits: limits)
+    let client = try RawClient(port: server.port)
+    client.send("GET /never HTTP/1.1\r\nHost: t\r\n\r\n")
+    usleep(2_500_000)
+    _ = server.onLoop { _, handler in handler.waiting[0].respond(HTTPResponse(status: 204)) }
+    #expect(try client.readResponse().status == 204)
+  }
+
+  @Test func connectionsBeyondTheLimitWait() throws {
+    var limits = HTTPLimits()
+    limits.connectionsPerDaemon = 2
+    let server = try TestServer(limits: limits)
+    let first = try RawClient(port: server.port)
+    let second = try RawClient(port: server.port)
+    #expect(try first.get("/echo").status == 200)
+    #expect(try second.get("/echo").status == 200)
+    let third = try RawClient(port: server.port)
+    third.send("GET /echo HTTP/1.1\r\nHost: t\r\n\r\n")
+    usleep(50_000)
+    #expect(server.openConnections == 2)
+    first.close()
+    #expect(try third.readResponse().status == 200)
+  }
+}

@@ -1,0 +1,163 @@
+import BelfryHTTP
+import Glibc
+import Testing
+
+@Suite struct RequestTests {
+  @Test func aRequestIsAnswered() throws {
+    let server = try TestServer()
+    let response = try RawClient(port: server.port).get("/echo/a%2Fb/%C3%A9?x=1&y=a+b%26&flag")
+    #expect(response.status == 200)
+    #expect(response.body == "GET echo|a/b|é x=1&y=a b&&flag= ")
+    #expect(response.headers["loopback"] == "true")
+    #expect(response.headers["date"] != nil)
+  }
+
+  @Test func anAnswerMayComeLater() throws {
+    let server = try TestServer()
+    let client = try RawClient(port: server.port)
+    for _ in 0..<3 {
+      #expect(try client.get("/later/1").body == "GET later|1  ")
+    }
+  }
+
+  @Test func aBodyArrivesWhole() throws {
+    let server = try TestServer()
+    let client = try RawClient(port: server.port)
+    let body = String(repeating: "0123456789", count: 50_000)
+    client.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+    #expect(try client.readResponse().body == "POST echo  \(body)")
+  }
+
+  @Test func aChunkedBodyArrivesWhole() throws {
+    let server = try TestServer()
+    let client = try RawClient(port: server.port)
+    client.send("POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
+    client.send("6;extension\r\n world\r\n0\r\nTrailer: x\r\n\r\n")
+    #expect(try client.readResponse().body == "POST echo  hello world")
+    #expect(try client.get("/echo").status == 200)
+  }
+
+  @Test func pipelinedRequestsAreAnsweredInOrder() throws {
+    let server = try TestServer()
+    let client = try RawClient(port: server.port)
+    var requests = ""
+    for number in 0..<50 {
+      requests += "GET /\(number % 3 == 0 ? "later" : "echo")/\(number) HTTP/1.1\r\nHost: t\r\n\r\n"
+    }
+    client.send(requests)
+    for number in 0..<50 {
+      #expect(try client.readResponse().body.hasSuffix("|\(number)  "))
+    }
+  }
+
+  @Test func headHasNoBodyAndTheConnectionLives() throws {
+    let server = try TestServer()
+    let client = try RawClient(port: server.port)
+    client.send("HEAD /echo HTTP/1.1\r\nHost: t\r\n\r\n")
+    let response = try client.readResponse(ofHead: true)
+    #expect(response.status == 200)
+    #expect(response.headers["content-length"] == "11")
+    #expect(try client.get("/echo").body == "GET echo  ")
+  }
+
+  @Test func methodsNobodyKnowsReachTheHandler() throws {
+    let server = try TestServer()
+    let client = try RawClient(port: server.port)
+    client.send("BREW /echo HTTP/1.1\r\nHost: t\r\n\r\n")
+    #expect(try client.readResponse().body == "BREW echo  ")
+    client.send("OPTIONS * HTTP/1.1\r\nHost: t\r\n\r\n")
+    #expect(try client.readResponse().status == 404)
+  }
+
+  @Test func aClientThatAsksIsToldToContinue() throws {
+    let server = try TestServer()
+    let client = try RawClient(port: server.port)
+    client.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+    #expect(try client.readHead().status == 100)
+    client.send("ok")
+    #expect(try client.readResponse().body == "POST echo  ok")
+  }
+
+  @Test func http10IsAnsweredAndClosed() throws {
+    let server = try TestServer()
+    let client = try RawClient(port: server.port)
+    client.send("GET /echo HTTP/1.0\r\n\r\n")
+    #expect(try client.readResponse().body == "GET echo  ")
+    #expect(client.readToEnd() == "")
+  }
+
+  @Test func aClientGoneWhileItsAnswerIsAwaitedIsNoticed() throws {
+    let server = try TestServer()
+    let client = try RawClient(port: server.port)
+    client.send("GET /never HTTP/1.1\r\nHost: t\r\n\r\n")
+    #expect(server.eventually { server.notes.contains("handle /never") })
+    client.close()
+    #expect(server.eventually { server.notes.contains("gone") })
+    #expect(server.eventually { server.openConnections == 0 })
+    #expect(server.notes.filter { $0 == "gone" }.count == 1)
+  }
+
+  @Test func answeringAClientThatHasGoneIsNothing() throws {
+    let server = try TestServer()
+    for _ in 0..<20 {
+      let client = try RawClient(port: server.port)
+      client.send("GET /later HTTP/1.1\r\nHost: t\r\n\r\n")
+      client.reset()
+    }
+    #expect(server.eventually { server.openConnections == 0 })
+    #expect(try RawClient(port: server.port).get("/echo").status == 200)
+  }
+
+  @Test func aLargeAnswerToASlowReaderDelaysNobody() throws {
+    let server = try TestServer()
+    let slow = try RawClient(port: server.port, receiveBufferBytes: 4_096)
+    slow.send("GET /large HTTP/1.1\r\nHost: t\r\n\r\n")
+    _ = try slow.readHead()
+    let other = try RawClient(port: server.port)
+    for _ in 0..<100 { #expect(try other.get("/echo").status == 200) }
+    #expect(try slow.read(count: 8 << 20).utf8.allSatisfy { $0 == 0x6C })
+  }
+
+  @Test func aHeaderCannotSmuggleAnother() throws {
+    let server = try TestServer()
+    let response = try RawClient(port: server.port).get("/split")
+    #expect(response.headers["injected"] == nil)
+    #expect(response.headers["c"] == "d")
+  }
+
+  @Test func quiescedItAnswersButAcceptsNoMore() throws {
+    let server = try TestServer()
+    let client = try RawClient(port: server.port)
+    #expect(try client.get("/echo").status == 200)
+    _ = server.onLoop { daemon, _ in daemon.quiesce() }
+    #expect(try client.get("/later").status == 200)
+    #expect(throws: RawClient.Refused.self) { try RawClient(port: server.port) }
+  }
+
+  @Test func stoppingAbandonsWhatWaits() throws {
+    let server = try TestServer()
+    let client = try RawClient(port: server.port)
+    client.send("GET /never HTTP/1.1\r\nHost: t\r\n\r\n")
+    #expect(server.eventually { server.notes.contains("handle /never") })
+    _ = server.onLoop { daemon, _ in daemon.stop() }
+    #expect(client.readToEnd() == "")
+    #expect(server.notes.filter { $0 == "gone" }.count == 1)
+    #expect(server.openConnections == 0)
+  }
+
+  @Test func aPortIsTakenOnce() throws {
+    let server = try TestServer()
+    do throws(HTTPError) {
+      _ = try ListenSocket.open(host: "127.0.0.1", port: server.port)
+      Issue.record("the port was free")
+    } catch {
+      #expect(error.code == .addressInUse)
+    }
+  }
+
+  @Test func loopsShareAPort() throws {
+    let sockets = try ListenSocket.open(host: "127.0.0.1", port: 0, count: 3)
+    #expect(Set(sockets.map(\.port)).count == 1)
+    for socket in sockets { close(socket.descriptor) }
+  }
+}

@@ -1,0 +1,143 @@
+import BelfryHTTP
+import Testing
+
+@Suite struct StreamTests {
+  private func open(_ server: TestServer, _ target: String = "/stream") throws -> RawClient {
+    let client = try RawClient(port: server.port)
+    client.send("GET \(target) HTTP/1.1\r\nHost: t\r\n\r\n")
+    let head = try client.readHead()
+    #expect(head.status == 200)
+    #expect(head.headers["content-type"] == "text/event-stream")
+    #expect(head.headers["transfer-encoding"] == "chunked")
+    return client
+  }
+
+  @Test(arguments: ["/stream", "/stream?later"]) func aStreamWaitsWakesAndEnds(_ target: String) throws {
+    let server = try TestServer()
+    let client = try open(server, target)
+    _ = server.onLoop { _, handler in handler.sources[0].say("one") }
+    #expect(try client.readChunk() == "one")
+    _ = server.onLoop { _, handler in
+      handler.sources[0].say("two")
+      handler.sources[0].say("three")
+    }
+    #expect(try client.readChunk() == "two")
+    #expect(try client.readChunk() == "three")
+    _ = server.onLoop { _, handler in handler.sources[0].end() }
+    #expect(try client.readChunk() == nil)
+    #expect(client.readToEnd() == "")
+    #expect(server.notes.filter { $0.hasPrefix("finished") } == ["finished ended"])
+    #expect(server.eventually { server.openConnections == 0 })
+  }
+
+  @Test func toHTTP10AStreamEndsWithItsConnection() throws {
+    let server = try TestServer()
+    let client = try RawClient(port: server.port)
+    client.send("GET /stream?bytes=100000 HTTP/1.0\r\n\r\n")
+    let head = try client.readHead()
+    #expect(head.headers["transfer-encoding"] == nil)
+    #expect(client.readToEnd().utf8.count == 100_000)
+  }
+
+  @Test func toHeadAStreamIsItsHeaders() throws {
+    let server = try TestServer()
+    let client = try RawClient(port: server.port)
+    client.send("HEAD /stream HTTP/1.1\r\nHost: t\r\n\r\n")
+    #expect(try client.readHead().status == 200)
+    #expect(client.readToEnd() == "")
+    #expect(server.notes.contains("finished ended"))
+  }
+
+  @Test(arguments: [true, false]) func aClientThatLeavesAStreamIsNoticed(byReset: Bool) throws {
+    let server = try TestServer()
+    let client = try open(server)
+    if byReset { client.reset() } else { client.close() }
+    #expect(server.eventually { server.notes.contains("finished clientGone") })
+    #expect(server.openStreams == 0)
+    _ = server.onLoop { _, handler in handler.sources[0].say("to nobody") }
+    #expect(server.notes.filter { $0.hasPrefix("finished") }.count == 1)
+  }
+
+  @Test func aSlowReaderCostsNoMemoryAndDelaysNobody() throws {
+    let server = try TestServer()
+    let total = 20_000_000
+    let slow = try RawClient(port: server.port, receiveBufferBytes: 4_096)
+    slow.send("GET /stream?bytes=\(total) HTTP/1.1\r\nHost: t\r\n\r\n")
+    _ = try slow.readHead()
+    let other = try RawClient(port: server.port)
+    for _ in 0..<100 { #expect(try other.get("/echo").status == 200) }
+    // No more is pulled than the kernel takes.
+    let pulled = server.onLoop { _, handler in handler.sources[0].pulledBytes } ?? total
+    #expect(pulled < total / 2)
+    var position = 0
+    var isIntact = true
+    while let chunk = try slow.readChunk() {
+      for byte in chunk.utf8 {
+        if byte != UInt8(ascii: "a") + UInt8(position % 26) { isIntact = false }
+        position += 1
+      }
+    }
+    #expect(position == total)
+    #expect(isIntact)
+  }
+
+  @Test func whoTakesNothingIsCutInTime() throws {
+    var limits = HTTPLimits()
+    limits.streamStallTime = .milliseconds(100)
+    let server = try TestServer(limits: limits)
+    let client = try RawClient(port: server.port, receiveBufferBytes: 4_096)
+    client.send("GET /stream?bytes=20000000 HTTP/1.1\r\nHost: t\r\n\r\n")
+    #expect(server.eventually { server.notes.contains("finished stalled") })
+    #expect(server.openConnections == 0)
+  }
+
+  @Test func aThousandStreamsAreWokenAtOnce() throws {
+    let server = try TestServer()
+    let clients = try (0..<1_000).map { _ in
+      let client = try RawClient(port: server.port)
+      client.send("GET /stream HTTP/1.1\r\nHost: t\r\n\r\n")
+      return client
+    }
+    for client in clients { _ = try client.readHead() }
+    #expect(server.openStreams == 1_000)
+    for round in 0..<5 {
+      _ = server.onLoop { _, handler in
+        for source in handler.sources { source.say("round \(round)") }
+      }
+      for client in clients { #expect(try client.readChunk() == "round \(round)") }
+    }
+    for client in clients { client.close() }
+    #expect(server.eventually { server.openConnections == 0 })
+    #expect(server.notes.filter { $0 == "finished clientGone" }.count == 1_000)
+  }
+
+  @Test func stoppingFinishesEachStreamOnce() throws {
+    let server = try TestServer()
+    let clients = try (0..<20).map { _ in try open(server) }
+    _ = server.onLoop { daemon, _ in daemon.stop() }
+    for client in clients { #expect(client.readToEnd() == "") }
+    #expect(server.notes.filter { $0 == "finished stopping" }.count == 20)
+    #expect(server.openConnections == 0)
+  }
+
+  @Test func streamsBeyondTheLimitAreRefused() throws {
+    var limits = HTTPLimits()
+    limits.streamsPerDaemon = 1
+    let server = try TestServer(limits: limits)
+    let first = try open(server)
+    #expect(try RawClient(port: server.port).get("/stream").status == 503)
+    #expect(server.notes.contains("finished refused"))
+    first.close()
+    #expect(server.eventually { server.openStreams == 0 })
+    _ = try open(server)
+  }
+
+  /// The connection is MHD's until the stream takes it: what was asked before is answered before.
+  @Test func aStreamFollowsWhatWasPipelinedBeforeIt() throws {
+    let server = try TestServer()
+    let client = try RawClient(port: server.port)
+    client.send("GET /later HTTP/1.1\r\nHost: t\r\n\r\nGET /stream?bytes=10 HTTP/1.1\r\nHost: t\r\n\r\n")
+    #expect(try client.readResponse().body == "GET later  ")
+    #expect(try client.readResponse().body == "abcdefghij")
+  }
+}

@@ -1,0 +1,181 @@
+import BelfryHTTP
+import BelfryLoop
+import Dispatch
+import Glibc
+import Testing
+
+/// A daemon on a loop of its own, and what the tests' handler saw.
+final class TestServer {
+  let port: Int
+  private let loop: EventLoop
+  private let box: Box
+
+  /// SAFETY of `@unchecked Sendable`: what is inside is used on the loop's thread.
+  private final class Box: @unchecked Sendable {
+    var daemon: HTTPDaemon?
+    let handler: TestHandler
+    init(_ handler: TestHandler) { self.handler = handler }
+  }
+
+  init(limits: HTTPLimits = HTTPLimits()) throws {
+    let loop = try EventLoop(name: "http test")
+    let socket = try #require(try ListenSocket.open(host: "127.0.0.1", port: 0).first)
+    try loop.spawnThread()
+    let box = Box(TestHandler(loop: loop))
+    onThread(of: loop) {
+      box.daemon = try? HTTPDaemon(on: loop, listening: socket, limits: limits, handler: box.handler)
+    }
+    try #require(box.daemon != nil)
+    (self.port, self.loop, self.box) = (socket.port, loop, box)
+  }
+
+  deinit {
+    let box = box
+    onThread(of: loop) { box.daemon?.stop() }
+    loop.stop()
+    loop.join()
+  }
+
+  func onLoop<R: Sendable>(_ body: @escaping @Sendable (HTTPDaemon, TestHandler) -> R) -> R? {
+    let box = box
+    return onThread(of: loop) { box.daemon.map { body($0, box.handler) } }
+  }
+
+  var notes: [String] { onLoop { _, handler in handler.notes } ?? [] }
+  var openConnections: Int { onLoop { daemon, _ in daemon.openConnections } ?? -1 }
+  var openStreams: Int { onLoop { daemon, _ in daemon.openStreams } ?? -1 }
+
+  /// Waits for something to become true, much longer than it takes.
+  func eventually(_ condition: () -> Bool) -> Bool {
+    for _ in 0..<1_000 {
+      if condition() { return true }
+      usleep(10_000)
+    }
+    return false
+  }
+}
+
+private final class Result<R>: @unchecked Sendable {
+  var value: R?
+}
+
+@discardableResult
+private func onThread<R: Sendable>(of loop: EventLoop, _ body: @escaping @Sendable () -> R) -> R {
+  let result = Result<R>()
+  let done = DispatchSemaphore(value: 0)
+  loop.perform {
+    result.value = body()
+    done.signal()
+  }
+  done.wait()
+  guard let value = result.value else { preconditionFailure("the loop ran no action") }
+  return value
+}
+
+/// Answers by the path: /echo, /later, /never, /twice, /stream, /feed, /large.
+final class TestHandler: HTTPHandler {
+  var notes: [String] = []
+  var sources: [TestSource] = []
+  var waiting: [HTTPExchange] = []
+  private let loop: EventLoop
+
+  init(loop: EventLoop) {
+    self.loop = loop
+  }
+
+  func admit(_ head: HTTPRequestHead) -> HTTPResponse? {
+    notes.append("admit \(head.method) \(head.path)")
+    return head.headers["Refuse"].map { HTTPResponse(status: 403, body: Array($0.utf8)) }
+  }
+
+  func refuse(_ refusal: HTTPRefusal) -> HTTPResponse {
+    notes.append("refuse \(refusal.status)")
+    return HTTPResponse(
+      status: refusal.status, headers: [("Content-Type", "application/problem+json")],
+      body: Array(#"{"status":\#(refusal.status)}"#.utf8))
+  }
+
+  func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
+    notes.append("handle \(request.path)")
+    switch request.segments.first {
+    case "echo":
+      exchange.respond(echo(request))
+    case "later":
+      _ = loop.schedule(after: .milliseconds(10)) { exchange.respond(self.echo(request)) }
+    case "never":
+      exchange.onClientGone = {
+        self.notes.append("gone")
+        exchange.respond(HTTPResponse(status: 200))
+      }
+      waiting.append(exchange)
+    case "large":
+      exchange.respond(HTTPResponse(status: 200, body: [UInt8](repeating: 0x6C, count: 8 << 20)))
+    case "split":
+      exchange.respond(HTTPResponse(status: 200, headers: [("A", "b\r\nInjected: yes"), ("C", "d")]))
+    case "stream":
+      let source = TestSource(self, limit: request.query("bytes").flatMap { Int($0) })
+      if request.query("later") == nil {
+        open(source, on: exchange)
+      } else {
+        _ = loop.schedule(after: .milliseconds(10)) { self.open(source, on: exchange) }
+      }
+    default:
+      exchange.respond(HTTPResponse(status: 404))
+    }
+  }
+
+  private func open(_ source: TestSource, on exchange: HTTPExchange) {
+    source.stream = exchange.stream(headers: [("Content-Type", "text/event-stream")], source: source)
+    sources.append(source)
+  }
+
+  private func echo(_ request: HTTPRequest) -> HTTPResponse {
+    let query = request.head.query.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
+    let line = "\(request.method) \(request.segments.joined(separator: "|")) \(query) "
+    return HTTPResponse(
+      status: 200, headers: [("Content-Type", "text/plain"), ("Loopback", "\(request.client.isLoopback)")],
+      body: Array(line.utf8) + request.body)
+  }
+}
+
+/// Says what it is given to say; or, with a limit, so many bytes that count up.
+final class TestSource: HTTPStreamSource {
+  var stream: HTTPStream?
+  var pending: [String] = []
+  var isEnding = false
+  private(set) var pulledBytes = 0
+  private let limit: Int?
+  private unowned let handler: TestHandler
+
+  init(_ handler: TestHandler, limit: Int?) {
+    self.handler = handler
+    self.limit = limit
+  }
+
+  func say(_ text: String) {
+    pending.append(text)
+    stream?.wake()
+  }
+
+  func end() {
+    isEnding = true
+    stream?.wake()
+  }
+
+  func pull(into buffer: UnsafeMutableRawBufferPointer) -> HTTPPull {
+    if let limit {
+      let count = min(limit - pulledBytes, buffer.count)
+      for index in 0..<count { unsafe buffer[index] = UInt8(ascii: "a") + UInt8((pulledBytes + index) % 26) }
+      pulledBytes += count
+      return count > 0 ? .bytes(count) : .end
+    }
+    guard !pending.isEmpty else { return isEnding ? .end : .wait }
+    let bytes = Array(pending.removeFirst().utf8)
+    unsafe buffer.copyBytes(from: bytes)
+    return .bytes(bytes.count)
+  }
+
+  func finished(_ end: HTTPStreamEnd) {
+    handler.notes.append("finished \(end)")
+  }
+}
