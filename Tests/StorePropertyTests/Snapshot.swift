@@ -14,7 +14,8 @@ extension World {
     }
     for space in spaces.sorted(by: { $0.key < $1.key }) { lines += try await logLines(space) }
     lines.append("partitions to relay: \(try await store.partitionsToRelay().map(\.number))")
-    lines.append("servers of each: \(try await store.serverCounts(of: cast.accounts))")
+    let full = try await store.serverCounts(of: cast.accounts).map { $0 >= Cast.limits.serversPerAccount }
+    lines.append("has all the servers it may have: \(full)")
     return lines
   }
 

@@ -7,39 +7,32 @@ import Testing
 /// many steps to take in all.
 @Suite(.serialized)
 struct StorePropertyTests {
-  /// Short enough to be shrunk soon, long enough for servers to fill and empty a few times.
-  static let stepsPerWalk = 250
   static let steps: Int = TestEnvironment.number("BELFRY_STEPS") ?? 5_000
+
+  @Test func redisAgreesWithMemory() async throws {
+    let report = try await withRedisWorlds { worlds in
+      await worlds.disagreement(seed: TestEnvironment.seed, steps: Self.steps)
+    }
+    if let report { Issue.record("\(report)") }
+  }
 
   /// Two oracles whose clocks run differently: what a store says must not depend on when.
   @Test func memoryAgreesWithItselfWhateverTheClock() async {
     let walk = Walk(
-      makeLeft: { cast in
-        let store = MemoryStore(limits: Cast.limits)
-        return World(store, cast: cast) { store.clockMilliseconds += 3 }
-      },
-      makeRight: { cast in
-        let store = MemoryStore(limits: Cast.limits, clockMilliseconds: 1_800_000_000_000)
-        return World(store, cast: cast) { store.clockMilliseconds += 1 }
-      })
-    await expectAgreement(walk, steps: min(Self.steps, 1_000))
+      makeLeft: Walk.memory(tickMilliseconds: 3),
+      makeRight: Walk.memory(startMilliseconds: 1_800_000_000_000, tickMilliseconds: 1))
+    let report = await walk.disagreement(seed: TestEnvironment.seed, steps: 1_000)
+    if let report { Issue.record("\(report)") }
   }
 
   @Test(arguments: FaultyStore.Fault.allCases)
   func aWalkFindsTheFault(fault: FaultyStore.Fault) async {
     let walk = Walk(
-      makeLeft: { cast in
-        let store = MemoryStore(limits: Cast.limits)
-        return World(store, cast: cast) { store.clockMilliseconds += 1 }
-      },
-      makeRight: { cast in
-        let store = MemoryStore(limits: Cast.limits)
-        return World(FaultyStore(store, fault), cast: cast) { store.clockMilliseconds += 1 }
-      })
+      makeLeft: Walk.memory(tickMilliseconds: 1), makeRight: Walk.memory(tickMilliseconds: 1, fault: fault))
     // The seeds are fixed: whether a given fault shows within so many steps is then no matter of luck.
     for seed in UInt64(0)..<10 {
       var random = SeededGenerator(seed: seed)
-      let steps = random.steps(Self.stepsPerWalk)
+      let steps = random.steps(Walk.stepsPerWalk)
       guard await walk.divergence(steps, compareEvery: 25) != nil else { continue }
       let few = await walk.shrunk(steps, patience: .seconds(5))
       #expect(few.count < 20, "\(fault) could be shown in fewer steps: \(few)")
@@ -71,27 +64,11 @@ struct StorePropertyTests {
       let store = MemoryStore(limits: Cast.limits)
       let world = World(store, cast: Cast()) { store.clockMilliseconds += 1 }
       var random = SeededGenerator(seed: seed)
-      for (number, step) in random.steps(stepsPerWalk).enumerated() {
+      for (number, step) in random.steps(Walk.stepsPerWalk).enumerated() {
         transcript.append(try await world.perform(step, number: number))
         if number % 25 == 0 { transcript += try await world.snapshot() }
       }
     }
     return transcript.joined(separator: "\n")
-  }
-
-  private func expectAgreement(_ walk: Walk, steps total: Int) async {
-    var taken = 0
-    var seed = TestEnvironment.seed
-    print("BELFRY_SEED=\(seed)")
-    while taken < total {
-      var random = SeededGenerator(seed: seed)
-      let steps = random.steps(Self.stepsPerWalk)
-      if await walk.divergence(steps, compareEvery: 10) != nil {
-        Issue.record("\(await walk.report(steps, seed: seed))")
-        return
-      }
-      taken += steps.count
-      seed &+= 1
-    }
   }
 }

@@ -13,6 +13,9 @@ struct Divergence: CustomStringConvertible {
 
 /// The same steps on two stores.
 struct Walk {
+  /// Short enough to be shrunk soon, long enough for servers to fill and empty a few times.
+  static let stepsPerWalk = 250
+
   let cast = Cast()
   let makeLeft: MakeWorld
   let makeRight: MakeWorld
@@ -38,6 +41,32 @@ struct Walk {
       return nil
     } catch {
       return Divergence(step: number, description: "\(error)")
+    }
+  }
+
+  /// Takes so many steps, in walks of seeds that follow one another. Gives the report of the first that fails.
+  func disagreement(seed: UInt64, steps total: Int) async -> String? {
+    print("BELFRY_SEED=\(seed) BELFRY_STEPS=\(total)")
+    var (taken, seed) = (0, seed)
+    while taken < total {
+      var random = SeededGenerator(seed: seed)
+      let steps = random.steps(Self.stepsPerWalk)
+      if await divergence(steps, compareEvery: 10) != nil { return await report(steps, seed: seed) }
+      taken += steps.count
+      seed &+= 1
+    }
+    return nil
+  }
+
+  /// Worlds of the oracle, whose clock moves on by so much before each step.
+  static func memory(
+    startMilliseconds: Int64 = 1_763_700_000_000, tickMilliseconds: Int64, fault: FaultyStore.Fault? = nil
+  ) -> MakeWorld {
+    { cast in
+      let store = MemoryStore(limits: Cast.limits, clockMilliseconds: startMilliseconds)
+      return World(fault.map { FaultyStore(store, $0) } ?? store, cast: cast) {
+        store.clockMilliseconds += tickMilliseconds
+      }
     }
   }
 

@@ -123,14 +123,14 @@ final class World {
 
   private func readUpToNow(_ account: Int) async throws -> String {
     let seen = try await visible(to: cast.accounts[account])
-    let now = try await endOfThisMillisecond()
+    let now = try await afterEverything()
     return try await mark(ReadMark(items: [], watermark: now, upTo: now, letters: letters(seen)), account)
   }
 
   private func compact(_ account: Int) async throws -> String {
     let seen = try await visible(to: cast.accounts[account])
     let answer = try await mark(ReadMark(items: seen.map(\.id), letters: letters(seen)), account)
-    try await store.compactReadState(of: cast.accounts[account], to: try await endOfThisMillisecond())
+    try await store.compactReadState(of: cast.accounts[account], to: try await afterEverything())
     return answer + ", compacted"
   }
 
@@ -142,10 +142,10 @@ final class World {
 
   /// An id that is above all that were allotted and below all that will be, in every partition. Ids of one
   /// millisecond are ordered by partition, so this waits for the next one.
-  private func endOfThisMillisecond() async throws -> MessageID {
-    let begin = try await store.nowMilliseconds()
-    var now = begin
-    while now <= begin + 1 {
+  private func afterEverything() async throws -> MessageID {
+    let last = ids.map(\.unixMilliseconds).max() ?? 0
+    var now = try await store.nowMilliseconds()
+    while now <= last {
       beforeStep()
       now = try await store.nowMilliseconds()
     }

@@ -13,7 +13,7 @@ extension MemoryStore {
   package func partitionsToRelay() -> [Partition] { outboxes.keys.sorted() }
 
   /// A change that comes twice, or after a later one, changes nothing.
-  private func index(_ account: AccountID, _ item: MemoryOutboxItem) {
+  func index(_ account: AccountID, _ item: MemoryOutboxItem) {
     let known = indexes[account]?[item.space]
     if let known, known.version >= item.version { return }
     let personal = SpaceID.personal(account)

@@ -42,8 +42,11 @@ extension MemoryStore {
 
     let before = lastID(in: space.partition)
     let ids = transaction.announcements.map { _ in allotID(in: space.partition) }
+    // The version of an index change is later than that of any before it.
+    if ids.isEmpty, !transaction.indexChanges.isEmpty { _ = allotID(in: space.partition) }
+    let last = lastID(in: space.partition)
     let tablesBefore = tables
-    apply(transaction, before: before, last: ids.last ?? before)
+    apply(transaction, before: before, last: last)
     for (table, ceiling) in transaction.ceilings where count(TableAddress(space, table)) > ceiling {
       tables = tablesBefore
       lastIDs[space.partition] = before
@@ -57,7 +60,7 @@ extension MemoryStore {
     }
     for change in transaction.indexChanges {
       outboxes[space.partition, default: []].append(
-        MemoryOutboxItem(space: space, change: change, version: ids.last ?? before))
+        MemoryOutboxItem(space: space, change: change, version: last))
     }
     if !transaction.changedStandings.isEmpty {
       publish(.standings(transaction.changedStandings), in: space)

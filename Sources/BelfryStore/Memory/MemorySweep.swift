@@ -8,7 +8,7 @@ extension MemoryStore {
       let oldest = Set((logs[space]?.entries ?? []).prefix(max(0, excess)).map(\.id))
       remove(from: space) { $0.id < floor || oldest.contains($0.id) }
       sweepFormerMembers(of: space, floor)
-      if isOver(space) { forget(space) }
+      if isOver(space) { retire(space) }
     }
     sends = sends.filter { key, send in
       key.space.partition != partition || clockMilliseconds < send.expiresAtMilliseconds
@@ -53,7 +53,13 @@ extension MemoryStore {
     }
   }
 
-  private func forget(_ space: SpaceID) {
+  /// Its members' indexes still name it: they are told first.
+  private func retire(_ space: SpaceID) {
+    let members = (tables[TableAddress(space, .roster)] ?? [:]).keys.sorted().compactMap { AccountID($0) }
+    let version = logs[space]?.head ?? .zero
+    for account in members {
+      index(account, MemoryOutboxItem(space: space, change: IndexChange(.left, [account]), version: version))
+    }
     logs[space] = nil
     for table in tables.keys where table.space == space { tables[table] = nil }
   }

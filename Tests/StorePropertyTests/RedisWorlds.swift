@@ -1,0 +1,61 @@
+import BelfryLoop
+import BelfryModel
+import BelfryRedis
+import BelfryStore
+import RedisFixture
+
+/// A Redis store on a loop of its own, and whoever drives it there.
+actor RedisWorlds {
+  nonisolated let loop: EventLoop
+  private let server: RedisServer
+  private let store: RedisStore
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+  init(_ server: RedisServer, on loop: EventLoop) throws {
+    self.loop = loop
+    self.server = server
+    var limits = RedisLimits()
+    // The machine may be busy with much else; nothing here is about time.
+    limits.commandTimeout = .seconds(20)
+    limits.waitForConnection = .seconds(20)
+    store = RedisStore(
+      loop: loop, endpoint: try RedisEndpoint(url: server.url), limits: Cast.limits, redisLimits: limits)
+  }
+
+  func start() { store.start() }
+  func close() { store.close() }
+
+  /// Walks over Redis and memory; gives the report of the first one on which they differ.
+  func disagreement(seed: UInt64, steps: Int) async -> String? {
+    let (server, store) = (server, store)
+    let walk = Walk(
+      makeLeft: Walk.memory(tickMilliseconds: 1),
+      makeRight: { cast in
+        try server.command("FLUSHALL")
+        return World(store, cast: cast)
+      })
+    return await walk.disagreement(seed: seed, steps: steps)
+  }
+}
+
+func withRedisWorlds<R>(_ body: (RedisWorlds) async throws -> R) async throws -> R {
+  try await withRedisServer { server in
+    let loop = try EventLoop(name: "property-test")
+    try loop.spawnThread()
+    defer {
+      loop.stop()
+      loop.join()
+    }
+    let worlds = try RedisWorlds(server, on: loop)
+    await worlds.start()
+    do {
+      let result = try await body(worlds)
+      await worlds.close()
+      return result
+    } catch {
+      await worlds.close()
+      throw error
+    }
+  }
+}
