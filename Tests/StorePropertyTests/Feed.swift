@@ -15,10 +15,10 @@ extension World {
     let read = try await store.readState(of: account)
     let spaces =
       try await store.index(of: account).map(\.space).sorted { $0.key < $1.key } + [.personal(account)]
-    let logs = try await store.entries(spaces.map { LogRequest($0, after: .zero, limit: 1_000_000) })
+    let logs = try await wholeLogs(of: spaces)
+    let standings = try await standings(of: account, in: spaces)
     var feed: [Seen] = []
-    for (space, log) in zip(spaces, logs) {
-      let standing = try await standing(of: account, in: space)
+    for (space, (log, standing)) in zip(spaces, zip(logs, standings)) {
       feed += log.map { entry in
         Seen(
           space: space, entry: entry,
@@ -36,14 +36,28 @@ extension World {
     return zip(numbers, seen).sorted { $0.0 < $1.0 }.map(\.1)
   }
 
-  func standing(of account: AccountID, in space: SpaceID) async throws -> Standing {
-    guard space.kind == .server else { return .owner }
-    let addresses = [RecordAddress.member(account, of: space), .former(account, of: space)]
-    let records = try await store.records(addresses)
-    let texts = addresses.compactMap { records.text($0) }
-    guard texts.count <= 1 else { throw Broken("\(account) is and was a member of \(space)") }
-    guard let text = texts.first else { return .stranger }
-    guard let record = MemberRecord(text: text) else { throw Broken("\(account) of \(space) is \(text)") }
-    return record.standing
+  func wholeLogs(of spaces: [SpaceID]) async throws -> [[LogEntry]] {
+    try await store.entries(spaces.map { LogRequest($0, after: .zero, limit: 1_000_000) })
+  }
+
+  func standings(of account: AccountID, in spaces: [SpaceID]) async throws -> [Standing] {
+    func addresses(_ space: SpaceID) -> [RecordAddress] {
+      [.member(account, of: space), .former(account, of: space)]
+    }
+    let servers = spaces.filter { $0.kind == .server }
+    let records = try await store.records(servers.flatMap(addresses))
+    var standings: [Standing] = []
+    for space in spaces {
+      guard space.kind == .server else {
+        standings.append(.owner)
+        continue
+      }
+      let texts = addresses(space).compactMap { records.text($0) }
+      guard texts.count <= 1 else { throw Broken("\(account) is and was a member of \(space)") }
+      let record = texts.first.map { MemberRecord(text: $0) }
+      if case .some(nil) = record { throw Broken("\(account) of \(space) is \(texts)") }
+      standings.append(record.flatMap(\.self)?.standing ?? .stranger)
+    }
+    return standings
   }
 }

@@ -9,10 +9,11 @@ extension World {
     for server in cast.servers { lines += try await serverLines(.server(server)) }
     var spaces = Set(cast.servers.map(SpaceID.server) + cast.accounts.map(SpaceID.personal))
     for account in cast.accounts {
-      lines += try await accountLines(account)
-      spaces.formUnion(try await store.index(of: account).map(\.space))
+      let index = try await store.index(of: account)
+      lines += try await accountLines(account, index)
+      spaces.formUnion(index.map(\.space))
     }
-    for space in spaces.sorted(by: { $0.key < $1.key }) { lines += try await logLines(space) }
+    lines += try await logLines(spaces.sorted { $0.key < $1.key })
     lines.append("partitions to relay: \(try await store.partitionsToRelay().map(\.number))")
     let full = try await store.serverCounts(of: cast.accounts).map { $0 >= Cast.limits.serversPerAccount }
     lines.append("has all the servers it may have: \(full)")
@@ -21,59 +22,80 @@ extension World {
 
   // MARK: Accounts
 
-  private func accountLines(_ account: AccountID) async throws -> [String] {
-    let index = try await store.index(of: account)
+  private func accountLines(_ account: AccountID, _ index: [IndexEntry]) async throws -> [String] {
     var lines = index.map { "\(account) is \($0.isMember ? "in" : "out of") \($0.space)" }.sorted()
     for entry in index where entry.addedAt.partition != SpaceID.personal(account).partition {
       throw Broken("\(account) learned of \(entry.space) at \(entry.addedAt), in another partition")
     }
-    for server in cast.servers.map(SpaceID.server) where !index.contains(where: { $0.space == server }) {
-      guard try await standing(of: account, in: server) == .stranger else {
-        throw Broken("\(account) does not know of having been in \(server)")
-      }
+    let unknown = cast.servers.map(SpaceID.server).filter { server in !index.contains { $0.space == server } }
+    guard try await standings(of: account, in: unknown).allSatisfy({ $0 == .stranger }) else {
+      throw Broken("\(account) was in a server that is not in its index")
     }
     let read = try await store.readState(of: account)
     lines.append("\(account) has read \(ids.indices.filter { read.contains(ids[$0]) })")
     for seen in try await feed(of: account) {
-      lines.append("\(account) and \(try words(seen.id)) in \(seen.space): \(seen.visibility)")
+      lines.append("\(account) and \(try words(seen.id)) in \(seen.space): \(seen.visibility.words)")
     }
     return lines
   }
 
   // MARK: Logs
 
-  private func logLines(_ space: SpaceID) async throws -> [String] {
-    let log = try await store.entries([LogRequest(space, after: .zero, limit: 1_000_000)]).first ?? []
+  private func logLines(_ spaces: [SpaceID]) async throws -> [String] {
+    let logs = try await wholeLogs(of: spaces)
+    let lastIDs = try await store.lastIDs(of: spaces.map(\.partition))
     var lines: [String] = []
-    var last = MessageID.zero
-    for entry in log {
-      guard entry.id > last else { throw Broken("\(entry.id) stands after \(last) in \(space)") }
-      last = entry.id
-      lines.append(
-        "\(space) \(try words(entry.id)) to \(entry.audience.text)\(entry.updateTime == nil ? "" : " updated"):"
-          + " \(try timeless(entry.contentJSON))")
+    for (space, (log, lastID)) in zip(spaces, zip(logs, lastIDs)) {
+      var last = MessageID.zero
+      for entry in log {
+        guard entry.id > last else { throw Broken("\(entry.id) stands after \(last) in \(space)") }
+        last = entry.id
+        let update = entry.updateTime == nil ? "" : " updated"
+        lines.append(
+          "\(space) \(try words(entry.id)) to \(entry.audience.text)\(update): \(try timeless(entry.contentJSON))"
+        )
+      }
+      guard lastID >= last else { throw Broken("\(space) reaches beyond its partition's last id \(lastID)") }
     }
-    let lastID = try await store.lastIDs(of: [space.partition]).first ?? .zero
-    guard lastID >= last else { throw Broken("\(space) reaches beyond its partition's last id \(lastID)") }
-    if !log.isEmpty, !(try await store.spaces(in: space.partition)).contains(space) {
-      throw Broken("\(space) is not listed in its partition")
-    }
-    try await checkWindow(of: log, space)
+    try await checkWindows(spaces, logs)
+    try await checkListed(zip(spaces, logs).filter { !$1.isEmpty }.map(\.0))
     return lines
   }
 
-  /// A stretch of the log is what it is within the whole.
-  private func checkWindow(of log: [LogEntry], _ space: SpaceID) async throws {
-    guard log.count >= 3 else { return }
-    let (after, through) = (log[log.count / 3].id, log[log.count - 2].id)
-    let requests = [
-      LogRequest(space, after: after, through: through, limit: 1_000),
-      LogRequest(space, after: after, through: through, limit: 2),
-      LogRequest(space, after: through, through: after, limit: 1_000),
-    ]
-    let window = log.filter { after < $0.id && $0.id <= through }
-    guard try await store.entries(requests) == [window, Array(window.prefix(2)), []] else {
-      throw Broken("\(space) from \(after) through \(through) is not what the whole log says")
+  /// A stretch of a log is what it is within the whole.
+  private func checkWindows(_ spaces: [SpaceID], _ logs: [[LogEntry]]) async throws {
+    var requests: [LogRequest] = []
+    var answers: [[LogEntry]] = []
+    for (space, log) in zip(spaces, logs) where log.count >= 3 {
+      let (after, through) = (log[log.count / 3].id, log[log.count - 2].id)
+      let window = log.filter { after < $0.id && $0.id <= through }
+      requests += [
+        LogRequest(space, after: after, through: through, limit: 1_000),
+        LogRequest(space, after: after, through: through, limit: 2),
+        LogRequest(space, after: through, through: after, limit: 1_000),
+      ]
+      answers += [window, Array(window.prefix(2)), []]
+    }
+    let said = try await store.entries(requests)
+    for (request, (wanted, got)) in zip(requests, zip(answers, said)) where wanted != got {
+      throw Broken("\(request) is not what the whole log says")
+    }
+  }
+
+  private func checkListed(_ spaces: [SpaceID]) async throws {
+    for (partition, spaces) in Dictionary(grouping: spaces, by: \.partition) {
+      guard Set(spaces).isSubset(of: try await store.spaces(in: partition)) else {
+        throw Broken("\(spaces) are not all listed in their partition")
+      }
+    }
+  }
+}
+
+extension Visibility {
+  fileprivate var words: String {
+    switch self {
+    case .visible(let reason): "seen, \(reason)"
+    case .hidden(let reason): "hidden, \(reason)"
     }
   }
 }
