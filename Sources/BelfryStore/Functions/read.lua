@@ -5,25 +5,25 @@
 local PRUNE_STEPS = 16
 local PRUNE_STEP = 1000
 
--- Drops from the set what is before `floor`. Gives the cursor to go on from, 0 at the end.
-local function prune_step(key, cursor, floor)
+-- Drops ids from the set. Gives the cursor to go on from, 0 at the end.
+local function prune_step(key, cursor, is_to_go)
   local reply = redis.call('SSCAN', key, cursor, 'COUNT', PRUNE_STEP)
   local gone = {}
   for _, id in ipairs(reply[2]) do
-    if is_decimal_before(id, floor) then gone[#gone + 1] = id end
+    if is_to_go(id) then gone[#gone + 1] = id end
   end
   call_in_chunks('SREM', key, gone)
   return reply[1]
 end
 
--- Never backwards: what arrives late must not make anything unread. `next` is the id after the watermark, as
--- a decimal and as a stream id: everything before it goes.
-local function raise_watermark(prefix, account, old, watermark, next_decimal, next_id)
+-- Never backwards: what arrives late must not make anything unread. `next_id` is the stream id after the
+-- watermark, which Lua cannot compute.
+local function raise_watermark(prefix, account, old, watermark, next_id)
   if old and not is_decimal_before(old, watermark) then return end
   redis.call('HSET', account_key(prefix, account), 'watermark', watermark)
   local key, cursor = read_key(prefix, account), '0'
   for _ = 1, PRUNE_STEPS do
-    cursor = prune_step(key, cursor, next_decimal)
+    cursor = prune_step(key, cursor, function(id) return not is_decimal_before(watermark, id) end)
     if cursor == '0' then break end
   end
   -- The account's own log has one reader.
@@ -37,9 +37,9 @@ end
 
 local function mark_read(keys, arguments)
   local prefix = open_partition(keys)
-  local account, message, watermark, next_decimal, next_id = unpack(arguments, 1, 5)
+  local account, message, watermark, next_id = unpack(arguments, 1, 4)
   local items, own_entries, letters, at
-  items, at = read_list(arguments, 6)
+  items, at = read_list(arguments, 5)
   own_entries, at = read_list(arguments, at)
   letters = read_list(arguments, at)
 
@@ -50,7 +50,7 @@ local function mark_read(keys, arguments)
   end
   local count = call_in_chunks('SADD', read_key(prefix, account), unread)
   if not old then register_account(prefix, account) end
-  if watermark ~= '' then raise_watermark(prefix, account, old, watermark, next_decimal, next_id) end
+  if watermark ~= '' then raise_watermark(prefix, account, old, watermark, next_id) end
   call_in_chunks('XDEL', log_key(prefix, personal_space(account)), own_entries)
   call_in_chunks('HDEL', spaces_key(prefix, account), letters)
   publish(prefix, personal_space(account), message)
@@ -60,10 +60,10 @@ end
 -- Nothing changes for anybody, so nobody is told.
 local function compact_read(keys, arguments)
   local prefix = open_partition(keys)
-  local account, watermark, next_decimal, next_id = unpack(arguments, 1, 4)
+  local account, watermark, next_id = unpack(arguments, 1, 3)
   local old = redis.call('HGET', account_key(prefix, account), 'watermark')
   if not old then register_account(prefix, account) end
-  raise_watermark(prefix, account, old, watermark, next_decimal, next_id)
+  raise_watermark(prefix, account, old, watermark, next_id)
   return 1
 end
 

@@ -86,13 +86,17 @@ local function sweep_index(keys, arguments)
   end)
 end
 
--- Read marks of entries that nobody can see any more, or that the watermark covers.
+-- Read marks of entries that nobody can see any more, and those that the watermark covers.
 local function sweep_read(keys, arguments)
   local prefix = open_partition(keys)
   local account, cursor, floor = unpack(arguments, 1, 3)
   local key = read_key(prefix, account)
-  if redis.call('EXISTS', key) == 1 then return prune_step(key, cursor, floor) end
   local watermark = redis.call('HGET', account_key(prefix, account), 'watermark')
+  if redis.call('EXISTS', key) == 1 then
+    return prune_step(key, cursor, function(id)
+      return is_decimal_before(id, floor) or (watermark and not is_decimal_before(watermark, id))
+    end)
+  end
   if watermark and is_decimal_before(watermark, floor) then
     redis.call('HDEL', account_key(prefix, account), 'watermark')
   end

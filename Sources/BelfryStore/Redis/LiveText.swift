@@ -6,7 +6,7 @@ import BelfryModel
 ///     passing <id>                        the next two lines: audience, content
 ///     amended <id> <update time>          the next two lines: audience, content
 ///     standings                           the next line: accids
-///     read <watermark> <upTo> <device>    the next line: ids; `-` stands for none
+///     read <watermark> <upTo> <device>    the next line: ids; `*` stands for none, being no name
 ///     index
 ///
 /// Ids are stream ids in the first three, as Lua has them, and decimal in `read`.
@@ -16,7 +16,7 @@ enum LiveText {
   }
 
   static func read(_ echo: ReadEcho) -> String {
-    let words = [echo.watermark?.text, echo.upTo?.text, echo.device?.text].map { $0 ?? "-" }
+    let words = [echo.watermark?.text, echo.upTo?.text, echo.device?.text].map { $0 ?? "*" }
     return "read " + words.joined(separator: " ") + "\n" + echo.items.map(\.text).joined(separator: " ")
   }
 }
@@ -122,7 +122,7 @@ extension ReadEcho {
 }
 
 extension ArraySlice<UInt8> {
-  fileprivate var isNone: Bool { count == 1 && first == UInt8(ascii: "-") }
+  fileprivate var isNone: Bool { count == 1 && first == UInt8(ascii: "*") }
 }
 
 extension AccountID {

@@ -106,13 +106,10 @@ extension RedisStore {
 }
 
 extension RedisCommand {
-  /// The watermark, and the id after it in both forms, which Lua cannot compute: everything before that
-  /// one is read.
+  /// The watermark, and the stream id after it, which Lua cannot compute: everything before that is read.
   fileprivate mutating func append(watermark: MessageID?) {
-    let next = watermark.map { $0 < .last ? MessageID($0.raw + 1) ?? $0 : $0 }
     append(watermark?.text ?? "")
-    append(next?.text ?? "")
-    append(next?.streamForm ?? "")
+    append(watermark.map { $0 < .last ? MessageID($0.raw + 1) ?? $0 : $0 }?.streamForm ?? "")
   }
 
   fileprivate mutating func append(list words: [String]) {

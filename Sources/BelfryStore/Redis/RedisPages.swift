@@ -22,7 +22,7 @@ extension RedisStore {
     var seen: Set<String> = []
     for _ in 0..<Self.stepsPerPage {
       let missing = limit - page.records.count
-      let count = scan.cut?.count ?? missing
+      let count = scan.count ?? missing
       let command = RedisCommand("HSCAN", RedisLayout.table(table), scan.cursor, "COUNT", count)
       let reply = try await pipeline([command], at: place)[0]
       let (next, fields) = try reading(at: place) { () throws(RedisError) in try reply.scannedPage() }

@@ -2,47 +2,60 @@
 ///
 /// HSCAN gives roughly as many fields as asked for, a small hash even as a whole, and a page must not be
 /// longer than its limit. So a step that gives too much is put in the order of its fields and cut, and
-/// the cursor names the cut: the step is done again for the next page, and goes on after that field.
+/// the place remembers the cut: the step is done again for the next page, and goes on after that field.
 ///
 /// When the hash was resized in between, the step done again may end elsewhere. Redis counts its cursors
-/// with the bits reversed, so which of two ends is further is known all the same: a step that ends beyond
-/// the first one's end is not cut, and some fields come twice rather than one never.
+/// with the bits reversed, so which of two ends is further is known all the same. A step that ends before
+/// the cut one did is part of it: the cut holds for it and for those that follow, up to the old end, and
+/// if such a part must be cut too, it has a cut of its own within the other. A step that ends beyond is
+/// given uncut: some fields come twice rather than one never.
 struct TableScan: Hashable {
   struct Cut: Hashable {
-    /// The COUNT of the step, and the cursor at its end.
+    /// The COUNT of the step: with the same one, an unchanged hash gives the same step.
     var count: Int
+    /// The cursor at the end of the step; zero is the end of all.
     var end: UInt64
-    /// The last field that was given of it.
+    /// Of the fields up to `end`, all up to this one have been given.
     var field: String
   }
 
+  /// Cuts within cuts come from resizing between pages, so there is hardly ever more than one. Forgetting
+  /// the outermost makes some fields come twice.
+  static let cutsMax = 4
+
   var cursor: UInt64 = 0
-  var cut: Cut?
+  /// Each within the one before it.
+  private(set) var cuts: [Cut] = []
 
   init() {}
 
-  /// What the step gives that was not given before, of fields `cursor ..< next`.
+  /// The COUNT with which to go on; nil if any will do.
+  var count: Int? { cuts.last?.count }
+
+  /// What the step gives that was not given before, of the fields from the cursor to `next`.
   func rest(of fields: [(field: String, text: String)], next: UInt64) -> [(field: String, text: String)] {
-    guard let cut, !Self.isFurther(next, than: cut.end) else { return fields }
-    return fields.filter { $0.field > cut.field }
+    let holding = cuts.filter { !Self.isFurther(next, than: $0.end) }
+    return fields.filter { field, _ in holding.allSatisfy { field > $0.field } }
   }
 
-  /// The step was given to its end; nil if it was the last. A cut holds on until the end it remembers.
+  /// The place after a step that was given as a whole; nil if it was the last.
   func ended(next: UInt64) -> TableScan? {
     guard next != 0 else { return nil }
     var scan = self
     scan.cursor = next
-    if let cut, next == cut.end || Self.isFurther(next, than: cut.end) { scan.cut = nil }
+    scan.cuts.removeAll { next == $0.end || Self.isFurther(next, than: $0.end) }
     return scan
   }
 
+  /// The place within a step that was given up to a field.
   func isCut(after field: String, count: Int, next: UInt64) -> TableScan {
     var scan = self
-    scan.cut = Cut(count: cut?.count ?? count, end: cut?.end ?? next, field: field)
+    scan.cuts.removeAll { next == $0.end || Self.isFurther(next, than: $0.end) }
+    scan.cuts.append(Cut(count: count, end: next, field: field))
+    if scan.cuts.count > Self.cutsMax { scan.cuts.removeFirst() }
     return scan
   }
 
-  /// Zero is the end of all.
   private static func isFurther(_ cursor: UInt64, than other: UInt64) -> Bool {
     guard other != 0 else { return false }
     return cursor == 0 || cursor.bitReversed > other.bitReversed
@@ -51,23 +64,24 @@ struct TableScan: Hashable {
 
 // MARK: - The text a client hands back
 
-// `<cursor>`, or `<cursor>.<count>.<end>.<field>` within a step.
+// `<cursor>[~<count>.<end>.<field>]*`
 extension TableScan {
   var text: String {
-    guard let cut else { return String(cursor) }
-    return "\(cursor).\(cut.count).\(cut.end).\(cut.field)"
+    cuts.reduce(String(cursor)) { $0 + "~\($1.count).\($1.end).\($1.field)" }
   }
 
   /// Nil when `text` was not made by ``text``.
   init?(text: String) {
-    let words = text.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false)
-    guard let cursor = words.first.flatMap({ UInt64(canonical: $0) }) else { return nil }
+    let parts = text.split(separator: "~", omittingEmptySubsequences: false)
+    guard let cursor = UInt64(canonical: parts[0]), parts.count <= 1 + Self.cutsMax else { return nil }
     self.cursor = cursor
-    guard words.count > 1 else { return }
-    guard words.count == 4, let count = UInt64(canonical: words[1]), (1...UInt64(Int32.max)).contains(count),
-      let end = UInt64(canonical: words[2])
-    else { return nil }
-    cut = Cut(count: Int(count), end: end, field: String(words[3]))
+    for part in parts.dropFirst() {
+      let words = part.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
+      guard words.count == 3, let count = UInt64(canonical: words[0]), let end = UInt64(canonical: words[1]),
+        (1...UInt64(Int32.max)).contains(count)
+      else { return nil }
+      cuts.append(Cut(count: Int(count), end: end, field: String(words[2])))
+    }
   }
 }
 

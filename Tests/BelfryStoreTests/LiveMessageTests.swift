@@ -1,0 +1,82 @@
+import BelfryModel
+import ModelSamples
+import Testing
+
+@testable import BelfryStore
+
+@Suite struct LiveMessageTests {
+  private static let entry = LogEntry(
+    id: MessageID(unixMilliseconds: 1_763_700_000_000, partition: space.partition, sequence: 7),
+    audience: Audience(.subscribed, channel: 3, named: ["bob"]), contentJSON: "{\"body\":\"鐘\"}")
+
+  private static var texts: [String] {
+    let id = entry.id.streamForm
+    let rest = "\n\(entry.audience.text)\n\(entry.contentJSON)"
+    var amended = entry
+    amended.updateTime = 5
+    return [
+      "appended \(id) 0-0" + rest, "passing \(id)" + rest, LiveText.amended(amended), "standings\nbob carol",
+      LiveText.read(ReadEcho(items: [1, 2], watermark: 5, upTo: 6, device: "phone")), "index",
+    ]
+  }
+
+  @Test func everyKindIsRead() {
+    var amended = Self.entry
+    amended.updateTime = 5
+    #expect(
+      Self.texts.map { LiveMessage(bytes: Array($0.utf8)) } == [
+        .appended(Self.entry, predecessor: .zero), .passing(Self.entry), .amended(amended),
+        .standings(["bob", "carol"]),
+        .read(ReadEcho(items: [1, 2], watermark: 5, upTo: 6, device: "phone")), .index,
+      ])
+  }
+
+  @Test(arguments: [
+    "", "\n", "appended", "appended 1-1", "appended 1-1 0-0", "appended 1-1 0-0\nall\n",
+    "appended 1 2\nall\n{}",
+    "appended 1763700000000-5 0-0\n?\n{}", "appended 1763700000000-5 0-0\nnobody\n{}",
+    "appended 1763700000000-5 0-0\nall\nnot json", "appended 1763700000000-5 0-0 \nall\n{}",
+    "appended 99999999999999999999-1 0-0\nall\n{}", "appended 1763700000000-4194304 0-0\nall\n{}",
+    "appended 1763700000000--5 0-0\nall\n{}", "passing\nall\n{}", "amended 1763700000000-5 x\nall\n{}",
+    "standings\nbob ?", "read * *\n1", "read * * *\nx", "read 1-1 * *\n", "read * * b/d\n1", "index 1",
+    "Index",
+  ])
+  func whatIsNoMessageIsIgnored(text: String) {
+    #expect(LiveMessage(bytes: Array(text.utf8)) == nil)
+  }
+
+  /// Anybody with access to Redis can publish anything: whatever comes, reading it ends, one way or other.
+  @Test func garbageDoesNoHarm() {
+    var random = SeededGenerator(seed: 7)
+    var read = 0
+    for _ in 0..<20_000 {
+      var bytes = Array(random.pick(Self.texts).utf8)
+      for _ in 0..<1 + random.below(4) {
+        switch random.below(3) {
+        case 0 where !bytes.isEmpty: bytes[random.below(bytes.count)] = UInt8(random.below(256))
+        case 1 where !bytes.isEmpty: bytes.remove(at: random.below(bytes.count))
+        default: bytes.insert(random.pick([10, 32, 45, 255]), at: random.below(bytes.count + 1))
+        }
+      }
+      if LiveMessage(bytes: bytes) != nil { read += 1 }
+    }
+    #expect(read > 100 && read < 19_900, "some are still messages, most are not")
+  }
+
+  @Test func idsAreReadFromBytesAsFromText() {
+    var random = SeededGenerator(seed: 8)
+    for _ in 0..<1_000 {
+      let id = random.messageID()
+      #expect(MessageID(streamBytes: Array(id.streamForm.utf8)[...]) == id)
+      #expect(MessageID(decimalBytes: Array(id.text.utf8)[...]) == id)
+    }
+    for text in [
+      "0-0", "1-1", "1704067199999-5", "1704067200000-0", "3903090455552-0", "5-", "-5", "5", "a-1",
+    ] {
+      #expect(
+        MessageID(streamBytes: Array(text.utf8)[...]) == MessageID(streamForm: text), "of \(text)")
+    }
+    #expect(Int64(digits: Array("9223372036854775807".utf8)[...]) == .max)
+    #expect(Int64(digits: Array("9223372036854775808".utf8)[...]) == nil)
+  }
+}

@@ -1,0 +1,104 @@
+import BelfryModel
+import ModelSamples
+import RedisFixture
+import Testing
+
+@testable import BelfryStore
+
+@Suite struct RelayTests {
+  private static let joined = IndexChange(.joined, ["bob"])
+  private static let left = IndexChange(.left, ["bob"])
+
+  private static func version(_ sequence: Int64) -> MessageID {
+    MessageID(unixMilliseconds: 1_763_700_000_000, partition: space.partition, sequence: sequence)
+  }
+
+  @Test func anotherBrokerRelaysWhatOneLeftBehind() async throws {
+    try await withRedisServer(.debuggable) { redis in
+      try await withBroker(of: redis) { broker in
+        var transaction = Transaction.send("welcome")
+        transaction.indexChanges = [IndexChange(.joined, ["bob", "carol"])]
+        _ = try await broker.store.commit(transaction).commit
+        #expect(try await broker.store.index(of: "bob") == [])
+      }
+      try await withBroker(of: redis) { broker in
+        #expect(try await broker.store.partitionsToRelay() == [space.partition])
+        try await broker.store.relayOutbox(of: space.partition)
+        #expect(try await broker.store.partitionsToRelay() == [])
+        let version = try await broker.log()[0].id
+        for account in ["bob", "carol"] as [AccountID] {
+          let index = try await broker.store.index(of: account)
+          #expect(index.map(\.space) == [space] && index[0].isMember && index[0].version == version)
+          #expect(index[0].addedAt.partition == SpaceID.personal(account).partition)
+        }
+        let digest = try redis.digest()
+        try await broker.store.relayOutbox(of: space.partition)
+        #expect(try redis.digest() == digest)
+      }
+    }
+  }
+
+  @Test func relayingTwiceIsRelayingOnce() async throws {
+    try await withBroker { broker, redis in
+      try await broker.feed.subscribe(.personal("bob"))
+      try await broker.store.relay(Self.joined, of: space, version: Self.version(1))
+      let digest = try redis.digest()
+      try await broker.store.relay(Self.joined, of: space, version: Self.version(1))
+      #expect(try redis.digest() == digest)
+      try await broker.append("a message after it", to: Audience(.all), in: .personal("bob"))
+      try await broker.eventually { $0.heard.count >= 2 }
+      #expect(broker.messages.count == 2 && broker.messages[0] == .index)
+    }
+  }
+
+  @Test func whatComesTooLateChangesNothing() async throws {
+    try await withBroker { broker, _ in
+      try await broker.store.relay(Self.left, of: space, version: Self.version(10))
+      try await broker.store.relay(Self.joined, of: space, version: Self.version(9))
+      let index = try await broker.store.index(of: "bob")
+      #expect(index.count == 1 && !index[0].isMember && index[0].version == Self.version(10))
+    }
+  }
+
+  @Test func whoComesBackIsAddedAnewAndWhoLeavesIsNot() async throws {
+    try await withBroker { broker, _ in
+      var added: [MessageID] = []
+      for (sequence, change) in [Self.joined, Self.left, Self.joined].enumerated() {
+        try await broker.store.relay(change, of: space, version: Self.version(Int64(sequence)))
+        added.append(try await broker.store.index(of: "bob")[0].addedAt)
+      }
+      #expect(added[0] == added[1] && added[1] < added[2])
+      let last = try await broker.store.lastIDs(of: [SpaceID.personal("bob").partition])
+      #expect(last == [added[2]])
+    }
+  }
+
+  @Test func anUnreadableItemDoesNotHoldUpTheOthers() async throws {
+    try await withBroker { broker, redis in
+      let outbox = RedisLayout.outbox(space.partition)
+      try redis.command("HSET", outbox, "a", "garbage")
+      var transaction = Transaction.send("welcome")
+      transaction.indexChanges = [Self.joined]
+      _ = try await broker.store.commit(transaction).commit
+      await #expect(throws: StoreError.self) { try await broker.store.relayOutbox(of: space.partition) }
+      #expect(try await broker.store.index(of: "bob").count == 1)
+      #expect(try redis.command("HKEYS", outbox) == "a")
+    }
+  }
+
+  /// Never too low; below the limit what was left and letters may count too.
+  @Test func serversAreCounted() async throws {
+    var limits = Limits()
+    limits.serversPerAccount = 3
+    try await withBroker(limits) { broker, _ in
+      for number in 1...3 as ClosedRange<Int64> {
+        let server = SpaceID.server(try #require(EntityID(number)))
+        try await broker.store.relay(Self.joined, of: server, version: Self.version(1))
+      }
+      #expect(try await broker.store.serverCounts(of: ["bob", "carol"]) == [3, 0])
+      try await broker.store.relay(Self.left, of: .server(1), version: Self.version(2))
+      try await broker.store.relay(Self.joined, of: .letter(1), version: Self.version(2))
+      #expect(try await broker.store.serverCounts(of: ["bob"]) == [2])
+    }
+  }
+}

@@ -1,0 +1,223 @@
+import BelfryModel
+import BelfryRedis
+import ModelSamples
+import RedisFixture
+import Testing
+
+@testable import BelfryStore
+
+@Suite struct SweepTests {
+  /// A retention that ended a minute before it began: everything is beyond it, with no need to wait.
+  private static let over: Limits = {
+    var limits = Limits()
+    limits.retentionMilliseconds = -60_000
+    return limits
+  }()
+
+  @Test func nothingWithinRetentionIsTouched() async throws {
+    try await withBroker { broker, redis in
+      try await broker.makeServer(["bob", "carol"])
+      let id = try await broker.append("ding")
+      try await broker.amend(id)
+      var transaction = Transaction.send("ding", in: .letter(5), clientId: "a")
+      transaction.indexChanges = [IndexChange(.joined, ["bob", "dave"])]
+      _ = try await broker.store.commit(transaction).commit
+      try await broker.relayEverything()
+      try await broker.append("own", to: Audience(.all), in: .personal("bob"))
+      _ = try await broker.store.markRead(ReadMark(items: [id], watermark: 5), by: "carol")
+      _ = try await broker.runner.run(LeaveServer(server, account: "bob", actor: Actor(account: "bob")))
+      let before = try redis.digest()
+      try await broker.sweepEverything()
+      #expect(try redis.digest() == before)
+    }
+  }
+
+  @Test func logsAreTrimmedByAgeAndByLength() async throws {
+    var limits = Limits()
+    limits.entriesPerSpace = 200
+    try await withBroker(limits) { [limits] broker, redis in
+      let log = RedisLayout.log(space)
+      let old = limits.retentionFloor(nowMilliseconds: try await broker.store.nowMilliseconds())
+      for number in 1...150 as ClosedRange<Int64> {
+        let id = MessageID(
+          unixMilliseconds: old.unixMilliseconds - 1_000 + number, partition: space.partition, sequence: 0)
+        try redis.command("XADD", log, id.streamForm, "audience", "all", "notification", "{}")
+      }
+      let fresh = try await broker.append("fresh")
+      try await broker.store.sweep(space.partition)
+      // By whole nodes, of a hundred entries at most.
+      let left = try await broker.log()
+      #expect(left.count <= 100 && left.last?.id == fresh)
+
+      for _ in 0..<500 { try await broker.append("ding") }
+      try await broker.store.sweep(space.partition)
+      #expect(try #require(Int(try redis.command("XLEN", log))) <= 300)
+    }
+  }
+
+  @Test func formerMembersAreForgottenInSteps() async throws {
+    try await withBroker { broker, redis in
+      try await broker.append("ding")
+      let floor = broker.store.limits.retentionFloor(
+        nowMilliseconds: try await broker.store.nowMilliseconds())
+      let long = MessageID(
+        unixMilliseconds: floor.unixMilliseconds - 60_000, partition: space.partition, sequence: 1)
+      let lately = MessageID(
+        unixMilliseconds: floor.unixMilliseconds + 60_000, partition: space.partition, sequence: 1)
+      let table = RedisLayout.table(TableAddress(space, .former))
+      var gone = ["HSET", table]
+      for number in 0..<1_500 { gone += ["gone\(number)", "m \(long.streamForm),\(long.streamForm)"] }
+      try await broker.command(gone)
+      let kept = [
+        "lately": "m \(long.streamForm),\(lately.streamForm)",
+        "twice": "a \(long.streamForm),\(long.streamForm);\(long.streamForm),\(lately.streamForm)",
+        "subscriber": "m \(long.streamForm),\(lately.streamForm) s/\(long.streamForm),\(long.streamForm)",
+        "unreadable": "what is this",
+      ]
+      for (field, text) in kept { try await broker.command(["HSET", table, field, text]) }
+      try redis.command("CONFIG", "RESETSTAT")
+      try await broker.store.sweep(space.partition)
+      let left = try await broker.store.page(of: TableAddress(space, .former), after: nil, limit: 100)
+      #expect(Set(left.records.map(\.field)) == Set(kept.keys))
+      #expect(try #require(try redis.calls()["hscan"]) > 5, "no step walks through all of it")
+    }
+  }
+
+  @Test func amendmentsGoWithTheirEntries() async throws {
+    try await withBroker { broker, redis in
+      let id = try await broker.append("ding")
+      try await broker.amend(id)
+      let table = TableAddress(space, .amendments)
+      let old = try #require(MessageID(id.raw - 1))
+      try await broker.command(["HSET", RedisLayout.table(table), old.text, "{\"updateTime\":1}", "9", "{}"])
+      try await broker.store.sweep(space.partition)
+      let left = try await broker.store.page(of: table, after: nil, limit: 10)
+      #expect(left.records.map(\.field) == [id.text])
+      try await broker.command(["XTRIM", RedisLayout.log(space), "MAXLEN", "0"])
+      try await broker.store.sweep(space.partition)
+      #expect(try await broker.store.counts([table]) == [0])
+    }
+  }
+
+  @Test func aLetterIsOverWithItsEntry() async throws {
+    try await withBroker(Self.over) { broker, redis in
+      let letter = SpaceID.letter(5)
+      var transaction = Transaction.send("ding", in: letter)
+      transaction.indexChanges = [IndexChange(.joined, ["bob"])]
+      _ = try await broker.store.commit(transaction).commit
+      try await broker.relayEverything()
+      #expect(try await broker.store.spaces(in: letter.partition) == [letter])
+      #expect(try await broker.store.index(of: "bob").count == 1)
+      try await broker.sweepEverything()
+      #expect(try await broker.store.spaces(in: letter.partition) == [])
+      #expect(try await broker.store.index(of: "bob") == [])
+      // Of an account of which nothing is kept not even the name is.
+      let clocks = try redis.keys("*")
+      #expect(clocks.allSatisfy { $0.hasSuffix(":clock") })
+      for clock in clocks { #expect(try redis.command("HKEYS", clock) == "last") }
+    }
+  }
+
+  @Test func anAccountsOwnSpaceStaysWhileAnythingOfItIsKept() async throws {
+    try await withBroker(Self.over) { broker, redis in
+      let own = SpaceID.personal("bob")
+      try await broker.append("ding", to: Audience(.all), in: own)
+      try await broker.store.relay(IndexChange(.joined, ["bob"]), of: space, version: 5)
+      try await broker.sweepEverything()
+      #expect(try redis.command("EXISTS", RedisLayout.log(own)) == "0")
+      #expect(try redis.command("HEXISTS", RedisLayout.clock(own.partition), own.key) == "1")
+      try await broker.store.relay(IndexChange(.left, ["bob"]), of: space, version: 6)
+      try await broker.sweepEverything()
+      #expect(try redis.command("HEXISTS", RedisLayout.clock(own.partition), own.key) == "0")
+    }
+  }
+
+  @Test func readMarksGoOnceNobodyCanSeeTheirEntries() async throws {
+    try await withBroker { broker, redis in
+      let floor = broker.store.limits.retentionFloor(
+        nowMilliseconds: try await broker.store.nowMilliseconds())
+      let fresh = try #require(MessageID(floor.raw + 60_000 << 22))
+      _ = try await broker.store.markRead(
+        ReadMark(items: [7, try #require(MessageID(floor.raw - 1)), fresh], watermark: 6), by: "bob")
+      try await broker.sweepEverything()
+      #expect(try await broker.store.readState(of: "bob") == ReadState(watermark: 6, above: [fresh]))
+      try await broker.command(["SREM", RedisLayout.read(of: "bob"), fresh.text])
+      try await broker.sweepEverything()
+      #expect(try redis.keys("*bob") == [])
+    }
+  }
+
+  @Test func aRemovedServerGoesWithItsRosterOnceItsLogIsRead() async throws {
+    try await withRedisServer(.debuggable) { redis in
+      let accounts = (0..<700).compactMap { AccountID("member\($0)") }
+      try await withBroker(of: redis) { broker in
+        try await broker.makeServer(accounts)
+        _ = try await broker.runner.run(
+          CreateChannel(
+            server, id: 9, actor: Actor(account: "alice"), name: "bells", type: .private,
+            membership: .roster, members: [accounts[0]]))
+        _ = try await broker.runner.run(LeaveServer(server, account: accounts[1], actor: app))
+        _ = try await broker.runner.run(RemoveServer(server, actor: Actor(account: "alice")))
+        let before = try redis.digest()
+        try await broker.sweepEverything()
+        #expect(try redis.digest() == before, "its members still have it to read")
+      }
+      try await withBroker(of: redis, Self.over) { broker in
+        try await broker.sweepEverything()
+        #expect(try await broker.store.spaces(in: space.partition) == [])
+        #expect(try redis.keys("*:\(space.key)") == [])
+        try await broker.sweepEverything()
+        #expect(try await broker.store.index(of: accounts[0]) == [])
+        #expect(try await broker.store.index(of: "alice") == [])
+        #expect(try redis.keys("*:spaces:*") == [])
+      }
+    }
+  }
+
+  @Test func aServerThatLivesStaysEvenWithAnEmptyLog() async throws {
+    try await withBroker(Self.over) { broker, redis in
+      try await broker.makeServer(["bob"])
+      try await broker.sweepEverything()
+      #expect(try await broker.log() == [])
+      #expect(try await broker.members() == 2)
+      try await broker.append("ding")
+      #expect(try await broker.log().count == 1)
+    }
+  }
+
+  @Test func dedupeRecordsAreForgottenEvenIfNobodySendsAgain() async throws {
+    try await withBroker { broker, redis in
+      _ = try await broker.store.commit(.send("ding", clientId: "a")).commit
+      let window = broker.store.limits.dedupeWindowMilliseconds
+      let now = try await broker.store.nowMilliseconds()
+      try await broker.sweepEverything()
+      #expect(try redis.keys("*:dedupe:*").count == 1)
+      try redis.setClock(now + 3 * window)
+      try await broker.sweepEverything()
+      #expect(try redis.keys("*:dedupe:*") == [])
+      _ = try await broker.store.commit(.send("ding", clientId: "a")).commit
+      #expect(try redis.keys("*:dedupe:*").count == 1)
+    }
+  }
+}
+
+extension Broker {
+  func sweepEverything() async throws {
+    let keys = Partition.allCases.map { RedisCommand("EXISTS", RedisLayout.clock($0)) }
+    let replies = try await store.pipeline(keys, at: "test")
+    for (partition, reply) in zip(Partition.allCases, replies) where reply == .integer(1) {
+      try await store.sweep(partition)
+    }
+  }
+
+  func relayEverything() async throws {
+    for partition in try await store.partitionsToRelay() { try await store.relayOutbox(of: partition) }
+  }
+
+  /// Changes an entry's body.
+  func amend(_ id: MessageID) async throws {
+    let entry = try #require(try await log().first { $0.id == id })
+    let update = try UpdateNotification(entry, in: space, by: app, body: "dong", ext: nil, status: nil)
+    _ = try await runner.run(update)
+  }
+}
