@@ -64,6 +64,7 @@ let package = Package(
       "StorePropertyTests", ["BelfryModel", "BelfryStore", "BelfryLoop", "ModelSamples", "RedisFixture"]),
     tests("BelfryLoopTests", ["BelfryLoop"]),
     tests("BelfryRedisTests", ["BelfryRedis", "BelfryLoop", "RedisFixture"]),
+    tests("BelfryHubTests", ["BelfryHub", "BelfryStore", "BelfryModel", "BelfryLoop"]),
     tests("BelfryHTTPTests", ["BelfryHTTP", "BelfryLoop"]),
     tests(
       "BelfryStoreTests",

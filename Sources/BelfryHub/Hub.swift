@@ -40,7 +40,7 @@ package final class Hub {
     subscriptions = Subscriptions(live: live)
     live.onMessage = { [unowned self] space, message in receive(message, in: space) }
     live.onConnected = { [unowned self] isConnected in connectionChanged(isConnected) }
-    scope.start { [unowned self] in await beat() }
+    scope.start { [self] in await beat() }
   }
 
   // MARK: Following
@@ -50,12 +50,6 @@ package final class Hub {
     let session = AccountSession(account, hub: self)
     sessions[account] = session
     return session
-  }
-
-  /// The session, if somebody follows the account and its view is known to be right.
-  func currentView(of account: AccountID) -> AccountView? {
-    guard let session = sessions[account], !session.isStale else { return nil }
-    return session.view
   }
 
   func end(_ follower: any FeedFollower, of session: AccountSession) {
@@ -89,7 +83,8 @@ package final class Hub {
 
   private func startSubscribing(_ space: SpaceID) {
     subscriptions.begin(space)
-    scope.start { [subscriptions] in await subscriptions.subscribe(space) }
+    let hasStarted = scope.start { [subscriptions] in await subscriptions.subscribe(space) }
+    if !hasStarted { subscriptions.giveUp(space) }
   }
 
   // MARK: What arrives

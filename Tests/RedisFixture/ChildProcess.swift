@@ -1,15 +1,18 @@
-import Glibc
+package import Glibc
 
 /// A process started by the tests, which does not outlive them: if they crash, a watchdog kills it and
 /// removes its folder.
-struct ChildProcess: Sendable {
-  let id: pid_t
+package struct ChildProcess: Sendable {
+  package let id: pid_t
   private let watchdog: pid_t
   /// The watchdog reads from it. A line says that all is well; an end of file, that we are gone.
   private let leash: Int32
 
-  init(_ arguments: [String], output: String, folder: String) throws(FixtureError) {
-    id = try spawn(arguments, input: nil, output: output)
+  package init(
+    _ arguments: [String], environment: [String: String] = [:], output: String, folder: String
+  ) throws(FixtureError) {
+    let words = environment.isEmpty ? arguments : ["env"] + environment.map { "\($0)=\($1)" } + arguments
+    id = try spawn(words, input: nil, output: output)
     var ends: [Int32] = [0, 0]
     // Were the other end inherited by another child, our end would not be the last to close.
     let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
@@ -21,12 +24,12 @@ struct ChildProcess: Sendable {
     watchdog = try spawn(["sh", "-c", script, "\(id)", folder], input: ends[0], output: "/dev/null")
   }
 
-  func signal(_ number: Int32) {
+  package func signal(_ number: Int32) {
     kill(id, number)
   }
 
   /// Whether it has ended by itself and waits for `hasEnded`.
-  var isEnding: Bool {
+  package var isEnding: Bool {
     var information = unsafe siginfo_t()
     let status = unsafe waitid(P_PID, id_t(id), &information, WEXITED | WNOHANG | WNOWAIT)
     return unsafe status == 0 && information.si_signo == SIGCHLD
@@ -34,7 +37,7 @@ struct ChildProcess: Sendable {
 
   /// Waits until the process has ended.
   /// - Returns: false if it has not within the time.
-  func hasEnded(within limit: Duration) async -> Bool {
+  package func hasEnded(within limit: Duration) async -> Bool {
     let deadline = ContinuousClock.now + limit
     while waitpid(id, nil, WNOHANG) == 0 {
       if ContinuousClock.now > deadline { return false }

@@ -2,26 +2,26 @@ import Foundation
 import Glibc
 
 /// Under /tmp whatever TMPDIR says: the path of a unix socket may have 107 bytes only.
-func makeTemporaryFolder() throws(FixtureError) -> String {
+package func makeTemporaryFolder() throws(FixtureError) -> String {
   var template = Array("/tmp/belfry-redis-XXXXXX".utf8CString)
   guard unsafe mkdtemp(&template) != nil else { throw FixtureError("no temporary folder") }
   return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
 
 /// What is gone already is no error.
-func removeFolder(_ path: String) {
+package func removeFolder(_ path: String) {
   try? FileManager.default.removeItem(atPath: path)
 }
 
 /// What a server that did not start has to say about it.
-func lastLogLines(of path: String) -> String {
+package func lastLogLines(of path: String) -> String {
   let log = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
   return log.split(separator: "\n").suffix(5).joined(separator: "\n")
 }
 
 /// A port that is free now, below those that Linux gives to outgoing connections (from 32,768): only another
 /// server might take it before ours does, or while ours is down.
-func findFreePort() throws(FixtureError) -> UInt16 {
+package func findFreePort() throws(FixtureError) -> UInt16 {
   for _ in 0..<100 {
     let port = UInt16.random(in: 10_000..<32_000)
     if try isFree(port) { return port }

@@ -26,32 +26,3 @@ package struct AccountView: Sendable {
     standings.keys.filter { $0.partition == partition }
   }
 }
-
-extension AccountView {
-  /// Reads an account's index, then its standings and read state. `between` runs in the middle: a live
-  /// reader subscribes to the spaces there, so that no change of standing falls between the two reads.
-  package static func load(
-    _ account: AccountID, from store: any Store,
-    between: ([IndexEntry]) async throws(StoreError) -> Void = { (_) throws(StoreError) in }
-  ) async throws(StoreError) -> AccountView {
-    let index = try await store.index(of: account)
-    try await between(index)
-    let read = try await store.readState(of: account)
-    var standings: [SpaceID: Standing] = [.personal(account): .owner]
-    var addresses: [RecordAddress] = []
-    for entry in index {
-      switch entry.space.kind {
-      case .letter, .account: standings[entry.space] = .owner
-      case .server, .group, .room:
-        addresses += [.member(account, of: entry.space), .former(account, of: entry.space)]
-      }
-    }
-    let records = addresses.isEmpty ? Records() : try await store.records(addresses)
-    for address in addresses where standings[address.space] == nil {
-      if let record = records.text(address).flatMap({ MemberRecord(text: $0) }) {
-        standings[address.space] = record.standing
-      }
-    }
-    return AccountView(account: account, index: index, standings: standings, read: read)
-  }
-}

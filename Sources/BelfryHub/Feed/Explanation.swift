@@ -24,15 +24,14 @@ package struct Explanation: Sendable, Hashable, Codable {
 
 extension Hub {
   package func explain(_ id: MessageID, account: AccountID) async throws(Refusal) -> Explanation {
-    let now: Int64
-    let view: AccountView
+    let snapshot: FeedSnapshot
     do throws(StoreError) {
-      now = try await store.nowMilliseconds()
-      view = try await self.view(of: account)
+      snapshot = try await FeedSnapshot.take(of: account, from: store)
     } catch {
       throw error.refusal
     }
-    let floor = limits.retentionFloor(nowMilliseconds: now)
+    let view = snapshot.view
+    let floor = limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
     let located: LocatedEntry
     do {
       located = try await find(id, for: account)

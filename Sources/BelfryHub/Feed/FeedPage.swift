@@ -18,19 +18,13 @@ extension Hub {
   ) async throws(Refusal) -> FeedPage {
     do throws(StoreError) {
       if waitSeconds == 0 {
-        let view = try await view(of: account)
-        return try await page(of: view, after: cursor, limit: limit)
+        let snapshot = try await FeedSnapshot.take(of: account, from: store)
+        return try await page(of: snapshot, after: cursor, limit: limit)
       }
       return try await waitingPage(for: account, after: cursor, limit: limit, waitSeconds: waitSeconds)
     } catch {
       throw error.refusal
     }
-  }
-
-  /// The account's view: at hand if somebody here follows it, else as the store has it.
-  func view(of account: AccountID) async throws(StoreError) -> AccountView {
-    if let view = currentView(of: account) { return view }
-    return try await AccountView.load(account, from: store)
   }
 
   private func waitingPage(
@@ -45,7 +39,7 @@ extension Hub {
     var cursor = cursor
     while true {
       waiter.rearm()
-      let page = try await page(of: try await session.current(), after: cursor, limit: limit)
+      let page = try await page(of: try await session.snapshot(), after: cursor, limit: limit)
       if !page.notifications.isEmpty || waiter.hasExpired || Task.isCancelled { return page }
       cursor = page.cursor
       await waiter.wait()
@@ -53,13 +47,14 @@ extension Hub {
   }
 
   private func page(
-    of view: AccountView, after start: FeedCursor?, limit: Int
+    of snapshot: FeedSnapshot, after start: FeedCursor?, limit: Int
   ) async throws(StoreError) -> FeedPage {
-    let floor = limits.retentionFloor(nowMilliseconds: try await store.nowMilliseconds())
+    let view = snapshot.view
+    let floor = limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
     var page = FeedPage(cursor: start ?? FeedCursor())
     page.gap = page.cursor.gap(retentionFloor: floor)
     page.cursor.admitLateSpaces(of: view)
-    let scan = try await FeedScan.begin(view, at: page.cursor, retentionFloor: floor, in: store)
+    let scan = FeedScan(snapshot, at: page.cursor, retentionFloor: floor, in: store)
     count { $0.scans += 1 }
     while let found = try await turnstile.pass({ () async throws(StoreError) in try await scan.next() }) {
       for one in found {
@@ -69,7 +64,7 @@ extension Hub {
         page.notifications.append(one.entry.notificationJSON)
       }
     }
-    page.cursor.finish(scan, of: view)
+    page.cursor.finish(scan)
     return page
   }
 }
@@ -92,9 +87,11 @@ private final class Waiter: FeedFollower {
 
   /// Returns at once when something came since it was armed.
   func wait() async {
-    if hasNews || hasExpired { return }
     // Not ended by cancellation: the timer ends it, and that is soon enough for a client that has gone.
-    await withCheckedContinuation { waiting = $0 }
+    await withCheckedContinuation { continuation in
+      guard !hasNews, !hasExpired else { return continuation.resume() }
+      waiting = continuation
+    }
   }
 
   private func wake() {

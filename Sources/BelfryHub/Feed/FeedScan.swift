@@ -28,37 +28,25 @@ final class FeedScan {
   private let store: any Store
   private var sources: [Source]
   private let batch: Int
-  /// When it began, by the store's clock.
-  let startedAtMilliseconds: Int64
-  let lastIDs: [Partition: MessageID]
+  let snapshot: FeedSnapshot
 
-  private init(
-    store: any Store, sources: [Source], startedAtMilliseconds: Int64, lastIDs: [Partition: MessageID]
+  init(
+    _ snapshot: FeedSnapshot, at cursor: FeedCursor, through last: MessageID = .last,
+    retentionFloor: MessageID,
+    in store: any Store
   ) {
     self.store = store
-    self.sources = sources
-    self.startedAtMilliseconds = startedAtMilliseconds
-    self.lastIDs = lastIDs
+    self.snapshot = snapshot
+    sources = snapshot.view.standings.map { space, standing in
+      let through = min(snapshot.lastIDs[space.partition] ?? .zero, last)
+      let joined = standing.belonging.all.map(\.after).min() ?? .last
+      let after = max(
+        cursor.position(in: space), joined, snapshot.view.read.watermark, retentionFloor.predecessor)
+      return Source(space: space, through: through, after: after, isExhausted: after >= through)
+    }
     batch = min(
       max(Self.entriesPerRound / max(sources.count, 1), Self.entriesPerSpace.lowerBound),
       Self.entriesPerSpace.upperBound)
-  }
-
-  static func begin(
-    _ view: AccountView, at cursor: FeedCursor, through last: MessageID = .last, retentionFloor: MessageID,
-    in store: any Store
-  ) async throws(StoreError) -> FeedScan {
-    let startedAt = try await store.nowMilliseconds()
-    let partitions = Array(Set(view.standings.keys.map(\.partition)))
-    let lastIDs = Dictionary(
-      uniqueKeysWithValues: zip(partitions, try await store.lastIDs(of: partitions)))
-    let sources = view.standings.map { space, standing in
-      let through = min(lastIDs[space.partition] ?? .zero, last)
-      let joined = standing.belonging.all.map(\.after).min() ?? .last
-      let after = max(cursor.position(in: space), joined, view.read.watermark, retentionFloor.predecessor)
-      return Source(space: space, through: through, after: after, isExhausted: after >= through)
-    }
-    return FeedScan(store: store, sources: sources, startedAtMilliseconds: startedAt, lastIDs: lastIDs)
   }
 
   /// The next entries in order, visible or not; nil when the scan is complete.

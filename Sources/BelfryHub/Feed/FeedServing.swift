@@ -8,7 +8,8 @@ extension FeedCursor {
   mutating func admitLateSpaces(of view: AccountView) {
     let home = SpaceID.personal(view.account).partition
     for entry in view.index where entry.addedAt > position(in: home) {
-      guard let since = view.standings[entry.space]?.belonging.all.map(\.after).min() else { continue }
+      // The latest stay: of earlier ones the index has known before, and so has the cursor.
+      guard let since = view.standings[entry.space]?.belonging.all.last?.after else { continue }
       admit(entry.space, since: entry.space.kind == .letter ? entry.version.predecessor : since)
     }
   }
@@ -16,19 +17,20 @@ extension FeedCursor {
   /// An entry of the scan has been dealt with, shown or not.
   mutating func pass(_ found: FeedScan.Found, of scan: FeedScan) {
     advance(found.space, to: found.entry.id)
-    raiseBase(toMilliseconds: min(found.entry.id.unixMilliseconds, scan.startedAtMilliseconds))
+    raiseBase(toMilliseconds: min(found.entry.id.unixMilliseconds, scan.snapshot.takenAtMilliseconds))
   }
 
   /// The scan is complete. The account's own partition, and those of late spaces, get an explicit place
   /// at the scan's end, so that the next reader does not take the same spaces for late again.
-  mutating func finish(_ scan: FeedScan, of view: AccountView) {
+  mutating func finish(_ scan: FeedScan) {
+    let view = scan.snapshot.view
     let home = SpaceID.personal(view.account).partition
     let isBehindIndex = view.index.contains { $0.addedAt > position(in: home) }
     if isBehindIndex || !late.isEmpty {
       let partitions = Set(late.keys.map(\.partition)).union([home])
-      settle(scan.lastIDs.filter { partitions.contains($0.key) })
+      settle(scan.snapshot.lastIDs.filter { partitions.contains($0.key) })
     }
-    raiseBase(toMilliseconds: scan.startedAtMilliseconds)
+    raiseBase(toMilliseconds: scan.snapshot.takenAtMilliseconds)
   }
 
   /// Everything that was there at this time has been served.

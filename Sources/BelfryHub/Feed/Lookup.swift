@@ -19,7 +19,7 @@ extension Hub {
     do throws(StoreError) {
       var tried: Set<SpaceID> = []
       if let account {
-        let own = try await view(of: account).spaces(in: id.partition)
+        let own = try await FeedSnapshot.take(of: account, from: store).view.spaces(in: id.partition)
         if let found = try await locate([id], in: [id.partition: own]).first { return found }
         tried = Set(own)
       }

@@ -9,8 +9,9 @@ extension Hub {
     account: AccountID, device: DeviceID?, items: [MessageID]
   ) async throws(Refusal) -> Int {
     do throws(StoreError) {
-      let view = try await view(of: account)
-      let floor = limits.retentionFloor(nowMilliseconds: try await store.nowMilliseconds())
+      let snapshot = try await FeedSnapshot.take(of: account, from: store)
+      let view = snapshot.view
+      let floor = limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
       let ids = Set(items).filter { !view.read.contains($0) }.sorted()
       let spaces = Dictionary(grouping: view.standings.keys, by: \.partition)
       let unread = try await locate(ids, in: spaces)
@@ -34,12 +35,12 @@ extension Hub {
     account: AccountID, device: DeviceID?, upTo: MessageID
   ) async throws(Refusal) -> Int {
     do throws(StoreError) {
-      let view = try await view(of: account)
-      let now = try await store.nowMilliseconds()
+      let snapshot = try await FeedSnapshot.take(of: account, from: store)
+      let view = snapshot.view
+      let now = snapshot.takenAtMilliseconds
       let line = MessageID(firstAtUnixMilliseconds: now - FeedCursor.safetyWindowMilliseconds).predecessor
       let floor = limits.retentionFloor(nowMilliseconds: now)
-      let scan = try await FeedScan.begin(
-        view, at: FeedCursor(), through: upTo, retentionFloor: floor, in: store)
+      let scan = FeedScan(snapshot, at: FeedCursor(), through: upTo, retentionFloor: floor, in: store)
       var below = 0
       var items: [MessageID] = []
       var letters: [SpaceID] = []

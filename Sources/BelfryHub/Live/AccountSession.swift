@@ -16,12 +16,14 @@ final class AccountSession {
   private unowned let hub: Hub
   private(set) var view: AccountView?
   private(set) var followers: [any FeedFollower] = []
-  private(set) var isStale = true
-  /// Counts how often the view was found to be wrong: what began with another generation's is void.
+  /// Counts how often the view was found to be out of date: what began in another generation is void.
   private(set) var generation = 0
   private var spaces: [SpaceID: ActiveSpace] = [:]
-  private var isRefreshing = false
-  private var waiting: [CheckedContinuation<Void, Never>] = []
+  private var isTakingSnapshot = false
+  /// What was marked read while a snapshot is taken: it may have read the state before that.
+  private var echoes: [ReadEcho] = []
+  /// One snapshot at a time, so that a later one is never replaced by an earlier.
+  private let turn = Turnstile(places: 1)
 
   init(_ account: AccountID, hub: Hub) {
     self.account = account
@@ -41,7 +43,10 @@ final class AccountSession {
   // MARK: What arrives
 
   func receive(_ item: RingItem, in space: ActiveSpace) {
-    if case .read(let echo) = item.kind { apply(echo) }
+    if case .read(let echo) = item.kind {
+      if isTakingSnapshot { echoes.append(echo) }
+      apply(echo)
+    }
     for follower in followers { follower.arrived(in: space) }
   }
 
@@ -52,54 +57,39 @@ final class AccountSession {
 
   /// What the view says may be wrong from now on.
   func becomeStale() {
-    isStale = true
     generation += 1
     for follower in followers { follower.lostTrack() }
   }
 
   // MARK: The view
 
-  /// The view as it is now, with all its spaces subscribed.
-  func current() async throws(StoreError) -> AccountView {
-    while true {
-      if !isStale, let view { return view }
-      if isRefreshing {
-        await withCheckedContinuation { waiting.append($0) }
-        continue
+  /// The account as it is now, with all its spaces subscribed.
+  func snapshot() async throws(StoreError) -> FeedSnapshot {
+    try await turn.pass { () async throws(StoreError) in
+      self.isTakingSnapshot = true
+      defer {
+        self.isTakingSnapshot = false
+        self.echoes = []
       }
-      try await refresh()
-    }
-  }
-
-  private func refresh() async throws(StoreError) {
-    isRefreshing = true
-    defer {
-      isRefreshing = false
-      for continuation in waiting { continuation.resume() }
-      waiting = []
-    }
-    isStale = false
-    do throws(StoreError) {
-      // Subscribed first, read afterwards: a change that the reads miss comes as a message.
-      try await follow([.personal(account)])
-      view = try await AccountView.load(account, from: hub.store) { (index) throws(StoreError) in
-        let wanted = index.filter(\.isMember).map(\.space)
-        self.letGo(allBut: Set(wanted + [.personal(self.account)]))
-        try await self.follow(wanted)
+      try await self.follow([.personal(self.account)])
+      let snapshot = try await FeedSnapshot.take(of: self.account, from: self.hub.store) {
+        (spaces) throws(StoreError) in
+        self.letGo(allBut: Set(spaces + [.personal(self.account)]))
+        try await self.follow(spaces)
       }
-    } catch {
-      isStale = true
-      throw error
+      self.view = snapshot.view
+      for echo in self.echoes { self.apply(echo) }
+      return snapshot
     }
   }
 
   private func follow(_ wanted: [SpaceID]) async throws(StoreError) {
+    // The last follower may have gone meanwhile; nobody else would let go of these.
+    defer { if followers.isEmpty { letGo(allBut: []) } }
     for space in wanted where spaces[space] == nil {
       spaces[space] = hub.follow(space, session: self)
     }
     try await hub.waitUntilSubscribed(wanted)
-    // The last follower may have gone meanwhile; nobody else would let go of these.
-    if followers.isEmpty { letGo(allBut: []) }
   }
 
   private func letGo(allBut wanted: Set<SpaceID>) {
@@ -107,6 +97,5 @@ final class AccountSession {
       hub.unfollow(active, session: self)
       spaces[space] = nil
     }
-    if wanted.isEmpty { isStale = true }
   }
 }

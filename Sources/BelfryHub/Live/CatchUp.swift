@@ -24,22 +24,23 @@ extension Consumer {
   private func catchUpOnce() async throws(StoreError) -> Bool {
     let hub = hub
     let session = session
-    let view = try await hub.turnstile.pass { () async throws(StoreError) in try await session.current() }
-    // Nothing may be awaited between these two: what arrives from here on is in the rings.
+    // Taken before the snapshot: what arrives from here on, and is not in the logs it bounds, is in the rings.
     let arrival = hub.arrivals
     let generation = session.generation
-    guard !session.isStale else { return false }
     let mayGoOn = { [self] in state == .catchingUp && session.generation == generation }
-    cursor.admitLateSpaces(of: view)
-    let floor = hub.limits.retentionFloor(nowMilliseconds: try await hub.store.nowMilliseconds())
-    let scan = try await FeedScan.begin(view, at: cursor, retentionFloor: floor, in: hub.store)
+    let snapshot = try await hub.turnstile.pass { () async throws(StoreError) in try await session.snapshot()
+    }
+    guard mayGoOn() else { return false }
+    cursor.admitLateSpaces(of: snapshot.view)
+    let floor = hub.limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
+    let scan = FeedScan(snapshot, at: cursor, retentionFloor: floor, in: hub.store)
     hub.count { $0.scans += 1 }
-    if isResuming { welcomeBack(view, floor) }
+    if isResuming { welcomeBack(snapshot.view, floor) }
     while let found = try await hub.turnstile.pass({ () async throws(StoreError) in try await scan.next() }) {
       guard await serve(found, of: scan, floor, while: mayGoOn) else { return false }
     }
     guard mayGoOn() else { return false }
-    cursor.finish(scan, of: view)
+    cursor.finish(scan)
     goLive(from: arrival)
     return true
   }

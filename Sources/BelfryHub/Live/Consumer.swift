@@ -82,7 +82,8 @@ package final class Consumer: FeedFollower {
     guard !isCatchUpRunning else { return }
     isCatchUpRunning = true
     hub.scope.start { [self] in
-      await catchUp()
+      // It may lose track again in the very moment in which it becomes live.
+      while state == .catchingUp, !Task.isCancelled { await catchUp() }
       isCatchUpRunning = false
     }
   }
@@ -116,8 +117,10 @@ package final class Consumer: FeedFollower {
 
   /// Returns when everything queued is with the socket, or when the consumer is closed.
   func waitUntilDrained() async {
-    guard pendingOffset < pending.count, state == .catchingUp else { return }
-    await withCheckedContinuation { drained = $0 }
+    await withCheckedContinuation { continuation in
+      guard pendingOffset < pending.count, state == .catchingUp else { return continuation.resume() }
+      drained = continuation
+    }
   }
 
   private func resumeDrained() {

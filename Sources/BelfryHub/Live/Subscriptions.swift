@@ -28,6 +28,11 @@ final class Subscriptions {
 
   func begin(_ space: SpaceID) { states[space] = .subscribing([]) }
 
+  /// Nothing is subscribed any more: the loop is ending.
+  func giveUp(_ space: SpaceID) {
+    end(space, .failed(StoreError(.unavailable, "the loop is ending", at: "subscribe \(space)")))
+  }
+
   func unsubscribe(_ space: SpaceID) {
     end(space, .failed(StoreError(.unavailable, "nobody follows it any more", at: "subscribe \(space)")))
     states[space] = nil
@@ -36,8 +41,10 @@ final class Subscriptions {
 
   /// Returns once messages of the space are certain to arrive.
   func wait(for space: SpaceID) async throws(StoreError) {
-    if case .subscribing(let waiting) = states[space] {
-      await withCheckedContinuation { states[space] = .subscribing(waiting + [$0]) }
+    await withCheckedContinuation { continuation in
+      // Looked at in here: between an outer look and this closure others may have run.
+      guard case .subscribing(let waiting) = states[space] else { return continuation.resume() }
+      states[space] = .subscribing(waiting + [continuation])
     }
     switch states[space] {
     case .subscribed: return

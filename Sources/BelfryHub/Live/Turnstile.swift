@@ -17,11 +17,14 @@ final class Turnstile {
   }
 
   private func enter() async {
-    if free > 0 {
-      free -= 1
-      return
+    await withCheckedContinuation { continuation in
+      // Looked at in here: between an outer look and this closure a place may have become free.
+      guard free == 0 else {
+        free -= 1
+        return continuation.resume()
+      }
+      waiting.append(continuation)
     }
-    await withCheckedContinuation { waiting.append($0) }
   }
 
   private func leave() {
