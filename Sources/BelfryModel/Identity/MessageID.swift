@@ -81,8 +81,8 @@ extension MessageID {
   /// everything", is ``zero``.
   package init?(streamForm text: some StringProtocol) {
     guard let dash = text.firstIndex(of: "-"),
-      let milliseconds = Int64(text[..<dash]),
-      let low = Int64(text[text.index(after: dash)...])
+      let milliseconds = Self.number(text[..<dash]),
+      let low = Self.number(text[text.index(after: dash)...])
     else { return nil }
     guard milliseconds >= Self.epochMilliseconds else {
       self = .zero
@@ -92,6 +92,12 @@ extension MessageID {
       milliseconds - Self.epochMilliseconds < 1 << Self.timeBits
     else { return nil }
     raw = (milliseconds - Self.epochMilliseconds) << Self.lowBits | low
+  }
+
+  /// Digits only: `Int64` would take a sign as well.
+  private static func number(_ text: some StringProtocol) -> Int64? {
+    let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+    return text.utf8.allSatisfy(digits.contains) ? Int64(text) : nil
   }
 }
 
