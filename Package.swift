@@ -62,6 +62,7 @@ let package = Package(
     tests("BelfryModelTests", ["BelfryModel", "ModelSamples"]),
     tests(
       "StorePropertyTests", ["BelfryModel", "BelfryStore", "BelfryLoop", "ModelSamples", "RedisFixture"]),
+    tests("FuzzTests", ["BelfryModel", "BelfryStore", "ModelSamples"]),
     tests("BelfryLoopTests", ["BelfryLoop"]),
     tests("BelfryRedisTests", ["BelfryRedis", "BelfryLoop", "RedisFixture"]),
     tests("BelfryHubTests", ["BelfryHub", "BelfryStore", "BelfryModel", "BelfryLoop"]),
