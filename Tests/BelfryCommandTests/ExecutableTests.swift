@@ -211,12 +211,12 @@ import Testing
         "DELETE /v1/servers/12/channels/34/subscription",
         "no longer subscribed to channel 34 of server 12"
       ),
-      (["server", "create", "Ringers"], "POST /v1/servers", "server 12  Ringers  created"),
+      (["server", "create", "--name", "Ringers"], "POST /v1/servers", "server 12  Ringers  created"),
       (["server", "show", "12"], "GET /v1/servers/12", "apply mode       needsApproval"),
       (["server", "update", "12", "--name", "x"], "PATCH /v1/servers/12", "name             Ringers"),
       (["server", "remove", "12"], "DELETE /v1/servers/12", "server 12  removed"),
       (
-        ["channel", "create", "news", "--server", "12"], "POST /v1/servers/12/channels",
+        ["channel", "create", "--name", "news", "--server", "12"], "POST /v1/servers/12/channels",
         "channel 34  news  created"
       ),
       (["channel", "show", "34", "--server", "12"], "GET /v1/servers/12/channels/34", "name         news"),

@@ -64,10 +64,6 @@ struct Arguments: Sendable, Hashable {
     try operand(index, name, Self.accountRule) { AccountID($0) }
   }
 
-  func textOperand(_ index: Int, _ name: String) throws(UsageError) -> String {
-    try operand(index, name, "text") { $0.isEmpty ? nil : $0 }
-  }
-
   func accountOperands(_ name: String) throws(UsageError) -> [AccountID] {
     try Self.accounts(operands, name)
   }

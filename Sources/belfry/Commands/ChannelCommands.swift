@@ -5,9 +5,8 @@ import FoundationEssentials
 extension Command {
   static let channelCreate = Command(
     name: "channel create", summary: "create a channel in a server",
-    operands: [Operand(name: "NAME", meaning: "what people call it")],
     options: [
-      serverOption,
+      serverOption, nameOption.required,
       .value("description", "TEXT", "what it is for"),
       .choice("type", ChannelType.allCases.map(\.rawValue), "public otherwise"),
       .choice(
@@ -16,14 +15,15 @@ extension Command {
       .list("members", "ACCID", "the roster's first members"),
     ] + CommandOption.connection,
     examples: [
-      Example("channel create announcements --server 12", "public, everyone's"),
-      Example("channel create committee --server 12 --type private --members bob,carol", "with a roster"),
+      Example("channel create --server 12 --name announcements", "public, everyone's"),
+      Example(
+        "channel create --server 12 --name committee --type private --members bob,carol", "with a roster"),
     ],
     run: { invocation in
       let arguments = invocation.arguments
       let members = try arguments.accounts("members")
       let channel = NewChannel(
-        name: try arguments.textOperand(0, "NAME"), description: arguments.text("description"),
+        name: arguments.text("name") ?? "", description: arguments.text("description"),
         type: arguments.text("type").flatMap(ChannelType.init) ?? .public,
         membership: arguments.text("membership").flatMap(ChannelMembership.init),
         members: members.isEmpty ? nil : members)
@@ -66,7 +66,7 @@ extension Command {
   static let channelUpdate = Command(
     name: "channel update", summary: "rename or describe a channel", operands: [channelOperand],
     options: [
-      serverOption, .value("name", "TEXT", "what people call it"),
+      serverOption, nameOption,
       .value("description", "TEXT", "what it is for; empty for none"),
     ] + CommandOption.connection,
     examples: [Example("channel update 34 --server 12 --name news", "rename it")],
@@ -90,6 +90,7 @@ extension Command {
     })
 
   private static let serverOption = CommandOption.value("server", "ID", "the server it is in").required
+  private static let nameOption = CommandOption.value("name", "TEXT", "what people call it")
   private static let channelOperand = Operand(name: "CHANNEL", meaning: "its id")
 
   private static func describe(_ channel: Channel, in zone: TimeZone) -> [String] {

@@ -6,15 +6,14 @@ extension Command {
   static let serverCreate = Command(
     name: "server create", summary: "create a server",
     detail: "The account owns it, and a default channel comes with it.",
-    operands: [Operand(name: "NAME", meaning: "what people call it")],
-    options: settings + CommandOption.connection,
+    options: [nameOption.required] + settings + CommandOption.connection,
     examples: [
-      Example("server create \"Bell ringers\"", "with the defaults"),
-      Example("server create Guild --as alice --apply-mode needsApproval", "alice's, with an app token"),
+      Example("server create --name \"Bell ringers\"", "with the defaults"),
+      Example(
+        "server create --name Guild --as alice --apply-mode needsApproval", "alice's, with an app token"),
     ],
     run: { invocation in
-      let name = try invocation.arguments.textOperand(0, "NAME")
-      let server = try await invocation.client().createServer(invocation.arguments.settings(name: name))
+      let server = try await invocation.client().createServer(invocation.arguments.settings)
       try invocation.print(server, ["server \(server.serverId)  \(VisibleText.of(server.name))  created"])
     })
 
@@ -49,12 +48,12 @@ extension Command {
     name: "server update", summary: "change a server's settings",
     detail: "What is not named stays as it is; an empty icon or ext is none.",
     operands: [serverOperand],
-    options: [.value("name", "TEXT", "what people call it")] + settings + CommandOption.connection,
+    options: [nameOption] + settings + CommandOption.connection,
     examples: [Example("server update 12 --name \"Change ringers\"", "rename it")],
     run: { invocation in
       let arguments = invocation.arguments
       let server = try await invocation.client().updateServer(
-        try arguments.entityOperand(0, "SERVER"), arguments.settings(name: arguments.text("name")))
+        try arguments.entityOperand(0, "SERVER"), arguments.settings)
       try invocation.print(server, describe(server, in: invocation.console.timeZone))
     })
 
@@ -71,6 +70,8 @@ extension Command {
     })
 
   private static let serverOperand = Operand(name: "SERVER", meaning: "its id")
+
+  private static let nameOption = CommandOption.value("name", "TEXT", "what people call it")
 
   private static let settings: [CommandOption] = [
     .value("icon", "TEXT", "its icon"),
@@ -95,9 +96,9 @@ extension Command {
 }
 
 extension Arguments {
-  fileprivate func settings(name: String?) -> ServerSettings {
+  fileprivate var settings: ServerSettings {
     ServerSettings(
-      name: name, icon: text("icon"), ext: text("ext"),
+      name: text("name"), icon: text("icon"), ext: text("ext"),
       inviteMode: text("invite-mode").flatMap { InviteMode.words[$0] },
       applyMode: text("apply-mode").flatMap { ApplyMode.words[$0] })
   }
