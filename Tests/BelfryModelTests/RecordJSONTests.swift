@@ -54,6 +54,16 @@ struct RecordJSONTests {
     #expect(try RecordJSON.text(value) == text)
   }
 
+  @Test(
+    arguments: [
+      ("6159007199254740993.5", .integer(6_159_007_199_254_740_992)), ("1.0", 1), ("1e3", 1_000),
+      ("1e300", .number(1e300)), ("9223372036854775808", .number(9_223_372_036_854_775_808)),
+    ] as [(String, JSONValue)])
+  func aNumberIsReadOneWayHoweverItIsSpelt(text: String, value: JSONValue) throws {
+    #expect(RecordJSON.value(JSONValue.self, text) == value)
+    #expect(RecordJSON.value(JSONValue.self, try RecordJSON.text(value)) == value)
+  }
+
   @Test(arguments: [("1", 0), ("[]", 1), ("[[],[[]]]", 3), (#"{"a":{"b":1}}"#, 2)])
   func depth(text: String, depth: Int) { #expect(RecordJSON.value(JSONValue.self, text)?.depth == depth) }
 

@@ -21,7 +21,8 @@ extension JSONValue: Codable {
     } else if let value = try? container.decode(Int64.self) {
       self = .integer(value)
     } else if let value = try? container.decode(Double.self) {
-      self = .number(value)
+      // Rounding may have made it whole. It is written so, and would be read as an integer the next time.
+      self = Int64(exactly: value).map(JSONValue.integer) ?? .number(value)
     } else if let value = try? container.decode([JSONValue].self) {
       self = .array(value)
     } else {
