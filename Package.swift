@@ -62,7 +62,12 @@ let package = Package(
     tests("BelfryModelTests", ["BelfryModel", "ModelSamples"]),
     tests(
       "StorePropertyTests", ["BelfryModel", "BelfryStore", "BelfryLoop", "ModelSamples", "RedisFixture"]),
-    tests("FuzzTests", ["BelfryModel", "BelfryStore", "ModelSamples"]),
+    tests(
+      "FuzzTests",
+      [
+        "BelfryModel", "BelfryRedis", "BelfryStore", "BelfryHTTP", "BelfryServer", "BelfryClient",
+        "ModelSamples",
+      ]),
     tests("BelfryLoopTests", ["BelfryLoop"]),
     tests("BelfryRedisTests", ["BelfryRedis", "BelfryLoop", "RedisFixture"]),
     tests("BelfryHubTests", ["BelfryHub", "BelfryStore", "BelfryModel", "BelfryLoop"]),

@@ -23,6 +23,11 @@ struct FuzzTarget: Sendable, CustomTestStringConvertible {
   }
 }
 
+extension FuzzTarget {
+  /// A row for each decoder of what comes from outside. New ones go into the list of their layer.
+  static let all: [FuzzTarget] = model + store + edges
+}
+
 /// What a decoder made of an input is wrong.
 struct Wrong: Error, CustomStringConvertible {
   var description: String

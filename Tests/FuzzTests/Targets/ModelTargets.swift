@@ -1,13 +1,9 @@
+import BelfryModel
 import ModelSamples
 
-@testable import BelfryModel
-@testable import BelfryStore
-
-// A row for each decoder of what comes from outside: from clients, from Redis, from files.
 extension FuzzTarget {
-  static let all: [FuzzTarget] = model + store
-
-  private static let model: [FuzzTarget] = [
+  /// Ids, records and contents, in the texts that Redis and clients hold.
+  static let model: [FuzzTarget] = [
     text("message id, decimal", { $0.messageID() }, read: { MessageID($0) }, write: { $0.text }),
     text(
       "message id, as Redis has it", { $0.messageID() }, read: { MessageID(streamForm: $0) },
@@ -47,47 +43,12 @@ extension FuzzTarget {
       return true
     },
   ]
-
-  private static let store: [FuzzTarget] = [
-    FuzzTarget("message id, as bytes", sample: { Array($0.messageID().streamForm.utf8) }) { bytes in
-      let id = MessageID(streamBytes: bytes[...])
-      guard id == MessageID(streamForm: String(decoding: bytes, as: UTF8.self)) else {
-        throw Wrong("as bytes it is \(id?.text ?? "nothing"), as text it is not")
-      }
-      return id != nil
-    },
-    FuzzTarget("live message", sample: { $0.liveMessage() }) { LiveMessage(bytes: $0) != nil },
-    text(
-      "cursor of a listing", { $0.tableScan() }, read: { TableScan(text: $0)?.text }, write: { $0 }),
-  ]
 }
 
 extension SeededGenerator {
-  fileprivate mutating func contentJSON() -> [UInt8] {
+  mutating func contentJSON() -> [UInt8] {
     var content = content()
     content.type = Catalogue.custom.code
     return Array(((try? RecordJSON.text(content)) ?? "").utf8)
-  }
-
-  fileprivate mutating func liveMessage() -> [UInt8] {
-    let (id, entry) = (
-      messageID().streamForm, "\n\(audience().text)\n" + String(decoding: contentJSON(), as: UTF8.self)
-    )
-    let text =
-      switch below(6) {
-      case 0: "appended \(id) \(messageID().streamForm)\(entry)"
-      case 1: "passing \(id)\(entry)"
-      case 2: "amended \(id) \(below(1_000))\(entry)"
-      case 3: "standings\n" + accounts().map(\.text).joined(separator: " ")
-      case 4:
-        LiveText.read(
-          ReadEcho(items: [messageID()], watermark: messageID(), upTo: nil, device: DeviceID("phone")))
-      default: "index"
-      }
-    return Array(text.utf8)
-  }
-
-  fileprivate mutating func tableScan() -> String {
-    oneIn(2) ? "\(next())" : "\(next()).\(1 + below(100)).\(next()).\(account())"
   }
 }

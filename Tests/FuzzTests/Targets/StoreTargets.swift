@@ -1,0 +1,98 @@
+import BelfryModel
+import ModelSamples
+
+@testable import BelfryRedis
+@testable import BelfryStore
+
+extension FuzzTarget {
+  /// What Redis answers and publishes, and what clients hand back of it.
+  static let store: [FuzzTarget] = [
+    FuzzTarget("message id, as bytes", sample: { Array($0.messageID().streamForm.utf8) }) { bytes in
+      let id = MessageID(streamBytes: bytes[...])
+      guard id == MessageID(streamForm: String(decoding: bytes, as: UTF8.self)) else {
+        throw Wrong("as bytes it is \(id?.text ?? "nothing"), as text it is not")
+      }
+      return id != nil
+    },
+    FuzzTarget("live message", sample: { $0.liveMessage() }) { LiveMessage(bytes: $0) != nil },
+    text("cursor of a listing", { $0.tableScan() }, read: { TableScan(text: $0) }, write: { $0.text }),
+    FuzzTarget("replies of Redis", sample: { $0.reply(depth: 3) }) { bytes in
+      let whole = replies(bytes, inPiecesOf: max(1, bytes.count))
+      guard replies(bytes, inPiecesOf: 3) == whole else {
+        throw Wrong("in pieces it is not what it is as a whole")
+      }
+      return whole.error == nil && !whole.replies.isEmpty
+    },
+    FuzzTarget("URL of a Redis", sample: { Array($0.redisURL().utf8) }) { bytes in
+      (try? RedisEndpoint(url: String(decoding: bytes, as: UTF8.self))) != nil
+    },
+  ]
+
+  private struct Replies: Equatable {
+    var replies: [RedisReply] = []
+    var error: RedisError.Code?
+  }
+
+  private static func replies(_ bytes: [UInt8], inPiecesOf size: Int) -> Replies {
+    let parser = ReplyParser(replyBytesMax: 1 << 20)
+    var answer = Replies()
+    do throws(RedisError) {
+      for start in stride(from: 0, to: bytes.count, by: size) {
+        try parser.feed(bytes[start..<min(start + size, bytes.count)])
+        while let reply = try parser.next() { answer.replies.append(reply) }
+      }
+    } catch {
+      answer.error = error.code
+    }
+    return answer
+  }
+}
+
+extension SeededGenerator {
+  fileprivate mutating func liveMessage() -> [UInt8] {
+    let (id, entry) = (
+      messageID().streamForm, "\n\(audience().text)\n" + String(decoding: contentJSON(), as: UTF8.self)
+    )
+    let text =
+      switch below(6) {
+      case 0: "appended \(id) \(messageID().streamForm)\(entry)"
+      case 1: "passing \(id)\(entry)"
+      case 2: "amended \(id) \(below(1_000))\(entry)"
+      case 3: "standings\n" + accounts().map(\.text).joined(separator: " ")
+      case 4:
+        LiveText.read(
+          ReadEcho(items: [messageID()], watermark: messageID(), upTo: nil, device: DeviceID("phone")))
+      default: "index"
+      }
+    return Array(text.utf8)
+  }
+
+  fileprivate mutating func tableScan() -> TableScan {
+    var scan = TableScan()
+    scan.cursor = next()
+    for _ in 0..<below(3) { scan = scan.isCut(after: account().text, count: 1 + below(100), next: next()) }
+    return scan
+  }
+
+  fileprivate mutating func reply(depth: Int) -> [UInt8] {
+    switch below(depth > 0 ? 6 : 5) {
+    case 0: return Array("+OK\r\n".utf8)
+    case 1: return Array("-ERR no\r\n".utf8)
+    case 2: return Array(":\(Int64(bitPattern: next()))\r\n".utf8)
+    case 3: return Array("$-1\r\n".utf8)
+    case 4:
+      let text = text()
+      return Array("$\(text.utf8.count)\r\n\(text)\r\n".utf8)
+    default:
+      let count = below(4)
+      return Array("*\(count)\r\n".utf8) + (0..<count).flatMap { _ in reply(depth: depth - 1) }
+    }
+  }
+
+  fileprivate mutating func redisURL() -> String {
+    pick([
+      "redis://localhost", "redis://:word@127.0.0.1:6379/1", "redis://user:p%40ss@[::1]:6380",
+      "unix:///run/redis.sock", "unix://user:word@/run/redis.sock?db=2",
+    ])
+  }
+}
