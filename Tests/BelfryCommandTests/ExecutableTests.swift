@@ -273,9 +273,9 @@ import Testing
       text += String(decoding: data, as: UTF8.self)
       lines = text.split(separator: "\n").map(String.init)
     }
-    #expect(lines.first == "2026-01-09 18:02:11  server 12  custom  alice  hello")
+    #expect(lines.first == "2026-01-09 18:02:11  7  server 12  custom  alice  hello")
     #expect(lines.dropFirst().first?.hasSuffix("  read everything up to 6") == true)
-    #expect(lines.last == "2026-01-09 18:02:11  server 12  custom  alice  hello")
+    #expect(lines.last == "2026-01-09 18:02:11  8  server 12  custom  alice  hello")
     #expect(server.requests.map { $0.headers["last-event-id"] } == [nil, "c7"])
     process.terminate()
     let notices = String(decoding: try err.readToEnd() ?? Data(), as: UTF8.self)

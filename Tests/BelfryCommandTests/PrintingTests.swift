@@ -59,10 +59,12 @@ import Testing
     let facts: [String: JSONValue] = [
       "stamped": "all", "named": false, "memberSince": 1_767_981_731_000, "party": .null,
       "read": ["readAt": 1_767_981_732_000, "count": 2], "list": [1, "two"],
+      "loops": [["lag": 1], ["lag": 2]],
     ]
     #expect(
       FactText.rows(facts, in: utc) == [
-        ["list", #"[1,"two"]"#], ["memberSince", "2026-01-09 18:02:11"], ["named", "no"], ["party", "-"],
+        ["list", #"[1,"two"]"#], ["loops.0.lag", "1"], ["loops.1.lag", "2"],
+        ["memberSince", "2026-01-09 18:02:11"], ["named", "no"], ["party", "-"],
         ["read.count", "2"], ["read.readAt", "2026-01-09 18:02:12"], ["stamped", "all"],
       ])
   }
@@ -84,7 +86,7 @@ import Testing
     let event = FeedEvent.notification(
       try notification(#","serverId":"12","channelId":"34","fromAccount":"alice","body":"hi\n\u001b[2J""#),
       cursor: "c")
-    #expect(text(event) == "2026-01-09 18:02:11  server 12 channel 34  custom  alice  hi\\n\\u{1b}[2J")
+    #expect(text(event) == "2026-01-09 18:02:11  7  server 12 channel 34  custom  alice  hi\\n\\u{1b}[2J")
   }
 
   @Test func `a built-in shows its name and what it carries`() throws {
@@ -92,11 +94,11 @@ import Testing
     kick.content.type = 12
     #expect(
       text(.notification(kick, cursor: "c"))
-        == #"2026-01-09 18:02:11  server 12  serverMemberKickDone  -  {"kickedAccids":["bob"]}"#)
+        == #"2026-01-09 18:02:11  7  server 12  serverMemberKickDone  -  {"kickedAccids":["bob"]}"#)
     kick.content.type = 9_999
     kick.content.serverId = nil
     kick.content.attach = nil
-    #expect(text(.notification(kick, cursor: "c")) == "2026-01-09 18:02:11  account  type 9999  -")
+    #expect(text(.notification(kick, cursor: "c")) == "2026-01-09 18:02:11  7  account  type 9999  -")
   }
 
   @Test func `other events are lines too`() throws {
@@ -105,6 +107,7 @@ import Testing
     let time = "2026-01-09 18:02:20  "
     #expect(text(.read(.ids([seven, nine]))) == time + "read 7 9")
     #expect(text(.read(.upTo(nine))) == time + "read everything up to 9")
+    #expect(text(.read(.upTo(.last))) == time + "read everything")
     #expect(text(.gap(from: seven, to: nine)) == time + "gap: what came between 7 and 9 is gone")
     #expect(text(.kicked(reason: "draining", retry: true)) == time + "kicked: draining, coming back")
     #expect(text(.kicked(reason: "replaced", retry: false)) == time + "kicked: replaced")

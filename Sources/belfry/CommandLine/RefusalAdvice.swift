@@ -14,7 +14,7 @@ extension CommandFailure {
     case .unauthorized:
       return "give a valid token with --token or BELFRY_TOKEN; belfry token --data DIR --sub ACCID mints one"
     case .forbidden:
-      return "an app or operator token may act for whoever may: --as ACCID"
+      return "belfry token --role app mints a token that may, and with --as ACCID acts for an account"
     case .notMember:
       return "belfry server list shows the servers of the account"
     case .duplicateContent:

@@ -3,12 +3,24 @@ import FoundationEssentials
 
 /// Named values of which only the broker knows what there are, as rows of a name and a value.
 enum FactText {
-  /// Sorted by name; what is inside an object is named with a dot.
+  /// Sorted by name; what is inside an object, or objects inside a list, are named with a dot.
   static func rows(_ facts: [String: JSONValue], prefix: String = "", in zone: TimeZone? = nil) -> [[String]]
   {
     facts.sorted { $0.key < $1.key }.flatMap { name, value -> [[String]] in
-      if case .object(let inner) = value { return rows(inner, prefix: prefix + name + ".", in: zone) }
+      if let inner = members(value) { return rows(inner, prefix: prefix + name + ".", in: zone) }
       return [[VisibleText.of(prefix + name), VisibleText.of(text(value, named: name, in: zone))]]
+    }
+  }
+
+  /// What has a name of its own inside; nil for a single value.
+  private static func members(_ value: JSONValue) -> [String: JSONValue]? {
+    switch value {
+    case .object(let members):
+      return members
+    case .array(let elements) where elements.contains { if case .object = $0 { true } else { false } }:
+      return Dictionary(uniqueKeysWithValues: elements.enumerated().map { ("\($0.offset)", $0.element) })
+    default:
+      return nil
     }
   }
 

@@ -50,12 +50,13 @@ extension FeedLine {
     let words: [String]
     switch event {
     case .notification(let notification, _):
-      return columns(notification.time, of: notification, in: zone)
+      return columns(notification.time, notification.messageServerId.text, notification.content, in: zone)
     case .updated(let notification):
       return columns(
-        notification.updateTime ?? nowMilliseconds, ["updated \(notification.messageServerId)"],
-        of: notification, in: zone)
+        notification.updateTime ?? nowMilliseconds, "updated \(notification.messageServerId)",
+        notification.content, in: zone)
     case .read(.ids(let ids)): words = ["read"] + ids.map(\.text)
+    case .read(.upTo(.last)): words = ["read everything"]
     case .read(.upTo(let id)): words = ["read everything up to \(id)"]
     case .gap(let from, let to): words = ["gap: what came between \(from) and \(to) is gone"]
     case .kicked(let reason, let retry): words = ["kicked: \(reason)" + (retry ? ", coming back" : "")]
@@ -68,16 +69,13 @@ extension FeedLine {
   }
 
   private static func columns(
-    _ time: Int64, _ words: [String] = [], of notification: BelfryModel.Notification, in zone: TimeZone
+    _ time: Int64, _ id: String, _ content: NotificationContent, in zone: TimeZone
   ) -> String {
-    let content = notification.content
-    let cells =
-      [TimeText.of(unixMilliseconds: time, in: zone)] + words
-      + [
-        NotificationText.space(content), NotificationText.type(content.type),
-        content.fromAccount?.text ?? "-",
-        NotificationText.substance(content),
-      ]
+    let cells = [
+      TimeText.of(unixMilliseconds: time, in: zone), id, NotificationText.space(content),
+      NotificationText.type(content.type), content.fromAccount?.text ?? "-",
+      NotificationText.substance(content),
+    ]
     return cells.filter { !$0.isEmpty }.map(VisibleText.of).joined(separator: "  ")
   }
 }
