@@ -22,6 +22,10 @@ package struct StartError: Error, Hashable, CustomStringConvertible {
     case redisMissing
     /// The embedded redis-server does not run.
     case redisUnusable
+    /// The address to listen on is taken, or not ours.
+    case cannotListen
+    /// The system has no thread or descriptor left for the broker.
+    case systemRefused
   }
 
   package let code: Code

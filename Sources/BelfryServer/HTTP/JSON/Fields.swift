@@ -122,15 +122,7 @@ extension Fields {
   }
 
   mutating func accounts(_ name: String, counts: ClosedRange<Int>) throws(Refusal) -> [AccountID]? {
-    let accounts = try list(name, counts: counts) { value, path throws(Refusal) in
-      try value.account(at: path)
-    }
-    guard let accounts else { return nil }
-    var seen: Set<AccountID> = []
-    for (index, account) in accounts.enumerated() where !seen.insert(account).inserted {
-      throw .invalid("\(path(of: name))[\(index)]", "names \(account) a second time")
-    }
-    return accounts
+    try list(name, counts: counts) { value, path throws(Refusal) in try value.account(at: path) }
   }
 
   /// Refuses the absence of a field that a request cannot do without.

@@ -1,0 +1,115 @@
+import BelfryHTTP
+import BelfryLoop
+import BelfryModel
+
+/// Lets requests in, has them answered, and sees to it that each is answered in time. One per loop, on its
+/// thread.
+final class FrontDoor: HTTPHandler {
+  /// Longer than any answer takes while Redis is well, and than Redis is waited for when it is not. Whoever
+  /// would wait longer is told to come back rather than kept.
+  static let answerMaxSeconds = 10
+
+  private let services: LoopServices
+
+  init(_ services: LoopServices) {
+    self.services = services
+  }
+
+  /// A request with no body is checked when it is handled, once instead of twice.
+  func admit(_ head: HTTPRequestHead) -> HTTPResponse? {
+    guard head.contentLength != 0 else { return nil }
+    do {
+      _ = try Admission(head, tokens: services.tokens)
+      return nil
+    } catch {
+      return counted(error.reply)
+    }
+  }
+
+  func refuse(_ refusal: HTTPRefusal) -> HTTPResponse { counted(Problem(refusal).reply) }
+
+  func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
+    do throws(Problem) {
+      let admission = try Admission(request.head, tokens: services.tokens)
+      try Admission.checkSize(request.body.count, admission.match.route.body)
+      let asked = Request(admission, request)
+      switch admission.match.route.answer {
+      case .reply(let answer): reply(to: asked, on: exchange, answer)
+      case .stream(let open): try stream(to: asked, on: exchange, isHead: admission.match.isHead, open)
+      }
+    } catch {
+      exchange.respond(counted(error.reply))
+    }
+  }
+
+  // MARK: Replies
+
+  private func reply(
+    to request: Request, on exchange: HTTPExchange,
+    _ answer: @escaping (Request, LoopServices) async throws(Refusal) -> Reply
+  ) {
+    let pending = PendingAnswer(exchange)
+    services.pendingAnswers += 1
+    let timer = services.loop.schedule(after: .seconds(Self.answerMaxSeconds + request.waitSeconds)) {
+      [self] in
+      finish(pending, Problem(Refusal(.unavailable, "this took too long; try again")).reply)
+    }
+    let hasStarted = services.scope.start { [self] in
+      let reply: Reply
+      do throws(Refusal) {
+        reply = try await answer(request, services)
+      } catch {
+        reply = Problem(error).reply
+      }
+      timer.cancel()
+      finish(pending, reply)
+    }
+    if !hasStarted {
+      timer.cancel()
+      finish(pending, Problem(Refusal(.unavailable, "this broker is shutting down")).reply)
+    }
+  }
+
+  private func finish(_ pending: PendingAnswer, _ reply: Reply) {
+    guard let exchange = pending.take() else { return }
+    services.pendingAnswers -= 1
+    exchange.respond(counted(reply))
+  }
+
+  // MARK: Streams
+
+  private func stream(
+    to request: Request, on exchange: HTTPExchange, isHead: Bool,
+    _ open: (Request, LoopServices) throws(Refusal) -> StreamOpening
+  ) throws(Problem) {
+    do throws(Refusal) {
+      let opening = try open(request, services)
+      if isHead { return exchange.respond(counted(NotificationStream.head)) }
+      try NotificationStream.open(opening, on: exchange, services)
+      services.counts.count(status: 200)
+    } catch {
+      throw Problem(error)
+    }
+  }
+
+  private func counted(_ reply: Reply) -> HTTPResponse {
+    services.counts.count(status: reply.status)
+    var headers = reply.headers
+    if let type = reply.contentType { headers.append(("Content-Type", type)) }
+    return HTTPResponse(status: reply.status, headers: headers, body: reply.body)
+  }
+}
+
+/// An exchange that waits for its answer, and gets one: the work's, or that it took too long.
+private final class PendingAnswer {
+  private var exchange: HTTPExchange?
+
+  init(_ exchange: HTTPExchange) {
+    self.exchange = exchange
+  }
+
+  func take() -> HTTPExchange? {
+    defer { exchange = nil }
+    return exchange
+  }
+}

@@ -1,0 +1,30 @@
+/// What a request is answered with.
+struct Reply {
+  var status: Int
+  var contentType: String?
+  var headers: [(name: String, value: String)] = []
+  var body: [UInt8]
+
+  init(status: Int, contentType: String?, body: [UInt8]) {
+    self.status = status
+    self.contentType = contentType
+    self.body = body
+  }
+
+  static func json(_ text: consuming JSONText, status: Int = 200) -> Reply {
+    Reply(status: status, contentType: "application/json", body: text.finish())
+  }
+
+  /// - Parameter rendered: JSON already.
+  static func json(rendered: [UInt8], status: Int = 200) -> Reply {
+    Reply(status: status, contentType: "application/json", body: rendered)
+  }
+
+  static let noContent = Reply(status: 204, contentType: nil, body: [])
+
+  func located(at path: String) -> Reply {
+    var reply = self
+    reply.headers.append(("Location", path))
+    return reply
+  }
+}

@@ -1,0 +1,32 @@
+import BelfryModel
+import BelfryStore
+
+/// Whether the process is alive, and whether it is of use.
+enum Health {
+  static func isAlive(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
+    var text = JSONText()
+    text.field("status", "ok")
+    return .json(text)
+  }
+
+  /// Ready: the store answers, and the broker is not on its way out. Who balances load sends elsewhere
+  /// otherwise.
+  static func isReady(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
+    if services.isDraining { throw Refusal(.unavailable, "this broker is shutting down") }
+    _ = try await reading { () async throws(StoreError) in
+      try await services.store.lastIDs(of: [Partition(holding: "readyz")])
+    }
+    var text = JSONText()
+    text.field("status", "ready")
+    return .json(text)
+  }
+}
+
+/// What the store refuses, as what the caller is told.
+func reading<Value>(_ read: () async throws(StoreError) -> Value) async throws(Refusal) -> Value {
+  do {
+    return try await read()
+  } catch {
+    throw error.refusal
+  }
+}

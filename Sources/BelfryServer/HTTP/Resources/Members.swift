@@ -1,0 +1,69 @@
+import BelfryModel
+import BelfryStore
+
+enum Members {
+  static func list(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
+    let space = SpaceID.server(try request.server())
+    let query = request.query
+    let limit = try query.pageLimit()
+    let cursor = query.text("cursor").map { PageCursor(text: $0) }
+    _ = try await Visit(request, to: space, services)
+    let page = try await reading { () async throws(StoreError) in
+      try await services.store.page(of: TableAddress(space, .roster), after: cursor, limit: limit)
+    }
+    let members = page.records.compactMap { record -> JSONValue? in
+      guard let account = AccountID(record.field), let member = MemberRecord(text: record.text) else {
+        return nil
+      }
+      return member.info(account)
+    }
+    return .page("members", members, cursor: page.next?.text)
+  }
+
+  static func show(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
+    let space = SpaceID.server(try request.server())
+    let account = try request.account()
+    _ = try await Visit(request, to: space, services)
+    let records = try await reading { () async throws(StoreError) in
+      try await services.store.records([.member(account, of: space)])
+    }
+    guard let member = try records.member(account, of: space) else {
+      throw Refusal(.notFound, "\(account) is not a member of server \(space.name)", field: "accid")
+    }
+    return .json(rendered: JSONText.bytes(of: member.info(account)))
+  }
+
+  static func add(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
+    let body = try AddMembersRequest(request.fields())
+    let added = try await services.runner.run(
+      AddMembers(
+        try request.server(), actor: try request.known().actor, accounts: body.accounts,
+        requestId: EntityID.random().text)
+    ).output
+    var text = JSONText()
+    text.field("added", .array(added.map { .string($0.text) }))
+    return .json(text)
+  }
+
+  /// Putting oneself out is leaving; anybody else, kicking.
+  static func remove(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
+    let server = try request.server()
+    let account = try request.account()
+    let actor = try request.known().actor
+    if account == actor.account {
+      _ = try await services.runner.run(LeaveServer(server, account: account, actor: actor))
+    } else {
+      _ = try await services.runner.run(KickMembers(server, actor: actor, accounts: [account]))
+    }
+    return .noContent
+  }
+}
+
+extension MemberRecord {
+  fileprivate func info(_ account: AccountID) -> JSONValue {
+    [
+      "accid": .string(account.text), "role": .string(role.rawValue),
+      "subscribed": .bool(standing.subscription.current != nil),
+    ]
+  }
+}

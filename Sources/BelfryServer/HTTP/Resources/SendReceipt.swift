@@ -1,0 +1,38 @@
+import BelfryModel
+import BelfryStore
+
+/// What a sender gets back.
+struct SendReceipt {
+  let id: MessageID
+  /// It had been sent before, and nobody receives it again.
+  let isDuplicate: Bool
+  private let content: NotificationContent
+
+  init(_ done: OperationRunner.Done<NotificationContent>) throws(Refusal) {
+    content = done.output
+    isDuplicate = done.duplicateOf != nil
+    guard let id = done.duplicateOf ?? done.commit?.ids.first else {
+      throw Refusal(.unavailable, "the store did not say what it did")
+    }
+    self.id = id
+  }
+
+  var status: Int { isDuplicate ? 200 : 201 }
+
+  func write(to text: inout JSONText) {
+    text.field("messageServerId", id.text)
+    if let clientId = content.messageClientId { text.field("messageClientId", clientId) }
+    text.field("time", id.unixMilliseconds)
+    text.field("duplicate", isDuplicate)
+    text.field("type", content.type)
+    text.field("toType", content.toType.rawValue)
+    if let server = content.serverId { text.field("serverId", server.text) }
+    if let channel = content.channelId { text.field("channelId", channel.text) }
+  }
+
+  var reply: Reply {
+    var text = JSONText()
+    write(to: &text)
+    return .json(text, status: status)
+  }
+}

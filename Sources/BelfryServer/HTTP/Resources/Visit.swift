@@ -1,0 +1,47 @@
+import BelfryModel
+import BelfryStore
+
+/// A caller looking around in a server: members and trusted back ends may.
+struct Visit {
+  let server: ServerRecord
+  /// Nil for a trusted back end.
+  let member: MemberRecord?
+  let isTrusted: Bool
+
+  init(_ request: Request, to space: SpaceID, _ services: LoopServices) async throws(Refusal) {
+    let actor = try request.known().actor
+    let records = try await reading { () async throws(StoreError) in
+      try await services.store.records(
+        [.settings(space)] + (actor.account.map { [.member($0, of: space)] } ?? []))
+    }
+    server = try records.server(space)
+    member = try actor.account.flatMap { account throws(Refusal) in try records.member(account, of: space) }
+    isTrusted = actor.isTrusted
+    guard isTrusted || member != nil else {
+      throw Refusal(.notMember, "you are not a member of server \(space.name)")
+    }
+  }
+
+  /// A private channel is there for those in it, and for who runs the server.
+  func sees(_ channel: ChannelRecord, _ id: EntityID) -> Bool {
+    if channel.type == .public || isTrusted { return true }
+    guard let member else { return false }
+    return member.role != .member || member.standing.channels[id]?.belonging.current != nil
+  }
+}
+
+extension Query {
+  func pageLimit() throws(Refusal) -> Int {
+    try integer("limit", in: 1...Limits.pageMembersMaximum, otherwise: Limits.pageMembers)
+  }
+}
+
+extension Reply {
+  /// One page of a list; the cursor is null at the end.
+  static func page(_ name: String, _ items: [JSONValue], cursor: String?) -> Reply {
+    var text = JSONText(capacity: 128 * (items.count + 1))
+    text.field(name, .array(items))
+    text.field("cursor", cursor.map { .string($0) } ?? .null)
+    return .json(text)
+  }
+}

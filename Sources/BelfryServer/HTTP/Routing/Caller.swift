@@ -1,0 +1,66 @@
+import BelfryModel
+
+/// Who is asking, as the token and the headers say.
+struct Caller: Sendable, Hashable {
+  static let accountHeader = "Belfry-Account"
+  static let deviceHeader = "Belfry-Device"
+
+  let actor: Actor
+  let role: TokenClaims.Role
+  let expiresAtSeconds: Int64
+
+  /// - Parameters:
+  ///   - account: the header `Belfry-Account`, for whom an app or an operator acts.
+  ///   - device: the header `Belfry-Device`.
+  init(_ claims: TokenClaims, account: String?, device: String?) throws(Refusal) {
+    role = claims.role
+    expiresAtSeconds = claims.expiresAtSeconds
+    actor = Actor(
+      account: try Self.account(claims, account), device: try Self.device(claims, device),
+      isTrusted: claims.role != .user)
+  }
+
+  private static func account(_ claims: TokenClaims, _ header: String?) throws(Refusal) -> AccountID? {
+    let named = try header.map { text throws(Refusal) in
+      guard let account = AccountID(text) else {
+        throw Refusal.invalid(accountHeader, "must be \(AccountID.rule)")
+      }
+      return account
+    }
+    guard claims.role == .user else { return named }
+    let own = AccountID(claims.subject)
+    guard named == nil || named == own else {
+      throw Refusal(.forbidden, "a user's token acts for its own account only", field: accountHeader)
+    }
+    return own
+  }
+
+  private static func device(_ claims: TokenClaims, _ header: String?) throws(Refusal) -> DeviceID? {
+    guard let header else { return claims.device }
+    guard let device = DeviceID(header) else { throw .invalid(deviceHeader, "must be \(DeviceID.rule)") }
+    guard claims.device == nil || claims.device == device else {
+      throw Refusal(.forbidden, "the token is for another device", field: deviceHeader)
+    }
+    return device
+  }
+
+  /// The account whose feed, servers or subscriptions are meant.
+  func account() throws(Refusal) -> AccountID {
+    guard let account = actor.account else {
+      throw .invalid(Self.accountHeader, "is needed: for which account?")
+    }
+    return account
+  }
+}
+
+extension Caller {
+  /// The token in an `Authorization` header.
+  static func bearer(_ header: String?) throws(Refusal) -> String {
+    guard let header else { throw Refusal(.unauthorized, "a token is needed: Authorization: Bearer <JWT>") }
+    let words = header.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
+    guard words.count == 2, words[0].lowercased() == "bearer" else {
+      throw Refusal(.unauthorized, "Authorization must be: Bearer <JWT>")
+    }
+    return String(words[1])
+  }
+}

@@ -1,0 +1,40 @@
+/// The path of a route, such as `/v1/servers/{serverId}`.
+struct PathPattern: Hashable, CustomStringConvertible {
+  private enum Segment: Hashable {
+    case literal(String)
+    case parameter(String)
+  }
+
+  let description: String
+  private let segments: [Segment]
+
+  init(_ text: String) {
+    description = text
+    segments = text.split(separator: "/").map { part in
+      part.hasPrefix("{") ? .parameter(String(part.dropFirst().dropLast())) : .literal(String(part))
+    }
+  }
+
+  /// The parameters' values by name; nil when the path is another one.
+  func match(_ path: [String]) -> [String: String]? {
+    guard path.count == segments.count else { return nil }
+    var parameters: [String: String] = [:]
+    for (segment, text) in zip(segments, path) {
+      switch segment {
+      case .literal(let literal):
+        if literal != text { return nil }
+      case .parameter(let name):
+        if text.isEmpty { return nil }
+        parameters[name] = text
+      }
+    }
+    return parameters
+  }
+
+  var segmentCount: Int { segments.count }
+
+  /// How many of its segments are fixed; of two patterns that match, the one with more is meant.
+  var literalCount: Int {
+    segments.count { if case .literal = $0 { true } else { false } }
+  }
+}

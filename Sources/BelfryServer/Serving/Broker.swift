@@ -1,0 +1,87 @@
+import BelfryHTTP
+import BelfryLoop
+import BelfryModel
+import BelfryRedis
+
+/// One Belfry process: its loops, and the little that they share.
+final class Broker: Sendable {
+  let configuration: Configuration
+  let signer: TokenSigner
+  let accountLimits: AccountLimits
+  private let redis: RedisEndpoint
+  private let loops: [ServingLoop]
+  private let startedAt = ContinuousClock.now
+
+  /// - Parameter redisURL: the configured one, or the embedded Redis's.
+  init(_ configuration: Configuration, secret: SigningSecret, redisURL: String) throws(StartError) {
+    self.configuration = configuration
+    signer = TokenSigner(secret: secret.bytes)
+    accountLimits = AccountLimits(configuration.limits)
+    do throws(RedisError) {
+      redis = try RedisEndpoint(url: redisURL)
+    } catch {
+      throw StartError(.invalidValue, error.cause, at: "redis")
+    }
+    var loops: [ServingLoop] = []
+    for number in 0..<configuration.loops { loops.append(try ServingLoop(number: number)) }
+    self.loops = loops
+  }
+
+  /// Serves until it is drained; returns when everything is done.
+  /// - Parameters:
+  ///   - onSignal: called for each SIGINT and SIGTERM, on one of the loops.
+  ///   - onListening: told the port once, when all loops accept connections.
+  func run(
+    onSignal: (@Sendable (ProcessSignal) -> Void)? = nil, onListening: @Sendable (UInt16) -> Void
+  ) async throws(StartError) {
+    var running: [EventLoop] = []
+    defer {
+      for loop in running {
+        loop.stop()
+        loop.join()
+      }
+    }
+    for serving in loops {
+      do throws(LoopError) {
+        try serving.loop.spawnThread()
+      } catch {
+        throw StartError(.systemRefused, "\(error)", at: "threads")
+      }
+      running.append(serving.loop)
+    }
+    if let onSignal { try await loops.first?.watchSignals(onSignal) }
+    onListening(try await open())
+    await withDiscardingTaskGroup { group in
+      for serving in loops { group.addTask(executorPreference: serving.loop) { await serving.run() } }
+    }
+  }
+
+  /// - Returns: the port, which is the system's choice where the configured one is 0.
+  private func open() async throws(StartError) -> UInt16 {
+    let address = configuration.listen
+    let sockets: [ListenSocket]
+    do throws(HTTPError) {
+      sockets = try ListenSocket.open(host: address.host, port: Int(address.port), count: loops.count)
+    } catch {
+      throw StartError(.cannotListen, error.cause, at: error.place)
+    }
+    for (serving, socket) in zip(loops, sockets) { try await serving.open(socket, redis: redis, for: self) }
+    return UInt16(clamping: sockets.first?.port ?? 0)
+  }
+
+  /// Lets requests finish and sends consumers away; `run` returns then. From any thread.
+  func drain() {
+    for serving in loops {
+      serving.loop.perform { serving.assumeIsolated { $0.drain() } }
+    }
+  }
+
+  func statistics() async -> BrokerStatistics {
+    var all: [LoopStatistics] = []
+    for serving in loops {
+      if let statistics = await serving.statistics { all.append(statistics) }
+    }
+    return BrokerStatistics(
+      uptimeSeconds: Int(startedAt.duration(to: .now).components.seconds), loops: all)
+  }
+}

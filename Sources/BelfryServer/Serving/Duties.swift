@@ -1,0 +1,49 @@
+import BelfryLoop
+import BelfryModel
+import BelfryStore
+
+/// What a broker does beside answering. Every broker does all of it, on one of its loops, and none of them
+/// asks another: relaying or sweeping twice is harmless, and a lease would be one more thing to lose.
+struct Duties {
+  /// What another broker committed and did not live to relay waits in an outbox. Meanwhile an account does
+  /// not see a space it joined, so not for long; looking is one cheap command.
+  static let relayInterval: Duration = .seconds(3)
+  /// One partition at a time, all 1,024 in about four minutes. What is beyond retention is hidden from
+  /// readers at once; sweeping only frees its memory.
+  static let sweepInterval: Duration = .milliseconds(250)
+
+  let loop: EventLoop
+  let store: any Store
+
+  func start(in scope: LoopScope) {
+    scope.start { await relay() }
+    scope.start { await sweep() }
+  }
+
+  private func relay() async {
+    while await pause(Self.relayInterval) {
+      // A store that is away will be back; what waits there waits on.
+      guard let partitions = try? await store.partitionsToRelay() else { continue }
+      for partition in partitions { try? await store.relayOutbox(of: partition) }
+    }
+  }
+
+  private func sweep() async {
+    // Several brokers seldom sweep the same partition at the same time when each begins somewhere else.
+    var number = Int.random(in: 0..<Partition.count)
+    while await pause(Self.sweepInterval) {
+      if let partition = Partition(number) { try? await store.sweep(partition) }
+      number = (number + 1) % Partition.count
+    }
+  }
+
+  /// False when it is time to end.
+  private func pause(_ duration: Duration) async -> Bool {
+    do {
+      try await loop.sleep(for: duration)
+      return true
+    } catch {
+      return false
+    }
+  }
+}

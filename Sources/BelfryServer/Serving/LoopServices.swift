@@ -1,0 +1,68 @@
+import BelfryHub
+import BelfryLoop
+import BelfryModel
+import BelfryStore
+
+/// What answers requests on one loop, and lives on its thread.
+final class LoopServices {
+  let loop: EventLoop
+  let scope: LoopScope
+  let store: any Store
+  let hub: Hub
+  let runner: OperationRunner
+  let tokens: TokenCache
+  let broker: Broker
+  let counts = RequestCounts()
+  /// On its way out: told to load balancers, and no reason to refuse anybody who comes all the same.
+  var isDraining = false
+  /// Requests that have no answer yet.
+  var pendingAnswers = 0
+  var isBusy: Bool { pendingAnswers > 0 || counts.streams > 0 }
+
+  init(loop: EventLoop, scope: LoopScope, store: any Store, live: any LiveFeed, broker: Broker) {
+    self.loop = loop
+    self.scope = scope
+    self.store = store
+    self.broker = broker
+    let limits = broker.configuration.limits
+    hub = Hub(loop: loop, scope: scope, store: store, live: live, limits: limits)
+    runner = OperationRunner(store: store, limits: limits)
+    tokens = TokenCache(signer: broker.signer)
+  }
+
+  /// A trusted back end sends at whatever pace it likes: it is the deployment's own, and sends for many.
+  func takeSend(_ caller: Caller) throws(Refusal) {
+    guard !caller.actor.isTrusted, let account = caller.actor.account else { return }
+    guard let seconds = broker.accountLimits.takeSend(of: account, now: loop.now) else { return }
+    let pace = broker.configuration.limits.sendsPerSecondPerAccount
+    throw Refusal(.rateLimited, "an account sends at most \(pace) a second", retryAfterSeconds: seconds)
+  }
+
+  /// A place for a stream or a request that waits.
+  func openPlace(of account: AccountID) throws(Refusal) -> AccountPlace {
+    guard broker.accountLimits.openPlace(of: account) else {
+      let most = broker.configuration.limits.streamsPerAccount
+      throw Refusal(
+        .tooMany, "\(account) has \(most) streams and waiting requests open, the most there may be")
+    }
+    return AccountPlace(account, broker.accountLimits)
+  }
+}
+
+/// One of an account's places, until it is closed.
+final class AccountPlace {
+  private let account: AccountID
+  private let limits: AccountLimits
+  private var isOpen = true
+
+  init(_ account: AccountID, _ limits: AccountLimits) {
+    self.account = account
+    self.limits = limits
+  }
+
+  func close() {
+    guard isOpen else { return }
+    isOpen = false
+    limits.closePlace(of: account)
+  }
+}

@@ -1,0 +1,51 @@
+/// The statistics in the text format that Prometheus reads.
+/// Source: prometheus.io, "Exposition formats", version 0.0.4.
+enum Metrics {
+  private struct Metric {
+    let name: String
+    let help: String
+    let isCounter: Bool
+    let value: @Sendable (LoopStatistics) -> Int
+  }
+
+  private static let all = [
+    Metric(name: "belfry_redis_connected", help: "1 while Redis is connected.", isCounter: false) {
+      $0.isRedisConnected ? 1 : 0
+    },
+    Metric(name: "belfry_sends_total", help: "Notifications sent.", isCounter: true) { $0.sends },
+    Metric(name: "belfry_duplicates_total", help: "Sends recognised as repeated.", isCounter: true) {
+      $0.duplicates
+    },
+    Metric(name: "belfry_streams", help: "Open streams.", isCounter: false) { $0.streams },
+    Metric(name: "belfry_arrivals_total", help: "Live messages that arrived from Redis.", isCounter: true) {
+      $0.hub.arrivals
+    },
+    Metric(name: "belfry_deliveries_total", help: "Notifications put into streams.", isCounter: true) {
+      $0.hub.deliveries
+    },
+    Metric(name: "belfry_scans_total", help: "Feeds read from Redis.", isCounter: true) { $0.hub.scans },
+    Metric(name: "belfry_gaps_total", help: "Gaps seen in what arrived, and filled.", isCounter: true) {
+      $0.hub.gapsSeen
+    },
+  ]
+
+  static func text(of statistics: BrokerStatistics) -> String {
+    var text = head("belfry_uptime_seconds", "Since the broker started.", isCounter: false)
+    text += "belfry_uptime_seconds \(statistics.uptimeSeconds)\n"
+    text += head("belfry_requests_total", "Requests answered.", isCounter: true)
+    for loop in statistics.loops {
+      for (status, count) in loop.requests.sorted(by: { $0.key < $1.key }) {
+        text += "belfry_requests_total{loop=\"\(loop.loop)\",status=\"\(status)\"} \(count)\n"
+      }
+    }
+    for metric in all {
+      text += head(metric.name, metric.help, isCounter: metric.isCounter)
+      for loop in statistics.loops { text += "\(metric.name){loop=\"\(loop.loop)\"} \(metric.value(loop))\n" }
+    }
+    return text
+  }
+
+  private static func head(_ name: String, _ help: String, isCounter: Bool) -> String {
+    "# HELP \(name) \(help)\n# TYPE \(name) \(isCounter ? "counter" : "gauge")\n"
+  }
+}

@@ -1,0 +1,51 @@
+import BelfryLoop
+import Glibc
+
+/// `belfry serve`: from its options to its end.
+package enum Serve {
+  /// Keeps SIGTERM and SIGINT for `run`. Called on the main thread before there is another one, because a
+  /// single thread that lets such a signal through ends the process.
+  package static func holdBackSignals() {
+    ProcessSignal.block()
+    ProcessSignal.ignoreBrokenPipes()
+  }
+
+  /// Returns when the broker has ended in order. Blocks its thread while the embedded Redis starts and stops.
+  package static func run(_ options: ServeOptions, environment: [String: String]) async throws(StartError) {
+    let configuration = try Configuration.load(options: options, environment: environment)
+    let folder = try DataFolder(opening: configuration.dataFolder)
+    let secret = try SigningSecret(for: configuration, in: folder)
+    guard let url = configuration.redisURL else {
+      let redis = try EmbeddedRedis(in: folder, settings: configuration.embeddedRedis, report: log)
+      try redis.start()
+      defer { redis.stop() }
+      return try await serve(Broker(configuration, secret: secret, redisURL: redis.endpointURL))
+    }
+    try await serve(Broker(configuration, secret: secret, redisURL: url))
+  }
+
+  private static func serve(_ broker: Broker) async throws(StartError) {
+    let host = broker.configuration.listen.host
+    let loops = broker.configuration.loops
+    try await broker.run(
+      onSignal: EndSignals(broker).receive,
+      onListening: { port in
+        let address = ListenAddress(host: host, port: port)
+        Log.line("listening", ["address": "\(address)", "loops": "\(loops)"])
+      })
+    Log.line("ended")
+  }
+
+  private static func log(_ event: EmbeddedRedis.Event) {
+    switch event {
+    case .stoppedOrphan(let id): Log.line("redis-server left behind was stopped", ["pid": "\(id)"])
+    case .started(let id, let version):
+      Log.line("redis-server started", ["pid": "\(id)", "version": version])
+    case .loading: Log.line("redis-server loads its data")
+    case .ended(let how): Log.line("redis-server ended", ["how": how])
+    case .restarting(let delay): Log.line("redis-server starts again", ["after": "\(delay)"])
+    case .restartFailed(let error): Log.line("redis-server does not start", ["cause": error.description])
+    case .killed: Log.line("redis-server was killed")
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import BelfryHTTP
+import BelfryLoop
+import BelfryModel
+import BelfryRedis
+import BelfryStore
+
+/// One event loop with everything that serves on it: Redis connections, a hub, an HTTP daemon on the shared
+/// port. The loops of a broker are alike and share nothing but what `Broker` holds.
+actor ServingLoop {
+  /// Requests that are being answered, and streams that are being told to go, are given this long.
+  static let drainTimeout: Duration = .seconds(10)
+
+  nonisolated let loop: EventLoop
+  nonisolated let number: Int
+  private var serving: Serving?
+  private var signals: SignalWatch?
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+  init(number: Int) throws(StartError) {
+    self.number = number
+    do {
+      loop = try EventLoop(name: "loop-\(number)")
+    } catch {
+      throw StartError(.systemRefused, "\(error)", at: "loop-\(number)")
+    }
+  }
+
+  private struct Serving {
+    let scope: LoopScope
+    let store: RedisStore
+    let live: RedisLiveFeed
+    let services: LoopServices
+    let daemon: HTTPDaemon
+  }
+
+  /// Begins to listen. Redis need not be there yet.
+  func open(_ socket: ListenSocket, redis: RedisEndpoint, for broker: Broker) throws(StartError) {
+    let scope = LoopScope(on: loop)
+    let store = RedisStore(loop: loop, endpoint: redis, limits: broker.configuration.limits)
+    let live = RedisLiveFeed(loop: loop, endpoint: redis, store: store)
+    let services = LoopServices(loop: loop, scope: scope, store: store, live: live, broker: broker)
+    do throws(HTTPError) {
+      var limits = HTTPLimits()
+      limits.bodyBytes = Route.Body.lines.sizeMaxBytes
+      let daemon = try HTTPDaemon(
+        on: loop, listening: socket, limits: limits, handler: FrontDoor(services))
+      serving = Serving(scope: scope, store: store, live: live, services: services, daemon: daemon)
+    } catch {
+      throw StartError(.systemRefused, error.cause, at: error.place)
+    }
+  }
+
+  /// Serves until it is drained or cancelled.
+  func run() async {
+    guard let serving else { return }
+    watch(serving.store)
+    serving.store.start()
+    serving.live.start()
+    // One loop is enough for what is done for all accounts.
+    if number == 0 { Duties(loop: loop, store: serving.store).start(in: serving.scope) }
+    await serving.scope.run()
+    serving.daemon.stop()
+    serving.live.close()
+    serving.store.close()
+    signals?.cancel()
+    self.serving = nil
+  }
+
+  private func watch(_ store: RedisStore) {
+    let number = String(number)
+    store.onStateChange = { state in
+      switch state {
+      case .ready: Log.line("redis connected", ["loop": number])
+      case .lost(let error): Log.line("redis lost", ["loop": number, "cause": error.description])
+      case .connecting, .closed: break
+      }
+    }
+  }
+
+  // MARK: Ending
+
+  func watchSignals(_ handler: @escaping @Sendable (ProcessSignal) -> Void) throws(StartError) {
+    do {
+      signals = try SignalWatch(on: loop, handler)
+    } catch {
+      throw StartError(.systemRefused, "\(error)", at: "signals")
+    }
+  }
+
+  /// Accepts nobody new, sends the consumers to other brokers, lets requests finish, and ends `run()`.
+  func drain() {
+    guard let serving, !serving.services.isDraining else { return }
+    serving.services.isDraining = true
+    serving.daemon.quiesce()
+    serving.services.hub.drain()
+    serving.scope.start { [loop] in
+      let deadline = ContinuousClock.now + Self.drainTimeout
+      while serving.services.isBusy, .now < deadline, !Task.isCancelled {
+        try? await loop.sleep(for: .milliseconds(10))
+      }
+      serving.scope.close()
+    }
+  }
+
+  // MARK: What it has done
+
+  var statistics: LoopStatistics? {
+    guard let serving else { return nil }
+    let counts = serving.services.counts
+    return LoopStatistics(
+      loop: number, isRedisConnected: serving.store.state == .ready,
+      requests: Dictionary(uniqueKeysWithValues: counts.byStatus.map { (String($0.key), $0.value) }),
+      sends: counts.sends, duplicates: counts.duplicates, streams: counts.streams,
+      hub: serving.services.hub.statistics)
+  }
+}

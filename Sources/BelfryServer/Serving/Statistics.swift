@@ -1,0 +1,32 @@
+import BelfryHub
+
+/// What one loop has answered. It lives on its loop's thread.
+final class RequestCounts {
+  private(set) var byStatus: [Int: Int] = [:]
+  private(set) var sends = 0
+  private(set) var duplicates = 0
+  var streams = 0
+
+  func count(status: Int) { byStatus[status, default: 0] += 1 }
+
+  func count(_ receipt: SendReceipt) {
+    if receipt.isDuplicate { duplicates += 1 } else { sends += 1 }
+  }
+}
+
+/// What one loop has done since the start, and what it holds now.
+struct LoopStatistics: Sendable, Encodable {
+  var loop: Int
+  var isRedisConnected: Bool
+  /// By status code.
+  var requests: [String: Int]
+  var sends: Int
+  var duplicates: Int
+  var streams: Int
+  var hub: HubStatistics
+}
+
+struct BrokerStatistics: Sendable, Encodable {
+  var uptimeSeconds: Int
+  var loops: [LoopStatistics]
+}

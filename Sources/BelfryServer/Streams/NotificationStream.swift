@@ -1,0 +1,76 @@
+import BelfryHTTP
+import BelfryHub
+import BelfryModel
+
+/// What a stream needs to know before it begins.
+struct StreamOpening {
+  let account: AccountID
+  let device: DeviceID?
+  let cursor: FeedCursor?
+  let expiresAtMilliseconds: Int64
+}
+
+/// One consumer's Server-Sent Events on their way out. It only carries: what is sent, and when the stream
+/// ends, is the hub's to say.
+final class NotificationStream: HTTPStreamSource {
+  static let head = Reply(status: 200, contentType: "text/event-stream", body: [])
+
+  private static let headers: [(name: String, value: String)] = [
+    ("Content-Type", "text/event-stream"),
+    ("Cache-Control", "no-store"),
+    // Proxies of this kind would hold events back until they have a buffer full.
+    ("X-Accel-Buffering", "no"),
+  ]
+
+  private let consumer: Consumer
+  private let place: AccountPlace
+  private let counts: RequestCounts
+
+  private init(_ consumer: Consumer, _ place: AccountPlace, _ counts: RequestCounts) {
+    self.consumer = consumer
+    self.place = place
+    self.counts = counts
+  }
+
+  /// The connection a consumer's bytes go to, once there is one.
+  private final class Outlet {
+    weak var stream: HTTPStream?
+  }
+
+  static func open(
+    _ opening: StreamOpening, on exchange: HTTPExchange, _ services: LoopServices
+  ) throws(Refusal) {
+    let place = try services.openPlace(of: opening.account)
+    let outlet = Outlet()
+    let consumer: Consumer
+    do throws(Refusal) {
+      consumer = try services.hub.openConsumer(
+        account: opening.account, device: opening.device, after: opening.cursor,
+        expiresAtMilliseconds: opening.expiresAtMilliseconds,
+        onReady: { outlet.stream?.wake() })
+    } catch {
+      place.close()
+      throw error
+    }
+    services.counts.streams += 1
+    // A new stream is asked without being woken, so nothing that was ready before is forgotten.
+    outlet.stream = exchange.stream(
+      status: 200, headers: headers, source: NotificationStream(consumer, place, services.counts))
+  }
+
+  func pull(into buffer: UnsafeMutableRawBufferPointer) -> HTTPPull {
+    // SAFETY: the buffer is the caller's for the length of this call, and does not outlive it here.
+    var room = unsafe StreamBuffer(buffer)
+    return switch consumer.pull(into: &room) {
+    case .bytes(let count): .bytes(count)
+    case .wait: .wait
+    case .end: .end
+    }
+  }
+
+  func finished(_ end: HTTPStreamEnd) {
+    consumer.close()
+    place.close()
+    counts.streams -= 1
+  }
+}

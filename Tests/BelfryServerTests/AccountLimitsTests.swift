@@ -1,0 +1,64 @@
+import BelfryModel
+import Testing
+
+@testable import BelfryServer
+
+@Suite struct AccountLimitsTests {
+  let start = ContinuousClock.now
+
+  private func account(_ name: String) throws -> AccountID { try #require(AccountID(name)) }
+
+  private func limits(sendsPerSecond: Int = 100, streams: Int = 2) -> AccountLimits {
+    var limits = Limits()
+    limits.sendsPerSecondPerAccount = sendsPerSecond
+    limits.streamsPerAccount = streams
+    return AccountLimits(limits)
+  }
+
+  @Test(arguments: [1, 7, 100])
+  func anIdleAccountHasABurstThenItsPace(pace: Int) throws {
+    let limits = limits(sendsPerSecond: pace)
+    let alice = try account("alice")
+    for _ in 0..<pace * AccountLimits.burstSeconds { #expect(limits.takeSend(of: alice, now: start) == nil) }
+    #expect(limits.takeSend(of: alice, now: start) == 1)
+    #expect(limits.takeSend(of: try account("bob"), now: start) == nil)
+
+    // Over the next ten seconds it gets its pace, whenever it asks.
+    var taken = 0
+    for tick in 1...1_000 where limits.takeSend(of: alice, now: start + .milliseconds(10) * tick) == nil {
+      taken += 1
+    }
+    #expect(abs(taken - pace * 10) <= 1)
+  }
+
+  @Test func refusedSendsCostNothing() throws {
+    let limits = limits(sendsPerSecond: 1)
+    let alice = try account("alice")
+    for _ in 0..<100 { _ = limits.takeSend(of: alice, now: start) }
+    #expect(limits.takeSend(of: alice, now: start + .milliseconds(999)) == 1)
+    #expect(limits.takeSend(of: alice, now: start + .seconds(1)) == nil)
+  }
+
+  @Test func idleAccountsAreForgotten() throws {
+    let limits = limits()
+    for number in 0..<AccountLimits.accountsBeforeSweep {
+      _ = limits.takeSend(of: try account("a\(number)"), now: start)
+    }
+    #expect(limits.accountsSending == AccountLimits.accountsBeforeSweep)
+    _ = limits.takeSend(of: try account("late"), now: start + .seconds(1))
+    #expect(limits.accountsSending == 1)
+  }
+
+  @Test func placesAreCountedPerAccount() throws {
+    let limits = limits(streams: 2)
+    let (alice, bob) = (try account("alice"), try account("bob"))
+    #expect(limits.openPlace(of: alice))
+    #expect(limits.openPlace(of: alice))
+    #expect(!limits.openPlace(of: alice))
+    #expect(limits.openPlace(of: bob))
+    limits.closePlace(of: alice)
+    #expect(limits.openPlace(of: alice))
+    for account in [alice, alice, bob] { limits.closePlace(of: account) }
+    #expect(limits.accountsWithPlaces == 0)
+  }
+}

@@ -1,0 +1,13 @@
+import Testing
+
+@testable import BelfryServer
+
+@Suite struct LogTests {
+  @Test func aLineIsOneLine() {
+    let line = Log.render(
+      "redis lost", ["loop": "1", "cause": "two\nlines \"quoted\"", "empty": ""], at: 1_763_700_011_005)
+    #expect(
+      line
+        == #"2025-11-21T04:40:11.005Z redis lost loop=1 cause="two\nlines \"quoted\"" empty="""# + "\n")
+  }
+}

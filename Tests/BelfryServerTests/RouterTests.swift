@@ -1,0 +1,64 @@
+import Testing
+
+@testable import BelfryServer
+
+@Suite struct RouterTests {
+  let router = Router()
+
+  private func path(_ text: String) -> [String] { text.split(separator: "/").map(String.init) }
+
+  @Test(arguments: Routes.all.map { ($0.verb, $0.path.description) })
+  func everyRouteIsFound(verb: HTTPVerb, pattern: String) throws {
+    let path = path(pattern.replacing("{serverId}", with: "1").replacing("{channelId}", with: "2"))
+    let match = try router.match(method: verb.rawValue, path: path)
+    #expect(match.route.path.description == pattern)
+    #expect(match.route.verb == verb)
+    #expect(!match.isHead)
+  }
+
+  @Test func noTwoRoutesAreTheSame() {
+    let names = Routes.all.map { "\($0.verb.rawValue) \($0.path)" }
+    #expect(Set(names).count == names.count)
+  }
+
+  @Test func parametersAreTaken() throws {
+    let match = try router.match(method: "DELETE", path: path("/v1/servers/7/members/alice"))
+    #expect(match.parameters == ["serverId": "7", "accid": "alice"])
+  }
+
+  @Test func fixedWordsGoBeforeParameters() throws {
+    let problem = #expect(throws: Problem.self) {
+      try router.match(method: "PATCH", path: path("/v1/notifications/stream/x"))
+    }
+    #expect(problem?.status == 404)
+    #expect(try router.match(method: "GET", path: path("/v1/notifications/stream")).parameters.isEmpty)
+    #expect(try router.match(method: "POST", path: path("/v1/notifications/read")).parameters.isEmpty)
+  }
+
+  @Test func headIsAGetWithoutBody() throws {
+    let match = try router.match(method: "HEAD", path: path("/healthz"))
+    #expect(match.isHead)
+    #expect(match.route.verb == .get)
+  }
+
+  @Test(arguments: [
+    ("/", 404), ("/v1", 404), ("/v2/servers", 404), ("/v1/servers/", 404), ("/healthz/x", 404),
+    ("/HEALTHZ", 404), ("", 404),
+  ])
+  func otherPathsAreNotFound(text: String, status: Int) {
+    // The daemon gives a trailing slash as an empty segment.
+    let path = text.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    let problem = #expect(throws: Problem.self) { try router.match(method: "GET", path: path) }
+    #expect(problem?.status == status)
+    #expect(problem?.code == "notFound")
+  }
+
+  @Test(arguments: ["PUT", "get", "TRACE", "", "OPTIONS"])
+  func otherMethodsAreToldWhatIsAllowed(method: String) {
+    let problem = #expect(throws: Problem.self) {
+      try router.match(method: method, path: path("/v1/servers"))
+    }
+    #expect(problem?.status == 405)
+    #expect(problem?.allow == "GET, POST, HEAD")
+  }
+}
