@@ -1,11 +1,16 @@
+import BelfryServer
 import Foundation
 
 @main
 struct Belfry {
-  static func main() async {
+  /// Not `async`: the main thread of such a program ends up in libdispatch, which opens it to every signal
+  /// there, and SIGTERM would end a broker before it is told.
+  static func main() {
+    let words = Array(CommandLine.arguments.dropFirst())
+    if words.first == Command.serve.name { Serve.holdBackSignals() }
     let runner = CommandRunner(
       table: .belfry, environment: ProcessInfo.processInfo.environment, console: Console(timeZone: .current))
-    let code = await runner.run(Array(CommandLine.arguments.dropFirst()))
-    exit(code.rawValue)
+    Task.detached { exit(await runner.run(words).rawValue) }
+    while true { pause() }
   }
 }

@@ -2,6 +2,7 @@ extension CommandTable {
   /// Every command, a row each, in the order in which the help lists them.
   static let belfry = CommandTable(
     commands: [
+      .serve, .token,
       .send, .resend, .tail, .unread, .read,
       .subscribe, .unsubscribe,
       .serverCreate, .serverList, .serverShow, .serverUpdate, .serverRemove,

@@ -1,0 +1,41 @@
+import BelfryServer
+
+extension Command {
+  static let serve = Command(
+    name: "serve", summary: "run a broker",
+    detail: """
+      Runs until SIGTERM or SIGINT: then connected consumers are sent elsewhere, requests in flight finish, and \
+      it exits 0. A second signal ends it at once. Every setting can also stand in the file or in the \
+      environment (BELFRY_LISTEN and so on); options go before the environment, and that before the file.
+      """,
+    options: [
+      .value("config", "FILE", "the configuration file: JSON, with // comments"),
+      .value("listen", "HOST:PORT", "where clients connect; 127.0.0.1:8080 otherwise"),
+      .value("data", "DIR", "the broker's own folder: its secret, and its Redis's data; data otherwise"),
+      .value("redis", "URL", "redis:// or unix://; without it an embedded redis-server under DIR is run"),
+      .value("loops", "N", "event loops, each a thread; one for each processor otherwise"),
+    ],
+    examples: [
+      Example("serve --data /var/lib/belfry", "on port 8080 of this machine, with a Redis of its own"),
+      Example("serve --listen 0.0.0.0:8080 --redis redis://redis:6379", "for others, on a Redis there is"),
+    ],
+    run: { invocation in
+      var options = ServeOptions()
+      options.config = invocation.arguments.text("config")
+      options.listen = invocation.arguments.text("listen")
+      options.data = invocation.arguments.text("data")
+      options.redis = invocation.arguments.text("redis")
+      options.loops = invocation.arguments.text("loops")
+      do {
+        try await Serve.run(options, environment: invocation.environment)
+      } catch let error as StartError {
+        throw CommandFailure(error)
+      }
+    })
+}
+
+extension CommandFailure {
+  init(_ error: StartError) {
+    self.init(code: error.code.rawValue, detail: "\(error.place): \(error.cause)")
+  }
+}
