@@ -1,4 +1,5 @@
 import BelfryLoop
+import CMicroHTTPD
 import Glibc
 
 /// An answer without a foreseeable end, sent as its source has something to say.
