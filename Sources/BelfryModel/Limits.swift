@@ -30,6 +30,9 @@ extension Limits {
   package static let namedReceivers = 500
   package static let itemsPerMarkRead = 500
   package static let notificationsPerBatch = 1_000
+  /// Unread letters in an account's index, beside its servers. The index is read as a whole when a
+  /// consumer connects, and anybody may write a letter: beyond this the oldest give way.
+  package static let lettersPerAccount = 2_000
   package static let membersPerCall = 1_000
   package static let messageClientIdBytes = 128
   package static let nickCharacters = 64

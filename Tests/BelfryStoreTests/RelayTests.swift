@@ -101,4 +101,30 @@ import Testing
       #expect(try await broker.store.serverCounts(of: ["bob"]) == [2])
     }
   }
+
+  /// Anybody may write letters; an index that grew without end would be everybody's trouble.
+  @Test func anIndexThatIsFullLosesOldLetters() async throws {
+    var limits = Limits()
+    limits.serversPerAccount = 10
+    try await withBroker(limits) { broker, redis in
+      let key = RedisLayout.spaces(of: "bob")
+      let full = 10 + Limits.lettersPerAccount
+      var fill = ["HSET", key, space.key, "joined 1763600000000-1 1763600000000-1"]
+      for number in 1..<full {
+        fill += ["letter:\(number)", "joined 1763700000000-\(number) 1763700000000-1"]
+      }
+      try await broker.command(fill)
+      for sequence in 0..<50 as Range<Int64> {
+        let letter = SpaceID.letter(try #require(EntityID(100_000 + sequence)))
+        let version = MessageID(
+          unixMilliseconds: 1_763_800_000_000, partition: letter.partition, sequence: sequence)
+        try await broker.store.relay(IndexChange(.joined, ["bob"]), of: letter, version: version)
+      }
+      let index = try await broker.store.index(of: "bob")
+      #expect(index.count == full)
+      #expect(index.contains { $0.space == space }, "where the account belongs it stays")
+      let new = index.count { $0.version.unixMilliseconds == 1_763_800_000_000 }
+      #expect(new > 45, "what goes is old")
+    }
+  }
 }

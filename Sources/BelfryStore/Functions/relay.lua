@@ -1,9 +1,28 @@
 -- relay: an account's index learns that it joined or left a space of another partition. A change that comes
 -- twice, or after a later one, changes nothing.
 
+-- Of an index that is full, the oldest of so many entries gives way: nearly the oldest of all, for a price
+-- that does not grow. Never a space that the account is in.
+local SAMPLE = 32
+
+local function make_room(key, entries_max)
+  if redis.call('HLEN', key) <= entries_max then return end
+  local sample = redis.call('HRANDFIELD', key, SAMPLE, 'WITHVALUES')
+  local oldest, oldest_version
+  for index = 1, #sample, 2 do
+    local space = sample[index]
+    local kind, version = string.match(sample[index + 1], '^(%a+) (%d+%-%d+) ')
+    local may_go = kind == 'left' or string.sub(space, 1, 7) == 'letter:'
+    if version and may_go and (not oldest or is_before(version, oldest_version)) then
+      oldest, oldest_version = space, version
+    end
+  end
+  if oldest then redis.call('HDEL', key, oldest) end
+end
+
 local function relay(keys, arguments)
   local prefix, partition = open_partition(keys)
-  local account, space, kind, version = unpack(arguments, 1, 4)
+  local account, space, kind, version, entries_max = unpack(arguments, 1, 5)
   local personal = personal_space(account)
   local known = redis.call('HGET', spaces_key(prefix, account), space)
   local known_version, added_at
@@ -21,6 +40,7 @@ local function relay(keys, arguments)
     redis.call('HSET', clock_key(prefix), 'last', added_at, personal, clock.last_of_space)
   end
   redis.call('HSET', spaces_key(prefix, account), space, kind .. ' ' .. version .. ' ' .. added_at)
+  make_room(spaces_key(prefix, account), tonumber(entries_max))
   publish(prefix, personal, 'index')
   return 1
 end

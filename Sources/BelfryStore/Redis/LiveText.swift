@@ -23,7 +23,7 @@ enum LiveText {
 
 extension LiveMessage {
   /// Nil when the bytes are not a message: anybody with access to Redis can publish anything.
-  init?(bytes: [UInt8]) {
+  package init?(bytes: [UInt8]) {
     var lines = LiveLines(bytes)
     let words = lines.next().split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
     guard let kind = words.first.flatMap({ Kind($0) }), words.count == kind.wordCount else { return nil }

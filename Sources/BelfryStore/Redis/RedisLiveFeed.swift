@@ -7,6 +7,9 @@ package import BelfryRedis
 package final class RedisLiveFeed: LiveFeed {
   private let subscriber: RedisSubscriber
   private let clock: RedisClock
+  /// How long what Redis has published may be on its way: a connection is given up when a PING has not
+  /// been answered by the time of the next, and its answer comes after all that was published before it.
+  private let delay: Duration
   /// The spaces wanted, by channel.
   private var spaces: [String: SpaceID] = [:]
   /// Messages that could not be read; they are ignored.
@@ -21,6 +24,7 @@ package final class RedisLiveFeed: LiveFeed {
   ) {
     subscriber = RedisSubscriber(loop: loop, endpoint: endpoint, limits: redisLimits)
     clock = store.clock
+    delay = redisLimits.heartbeatInterval * 2
   }
 
   package func start() {
@@ -31,9 +35,8 @@ package final class RedisLiveFeed: LiveFeed {
 
   package func close() { subscriber.close() }
 
-  /// Redis was heard then, so what it had published before has arrived.
   package var heardUpToMilliseconds: Int64 {
-    subscriber.lastHeard.flatMap { clock.milliseconds(at: $0) } ?? 0
+    subscriber.lastHeard.flatMap { clock.milliseconds(at: $0 - delay) } ?? 0
   }
 
   package func subscribe(_ space: SpaceID) async throws(StoreError) {

@@ -55,6 +55,7 @@ extension RedisStore {
         call.append(space.key)
         call.append(change.kind.rawValue)
         call.append(version.streamForm)
+        call.append(limits.serversPerAccount + Limits.lettersPerAccount)
         return call
       }
       rest = rest.dropFirst(Self.relaysPerPipeline)
