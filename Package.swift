@@ -50,7 +50,8 @@ let package = Package(
       resources: [.embedInCode("Embedded/redis.conf")]),
     module("BelfryClient", ["BelfryModel"]),
     .executableTarget(
-      name: "belfry", dependencies: ["BelfryServer", "BelfryClient", "BelfryModel"], swiftSettings: rules),
+      name: "belfry",
+      dependencies: ["BelfryServer", "BelfryClient", "BelfryModel", "BelfryLoop"], swiftSettings: rules),
 
     // Real redis-servers for the tests of every layer.
     .target(

@@ -14,6 +14,13 @@ package enum ProcessSignal: Int32, Sendable, CaseIterable {
     unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
   }
 
+  /// Lets the signals end the process, as they do by default, even where whoever started it held them back:
+  /// a process inherits that.
+  package static func unblock(_ signals: [ProcessSignal] = allCases) {
+    var set = ProcessSignal.set(signals)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
+  }
+
   /// Makes a write to a closed connection an error of that write. By default it ends the process.
   package static func ignoreBrokenPipes() {
     _ = signal(SIGPIPE, SIG_IGN)

@@ -1,13 +1,13 @@
-import BelfryServer
+import BelfryLoop
 import Foundation
 
 @main
 struct Belfry {
   /// Not `async`: the main thread of such a program ends up in libdispatch, which opens it to every signal
-  /// there, and SIGTERM would end a broker before it is told.
+  /// there, and a signal that one thread lets through ends the process. A broker waits for its signals instead.
   static func main() {
     let words = Array(CommandLine.arguments.dropFirst())
-    if words.first == Command.serve.name { Serve.holdBackSignals() }
+    if words.first == Command.serve.name { ProcessSignal.block() } else { ProcessSignal.unblock() }
     let runner = CommandRunner(
       table: .belfry, environment: ProcessInfo.processInfo.environment, console: Console(timeZone: .current))
     Task.detached { exit(await runner.run(words).rawValue) }

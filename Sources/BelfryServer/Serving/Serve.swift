@@ -3,15 +3,11 @@ import Glibc
 
 /// `belfry serve`: from its options to its end.
 package enum Serve {
-  /// Keeps SIGTERM and SIGINT for `run`. Called on the main thread before there is another one, because a
-  /// single thread that lets such a signal through ends the process.
-  package static func holdBackSignals() {
-    ProcessSignal.block()
-    ProcessSignal.ignoreBrokenPipes()
-  }
-
   /// Returns when the broker has ended in order. Blocks its thread while the embedded Redis starts and stops.
+  ///
+  /// The signals that end it must be blocked in all threads, see `ProcessSignal.block`.
   package static func run(_ options: ServeOptions, environment: [String: String]) async throws(StartError) {
+    ProcessSignal.ignoreBrokenPipes()
     let configuration = try Configuration.load(options: options, environment: environment)
     let folder = try DataFolder(opening: configuration.dataFolder)
     let secret = try SigningSecret(for: configuration, in: folder)
