@@ -6,7 +6,7 @@ final class FaultyStore: Store {
   enum Fault: CaseIterable {
     case ignoresThreshold, thresholdOffByOne, forgetsDedupe, ignoresPreconditions, ignoresCeilings
     case losesAnIndexChange, keepsChannelRosters, staleAmendments, countsReadTwice, keepsReadLetters
-    case dropsTheOldestEntry, joinsTooEarly, leavesTooEarly
+    case dropsTheOldestEntry, joinsTooEarly, leavesTooEarly, tellsNobodyOfStandings, tellsNobodyOfUpdates
   }
 
   private let store: MemoryStore
@@ -29,6 +29,8 @@ final class FaultyStore: Store {
     case .ignoresCeilings: transaction.ceilings = [:]
     case .losesAnIndexChange: transaction.indexChanges.removeAll { $0.kind == .left }
     case .keepsChannelRosters: transaction.removedTables = []
+    case .tellsNobodyOfStandings: transaction.changedStandings = []
+    case .tellsNobodyOfUpdates: transaction.amendments = []
     case .joinsTooEarly: replace(MessageID.beforeThisCommitMark, by: MessageID.zero, in: &transaction)
     case .leavesTooEarly:
       let last = store.lastIDs(of: [transaction.space.partition])[0]

@@ -9,6 +9,7 @@ actor RedisWorlds {
   nonisolated let loop: EventLoop
   private let server: RedisServer
   private let store: RedisStore
+  private let feed: RedisLiveFeed
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
@@ -19,21 +20,29 @@ actor RedisWorlds {
     // The machine may be busy with much else; nothing here is about time.
     limits.commandTimeout = .seconds(20)
     limits.waitForConnection = .seconds(20)
-    store = RedisStore(
-      loop: loop, endpoint: try RedisEndpoint(url: server.url), limits: Cast.limits, redisLimits: limits)
+    let endpoint = try RedisEndpoint(url: server.url)
+    store = RedisStore(loop: loop, endpoint: endpoint, limits: Cast.limits, redisLimits: limits)
+    feed = RedisLiveFeed(loop: loop, endpoint: endpoint, store: store, redisLimits: limits)
   }
 
-  func start() { store.start() }
-  func close() { store.close() }
+  func start() {
+    store.start()
+    feed.start()
+  }
+
+  func close() {
+    feed.close()
+    store.close()
+  }
 
   /// Walks over Redis and memory; gives the report of the first one on which they differ.
-  func disagreement(seed: UInt64, steps: Int) async -> String? {
-    let (server, store) = (server, store)
+  func disagreement(seed: UInt64, steps: Int?) async -> String? {
+    let (server, store, feed) = (server, store, feed)
     let walk = Walk(
       makeLeft: Walk.memory(tickMilliseconds: 1),
       makeRight: { cast in
         try server.command("FLUSHALL")
-        return World(store, cast: cast)
+        return try await World(store, feed, cast: cast)
       })
     return await walk.disagreement(seed: seed, steps: steps)
   }

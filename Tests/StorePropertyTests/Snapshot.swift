@@ -14,6 +14,7 @@ extension World {
       spaces.formUnion(index.map(\.space))
     }
     lines += try await logLines(spaces.sorted { $0.key < $1.key })
+    lines += try await heardLines()
     lines.append("partitions to relay: \(try await store.partitionsToRelay().map(\.number))")
     let full = try await store.serverCounts(of: cast.accounts).map { $0 >= Cast.limits.serversPerAccount }
     lines.append("has all the servers it may have: \(full)")
@@ -23,10 +24,7 @@ extension World {
   // MARK: Accounts
 
   private func accountLines(_ account: AccountID, _ index: [IndexEntry]) async throws -> [String] {
-    var lines = index.map { "\(account) is \($0.isMember ? "in" : "out of") \($0.space)" }.sorted()
-    for entry in index where entry.addedAt.partition != SpaceID.personal(account).partition {
-      throw Broken("\(account) learned of \(entry.space) at \(entry.addedAt), in another partition")
-    }
+    var lines = try index.map { try words($0, of: account) }.sorted()
     let unknown = cast.servers.map(SpaceID.server).filter { server in !index.contains { $0.space == server } }
     guard try await standings(of: account, in: unknown).allSatisfy({ $0 == .stranger }) else {
       throw Broken("\(account) was in a server that is not in its index")
@@ -37,6 +35,16 @@ extension World {
       lines.append("\(account) and \(try words(seen.id)) in \(seen.space): \(seen.visibility.words)")
     }
     return lines
+  }
+
+  private func words(_ entry: IndexEntry, of account: AccountID) throws -> String {
+    guard entry.addedAt.partition == SpaceID.personal(account).partition else {
+      throw Broken("\(account) learned of \(entry.space) at \(entry.addedAt), in another partition")
+    }
+    let isNews = learnedAt.updateValue(entry.addedAt, forKey: "\(account) \(entry.space)") != entry.addedAt
+    return
+      "\(account) is \(entry.isMember ? "in" : "out of") \(entry.space) since \(try words(entry.version))"
+      + (isNews ? ", which is news" : "")
   }
 
   // MARK: Logs

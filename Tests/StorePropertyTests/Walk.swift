@@ -15,6 +15,7 @@ struct Divergence: CustomStringConvertible {
 struct Walk {
   /// Short enough to be shrunk soon, long enough for servers to fill and empty a few times.
   static let stepsPerWalk = 250
+  static let whileDuration: Duration = .seconds(20)
 
   let cast = Cast()
   let makeLeft: MakeWorld
@@ -44,11 +45,13 @@ struct Walk {
     }
   }
 
-  /// Takes so many steps, in walks of seeds that follow one another. Gives the report of the first that fails.
-  func disagreement(seed: UInt64, steps total: Int) async -> String? {
-    print("BELFRY_SEED=\(seed) BELFRY_STEPS=\(total)")
+  /// Goes on walks of seeds that follow one another. Gives the report of the first on which the stores differ.
+  /// - Parameter total: how many steps in all; nil: what can be done in a while.
+  func disagreement(seed: UInt64, steps total: Int?) async -> String? {
+    print("BELFRY_SEED=\(seed)")
+    let deadline = ContinuousClock.now + Self.whileDuration
     var (taken, seed) = (0, seed)
-    while taken < total {
+    while taken == 0 || total.map({ taken < $0 }) ?? (ContinuousClock.now < deadline) {
       var random = SeededGenerator(seed: seed)
       let steps = random.steps(Self.stepsPerWalk)
       if await divergence(steps, compareEvery: 10) != nil { return await report(steps, seed: seed) }
@@ -64,7 +67,8 @@ struct Walk {
   ) -> MakeWorld {
     { cast in
       let store = MemoryStore(limits: Cast.limits, clockMilliseconds: startMilliseconds)
-      return World(fault.map { FaultyStore(store, $0) } ?? store, cast: cast) {
+      return try await World(fault.map { FaultyStore(store, $0) } ?? store, MemoryLiveFeed(store), cast: cast)
+      {
         store.clockMilliseconds += tickMilliseconds
       }
     }
@@ -79,12 +83,11 @@ struct Walk {
       + "\n  only the second says\n    " + onlyRight.prefix(shown).joined(separator: "\n    ")
   }
 
-  /// Few of the steps that still tell the stores apart: the prefix up to the first difference, and of that
-  /// what cannot be left out, in ever smaller pieces.
+  /// Few of the steps that still tell the stores apart: a prefix that shows a difference in the end, and of
+  /// that what cannot be left out, in ever smaller pieces.
   func shrunk(_ steps: [Step], patience: Duration = .seconds(60)) async -> [Step] {
     let deadline = ContinuousClock.now + patience
-    guard let first = await divergence(steps, compareEvery: 1) else { return steps }
-    var kept = Array(steps.prefix(first.step + 1))
+    var kept = await shortestPrefix(of: steps)
     var piece = kept.count / 2
     while piece > 0 {
       var start = 0
@@ -92,7 +95,7 @@ struct Walk {
         if ContinuousClock.now > deadline { return kept }
         var fewer = kept
         fewer.removeSubrange(start..<min(start + piece, kept.count))
-        // Asking once in the end is enough, and much sooner done: the last step is the one that shows it.
+        // Whatever is asked for is asked for once, in the end, which makes a try as cheap as its steps.
         if await divergence(fewer) != nil { kept = fewer } else { start += piece }
       }
       piece /= 2
@@ -100,11 +103,25 @@ struct Walk {
     return kept
   }
 
+  /// By halving, as if a difference that shows once showed from then on; it mostly does.
+  private func shortestPrefix(of steps: [Step]) async -> [Step] {
+    var (agreeing, differing) = (0, steps.count)
+    while differing - agreeing > 1 {
+      let middle = (agreeing + differing) / 2
+      if let found = await divergence(Array(steps.prefix(middle))) {
+        differing = min(middle, found.step + 1)
+      } else {
+        agreeing = middle
+      }
+    }
+    return Array(steps.prefix(differing))
+  }
+
   /// What to print about a walk that failed.
   func report(_ steps: [Step], seed: UInt64) async -> String {
     let few = await shrunk(steps)
     let difference = await divergence(few)
-    return "BELFRY_SEED=\(seed) BELFRY_STEPS=\(steps.count): \(few.count) steps tell the stores apart\n"
+    return "BELFRY_SEED=\(seed) BELFRY_STEPS=1: \(few.count) steps tell the stores apart\n"
       + few.enumerated().map { "  \($0.offset) \($0.element)" }.joined(separator: "\n")
       + "\n  " + (difference?.description ?? "(not when it was tried again)")
   }

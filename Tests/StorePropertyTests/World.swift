@@ -5,6 +5,7 @@ import BelfryStore
 /// the order in which it was sent: `#0` is the first.
 final class World {
   let store: any Store
+  let heard: Heard
   let cast: Cast
   private let runner: OperationRunner
   /// Lets time pass, where the store's clock needs to be told.
@@ -12,14 +13,22 @@ final class World {
   private(set) var ids: [MessageID] = []
   private var numbers: [MessageID: Int] = [:]
   private var lastIDs: [Partition: MessageID] = [:]
+  /// When each account was last seen to have learned of each space.
+  var learnedAt: [String: MessageID] = [:]
   /// What ``timeless(_:)`` made of contents before: a log is asked for many times.
   private var timelessContents: [String: String] = [:]
 
-  init(_ store: any Store, cast: Cast, beforeStep: @escaping () -> Void = {}) {
+  init(
+    _ store: any Store, _ feed: any LiveFeed, cast: Cast, beforeStep: @escaping () -> Void = {}
+  ) async throws {
     self.store = store
+    heard = Heard(feed)
     self.cast = cast
     self.beforeStep = beforeStep
     runner = OperationRunner(store: store, limits: Cast.limits)
+    try await heard.subscribe(cast.servers.map(SpaceID.server) + cast.accounts.map(SpaceID.personal))
+    // Whatever was said in an earlier world, if the feed is from there.
+    _ = try await heard.take(from: store)
   }
 
   /// What the store answered, in words that do not depend on its ids and its clock.

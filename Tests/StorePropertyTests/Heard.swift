@@ -1,0 +1,64 @@
+import BelfryModel
+import BelfryStore
+import ModelSamples
+
+/// What a live feed has said since it was last asked.
+final class Heard {
+  /// An account that nothing else happens to. What it is told marks the end of all that was said before.
+  static let witness: AccountID = "witness"
+
+  private let feed: any LiveFeed
+  private var messages: [(space: SpaceID, message: LiveMessage)] = []
+
+  init(_ feed: any LiveFeed) {
+    self.feed = feed
+    feed.onMessage = { [weak self] space, message in self?.messages.append((space, message)) }
+  }
+
+  func subscribe(_ spaces: [SpaceID]) async throws {
+    for space in spaces + [.personal(Self.witness)] { try await feed.subscribe(space) }
+  }
+
+  /// All that was said before this call; it may still be on its way.
+  func take(from store: any Store) async throws -> [(space: SpaceID, message: LiveMessage)] {
+    _ = try await store.markRead(ReadMark(items: []), by: Self.witness)
+    let deadline = ContinuousClock.now + .seconds(20)
+    while messages.last?.space != .personal(Self.witness) {
+      guard ContinuousClock.now < deadline else { throw Broken("the live feed has gone silent") }
+      try await Task.sleep(for: .milliseconds(1))
+    }
+    defer { messages = [] }
+    return messages.dropLast()
+  }
+}
+
+extension World {
+  /// What the live feed has said, as lines: space by space, for only within a partition is there an order.
+  func heardLines() async throws -> [String] {
+    let said = Dictionary(grouping: try await heard.take(from: store), by: \.space)
+    return try said.keys.sorted { $0.key < $1.key }.flatMap { space in
+      try (said[space] ?? []).enumerated().map { place, said in
+        "\(space) said \(place): \(try words(said.message))"
+      }
+    }
+  }
+
+  private func words(_ message: LiveMessage) throws -> String {
+    switch message {
+    case .appended(let entry, let predecessor):
+      "\(try words(entry)) appended after \(predecessor == .zero ? "none" : try words(predecessor))"
+    case .passing(let entry): "\(try words(entry)) passing"
+    case .amended(let entry): "\(try words(entry)) amended"
+    case .standings(let accounts): "standings of \(accounts)"
+    case .read(let echo):
+      "read \(try echo.items.map(words)) up to \(echo.watermark == nil ? "" : "a watermark")"
+        + " on \(echo.device?.text ?? "none")"
+    case .index: "index"
+    }
+  }
+
+  private func words(_ entry: LogEntry) throws -> String {
+    let update = entry.updateTime == nil ? "" : " updated"
+    return "\(try words(entry.id)) to \(entry.audience.text)\(update): \(try timeless(entry.contentJSON))"
+  }
+}
