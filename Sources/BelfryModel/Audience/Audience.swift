@@ -57,37 +57,47 @@ extension Audience {
     return words.joined(separator: " ")
   }
 
-  /// Nil when `text` is not the audience of an entry: one that nobody can place, or whose threshold was
-  /// never applied, is shown to nobody.
-  package init?(text: some StringProtocol) {
-    var words = text.split(separator: " ", omittingEmptySubsequences: false)[...]
-    guard let first = words.popFirst(), let rule = Rule(rawValue: String(first)), rule != .byThreshold
+  package init?(text: some StringProtocol) { self.init(bytes: Array(text.utf8)[...]) }
+
+  /// Nil when this is not the audience of an entry: one that nobody can place, or whose threshold was
+  /// never applied, is shown to nobody. From bytes, since every entry read and every live message has one.
+  package init?(bytes: ArraySlice<UInt8>) {
+    var words = bytes.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)[...]
+    guard let first = words.popFirst(), let rule = Self.rules.first(where: { first.elementsEqual($0.word) })
     else { return nil }
-    self.init(rule)
+    self.init(rule.rule)
     for word in words {
       guard read(word: word) else { return nil }
     }
   }
 
-  private mutating func read(word: some StringProtocol) -> Bool {
-    if word.hasPrefix("+") || word.hasPrefix("-") {
-      let accounts = word.dropFirst().split(separator: ",").map { AccountID(String($0)) }
-      guard !accounts.contains(nil) else { return false }
-      if word.hasPrefix("+") {
-        named = accounts.compactMap(\.self)
-      } else {
-        except = accounts.compactMap(\.self)
-      }
-      return true
-    }
-    guard let colon = word.firstIndex(of: ":"), let id = EntityID(word[word.index(after: colon)...])
-    else { return false }
-    channel = id
-    switch word[..<colon] {
-    case "channel": channelHasRoster = false
-    case "roster": channelHasRoster = true
-    default: return false
+  private static let rules = [Rule.all, .subscribed, .named].map { (word: Array($0.rawValue.utf8), rule: $0) }
+
+  private mutating func read(word: ArraySlice<UInt8>) -> Bool {
+    switch word.first {
+    case UInt8(ascii: "+"):
+      guard let accounts = Self.accounts(word.dropFirst()) else { return false }
+      named = accounts
+    case UInt8(ascii: "-"):
+      guard let accounts = Self.accounts(word.dropFirst()) else { return false }
+      except = accounts
+    default:
+      guard let colon = word.firstIndex(of: UInt8(ascii: ":")),
+        let id = EntityID(String(decoding: word[(colon + 1)...], as: UTF8.self))
+      else { return false }
+      channel = id
+      channelHasRoster = word[..<colon].elementsEqual("roster".utf8)
+      return channelHasRoster || word[..<colon].elementsEqual("channel".utf8)
     }
     return true
+  }
+
+  private static func accounts(_ list: ArraySlice<UInt8>) -> [AccountID]? {
+    var accounts: [AccountID] = []
+    for name in list.split(separator: UInt8(ascii: ",")) {
+      guard let account = AccountID(String(decoding: name, as: UTF8.self)) else { return nil }
+      accounts.append(account)
+    }
+    return accounts
   }
 }

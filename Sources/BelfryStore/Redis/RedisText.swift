@@ -42,25 +42,6 @@ extension Int64 {
   }
 }
 
-extension Audience {
-  /// Most entries are for everyone or for all subscribers, so these two are not parsed at all.
-  init?(bytes: ArraySlice<UInt8>) {
-    if bytes.elementsEqual(Self.allBytes) {
-      self.init(.all)
-    } else if bytes.elementsEqual(Self.subscribedBytes) {
-      self.init(.subscribed)
-    } else {
-      guard let text = String(validating: bytes, as: UTF8.self), let audience = Audience(text: text),
-        audience.rule != .byThreshold
-      else { return nil }
-      self = audience
-    }
-  }
-
-  private static let allBytes = Array("all".utf8)
-  private static let subscribedBytes = Array("subscribed".utf8)
-}
-
 extension LogEntry {
   /// Nil unless the audience is one and the content is a JSON object, as far as its ends show.
   init?(
