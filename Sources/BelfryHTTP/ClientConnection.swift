@@ -45,6 +45,15 @@ import Glibc
     self.deadline = deadline
   }
 
+  var hasRequest: Bool {
+    switch phase {
+    // Before the first line there is only a connection.
+    case .receiving: target != nil
+    case .handling, .responding: true
+    case .idle: false
+    }
+  }
+
   func isOverdue(at now: ContinuousClock.Instant) -> Bool {
     deadline.map { $0 <= now } ?? false
   }

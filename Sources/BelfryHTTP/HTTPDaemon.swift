@@ -42,6 +42,8 @@ import Glibc
 
   package var openConnections: Int { connections.count + streams.count }
   package var openStreams: Int { streams.count }
+  /// Connections with a request on them, until the last byte of its answer is with the kernel.
+  package var openRequests: Int { connections.count { $0.hasRequest } }
 
   private func start() throws(HTTPError) {
     var options = unsafe mhd_options(

@@ -21,7 +21,7 @@ package final class Hub {
   private(set) var arrivals: UInt64 = 0
   package private(set) var statistics = HubStatistics()
   private var ringHorizon: UInt64 = 0
-  private var isDraining = false
+  private(set) var isDraining = false
 
   /// When ten thousand consumers come back at once, this many read from the store at a time; the others
   /// wait their turn instead of filling the pipeline that everybody's commands go through.
@@ -182,10 +182,13 @@ package final class Hub {
     end(consumer, of: session)
   }
 
-  /// Every consumer is told to come back, to another broker, and is ended.
+  /// Every consumer is told to come back, to another broker, and is ended; requests that wait for something
+  /// get what there is.
   package func drain() {
     isDraining = true
-    for consumer in pulse.all { consumer.kick(.shutdown) }
+    for session in sessions.values {
+      for follower in session.followers { follower.sendAway() }
+    }
   }
 
   func count(_ change: (inout HubStatistics) -> Void) { change(&statistics) }

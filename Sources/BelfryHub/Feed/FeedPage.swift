@@ -12,37 +12,36 @@ package struct FeedPage: Sendable {
 }
 
 extension Hub {
-  /// The unread after a cursor, oldest first. With nothing there, waits up to `waitSeconds` for something.
+  /// The unread after a cursor, oldest first. With nothing there, waits for something as long as `wait` says.
   package func page(
-    for account: AccountID, after cursor: FeedCursor?, limit: Int, waitSeconds: Int
+    for account: AccountID, after cursor: FeedCursor?, limit: Int, wait: FeedWait? = nil
   ) async throws(Refusal) -> FeedPage {
     do throws(StoreError) {
-      if waitSeconds == 0 {
-        let snapshot = try await FeedSnapshot.take(of: account, from: store)
-        return try await page(of: snapshot, after: cursor, limit: limit)
+      if let wait, !isDraining {
+        return try await waitingPage(for: account, after: cursor, limit: limit, wait)
       }
-      return try await waitingPage(for: account, after: cursor, limit: limit, waitSeconds: waitSeconds)
+      let snapshot = try await FeedSnapshot.take(of: account, from: store)
+      return try await page(of: snapshot, after: cursor, limit: limit)
     } catch {
       throw error.refusal
     }
   }
 
   private func waitingPage(
-    for account: AccountID, after cursor: FeedCursor?, limit: Int, waitSeconds: Int
+    for account: AccountID, after cursor: FeedCursor?, limit: Int, _ wait: FeedWait
   ) async throws(StoreError) -> FeedPage {
     let session = session(of: account)
-    let waiter = Waiter()
-    session.add(waiter)
-    defer { end(waiter, of: session) }
-    let timer = loop.schedule(after: .seconds(waitSeconds)) { waiter.expire() }
+    session.add(wait)
+    defer { end(wait, of: session) }
+    let timer = loop.schedule(after: .seconds(wait.seconds)) { wait.end() }
     defer { timer.cancel() }
     var cursor = cursor
     while true {
-      waiter.rearm()
+      wait.rearm()
       let page = try await page(of: try await session.snapshot(), after: cursor, limit: limit)
-      if !page.notifications.isEmpty || waiter.hasExpired || Task.isCancelled { return page }
+      if !page.notifications.isEmpty || wait.hasEnded || Task.isCancelled { return page }
       cursor = page.cursor
-      await waiter.wait()
+      await wait.untilSomethingComes()
     }
   }
 
@@ -66,37 +65,5 @@ extension Hub {
     }
     page.cursor.finish(scan)
     return page
-  }
-}
-
-/// A request that waits for its account's feed to have something.
-private final class Waiter: FeedFollower {
-  private(set) var hasExpired = false
-  private var hasNews = false
-  private var waiting: CheckedContinuation<Void, Never>?
-
-  func arrived(in space: ActiveSpace) { wake() }
-  func lostTrack() { wake() }
-
-  func expire() {
-    hasExpired = true
-    wake()
-  }
-
-  func rearm() { hasNews = false }
-
-  /// Returns at once when something came since it was armed.
-  func wait() async {
-    // Not ended by cancellation: the timer ends it, and that is soon enough for a client that has gone.
-    await withCheckedContinuation { continuation in
-      guard !hasNews, !hasExpired else { return continuation.resume() }
-      waiting = continuation
-    }
-  }
-
-  private func wake() {
-    hasNews = true
-    waiting?.resume()
-    waiting = nil
   }
 }

@@ -7,6 +7,8 @@ protocol FeedFollower: AnyObject {
   func arrived(in space: ActiveSpace)
   /// The account's spaces, standings or the live channels changed: go by the store, from the cursor on.
   func lostTrack()
+  /// The broker is shutting down.
+  func sendAway()
 }
 
 /// An account with at least one follower on this loop: its view, kept up to date, and its spaces, kept

@@ -93,6 +93,8 @@ package final class Consumer: FeedFollower {
     isQuiet = true
   }
 
+  func sendAway() { kick(.shutdown) }
+
   func kick(_ reason: KickReason) {
     guard state == .live || state == .catchingUp else { return }
     state = .ending

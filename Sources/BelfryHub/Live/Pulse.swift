@@ -6,8 +6,6 @@ final class Pulse {
   private var slots: [[ObjectIdentifier: Consumer]] = Array(repeating: [:], count: heartbeatSeconds)
   private var nextSlot = 0
 
-  var all: [Consumer] { slots.flatMap(\.values) }
-
   func add(_ consumer: Consumer) {
     consumer.pulseSlot = nextSlot
     slots[nextSlot][ObjectIdentifier(consumer)] = consumer

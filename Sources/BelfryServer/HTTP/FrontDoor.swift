@@ -32,7 +32,7 @@ final class FrontDoor: HTTPHandler {
     do throws(Problem) {
       let admission = try Admission(request.head, tokens: services.tokens)
       try Admission.checkSize(request.body.count, admission.match.route.body)
-      let asked = Request(admission, request)
+      let asked = Request(admission, request, exchange)
       switch admission.match.route.answer {
       case .reply(let answer): reply(to: asked, on: exchange, answer)
       case .stream(let open): try stream(to: asked, on: exchange, isHead: admission.match.isHead, open)
@@ -49,7 +49,6 @@ final class FrontDoor: HTTPHandler {
     _ answer: @escaping (Request, LoopServices) async throws(Refusal) -> Reply
   ) {
     let pending = PendingAnswer(exchange)
-    services.pendingAnswers += 1
     let timer = services.loop.schedule(after: .seconds(Self.answerMaxSeconds + request.waitSeconds)) {
       [self] in
       finish(pending, Problem(Refusal(.unavailable, "this took too long; try again")).reply)
@@ -72,7 +71,6 @@ final class FrontDoor: HTTPHandler {
 
   private func finish(_ pending: PendingAnswer, _ reply: Reply) {
     guard let exchange = pending.take() else { return }
-    services.pendingAnswers -= 1
     exchange.respond(counted(reply))
   }
 
@@ -96,6 +94,8 @@ final class FrontDoor: HTTPHandler {
     services.counts.count(status: reply.status)
     var headers = reply.headers
     if let type = reply.contentType { headers.append(("Content-Type", type)) }
+    // Otherwise a client with more to ask would ask it here, and the end would never come.
+    if services.isDraining { headers.append(("Connection", "close")) }
     return HTTPResponse(status: reply.status, headers: headers, body: reply.body)
   }
 }

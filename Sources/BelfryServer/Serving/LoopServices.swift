@@ -15,9 +15,6 @@ final class LoopServices {
   let counts = RequestCounts()
   /// On its way out: told to load balancers, and no reason to refuse anybody who comes all the same.
   var isDraining = false
-  /// Requests that have no answer yet.
-  var pendingAnswers = 0
-  var isBusy: Bool { pendingAnswers > 0 || counts.streams > 0 }
 
   init(loop: EventLoop, scope: LoopScope, store: any Store, live: any LiveFeed, broker: Broker) {
     self.loop = loop

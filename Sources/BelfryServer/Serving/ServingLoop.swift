@@ -32,6 +32,8 @@ actor ServingLoop {
     let live: RedisLiveFeed
     let services: LoopServices
     let daemon: HTTPDaemon
+
+    var isBusy: Bool { daemon.openRequests + daemon.openStreams > 0 }
   }
 
   /// Begins to listen. Redis need not be there yet.
@@ -96,7 +98,7 @@ actor ServingLoop {
     serving.services.hub.drain()
     serving.scope.start { [loop] in
       let deadline = ContinuousClock.now + Self.drainTimeout
-      while serving.services.isBusy, .now < deadline, !Task.isCancelled {
+      while serving.isBusy, .now < deadline, !Task.isCancelled {
         try? await loop.sleep(for: .milliseconds(10))
       }
       serving.scope.close()

@@ -14,10 +14,16 @@ enum Feeds {
     let cursor = try query.feedCursor("after")
     let waitSeconds = try query.integer("wait", in: 0...waitMaxSeconds, otherwise: 0)
 
-    let place = waitSeconds > 0 ? try services.openPlace(of: account) : nil
-    defer { place?.close() }
-    let page = try await services.hub.page(
-      for: account, after: cursor, limit: limit, waitSeconds: waitSeconds)
+    let page: FeedPage
+    if waitSeconds > 0 {
+      let place = try services.openPlace(of: account)
+      defer { place.close() }
+      let wait = FeedWait(seconds: waitSeconds)
+      request.onClientGone { wait.end() }
+      page = try await services.hub.page(for: account, after: cursor, limit: limit, wait: wait)
+    } else {
+      page = try await services.hub.page(for: account, after: cursor, limit: limit)
+    }
     var text = JSONText(capacity: 512 * (page.notifications.count + 1))
     text.field("notifications", raw: page.notifications)
     text.field("cursor", page.cursor.text)

@@ -10,17 +10,23 @@ struct Request {
   /// The header `Last-Event-ID`, where a stream goes on.
   let lastEventID: String?
   let body: [UInt8]
+  private weak var exchange: HTTPExchange?
 
   /// How long it asks to be held; 0 for most. A value that is refused later holds nothing.
   var waitSeconds: Int { min(max(query.text("wait").flatMap { Int($0) } ?? 0, 0), Feeds.waitMaxSeconds) }
 
-  init(_ admission: Admission, _ request: HTTPRequest) {
+  init(_ admission: Admission, _ request: HTTPRequest, _ exchange: HTTPExchange) {
+    self.exchange = exchange
     parameters = admission.match.parameters
     query = admission.query
     caller = admission.caller
     lastEventID = request.headers["Last-Event-ID"]
     body = request.body
   }
+
+  /// Calls the action should the client leave before it has its answer. Costs a watch, so it is for answers
+  /// that take long.
+  func onClientGone(_ action: @escaping () -> Void) { exchange?.onClientGone = action }
 
   /// The caller of a route that needs a token.
   func known() throws(Refusal) -> Caller {

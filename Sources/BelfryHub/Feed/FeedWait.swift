@@ -1,0 +1,38 @@
+/// A request's patience: it waits for its account's feed to have something, so long and no longer, or until
+/// nobody waits for the answer any more.
+package final class FeedWait: FeedFollower {
+  let seconds: Int
+  private(set) var hasEnded = false
+  private var hasNews = false
+  private var waiting: CheckedContinuation<Void, Never>?
+
+  package init(seconds: Int) {
+    self.seconds = seconds
+  }
+
+  package func end() {
+    hasEnded = true
+    wake()
+  }
+
+  func arrived(in space: ActiveSpace) { wake() }
+  func lostTrack() { wake() }
+  func sendAway() { end() }
+
+  func rearm() { hasNews = false }
+
+  /// Returns at once when something came since it was armed.
+  func untilSomethingComes() async {
+    // Not ended by cancellation: whoever cancels ends the wait.
+    await withCheckedContinuation { continuation in
+      guard !hasNews, !hasEnded else { return continuation.resume() }
+      waiting = continuation
+    }
+  }
+
+  private func wake() {
+    hasNews = true
+    waiting?.resume()
+    waiting = nil
+  }
+}
