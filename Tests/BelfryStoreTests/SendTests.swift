@@ -85,6 +85,18 @@ import Testing
     }
   }
 
+  /// A log's first entry would take more than 4 KiB, if Redis had its way, and letters are such logs.
+  @Test func aLogOfOneEntryIsSmall() async throws {
+    try await withBroker { broker, redis in
+      let id = try await broker.append("ding", to: Audience(.all))
+      let log = RedisLayout.log(space)
+      #expect(try #require(Int(try redis.command("MEMORY", "USAGE", log))) < 1_500)
+      #expect(try redis.keys("*:log:*") == [log])
+      let next = try await broker.append("dong", to: Audience(.all))
+      #expect(try await broker.log().map(\.id) == [id, next])
+    }
+  }
+
   @Test func aChangedRecordRefusesTheSend() async throws {
     try await withBroker { broker, redis in
       try await broker.makeServer(["bob"])

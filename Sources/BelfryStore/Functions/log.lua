@@ -11,12 +11,22 @@ local function stamp(prefix, space, audience, threshold)
   return rule .. string.sub(audience, 2)
 end
 
--- Appends an entry and says so; only says so if it is not to be stored. Two calls or one.
+-- Redis gives a log's first entry room for 4 KiB, and a letter never has a second one: a copy has just what
+-- the entry takes.
+local function make_compact(key)
+  local copy = key .. ':copy'
+  redis.call('COPY', key, copy)
+  redis.call('RENAME', copy, key)
+end
+
+-- Appends an entry and says so; only says so if it is not to be stored. Two calls or one, and two more for the
+-- first entry of a space.
 local function announce(prefix, space, clock, id, audience, notification, is_stored, entries_max)
   local rest = '\n' .. audience .. '\n' .. notification
   if not is_stored then return publish(prefix, space, 'passing ' .. id .. rest) end
-  redis.call('XADD', log_key(prefix, space), 'MAXLEN', '~', entries_max, id,
-    'audience', audience, 'notification', notification)
+  local key = log_key(prefix, space)
+  redis.call('XADD', key, 'MAXLEN', '~', entries_max, id, 'audience', audience, 'notification', notification)
+  if clock.last_of_space == NO_ID then make_compact(key) end
   publish(prefix, space, 'appended ' .. id .. ' ' .. clock.last_of_space .. rest)
   clock.last_of_space = id
   clock.has_appended = true
