@@ -71,6 +71,8 @@ let package = Package(
       ]),
     tests("BelfryLoopTests", ["BelfryLoop"]),
     tests("BelfryRedisTests", ["BelfryRedis", "BelfryLoop", "RedisFixture"]),
+    // They start the `belfry` executable itself, so it is built with them.
+    tests("EndToEndTests", ["belfry", "BelfryServer", "BelfryModel", "RedisFixture"]),
     tests("BelfryHubTests", ["BelfryHub", "BelfryStore", "BelfryModel", "BelfryLoop"]),
     tests("BelfryHTTPTests", ["BelfryHTTP", "BelfryLoop"]),
     tests(

@@ -88,8 +88,8 @@ private final class Stage {
     for step in 0..<steps {
       try await act(step)
       live.arrive(atMost: chance.below(4))
-      for client in clients where chance.happens(percent: 50) {
-        try client.pull(room: 64 + chance.below(4_000))
+      for client in clients where chance.happens(percent: 30) {
+        try client.pull(room: 64 + chance.below(1_500))
       }
       await Task.yield()
       observe()
@@ -121,7 +121,7 @@ private final class Stage {
       case 67..<69: live.breakOff()
       case 69..<75: await moveClock()
       case 75..<85: try? chance.pick(clients).open(hub)
-      case 85..<92: chance.pick(clients).cut()
+      case 85..<94: for _ in 0..<3 { chance.pick(clients).cut() }
       default: for client in clients { try? client.open(hub) }
       }
     } catch {

@@ -52,7 +52,7 @@ extension Hub {
     let floor = limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
     var page = FeedPage(cursor: start ?? FeedCursor())
     page.gap = page.cursor.gap(retentionFloor: floor)
-    page.cursor.admitLateSpaces(of: view)
+    page.cursor.takeIntoAccount(snapshot)
     let scan = FeedScan(snapshot, at: page.cursor, retentionFloor: floor, in: store)
     count { $0.scans += 1 }
     while let found = try await turnstile.pass({ () async throws(StoreError) in try await scan.next() }) {

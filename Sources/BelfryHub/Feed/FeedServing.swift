@@ -5,13 +5,15 @@ import BelfryStore
 extension FeedCursor {
   /// Before a scan: spaces that the account's index learned of after the cursor was made get a place of
   /// their own, if the partition's place has already passed them.
-  mutating func admitLateSpaces(of view: AccountView) {
-    let home = SpaceID.personal(view.account).partition
-    for entry in view.index where entry.addedAt > position(in: home) {
+  mutating func takeIntoAccount(_ snapshot: FeedSnapshot) {
+    let view = snapshot.view
+    for entry in view.index where entry.addedAt > indexed {
       // The latest stay: of earlier ones the index has known before, and so has the cursor.
       guard let since = view.standings[entry.space]?.belonging.all.last?.after else { continue }
       admit(entry.space, since: entry.space.kind == .letter ? entry.version.predecessor : since)
     }
+    let home = SpaceID.personal(view.account).partition
+    takeIntoAccount(indexThrough: snapshot.lastIDs[home] ?? .zero)
   }
 
   /// An entry of the scan has been dealt with, shown or not.
@@ -20,16 +22,10 @@ extension FeedCursor {
     raiseBase(toMilliseconds: min(found.entry.id.unixMilliseconds, scan.snapshot.takenAtMilliseconds))
   }
 
-  /// The scan is complete. The account's own partition, and those of late spaces, get an explicit place
-  /// at the scan's end, so that the next reader does not take the same spaces for late again.
+  /// The scan is complete: late spaces have caught up with their partitions.
   mutating func finish(_ scan: FeedScan) {
-    let view = scan.snapshot.view
-    let home = SpaceID.personal(view.account).partition
-    let isBehindIndex = view.index.contains { $0.addedAt > position(in: home) }
-    if isBehindIndex || !late.isEmpty {
-      let partitions = Set(late.keys.map(\.partition)).union([home])
-      settle(scan.snapshot.lastIDs.filter { partitions.contains($0.key) })
-    }
+    let caughtUp = Set(late.keys.map(\.partition))
+    if !caughtUp.isEmpty { settle(scan.snapshot.lastIDs.filter { caughtUp.contains($0.key) }) }
     raiseBase(toMilliseconds: scan.snapshot.takenAtMilliseconds)
   }
 

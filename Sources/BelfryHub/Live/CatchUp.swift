@@ -31,7 +31,7 @@ extension Consumer {
     let snapshot = try await hub.turnstile.pass { () async throws(StoreError) in try await session.snapshot()
     }
     guard mayGoOn() else { return false }
-    cursor.admitLateSpaces(of: snapshot.view)
+    cursor.takeIntoAccount(snapshot)
     let floor = hub.limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
     let scan = FeedScan(snapshot, at: cursor, retentionFloor: floor, in: hub.store)
     hub.count { $0.scans += 1 }

@@ -20,11 +20,22 @@ package struct FeedCursor: Sendable, Hashable {
   package private(set) var base: MessageID
   package private(set) var positions: [Partition: MessageID]
   package private(set) var late: [SpaceID: MessageID]
+  private var indexedThrough: MessageID
 
   package init(base: MessageID = .zero) {
     self.base = base
     positions = [:]
     late = [:]
+    indexedThrough = base
+  }
+
+  /// Up to this id of the account's own partition, what its index learned has been taken into account.
+  /// It cannot be the place in that partition: it moves when a scan begins, and there may be entries of
+  /// the account's own before it that are yet to be served.
+  package var indexed: MessageID { max(indexedThrough, base) }
+
+  package mutating func takeIntoAccount(indexThrough id: MessageID) {
+    indexedThrough = max(indexedThrough, id)
   }
 
   /// Served up to here, in this space.
@@ -61,13 +72,14 @@ package struct FeedCursor: Sendable, Hashable {
   package mutating func raiseBase(to id: MessageID) {
     guard id > base else { return }
     base = id
+    indexedThrough = indexed
     positions = positions.filter { $0.value > id }
   }
 }
 
 // MARK: - The text a client hands back
 
-// `1.<base>[.<id>]*[~<space key>*<id>]*`, ids in base 36. Opaque to clients, readable by any broker, and
+// `1.<base>[.<id>]*[_<indexed>][~<space key>*<id>]*`, ids in base 36. Opaque to clients, readable by any broker, and
 // made of characters that need no escape in a header or a query. A listed id names its own partition.
 extension FeedCursor {
   private static let version = "1"
@@ -75,6 +87,7 @@ extension FeedCursor {
   package var text: String {
     var text = Self.version + "." + String(base.raw, radix: 36)
     for id in positions.values.sorted() { text += "." + String(id.raw, radix: 36) }
+    if indexed > base { text += "_" + String(indexed.raw, radix: 36) }
     for (space, id) in late.sorted(by: { $0.key.key < $1.key.key }) {
       text += "~\(space.key)*" + String(id.raw, radix: 36)
     }
@@ -85,12 +98,17 @@ extension FeedCursor {
   package init?(text: String) {
     guard text.utf8.count <= Self.textLimitBytes else { return nil }
     let parts = text.split(separator: "~", omittingEmptySubsequences: false)
-    let words = parts[0].split(separator: ".", omittingEmptySubsequences: false)
-    guard words.count >= 2, words[0] == Self.version else { return nil }
+    let places = parts[0].split(separator: "_", omittingEmptySubsequences: false)
+    let words = places[0].split(separator: ".", omittingEmptySubsequences: false)
+    guard words.count >= 2, places.count <= 2, words[0] == Self.version else { return nil }
     let ids = words.dropFirst().compactMap { Self.id($0) }
     guard ids.count == words.count - 1 else { return nil }
     self.init(base: ids[0])
     for id in ids.dropFirst() where id > position(in: id.partition) { positions[id.partition] = id }
+    if places.count == 2 {
+      guard let indexed = Self.id(places[1]) else { return nil }
+      takeIntoAccount(indexThrough: indexed)
+    }
     for part in parts.dropFirst() {
       let pair = part.split(separator: "*", omittingEmptySubsequences: false)
       guard pair.count == 2, let space = SpaceID(key: pair[0]), let id = Self.id(pair[1]) else { return nil }

@@ -1,0 +1,118 @@
+import Foundation
+import RedisFixture
+import Testing
+
+extension EndToEnd {
+  /// Read once is read everywhere, for good.
+  @Suite struct Read {
+    private static func mark(_ id: String) -> [String: Any] {
+      ["items": [["messageServerId": id, "type": 100]]]
+    }
+
+    @Test func readOnOneDeviceIsGoneFromAll() async throws {
+      var durable = RedisServer.Options()
+      durable.appendOnly = .always
+      try await withWorld(brokers: 2, redis: durable) { world in
+        let owner = try Person("owner", at: world[0])
+        let server = try owner.createServer()
+        try Person.app(at: world[0]).add(["alice"], to: server)
+        let phone = try Person("alice", device: "phone", at: world[0])
+        let laptop = try Person("alice", device: "laptop", at: world[1])
+        let onPhone = try phone.stream()
+        let onLaptop = try laptop.stream()
+        let first = try owner.mustSend("first", ["serverId": server])
+        try owner.mustSend("second", ["serverId": server])
+        #expect(onLaptop.wait(forBody: "second"))
+        #expect(onPhone.wait(forBody: "second"))
+        let cursorBefore = try #require(onLaptop.notifications.first?.id)
+
+        let answer = try phone.call("POST", "/v1/notifications/read", Self.mark(first))
+        #expect(answer.status == 200)
+        #expect(answer["read"] == "1")
+        #expect(onLaptop.wait(forEvent: "read"))
+        let event = try #require(onLaptop.all.last { $0.name == "read" })
+        #expect(event.object["messageServerIds"] as? [String] == [first])
+        #expect(!onPhone.all.contains { $0.name == "read" })
+        #expect(try phone.call("POST", "/v1/notifications/read", Self.mark(first))["read"] == "0")
+
+        func expectGone(_ when: Comment) throws {
+          #expect(try !laptop.unreadBodies().contains("first"), when)
+          #expect(try laptop.unreadBodies().contains("second"), when)
+          let again = try laptop.stream(after: cursorBefore)
+          #expect(again.wait(forBody: "second"), when)
+          #expect(!again.bodies.contains("first"), when)
+        }
+        try expectGone("at once")
+        for broker in world.brokers {
+          await broker.stop()
+          try await broker.start()
+        }
+        try expectGone("after the brokers were restarted")
+        await world.redis.kill()
+        try await world.redis.start()
+        try await eventually { try laptop.call("GET", "/v1/notifications").status == 200 }
+        try expectGone("after Redis was restarted")
+      }
+    }
+
+    @Test func upToReadsEverythingBefore() async throws {
+      try await withWorld { world in
+        let app = try Person.app(at: world[0])
+        let alice = try Person("alice", device: "phone", at: world[0])
+        let laptop = try Person("alice", device: "laptop", at: world[0]).stream()
+        var ids: [String] = []
+        let servers = try (0..<4).map { _ in try alice.createServer() }
+        for index in 0..<40 { ids.append(try app.mustSend("n\(index)", ["serverId": servers[index % 4]])) }
+        #expect(laptop.wait(forBody: "n39"))
+        let unreadBefore = try alice.unread().count
+        let answer = try alice.call("POST", "/v1/notifications/read", ["upTo": ids[29]])
+        // Besides the thirty, types 5 and 32 of each of the four servers.
+        #expect(answer["read"] == "38", "\(answer)")
+        #expect(laptop.wait(forEvent: "read"))
+        #expect(laptop.all.last { $0.name == "read" }?.object["upTo"] as? String == ids[29])
+        let left = try alice.unreadBodies()
+        // Those of one millisecond in several servers have no order among them.
+        #expect(left.sorted() == (30..<40).map { "n\($0)" })
+        #expect(try alice.unread().count == unreadBefore - 38)
+      }
+    }
+
+    @Test func unknownAndForeignIdsAreNoErrorAndNoChange() async throws {
+      try await withWorld { world in
+        let owner = try Person("owner", at: world[0])
+        let mine = try owner.mustSend("mine", ["serverId": try owner.createServer()])
+        let stranger = try Person("stranger", at: world[0])
+        for id in [mine, "1", "9223372036854775807"] {
+          let answer = try stranger.call("POST", "/v1/notifications/read", Self.mark(id))
+          #expect(answer.status == 200)
+          #expect(answer["read"] == "0")
+        }
+        #expect(try world.redis.command("KEYS", "*:read:stranger").isEmpty)
+        #expect(try owner.unreadBodies() == ["mine"])
+      }
+    }
+
+    @Test func aPersonalNotificationLeavesTheLogWhenRead() async throws {
+      try await withWorld { world in
+        let app = try Person.app(at: world[0])
+        let alice = try Person("alice", at: world[0])
+        let id = try app.mustSend("for you", ["toAccids": ["alice"]])
+        let log = try world.redis.command("KEYS", "*:log:account:alice")
+        #expect(try world.redis.command("XLEN", log) == "1")
+        #expect(try alice.call("POST", "/v1/notifications/read", Self.mark(id))["read"] == "1")
+        #expect(try world.redis.command("XLEN", log) == "0")
+        #expect(try alice.unreadBodies().isEmpty)
+      }
+    }
+  }
+}
+
+/// Repeats a check until it holds; false, or an error to the end, is a failure.
+func eventually(seconds: Int = 15, _ holds: () throws -> Bool) async throws {
+  let deadline = ContinuousClock.now + .seconds(seconds)
+  while ContinuousClock.now < deadline {
+    if (try? holds()) == true { return }
+    try await Task.sleep(for: .milliseconds(50))
+  }
+  #expect(try holds())
+}

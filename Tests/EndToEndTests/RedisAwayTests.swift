@@ -1,0 +1,83 @@
+import Foundation
+import RedisFixture
+import Testing
+
+extension EndToEnd {
+  /// Redis dies and comes back; the broker stays.
+  @Suite struct RedisAway {
+    @Test func killedUnderLoadWithEverythingAcknowledgedThere() async throws {
+      var durable = RedisServer.Options()
+      durable.appendOnly = .always
+      try await withWorld(brokers: 2, redis: durable) { world in
+        let owner = try Person("owner", at: world[0])
+        let server = try owner.createServer()
+        let stream = try owner.stream(at: world[1])
+        try owner.mustSend("begin", ["serverId": server])
+        #expect(stream.wait(forBody: "begin"))
+
+        let acknowledged = Box<String>()
+        let slowest = Box<Double>()
+        let statuses = Box<Int>()
+        let isOver = Flag()
+        let threads = DispatchGroup()
+        for number in 0..<4 {
+          let sender = try Person("owner", at: world[number])
+          threads.enter()
+          Thread.detachNewThread {
+            defer { threads.leave() }
+            var count = 0
+            while !isOver.isSet {
+              let body = "s\(number).\(count)"
+              let began = Date()
+              let answer = try? sender.send(body, ["serverId": server, "messageClientId": body])
+              slowest.add(Date().timeIntervalSince(began))
+              statuses.add(answer?.status ?? 0)
+              if answer?.status == 201 { acknowledged.add(body) }
+              count += 1
+              if answer?.status != 201 { Thread.sleep(forTimeInterval: 0.01) }
+            }
+          }
+        }
+        try await Task.sleep(for: .milliseconds(500))
+        await world.redis.kill()
+        try await Task.sleep(for: .seconds(2))
+        let refused = try owner.send("while away", ["serverId": server])
+        #expect(refused.status == 503)
+        #expect(refused["code"] == "unavailable")
+        #expect(refused.headers["retry-after"] != nil)
+        #expect(!stream.isOver)
+        let acknowledgedBefore = acknowledged.values.count
+        try await world.redis.start()
+        try await eventually { acknowledged.values.count > acknowledgedBefore + 20 }
+        isOver.set()
+        threads.wait()
+        try await eventually { try owner.send("end", ["serverId": server]).status == 201 }
+
+        #expect(stream.wait(forBody: "end", seconds: 20))
+        #expect(acknowledgedBefore > 10)
+        #expect(Set(statuses.values).isSubset(of: [201, 200, 503]), "\(Set(statuses.values))")
+        // Generous for a busy machine; the point is that nothing hangs until Redis is back.
+        #expect(slowest.values.max() ?? 9 < 1.5)
+        let bodies = stream.bodies
+        #expect(bodies.count == Set(bodies).count, "shown twice")
+        let lost = Set(acknowledged.values).subtracting(bodies)
+        #expect(lost.isEmpty, "\(lost.count) acknowledged and not streamed")
+        #expect(Set(acknowledged.values).subtracting(try owner.unreadBodies()).isEmpty)
+      }
+    }
+
+    @Test func aBrokerStartsBeforeItsRedis() async throws {
+      try await withRedisServer { redis in
+        await redis.stop()
+        let broker = try Broker(redisURL: redis.url)
+        try await broker.start(waits: false)
+        try await eventually { try Wire(port: broker.port).request("GET", "/healthz").status == 200 }
+        #expect(try Wire(port: broker.port).request("GET", "/readyz").status == 503)
+        try await redis.start()
+        try await eventually { try Wire(port: broker.port).request("GET", "/readyz").status == 200 }
+        _ = try Person("alice", at: broker).createServer()
+        await broker.remove()
+      }
+    }
+  }
+}

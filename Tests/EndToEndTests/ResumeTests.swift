@@ -1,0 +1,125 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// A consumer that is cut off again and again misses nothing and is shown nothing twice.
+  @Suite struct Resume {
+    @Test func cutOffTwoHundredTimesBetweenTwoBrokers() async throws {
+      try await withWorld(brokers: 2) { world in
+        let app = try Person.app(at: world[0])
+        let owner = try Person("owner", at: world[0])
+        let senders = (0..<20).map { "sender\($0)" }
+        let servers = try (0..<30).map { _ in try owner.createServer() }
+        for server in servers { try app.add(senders + ["reader"], to: server) }
+        let reader = try Person("reader", at: world[0])
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SeededGenerator(seed: seed)
+
+        let isOver = Flag()
+        let sent = Box<String>()
+        let threads = DispatchGroup()
+        for (number, name) in senders.enumerated() {
+          let sender = try Person(name, at: world[number])
+          threads.enter()
+          Thread.detachNewThread {
+            defer { threads.leave() }
+            var count = 0
+            while !isOver.isSet {
+              let server = servers[(number + count * 7) % servers.count]
+              let body = "\(name).\(count)"
+              if (try? sender.send(body, ["serverId": server]))?.status == 201 { sent.add(body) }
+              count += 1
+              Thread.sleep(forTimeInterval: 0.02)
+            }
+          }
+        }
+
+        var seen: [EventStream.Event] = []
+        var cursor: String?
+        for round in 0..<200 {
+          let stream = try reader.stream(after: cursor, at: world[round])
+          try await Task.sleep(for: .milliseconds(Int.random(in: 0...120, using: &random)))
+          let events = stream.cut().filter { $0.name == "notification" }
+          seen += events
+          if let last = events.last?.id { cursor = last }
+        }
+        isOver.set()
+        threads.wait()
+        for server in servers { try app.mustSend("end of \(server)", ["serverId": server]) }
+        let last = try reader.stream(after: cursor)
+        let ends = Set(servers.map { "end of \($0)" })
+        #expect(last.wait(seconds: 20) { ends.isSubset(of: Set($0.compactMap(\.body))) }, "seed \(seed)")
+        seen += last.notifications
+
+        let ids = seen.compactMap(\.messageServerId)
+        #expect(ids.count == Set(ids).count, "shown twice, seed \(seed)")
+        let bodies = Set(seen.compactMap(\.body))
+        let missing = Set(sent.values).subtracting(bodies)
+        #expect(
+          missing.isEmpty, "lost \(missing.count) of \(sent.values.count), seed \(seed): \(missing.prefix(5))"
+        )
+        #expect(sent.values.count > 200)
+        var lastOfSpace: [String: Int64] = [:]
+        for event in seen {
+          let space = event.object["serverId"] as? String ?? ""
+          let id = try #require(event.messageServerId.flatMap(Int64.init))
+          #expect(id > lastOfSpace[space, default: 0], "out of order in \(space), seed \(seed)")
+          lastOfSpace[space] = id
+        }
+      }
+    }
+
+    @Test func badCursorsAreRefused() async throws {
+      try await withWorld { world in
+        let alice = try Person("alice", at: world[0])
+        for cursor in ["x", "1", "1.", "1.!!", "2.abc", "1.-1", String(repeating: "1.a", count: 9_000)] {
+          let answer = try alice.call("GET", "/v1/notifications/stream", extra: ["Last-Event-ID": cursor])
+          #expect((400..<500).contains(answer.status), "\(cursor.prefix(20)): \(answer)")
+          let page = try alice.call(
+            "GET",
+            "/v1/notifications?after=\(cursor.prefix(2_000).replacingOccurrences(of: "!", with: "%21"))")
+          #expect(page.status == 400, "\(cursor.prefix(20)): \(page)")
+          #expect(page["code"] == "invalidField")
+          #expect(page["field"] == "after")
+        }
+      }
+    }
+
+    @Test func aCursorOlderThanRetentionIsToldOfTheGap() async throws {
+      try await withWorld { world in
+        let alice = try Person("alice", at: world[0])
+        // Base one: a moment after the epoch of ids, long before any retention.
+        let stream = try alice.stream(after: "1.1")
+        #expect(stream.wait(forEvent: "gap"))
+        let gap = try #require(stream.all.first { $0.name == "gap" })
+        #expect(gap.object["from"] as? String == "1")
+        #expect((gap.object["to"] as? String).flatMap(Int64.init) ?? 0 > 1)
+      }
+    }
+  }
+}
+
+/// A generator that can be started again from what a failure printed.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  /// SplitMix64.
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+}
+
+/// Set once, seen by all threads.
+final class Flag: @unchecked Sendable {
+  private let lock = NSLock()
+  private var value = false
+
+  var isSet: Bool { lock.withLock { value } }
+  func set() { lock.withLock { value = true } }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  @Suite struct SlowReader {
+    private static let count = 50_000
+
+    private static func residentKiB(of process: pid_t) -> Int {
+      let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+      let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
+      return line.split(separator: " ").compactMap { Int($0) }.first ?? 0
+    }
+
+    /// It stops reading while fifty thousand pass, and then receives them all; meanwhile it costs bounded
+    /// memory and delays nobody.
+    @Test func receivesEverythingAndDelaysNobody() async throws {
+      try await withWorld { world in
+        let owner = try Person("owner", at: world[0])
+        let app = try Person.app(at: world[0])
+        let server = try owner.createServer()
+        try app.add(["slow", "quick"], to: server)
+        let slow = try Person("slow", at: world[0]).stream(reads: false)
+        let quick = try Person("quick", at: world[0]).stream()
+        try app.mustSend("begin", ["serverId": server])
+        #expect(quick.wait(forBody: "begin"))
+        let process = try #require(world[0].processID)
+        let before = Self.residentKiB(of: process)
+
+        let wire = try Wire(port: world[0].port)
+        let headers = app.headers.merging(["Content-Type": "application/x-ndjson"]) { $1 }
+        for batch in 0..<Self.count / 1_000 {
+          let lines = (0..<1_000).map { #"{"serverId":"\#(server)","body":"n\#(batch * 1_000 + $0)"}"# }
+          let answer = try wire.request(
+            "POST", "/v1/notifications/batch", headers: headers,
+            body: Array(lines.joined(separator: "\n").utf8))
+          #expect(answer.status == 200)
+          // Nobody waits for the slow one.
+          #expect(quick.wait(seconds: 60) { $0.last?.body == "n\(batch * 1_000 + 999)" })
+        }
+        let after = Self.residentKiB(of: process)
+        #expect(after - before < 64 * 1_024, "grew from \(before) KiB to \(after) KiB")
+        slow.startReading()
+        #expect(slow.wait(forBody: "n\(Self.count - 1)", seconds: 240))
+        #expect(slow.bodies == ["begin"] + (0..<Self.count).map { "n\($0)" })
+      }
+    }
+  }
+}

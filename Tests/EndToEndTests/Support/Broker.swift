@@ -1,0 +1,121 @@
+import BelfryServer
+import Foundation
+import Glibc
+import RedisFixture
+import Testing
+
+/// A running `belfry serve`, the executable itself, in a folder of its own.
+final class Broker: @unchecked Sendable {
+  let port: UInt16
+  let folder: String
+  private let redisURL: String?
+  private let options: [String: String]
+  private var process: ChildProcess?
+
+  static let secret = "0123456789abcdef0123456789abcdef"
+  static let patience: Duration = .seconds(20)
+
+  /// Beside the test runner, where the build puts both.
+  static let executable: String = {
+    let runner = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    return URL(fileURLWithPath: runner).deletingLastPathComponent().appendingPathComponent("belfry").path
+  }()
+
+  /// - Parameter options: settings of the configuration by environment variable.
+  init(redisURL: String?, options: [String: String] = [:]) throws {
+    port = try findFreePort()
+    folder = try makeTemporaryFolder()
+    self.redisURL = redisURL
+    self.options = options
+  }
+
+  static func started(redisURL: String?, options: [String: String] = [:]) async throws -> Broker {
+    let broker = try Broker(redisURL: redisURL, options: options)
+    try await broker.start()
+    return broker
+  }
+
+  var logPath: String { folder + "/broker.log" }
+  var log: String { (try? String(contentsOfFile: logPath, encoding: .utf8)) ?? "" }
+  var processID: pid_t? { process?.id }
+
+  var environment: [String: String] {
+    var environment = [
+      "BELFRY_SECRET": Self.secret, "BELFRY_LISTEN": "127.0.0.1:\(port)", "BELFRY_DATA": folder + "/data",
+    ]
+    environment["BELFRY_LOOPS"] = "2"
+    // Tests send as fast as they can, from few accounts.
+    environment["BELFRY_LIMITS_SENDS_PER_SECOND_PER_ACCOUNT"] = "1000000"
+    environment["BELFRY_REDIS"] = redisURL
+    return environment.merging(options) { $1 }
+  }
+
+  func start(waits: Bool = true) async throws {
+    process = try ChildProcess(
+      [Self.executable, "serve"], environment: environment, output: logPath, folder: folder)
+    guard waits else { return }
+    let deadline = ContinuousClock.now + Self.patience
+    while (try? Wire(port: port).request("GET", "/readyz"))?.status != 200 {
+      if ContinuousClock.now > deadline || process?.isEnding != false {
+        throw Wire.Failure(description: "the broker does not start:\n\(lastLogLines(of: logPath))")
+      }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+  }
+
+  func signal(_ number: Int32) { process?.signal(number) }
+
+  /// Waits for its end.
+  func hasEnded() async -> Bool {
+    guard let process else { return true }
+    let ended = await process.hasEnded(within: Self.patience)
+    if ended { self.process = nil }
+    return ended
+  }
+
+  func kill() async {
+    signal(SIGKILL)
+    _ = await hasEnded()
+  }
+
+  func stop() async {
+    signal(SIGTERM)
+    if !(await hasEnded()) { await kill() }
+  }
+
+  func remove() async {
+    await kill()
+    removeFolder(folder)
+  }
+
+  deinit { process?.signal(SIGKILL) }
+}
+
+/// One Redis and a number of brokers on it, and the means to act as people there.
+struct World: Sendable {
+  let redis: RedisServer
+  let brokers: [Broker]
+
+  subscript(_ index: Int) -> Broker { brokers[index % brokers.count] }
+}
+
+func withWorld<Result>(
+  brokers count: Int = 1, redis options: RedisServer.Options = .init(), settings: [String: String] = [:],
+  _ body: (World) async throws -> Result
+) async throws -> Result {
+  try await withRedisServer(options) { redis in
+    var brokers: [Broker] = []
+    for _ in 0..<count { brokers.append(try await Broker.started(redisURL: redis.url, options: settings)) }
+    do {
+      let result = try await body(World(redis: redis, brokers: brokers))
+      for broker in brokers { await broker.remove() }
+      return result
+    } catch {
+      for broker in brokers {
+        Issue.record("broker's log:\n\(broker.log.suffix(2_000))")
+        await broker.remove()
+      }
+      throw error
+    }
+  }
+}
