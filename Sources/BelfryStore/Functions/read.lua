@@ -1,18 +1,25 @@
 -- What an account has read: all up to a watermark, and a set of ids above it.
 
--- A set larger than this is pruned in parts: leftovers below the watermark say what it says anyway, and the
--- sweep comes for them.
-local PRUNE_STEPS = 16
-local PRUNE_STEP = 1000
+-- A large set is pruned in parts: leftovers below the watermark say what it says anyway, and the sweep comes
+-- for them.
+local PRUNE_STEPS = 4
+local PRUNE_STEP = 500
 
 -- Drops ids from the set. Gives the cursor to go on from, 0 at the end.
 local function prune_step(key, cursor, is_to_go)
   local reply = redis.call('SSCAN', key, cursor, 'COUNT', PRUNE_STEP)
-  local gone = {}
+  local gone, kept = {}, {}
   for _, id in ipairs(reply[2]) do
-    if is_to_go(id) then gone[#gone + 1] = id end
+    local list = is_to_go(id) and gone or kept
+    list[#list + 1] = id
   end
-  call_in_chunks('SREM', key, gone)
+  if cursor == '0' and reply[1] == '0' and #gone > #kept then
+    -- An intset, seen as a whole. Taking its ids out one by one would move the rest each time.
+    redis.call('UNLINK', key)
+    call_in_chunks('SADD', key, kept)
+  else
+    call_in_chunks('SREM', key, gone)
+  end
   return reply[1]
 end
 

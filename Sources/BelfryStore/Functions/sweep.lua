@@ -1,7 +1,7 @@
 -- The sweep's steps. Each is bounded, however large what it walks through: the broker calls them one after
 -- the other, and Redis serves everybody else in between.
 
-local STEP = 200
+local STEP = 100
 
 local function is_over(prefix, space)
   local settings = redis.call('HGET', table_key(prefix, space, 'settings'), 'settings')
