@@ -39,7 +39,11 @@ package struct HTTPLimits: Sendable {
   static let streamChunkBytes = 16 * 1024
 
   /// Chunks one stream sends before the others have their turn.
-  static let streamChunksPerTurn = 8
+  static let streamChunksPerTurn = 4
+
+  /// Streams that send before the loop looks at everything else again: at some 4 us for a message to each,
+  /// requests wait for about a millisecond while thousands are served.
+  static let streamsPerTurn = 256
 
   /// How often deadlines are looked at; they end late by up to this much. One look costs some nanoseconds a
   /// connection, where a timer for each request would cost a microsecond.

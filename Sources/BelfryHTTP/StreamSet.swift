@@ -6,8 +6,9 @@ final class StreamSet {
   let stallTime: Duration
   let buffer = ChunkBuffer(payloadBytes: HTTPLimits.streamChunkBytes)
   private var streams: [HTTPStream] = []
+  /// Those that have something to send, in the order in which they were woken, from `awakeStart` on.
   private var awake: [HTTPStream] = []
-  private var pumping: [HTTPStream] = []
+  private var awakeStart = 0
 
   init(loop: EventLoop, stallTime: Duration) {
     self.loop = loop
@@ -15,7 +16,7 @@ final class StreamSet {
   }
 
   var count: Int { streams.count }
-  var hasAwake: Bool { !awake.isEmpty }
+  var hasAwake: Bool { awakeStart < awake.count }
 
   func insert(_ stream: HTTPStream) {
     stream.position = streams.count
@@ -39,11 +40,19 @@ final class StreamSet {
     last.position = stream.position
   }
 
-  /// Gives each that is awake a turn. Who is woken meanwhile, or has more than a turn's worth, has the next.
+  /// Gives those that are awake their turns, as many as fit into one of the loop's. The others keep their
+  /// places; who is woken meanwhile, or has more than a turn's worth, comes after them.
   func pump() {
-    swap(&awake, &pumping)
-    for stream in pumping { stream.pump() }
-    pumping.removeAll(keepingCapacity: true)
+    let end = min(awake.count, awakeStart + HTTPLimits.streamsPerTurn)
+    while awakeStart < end {
+      let stream = awake[awakeStart]
+      awakeStart += 1
+      stream.pump()
+    }
+    // Moved to the front only when half of it is used up, it costs each stream one move at most.
+    guard awakeStart * 2 >= awake.count else { return }
+    awake.removeFirst(awakeStart)
+    awakeStart = 0
   }
 
   func finishAll(_ end: HTTPStreamEnd) {

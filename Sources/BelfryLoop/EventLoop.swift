@@ -131,8 +131,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   }
 
   private func fireTimers() {
-    // `now` stands still meanwhile, so a timer set by a timer waits for the next iteration.
-    while let timer = timers.popDue(at: now) { timer.fire() }
+    let timersThen = timers.timersEver
+    while let timer = timers.popDue(at: now, setBefore: timersThen) { timer.fire() }
   }
 
   private func runJobs() {

@@ -39,7 +39,7 @@ struct TimerHeap {
   }
 
   private var nodes: [Node] = []
-  private var timersEver: UInt64 = 0
+  private(set) var timersEver: UInt64 = 0
 
   var count: Int { nodes.count }
   var earliest: ContinuousClock.Instant? { nodes.first?.deadline }
@@ -61,9 +61,10 @@ struct TimerHeap {
     siftDown(position)
   }
 
-  /// Takes the earliest timer that is due.
-  mutating func popDue(at now: ContinuousClock.Instant) -> LoopTimer? {
-    guard let first = nodes.first, first.deadline <= now else { return nil }
+  /// Takes the earliest timer, if it is due and was there already when `timersEver` had this value: what due
+  /// timers set anew has to wait, or a timer that sets itself again would keep the loop for ever.
+  mutating func popDue(at now: ContinuousClock.Instant, setBefore timersThen: UInt64) -> LoopTimer? {
+    guard let first = nodes.first, first.deadline <= now, first.age <= timersThen else { return nil }
     remove(first.timer)
     return first.timer
   }

@@ -74,6 +74,25 @@ import Testing
     }
   }
 
+  @Test func aTimerThatIsAlwaysDueLetsOthersLive() async throws {
+    try await withLoop { resident in
+      let rounds = await resident.run { resident in
+        var rounds = 0
+        let gate = Gate()
+        func again() {
+          rounds += 1
+          if !gate.isOpen { _ = resident.loop.schedule(at: resident.loop.now, again) }
+        }
+        again()
+        resident.loop.perform { resident.assumeIsolated { $0.note("lives") } }
+        while resident.log.isEmpty { await Task.yield() }
+        gate.open()
+        return rounds
+      }
+      #expect(rounds > 0)
+    }
+  }
+
   @Test(arguments: [true, false]) func aCancelledSleepEndsAtOnce(cancelledBefore: Bool) async throws {
     try await withLoop { resident in
       let sleeping = Task {
