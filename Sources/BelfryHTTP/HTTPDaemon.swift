@@ -19,6 +19,7 @@ import Glibc
   /// Something was resumed, or MHD has more to do than it did.
   private var isRunDue = false
   private var isRunning = false
+  private(set) var isQuiesced = false
   private(set) var isStopping = false
 
   /// - Parameter socket: owned by the daemon from here on.
@@ -68,10 +69,18 @@ import Glibc
     isRunDue = true
   }
 
-  /// Accepts no more connections. Those there are go on.
+  /// Accepts no more connections, ends those that are idle and each other with the answer it waits for.
+  /// Streams go on; the daemon is drained when `openRequests` and `openStreams` are 0.
   package func quiesce() {
-    guard let mhd = unsafe mhd, listenDescriptor >= 0 else { return }
+    guard let mhd = unsafe mhd, !isQuiesced else { return }
+    isQuiesced = true
     unsafe MHD_quiesce_daemon(mhd)
+    closeListenSocket()
+    for connection in connections where connection.phase == .idle { connection.cut() }
+  }
+
+  private func closeListenSocket() {
+    guard listenDescriptor >= 0 else { return }
     close(listenDescriptor)
     listenDescriptor = -1
   }
@@ -92,10 +101,8 @@ import Glibc
       run()
       unsafe self.mhd = nil
       unsafe MHD_stop_daemon(mhd)
-    } else if listenDescriptor >= 0 {
-      close(listenDescriptor)
-      listenDescriptor = -1
     }
+    closeListenSocket()
   }
 }
 

@@ -49,7 +49,7 @@ package final class HTTPExchange {
     guard state == .handling || state == .waiting else { return checkAnsweredOnce() }
     let isSuspended = state == .waiting
     stopWatchingClient()
-    state = unsafe queue(response, on: connection.handle) ? .answered : .over
+    state = unsafe queue(response, on: connection.handle, isLast: daemon.isQuiesced) ? .answered : .over
     daemon.responding(connection, isSuspended: isSuspended)
   }
 
@@ -175,9 +175,10 @@ extension HTTPExchange {
 }
 
 /// Hands a response to MHD.
+/// - Parameter isLast: the connection closes after it.
 ///
 /// SAFETY: MHD copies what it is given, and counts the response's uses itself.
-private func queue(_ response: HTTPResponse, on connection: OpaquePointer) -> Bool {
+private func queue(_ response: HTTPResponse, on connection: OpaquePointer, isLast: Bool) -> Bool {
   let created = unsafe response.body.withUnsafeBytes {
     unsafe MHD_create_response_from_buffer(
       $0.count, UnsafeMutableRawPointer(mutating: $0.baseAddress), .RESPMEM_MUST_COPY)
@@ -186,5 +187,6 @@ private func queue(_ response: HTTPResponse, on connection: OpaquePointer) -> Bo
   defer { unsafe MHD_destroy_response(created) }
   // MHD refuses a value with a line break inside, which would begin a header of its own. It stays out.
   for (name, value) in response.headers { unsafe MHD_add_response_header(created, name, value) }
+  if isLast { unsafe MHD_add_response_header(created, "Connection", "close") }
   return unsafe MHD_queue_response(connection, UInt32(clamping: response.status), created) == .YES
 }

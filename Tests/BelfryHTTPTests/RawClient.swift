@@ -74,11 +74,14 @@ final class RawClient {
     return true
   }
 
-  /// - Returns: false at the connection's end, a reset or the timeout.
+  /// - Returns: false at the connection's end or a reset.
   private func receiveMore() -> Bool {
     var piece = [UInt8](repeating: 0, count: 65_536)
     let count = unsafe recv(descriptor, &piece, piece.count, 0)
-    guard count > 0 else { return false }
+    guard count > 0 else {
+      if count < 0, errno == EAGAIN { Issue.record("nothing came, and the connection is still open") }
+      return false
+    }
     received += piece.prefix(count)
     return true
   }

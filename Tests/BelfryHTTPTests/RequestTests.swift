@@ -125,13 +125,23 @@ import Testing
     #expect(response.headers["c"] == "d")
   }
 
-  @Test func quiescedItAnswersButAcceptsNoMore() throws {
+  @Test func quiescedItFinishesWhatIsUnderWayAndAcceptsNoMore() throws {
     let server = try TestServer()
-    let client = try RawClient(port: server.port)
-    #expect(try client.get("/echo").status == 200)
+    let idle = try RawClient(port: server.port)
+    #expect(try idle.get("/echo").status == 200)
+    let busy = try RawClient(port: server.port)
+    busy.send("GET /never HTTP/1.1\r\nHost: t\r\n\r\n")
+    #expect(server.eventually { server.notes.contains("handle /never") })
+
     _ = server.onLoop { daemon, _ in daemon.quiesce() }
-    #expect(try client.get("/later").status == 200)
+    #expect(idle.readToEnd() == "")
     #expect(throws: RawClient.Refused.self) { try RawClient(port: server.port) }
+    #expect(server.openRequests == 1)
+
+    _ = server.onLoop { _, handler in handler.waiting[0].respond(HTTPResponse(status: 204)) }
+    #expect(try busy.readResponse().headers["connection"] == "close")
+    #expect(busy.readToEnd() == "")
+    #expect(server.openRequests == 0)
   }
 
   @Test func stoppingAbandonsWhatWaits() throws {

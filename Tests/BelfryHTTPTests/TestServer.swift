@@ -43,6 +43,7 @@ final class TestServer {
 
   var notes: [String] { onLoop { _, handler in handler.notes } ?? [] }
   var openConnections: Int { onLoop { daemon, _ in daemon.openConnections } ?? -1 }
+  var openRequests: Int { onLoop { daemon, _ in daemon.openRequests } ?? -1 }
   var openStreams: Int { onLoop { daemon, _ in daemon.openStreams } ?? -1 }
 
   /// Waits for something to become true, much longer than it takes.

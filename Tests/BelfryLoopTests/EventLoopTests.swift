@@ -129,4 +129,22 @@ import Testing
       }
     }
   }
+
+  @Test func aHookMayAskForAnotherIteration() async throws {
+    try await withLoop { resident in
+      let runs = await resident.run { resident in
+        var runs = 0
+        let gate = Gate()
+        // Nothing else would end the wait: there is no timer, no descriptor and no job.
+        let hook = resident.loop.beforeWaiting {
+          runs += 1
+          if runs < 5 { resident.loop.requireHooks() } else { gate.open() }
+        }
+        await gate.wait()
+        hook.cancel()
+        return runs
+      }
+      #expect(runs >= 5)
+    }
+  }
 }

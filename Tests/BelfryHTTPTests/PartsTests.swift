@@ -1,0 +1,98 @@
+import Testing
+
+@testable import BelfryHTTP
+
+/// The parts that are plain functions of their input.
+@Suite struct PartsTests {
+  @Test func targetsAreTakenApart() throws {
+    let target = try #require(RequestTarget("/v1/a%2fb//?x=%31+2&&=&y=a=b&z"))
+    #expect(target.path == "/v1/a%2fb//")
+    #expect(target.segments == ["v1", "a/b", "", ""])
+    #expect(target.query.map(\.name) == ["x", "", "y", "z"])
+    #expect(target.query.map(\.value) == ["1 2", "", "a=b", ""])
+  }
+
+  @Test func aPlusInThePathIsAPlus() {
+    #expect(RequestTarget("/a+b")?.segments == ["a+b"])
+  }
+
+  @Test(arguments: [
+    ("http://host:80/a?b", "/a"), ("http://host", "/"), ("*", "*"), ("/", "/"), ("/?a", "/"),
+  ])
+  func everyFormHasItsPath(_ raw: String, _ path: String) {
+    #expect(RequestTarget(raw)?.path == path)
+  }
+
+  @Test(arguments: ["", "a", "?a", "**", "/%", "/%4", "/%g0", "/%c3", "/?%", "/?a=%ff", "host:80"])
+  func whatIsNoTargetIsRefused(_ raw: String) {
+    #expect(RequestTarget(raw) == nil)
+  }
+
+  @Test func headersAreFoundWhateverTheirCase() {
+    let headers = HTTPHeaders([("Content-Type", "text/plain"), ("X", ""), ("x-y", "a:b"), ("X-Y", "c")])
+    #expect(headers["content-type"] == "text/plain")
+    #expect(headers["CONTENT-TYPE"] == "text/plain")
+    #expect(headers["X"] == "")
+    #expect(headers["X-y"] == "a:b")
+    #expect(headers["Content"] == nil)
+    #expect(headers["Type"] == nil)
+    #expect(headers[""] == nil)
+    #expect(headers.count(of: "x-Y") == 2)
+    #expect(!headers.contains("y"))
+    #expect(!HTTPHeaders().contains("y"))
+  }
+
+  @Test(arguments: [1, 9, 15, 16, 255, 4_096, 65_535])
+  func chunksAreFramed(_ count: Int) {
+    let buffer = ChunkBuffer(payloadBytes: 65_536)
+    let payload = unsafe buffer.payload
+    #expect(payload.count == 65_536)
+    for index in 0..<count { unsafe payload[index] = UInt8(ascii: "p") }
+    let text = String(repeating: "p", count: count)
+    let chunked = unsafe String(decoding: buffer.framed(count, isChunked: true), as: UTF8.self)
+    #expect(chunked == String(count, radix: 16) + "\r\n" + text + "\r\n")
+    #expect(unsafe String(decoding: buffer.framed(count, isChunked: false), as: UTF8.self) == text)
+  }
+
+  @Test func headsAreRendered() {
+    let head = ResponseHead.render(
+      status: 200, headers: [("A", "b"), ("Evil", "x\r\nB: c"), ("Ev\nil", "x")], framing: .chunked,
+      now: 784_111_777)
+    #expect(
+      String(decoding: head, as: UTF8.self)
+        == "HTTP/1.1 200 OK\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nConnection: close\r\n"
+        + "Transfer-Encoding: chunked\r\nA: b\r\n\r\n")
+  }
+
+  @Test func bodiesAreKeptUpToTheLimitAndDrainedAWhile() {
+    var body = RequestBody(announcedBytes: 1 << 40, limitBytes: 10, drainBytes: 20, refusal: nil)
+    func append(_ count: Int) -> String {
+      let bytes = [UInt8](repeating: 1, count: count)
+      switch unsafe bytes.withUnsafeBufferPointer({ unsafe body.append($0) }) {
+      case .more: return "more"
+      case .tooLarge: return "too large"
+      case .hopeless(let refusal): return "hopeless, \(refusal.status)"
+      }
+    }
+    #expect(append(10) == "more")
+    #expect(append(1) == "too large")
+    body.refuse(HTTPResponse(status: 413))
+    #expect(append(20) == "more")
+    #expect(append(1) == "hopeless, 413")
+    #expect(body.take().isEmpty)
+  }
+
+  @Test(
+    arguments: [
+      ([("Content-Length", "1")], nil),
+      ([("Transfer-Encoding", "Chunked")], nil),
+      ([], nil),
+      ([("Content-Length", "1"), ("content-length", "1")], 400),
+      ([("Content-Length", "1"), ("Transfer-Encoding", "chunked")], 400),
+      ([("Transfer-Encoding", "chunked"), ("Transfer-Encoding", "chunked")], 400),
+      ([("Transfer-Encoding", "gzip, chunked")], 501),
+    ] as [([(name: String, value: String)], Int?)])
+  func aBodysLengthIsToldOnce(_ fields: [(name: String, value: String)], _ status: Int?) {
+    #expect(framingRefusal(of: HTTPHeaders(fields))?.status == status)
+  }
+}
