@@ -12,6 +12,11 @@ extension HTTPDaemon {
       method: method, path: target?.path ?? "", segments: target?.segments ?? [],
       query: target?.query ?? [], headers: headers, contentLength: isChunked ? nil : announced ?? 0,
       client: connection.client)
+    guard unsafe hasRoomToAnswer(head, headerBytes: mhd_header_size(connection.handle)) else {
+      let limitBytes = limits.connectionMemoryBytes - HTTPLimits.responseHeadBytes
+      connection.cut(farewell: ResponseHead.render(handler.refuse(.headersTooLarge(limitBytes: limitBytes))))
+      return false
+    }
     let refusal = refusal(of: head, hasTarget: target != nil)
     let exchange = HTTPExchange(
       head, isHTTP11: version != "HTTP/1.0", refusal: refusal?.response, on: connection, of: self)
@@ -31,6 +36,19 @@ extension HTTPDaemon {
       return (handler.refuse(.bodyTooLarge(limitBytes: limits.bodyBytes)), false)
     }
     return handler.admit(head).map { ($0, false) }
+  }
+
+  /// Adds up what MHD has allocated of the connection's memory.
+  private func hasRoomToAnswer(_ head: HTTPRequestHead, headerBytes: Int) -> Bool {
+    var fields = head.headers.count
+    var bytes = headerBytes
+    if let cookies = head.headers["Cookie"]?.utf8 {
+      // It copies them to take them apart.
+      bytes += cookies.count
+      fields += cookies.count { $0 == UInt8(ascii: ";") } + 1
+    }
+    bytes += fields * HTTPLimits.fieldBytes + HTTPLimits.responseHeadBytes
+    return bytes <= limits.connectionMemoryBytes
   }
 
   private func isUnbounded(_ head: HTTPRequestHead) -> Bool {

@@ -7,8 +7,8 @@ package protocol HTTPHandler: AnyObject {
   /// Called once, with the whole body. The exchange is answered now or later.
   func handle(_ request: HTTPRequest, _ exchange: HTTPExchange)
 
-  /// How to say no to what never becomes a request. What MHD itself cannot parse it answers itself: 400, 414,
-  /// 431 and 505 with a few words of HTML.
+  /// How to say no to what never becomes a request. What MHD cannot parse it answers by itself, with a few
+  /// words of HTML: 400, 413 of a length no integer holds, 414, 431 far beyond the limit, and 505.
   func refuse(_ refusal: HTTPRefusal) -> HTTPResponse
 }
 
@@ -21,6 +21,7 @@ package enum HTTPRefusal: Sendable, Hashable {
   /// The target or the framing headers contradict the protocol.
   case malformed(detail: String)
   case bodyTooLarge(limitBytes: Int)
+  case headersTooLarge(limitBytes: Int)
   /// A transfer encoding other than chunked.
   case unsupportedEncoding
   /// The request did not arrive in time.
@@ -32,6 +33,7 @@ package enum HTTPRefusal: Sendable, Hashable {
     case .malformed: 400
     case .timeout: 408
     case .bodyTooLarge: 413
+    case .headersTooLarge: 431
     case .unsupportedEncoding: 501
     case .tooManyStreams: 503
     }

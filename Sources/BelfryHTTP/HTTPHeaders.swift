@@ -35,6 +35,11 @@ package struct HTTPHeaders: Sendable {
     return name.withUTF8 { unsafe range(of: $0) != nil }
   }
 
+  /// How many fields there are.
+  var count: Int {
+    block.count { $0 == UInt8(ascii: "\n") }
+  }
+
   /// How many fields have this name.
   package func count(of name: String) -> Int {
     var name = name

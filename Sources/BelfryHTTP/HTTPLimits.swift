@@ -6,17 +6,17 @@ package struct HTTPLimits: Sendable {
   /// Streams at once. Each waits for as long as its client likes, so they must not take every connection.
   package var streamsPerDaemon = 19_000
 
-  /// MHD reads a request's line and headers into this much memory, allocated once per connection, and
-  /// answers 414 or 431 when they do not fit. It leaves some 7 KiB to them: a token of 2 KiB and a browser's
-  /// headers, twice.
+  /// MHD keeps a request's line and headers in this much memory, allocated once per connection, with 64 bytes
+  /// to manage each field. What does not fit is answered 414 or 431. Enough for a token of 2 KiB and a
+  /// browser's headers, twice.
   package var connectionMemoryBytes = 8 * 1024
 
   /// The body of a request. What is longer is answered 413 without being kept.
   package var bodyBytes = 1024 * 1024
 
-  /// How much more of a refused body is read before the connection is cut. Cut while it sends, a client sees
-  /// a broken pipe more often than it sees the answer.
-  package var drainBytes = 256 * 1024
+  /// How much of a refused body is read, and not kept, before the connection is cut. Cut while it sends, a
+  /// client sees a broken pipe more often than it sees the answer.
+  package var drainBytes = 4 * 1024 * 1024
 
   /// From the connection, or from the request's first line, to the last byte of its body. Bounds those who
   /// hold a connection by sending a byte now and then; 408.
@@ -33,6 +33,13 @@ package struct HTTPLimits: Sendable {
   package var streamStallTime: Duration = .seconds(60)
 
   package init() {}
+
+  /// Of a connection's memory, what the head of the answer gets. Without it MHD would let a request through that
+  /// leaves no room to answer it, and close the connection after the request was carried out.
+  static let responseHeadBytes = 1024
+
+  /// What MHD allocates to manage a header field or a cookie (0.9.75: 56 bytes, aligned).
+  static let fieldBytes = 64
 
   /// What a stream's source fills at a time, in a buffer that all streams of a daemon share. A client that
   /// does not read costs at most one such chunk.

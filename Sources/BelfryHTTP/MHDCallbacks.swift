@@ -37,6 +37,7 @@ nonisolated func requestBegun(
     let pointer = unsafe mhd_socket_context(handle)
   else { return nil }
   let raw = unsafe target.flatMap { unsafe String(validatingCString: $0) }
+  unsafe target.map { unsafe mhd_hide_query($0) }
   unsafe connection(pointer)?.begin(
     raw.flatMap(RequestTarget.init), deadline: daemon.loop.now + daemon.limits.requestTime)
   return unsafe pointer

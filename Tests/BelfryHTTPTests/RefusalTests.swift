@@ -142,6 +142,42 @@ import Testing
     #expect(try RawClient(port: server.port).get("/echo").status == 200)
   }
 
+  /// Whatever fills the connection's memory, there is room to say so.
+  @Test(arguments: ["X: ", "Abc: d\r\n"]) func aroundTheLimitEveryRequestIsAnswered(_ field: String) throws {
+    let server = try TestServer()
+    var statuses: Set<Int> = []
+    for count in stride(from: 1_000, to: 9_000, by: 40) {
+      let isOneField = field == "X: "
+      let fields =
+        isOneField
+        ? field + String(repeating: "x", count: count) + "\r\n"
+        : String(repeating: field, count: count / 40)
+      let client = try RawClient(port: server.port)
+      client.send("GET /echo HTTP/1.1\r\nHost: t\r\n\(fields)\r\n")
+      statuses.insert(try client.readHead().status)
+    }
+    #expect(statuses == [200, 431])
+  }
+
+  @Test func aQueryOfManyFieldsIsTakenApart() throws {
+    let server = try TestServer()
+    let fields = (0..<500).map { "a=\($0)" }.joined(separator: "&")
+    #expect(try RawClient(port: server.port).get("/echo?\(fields)").body == "GET echo \(fields) ")
+  }
+
+  /// MHD copies them; for want of room it closes the connection, or says 431.
+  @Test func manyCookiesDoNoHarm() throws {
+    let server = try TestServer()
+    for count in stride(from: 10, to: 400, by: 10) {
+      let client = try RawClient(port: server.port)
+      let cookies = String(repeating: "a=b; ", count: count)
+      client.send("GET /echo HTTP/1.1\r\nHost: t\r\nConnection: close\r\nCookie: \(cookies)\r\n\r\n")
+      let answer = client.readToEnd()
+      #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 431 ") || answer.hasPrefix("HTTP/1.1 200 "))
+    }
+    #expect(server.eventually { server.openConnections == 0 })
+  }
+
   @Test func headersOfAUsualSizeAreTaken() throws {
     let server = try TestServer()
     let client = try RawClient(port: server.port)
