@@ -1,0 +1,46 @@
+import BelfryModel
+import BelfryRedis
+
+/// A space in its partition's clock.
+struct ClockField {
+  var space: SpaceID
+  /// Zero for an account whose own space has no entry yet.
+  var last: MessageID
+}
+
+extension RedisStore {
+  /// Spaces looked at in one step. The sweep makes two or three calls for each.
+  private static let clockStep = 100
+
+  /// Gives every space and account of a partition, some of them twice perhaps.
+  func scanClock(
+    of partition: Partition, _ body: ([ClockField]) async throws(StoreError) -> Void
+  ) async throws(StoreError) {
+    let place = "clock \(partition.number)"
+    var cursor = "0"
+    repeat {
+      let scan = RedisCommand("HSCAN", RedisLayout.clock(partition), cursor, "COUNT", Self.clockStep)
+      let reply = try await pipeline([scan], at: place)[0]
+      let (next, fields) = try reading(at: place) { () throws(RedisError) in try reply.scanned() }
+      cursor = next
+      try await body(
+        fields.compactMap { name, value in
+          // Its other fields, `last` and so on, are no spaces.
+          SpaceID(key: name).map { ClockField(space: $0, last: MessageID(streamForm: value) ?? .zero) }
+        })
+    } while cursor != "0"
+  }
+}
+
+extension RedisReply {
+  /// The reply of HSCAN: where to go on, and pairs of field and value.
+  func scanned() throws(RedisError) -> (next: String, fields: [(String, String)]) {
+    let parts = try array(count: 2)
+    let items = try parts[1].array()
+    var fields: [(String, String)] = []
+    for index in stride(from: 0, to: items.count - 1, by: 2) {
+      fields.append((try items[index].string(), try items[index + 1].string()))
+    }
+    return (try parts[0].string(), fields)
+  }
+}
