@@ -99,6 +99,10 @@ extension Problem {
       self.init(status: refusal.status, title: "Not a good request", code: "malformed", detail: detail)
     case .bodyTooLarge(let limitBytes):
       self.init(Refusal(.tooLarge, "a request has at most \(limitBytes) bytes"))
+    case .headersTooLarge(let limitBytes):
+      self.init(
+        status: refusal.status, title: "Too large", code: "tooLarge",
+        detail: "a request's headers have at most \(limitBytes) bytes, each field counted with 64 more")
     case .unsupportedEncoding:
       self.init(
         status: refusal.status, title: "Not supported", code: "unsupportedEncoding",
