@@ -76,6 +76,13 @@ final class Broker: Sendable {
     }
   }
 
+  /// Whether every loop has its Redis. A request goes to whichever loop the kernel picks, so a broker is
+  /// as ready as the least ready of them.
+  func isConnected() async -> Bool {
+    for serving in loops where await serving.isRedisConnected == false { return false }
+    return true
+  }
+
   func statistics() async -> BrokerStatistics {
     var all: [LoopStatistics] = []
     for serving in loops {

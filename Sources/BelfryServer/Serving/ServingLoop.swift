@@ -107,11 +107,13 @@ actor ServingLoop {
 
   // MARK: What it has done
 
+  var isRedisConnected: Bool { serving?.store.state == .ready }
+
   var statistics: LoopStatistics? {
     guard let serving else { return nil }
     let counts = serving.services.counts
     return LoopStatistics(
-      loop: number, isRedisConnected: serving.store.state == .ready,
+      loop: number, isRedisConnected: isRedisConnected,
       requests: Dictionary(uniqueKeysWithValues: counts.byStatus.map { (String($0.key), $0.value) }),
       sends: counts.sends, duplicates: counts.duplicates, streams: counts.streams,
       hub: serving.services.hub.statistics)

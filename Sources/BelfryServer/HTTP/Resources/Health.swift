@@ -13,6 +13,9 @@ enum Health {
   /// otherwise.
   static func isReady(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
     if services.isDraining { throw Refusal(.unavailable, "this broker is shutting down") }
+    guard await services.broker.isConnected() else {
+      throw Refusal(.unavailable, "not every loop of this broker has reached Redis yet", retryAfterSeconds: 1)
+    }
     _ = try await reading { () async throws(StoreError) in
       try await services.store.lastIDs(of: [Partition(holding: "readyz")])
     }
