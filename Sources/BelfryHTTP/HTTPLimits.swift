@@ -29,8 +29,9 @@ package struct HTTPLimits: Sendable {
   package var responseTime: Duration = .seconds(60)
 
   /// For a stream's client to take anything at all, once its socket is full. It resumes from its cursor, so
-  /// cutting it loses nothing, and a dead one must not stay.
-  package var streamStallTime: Duration = .seconds(60)
+  /// cutting it loses nothing, and a dead one must not stay. Minutes, not seconds: a phone that sleeps is
+  /// not dead, and a reader that stands still costs no memory.
+  package var streamStallTime: Duration = .seconds(300)
 
   package init() {}
 
