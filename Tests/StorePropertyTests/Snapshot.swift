@@ -24,7 +24,7 @@ extension World {
   // MARK: Accounts
 
   private func accountLines(_ account: AccountID, _ index: [IndexEntry]) async throws -> [String] {
-    var lines = try index.map { try words($0, of: account) }.sorted()
+    var lines = try index.map { try words($0, in: index, of: account) }.sorted()
     let unknown = cast.servers.map(SpaceID.server).filter { server in !index.contains { $0.space == server } }
     guard try await standings(of: account, in: unknown).allSatisfy({ $0 == .stranger }) else {
       throw Broken("\(account) was in a server that is not in its index")
@@ -37,14 +37,17 @@ extension World {
     return lines
   }
 
-  private func words(_ entry: IndexEntry, of account: AccountID) throws -> String {
-    guard entry.addedAt.partition == SpaceID.personal(account).partition else {
+  private func words(_ entry: IndexEntry, in index: [IndexEntry], of account: AccountID) throws -> String {
+    let partition = SpaceID.personal(account).partition
+    guard entry.addedAt.partition == partition else {
       throw Broken("\(account) learned of \(entry.space) at \(entry.addedAt), in another partition")
     }
-    let isNews = learnedAt.updateValue(entry.addedAt, forKey: "\(account) \(entry.space)") != entry.addedAt
+    // The id that the index took is nobody's, so it is told by what it lies between.
+    let earlierIDs = ids.count { $0.partition == partition && $0 < entry.addedAt }
+    let earlierSpaces = index.count { $0.addedAt < entry.addedAt }
     return
-      "\(account) is \(entry.isMember ? "in" : "out of") \(entry.space) since \(try words(entry.version))"
-      + (isNews ? ", which is news" : "")
+      "\(account) is \(entry.isMember ? "in" : "out of") \(entry.space) since \(try words(entry.version)),"
+      + " learned after \(earlierIDs) ids and \(earlierSpaces) spaces"
   }
 
   // MARK: Logs

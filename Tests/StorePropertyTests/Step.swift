@@ -23,6 +23,8 @@ indirect enum Step: Sendable {
   case readUpToNow(Int)
   /// Reads everything there is, then lets the watermark take its place.
   case compact(Int)
+  /// Moves the watermark to before everything, which must make nothing unread.
+  case rewind(Int)
   /// Both decide on the same records; then one commits, then the other.
   case race(Step, Step)
   case relay(Int)
@@ -132,6 +134,7 @@ extension SeededGenerator {
     switch below(8) {
     case 0: .readUpToNow(number())
     case 1: .compact(number())
+    case 2: .rewind(number())
     default: .read(number(), places: (0..<1 + below(4)).map { _ in below(100) })
     }
   }

@@ -45,7 +45,7 @@ struct StorePropertyTests {
   @Test(arguments: [
     "appended 1", "nothing to do", "duplicate of #", "duplicateContent", "different content", "conflict",
     "ceiling of roster", "ceiling of channels", "tooMany", "forbidden", "notMember", "notFound toAccids",
-    "notFound serverId", "added [", "read 1", "read 2", "compacted",
+    "notFound serverId", "added [", "read 1", "read 2", "compacted", "rewound",
     "to all channel:", "to all roster:", "to subscribed:", "to subscribed channel:", "to subscribed roster:",
     "to named +", "to named roster:", "letter:", "updated: {", "former", "is out of server:", "is in letter:",
     "amendments #", "seen, openToAll", "seen, subscribedBefore", "seen, named", "hidden, joinedAfter",

@@ -13,8 +13,6 @@ final class World {
   private(set) var ids: [MessageID] = []
   private var numbers: [MessageID: Int] = [:]
   private var lastIDs: [Partition: MessageID] = [:]
-  /// When each account was last seen to have learned of each space.
-  var learnedAt: [String: MessageID] = [:]
   /// What ``timeless(_:)`` made of contents before: a log is asked for many times.
   private var timelessContents: [String: String] = [:]
 
@@ -38,6 +36,7 @@ final class World {
     case .read(let account, let places): return try await markRead(account, places)
     case .readUpToNow(let account): return try await readUpToNow(account)
     case .compact(let account): return try await compact(account)
+    case .rewind(let account): return try await rewind(account)
     case .relay(let server):
       try await store.relayOutbox(of: SpaceID.server(cast.servers[server]).partition)
       return "relayed"
@@ -141,6 +140,12 @@ final class World {
     let answer = try await mark(ReadMark(items: seen.map(\.id), letters: letters(seen)), account)
     try await store.compactReadState(of: cast.accounts[account], to: try await afterEverything())
     return answer + ", compacted"
+  }
+
+  private func rewind(_ account: Int) async throws -> String {
+    let start = MessageID(firstAtUnixMilliseconds: ids.map(\.unixMilliseconds).min() ?? 0)
+    try await store.compactReadState(of: cast.accounts[account], to: start)
+    return try await mark(ReadMark(items: [], watermark: start), account) + ", rewound"
   }
 
   private func mark(_ mark: ReadMark, _ account: Int) async throws -> String {
