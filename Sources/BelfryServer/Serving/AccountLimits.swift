@@ -68,5 +68,6 @@ final class AccountLimits: Sendable {
   }
 
   var accountsSending: Int { state.withLock { $0.sentUntil.count } }
+  func openPlaces(of account: AccountID) -> Int { state.withLock { $0.places[account] ?? 0 } }
   var accountsWithPlaces: Int { state.withLock { $0.places.count } }
 }

@@ -13,9 +13,9 @@ final class Broker: Sendable {
   private let startedAt = ContinuousClock.now
 
   /// - Parameter redisURL: the configured one, or the embedded Redis's.
-  init(_ configuration: Configuration, secret: SigningSecret, redisURL: String) throws(StartError) {
+  init(_ configuration: Configuration, signer: TokenSigner, redisURL: String) throws(StartError) {
     self.configuration = configuration
-    signer = TokenSigner(secret: secret.bytes)
+    self.signer = signer
     accountLimits = AccountLimits(configuration.limits)
     do throws(RedisError) {
       redis = try RedisEndpoint(url: redisURL)

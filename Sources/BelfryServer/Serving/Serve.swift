@@ -10,14 +10,14 @@ package enum Serve {
     ProcessSignal.ignoreBrokenPipes()
     let configuration = try Configuration.load(options: options, environment: environment)
     let folder = try DataFolder(opening: configuration.dataFolder)
-    let secret = try SigningSecret(for: configuration, in: folder)
+    let signer = TokenSigner(secret: try SigningSecret(for: configuration, in: folder).bytes)
     guard let url = configuration.redisURL else {
       let redis = try EmbeddedRedis(in: folder, settings: configuration.embeddedRedis, report: log)
       try redis.start()
       defer { redis.stop() }
-      return try await serve(Broker(configuration, secret: secret, redisURL: redis.endpointURL))
+      return try await serve(Broker(configuration, signer: signer, redisURL: redis.endpointURL))
     }
-    try await serve(Broker(configuration, secret: secret, redisURL: url))
+    try await serve(Broker(configuration, signer: signer, redisURL: url))
   }
 
   private static func serve(_ broker: Broker) async throws(StartError) {

@@ -61,6 +61,6 @@ extension Caller {
     guard words.count == 2, words[0].lowercased() == "bearer" else {
       throw Refusal(.unauthorized, "Authorization must be: Bearer <JWT>")
     }
-    return String(words[1])
+    return String(words[1].drop { $0 == " " })
   }
 }

@@ -1,0 +1,202 @@
+import BelfryModel
+import Testing
+
+@testable import BelfryServer
+
+/// Every body that a route takes, one field wrong at a time.
+@Suite struct RequestDecodingTests {
+  struct Body: Sendable, CustomTestStringConvertible {
+    var name: String
+    var good: String
+    var decode: @Sendable ([UInt8]) throws(Refusal) -> Void
+    var testDescription: String { name }
+  }
+
+  static let send = Body(
+    name: "send",
+    good: #"{"serverId":"7","channelId":"8","toAccids":["a","b"],"type":100,"body":"b","ext":"e","status":0}"#
+  ) { bytes throws(Refusal) in
+    let actor = Actor(account: AccountID("alice"))
+    let request = try SendRequest(Fields(of: bytes))
+    _ = try SendNotification.sends(request.content, by: actor, generatedClientId: "g")
+  }
+  static let update = Body(name: "update", good: #"{"body":"b","ext":"e","status":10000}"#) {
+    bytes throws(Refusal) in _ = try UpdateRequest(Fields(of: bytes))
+  }
+  static let read = Body(name: "read", good: #"{"items":[{"messageServerId":"5","type":1}]}"#) {
+    bytes throws(Refusal) in _ = try ReadRequest(Fields(of: bytes))
+  }
+  static let createServer = Body(
+    name: "create server", good: #"{"name":"n","icon":"i","ext":"e","inviteMode":0,"applyMode":1}"#
+  ) { bytes throws(Refusal) in _ = try CreateServerRequest(Fields(of: bytes)) }
+  static let updateServer = Body(name: "update server", good: #"{"name":"n"}"#) { bytes throws(Refusal) in
+    _ = try UpdateServerRequest(Fields(of: bytes))
+  }
+  static let addMembers = Body(name: "add members", good: #"{"accids":["a","b"]}"#) {
+    bytes throws(Refusal) in _ = try AddMembersRequest(Fields(of: bytes))
+  }
+  static let createChannel = Body(
+    name: "create channel", good: #"{"name":"n","type":"private","membership":"roster","members":["a"]}"#
+  ) { bytes throws(Refusal) in _ = try CreateChannelRequest(Fields(of: bytes)) }
+  static let updateChannel = Body(name: "update channel", good: #"{"name":"n","description":"d"}"#) {
+    bytes throws(Refusal) in _ = try UpdateChannelRequest(Fields(of: bytes))
+  }
+  static let all = [
+    send, update, read, createServer, updateServer, addMembers, createChannel, updateChannel,
+  ]
+
+  private func refusal(_ body: Body, _ text: String) -> Refusal? {
+    do {
+      try body.decode(Array(text.utf8))
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// The good body with one field set to this, in JSON.
+  private func changed(_ body: Body, _ field: String, _ value: String) throws -> String {
+    let good = try JSONParser.value(of: Array(body.good.utf8))
+    guard case .object(var members) = good else { throw TestFailure("the good body is no object") }
+    members[field] = nil
+    let rest = String(decoding: JSONText.bytes(of: .object(members)).dropFirst(), as: UTF8.self)
+    return "{\"\(field)\":\(value)" + (members.isEmpty ? "" : ",") + rest
+  }
+
+  @Test(arguments: all)
+  func aGoodBodyIsRead(body: Body) {
+    #expect(refusal(body, body.good) == nil)
+  }
+
+  @Test(arguments: all)
+  func whatIsNoObjectIsRefused(body: Body) {
+    for text in ["", "null", "[]", "1", "\"x\"", "{", body.good + body.good] {
+      let refused = refusal(body, text)
+      #expect(refused?.code == .invalidField, "\(text)")
+      #expect(refused?.field == "$", "\(text)")
+    }
+  }
+
+  @Test(arguments: all)
+  func unknownFieldsAreNamed(body: Body) throws {
+    #expect(refusal(body, try changed(body, "toAccid", "1"))?.field == "toAccid")
+    #expect(refusal(body, try changed(body, "toAccid", "null"))?.field == "toAccid")
+  }
+
+  private static func text(_ count: Int) -> String { "\"" + String(repeating: "x", count: count) + "\"" }
+  private static func list(_ count: Int, _ element: (Int) -> String) -> String {
+    "[" + (0..<count).map(element).joined(separator: ",") + "]"
+  }
+  private static let deep = String(repeating: "[", count: 33) + String(repeating: "]", count: 33)
+
+  struct Wrong: Sendable, CustomTestStringConvertible {
+    var body: Body
+    var field: String
+    /// In JSON, each.
+    var values: [String]
+    /// Where it is not the field itself.
+    var blamed: String?
+    var testDescription: String { "\(body.name): \(field)" }
+
+    init(_ body: Body, _ field: String, _ values: [String], blames blamed: String? = nil) {
+      self.body = body
+      self.field = field
+      self.values = values
+      self.blamed = blamed
+    }
+  }
+
+  private static let noText = ["1", "1.5", "true", "[]", "{}"]
+  private static let noID = [
+    "0", "-1", "-0", "1.5", "1e3", "true", "[]", "{}", "\"\"", "\"x\"", "\"01\"", "\"-1\"", "\"+1\"",
+    "\" 1\"", "\"9223372036854775808\"", "9223372036854775808", "\"1\\u0000\"",
+  ]
+  private static let noInteger = ["\"1\"", "1.5", "1e2", "true", "[]", "{}", "99999999999999999999"]
+  private static let noAccount = ["\"\"", "\"a b\"", "\"é\"", text(65), "\"a\\u0000\"", "1", "{}", "[]"]
+
+  static let wrong: [Wrong] =
+    ["serverId", "channelId", "groupId", "roomId"].map { Wrong(send, $0, noID) }
+    + ["messageClientId", "fromNick", "fromClientType", "body", "ext", "pushContent", "env", "callbackExt"]
+    .map { Wrong(send, $0, noText) }
+    + [
+      Wrong(send, "messageClientId", ["\"\"", text(Limits.messageClientIdBytes + 1)]),
+      Wrong(send, "fromNick", [text(Limits.nickCharacters + 1)]),
+      Wrong(send, "fromClientType", [text(Limits.clientTypeBytes + 1)]),
+      Wrong(send, "body", [text(Limits.bodyBytes + 1)]), Wrong(send, "ext", [text(Limits.extBytes + 1)]),
+      Wrong(send, "pushContent", [text(Limits.pushContentCharacters + 1)]),
+      Wrong(send, "env", [text(Limits.envBytes + 1)]),
+      Wrong(send, "callbackExt", [text(Limits.callbackExtBytes + 1)]),
+      Wrong(send, "attach", [text(Limits.attachBytes), deep, "99999999999999999999", "1e999"]),
+      Wrong(send, "pushPayload", ["1", "[]", text(3), #"{"x":\#(text(Limits.pushPayloadBytes))}"#]),
+      Wrong(send, "fromAccount", noAccount + ["\"bob\""]),
+      Wrong(send, "fromDeviceId", ["\"a b\"", "1", text(129)]),
+      Wrong(send, "type", noInteger + ["0", "1", "101", "-100"]),
+      Wrong(send, "toType", noInteger + ["0", "10", "-1"]),
+      Wrong(send, "status", noInteger + ["1", "9999", "-1", "2147483648"]),
+      Wrong(send, "toAccids", ["\"a\"", "{}", "[]", list(501) { "\"a\($0)\"" }]),
+      Wrong(
+        send, "toAccids", [#"["c","d","a b"]"#, #"["c","d","c"]"#, #"["c","d",7]"#], blames: "toAccids[2]"),
+      Wrong(send, "setting", ["1", "[]", "\"x\""]),
+      Wrong(
+        send, "setting", [#"{"pushEnable":1}"#, #"{"pushEnable":"true"}"#], blames: "setting.pushEnable"),
+      Wrong(send, "setting", [#"{"pushEnabled":true}"#], blames: "setting.pushEnabled"),
+      Wrong(send, "setting", [#"{"needBadge":true,"needBadge":false}"#], blames: "setting.needBadge"),
+      Wrong(send, "messageServerId", ["\"1\"", "null"]), Wrong(send, "time", ["1"]),
+      Wrong(send, "updateTime", ["1"]),
+      Wrong(update, "body", noText), Wrong(update, "ext", noText), Wrong(update, "status", noInteger),
+      Wrong(read, "items", ["{}", "[]", "1", list(501) { #"{"messageServerId":"\#($0)"}"# }]),
+      Wrong(read, "items", ["[1]", "[null]", "[[]]"], blames: "items[0]"),
+      Wrong(read, "items", [#"[{"type":1}]"#], blames: "items[0].messageServerId"),
+      Wrong(read, "items", [#"[{"messageServerId":"1","type":"1"}]"#], blames: "items[0].type"),
+      Wrong(
+        read, "items", [#"[{"messageServerId":"1"},{"messageServerId":"1","x":1}]"#], blames: "items[1].x"),
+      Wrong(read, "items", ["null"]), Wrong(read, "upTo", ["\"5\""]),
+      Wrong(createServer, "name", noText + ["\"\"", "null", text(Limits.nameCharacters + 1)]),
+      Wrong(createServer, "icon", noText + [text(Limits.iconBytes + 1)]),
+      Wrong(createServer, "ext", noText + [text(Limits.extBytes + 1)]),
+      Wrong(createServer, "inviteMode", noInteger + ["2", "-1"]),
+      Wrong(createServer, "applyMode", noInteger + ["2"]),
+      Wrong(updateServer, "name", noText + ["\"\""]),
+      Wrong(addMembers, "accids", ["null", "\"a\"", "[]", "{}", list(1_001) { "\"a\($0)\"" }]),
+      Wrong(addMembers, "accids", noAccount.map { "[\"a\",\($0)]" }, blames: "accids[1]"),
+      Wrong(createChannel, "name", noText + ["\"\"", "null"]),
+      Wrong(createChannel, "description", noText + [text(Limits.descriptionCharacters + 1)]),
+      Wrong(createChannel, "type", noText + ["null", "\"secret\"", "\"\""]),
+      Wrong(createChannel, "membership", noText + ["\"some\""]),
+      Wrong(createChannel, "members", ["1", "{}", list(1_001) { "\"a\($0)\"" }]),
+      Wrong(createChannel, "members", noAccount.map { "[\($0)]" }, blames: "members[0]"),
+      Wrong(createChannel, "membership", ["\"everyone\""], blames: "members"),
+      Wrong(updateChannel, "name", noText), Wrong(updateChannel, "description", noText),
+    ]
+
+  @Test(arguments: wrong)
+  func theWrongFieldIsNamed(wrong: Wrong) throws {
+    for value in wrong.values {
+      let text = try changed(wrong.body, wrong.field, value)
+      let refused = refusal(wrong.body, text)
+      #expect(refused?.code == .invalidField || refused?.code == .forbidden, "\(value.prefix(100))")
+      #expect(refused?.field == wrong.blamed ?? wrong.field, "\(value.prefix(100))")
+      #expect(refused?.detail.isEmpty == false)
+      // An answer repeats no more of what was sent than a person needs to find it.
+      #expect((refused?.detail.utf8.count ?? 0) < 512)
+    }
+  }
+
+  @Test func nullIsAbsent() throws {
+    for field in ["channelId", "toAccids", "body", "status", "setting", "attach", "fromAccount", "type"] {
+      #expect(refusal(Self.send, try changed(Self.send, field, "null")) == nil, "\(field)")
+    }
+  }
+
+  @Test func idsMayBeNumbers() throws {
+    let request = try SendRequest(Fields(of: Array(#"{"serverId":9007199254740993}"#.utf8)))
+    #expect(request.content.serverId?.text == "9007199254740993")
+  }
+
+  @Test func anyTextIsCarried() throws {
+    let request = try SendRequest(
+      Fields(of: Array(#"{"toAccids":["a"],"body":"a\u0000\u0001\n\"\ud83d\udd14","ext":""}"#.utf8)))
+    #expect(request.content.body == "a\0\u{1}\n\"🔔")
+    #expect(request.content.ext == "")
+  }
+}

@@ -1,0 +1,162 @@
+import BelfryModel
+import Foundation
+import Testing
+
+@testable import BelfryServer
+
+@Suite struct StreamRouteTests {
+  private func send(_ broker: TestBroker, to account: String, _ body: String) throws -> String {
+    let sent = try broker.ask(
+      "POST", "/v1/notifications", as: try broker.token("app", .app),
+      #"{"toAccids":["\#(account)"],"body":"\#(body)"}"#)
+    return try #require(sent.json["messageServerId"]?.text)
+  }
+
+  @Test func unreadFirstThenLiveThenResumed() async throws {
+    try await withBroker(loops: 2) { broker in
+      let bob = try broker.token("bob")
+      _ = try send(broker, to: "bob", "before")
+      let stream = try broker.connect()
+      stream.begin("GET", "/v1/notifications/stream", as: bob)
+      let head = try stream.answer(hasBody: false)
+      #expect(head.status == 200)
+      #expect(head.headers["content-type"] == "text/event-stream")
+      #expect(try stream.nextEvent()?.json["body"] == "before")
+      _ = try send(broker, to: "bob", "live")
+      let live = try #require(try stream.nextEvent())
+      #expect(live.name == "notification")
+      #expect(live.json["body"] == "live")
+      let cursor = try #require(live.id)
+      stream.close()
+
+      let missed = try send(broker, to: "bob", "missed")
+      for (path, headers) in [
+        ("/v1/notifications/stream", [("Last-Event-ID", cursor)]),
+        ("/v1/notifications/stream?after=\(cursor)", []),
+        ("/v1/notifications/stream?after=1.0", [("Last-Event-ID", cursor)]),
+      ] {
+        let resumed = try broker.connect()
+        resumed.begin("GET", path, as: bob, headers: headers)
+        #expect(try resumed.answer(hasBody: false).status == 200)
+        #expect(try resumed.nextEvent()?.json["messageServerId"]?.text == missed)
+      }
+    }
+  }
+
+  @Test func readIsToldToOtherDevicesOnly() async throws {
+    try await withBroker { broker in
+      let (phone, desk) = (try broker.token("bob", device: "phone"), try broker.token("bob", device: "desk"))
+      let id = try send(broker, to: "bob", "x")
+      let streams = try [phone, desk].map { token in
+        let stream = try broker.connect()
+        stream.begin("GET", "/v1/notifications/stream", as: token)
+        _ = try stream.answer(hasBody: false)
+        #expect(try stream.nextEvent()?.json["body"] == "x")
+        return stream
+      }
+      let body = #"{"items":[{"messageServerId":"\#(id)","type":100}]}"#
+      #expect(try broker.ask("POST", "/v1/notifications/read", as: phone, body).json["read"] == 1)
+      #expect(try streams[1].nextEvent()?.json["messageServerIds"] == [.string(id)])
+      _ = try send(broker, to: "bob", "next")
+      #expect(try streams[0].nextEvent()?.json["body"] == "next")
+    }
+  }
+
+  @Test func aStreamEndsWithItsToken() async throws {
+    try await withBroker { broker in
+      let stream = try broker.connect()
+      stream.begin("GET", "/v1/notifications/stream", as: try broker.token("bob", seconds: 2))
+      _ = try stream.answer(hasBody: false)
+      let last = try #require(try stream.nextEvent())
+      #expect(last.name == "kicked")
+      #expect(last.json == ["reason": "tokenExpired", "retry": false])
+      #expect(try stream.nextEvent() == nil)
+    }
+  }
+
+  @Test func anAccountHasSoManyStreamsOnAllLoops() async throws {
+    var limits = Limits()
+    limits.streamsPerAccount = 3
+    try await withBroker(loops: 2, limits: limits) { broker in
+      let bob = try broker.token("bob")
+      var streams = try (0..<3).map { _ in
+        let stream = try broker.connect()
+        stream.begin("GET", "/v1/notifications/stream", as: bob)
+        #expect(try stream.answer(hasBody: false).status == 200)
+        return stream
+      }
+      for path in ["/v1/notifications/stream", "/v1/notifications?wait=1"] {
+        let refused = try broker.ask("GET", path, as: bob)
+        #expect(refused.status == 422)
+        #expect(refused.code == "tooMany")
+      }
+      #expect(try broker.ask("GET", "/v1/notifications/stream", as: try broker.token("eve")).status == 200)
+      streams.removeLast().close()
+      for _ in 0..<500 where broker.broker.accountLimits.openPlaces(of: "bob") == 3 {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      let stream = try broker.connect()
+      stream.begin("GET", "/v1/notifications/stream", as: bob)
+      #expect(try stream.answer(hasBody: false).status == 200)
+    }
+  }
+
+  @Test func whoLeavesWhileWaitingMakesRoom() async throws {
+    try await withBroker { broker in
+      let waiting = try broker.connect()
+      waiting.begin("GET", "/v1/notifications?wait=60", as: try broker.token("bob"))
+      for _ in 0..<500 where broker.broker.accountLimits.openPlaces(of: "bob") == 0 {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      #expect(broker.broker.accountLimits.openPlaces(of: "bob") == 1)
+      waiting.close()
+      for _ in 0..<500 where broker.broker.accountLimits.openPlaces(of: "bob") == 1 {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      #expect(broker.broker.accountLimits.openPlaces(of: "bob") == 0)
+    }
+  }
+
+  @Test func drainingSendsEverybodyAway() async throws {
+    try await withBroker(loops: 2) { broker in
+      let bob = try broker.token("bob")
+      let streams = try (0..<4).map { _ in
+        let stream = try broker.connect()
+        stream.begin("GET", "/v1/notifications/stream", as: bob)
+        #expect(try stream.answer(hasBody: false).status == 200)
+        return stream
+      }
+      let waiting = try broker.connect()
+      waiting.begin("GET", "/v1/notifications?wait=60", as: bob)
+      for _ in 0..<500 where broker.broker.accountLimits.openPlaces(of: "bob") < 5 {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      broker.broker.drain()
+      for stream in streams {
+        let last = try #require(try stream.nextEvent())
+        #expect(last.name == "kicked")
+        #expect(last.json == ["reason": "shutdown", "retry": true])
+        #expect(try stream.nextEvent() == nil)
+      }
+      let answer = try waiting.answer()
+      #expect(answer.status == 200)
+      #expect(answer.json["notifications"] == [])
+      #expect(waiting.ends())
+      #expect(throws: TestFailure.self) {
+        for _ in 0..<1_000 { _ = try broker.connect().ask("GET", "/healthz") }
+      }
+    }
+  }
+
+  @Test func headOfAStreamIsOnlyAHead() async throws {
+    try await withBroker { broker in
+      let answer = try broker.ask("HEAD", "/v1/notifications/stream", as: try broker.token("bob"))
+      #expect(answer.status == 200)
+      #expect(answer.headers["content-type"] == "text/event-stream")
+    }
+  }
+}
+
+extension AccountLimits {
+  fileprivate func openPlaces(of name: String) -> Int { AccountID(name).map { openPlaces(of: $0) } ?? 0 }
+}
