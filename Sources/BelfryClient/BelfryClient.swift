@@ -20,8 +20,8 @@ public struct BelfryClient: Sendable {
   public var attemptsLimit = 3
 
   let token: TokenProvider
+  /// For everything that is answered at once; streams and long polls have connections of their own.
   let requests: HTTPTransport
-  let streams: HTTPTransport
   package var timing = ClientTiming()
 
   public init(
@@ -31,9 +31,7 @@ public struct BelfryClient: Sendable {
     self.account = account
     self.device = device
     self.token = token
-    // Apart, so that open streams never take the connections that requests need.
     requests = HTTPTransport(connectionsLimit: ClientLimits.requestConnections)
-    streams = HTTPTransport(connectionsLimit: ClientLimits.streamConnections)
   }
 
   public init(baseURL: URL, token: String, account: AccountID? = nil, device: DeviceID? = nil) {

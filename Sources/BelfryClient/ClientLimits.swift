@@ -12,8 +12,6 @@ enum ClientLimits {
   static let eventBytes = 1_024 * 1_024
   /// Connections for requests. More at once wait in line.
   static let requestConnections = 32
-  /// Streams of one client and its copies, one connection each.
-  static let streamConnections = 1_024
   /// A broker that asks for more patience than this is asked again sooner: the header may be garbage.
   static let retryAfterSeconds = 300
   /// What a single request waits between its own tries; longer waits are the caller's to decide on.

@@ -256,7 +256,7 @@ import Testing
       let id = number == 1 ? 7 : 8
       let event = Step.chunk("event: notification\nid: c\(id)\ndata: \(Self.notification(id))\n\n")
       return number == 1
-        ? [.stream, .chunk("retry: 1\n\n"), event, .chunk("event: read\ndata: {\"upTo\":\"6\"}\n\n"), .reset]
+        ? [.stream, .chunk("retry: 1\n\n"), event, .chunk("event: read\ndata: {\"upTo\":\"6\"}\n\n")]
         : [.stream, event, .hold]
     }
     let (process, out, err) = try Executable().process(["tail", "--url", "\(server.url)"])
@@ -281,6 +281,27 @@ import Testing
     let notices = String(decoding: try err.readToEnd() ?? Data(), as: UTF8.self)
     #expect(notices.contains("trying again in"))
     #expect(notices.contains("connected again"))
+  }
+
+  @Test func `tail of a quiet feed costs next to nothing`() async throws {
+    let server = try ScriptedServer { _, _ in [.stream, .hold] }
+    let (process, _, _) = try Executable().process(["tail", "--url", "\(server.url)"])
+    defer {
+      process.terminate()
+      process.waitUntilExit()
+    }
+    while server.requests.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+    let before = try Self.processorTicks(of: process)
+    try await Task.sleep(for: .seconds(3))
+    // A hundred ticks a second. A loop that never rests takes more than a hundred in this time.
+    #expect(try Self.processorTicks(of: process) - before < 30)
+  }
+
+  /// User and system time, from `proc(5)`; the name before them is `belfry` and has no space.
+  private static func processorTicks(of process: Process) throws -> Int {
+    let path = "/proc/\(process.processIdentifier)/stat"
+    let fields = try String(contentsOfFile: path, encoding: .utf8).split(separator: " ")
+    return try #require(Int(fields[13])) + #require(Int(fields[14]))
   }
 
   @Test func `tail that the broker ends for good is a failure`() throws {

@@ -48,7 +48,8 @@ extension Step {
 }
 
 /// A tiny HTTP server that does what a script says: for behaviour that a real broker shows rarely, such as
-/// hanging up in the middle of an event. One connection, one request.
+/// hanging up in the middle of an event. One connection, one request; beside it, as a broker does, it tells
+/// whoever asks that it is well, which no script sees.
 package final class ScriptedServer: Sendable {
   package typealias Script = @Sendable (_ request: ScriptedRequest, _ number: Int) -> [Step]
 
@@ -88,7 +89,12 @@ package final class ScriptedServer: Sendable {
       connection.close()
       state.withLock { $0.open -= 1 }
     }
-    guard let request = connection.readRequest() else { return }
+    var request = connection.readRequest()
+    while let asked = request, asked.target.hasSuffix("/healthz") {
+      guard connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") else { return }
+      request = connection.readRequest()
+    }
+    guard let request else { return }
     let number = state.withLock { state in
       state.requests.append(request)
       return state.requests.count

@@ -50,7 +50,8 @@ extension BelfryClient {
   }
 
   private func attempt(_ request: HTTPRequest) async throws(BelfryError) -> Data {
-    let exchange = requests.open(
+    let transport = request.holdSeconds > 0 ? try await quietTransport() : requests
+    let exchange = transport.open(
       try await identified(request), silenceSeconds: timing.answerSeconds + request.holdSeconds,
       limitBytes: ClientLimits.answerBytes)
     let head = try await head(of: exchange)
@@ -70,7 +71,7 @@ extension BelfryClient {
       }
       request.headers["Last-Event-ID"] = cursor
     }
-    let exchange = streams.open(
+    let exchange = try await quietTransport().open(
       try await identified(request), silenceSeconds: timing.streamSilenceSeconds,
       limitBytes: ClientLimits.streamAheadBytes)
     let head = try await head(of: exchange)
@@ -82,9 +83,28 @@ extension BelfryClient {
     return exchange
   }
 
+  /// A transport with one connection that is made already, for what stays silent for long.
+  ///
+  /// On Linux, URLSession goes on watching for the moment a socket can be written to, which it must while
+  /// it connects, for as long as the connection's first request takes. An idle socket can always be
+  /// written to, so a quiet stream would keep half a processor busy. A second request on the same
+  /// connection begins without that watch; so the first one is a trifle. (Seen in Swift 6.3:
+  /// FoundationNetworking creates the write source of a socket and never drops it before the end.)
+  private func quietTransport() async throws(BelfryError) -> HTTPTransport {
+    let transport = HTTPTransport(connectionsLimit: 1)
+    // What is answered does not matter, only that it is.
+    let exchange = transport.open(
+      try bare(HTTPRequest(.get, "/healthz")), silenceSeconds: timing.answerSeconds,
+      limitBytes: ClientLimits.answerBytes)
+    _ = try await head(of: exchange)
+    _ = try await rest(of: exchange)
+    return transport
+  }
+
   // MARK: One exchange
 
-  private func identified(_ request: HTTPRequest) async throws(BelfryError) -> URLRequest {
+  /// The request without who is asking.
+  private func bare(_ request: HTTPRequest) throws(BelfryError) -> URLRequest {
     guard let url = request.url(below: baseURL) else {
       throw BelfryError(.protocol, "\(baseURL.absoluteString) is not an http or https URL")
     }
@@ -93,6 +113,11 @@ extension BelfryClient {
     result.httpBody = request.body
     if request.body != nil { result.setValue("application/json", forHTTPHeaderField: "Content-Type") }
     for (name, value) in request.headers { result.setValue(value, forHTTPHeaderField: name) }
+    return result
+  }
+
+  private func identified(_ request: HTTPRequest) async throws(BelfryError) -> URLRequest {
+    var result = try bare(request)
     result.setValue("Bearer \(try await checkedToken())", forHTTPHeaderField: "Authorization")
     if let account { result.setValue(account.text, forHTTPHeaderField: "Belfry-Account") }
     if let device { result.setValue(device.text, forHTTPHeaderField: "Belfry-Device") }
