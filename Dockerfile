@@ -3,24 +3,23 @@
 
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
-  && apt-get install --yes --no-install-recommends libhiredis-dev libmicrohttpd-dev libjwt-dev \
+  && apt-get install --yes --no-install-recommends \
+    libhiredis-dev libmicrohttpd-dev libjwt-dev libcurl4-openssl-dev \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /belfry
-# The manifest names all targets, those of the tests too; redis.conf becomes part of the executable.
-COPY Package.swift ./
-COPY config config
-COPY Sources Sources
-COPY Tests Tests
+# Less what .dockerignore names. The manifest wants the folders of all targets, those of the tests too.
+COPY . .
 # The C libraries come from the system, Swift's own go into the executable: the image below has no toolchain.
-RUN swift build --configuration release --product belfry --static-swift-stdlib \
+# Foundation's networking then has to be told of libcurl, which otherwise its own shared library names.
+RUN swift build --configuration release --product belfry --static-swift-stdlib -Xlinker -lcurl \
   && install "$(swift build --configuration release --static-swift-stdlib --show-bin-path)/belfry" /usr/local/bin/
 
 FROM debian:bookworm-slim
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends \
-    libhiredis0.14 libmicrohttpd12 libjwt0 libcurl4 redis-server ca-certificates curl tzdata \
+    libhiredis0.14 libmicrohttpd12 libjwt0 libcurl4 libstdc++6 redis-server ca-certificates curl tzdata \
   && rm -rf /var/lib/apt/lists/* \
-  && useradd --system --uid 10001 --no-create-home --home-dir /var/lib/belfry belfry \
+  && useradd --uid 10001 --no-create-home --home-dir /var/lib/belfry belfry \
   && install --directory --mode=0700 --owner=belfry --group=belfry /var/lib/belfry
 COPY --from=build /usr/local/bin/belfry /usr/local/bin/belfry
 
