@@ -25,7 +25,7 @@ import Testing
         var last = MessageID.zero
         for message in listener.messages {
           guard case .appended(let entry, let predecessor) = message else { throw Unexpected(message) }
-          #expect(predecessor == last && entry.id > last)
+          try #require(predecessor == last && entry.id > last)
           last = entry.id
         }
         let heard = listener.messages.compactMap(\.entry)
