@@ -26,8 +26,7 @@ final class EventStream: @unchecked Sendable {
   init(port: UInt16, path: String = "/v1/notifications/stream", headers: [String: String], reads: Bool = true)
     throws
   {
-    wire = try Wire(port: port, timeoutSeconds: 60)
-    if !reads { wire.setReceiveBuffer(bytes: 4_096) }
+    wire = try Wire(port: port, timeoutSeconds: 60, receiveBytes: reads ? nil : 16_384)
     try wire.writeRequest("GET", path, headers: headers)
     let head = try wire.readHead()
     status = head.status

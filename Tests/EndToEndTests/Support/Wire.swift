@@ -11,8 +11,13 @@ final class Wire: @unchecked Sendable {
   private let descriptor: Int32
   private var buffered: [UInt8] = []
 
-  init(port: UInt16, timeoutSeconds: Int = 20) throws {
+  /// - Parameter receiveBytes: room in the kernel for what the test does not read. Given before the
+  ///   connection is made: a window that shrinks afterwards makes it crawl.
+  init(port: UInt16, timeoutSeconds: Int = 20, receiveBytes: Int32? = nil) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    if var size = receiveBytes {
+      unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
@@ -35,12 +40,6 @@ final class Wire: @unchecked Sendable {
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
   }
 
-  /// Room in the kernel for what the test does not read.
-  func setReceiveBuffer(bytes: Int32) {
-    var size = bytes
-    unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
-  }
-
   /// Ends the connection both ways at once, from whichever thread.
   func cut() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
@@ -52,7 +51,8 @@ final class Wire: @unchecked Sendable {
     var offset = 0
     while offset < bytes.count {
       let count = unsafe bytes.withUnsafeBytes {
-        unsafe send(descriptor, $0.baseAddress! + offset, bytes.count - offset, Int32(MSG_NOSIGNAL))
+        unsafe send(
+          descriptor, $0.baseAddress?.advanced(by: offset), bytes.count - offset, Int32(MSG_NOSIGNAL))
       }
       guard count > 0 else { throw Failure(description: "cannot write: errno \(errno)") }
       offset += count
