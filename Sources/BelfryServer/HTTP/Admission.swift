@@ -63,6 +63,8 @@ struct Admission {
 extension Route.Body {
   /// Some clients name no type; what they send is then read as what the route takes.
   fileprivate func accepts(_ contentType: String) -> Bool {
+    // As nearly everybody writes it.
+    if contentType == mediaType { return true }
     let type = contentType.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
     return switch self {
     case .none: true

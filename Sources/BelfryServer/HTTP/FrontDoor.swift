@@ -94,8 +94,6 @@ final class FrontDoor: HTTPHandler {
     services.counts.count(status: reply.status)
     var headers = reply.headers
     if let type = reply.contentType { headers.append(("Content-Type", type)) }
-    // Otherwise a client with more to ask would ask it here, and the end would never come.
-    if services.isDraining { headers.append(("Connection", "close")) }
     return HTTPResponse(status: reply.status, headers: headers, body: reply.body)
   }
 }
