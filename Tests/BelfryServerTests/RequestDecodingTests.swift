@@ -124,6 +124,7 @@ import Testing
       Wrong(send, "fromClientType", [text(Limits.clientTypeBytes + 1)]),
       Wrong(send, "body", [text(Limits.bodyBytes + 1)]), Wrong(send, "ext", [text(Limits.extBytes + 1)]),
       Wrong(send, "pushContent", [text(Limits.pushContentCharacters + 1)]),
+      Wrong(send, "pushContent", ["\"e" + String(repeating: "\u{301}", count: 10_000) + "\""]),
       Wrong(send, "env", [text(Limits.envBytes + 1)]),
       Wrong(send, "callbackExt", [text(Limits.callbackExtBytes + 1)]),
       Wrong(send, "attach", [text(Limits.attachBytes), deep, "99999999999999999999", "1e999"]),
