@@ -87,6 +87,6 @@ let package = Package(
     // What the client and the command line are tested against, where a real broker cannot be made to misbehave.
     .target(name: "ScriptedServer", path: "Tests/ScriptedServer", swiftSettings: rules),
     tests("BelfryClientTests", ["BelfryClient", "ScriptedServer"]),
-    tests("BelfryCommandTests", ["belfry", "BelfryClient", "ScriptedServer"]),
+    tests("BelfryCommandTests", ["belfry", "BelfryClient", "BelfryServer", "ScriptedServer"]),
   ]
 )

@@ -1,0 +1,133 @@
+import BelfryServer
+import Foundation
+import Glibc
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct ServeAndTokenTests {
+  /// Gives the body a data folder with a secret in it, and removes it afterwards.
+  private func withFolder(mode: Int = 0o600, _ body: (String) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("belfry-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let secret = folder.appendingPathComponent("secret").path
+    let isMade = FileManager.default.createFile(
+      atPath: secret, contents: Data("0123456789abcdef0123456789abcdef\n".utf8),
+      attributes: [.posixPermissions: mode])
+    try #require(isMade)
+    try body(folder.path)
+  }
+
+  private let signer = TokenSigner(secret: Array("0123456789abcdef0123456789abcdef".utf8))
+
+  @Test func `a token is what was asked for, and lasts a day`() throws {
+    try withFolder { folder in
+      let begin = Int64(Date().timeIntervalSince1970)
+      let outcome = try Executable(token: nil).run("token", "--data", folder, "--sub", "alice")
+      #expect(outcome.code == 0)
+      #expect(outcome.err.isEmpty)
+      let token = outcome.out.trimmingCharacters(in: .newlines)
+      let claims = try signer.verify(token, nowSeconds: begin)
+      #expect(claims.subject == "alice")
+      #expect(claims.role == .user)
+      #expect((begin + 86_400...begin + 86_460).contains(claims.expiresAtSeconds))
+
+      let other = try Executable(token: nil).run(
+        "token", "--data", folder, "--sub", "the billing system", "--role", "app", "--device", "d1", "--ttl",
+        "60", "--json")
+      let fields = try JSONDecoder().decode([String: String].self, from: Data(other.out.utf8))
+      let app = try signer.verify(try #require(fields["token"]), nowSeconds: begin)
+      #expect(app.subject == "the billing system")
+      #expect(app.role == .app)
+      #expect(app.device?.text == "d1")
+      #expect((begin + 60...begin + 120).contains(app.expiresAtSeconds))
+    }
+  }
+
+  @Test(arguments: [
+    ["--sub", "not an accid"], ["--sub", "a", "--role", "root"], ["--sub", "a", "--ttl", "0"],
+    ["--sub", "a", "--ttl", "forever"], ["--sub", "a", "--device", "a b"], [],
+  ])
+  func `wrong words mint nothing`(words: [String]) throws {
+    try withFolder { folder in
+      let outcome = try Executable(token: nil).run(["token", "--data", folder] + words)
+      #expect(outcome.code == 2)
+      #expect(outcome.out.isEmpty)
+    }
+  }
+
+  @Test func `a secret that others may read mints nothing`() throws {
+    try withFolder(mode: 0o644) { folder in
+      for words in [
+        ["token", "--data", folder, "--sub", "a"],
+        ["serve", "--data", folder, "--redis", "redis://localhost"],
+      ] {
+        let outcome = try Executable(token: nil).run(words)
+        #expect(outcome.code == 1)
+        #expect(outcome.out.isEmpty)
+        #expect(outcome.err.contains("secretUnusable"))
+        #expect(!outcome.err.contains("0123456789abcdef"))
+      }
+    }
+  }
+
+  @Test(arguments: [
+    (["--listen", "nowhere"], "invalidValue"), (["--loops", "0"], "invalidValue"),
+    (["--config", "/nonexistent/belfry.json"], "unreadableFile"),
+    (["--redis", "http://localhost"], "invalidValue"),
+    (["--listen", "192.0.2.1:80", "--redis", "redis://localhost"], "cannotListen"),
+  ])
+  func `serve refuses to start and says why`(words: [String], code: String) throws {
+    try withFolder { folder in
+      let outcome = try Executable(token: nil).run(["serve", "--data", folder] + words)
+      #expect(outcome.code == 1)
+      #expect(outcome.err.hasPrefix("belfry: \(code): "), "\(outcome.err)")
+    }
+  }
+
+  /// Nobody listens where its Redis should be, and it starts all the same.
+  @Test func `a second signal ends it at once`() throws {
+    try withFolder { folder in
+      let (process, _, log) = try Executable(token: nil).process(
+        ["serve", "--data", folder, "--listen", "127.0.0.1:0", "--redis", "unix://\(folder)/none"])
+      defer { process.terminate() }
+      let line = String(decoding: log.availableData, as: UTF8.self)
+      let address = try #require(line.split(separator: " ").first { $0.hasPrefix("address=127.0.0.1:") })
+      let port = try #require(address.split(separator: ":").last.flatMap { UInt16($0) })
+      // A request that does not end: draining waits for it.
+      let request = try UnfinishedRequest(port: port)
+      defer { request.close() }
+      process.terminate()
+      while !String(decoding: log.availableData, as: UTF8.self).contains("draining") {}
+      process.terminate()
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 128 + SIGTERM)
+    }
+  }
+}
+
+/// A connection on which a request has begun.
+private struct UnfinishedRequest {
+  private let descriptor: Int32
+
+  init(port: UInt16) throws {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let connected = unsafe withUnsafePointer(to: &address) {
+      unsafe connect(
+        descriptor, UnsafeRawPointer($0).assumingMemoryBound(to: sockaddr.self),
+        socklen_t(MemoryLayout<sockaddr_in>.size))
+    }
+    try #require(connected == 0)
+    let text = "GET /healthz HTTP/1.1\r\n\r\nGET /healthz HTTP/1.1\r\n"
+    try #require(unsafe send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL)) == text.utf8.count)
+    // The first request's answer says that the second's beginning has arrived, too.
+    var byte: UInt8 = 0
+    try #require(unsafe recv(descriptor, &byte, 1, 0) == 1)
+  }
+
+  func close() { Glibc.close(descriptor) }
+}
