@@ -10,8 +10,7 @@ WORKDIR /belfry
 # Less what .dockerignore names. The manifest wants the folders of all targets, those of the tests too.
 COPY . .
 # The C libraries come from the system, Swift's own go into the executable: the image below has no toolchain.
-# Foundation's networking then has to be told of libcurl, which otherwise its own shared library names.
-RUN swift build --configuration release --product belfry --static-swift-stdlib -Xlinker -lcurl \
+RUN swift build --configuration release --product belfry --static-swift-stdlib \
   && install "$(swift build --configuration release --static-swift-stdlib --show-bin-path)/belfry" /usr/local/bin/
 
 FROM debian:bookworm-slim

@@ -33,6 +33,7 @@ let package = Package(
     .systemLibrary(name: "CHiredis"),
     .systemLibrary(name: "CMicroHTTPD"),
     .systemLibrary(name: "CJWT"),
+    .systemLibrary(name: "CCurl"),
 
     module("BelfryModel"),
     module("BelfryLoop", ["CLinux"]),
@@ -48,7 +49,7 @@ let package = Package(
         "CLinux",
       ],
       resources: [.embedInCode("Embedded/redis.conf")]),
-    module("BelfryClient", ["BelfryModel"]),
+    module("BelfryClient", ["BelfryModel", "CCurl"]),
     .executableTarget(
       name: "belfry",
       dependencies: ["BelfryServer", "BelfryClient", "BelfryModel", "BelfryLoop"], swiftSettings: rules),

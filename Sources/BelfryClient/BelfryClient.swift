@@ -20,8 +20,10 @@ public struct BelfryClient: Sendable {
   public var attemptsLimit = 3
 
   let token: TokenProvider
-  /// For everything that is answered at once; streams and long polls have connections of their own.
+  /// For everything that is answered at once.
   let requests: HTTPTransport
+  /// For streams and long polls, which so never take the connections that requests need.
+  let streams: HTTPTransport
   package var timing = ClientTiming()
 
   public init(
@@ -32,6 +34,7 @@ public struct BelfryClient: Sendable {
     self.device = device
     self.token = token
     requests = HTTPTransport(connectionsLimit: ClientLimits.requestConnections)
+    streams = HTTPTransport(connectionsLimit: ClientLimits.streamConnections)
   }
 
   public init(baseURL: URL, token: String, account: AccountID? = nil, device: DeviceID? = nil) {

@@ -3,15 +3,18 @@ enum ClientLimits {
   /// An answer to a request. The largest honest one is a page of 500 notifications at all their limits,
   /// about 30 MB.
   static let answerBytes = 64 * 1_024 * 1_024
-  /// What a stream may be ahead of the loop that consumes it. URLSession cannot be told to stop reading
-  /// (on Linux a suspended task goes on filling memory), so beyond this the client hangs up and resumes
-  /// at its cursor once the loop has caught up.
-  static let streamAheadBytes = 4 * 1_024 * 1_024
+  /// What has arrived in one exchange and was not taken yet. Beyond this the client stops reading, and TCP
+  /// makes the broker wait: a loop that is slow, or stands still, holds no more memory than this.
+  static let untakenBytes = 256 * 1_024
+  /// An answer's status line and headers. libcurl bounds each line, not their sum.
+  static let headBytes = 64 * 1_024
   /// One line of a stream, and the data of one event. A notification at all its limits, every character
   /// of it escaped, stays under 200 KiB.
   static let eventBytes = 1_024 * 1_024
   /// Connections for requests. More at once wait in line.
   static let requestConnections = 32
+  /// Streams and long polls of one client and its copies, one connection each.
+  static let streamConnections = 1_024
   /// A broker that asks for more patience than this is asked again sooner: the header may be garbage.
   static let retryAfterSeconds = 300
   /// What a single request waits between its own tries; longer waits are the caller's to decide on.

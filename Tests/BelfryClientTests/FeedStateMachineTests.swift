@@ -106,16 +106,6 @@ import Testing
     #expect(machine.next() == .end(nil))
   }
 
-  @Test func `hanging up to catch up is nobody's business`() throws {
-    var machine = connected()
-    machine.received(event(1), random: 0)
-    machine.ended(.hungUp, random: 0)
-    #expect(try handedOut(machine.next()) == .notification(try Wire.decoded(1), cursor: "c1"))
-    #expect(machine.next() == .connect(after: "c1"))
-    machine.connected()
-    #expect(machine.next() == .read)
-  }
-
   @Test func `an event without end ends the feed rather than asking for it for ever`() {
     var machine = connected()
     machine.received(Data(repeating: UInt8(ascii: "x"), count: ClientLimits.eventBytes + 1), random: 0)

@@ -60,9 +60,8 @@ import Testing
     #expect(policy.decide(.failed(refusal), random: 0) == .reconnect(after: .zero))
   }
 
-  @Test func `a kick without retry ends, the client's own hanging up does not wait`() {
+  @Test func `a kick without retry ends`() {
     var policy = ReconnectPolicy(backoff: backoff)
     #expect(policy.decide(.kicked(retry: false), random: 0) == .end(nil))
-    #expect(policy.decide(.hungUp, random: 1) == .reconnect(after: .zero))
   }
 }

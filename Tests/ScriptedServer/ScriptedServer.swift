@@ -48,14 +48,14 @@ extension Step {
 }
 
 /// A tiny HTTP server that does what a script says: for behaviour that a real broker shows rarely, such as
-/// hanging up in the middle of an event. One connection, one request; beside it, as a broker does, it tells
-/// whoever asks that it is well, which no script sees.
+/// hanging up in the middle of an event. One connection, one request.
 package final class ScriptedServer: Sendable {
   package typealias Script = @Sendable (_ request: ScriptedRequest, _ number: Int) -> [Step]
 
   private struct State {
     var requests: [ScriptedRequest] = []
     var open = 0
+    var stepsDone = 0
   }
 
   package let port: UInt16
@@ -80,6 +80,8 @@ package final class ScriptedServer: Sendable {
 
   package var url: URL { URL(string: "http://127.0.0.1:\(port)") ?? URL(fileURLWithPath: "/") }
   package var requests: [ScriptedRequest] { state.withLock { $0.requests } }
+  /// Steps of all connections that are over: a write that the other side does not read is not.
+  package var stepsDone: Int { state.withLock { $0.stepsDone } }
   /// Connections that are open now.
   package var openConnections: Int { state.withLock { $0.open } }
 
@@ -89,12 +91,7 @@ package final class ScriptedServer: Sendable {
       connection.close()
       state.withLock { $0.open -= 1 }
     }
-    var request = connection.readRequest()
-    while let asked = request, asked.target.hasSuffix("/healthz") {
-      guard connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") else { return }
-      request = connection.readRequest()
-    }
-    guard let request else { return }
+    guard let request = connection.readRequest() else { return }
     let number = state.withLock { state in
       state.requests.append(request)
       return state.requests.count
@@ -109,6 +106,7 @@ package final class ScriptedServer: Sendable {
       case .hold: connection.waitForHangUp()
       case .reset: return connection.reset()
       }
+      state.withLock { $0.stepsDone += 1 }
     }
   }
 }

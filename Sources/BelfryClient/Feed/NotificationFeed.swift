@@ -80,7 +80,6 @@ public struct NotificationFeed: AsyncSequence, Sendable {
       let random = Double.random(in: 0..<1)
       switch await exchange?.next() {
       case .body(let bytes): machine.received(bytes, random: random)
-      case .end(.tooFarAhead): machine.ended(.hungUp, random: random)
       case .end(let failure): machine.ended(.failed(client.error(failure)), random: random)
       case .head: break
       case nil: machine.ended(.failed(client.error(nil)), random: random)

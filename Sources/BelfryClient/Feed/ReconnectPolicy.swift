@@ -6,8 +6,6 @@ struct ReconnectPolicy: Sendable {
     case failed(BelfryError)
     /// The broker said goodbye.
     case kicked(retry: Bool)
-    /// The client hung up, to let its consumer catch up.
-    case hungUp
   }
 
   enum Decision: Sendable, Hashable {
@@ -34,8 +32,6 @@ struct ReconnectPolicy: Sendable {
 
   mutating func decide(_ ending: Ending, random: Double) -> Decision {
     switch ending {
-    case .hungUp:
-      return .reconnect(after: .zero)
     case .kicked(retry: false):
       return .end(nil)
     case .kicked(retry: true):

@@ -16,8 +16,6 @@ struct HTTPHead: Sendable, Hashable {
 /// Why an exchange ended before its answer was complete.
 enum ExchangeFailure: Error, Sendable, Hashable {
   case cancelled
-  /// More arrived than was taken; see ``ClientLimits/streamAheadBytes``.
-  case tooFarAhead
   /// The connection could not be made, broke, or was silent too long; in words.
   case lost(String)
 }
@@ -30,32 +28,37 @@ enum ExchangePart: Sendable, Hashable {
   case end(ExchangeFailure?)
 }
 
-/// Carries the parts of one exchange from URLSession's queue to the one task that takes them. Holds at
-/// most `limitBytes` of body.
+/// Carries the parts of one exchange from the transport's thread to the one task that takes them. What waits
+/// in it is bounded: the thread is told to hold the rest back.
 final class ExchangeInbox: Sendable {
+  /// What became of a part that was put.
+  enum Outcome: Sendable { case taken, refusedFull, refusedEnded }
+
   fileprivate struct State {
-    var parts: [ExchangePart] = []
-    var bodyBytes = 0
-    var ended = false
+    var head: HTTPHead?
+    var body = Data()
+    var end: ExchangePart?
+    /// A part was refused, and whoever put it waits for room.
+    var owesRoom = false
     var waiter: CheckedContinuation<Void, Never>?
   }
 
   private let limitBytes: Int
   private let state = Mutex(State())
 
+  /// - Parameter limitBytes: with as many or more in it, it takes no more. One part may exceed it.
   init(limitBytes: Int) { self.limitBytes = limitBytes }
 
-  /// False when there is no use in more: the exchange has ended, or with this part became too long.
   @discardableResult
-  func put(_ part: ExchangePart) -> Bool {
-    let (waiter, goesOn) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Bool) in
-      guard !state.ended else { return (nil, false) }
-      state.append(part, limitBytes: limitBytes)
+  func put(_ part: ExchangePart) -> Outcome {
+    let (waiter, outcome) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Outcome) in
+      let outcome = state.append(part, limitBytes: limitBytes)
+      guard outcome == .taken else { return (nil, outcome) }
       defer { state.waiter = nil }
-      return (state.waiter, !state.ended)
+      return (state.waiter, outcome)
     }
     waiter?.resume()
-    return goesOn
+    return outcome
   }
 
   /// The next part, waiting for it. After the end: the end again. By one task at a time.
@@ -65,7 +68,7 @@ final class ExchangeInbox: Sendable {
         if let part = state.withLock({ $0.removeFirst() }) { return part }
         await withCheckedContinuation { continuation in
           let resumesNow = state.withLock { state in
-            guard state.parts.isEmpty else { return true }
+            guard state.isEmpty else { return true }
             state.waiter = continuation
             return false
           }
@@ -76,33 +79,47 @@ final class ExchangeInbox: Sendable {
       put(.end(.cancelled))
     }
   }
+
+  /// True once for each refusal, when there is room again.
+  func hasRoomAgain() -> Bool {
+    state.withLock { state in
+      guard state.owesRoom, state.body.count < limitBytes else { return false }
+      state.owesRoom = false
+      return true
+    }
+  }
 }
 
 extension ExchangeInbox.State {
-  fileprivate mutating func append(_ part: ExchangePart, limitBytes: Int) {
+  fileprivate var isEmpty: Bool { head == nil && body.isEmpty && end == nil }
+
+  fileprivate mutating func append(_ part: ExchangePart, limitBytes: Int) -> ExchangeInbox.Outcome {
+    guard end == nil else { return .refusedEnded }
     switch part {
-    case .head:
-      parts.append(part)
+    case .head(let arrived):
+      head = arrived
     case .body(let data):
-      guard bodyBytes + data.count <= limitBytes else {
-        parts.append(.end(.tooFarAhead))
-        ended = true
-        return
+      guard body.count < limitBytes else {
+        owesRoom = true
+        return .refusedFull
       }
-      bodyBytes += data.count
-      parts.append(part)
+      body += data
     case .end:
-      parts.append(part)
-      ended = true
+      end = part
     }
+    return .taken
   }
 
   fileprivate mutating func removeFirst() -> ExchangePart? {
-    guard let first = parts.first else { return nil }
-    // The end stays, for whoever asks again.
-    if case .end = first { return first }
-    parts.removeFirst()
-    if case .body(let data) = first { bodyBytes -= data.count }
-    return first
+    if let arrived = head {
+      head = nil
+      return .head(arrived)
+    }
+    guard body.isEmpty else {
+      defer { body = Data() }
+      return .body(body)
+    }
+    // It stays, for whoever asks again.
+    return end
   }
 }

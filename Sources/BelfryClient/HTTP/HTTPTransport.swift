@@ -1,123 +1,47 @@
 import Foundation
-import FoundationNetworking
 import Synchronization
 
-/// A URLSession and what it delivers. The session goes when the transport does, that is with the last
-/// client and the last open exchange that hold it; URLSession itself would stay until told to go.
+/// Connections to the broker and what goes over them. They close when the transport goes, that is with the
+/// last client and the last open exchange that hold it.
 final class HTTPTransport: Sendable {
-  private let session: URLSession
-  private let router: ExchangeRouter
+  fileprivate let thread: CurlThread
+  private let opened = Atomic<UInt64>(0)
 
-  init(connectionsLimit: Int) {
-    let configuration = URLSessionConfiguration.ephemeral
-    configuration.httpMaximumConnectionsPerHost = connectionsLimit
-    configuration.urlCache = nil
-    configuration.httpCookieStorage = nil
-    configuration.urlCredentialStorage = nil
-    router = ExchangeRouter()
-    session = URLSession(configuration: configuration, delegate: router, delegateQueue: nil)
-  }
+  init(connectionsLimit: Int) { thread = CurlThread(connectionsLimit: connectionsLimit) }
 
-  deinit { session.invalidateAndCancel() }
+  deinit { thread.end() }
 
-  /// - Parameter silenceSeconds: ends the exchange when nothing arrives for so long.
-  func open(_ request: URLRequest, silenceSeconds: Double, limitBytes: Int) -> HTTPExchange {
-    var request = request
-    request.timeoutInterval = silenceSeconds
-    let task = session.dataTask(with: request)
-    let inbox = ExchangeInbox(limitBytes: limitBytes)
-    router.route(task.taskIdentifier, to: inbox)
-    task.resume()
-    return HTTPExchange(transport: self, task: task, inbox: inbox)
+  /// - Parameter silenceSeconds: ends the exchange when nothing moves for so long, from the look-up of the
+  ///   broker's name on.
+  func open(_ request: HTTPRequest, at url: URL, silenceSeconds: Double) -> HTTPExchange {
+    let inbox = ExchangeInbox(limitBytes: ClientLimits.untakenBytes)
+    let number = opened.add(1, ordering: .relaxed).newValue
+    thread.send(
+      .begin(
+        CurlThread.Beginning(
+          number: number, request: request, url: url.absoluteString, silence: .seconds(silenceSeconds),
+          inbox: inbox)))
+    return HTTPExchange(transport: self, number: number, inbox: inbox)
   }
 }
 
 /// One request on its way, and its answer as it arrives. Letting go of it cancels it.
 final class HTTPExchange: Sendable {
   private let transport: HTTPTransport
-  private let task: URLSessionDataTask
+  private let number: UInt64
   private let inbox: ExchangeInbox
 
-  fileprivate init(transport: HTTPTransport, task: URLSessionDataTask, inbox: ExchangeInbox) {
+  fileprivate init(transport: HTTPTransport, number: UInt64, inbox: ExchangeInbox) {
     self.transport = transport
-    self.task = task
+    self.number = number
     self.inbox = inbox
   }
 
-  deinit { task.cancel() }
+  deinit { transport.thread.send(.cancel(number)) }
 
-  func next() async -> ExchangePart { await inbox.take() }
-}
-
-/// Hands what the session delivers to the exchange it belongs to.
-private final class ExchangeRouter: NSObject, URLSessionDataDelegate, Sendable {
-  private let inboxes = Mutex<[Int: ExchangeInbox]>([:])
-
-  func route(_ identifier: Int, to inbox: ExchangeInbox) {
-    inboxes.withLock { $0[identifier] = inbox }
-  }
-
-  private func inbox(of task: URLSessionTask) -> ExchangeInbox? {
-    inboxes.withLock { $0[task.taskIdentifier] }
-  }
-
-  private func finish(_ task: URLSessionTask, _ failure: ExchangeFailure?) {
-    inboxes.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.put(.end(failure))
-  }
-
-  func urlSession(
-    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
-    completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
-  ) {
-    guard let response = response as? HTTPURLResponse else { return completionHandler(.cancel) }
-    var headers: [String: String] = [:]
-    for (name, value) in response.allHeaderFields {
-      headers["\(name)".lowercased()] = "\(value)"
-    }
-    inbox(of: dataTask)?.put(.head(HTTPHead(status: response.statusCode, headers: headers)))
-    completionHandler(.allow)
-  }
-
-  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-    if inbox(of: dataTask)?.put(.body(data)) != true { dataTask.cancel() }
-  }
-
-  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-    finish(task, error.map(ExchangeFailure.init))
-  }
-
-  /// Belfry never redirects, and following would hand the token to whoever the answer names.
-  func urlSession(
-    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-    newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
-  ) {
-    completionHandler(nil)
-  }
-
-  /// A proxy's Basic or Digest challenge. Its answer has already been delivered whole; on Linux, left to
-  /// its default handling, the task would never complete.
-  func urlSession(
-    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
-    completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-  ) {
-    finish(task, nil)
-    completionHandler(.cancelAuthenticationChallenge, nil)
-    task.cancel()
-  }
-}
-
-extension ExchangeFailure {
-  fileprivate init(_ error: any Error) {
-    guard let error = error as? URLError else {
-      self = .lost("\(error)")
-      return
-    }
-    switch error.code {
-    case .cancelled: self = .cancelled
-    case .timedOut: self = .lost("nothing was heard for too long")
-    default:
-      let words = error.userInfo[NSLocalizedDescriptionKey] as? String
-      self = .lost(words ?? "error \(error.code.rawValue)")
-    }
+  func next() async -> ExchangePart {
+    let part = await inbox.take()
+    if inbox.hasRoomAgain() { transport.thread.send(.resume(number)) }
+    return part
   }
 }

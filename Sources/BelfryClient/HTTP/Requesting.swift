@@ -1,5 +1,4 @@
 import Foundation
-import FoundationNetworking
 
 // From a request to its decoded answer: identity, tries, refusals.
 
@@ -50,10 +49,9 @@ extension BelfryClient {
   }
 
   private func attempt(_ request: HTTPRequest) async throws(BelfryError) -> Data {
-    let transport = request.holdSeconds > 0 ? try await quietTransport() : requests
-    let exchange = transport.open(
-      try await identified(request), silenceSeconds: timing.answerSeconds + request.holdSeconds,
-      limitBytes: ClientLimits.answerBytes)
+    let exchange = try await open(
+      request, over: request.holdSeconds > 0 ? streams : requests,
+      silenceSeconds: timing.answerSeconds + request.holdSeconds)
     let head = try await head(of: exchange)
     let body = try await rest(of: exchange)
     guard (200...299).contains(head.status) else { throw BelfryError(head, body: body) }
@@ -71,9 +69,7 @@ extension BelfryClient {
       }
       request.headers["Last-Event-ID"] = cursor
     }
-    let exchange = try await quietTransport().open(
-      try await identified(request), silenceSeconds: timing.streamSilenceSeconds,
-      limitBytes: ClientLimits.streamAheadBytes)
+    let exchange = try await open(request, over: streams, silenceSeconds: timing.streamSilenceSeconds)
     let head = try await head(of: exchange)
     guard head.status == 200 else { throw BelfryError(head, body: try await rest(of: exchange)) }
     guard head.mediaType == "text/event-stream" else {
@@ -83,45 +79,23 @@ extension BelfryClient {
     return exchange
   }
 
-  /// A transport with one connection that is made already, for what stays silent for long.
-  ///
-  /// On Linux, URLSession goes on watching for the moment a socket can be written to, which it must while
-  /// it connects, for as long as the connection's first request takes. An idle socket can always be
-  /// written to, so a quiet stream would keep half a processor busy. A second request on the same
-  /// connection begins without that watch; so the first one is a trifle. (Seen in Swift 6.3:
-  /// FoundationNetworking creates the write source of a socket and never drops it before the end.)
-  private func quietTransport() async throws(BelfryError) -> HTTPTransport {
-    let transport = HTTPTransport(connectionsLimit: 1)
-    // What is answered does not matter, only that it is.
-    let exchange = transport.open(
-      try bare(HTTPRequest(.get, "/healthz")), silenceSeconds: timing.answerSeconds,
-      limitBytes: ClientLimits.answerBytes)
-    _ = try await head(of: exchange)
-    _ = try await rest(of: exchange)
-    return transport
-  }
-
   // MARK: One exchange
 
-  /// The request without who is asking.
-  private func bare(_ request: HTTPRequest) throws(BelfryError) -> URLRequest {
+  /// Adds who asks.
+  private func open(
+    _ request: HTTPRequest, over transport: HTTPTransport, silenceSeconds: Double
+  ) async throws(BelfryError) -> HTTPExchange {
     guard let url = request.url(below: baseURL) else {
       throw BelfryError(.protocol, "\(baseURL.absoluteString) is not an http or https URL")
     }
-    var result = URLRequest(url: url)
-    result.httpMethod = request.method.rawValue
-    result.httpBody = request.body
-    if request.body != nil { result.setValue("application/json", forHTTPHeaderField: "Content-Type") }
-    for (name, value) in request.headers { result.setValue(value, forHTTPHeaderField: name) }
-    return result
-  }
-
-  private func identified(_ request: HTTPRequest) async throws(BelfryError) -> URLRequest {
-    var result = try bare(request)
-    result.setValue("Bearer \(try await checkedToken())", forHTTPHeaderField: "Authorization")
-    if let account { result.setValue(account.text, forHTTPHeaderField: "Belfry-Account") }
-    if let device { result.setValue(device.text, forHTTPHeaderField: "Belfry-Device") }
-    return result
+    var request = request
+    if request.body != nil, request.headers["Content-Type"] == nil {
+      request.headers["Content-Type"] = "application/json"
+    }
+    request.headers["Authorization"] = "Bearer \(try await checkedToken())"
+    request.headers["Belfry-Account"] = account?.text
+    request.headers["Belfry-Device"] = device?.text
+    return transport.open(request, at: url, silenceSeconds: silenceSeconds)
   }
 
   private func checkedToken() async throws(BelfryError) -> String {
@@ -159,7 +133,9 @@ extension BelfryClient {
       case .end(let failure): throw error(failure)
       case .head: continue
       }
-      guard body.count <= ClientLimits.answerBytes else { throw error(.tooFarAhead) }
+      guard body.count <= ClientLimits.answerBytes else {
+        throw BelfryError(.protocol, "the answer is longer than \(ClientLimits.answerBytes) bytes")
+      }
     }
   }
 
@@ -167,8 +143,6 @@ extension BelfryClient {
     switch failure {
     case nil: BelfryError(.transport, "\(baseURL.absoluteString) hung up without an answer")
     case .cancelled: .taskCancelled
-    case .tooFarAhead:
-      BelfryError(.protocol, "the answer is longer than \(ClientLimits.answerBytes) bytes")
     case .lost(let words): BelfryError(.transport, "\(baseURL.absoluteString): \(words)")
     }
   }

@@ -1,0 +1,170 @@
+import CCurl
+import Glibc
+import Synchronization
+
+/// One thread on which libcurl carries all transfers of a transport, asleep while nothing arrives. Others
+/// only leave commands for it, and wake it.
+@safe final class CurlThread: Sendable {
+  struct Beginning: Sendable {
+    var number: UInt64
+    var request: HTTPRequest
+    var url: String
+    var silence: Duration
+    var inbox: ExchangeInbox
+  }
+
+  /// A number that is not known, since its transfer has ended, is passed over.
+  enum Command: Sendable {
+    case begin(Beginning)
+    case resume(UInt64)
+    case cancel(UInt64)
+  }
+
+  private struct Mailbox {
+    var commands: [Command] = []
+    var isRunning = false
+    var isEnding = false
+  }
+
+  /// Once for the process, before anything else of libcurl's.
+  private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_SSL)) == CURLE_OK
+
+  // SAFETY: used by the thread alone, but for curl_multi_wakeup, which any thread may call at any time.
+  // Released when neither the thread nor a transport holds this object, and so nobody can use it.
+  private nonisolated(unsafe) let multi: UnsafeMutableRawPointer?
+  private let mailbox = Mutex(Mailbox())
+
+  init(connectionsLimit: Int) {
+    unsafe multi = Self.isLibraryReady ? curl_multi_init() : nil
+    // More wait in line, and as many are kept for the next request.
+    unsafe multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, connectionsLimit)
+    unsafe multi_set_long(multi, CURLMOPT_MAXCONNECTS, connectionsLimit)
+  }
+
+  deinit { unsafe curl_multi_cleanup(multi) }
+
+  func send(_ command: Command) {
+    let isRunning = mailbox.withLock { mailbox in
+      // The first command starts the thread: a client that never streams needs none for streams.
+      if !mailbox.isRunning { mailbox.isRunning = start() }
+      if mailbox.isRunning { mailbox.commands.append(command) }
+      return mailbox.isRunning
+    }
+    if isRunning {
+      unsafe curl_multi_wakeup(multi)
+    } else if case .begin(let beginning) = command {
+      beginning.inbox.put(.end(.lost("there is no memory or no thread to be had")))
+    }
+  }
+
+  /// Ends the thread, and cancels what it still carries.
+  func end() {
+    mailbox.withLock { $0.isEnding = true }
+    unsafe curl_multi_wakeup(multi)
+  }
+
+  private func start() -> Bool {
+    guard unsafe multi != nil else { return false }
+    // Signals are for the program's own threads: none interrupts this one.
+    var all = sigset_t()
+    var before = sigset_t()
+    unsafe sigfillset(&all)
+    unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
+    defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+
+    var created = pthread_t()
+    let retained = unsafe Unmanaged.passRetained(self)
+    guard unsafe pthread_create(&created, nil, runCurlThread, retained.toOpaque()) == 0 else {
+      unsafe retained.release()
+      return false
+    }
+    pthread_detach(created)
+    return true
+  }
+
+  // MARK: On the thread
+
+  fileprivate func run() {
+    var transfers: [UInt64: CurlTransfer] = [:]
+    while let commands = takeCommands() {
+      for command in commands { follow(command, &transfers) }
+      var runningCount: Int32 = 0
+      var code = unsafe curl_multi_perform(multi, &runningCount)
+      finishCompleted(&transfers)
+      let sleep = finishSilent(&transfers)
+      if code == CURLM_OK { code = unsafe curl_multi_poll(multi, nil, 0, sleep, nil) }
+      if code != CURLM_OK {
+        // There is no memory, or no descriptors. Whoever asked tries again after a pause; this loop must not.
+        let words = unsafe String(cString: curl_multi_strerror(code))
+        for transfer in transfers.values { finish(transfer, .lost(words), &transfers) }
+      }
+    }
+    for transfer in transfers.values { finish(transfer, .cancelled, &transfers) }
+  }
+
+  /// Nil when it is over.
+  private func takeCommands() -> [Command]? {
+    mailbox.withLock { mailbox in
+      guard !mailbox.isEnding else { return nil }
+      defer { mailbox.commands = [] }
+      return mailbox.commands
+    }
+  }
+
+  private func follow(_ command: Command, _ transfers: inout [UInt64: CurlTransfer]) {
+    switch command {
+    case .begin(let beginning):
+      guard let transfer = CurlTransfer(beginning),
+        unsafe curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
+      else {
+        beginning.inbox.put(.end(.lost("there is no memory to be had")))
+        return
+      }
+      transfers[beginning.number] = transfer
+    case .resume(let number):
+      transfers[number]?.resume()
+    case .cancel(let number):
+      if let transfer = transfers[number] { finish(transfer, .cancelled, &transfers) }
+    }
+  }
+
+  private func finishCompleted(_ transfers: inout [UInt64: CurlTransfer]) {
+    var result = CURLE_OK
+    while let context = unsafe multi_next_finished(multi, &result) {
+      // SAFETY: the context of each transfer is the transfer, which `transfers` holds until it is finished.
+      let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+      finish(transfer, transfer.failure(result), &transfers)
+    }
+  }
+
+  /// Returns for how many milliseconds libcurl may sleep at most, should nothing arrive.
+  private func finishSilent(_ transfers: inout [UInt64: CurlTransfer]) -> Int32 {
+    let now = ContinuousClock.now
+    var sleep = Duration.seconds(3_600)
+    for transfer in transfers.values {
+      guard let patience = transfer.patience(now: now) else { continue }
+      if patience > .zero {
+        sleep = min(sleep, patience)
+      } else {
+        finish(transfer, .lost("nothing was heard for too long"), &transfers)
+      }
+    }
+    return Int32((sleep / .milliseconds(1)).rounded(.up))
+  }
+
+  private func finish(
+    _ transfer: CurlTransfer, _ failure: ExchangeFailure?, _ transfers: inout [UInt64: CurlTransfer]
+  ) {
+    // Closes the connection, unless the answer is complete.
+    unsafe curl_multi_remove_handle(multi, transfer.easy)
+    transfers[transfer.number] = nil
+    transfer.inbox.put(.end(failure))
+  }
+}
+
+// SAFETY: the pointer is the reference that `start` retained for this thread.
+private func runCurlThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  guard let context = unsafe context else { return nil }
+  unsafe Unmanaged<CurlThread>.fromOpaque(context).takeRetainedValue().run()
+  return nil
+}

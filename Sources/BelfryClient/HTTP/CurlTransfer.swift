@@ -1,0 +1,161 @@
+import CCurl
+import Foundation
+
+/// One exchange as libcurl carries it. Lives on its `CurlThread` alone.
+@safe final class CurlTransfer {
+  let number: UInt64
+  let inbox: ExchangeInbox
+  // SAFETY: both are released in `deinit`, after the thread has taken the handle from its multi handle, and
+  // so after the last callback.
+  let easy: UnsafeMutableRawPointer
+  private var requestHeaders: UnsafeMutablePointer<curl_slist>?
+
+  private let silence: Duration
+  private var heardAt = ContinuousClock.now
+  private var uploadedBytes: Int64 = 0
+  /// libcurl keeps the last part and reads no more, until there is room in the inbox.
+  private var isPaused = false
+
+  private var headers: [String: String] = [:]
+  private var headBytes = 0
+  private var isHeadComplete = false
+  /// Why a callback told libcurl to stop.
+  private var refusal: ExchangeFailure?
+
+  /// Nil when there is no memory.
+  init?(_ beginning: CurlThread.Beginning) {
+    guard let easy = unsafe curl_easy_init() else { return nil }
+    unsafe self.easy = unsafe easy
+    number = beginning.number
+    inbox = beginning.inbox
+    silence = beginning.silence
+    guard configure(beginning.request, url: beginning.url) else { return nil }
+  }
+
+  deinit {
+    unsafe curl_easy_cleanup(easy)
+    unsafe curl_slist_free_all(requestHeaders)
+  }
+
+  /// What is left as it is by default, on purpose: redirects are not followed, no cookies are kept, no
+  /// password is looked for, certificates are checked, and a proxy is taken from the environment.
+  private func configure(_ request: HTTPRequest, url: String) -> Bool {
+    var results = unsafe [
+      easy_set_text(easy, CURLOPT_URL, url),
+      easy_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue),
+      // A connection for each stream: over HTTP/2 one that nobody reads could hold up the others.
+      easy_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1),
+      // No signals for time limits: this is not the process's only thread.
+      easy_set_long(easy, CURLOPT_NOSIGNAL, 1),
+      // What a proxy says to CONNECT is not the broker's answer.
+      easy_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1),
+      // On a kept connection that breaks, libcurl sends again by itself, whatever the method.
+      easy_set_long(easy, CURLOPT_FRESH_CONNECT, request.isRepeatable ? 0 : 1),
+    ]
+    // An answer to a POST is waited for at once, not after a "100 Continue".
+    var lines = request.headers.map { "\($0.key): \($0.value)" } + ["Expect:"]
+    if request.body == nil { lines.append("Content-Type:") }
+    if request.body != nil || request.method == .post {
+      // Never empty, since libcurl takes no address for a body that it has yet to ask for.
+      let bytes = [UInt8](request.body ?? Data()) + [0]
+      unsafe results.append(easy_set_body(easy, bytes, Int64(bytes.count - 1)))
+    }
+    for line in lines {
+      guard let longer = unsafe curl_slist_append(requestHeaders, line) else { return false }
+      unsafe requestHeaders = unsafe longer
+    }
+    unsafe results.append(easy_set_headers(easy, requestHeaders))
+    // SAFETY: the thread holds this object for as long as libcurl may call back.
+    unsafe easy_set_receivers(easy, receiveHeader, receiveBody, Unmanaged.passUnretained(self).toOpaque())
+    return results.allSatisfy { $0 == CURLE_OK }
+  }
+
+  func resume() {
+    guard isPaused else { return }
+    isPaused = false
+    heardAt = .now
+    // Hands over the part that was refused, which may find no room again.
+    unsafe curl_easy_pause(easy, CURLPAUSE_CONT)
+  }
+
+  /// How long the silence may still last. Nil while it is the client that does not listen.
+  func patience(now: ContinuousClock.Instant) -> Duration? {
+    guard !isPaused else { return nil }
+    let left = silence - (now - heardAt)
+    guard left <= .zero else { return left }
+    // A long body on a slow line is no silence.
+    let uploaded = unsafe easy_uploaded_bytes(easy)
+    guard uploaded > uploadedBytes else { return .zero }
+    uploadedBytes = uploaded
+    heardAt = now
+    return silence
+  }
+
+  func failure(_ result: CURLcode) -> ExchangeFailure? {
+    guard result != CURLE_OK else { return nil }
+    return unsafe refusal ?? .lost(String(cString: curl_easy_strerror(result)))
+  }
+
+  // MARK: What arrives
+
+  /// - Parameter line: with its line break.
+  /// - Returns: false when libcurl shall stop.
+  fileprivate func receivedHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+    heardAt = .now
+    // What comes behind the body, in a chunked answer, says nothing that is of use here.
+    guard !isHeadComplete else { return true }
+    headBytes += line.count
+    guard headBytes <= ClientLimits.headBytes else {
+      refusal = .lost("the answer's head is longer than \(ClientLimits.headBytes) bytes")
+      return false
+    }
+    let text = unsafe String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    if text.isEmpty {
+      completeHead()
+    } else if let colon = text.firstIndex(of: ":") {
+      let value = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+      headers[text[..<colon].lowercased()] = value
+    }
+    return true
+  }
+
+  private func completeHead() {
+    let status = unsafe easy_status(easy)
+    defer { headers = [:] }
+    // An interim answer: the real one follows.
+    guard status >= 200 else { return }
+    isHeadComplete = true
+    inbox.put(.head(HTTPHead(status: status, headers: headers)))
+  }
+
+  /// - Returns: how many bytes were taken, in libcurl's words.
+  fileprivate func receivedBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+    heardAt = .now
+    switch unsafe inbox.put(.body(Data(bytes))) {
+    case .taken: return bytes.count
+    case .refusedEnded: return 0
+    case .refusedFull:
+      isPaused = true
+      return Int(CURL_WRITEFUNC_PAUSE)
+    }
+  }
+}
+
+// SAFETY of both: the context is the transfer, and libcurl's bytes are read during the call only.
+
+private func receiveHeader(
+  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+  guard let context = unsafe context else { return 0 }
+  let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+  let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+  return unsafe transfer.receivedHeader(line) ? line.count : 0
+}
+
+private func receiveBody(
+  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+  guard let context = unsafe context else { return 0 }
+  let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+  return unsafe transfer.receivedBody(UnsafeRawBufferPointer(start: bytes, count: size * count))
+}

@@ -1,0 +1,61 @@
+#pragma once
+#include <curl/curl.h>
+
+// curl_easy_setopt and its like are variadic, which Swift cannot call.
+
+static inline CURLcode easy_set_long(CURL *easy, CURLoption option, long value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode easy_set_text(CURL *easy, CURLoption option, const char *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode easy_set_headers(CURL *easy, struct curl_slist *headers) {
+  return curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
+}
+
+// Copies the bytes. The size goes first: without it the copy would end at the first NUL.
+static inline CURLcode easy_set_body(CURL *easy, const void *bytes, long long count) {
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)count);
+  return code ? code : curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, bytes);
+}
+
+// The context is what both are given, and what multi_next_finished returns.
+static inline void easy_set_receivers(
+    CURL *easy, curl_write_callback header, curl_write_callback body, void *context) {
+  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, header);
+  curl_easy_setopt(easy, CURLOPT_HEADERDATA, context);
+  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, body);
+  curl_easy_setopt(easy, CURLOPT_WRITEDATA, context);
+  curl_easy_setopt(easy, CURLOPT_PRIVATE, context);
+}
+
+static inline long easy_status(CURL *easy) {
+  long status = 0;
+  curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+  return status;
+}
+
+static inline long long easy_uploaded_bytes(CURL *easy) {
+  curl_off_t count = 0;
+  curl_easy_getinfo(easy, CURLINFO_SIZE_UPLOAD_T, &count);
+  return count;
+}
+
+static inline void multi_set_long(CURLM *multi, CURLMoption option, long value) {
+  curl_multi_setopt(multi, option, value);
+}
+
+// NULL when no other transfer has finished.
+static inline void *multi_next_finished(CURLM *multi, CURLcode *result) {
+  void *context = NULL;
+  int left;
+  for (CURLMsg *message; (message = curl_multi_info_read(multi, &left));) {
+    if (message->msg != CURLMSG_DONE) continue;
+    *result = message->data.result;
+    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &context);
+    return context;
+  }
+  return NULL;
+}
