@@ -28,9 +28,9 @@ package struct HTTPLimits: Sendable {
   /// For the client to take a whole answer.
   package var responseTime: Duration = .seconds(60)
 
-  /// For a stream's client to take anything at all, once its socket is full. It resumes from its cursor, so
-  /// cutting it loses nothing, and a dead one must not stay. Minutes, not seconds: a phone that sleeps is
-  /// not dead, and a reader that stands still costs no memory.
+  /// For a stream's client to take anything at all, once its socket is full. Long enough for one that is kept
+  /// busy by what it was sent; it costs a chunk here, and what its socket holds in the kernel. Cut, it loses
+  /// nothing, since it resumes from its cursor.
   package var streamStallTime: Duration = .seconds(300)
 
   package init() {}

@@ -45,9 +45,9 @@ package final class HTTPStream {
     watch = try set.loop.watch(descriptor, for: .peerClosed) { [unowned self] in handle($0) }
     setOption(TCP_NODELAY, 1)
     // A client whose machine vanished acknowledges nothing; by itself the kernel waits a quarter of an hour.
-    // Later than the stall timer, which is to name the cause when the client is there and does not read.
+    // Later than the stall timer, which names the cause when the client is there and does not read.
     let (seconds, _) = set.stallTime.components
-    setOption(TCP_USER_TIMEOUT, Int32(clamping: 2 * (seconds + 1) * 1_000))
+    setOption(TCP_USER_TIMEOUT, Int32(clamping: (seconds + 30) * 1_000))
   }
 
   package var isClosed: Bool { phase == .closed }
