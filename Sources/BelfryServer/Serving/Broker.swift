@@ -49,8 +49,10 @@ final class Broker: Sendable {
       }
       running.append(serving.loop)
     }
+    let port = try await open()
+    // Not before there is something to drain; a signal that came earlier has waited.
     if let onSignal { try await loops.first?.watchSignals(onSignal) }
-    onListening(try await open())
+    onListening(port)
     await withDiscardingTaskGroup { group in
       for serving in loops { group.addTask(executorPreference: serving.loop) { await serving.run() } }
     }

@@ -13,6 +13,7 @@ final class LoopServices {
   let tokens: TokenCache
   let broker: Broker
   let counts = RequestCounts()
+  var clientIDs = ClientIDs()
   /// On its way out: told to load balancers, and no reason to refuse anybody who comes all the same.
   var isDraining = false
 
@@ -43,6 +44,18 @@ final class LoopServices {
         .tooMany, "\(account) has \(most) streams and waiting requests open, the most there may be")
     }
     return AccountPlace(account, broker.accountLimits)
+  }
+}
+
+/// Makes a `messageClientId` for senders who gave none: a random word that no other loop has, and a number.
+/// Asking the system for randomness each time would be two system calls more for every send.
+struct ClientIDs {
+  private let word = String(UInt64.random(in: .min ... .max), radix: 36)
+  private var count = 0
+
+  mutating func next() -> String {
+    count += 1
+    return "\(word)-\(count)"
   }
 }
 

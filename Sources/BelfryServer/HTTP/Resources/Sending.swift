@@ -25,7 +25,7 @@ enum Sending {
   ) async throws(Refusal) -> SendReceipt {
     try body.check(caller)
     let sends = try SendNotification.sends(
-      body.content, by: caller.actor, generatedClientId: generatedClientId())
+      body.content, by: caller.actor, generatedClientId: services.clientIDs.next())
     if let toType = body.toType, let meant = sends.first?.content.toType, toType != meant {
       throw .invalid(
         "toType", "says \(toType.rawValue), but the fields given make it \(meant.rawValue); leave it out")
@@ -49,12 +49,6 @@ enum Sending {
       located.entry, in: located.space, by: actor, body: body.body, ext: body.ext, status: body.status)
     let notification = try await services.runner.run(operation).output
     return .json(rendered: Array(try RecordJSON.text(notification).utf8))
-  }
-
-  /// For a sender who gave none. Its 128 random bits are never met again.
-  private static func generatedClientId() -> String {
-    String(UInt64.random(in: .min ... .max), radix: 36) + "-"
-      + String(UInt64.random(in: .min ... .max), radix: 36)
   }
 }
 
