@@ -196,6 +196,7 @@ private final class Stage {
       for _ in 0..<20 { await Task.yield() }
       round += 1
       if round % 20 == 0 {
+        observe()
         if failures().isEmpty { break }
         try await loop.sleep(for: .milliseconds(10))
       }
