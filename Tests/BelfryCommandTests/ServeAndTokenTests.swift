@@ -94,8 +94,9 @@ import Testing
       let line = String(decoding: log.availableData, as: UTF8.self)
       let address = try #require(line.split(separator: " ").first { $0.hasPrefix("address=127.0.0.1:") })
       let port = try #require(address.split(separator: ":").last.flatMap { UInt16($0) })
+      let token = try Executable(token: nil).run("token", "--data", folder, "--sub", "alice").out
       // A request that does not end: draining waits for it.
-      let request = try UnfinishedRequest(port: port)
+      let request = try UnfinishedRequest(port: port, token: token.trimmingCharacters(in: .newlines))
       defer { request.close() }
       process.terminate()
       while !String(decoding: log.availableData, as: UTF8.self).contains("draining") {}
@@ -110,7 +111,7 @@ import Testing
 private struct UnfinishedRequest {
   private let descriptor: Int32
 
-  init(port: UInt16) throws {
+  init(port: UInt16, token: String) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -122,9 +123,11 @@ private struct UnfinishedRequest {
         socklen_t(MemoryLayout<sockaddr_in>.size))
     }
     try #require(connected == 0)
-    let text = "GET /healthz HTTP/1.1\r\n\r\nGET /healthz HTTP/1.1\r\n"
+    let text =
+      "POST /v1/notifications/read HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer \(token)\r\n"
+      + "Content-Length: 10\r\nExpect: 100-continue\r\n\r\n"
     try #require(unsafe send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL)) == text.utf8.count)
-    // The first request's answer says that the second's beginning has arrived, too.
+    // Asked to go on, it is under way.
     var byte: UInt8 = 0
     try #require(unsafe recv(descriptor, &byte, 1, 0) == 1)
   }

@@ -56,6 +56,7 @@ final class Broker: Sendable {
     await withDiscardingTaskGroup { group in
       for serving in loops { group.addTask(executorPreference: serving.loop) { await serving.run() } }
     }
+    await loops.first?.unwatchSignals()
   }
 
   /// - Returns: the port, which is the system's choice where the configured one is 0.

@@ -65,7 +65,6 @@ actor ServingLoop {
     serving.daemon.stop()
     serving.live.close()
     serving.store.close()
-    signals?.cancel()
     self.serving = nil
   }
 
@@ -90,6 +89,12 @@ actor ServingLoop {
     }
   }
 
+  /// Its own serving may long have ended when another loop still drains.
+  func unwatchSignals() {
+    signals?.cancel()
+    signals = nil
+  }
+
   /// Accepts nobody new, sends the consumers to other brokers, lets requests finish, and ends `run()`.
   func drain() {
     guard let serving, !serving.services.isDraining else { return }
@@ -107,7 +112,8 @@ actor ServingLoop {
 
   // MARK: What it has done
 
-  var isRedisConnected: Bool { serving?.store.state == .ready }
+  /// Both ways: what is asked, and what is heard.
+  var isRedisConnected: Bool { serving.map { $0.store.state == .ready && $0.live.isConnected } ?? false }
 
   var statistics: LoopStatistics? {
     guard let serving else { return nil }

@@ -14,6 +14,7 @@ package final class RedisLiveFeed: LiveFeed {
   private var spaces: [String: SpaceID] = [:]
   /// Messages that could not be read; they are ignored.
   package private(set) var unreadableMessages = 0
+  package private(set) var isConnected = false
 
   package var onMessage: ((SpaceID, LiveMessage) -> Void)?
   package var onConnected: ((Bool) -> Void)?
@@ -29,7 +30,10 @@ package final class RedisLiveFeed: LiveFeed {
 
   package func start() {
     subscriber.onMessage = { [weak self] channel, payload in self?.hear(payload, on: channel) }
-    subscriber.onStateChange = { [weak self] state in self?.onConnected?(state == .connected) }
+    subscriber.onStateChange = { [weak self] state in
+      self?.isConnected = state == .connected
+      self?.onConnected?(state == .connected)
+    }
     subscriber.start()
   }
 
