@@ -89,7 +89,10 @@ import Testing
   @Test func `a second signal ends it at once`() throws {
     try withFolder { folder in
       let (process, _, log) = try Executable(token: nil).process(
-        ["serve", "--data", folder, "--listen", "127.0.0.1:0", "--redis", "unix://\(folder)/none"])
+        [
+          "serve", "--data", folder, "--listen", "127.0.0.1:0", "--loops", "1", "--redis",
+          "unix://\(folder)/none",
+        ])
       defer { process.terminate() }
       let line = String(decoding: log.availableData, as: UTF8.self)
       let address = try #require(line.split(separator: " ").first { $0.hasPrefix("address=127.0.0.1:") })
@@ -98,6 +101,8 @@ import Testing
       // A request that does not end: draining waits for it.
       let request = try UnfinishedRequest(port: port, token: token.trimmingCharacters(in: .newlines))
       defer { request.close() }
+      // Whatever this one is told: once it is answered, the connection before it has been accepted.
+      _ = try Executable(token: nil).run("stats", "--token", "x", "--url", "http://127.0.0.1:\(port)")
       process.terminate()
       while !String(decoding: log.availableData, as: UTF8.self).contains("draining") {}
       process.terminate()
