@@ -10,6 +10,19 @@ package struct Limits: Sendable, Hashable, Codable {
   package var channelsPerServer = 100
   package var membersPerServer = 5_000_000
   package var serversPerAccount = 2_000
+  package var groupsPerAccount = 2_000
+  /// Nobody listens to more at once; each is looked at with every heartbeat.
+  package var roomsPerAccount = 20
+  /// A group is a conversation: everybody in it receives everything, whatever the threshold.
+  package var membersPerGroup = 5_000
+  package var attendeesPerRoom = 100_000
+  /// How often an attendee of a room should give a sign of life, and after how long without one it is out.
+  package var heartbeatMilliseconds: Int64 = 10_000
+  package var absenceMilliseconds: Int64 = 35_000
+  package var invitationMilliseconds: Int64 = 7 * 24 * 3_600_000
+  package var inviteCodeMilliseconds: Int64 = 30 * 24 * 3_600_000
+  /// How long a listener may think about going on stage.
+  package var stageInvitationMilliseconds: Int64 = 60_000
   /// Streams one account may hold open on one broker: devices, tabs, and some to spare.
   package var streamsPerAccount = 32
   package var sendsPerSecondPerAccount = 100
@@ -22,6 +35,28 @@ package struct Limits: Sendable, Hashable, Codable {
 }
 
 extension Limits {
+  /// In how many spaces of a kind an account may be.
+  package func spacesPerAccount(_ kind: SpaceKind) -> Int {
+    switch kind {
+    case .server: serversPerAccount
+    case .group: groupsPerAccount
+    case .room: roomsPerAccount
+    case .account, .letter: .max
+    }
+  }
+}
+
+extension Limits {
+  /// They stand in the settings, which every operation reads, and in the audience of what is for them.
+  package static let adminsPerSpace = 100
+  /// Invitations and applications that wait in one space.
+  package static let requestsPerSpace = 100_000
+  package static let inviteCodesPerServer = 1_000
+  /// Accounts in one call that asks or changes something of each: invite, mute, list, remove.
+  package static let accountsPerCall = 500
+  package static let messageCharacters = 512
+  /// A year: who is to be silent for longer is to be removed.
+  package static let muteMaximumMilliseconds: Int64 = 366 * 24 * 3_600_000
   package static let bodyBytes = 4 * 1_024
   package static let extBytes = 4 * 1_024
   package static let attachBytes = 4 * 1_024

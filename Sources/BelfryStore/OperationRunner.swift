@@ -48,7 +48,9 @@ package struct OperationRunner {
 
   private func decide<Op: Operation>(_ operation: Op) async throws(Refusal) -> Decision<Op.Output> {
     do {
-      let records = try await store.records(operation.needs)
+      var records = try await store.records(operation.needs)
+      let further = operation.further(records)
+      if !further.isEmpty { records.add(try await store.records(further)) }
       let tables = operation.counts
       let counts =
         tables.isEmpty ? [] : try await store.counts(tables.map { TableAddress(operation.space, $0) })
@@ -57,7 +59,7 @@ package struct OperationRunner {
       let context = DecisionContext(
         nowMilliseconds: try await store.nowMilliseconds(),
         counts: Dictionary(zip(tables, counts)) { first, _ in first },
-        serversOfJoiners: Dictionary(zip(joiners, serverCounts)) { first, _ in first }, limits: limits)
+        spacesOfJoiners: Dictionary(zip(joiners, serverCounts)) { first, _ in first }, limits: limits)
       return try operation.decide(records, context: context)
     } catch let error as StoreError {
       throw error.refusal

@@ -34,7 +34,7 @@ struct RefusalTests {
     Row("updating none", UpdateServer(2, actor: desk.app), .notFound, field: "serverId"),
     Row("updating as a stranger", rename(desk.sam), .notMember),
     Row("updating as a member", rename(desk.mia), .forbidden),
-    Row("updating as nobody", rename(Actor(account: nil)), .notMember),
+    Row("updating as nobody", rename(Actor(account: nil)), .invalidField, field: "Belfry-Account"),
     Row("removing as an admin", RemoveServer(server, actor: desk.adam), .forbidden),
     Row("removing what was removed", RemoveServer(server, actor: desk.app), .notFound, field: "serverId") {
       try $0.carryOut(RemoveServer(server, actor: desk.olivia))
@@ -122,7 +122,7 @@ struct RefusalTests {
   }
   static func rename(_ actor: Actor) -> UpdateServer {
     var update = UpdateServer(server, actor: actor)
-    update.name = "Spire"
+    update.serverName = "Spire"
     return update
   }
   static func add(_ actor: Actor, _ accounts: [AccountID]) -> AddMembers {
@@ -132,10 +132,10 @@ struct RefusalTests {
     KickMembers(server, actor: actor, accounts: accounts)
   }
   static func leave(_ account: AccountID) -> LeaveServer {
-    LeaveServer(server, account: account, actor: Actor(account: account))
+    LeaveServer(server, actor: Actor(account: account))
   }
   static func subscribe(_ account: AccountID, _ channel: EntityID?) -> SetSubscription {
-    SetSubscription(server, channel: channel, account: account, isSubscribed: true)
+    SetSubscription(server, channel: channel, actor: Actor(account: account), isSubscribed: true)
   }
   static func open(
     _ actor: Actor, id: EntityID = 20, type: ChannelRecord.Kind = .public,

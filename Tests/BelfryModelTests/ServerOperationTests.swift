@@ -36,7 +36,7 @@ struct ServerOperationTests {
 
   @Test mutating func anUpdateThatChangesNothingIsNoUpdate() throws {
     var update = UpdateServer(ServerDesk.server, actor: ServerDesk.adam)
-    update.name = "Tower"
+    update.serverName = "Tower"
     #expect(try desk.carryOut(update) == nil)
     #expect(try desk.carryOut(UpdateChannel(ServerDesk.server, id: 11, actor: ServerDesk.adam)) == nil)
   }
@@ -173,8 +173,8 @@ struct ServerOperationTests {
 
   // MARK: What every decision holds to
 
-  @Test(arguments: AnnouncementTests.rows)
-  mutating func aDecisionReliesOnAllItRead(row: AnnouncementTests.Row) throws {
+  @Test(arguments: AnnouncementRow.servers)
+  mutating func aDecisionReliesOnAllItRead(row: AnnouncementRow) throws {
     guard let transaction = try desk.carryOut(row.operation) else { return }
     #expect(Set(transaction.preconditions.keys) == Set(row.operation.needs))
     #expect(transaction.space == row.operation.space)

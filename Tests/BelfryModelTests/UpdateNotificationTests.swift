@@ -43,7 +43,7 @@ struct UpdateNotificationTests {
         == .unauthorized)
   }
 
-  @Test(arguments: Catalogue.all.filter { !$0.mayBeUpdated }.map(\.code) + [18, 0])
+  @Test(arguments: Catalogue.all.filter { $0.updaters == .nobody }.map(\.code) + [18, 0])
   func builtInsStayAsTheyAre(type: Int) throws {
     let desk = try ServerDesk()
     for actor in [ServerDesk.mia, ServerDesk.max, ServerDesk.app] {

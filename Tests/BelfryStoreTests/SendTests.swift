@@ -28,7 +28,7 @@ import Testing
       try await broker.append("two")
       try await broker.add(["carol"])
       try await broker.append("three")
-      _ = try await broker.runner.run(LeaveServer(server, account: "carol", actor: Actor(account: "carol")))
+      _ = try await broker.runner.run(LeaveServer(server, actor: Actor(account: "carol")))
       try await broker.append("two again")
       let rules = try await broker.log().filter { $0.body != nil }.map(\.audience.rule)
       #expect(rules == [.all, .subscribed, .all])

@@ -25,7 +25,7 @@ import Testing
       try await broker.relayEverything()
       try await broker.append("own", to: Audience(.all), in: .personal("bob"))
       _ = try await broker.store.markRead(ReadMark(items: [id], watermark: 5), by: "carol")
-      _ = try await broker.runner.run(LeaveServer(server, account: "bob", actor: Actor(account: "bob")))
+      _ = try await broker.runner.run(LeaveServer(server, actor: Actor(account: "bob")))
       let before = try redis.digest()
       try await broker.sweepEverything()
       #expect(try redis.digest() == before)
@@ -156,7 +156,7 @@ import Testing
           CreateChannel(
             server, id: 9, actor: Actor(account: "alice"), name: "bells", type: .private,
             membership: .roster, members: [accounts[0]]))
-        _ = try await broker.runner.run(LeaveServer(server, account: accounts[1], actor: app))
+        _ = try await broker.runner.run(LeaveServer(server, actor: Actor(account: accounts[1])))
         _ = try await broker.runner.run(RemoveServer(server, actor: Actor(account: "alice")))
         let before = try redis.digest()
         try await broker.sweepEverything()

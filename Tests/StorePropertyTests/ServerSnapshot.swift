@@ -48,7 +48,9 @@ extension World {
     case .roster, .former:
       guard let record = MemberRecord(text: text) else { throw Broken(text) }
       return "\(field) \(record.role) \(shape(record.standing))"
-    case .channelRoster: return field
+    case .channelRoster, .channelMuted, .channelAllowed, .channelBlocked, .muted, .allowed, .banned, .presence,
+      .hands, .requests, .codes, .profiles, .files:
+      return field
     case .amendments:
       guard var amendment = RecordJSON.value(AmendmentRecord.self, text), let id = MessageID(field) else {
         throw Broken(text)

@@ -102,9 +102,12 @@ final class World {
     let context = DecisionContext(
       nowMilliseconds: try await store.nowMilliseconds(),
       counts: Dictionary(zip(operation.counts, counts)) { first, _ in first },
-      serversOfJoiners: Dictionary(zip(operation.joiners, servers)) { first, _ in first },
+      spacesOfJoiners: Dictionary(zip(operation.joiners, servers)) { first, _ in first },
       limits: Cast.limits)
-    return try operation.decide(try await store.records(operation.needs), context: context).transaction
+    var records = try await store.records(operation.needs)
+    let further = operation.further(records)
+    if !further.isEmpty { records.add(try await store.records(further)) }
+    return try operation.decide(records, context: context).transaction
   }
 
   /// Numbers what was appended, and checks what holds for every commit.

@@ -13,7 +13,7 @@ extension World {
       ]
     case .updateServer(let server, let by, let name):
       var update = UpdateServer(cast.servers[server], actor: actor(by))
-      update.name = name
+      update.serverName = name
       return [update]
     case .removeServer(let server, let by): return [RemoveServer(cast.servers[server], actor: actor(by))]
     case .addMembers(let server, let by, let added):
@@ -23,12 +23,12 @@ extension World {
     case .kick(let server, let by, let kicked):
       return [KickMembers(cast.servers[server], actor: actor(by), accounts: accounts(kicked))]
     case .leave(let server, let account):
-      return [LeaveServer(cast.servers[server], account: cast.accounts[account], actor: actor(account))]
+      return [LeaveServer(cast.servers[server], actor: actor(account))]
     case .subscribe(let server, let channel, let account, let isSubscribed):
       return [
         SetSubscription(
           cast.servers[server], channel: channel.map { cast.channel($0, of: server) },
-          account: cast.accounts[account], isSubscribed: isSubscribed)
+          actor: actor(account), isSubscribed: isSubscribed)
       ]
     case .openChannel, .updateChannel, .closeChannel: return channelOperations(step)
     case .send(let send): return try sends(send, number)
@@ -67,7 +67,7 @@ extension World {
 
   private func renamed(_ update: UpdateChannel, _ name: String) -> UpdateChannel {
     var update = update
-    update.name = name
+    update.channelName = name
     return update
   }
 

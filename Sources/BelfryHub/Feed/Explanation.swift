@@ -107,6 +107,8 @@ extension Visibility.Exclusion {
     case .leftOut: "It was meant for the others: \(account) is left out of it by name."
     case .notNamed: "It was sent to named accounts only, and \(account) is not one of them."
     case .notInChannel: "\(account) was not in channel \(audience.channel?.text ?? "") when it was sent."
+    case .blocked: "\(account) was on the block list of channel \(audience.channel?.text ?? "") then."
+    case .stopped: "\(account) had stopped receiving the group's custom notifications before it was sent."
     case .notSubscribed:
       "The server was above the threshold, so it went to subscribers \(audience.place); \(account) has no such subscription."
     case .subscribedAfter:

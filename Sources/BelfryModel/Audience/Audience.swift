@@ -10,6 +10,8 @@ package struct Audience: Sendable, Hashable {
     case all
     /// Of those, only who had subscribed by then.
     case subscribed
+    /// Every member at the time of the entry who had not stopped receiving custom notifications.
+    case willing
     /// Nobody but the accounts named.
     case named
     /// Not yet decided: `all` or `subscribed`, whichever the member count says in the very step that
@@ -47,6 +49,7 @@ package struct Audience: Sendable, Hashable {
 //     subscribed channel:77        members subscribed to channel 77
 //     all roster:77 -carol         who belongs to channel 77's roster, less carol
 //     subscribed +alice,bob        subscribers of the server, and alice and bob in any case
+//     willing                      members who have not stopped receiving custom notifications
 //     named +alice,bob             alice and bob
 extension Audience {
   package var text: String {
@@ -71,7 +74,7 @@ extension Audience {
     }
   }
 
-  private static let rules = [Rule.all, .subscribed, .named].map { (word: Array($0.rawValue.utf8), rule: $0) }
+  private static let rules = [Rule.all, .subscribed, .willing, .named].map { (word: Array($0.rawValue.utf8), rule: $0) }
 
   private mutating func read(word: ArraySlice<UInt8>) -> Bool {
     switch word.first {

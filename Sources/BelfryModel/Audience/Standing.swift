@@ -5,15 +5,25 @@ package struct Standing: Sendable, Hashable {
     /// When the account stood in the channel's own roster. Empty for a channel of everyone's.
     package var belonging: Intervals
     package var subscription: Intervals
+    /// When it stood on the channel's block list, and nothing of the channel was for it.
+    package var blocked: Intervals
 
-    package init(belonging: Intervals = Intervals(), subscription: Intervals = Intervals()) {
+    package init(
+      belonging: Intervals = Intervals(), subscription: Intervals = Intervals(),
+      blocked: Intervals = Intervals()
+    ) {
       self.belonging = belonging
       self.subscription = subscription
+      self.blocked = blocked
     }
+
+    package var isEmpty: Bool { belonging.isEmpty && subscription.isEmpty && blocked.isEmpty }
   }
 
   package var belonging: Intervals
   package var subscription: Intervals
+  /// When a group's member received none of its custom notifications, by their own wish.
+  package var stopped: Intervals
   package var channels: [EntityID: Channel]
 
   package init(
@@ -21,6 +31,7 @@ package struct Standing: Sendable, Hashable {
   ) {
     self.belonging = belonging
     self.subscription = subscription
+    stopped = Intervals()
     self.channels = channels
   }
 
@@ -29,10 +40,12 @@ package struct Standing: Sendable, Hashable {
   /// The standing of an account that a space has never known.
   package static let stranger = Standing(belonging: Intervals())
 
-  /// Everything ends with the membership: who comes back subscribes anew.
+  /// Everything ends with the membership: who comes back subscribes anew. But not being blocked: nobody
+  /// gets rid of that by going and coming back.
   package mutating func leave(through id: MessageID) {
     belonging.close(through: id)
     subscription.close(through: id)
+    stopped.close(through: id)
     for channel in channels.keys {
       channels[channel]?.belonging.close(through: id)
       channels[channel]?.subscription.close(through: id)
@@ -42,10 +55,12 @@ package struct Standing: Sendable, Hashable {
   package mutating func forget(before floor: MessageID) {
     belonging.forget(before: floor)
     subscription.forget(before: floor)
+    stopped.forget(before: floor)
     for id in channels.keys {
       channels[id]?.belonging.forget(before: floor)
       channels[id]?.subscription.forget(before: floor)
+      channels[id]?.blocked.forget(before: floor)
     }
-    channels = channels.filter { !$0.value.belonging.isEmpty || !$0.value.subscription.isEmpty }
+    channels = channels.filter { !$0.value.isEmpty }
   }
 }

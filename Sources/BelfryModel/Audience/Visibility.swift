@@ -9,7 +9,7 @@ package enum Visibility: Sendable, Hashable {
   }
 
   package enum Exclusion: String, Sendable {
-    case neverMember, joinedAfter, leftBefore, leftOut, notNamed, notInChannel
+    case neverMember, joinedAfter, leftBefore, leftOut, notNamed, notInChannel, blocked, stopped
     case notSubscribed, subscribedAfter, subscriptionEndedBefore
     case read, beyondRetention
   }
@@ -55,6 +55,8 @@ extension Audience {
     if channelHasRoster, let inChannel, !inChannel.belonging.contains(id) {
       return .hidden(because: .notInChannel)
     }
+    if inChannel?.blocked.contains(id) == true { return .hidden(because: .blocked) }
+    if rule == .willing, standing.stopped.contains(id) { return .hidden(because: .stopped) }
     guard rule == .subscribed else { return .visible(because: .openToAll) }
     let subscription = inChannel.map(\.subscription) ?? standing.subscription
     guard subscription.contains(id) else {

@@ -1,57 +1,119 @@
 /// One type of notification: a row of the ``Catalogue``.
 package struct NotificationType: Sendable, Hashable {
+  /// What its event happens in.
+  package enum Scene: String, Sendable, CaseIterable {
+    case server, channel, group, room
+    /// Whatever the sender names.
+    case any
+  }
+
   /// Who receives it beside the parties.
-  package enum Others: String, Sendable {
+  package enum Others: String, Sendable, CaseIterable {
     case nobody
+    /// The owner and the admins of the space.
+    case administrators
     /// The server's members, under the threshold rule.
     case members
     /// Every member, whatever the threshold.
     case everyMember
     /// Who belongs to the channel, under the threshold rule.
     case channel
-    /// Who belongs to the channel, whatever the threshold.
-    case everyoneInChannel
     /// As the sender says.
     case asSent
   }
 
+  /// Whether the account that acts receives the notification of its own act.
+  package enum OperatorPart: String, Sendable {
+    case likeOthers, leftOut
+    /// Left out where the channel keeps a roster of its own.
+    case leftOutOfRosters
+  }
+
+  /// Who may change its body, ext and status after it was sent, beside a trusted back end.
+  package enum Updaters: String, Sendable {
+    case nobody, sender, receivers
+  }
+
   package var code: Int
   package var name: String
+  package var scene: Scene
   /// The fields of its `attach`.
   package var attach: [String]
-  /// The accounts it happened to, in words; they receive it with no subscription.
+  /// The accounts it happened to, in words; they receive it with no subscription, and in their own space
+  /// when they do not belong to this one.
   package var parties: String?
   package var others: Others
-  /// Body, ext and status may be changed after it was sent.
-  package var mayBeUpdated: Bool
+  /// Who among the others does not receive it, in words.
+  package var except: String?
+  package var operatorPart: OperatorPart
+  package var updaters: Updaters
 
   init(
-    _ code: Int, _ name: String, attach: [String] = [], parties: String? = nil, others: Others = .nobody,
-    mayBeUpdated: Bool = false
+    _ code: Int, _ name: String, in scene: Scene, attach: [String] = [], parties: String? = nil,
+    others: Others = .nobody, except: String? = nil, operator operatorPart: OperatorPart = .likeOthers,
+    updatedBy updaters: Updaters = .nobody
   ) {
     self.code = code
     self.name = name
+    self.scene = scene
     self.attach = attach
     self.parties = parties
     self.others = others
-    self.mayBeUpdated = mayBeUpdated
+    self.except = except
+    self.operatorPart = operatorPart
+    self.updaters = updaters
   }
 }
 
 extension NotificationType {
+  /// The channel an event happened in.
+  package struct ChannelScene: Sendable, Hashable {
+    package var id: EntityID
+    package var hasRoster: Bool
+
+    package init(_ id: EntityID, hasRoster: Bool) {
+      self.id = id
+      self.hasRoster = hasRoster
+    }
+  }
+
   /// The audience of one event of this type.
+  /// - Parameter happensToAll: every member is a party to it, or everyone in the channel.
   package func audience(
-    parties: [AccountID] = [], channel: (id: EntityID, record: ChannelRecord)? = nil, except: [AccountID] = []
+    parties: [AccountID] = [], happensToAll: Bool = false, administrators: [AccountID] = [], actor: AccountID? = nil,
+    channel: ChannelScene? = nil, except: [AccountID] = []
   ) -> Audience {
     let rule: Audience.Rule =
       switch others {
-      case .nobody: .named
+      case _ where happensToAll: .all
+      case .nobody, .administrators: .named
       case .members, .channel, .asSent: .byThreshold
-      case .everyMember, .everyoneInChannel: .all
+      case .everyMember: .all
       }
-    let isOfChannel = others == .channel || others == .everyoneInChannel
+    let isOfChannel = others == .channel || (happensToAll && scene == .channel)
+    var leftOut = except
+    if leavesOutActor(in: channel), let actor { leftOut.append(actor) }
+    let named = (parties + (others == .administrators ? administrators : [])).withoutRepeats
     return Audience(
       rule, channel: isOfChannel ? channel?.id : nil,
-      channelHasRoster: isOfChannel && channel?.record.hasRoster == true, named: parties, except: except)
+      channelHasRoster: isOfChannel && channel?.hasRoster == true,
+      named: named.filter { !leftOut.contains($0) }, except: rule == .named ? [] : leftOut.withoutRepeats)
+  }
+
+  private func leavesOutActor(in channel: ChannelScene?) -> Bool {
+    switch operatorPart {
+    case .likeOthers: false
+    case .leftOut: true
+    case .leftOutOfRosters: channel?.hasRoster == true
+    }
+  }
+}
+
+extension [AccountID] {
+  /// Each account once, in the order of their first mention: nobody joins, goes or is told twice in one
+  /// step.
+  package var withoutRepeats: [AccountID] {
+    var seen: Set<AccountID> = []
+    return filter { seen.insert($0).inserted }
   }
 }

@@ -10,14 +10,17 @@ package protocol Operation: Sendable {
   var space: SpaceID { get }
   /// The records it decides on.
   var needs: [RecordAddress] { get }
+  /// The records it turns out to need once those are read: the inviter whom an invitation names.
+  func further(_ records: Records) -> [RecordAddress]
   /// The tables whose size it decides on.
   var counts: [RecordTable] { get }
-  /// The accounts whose number of servers it decides on.
+  /// The accounts that may join, of whom it must be known in how many spaces of this kind they are.
   var joiners: [AccountID] { get }
   func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<Output>
 }
 
 extension Operation {
+  package func further(_ records: Records) -> [RecordAddress] { [] }
   package var counts: [RecordTable] { [] }
   package var joiners: [AccountID] { [] }
 }
@@ -28,18 +31,18 @@ package struct DecisionContext: Sendable {
   /// here but from ids.
   package var nowMilliseconds: Int64
   package var counts: [RecordTable: Int]
-  package var serversOfJoiners: [AccountID: Int]
+  package var spacesOfJoiners: [AccountID: Int]
   /// Nothing older than this is left to see.
   package var retentionFloor: MessageID
   package var limits: Limits
 
   package init(
-    nowMilliseconds: Int64, counts: [RecordTable: Int] = [:], serversOfJoiners: [AccountID: Int] = [:],
+    nowMilliseconds: Int64, counts: [RecordTable: Int] = [:], spacesOfJoiners: [AccountID: Int] = [:],
     limits: Limits
   ) {
     self.nowMilliseconds = nowMilliseconds
     self.counts = counts
-    self.serversOfJoiners = serversOfJoiners
+    self.spacesOfJoiners = spacesOfJoiners
     self.limits = limits
     retentionFloor = limits.retentionFloor(nowMilliseconds: nowMilliseconds)
   }

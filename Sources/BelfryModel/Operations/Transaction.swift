@@ -21,8 +21,26 @@ package struct Transaction: Sendable {
   package var amendments: [Amendment]
   /// What other partitions must learn. Written to the space's outbox in the same commit, then relayed.
   package var indexChanges: [IndexChange]
+  /// Entries for accounts that do not belong to the space: relayed to their own spaces, each once.
+  package var deliveries: [Delivery]
+  /// The space's place in a directory; nil leaves it.
+  package var listing: ListingChange?
+  /// When to look at the space again, milliseconds since 1970, unless that is due earlier anyway: some
+  /// broker will (``RoomClock``).
+  package var wakeAtMilliseconds: Int64?
+  /// What the operator's other devices are told.
+  package var echo: DeviceEcho?
   /// Accounts whose standing changes: their consumers must read it again before they see more.
   package var changedStandings: [AccountID]
+
+  /// Whether it does anything at all.
+  package var isEmpty: Bool {
+    changes.isEmpty && removedTables.isEmpty && announcements.isEmpty && amendments.isEmpty && !hasRelays
+      && wakeAtMilliseconds == nil
+  }
+
+  /// Whether anything waits in the outbox once it is committed.
+  package var hasRelays: Bool { !indexChanges.isEmpty || !deliveries.isEmpty || listing != nil }
 
   package init(_ space: SpaceID) {
     self.space = space
@@ -33,6 +51,7 @@ package struct Transaction: Sendable {
     announcements = []
     amendments = []
     indexChanges = []
+    deliveries = []
     changedStandings = []
   }
 }
@@ -88,5 +107,55 @@ package struct IndexChange: Sendable, Hashable, Codable {
   package init(_ kind: Kind, _ accounts: [AccountID]) {
     self.kind = kind
     self.accounts = accounts
+  }
+}
+
+/// One notification for one account that is not, or no longer, in the space it is about. It goes to the
+/// account's own space.
+package struct Delivery: Sendable, Hashable, Codable {
+  package var account: AccountID
+  package var content: NotificationContent
+
+  package init(_ content: NotificationContent, to account: AccountID) {
+    self.account = account
+    self.content = content
+  }
+}
+
+/// A space appears in, or disappears from, a directory that anybody may page through.
+package struct ListingChange: Sendable, Hashable, Codable {
+  package enum Directory: String, Sendable, Codable, CaseIterable {
+    /// Public groups.
+    case groups
+    /// Open rooms.
+    case rooms
+  }
+
+  package var directory: Directory
+  package var isListed: Bool
+  /// What the directory is ordered by, milliseconds since 1970: when the space was created.
+  package var createdAt: Int64
+
+  package init(_ directory: Directory, isListed: Bool, createdAt: Int64) {
+    self.directory = directory
+    self.isListed = isListed
+    self.createdAt = createdAt
+  }
+}
+
+/// Tells an account's other devices what it did on one of them: an event of the moment, kept nowhere.
+package struct DeviceEcho: Sendable, Hashable {
+  package var account: AccountID
+  /// The device that acted; it is not told.
+  package var device: DeviceID?
+  package var operation: OperationName
+  /// What it was done to, such as `{"groupId": "7", "accids": ["bob"]}`.
+  package var target: JSONValue
+
+  package init(account: AccountID, device: DeviceID?, operation: OperationName, target: JSONValue) {
+    self.account = account
+    self.device = device
+    self.operation = operation
+    self.target = target
   }
 }

@@ -1,24 +1,56 @@
-/// A role in a space; the letter is what the record holds.
+/// A role in a space; the letter is what the record holds. A room has a host, guests (on stage) and
+/// listeners; servers and groups have an owner, admins and members.
 public enum MemberRole: String, Sendable, Codable, CaseIterable {
   case owner, admin, member
+  case host, guest, listener
 
   var letter: Character {
     switch self {
     case .owner: "o"
     case .admin: "a"
     case .member: "m"
+    case .host: "h"
+    case .guest: "g"
+    case .listener: "l"
     }
   }
 }
 
 /// One account in a space's roster, or (with its belonging ended) in the table of former members.
+///
+/// Whatever a send has to know of its sender stands here, so that it is one record to read. What lists
+/// accounts of one kind (the muted, the allow-listed) is a table of its own, changed in the same commit.
 package struct MemberRecord: Sendable, Hashable {
+  /// What the account may do in one place: a group, or one channel.
+  package struct Rights: Sendable, Hashable {
+    /// Until when it cannot send, milliseconds since 1970.
+    package var mutedUntilMilliseconds: Int64?
+    /// May send although all are muted; in a private channel: may see and join it without an invitation.
+    package var isAllowListed: Bool
+
+    package init(mutedUntilMilliseconds: Int64? = nil, isAllowListed: Bool = false) {
+      self.mutedUntilMilliseconds = mutedUntilMilliseconds
+      self.isAllowListed = isAllowListed
+    }
+
+    package func isMuted(nowMilliseconds: Int64) -> Bool {
+      mutedUntilMilliseconds.map { $0 > nowMilliseconds } ?? false
+    }
+  }
+
   package var role: MemberRole
   package var standing: Standing
+  package var rights = Rights()
+  package var channelRights: [EntityID: Rights] = [:]
 
   package init(role: MemberRole, standing: Standing) {
     self.role = role
     self.standing = standing
+  }
+
+  package func isIn(_ channel: EntityID) -> Bool { standing.channels[channel]?.belonging.current != nil }
+  package func isBlocked(from channel: EntityID) -> Bool {
+    standing.channels[channel]?.blocked.current != nil
   }
 }
 
@@ -30,18 +62,26 @@ package struct MemberRecord: Sendable, Hashable {
 //
 //     a 1763700000000-4096 1763700000000-8192        an admin who has left
 //     m 1763700000000-4096 s/1763700000000-8192      subscribed since
+//     m 1763700000000-4096 x/1763700000000-8192      receives no custom notifications since
 //     m 1763700000000-4096 c77/1763700000000-8192    in the roster of channel 77 since
 //     m 1763700000000-4096 d77/1763700000000-8192    subscribed to channel 77 since
+//     m 1763700000000-4096 b77/1763700000000-8192    blocked from channel 77 since
+//     m 1763700000000-4096 q/1763700600000           muted until then; q77/… in channel 77
+//     m 1763700000000-4096 w/1                       allow-listed; w77/… in channel 77
 //
 // An interval is `<after>` or `<after>,<through>`; intervals of one kind are joined by `;`.
 extension MemberRecord {
   package var text: String {
     var words = [String(role.letter), standing.belonging.text]
     if !standing.subscription.isEmpty { words.append("s/" + standing.subscription.text) }
+    if !standing.stopped.isEmpty { words.append("x/" + standing.stopped.text) }
+    words += rights.words(of: "")
     for (id, channel) in standing.channels.sorted(by: { $0.key < $1.key }) {
       if !channel.belonging.isEmpty { words.append("c\(id.text)/" + channel.belonging.text) }
       if !channel.subscription.isEmpty { words.append("d\(id.text)/" + channel.subscription.text) }
+      if !channel.blocked.isEmpty { words.append("b\(id.text)/" + channel.blocked.text) }
     }
+    for (id, rights) in channelRights.sorted(by: { $0.key < $1.key }) { words += rights.words(of: id.text) }
     return words.joined(separator: " ")
   }
 
@@ -53,21 +93,55 @@ extension MemberRecord {
     else { return nil }
     self.init(role: role, standing: Standing(belonging: belonging))
     for word in words.dropFirst(2) {
-      guard let slash = word.firstIndex(of: "/"),
-        let intervals = Intervals(text: word[word.index(after: slash)...])
-      else { return nil }
-      let name = word[..<slash]
-      if name == "s" {
-        standing.subscription = intervals
-        continue
+      guard let slash = word.firstIndex(of: "/"), let kind = word.first, slash != word.startIndex else {
+        return nil
       }
-      guard let id = EntityID(name.dropFirst()) else { return nil }
-      switch name.first {
-      case "c": standing.channels[id, default: .init()].belonging = intervals
-      case "d": standing.channels[id, default: .init()].subscription = intervals
-      default: return nil
-      }
+      let name = word[word.index(after: word.startIndex)..<slash]
+      let channel = EntityID(name)
+      guard name.isEmpty || channel != nil else { return nil }
+      guard read(kind, channel, word[word.index(after: slash)...]) else { return nil }
     }
+  }
+
+  private mutating func read(_ kind: Character, _ channel: EntityID?, _ text: Substring) -> Bool {
+    switch (kind, channel) {
+    case ("q", _):
+      guard let until = Int64(text) else { return false }
+      change(channel) { $0.mutedUntilMilliseconds = until }
+      return true
+    case ("w", _):
+      change(channel) { $0.isAllowListed = true }
+      return text == "1"
+    default:
+      guard let intervals = Intervals(text: text) else { return false }
+      return read(kind, channel, intervals)
+    }
+  }
+
+  private mutating func read(_ kind: Character, _ channel: EntityID?, _ intervals: Intervals) -> Bool {
+    switch (kind, channel) {
+    case ("s", nil): standing.subscription = intervals
+    case ("x", nil): standing.stopped = intervals
+    case ("c", let id?): standing.channels[id, default: .init()].belonging = intervals
+    case ("d", let id?): standing.channels[id, default: .init()].subscription = intervals
+    case ("b", let id?): standing.channels[id, default: .init()].blocked = intervals
+    default: return false
+    }
+    return true
+  }
+
+  /// Changes the rights in a channel; nil: in the space itself. Rights that are none leave no trace.
+  package mutating func change(_ channel: EntityID?, _ body: (inout Rights) -> Void) {
+    guard let channel else { return body(&rights) }
+    var changed = channelRights[channel] ?? Rights()
+    body(&changed)
+    channelRights[channel] = changed == Rights() ? nil : changed
+  }
+}
+
+extension MemberRecord.Rights {
+  fileprivate func words(of channel: String) -> [String] {
+    (mutedUntilMilliseconds.map { ["q\(channel)/\($0)"] } ?? []) + (isAllowListed ? ["w\(channel)/1"] : [])
   }
 }
 

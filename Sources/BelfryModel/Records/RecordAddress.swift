@@ -6,21 +6,75 @@ package enum RecordTable: Sendable, Hashable {
   case roster
   /// Who belonged and no longer does, by accid, kept until nothing they may still see is left.
   case former
+  /// What became of entries after they were appended, by message id: an entry itself never changes.
+  case amendments
+  /// Invitations and applications that wait for an answer, by request id. They expire.
+  case requests
+  /// A server's invite codes, by code. They expire.
+  case codes
+  /// Who may not come back (a server's banned, a group's blocked), by accid.
+  case banned
+  /// What members say of themselves (nick, avatar, attributes), by accid.
+  case profiles
+  /// Who is muted in a group, by accid; who is allow-listed there. Lists only: what decides stands in
+  /// the members' own records.
+  case muted
+  case allowed
+  /// A group's shared files, by file id.
+  case files
+  /// Until when a room's attendee is taken for present, by accid, milliseconds since 1970.
+  case presence
+  /// Who raised a hand in a room, by accid.
+  case hands
   /// The channels of a server, by channel id.
   case channels
   /// Who stands in the roster of one channel, by accid.
   case channelRoster(EntityID)
-  /// What became of entries after they were appended, by message id: an entry itself never changes.
-  case amendments
+  /// Who is muted in one channel, allow-listed for it, blocked from it, by accid.
+  case channelMuted(EntityID)
+  case channelAllowed(EntityID)
+  case channelBlocked(EntityID)
 
   package var name: String {
     switch self {
     case .settings: "settings"
     case .roster: "roster"
     case .former: "former"
+    case .amendments: "amendments"
+    case .requests: "requests"
+    case .codes: "codes"
+    case .banned: "banned"
+    case .profiles: "profiles"
+    case .muted: "muted"
+    case .allowed: "allowed"
+    case .files: "files"
+    case .presence: "presence"
+    case .hands: "hands"
     case .channels: "channels"
     case .channelRoster(let channel): "channel:\(channel.text)"
-    case .amendments: "amendments"
+    case .channelMuted(let channel): "muted:\(channel.text)"
+    case .channelAllowed(let channel): "allowed:\(channel.text)"
+    case .channelBlocked(let channel): "blocked:\(channel.text)"
+    }
+  }
+
+  /// The tables of a space itself.
+  package static let ofSpace: [RecordTable] = [
+    .settings, .roster, .former, .amendments, .requests, .codes, .banned, .profiles, .muted, .allowed,
+    .files, .presence, .hands, .channels,
+  ]
+
+  /// The tables that a channel has for itself.
+  package static func of(_ channel: EntityID) -> [RecordTable] {
+    [.channelRoster(channel), .channelMuted(channel), .channelAllowed(channel), .channelBlocked(channel)]
+  }
+
+  /// Its records begin with the time they expire, milliseconds since 1970, and go when it has passed
+  /// (``ExpiringText``).
+  package var expires: Bool {
+    switch self {
+    case .requests, .codes, .muted, .channelMuted: true
+    default: false
     }
   }
 }
@@ -61,7 +115,13 @@ package struct RecordAddress: Sendable, Hashable {
   package static func channelMember(_ account: AccountID, channel: EntityID, of space: SpaceID) -> Self {
     Self(space, .channelRoster(channel), account.text)
   }
-
+  package static func request(_ id: RequestID, of space: SpaceID) -> Self { Self(space, .requests, id.text) }
+  package static func banned(_ account: AccountID, from space: SpaceID) -> Self {
+    Self(space, .banned, account.text)
+  }
+  package static func profile(_ account: AccountID, in space: SpaceID) -> Self {
+    Self(space, .profiles, account.text)
+  }
   package static func amendment(_ id: MessageID, in space: SpaceID) -> Self {
     Self(space, .amendments, id.text)
   }
@@ -76,6 +136,8 @@ package struct Records: Sendable {
   package private(set) var texts: [RecordAddress: String?]
 
   package init(_ texts: [RecordAddress: String?] = [:]) { self.texts = texts }
+
+  package mutating func add(_ others: Records) { texts.merge(others.texts) { _, later in later } }
 
   /// Nil where there is no record. Asking for a record that was not read is a programming error that
   /// would decide on nothing, so it is refused loudly in every build.

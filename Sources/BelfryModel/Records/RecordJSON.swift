@@ -22,12 +22,8 @@ package enum RecordJSON {
 // MARK: - Records by what they mean
 
 extension Records {
-  /// The server, unless it does not exist or was removed.
   package func server(_ space: SpaceID) throws(Refusal) -> ServerRecord {
-    guard let server = try json(ServerRecord.self, .settings(space)), server.removedAt == nil else {
-      throw Refusal(.notFound, "there is no server \(space.name)", field: "serverId")
-    }
-    return server
+    try settings(ServerRecord.self, space)
   }
 
   package func channel(_ id: EntityID, of space: SpaceID) throws(Refusal) -> ChannelRecord {
@@ -59,7 +55,7 @@ extension Records {
   }
 
   /// Deciding on a record one cannot read would be deciding on nothing.
-  private func unreadable(_ address: RecordAddress) -> Refusal {
+  func unreadable(_ address: RecordAddress) -> Refusal {
     Refusal(
       .unavailable,
       "the stored record \(address.table.name) \(address.field) of \(address.space) is unreadable")

@@ -1,15 +1,20 @@
 /// A server's settings.
-package struct ServerRecord: Sendable, Hashable, Codable {
+package struct ServerRecord: SpaceRecord {
+  package static let kind = SpaceKind.server
+
   package var name: String
   package var icon: String?
   package var ext: String?
   package var owner: AccountID
+  package var admins: [AccountID]
   package var createdAt: Int64
   package var inviteMode: InviteMode
   package var applyMode: ApplyMode
+  /// Members who are no admins may invite, too.
+  package var membersMayInvite: Bool
+  /// Admins may open and close channels, too.
+  package var adminsMayCreateChannels: Bool
   package var defaultChannelId: EntityID
-  /// When it was removed, milliseconds since 1970. Its log still drains to its members until retention;
-  /// to every operation it is not there.
   package var removedAt: Int64?
 
   package init(name: String, owner: AccountID, createdAt: Int64, defaultChannelId: EntityID) {
@@ -17,8 +22,24 @@ package struct ServerRecord: Sendable, Hashable, Codable {
     self.owner = owner
     self.createdAt = createdAt
     self.defaultChannelId = defaultChannelId
+    admins = []
     inviteMode = .needsConsent
     applyMode = .joinsAtOnce
+    membersMayInvite = false
+    adminsMayCreateChannels = false
+  }
+
+  package func info(_ space: SpaceID) -> JSONValue {
+    var info: [String: JSONValue] = [
+      "serverId": .string(space.name), "name": .string(name), "owner": .string(owner.text),
+      "createTime": .integer(createdAt), "inviteMode": .integer(Int64(inviteMode.rawValue)),
+      "applyMode": .integer(Int64(applyMode.rawValue)), "membersMayInvite": .bool(membersMayInvite),
+      "adminsMayCreateChannels": .bool(adminsMayCreateChannels),
+      "defaultChannelId": .string(defaultChannelId.text),
+    ]
+    if let icon { info["icon"] = .string(icon) }
+    if let ext { info["ext"] = .string(ext) }
+    return .object(info)
   }
 }
 
@@ -59,4 +80,21 @@ package struct ChannelRecord: Sendable, Hashable, Codable {
   }
 
   package var hasRoster: Bool { membership == .roster }
+}
+
+extension ChannelRecord {
+  /// `channelInfo` of the attachments, and the channel as HTTP shows it.
+  package func info(_ id: EntityID, of space: SpaceID) -> JSONValue {
+    var info: [String: JSONValue] = [
+      "channelId": .string(id.text), "serverId": .string(space.name), "name": .string(name),
+      "type": .string(type.rawValue), "membership": .string(membership.rawValue),
+      "createTime": .integer(createdAt),
+    ]
+    if let description { info["description"] = .string(description) }
+    return .object(info)
+  }
+
+  package func scene(_ id: EntityID) -> NotificationType.ChannelScene {
+    NotificationType.ChannelScene(id, hasRoster: hasRoster)
+  }
 }

@@ -118,7 +118,7 @@ package struct SendNotification: Operation {
     var channel: ChannelRecord?
     if let id { channel = try records.channel(id, of: space) }
     if actor.isTrusted { return channel }
-    guard let member = try records.standing(of: actor, in: space) else {
+    guard let member = try actor.account.flatMap({ account throws(Refusal) in try records.member(account, of: space) }) else {
       throw Refusal(.notMember, "you are not a member of server \(space.name)")
     }
     if let id, channel?.hasRoster == true, member.standing.channels[id]?.belonging.current == nil {

@@ -52,12 +52,12 @@ package struct UpdateNotification: Operation {
   }
 
   private func checkActor(_ content: NotificationContent) throws(Refusal) {
-    guard Catalogue.type(content.type)?.mayBeUpdated == true else {
+    guard let updaters = Catalogue.type(content.type)?.updaters, updaters != .nobody else {
       throw Refusal(.forbidden, "notifications of type \(content.type) cannot be updated")
     }
     if actor.isTrusted { return }
     guard let account = actor.account else { throw Refusal(.unauthorized, "who is updating it?") }
-    if content.type == Catalogue.custom.code {
+    if updaters == .sender {
       guard content.fromAccount == account else { throw Refusal(.forbidden, "only its sender may update it") }
     } else {
       guard entry.audience.named.contains(account) else {

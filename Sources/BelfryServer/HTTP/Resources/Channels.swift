@@ -32,7 +32,7 @@ enum Channels {
     let body = try UpdateChannelRequest(request.fields())
     var operation = UpdateChannel(
       try request.server(), id: try request.channel(), actor: try request.known().actor)
-    operation.name = body.name
+    operation.channelName = body.name
     operation.description = body.description
     let channel = try await services.runner.run(operation).output
     return show(channel, operation.id, operation.space)

@@ -51,7 +51,7 @@ enum Members {
     let account = try request.account()
     let actor = try request.known().actor
     if account == actor.account {
-      _ = try await services.runner.run(LeaveServer(server, account: account, actor: actor))
+      _ = try await services.runner.run(LeaveServer(server, actor: actor))
     } else {
       _ = try await services.runner.run(KickMembers(server, actor: actor, accounts: [account]))
     }

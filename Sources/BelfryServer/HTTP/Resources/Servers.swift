@@ -26,7 +26,7 @@ enum Servers {
   static func update(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
     let body = try UpdateServerRequest(request.fields())
     var operation = UpdateServer(try request.server(), actor: try request.known().actor)
-    operation.name = body.name
+    operation.serverName = body.name
     operation.icon = body.settings.icon
     operation.ext = body.settings.ext
     operation.inviteMode = body.settings.inviteMode

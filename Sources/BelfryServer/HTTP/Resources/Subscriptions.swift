@@ -17,7 +17,7 @@ enum Subscriptions {
   ) async throws(Refusal) -> Reply {
     _ = try await services.runner.run(
       SetSubscription(
-        try request.server(), channel: try request.channelIfAny(), account: try request.known().account(),
+        try request.server(), channel: try request.channelIfAny(), actor: try request.known().actor,
         isSubscribed: isSubscribed))
     return .noContent
   }

@@ -1,0 +1,40 @@
+extension Catalogue {
+  package static let channelCreate = NotificationType(
+    15, "channelCreate", in: .channel, attach: ["channelInfo"], others: .channel, operator: .leftOutOfRosters)
+  package static let channelRemove = NotificationType(
+    16, "channelRemove", in: .channel, others: .channel, operator: .leftOutOfRosters)
+  package static let channelUpdate = NotificationType(
+    17, "channelUpdate", in: .channel, attach: ["channelInfo"], others: .channel, operator: .leftOutOfRosters)
+  package static let channelListUpdateMember = NotificationType(
+    19, "channelListUpdateMember", in: .channel, attach: ["channelId", "type", "opeType", "accids"],
+    parties: "those accids", others: .administrators)
+  package static let channelVisibilityUpdate = NotificationType(
+    31, "channelVisibilityUpdate", in: .channel, attach: ["event"],
+    parties: "the account that can now see, or no longer see, the channel")
+  package static let channelMemberCreated = NotificationType(
+    201, "channelMemberCreated", in: .channel, attach: ["channelInfo"], parties: "the initial members")
+  package static let channelInvitation = NotificationType(
+    202, "channelInvitation", in: .channel, attach: ["requestId", "channelInfo", "postscript"],
+    parties: "the invitee")
+  package static let channelInvitationAccepted = NotificationType(
+    203, "channelInvitationAccepted", in: .channel, attach: ["requestId", "accid"], parties: "the inviter")
+  package static let channelInvitationDeclined = NotificationType(
+    204, "channelInvitationDeclined", in: .channel, attach: ["requestId", "accid", "postscript"],
+    parties: "the inviter")
+  package static let channelMemberJoined = NotificationType(
+    205, "channelMemberJoined", in: .channel, attach: ["accids"], others: .channel, except: "the new member")
+  package static let channelMemberLeft = NotificationType(
+    206, "channelMemberLeft", in: .channel, attach: ["accids"], others: .channel,
+    except: "who left or was removed")
+  package static let channelMemberRemoved = NotificationType(
+    207, "channelMemberRemoved", in: .channel, attach: ["accids"], parties: "the removed")
+  package static let channelMemberMuteChanged = NotificationType(
+    208, "channelMemberMuteChanged", in: .channel, attach: ["muted", "accids", "expiresAt"],
+    parties: "the accounts concerned", others: .administrators, operator: .leftOut)
+
+  static let channels: [NotificationType] = [
+    channelCreate, channelRemove, channelUpdate, channelListUpdateMember, channelVisibilityUpdate,
+    channelMemberCreated, channelInvitation, channelInvitationAccepted, channelInvitationDeclined,
+    channelMemberJoined, channelMemberLeft, channelMemberRemoved, channelMemberMuteChanged,
+  ]
+}

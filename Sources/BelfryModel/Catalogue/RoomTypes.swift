@@ -1,0 +1,24 @@
+extension Catalogue {
+  package static let roomAttendeeJoined = NotificationType(
+    401, "roomAttendeeJoined", in: .room, attach: ["accid"], others: .everyMember)
+  package static let roomAttendeeLeft = NotificationType(
+    402, "roomAttendeeLeft", in: .room, attach: ["accid", "reason"], others: .everyMember)
+  package static let roomHandChanged = NotificationType(
+    403, "roomHandChanged", in: .room, attach: ["accid", "raised"], others: .everyMember)
+  package static let roomStageInvitation = NotificationType(
+    404, "roomStageInvitation", in: .room, attach: ["token", "expiresAt", "roomInfo"],
+    parties: "the listener invited")
+  package static let roomStageInvitationAnswered = NotificationType(
+    405, "roomStageInvitationAnswered", in: .room, attach: ["accid", "accepted"], parties: "the host")
+  package static let roomRoleChanged = NotificationType(
+    406, "roomRoleChanged", in: .room, attach: ["accid", "role"], others: .everyMember)
+  package static let roomMicrophoneChanged = NotificationType(
+    407, "roomMicrophoneChanged", in: .room, attach: ["accid", "on", "operator"], others: .everyMember)
+  package static let roomClosed = NotificationType(
+    408, "roomClosed", in: .room, attach: ["roomInfo"], others: .everyMember)
+
+  static let rooms: [NotificationType] = [
+    roomAttendeeJoined, roomAttendeeLeft, roomHandChanged, roomStageInvitation, roomStageInvitationAnswered,
+    roomRoleChanged, roomMicrophoneChanged, roomClosed,
+  ]
+}

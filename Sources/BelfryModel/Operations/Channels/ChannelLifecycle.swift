@@ -1,0 +1,158 @@
+/// The owner may open a channel, and the admins where the server lets them: public or private, of
+/// everyone or with a roster of its own.
+package struct CreateChannel: SpaceOperation {
+  package static let name = OperationName(.channel, "create")
+  package static let access = Access.ownRule
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var id: EntityID
+  package var channelName: String
+  package var description: String?
+  package var type: ChannelRecord.Kind
+  package var membership: ChannelRecord.Membership
+  /// The first members of a roster; whoever creates the channel is in it beside them.
+  package var members: [AccountID]
+
+  package init(
+    _ server: EntityID, id: EntityID, actor: Actor, name: String, type: ChannelRecord.Kind,
+    membership: ChannelRecord.Membership, members: [AccountID]
+  ) {
+    space = .server(server)
+    self.id = id
+    self.actor = actor
+    channelName = name
+    self.type = type
+    self.membership = membership
+    self.members = members.withoutRepeats
+  }
+
+  package var channelID: EntityID? { id }
+  package var concerns: [RecordAddress] { members.map { .member($0, of: space) } }
+  package var counts: [RecordTable] { [.channels] }
+
+  package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> ChannelRecord {
+    try draft.requireChannelKeeper(to: "create channels")
+    guard type == .public || membership == .roster else {
+      throw .invalid("membership", "must be roster: a private channel keeps a roster of its own")
+    }
+    guard draft.records.text(.channel(id, of: space)) == nil else {
+      throw Refusal(.conflict, "channel \(id) exists already", field: "channelId")
+    }
+    let most = draft.limits.channelsPerServer
+    guard draft.context.counts[.channels, default: 0] < most else {
+      throw Refusal(.tooMany, "a server has at most \(most) channels")
+    }
+    var channel = ChannelRecord(
+      name: channelName, type: type, membership: membership, createdAt: draft.nowMilliseconds)
+    channel.description = description
+    draft.limit(.channels, to: most)
+    draft.change(.channel(id, of: space), to: try RecordJSON.text(channel))
+    if channel.hasRoster { try fillRoster(&draft) }
+
+    let info: JSONValue = ["channelInfo": channel.info(id, of: space)]
+    draft.announce(Catalogue.channelCreate, attach: info, channel: channel.scene(id))
+    if !members.isEmpty {
+      draft.announce(
+        Catalogue.channelMemberCreated, attach: info, parties: members, channel: channel.scene(id))
+    }
+    draft.announceVisibility(of: id, channel, EnterLeave.entered)
+    return channel
+  }
+
+  private func fillRoster(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
+    for account in members { _ = try draft.knownMember(account, field: "members") }
+    var roster = members
+    if let creator = actor.account, try draft.member(creator) != nil { roster.append(creator) }
+    for account in roster.withoutRepeats { try draft.enterChannel(id, account) }
+  }
+}
+
+/// The owner and the admins may rename and describe a channel.
+package struct UpdateChannel: SpaceOperation {
+  package static let name = OperationName(.channel, "update")
+  package static let access = Access.administrators
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var id: EntityID
+  /// Nil leaves it as it is; an empty description is none.
+  package var channelName: String?
+  package var description: String?
+
+  package init(_ server: EntityID, id: EntityID, actor: Actor) {
+    space = .server(server)
+    self.id = id
+    self.actor = actor
+  }
+
+  package var channelID: EntityID? { id }
+
+  package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> ChannelRecord {
+    let before = try draft.records.channel(id, of: space)
+    var channel = before
+    if let channelName { channel.name = channelName }
+    if let description { channel.description = description.isEmpty ? nil : description }
+    guard channel != before else { return channel }
+    draft.change(.channel(id, of: space), to: try RecordJSON.text(channel))
+    draft.announce(
+      Catalogue.channelUpdate, attach: ["channelInfo": channel.info(id, of: space)],
+      channel: channel.scene(id))
+    return channel
+  }
+}
+
+/// Only the owner may close a channel, and for good. Its
+/// roster goes; what was sent in it stays for those who could see it.
+package struct RemoveChannel: SpaceOperation {
+  package static let name = OperationName(.channel, "destroy")
+  package static let access = Access.owner
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var id: EntityID
+
+  package init(_ server: EntityID, id: EntityID, actor: Actor) {
+    space = .server(server)
+    self.id = id
+    self.actor = actor
+  }
+
+  package var channelID: EntityID? { id }
+
+  package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
+    let channel = try draft.records.channel(id, of: space)
+    guard draft.settings.defaultChannelId != id else {
+      throw Refusal(.forbidden, "the default channel lasts as long as its server")
+    }
+    draft.change(.channel(id, of: space), to: nil)
+    draft.remove(RecordTable.of(id))
+    draft.announce(Catalogue.channelRemove, channel: channel.scene(id))
+    draft.announceVisibility(of: id, channel, EnterLeave.left)
+  }
+}
+
+extension Draft<ServerRecord> {
+  /// The owner, and the admins if the server allows it.
+  func requireChannelKeeper(to what: String) throws(Refusal) {
+    try require(settings.adminsMayCreateChannels ? .administrators : .owner, to: what)
+  }
+
+  /// Enters a member of the server into the channel's roster.
+  mutating func enterChannel(_ channel: EntityID, _ account: AccountID) throws(Refusal) {
+    var member = try knownMember(account)
+    member.standing.channels[channel, default: .init()].belonging.open(after: .beforeThisCommit)
+    set(member, for: account, seesOtherwise: true)
+    change(
+      .channelMember(account, channel: channel, of: space), to: MessageID.beforeThisCommit.streamForm)
+  }
+
+  /// A public channel appears to, and disappears from, every member of the server, roster or not; a
+  /// private one only those in its roster.
+  mutating func announceVisibility(of id: EntityID, _ channel: ChannelRecord, _ event: JSONValue) {
+    let isForAll = channel.type == .public
+    announce(
+      Catalogue.channelVisibilityUpdate, attach: event, happensToAll: true,
+      channel: .init(id, hasRoster: !isForAll && channel.hasRoster))
+  }
+}

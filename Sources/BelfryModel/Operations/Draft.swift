@@ -1,0 +1,257 @@
+/// A decision while it is being made: what is there, what is to become of it, what is to be announced.
+///
+/// Whatever is asked of it is answered as it will be once the transaction is committed, so that an
+/// operation on ten accounts sees at the third what became of the second.
+package struct Draft<Record: SpaceRecord> {
+  package let space: SpaceID
+  package let actor: Actor
+  package let records: Records
+  package let context: DecisionContext
+  /// Written back if it was changed.
+  package var settings: Record
+  package private(set) var transaction: Transaction
+
+  private let settingsBefore: Record?
+  private var members: [AccountID: MemberRecord?] = [:]
+  private var joined: [AccountID] = []
+  private var left: [AccountID] = []
+
+  /// A draft on a space that exists; `isNew`: on one that this draft makes.
+  package init(
+    _ space: SpaceID, _ settings: Record, isNew: Bool = false, by actor: Actor, on records: Records,
+    _ context: DecisionContext
+  ) {
+    self.space = space
+    self.actor = actor
+    self.records = records
+    self.context = context
+    self.settings = settings
+    settingsBefore = isNew ? nil : settings
+    transaction = Transaction(space)
+  }
+
+  package var nowMilliseconds: Int64 { context.nowMilliseconds }
+  package var limits: Limits { context.limits }
+
+  /// The transaction, or nil when all is already as asked.
+  package consuming func finish(_ name: OperationName, target: JSONValue) throws(Refusal) -> Transaction? {
+    if settings != settingsBefore {
+      transaction.changes[.settings(space)] = try RecordJSON.text(settings)
+    }
+    if !joined.isEmpty { transaction.indexChanges.append(IndexChange(.joined, joined)) }
+    if !left.isEmpty { transaction.indexChanges.append(IndexChange(.left, left)) }
+    guard !transaction.isEmpty else { return nil }
+    // What was read of other spaces, an account's options, is as it was: only the space itself is locked.
+    transaction.preconditions = records.texts.filter { $0.key.space == space }
+    transaction.changedStandings = transaction.changedStandings.withoutRepeats
+    if let account = actor.account {
+      transaction.echo = DeviceEcho(account: account, device: actor.device, operation: name, target: target)
+    }
+    return transaction
+  }
+}
+
+// MARK: - Who
+
+extension Draft {
+  /// The account that acts; a trusted back end has to say for whom.
+  package func actingAccount() throws(Refusal) -> AccountID {
+    guard let account = actor.account else {
+      throw .invalid("Belfry-Account", "is needed: for which account?")
+    }
+    return account
+  }
+
+  /// The actor's place in the space; nil for a trusted back end that is no member itself.
+  package func actingMember() throws(Refusal) -> MemberRecord? {
+    guard let account = actor.account else { return nil }
+    return try member(account)
+  }
+
+  package var actsAsOwner: Bool { actor.isTrusted || actor.account == settings.owner }
+
+  package func require(_ access: Access, to what: String) throws(Refusal) {
+    if actor.isTrusted { return }
+    switch access {
+    case .anyAccount, .ownRule: return
+    case .trusted: throw Refusal(.forbidden, "only an app or operator token may \(what)")
+    case .members: _ = try requireMember()
+    case .administrators: try requireRole([.owner, .admin, .host], to: what)
+    case .owner: try requireRole([.owner, .host], to: what)
+    }
+  }
+
+  /// The actor's own record; refuses who is not a member.
+  @discardableResult
+  package func requireMember() throws(Refusal) -> MemberRecord {
+    guard let record = try member(try actingAccount()) else {
+      throw Refusal(.notMember, "you are not a member of \(Record.kind) \(space.name)")
+    }
+    return record
+  }
+
+  package func requireSome(_ accounts: [AccountID]) throws(Refusal) {
+    if accounts.isEmpty { throw .invalid("accids", "must name somebody") }
+  }
+
+  private func requireRole(_ roles: Set<MemberRole>, to what: String) throws(Refusal) {
+    let record = try requireMember()
+    guard roles.contains(record.role) else {
+      let wanted =
+        Record.kind == .room ? "its host" : roles.contains(.admin) ? "its owner or admins" : "its owner"
+      throw Refusal(.forbidden, "only \(wanted) may do this: \(what)")
+    }
+  }
+}
+
+// MARK: - Members
+
+extension Draft {
+  package func member(_ account: AccountID) throws(Refusal) -> MemberRecord? {
+    if let changed = members[account] { return changed }
+    return try records.member(account, of: space)
+  }
+
+  /// A member whom the request names; refuses who is none.
+  package func knownMember(_ account: AccountID, field: String = "accids") throws(Refusal) -> MemberRecord {
+    guard let member = try member(account) else {
+      throw Refusal(.notFound, "\(account) is not a member of \(Record.kind) \(space.name)", field: field)
+    }
+    return member
+  }
+
+  /// - Parameter seesOtherwise: whether the change touches what the account sees: its consumers then look
+  ///   again before they go on.
+  package mutating func set(_ member: MemberRecord, for account: AccountID, seesOtherwise: Bool = false) {
+    members[account] = .some(member)
+    transaction.changes[.member(account, of: space)] = member.text
+    if seesOtherwise { transaction.changedStandings.append(account) }
+  }
+
+  /// Enters the account into the roster, with what is still to be seen of earlier stays, and with what
+  /// it was forbidden then. Needs the records `member` and `former`, the count of the roster, and the
+  /// account among the joiners.
+  package mutating func join(
+    _ account: AccountID, as role: MemberRole, membersMax: Int
+  ) throws(Refusal) {
+    try checkRoom(for: account, membersMax: membersMax)
+    var member =
+      try records.former(account, of: space) ?? MemberRecord(role: role, standing: .stranger)
+    member.role = role
+    member.standing.forget(before: context.retentionFloor)
+    member.standing.belonging.open(after: .beforeThisCommit)
+    set(member, for: account, seesOtherwise: true)
+    transaction.changes[.former(account, of: space)] = .some(nil)
+    joined.append(account)
+  }
+
+  private mutating func checkRoom(for account: AccountID, membersMax: Int) throws(Refusal) {
+    let most = limits.spacesPerAccount(Record.kind)
+    guard context.spacesOfJoiners[account, default: 0] < most else {
+      throw Refusal(.tooMany, "\(account) is in \(most) \(Record.kind)s already, the most there may be")
+    }
+    guard context.counts[.roster, default: 0] + joined.count < membersMax else {
+      throw Refusal(.tooMany, "\(Record.kind) \(space.name) holds at most \(membersMax) members")
+    }
+    transaction.ceilings[.roster] = membersMax
+  }
+
+  /// Moves the account from the roster to the former members: what this commit announces is the last
+  /// it sees.
+  package mutating func leave(_ account: AccountID, _ member: MemberRecord) {
+    var member = member
+    for (channel, standing) in member.standing.channels where standing.belonging.current != nil {
+      transaction.changes[.channelMember(account, channel: channel, of: space)] = .some(nil)
+    }
+    member.standing.leave(through: .endOfThisCommit)
+    member.standing.forget(before: context.retentionFloor)
+    members[account] = .some(nil)
+    transaction.changes[.member(account, of: space)] = .some(nil)
+    transaction.changes[.former(account, of: space)] = member.text
+    transaction.changedStandings.append(account)
+    left.append(account)
+  }
+}
+
+// MARK: - Records
+
+extension Draft {
+  /// What the record will be; nil removes it.
+  package mutating func change(_ address: RecordAddress, to text: String?) {
+    transaction.changes[address] = .some(text)
+  }
+
+  /// Lets a table grow to so many records and no further, however many write to it at once.
+  package mutating func limit(_ table: RecordTable, to records: Int) { transaction.ceilings[table] = records }
+
+  package mutating func remove(_ tables: [RecordTable]) { transaction.removedTables += tables }
+  package mutating func list(_ change: ListingChange) { transaction.listing = change }
+  package mutating func wake(atMilliseconds time: Int64) { transaction.wakeAtMilliseconds = time }
+}
+
+// MARK: - Announcing
+
+extension Draft {
+  /// Announces an event as its row of the catalogue says. Parties who do not belong to the space get it
+  /// in their own; their `member` records must be among the needs.
+  ///
+  /// - Parameters:
+  ///   - happensToAll: every member is a party; in a channel, everyone who belongs to it.
+  ///   - except: of the others, who does not receive it.
+  package mutating func announce(
+    _ type: NotificationType, attach: JSONValue? = nil, parties: [AccountID] = [],
+    happensToAll: Bool = false, channel: NotificationType.ChannelScene? = nil, except: [AccountID] = []
+  ) {
+    let content = content(type, attach, channel)
+    let outsiders = parties.filter { !belongs($0) }
+    transaction.deliveries += outsiders.withoutRepeats.map { Delivery(content, to: $0) }
+    let audience = type.audience(
+      parties: parties.filter { !outsiders.contains($0) }, happensToAll: happensToAll,
+      administrators: settings.administrators,
+      actor: actor.account, channel: channel, except: except)
+    if audience.rule == .named, audience.named.isEmpty { return }
+    transaction.announcements.append(Announcement(content, to: audience))
+  }
+
+  /// Belongs before this commit or after it: whoever joins or leaves in it sees what it announces.
+  private func belongs(_ account: AccountID) -> Bool {
+    if case .some(.some) = members[account] { return true }
+    return records.text(.member(account, of: space)) != nil
+  }
+
+  private func content(
+    _ type: NotificationType, _ attach: JSONValue?, _ channel: NotificationType.ChannelScene?
+  ) -> NotificationContent {
+    var content = NotificationContent(type: type.code, toType: channel == nil ? Record.kind.toType : .channel)
+    let id = EntityID(space.name)
+    switch Record.kind {
+    case .server: content.serverId = id
+    case .group: content.groupId = id
+    case .room: content.roomId = id
+    case .account, .letter: break
+    }
+    content.channelId = channel?.id
+    content.fromAccount = actor.account
+    content.fromDeviceId = actor.device
+    content.attach = attach
+    return content
+  }
+}
+
+extension SpaceKind {
+  /// How the wire says that something is addressed to a space of this kind.
+  var toType: ToType {
+    switch self {
+    case .server: .server
+    case .group: .group
+    case .room: .room
+    case .account, .letter: .accounts
+    }
+  }
+}
+
+extension JSONValue {
+  package static func accids(_ accounts: [AccountID]) -> JSONValue {
+    .array(accounts.map { .string($0.text) })
+  }
+}

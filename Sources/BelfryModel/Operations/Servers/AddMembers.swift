@@ -1,0 +1,51 @@
+/// A trusted back end adds many accounts at once, with nobody's consent. Who is a member already stays
+/// as they are. One announcement for all of them, not one each.
+package struct AddMembers: SpaceOperation {
+  package static let name = OperationName(.server, "addMembers")
+  package static let access = Access.trusted
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var accounts: [AccountID]
+  package var requestId: String
+
+  package init(_ id: EntityID, actor: Actor, accounts: [AccountID], requestId: String) {
+    space = .server(id)
+    self.actor = actor
+    self.accounts = accounts.withoutRepeats
+    self.requestId = requestId
+  }
+
+  package var concerns: [RecordAddress] {
+    accounts.flatMap { [.member($0, of: space), .former($0, of: space)] }
+  }
+  package var counts: [RecordTable] { [.roster] }
+  package var joiners: [AccountID] { accounts }
+
+  /// Gives the accounts that were added.
+  package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> [AccountID] {
+    var added: [AccountID] = []
+    for account in accounts where try draft.member(account) == nil { added.append(account) }
+    for account in added { try draft.enter(account) }
+    if !added.isEmpty { draft.announceAdded(added, requestId: requestId) }
+    return added
+  }
+}
+
+extension Draft<ServerRecord> {
+  /// Lets the account in as a plain member. Announcing it is the caller's.
+  mutating func enter(_ account: AccountID) throws(Refusal) {
+    try join(account, as: .member, membersMax: limits.membersPerServer)
+  }
+
+  /// The announcements of accounts that were added without being asked.
+  mutating func announceAdded(_ accounts: [AccountID], requestId: String) {
+    announce(
+      Catalogue.serverMemberInviteDone,
+      attach: [
+        "serverInfo": settings.info(space), "invitedAccids": .accids(accounts),
+        "requestId": .string(requestId),
+      ], parties: accounts)
+    announce(Catalogue.serverEnterLeave, attach: EnterLeave.entered, parties: accounts)
+  }
+}

@@ -1,0 +1,64 @@
+/// An operation on a space that exists: nearly all of them.
+///
+/// What each of them would otherwise repeat is done here and in ``Draft``: reading the settings and the
+/// actor's place, asking whether the actor may, the preconditions, the echo to the actor's other devices.
+/// What is left is the rule itself.
+package protocol SpaceOperation: Operation {
+  associatedtype Record: SpaceRecord
+  associatedtype Output
+
+  static var name: OperationName { get }
+  static var access: Access { get }
+  var actor: Actor { get }
+  /// The records it decides on beside the settings of the space and the actor's own.
+  var concerns: [RecordAddress] { get }
+  /// The accounts it names, for the echo.
+  var accounts: [AccountID] { get }
+  /// The channel it happens in.
+  var channelID: EntityID? { get }
+  func carryOut(_ draft: inout Draft<Record>) throws(Refusal) -> Output
+}
+
+/// Who may do an operation, beside a trusted back end, which may do all of them.
+package enum Access: String, Sendable, CaseIterable {
+  case anyAccount
+  case members
+  case administrators
+  case owner
+  /// The operation says itself.
+  case ownRule
+  /// Trusted back ends alone.
+  case trusted
+}
+
+extension SpaceOperation {
+  package var concerns: [RecordAddress] { [] }
+  package var accounts: [AccountID] { [] }
+  package var channelID: EntityID? { nil }
+
+  package var needs: [RecordAddress] {
+    [.settings(space)] + actor.needs(in: space) + (channelID.map { [.channel($0, of: space)] } ?? []) + concerns
+  }
+
+  package func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<Output> {
+    let settings = try records.settings(Record.self, space)
+    var draft = Draft(space, settings, by: actor, on: records, context)
+    try draft.require(Self.access, to: Self.name.word)
+    let output = try carryOut(&draft)
+    return Decision(try draft.finish(Self.name, target: target), output)
+  }
+
+  private var target: JSONValue {
+    var target: [String: JSONValue] = [Record.idField: .string(space.name)]
+    if let channelID { target["channelId"] = .string(channelID.text) }
+    if !accounts.isEmpty { target["accids"] = .array(accounts.map { .string($0.text) }) }
+    return .object(target)
+  }
+}
+
+extension Actor {
+  /// The actor's own record, which nearly every operation needs to see who is asking.
+  func needs(in space: SpaceID) -> [RecordAddress] {
+    account.map { [.member($0, of: space)] } ?? []
+  }
+}

@@ -1,0 +1,41 @@
+/// What the settings of servers, groups and rooms have in common.
+package protocol SpaceRecord: Sendable, Hashable, Codable {
+  static var kind: SpaceKind { get }
+  /// Whom it belongs to; a room's host.
+  var owner: AccountID { get }
+  var admins: [AccountID] { get }
+  /// When it was removed, milliseconds since 1970. Its log still drains to its members until retention;
+  /// to every operation it is not there.
+  var removedAt: Int64? { get }
+  /// As attachments and HTTP show it.
+  func info(_ space: SpaceID) -> JSONValue
+}
+
+extension SpaceRecord {
+  package var administrators: [AccountID] { [owner] + admins }
+  /// The field of the wire that holds its id, `serverId`.
+  package static var idField: String { kind.rawValue + "Id" }
+}
+
+extension Records {
+  /// The space, unless it does not exist or was removed.
+  package func settings<Record: SpaceRecord>(_: Record.Type, _ space: SpaceID) throws(Refusal) -> Record {
+    guard let record = try json(Record.self, .settings(space)), record.removedAt == nil else {
+      throw Refusal(.notFound, "there is no \(Record.kind) \(space.name)", field: Record.idField)
+    }
+    return record
+  }
+}
+
+extension Records {
+  package func requireAbsent<Record: SpaceRecord>(_: Record.Type, _ space: SpaceID) throws(Refusal) {
+    guard text(.settings(space)) == nil else {
+      throw Refusal(.conflict, "\(Record.kind) \(space.name) exists already", field: Record.idField)
+    }
+  }
+
+  /// The precondition that these records are still what was read.
+  func unchanged(_ addresses: [RecordAddress]) -> [RecordAddress: String?] {
+    Dictionary(addresses.map { ($0, text($0)) }) { first, _ in first }
+  }
+}

@@ -1,0 +1,84 @@
+import BelfryModel
+import ModelSamples
+
+/// Records, and operations decided on them one after the other: what one decides is what the next one
+/// reads. Every commit gets ids ten apart, so that tests can name what lies before and after.
+struct Desk {
+  var texts: [RecordAddress: String] = [:]
+  /// The last id of the last commit.
+  private(set) var lastID = Self.start
+  var limits = Limits()
+  var spacesOfEachJoiner = 0
+  var nowMilliseconds: Int64 = 1_763_700_000_000
+  /// Before everything that happens here.
+  static let start = MessageID(firstAtUnixMilliseconds: 1_763_700_000_000)
+
+  init(_ history: [any Operation] = []) throws {
+    for step in history { _ = try carryOut(step) }
+  }
+
+  // MARK: Deciding
+
+  func decide<Op: Operation>(_ operation: Op) throws(Refusal) -> Decision<Op.Output> {
+    // Only what the operation asked for, so that one which reads more than it needs stops the test.
+    var records: [RecordAddress: String?] = [:]
+    for address in operation.needs { records[address] = .some(texts[address]) }
+    for address in operation.further(Records(records)) { records[address] = .some(texts[address]) }
+    let tables = operation.counts.map { table in
+      (table, texts.keys.count { $0.space == operation.space && $0.table == table })
+    }
+    let context = DecisionContext(
+      nowMilliseconds: nowMilliseconds, counts: Dictionary(tables) { first, _ in first },
+      spacesOfJoiners: Dictionary(operation.joiners.map { ($0, spacesOfEachJoiner) }) { first, _ in first },
+      limits: limits)
+    return try operation.decide(Records(records), context: context)
+  }
+
+  func refusal<Op: Operation>(of operation: Op) -> Refusal? {
+    do {
+      _ = try decide(operation)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @discardableResult
+  mutating func carryOut<Op: Operation>(_ operation: Op) throws(Refusal) -> Transaction? {
+    guard let transaction = try decide(operation).transaction else { return nil }
+    let before = lastID
+    lastID = MessageID(before.raw + 10 * Int64(Swift.max(1, transaction.announcements.count))) ?? .last
+    for (address, text) in transaction.changes {
+      texts[address] = text.map { text in
+        text.split(separator: "\u{1}", omittingEmptySubsequences: false).joined(separator: before.streamForm)
+          .split(separator: "\u{2}", omittingEmptySubsequences: false).joined(separator: lastID.streamForm)
+      }
+    }
+    for table in transaction.removedTables {
+      texts = texts.filter { $0.key.tableAddress != TableAddress(transaction.space, table) }
+    }
+    return transaction
+  }
+
+  // MARK: Reading
+
+  func member(_ account: AccountID, of space: SpaceID) -> MemberRecord? {
+    texts[.member(account, of: space)].flatMap { MemberRecord(text: $0) }
+  }
+
+  func former(_ account: AccountID, of space: SpaceID) -> MemberRecord? {
+    texts[.former(account, of: space)].flatMap { MemberRecord(text: $0) }
+  }
+
+  func settings<Record: SpaceRecord>(_: Record.Type, _ space: SpaceID) -> Record? {
+    texts[.settings(space)].flatMap { RecordJSON.value(Record.self, $0) }
+  }
+}
+
+extension Transaction {
+  /// What is announced, as `<type> to <audience>`, and then what is delivered, as `<type> for <account>`.
+  var announced: [String] {
+    announcements.map { "\($0.content.type) to \($0.audience.text)" }
+      + deliveries.map { "\($0.content.type) for \($0.account)" }
+  }
+}
