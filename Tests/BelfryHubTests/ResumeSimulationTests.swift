@@ -110,7 +110,8 @@ private final class Stage {
       case 48..<53: _ = try await runner.run(KickMembers(server, actor: app, accounts: [account]))
       case 53..<60:
         _ = try await runner.run(
-          SetSubscription(server, channel: nil, actor: Actor(account: account), isSubscribed: chance.happens(percent: 70)))
+          SetSubscription(
+            server, channel: nil, actor: Actor(account: account), isSubscribed: chance.happens(percent: 70)))
       case 60..<66:
         let seen = Array(everVisible[account] ?? [])
         if !seen.isEmpty {

@@ -74,7 +74,9 @@ extension Audience {
     }
   }
 
-  private static let rules = [Rule.all, .subscribed, .willing, .named].map { (word: Array($0.rawValue.utf8), rule: $0) }
+  private static let rules = [Rule.all, .subscribed, .willing, .named].map {
+    (word: Array($0.rawValue.utf8), rule: $0)
+  }
 
   private mutating func read(word: ArraySlice<UInt8>) -> Bool {
     switch word.first {

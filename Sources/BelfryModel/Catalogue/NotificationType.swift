@@ -80,7 +80,8 @@ extension NotificationType {
   /// The audience of one event of this type.
   /// - Parameter happensToAll: every member is a party to it, or everyone in the channel.
   package func audience(
-    parties: [AccountID] = [], happensToAll: Bool = false, administrators: [AccountID] = [], actor: AccountID? = nil,
+    parties: [AccountID] = [], happensToAll: Bool = false, administrators: [AccountID] = [],
+    actor: AccountID? = nil,
     channel: ChannelScene? = nil, except: [AccountID] = []
   ) -> Audience {
     let rule: Audience.Rule =

@@ -37,7 +37,8 @@ extension SpaceOperation {
   package var channelID: EntityID? { nil }
 
   package var needs: [RecordAddress] {
-    [.settings(space)] + actor.needs(in: space) + (channelID.map { [.channel($0, of: space)] } ?? []) + concerns
+    [.settings(space)] + actor.needs(in: space) + (channelID.map { [.channel($0, of: space)] } ?? [])
+      + concerns
   }
 
   package func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<Output> {

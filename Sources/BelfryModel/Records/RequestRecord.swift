@@ -3,7 +3,8 @@
 package struct RequestID: Sendable, Hashable {
   package let text: String
 
-  package init(_ kind: RequestRecord.Kind, of account: AccountID, in space: SpaceID, channel: EntityID? = nil) {
+  package init(_ kind: RequestRecord.Kind, of account: AccountID, in space: SpaceID, channel: EntityID? = nil)
+  {
     let purpose = "\(kind.rawValue) \(space.key) \(channel?.text ?? "") \(account)"
     text = EntityID(bits: StableHash.fnv1a(purpose)).text
   }
@@ -67,6 +68,7 @@ extension Records {
 
 extension Refusal {
   static func noRequest(_ id: RequestID) -> Refusal {
-    Refusal(.notFound, "there is no request \(id.text), or it has expired or was answered", field: "requestId")
+    Refusal(
+      .notFound, "there is no request \(id.text), or it has expired or was answered", field: "requestId")
   }
 }

@@ -8,7 +8,7 @@ extension CommandTable {
       .serverCreate, .serverList, .serverShow, .serverUpdate, .serverRemove,
       .channelCreate, .channelList, .channelShow, .channelUpdate, .channelRemove,
       .memberList, .memberShow, .memberAdd, .memberRemove,
-      .stats, .explain,
+      .stats, .explain, .types,
     ],
     groups: [
       "server": "create, list, show, update and remove servers",

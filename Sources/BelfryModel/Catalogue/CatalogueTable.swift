@@ -1,0 +1,54 @@
+/// The catalogue in words, for `belfry types` and for the documentation.
+extension NotificationType {
+  /// Who receives it, as a phrase.
+  package var receivers: String {
+    var words = [parties, others.words].compactMap(\.self).joined(separator: "; ")
+    switch (except, operatorPart) {
+    case (let except?, .likeOthers): words += ", except \(except)"
+    case (let except?, _): words += ", except \(except) and the operator"
+    case (nil, .leftOut): words += ", except the operator"
+    case (nil, .leftOutOfRosters): words += ", except the operator where the channel keeps a roster"
+    case (nil, .likeOthers): break
+    }
+    return words
+  }
+
+  /// Who may update it, as a phrase.
+  package var updating: String {
+    switch updaters {
+    case .nobody: "–"
+    case .sender: "the sender"
+    case .receivers: "the receivers"
+    }
+  }
+
+  package var attachText: String { attach.isEmpty ? "–" : attach.joined(separator: ", ") }
+}
+
+extension NotificationType.Others {
+  fileprivate var words: String? {
+    switch self {
+    case .nobody: nil
+    case .administrators: "owner and admins"
+    case .members: "members (subscribers above the threshold)"
+    case .everyMember: "every member"
+    case .channel: "who belongs to the channel (subscribers above the threshold)"
+    case .asSent: "as sent"
+    }
+  }
+}
+
+extension Catalogue {
+  /// docs/notification-types.md's table.
+  package static var markdown: String {
+    let header = "| code | name | in | attach | receivers | updated by |\n|---|---|---|---|---|---|\n"
+    return header
+      + all.sorted { $0.code < $1.code }.map { type in
+        let cells = [
+          "\(type.code)", "`\(type.name)`", type.scene.rawValue, type.attachText, type.receivers,
+          type.updating,
+        ]
+        return "| " + cells.joined(separator: " | ") + " |\n"
+      }.joined()
+  }
+}

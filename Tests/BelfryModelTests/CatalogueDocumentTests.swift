@@ -1,0 +1,28 @@
+import BelfryModel
+import Foundation
+import Testing
+
+/// docs/notification-types.md shows the catalogue as it is. `BELFRY_WRITE_DOCS=1` writes it anew.
+struct CatalogueDocumentTests {
+  private static let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("docs/notification-types.md")
+
+  private static let document = """
+    # The types of notifications
+
+    Every type is one row of the catalogue (`Sources/BelfryModel/Catalogue`), which the code, `belfry types`, this
+    page and the tests come from. The parties of an event receive it whatever they are subscribed to, and in
+    their own space when they do not belong to the one it happened in. The numbers 18, 20 to 30, 34 and 35 are
+    reserved for good.
+
+    \(Catalogue.markdown)
+    """
+
+  @Test func theDocumentShowsTheCatalogue() throws {
+    if ProcessInfo.processInfo.environment["BELFRY_WRITE_DOCS"] != nil {
+      try Self.document.write(to: Self.path, atomically: true, encoding: .utf8)
+    }
+    #expect(try String(contentsOf: Self.path, encoding: .utf8) == Self.document)
+  }
+}
