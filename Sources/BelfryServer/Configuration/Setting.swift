@@ -82,6 +82,16 @@ extension Setting {
     .integer("limits.channelsPerServer", 1...10_000, \.limits.channelsPerServer),
     .integer("limits.membersPerServer", 1...50_000_000, \.limits.membersPerServer),
     .integer("limits.serversPerAccount", 1...100_000, \.limits.serversPerAccount),
+    .integer("limits.groupsPerAccount", 1...100_000, \.limits.groupsPerAccount),
+    .integer("limits.roomsPerAccount", 1...1_000, \.limits.roomsPerAccount),
+    .integer("limits.membersPerGroup", 1...100_000, \.limits.membersPerGroup),
+    .integer("limits.attendeesPerRoom", 1...1_000_000, \.limits.attendeesPerRoom),
+    .integer("limits.heartbeatMilliseconds", 100...minute, \.limits.heartbeatMilliseconds),
+    .integer("limits.absenceMilliseconds", 300...(10 * minute), \.limits.absenceMilliseconds),
+    .integer("limits.invitationMilliseconds", 1_000...(366 * day), \.limits.invitationMilliseconds),
+    .integer("limits.inviteCodeMilliseconds", 1_000...(366 * day), \.limits.inviteCodeMilliseconds),
+    .integer(
+      "limits.stageInvitationMilliseconds", 1_000...(60 * minute), \.limits.stageInvitationMilliseconds),
     .integer("limits.streamsPerAccount", 1...100_000, \.limits.streamsPerAccount),
     .integer("limits.sendsPerSecondPerAccount", 1...1_000_000, \.limits.sendsPerSecondPerAccount),
   ]
