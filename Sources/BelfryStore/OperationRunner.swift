@@ -54,7 +54,7 @@ package struct OperationRunner {
       let tables = operation.counts
       let counts =
         tables.isEmpty ? [] : try await store.counts(tables.map { TableAddress(operation.space, $0) })
-      let joiners = operation.joiners
+      let joiners = operation.joiners(records)
       let serverCounts = joiners.isEmpty ? [] : try await store.serverCounts(of: joiners)
       let context = DecisionContext(
         nowMilliseconds: try await store.nowMilliseconds(),

@@ -29,7 +29,7 @@ struct Desk {
     }
     let context = DecisionContext(
       nowMilliseconds: nowMilliseconds, counts: Dictionary(tables) { first, _ in first },
-      spacesOfJoiners: Dictionary(operation.joiners.map { ($0, spacesOfEachJoiner) }) { first, _ in first },
+      spacesOfJoiners: Dictionary(operation.joiners(Records(records)).map { ($0, spacesOfEachJoiner) }) { first, _ in first },
       limits: limits)
     return try operation.decide(Records(records), context: context)
   }

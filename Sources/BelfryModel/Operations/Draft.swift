@@ -15,6 +15,8 @@ package struct Draft<Record: SpaceRecord> {
   private var members: [AccountID: MemberRecord?] = [:]
   private var joined: [AccountID] = []
   private var left: [AccountID] = []
+  /// By how many records each table has grown so far.
+  private var grown: [RecordTable: Int] = [:]
 
   /// A draft on a space that exists; `isNew`: on one that this draft makes.
   package init(
@@ -92,6 +94,9 @@ extension Draft {
 
   package func requireSome(_ accounts: [AccountID]) throws(Refusal) {
     if accounts.isEmpty { throw .invalid("accids", "must name somebody") }
+    guard accounts.count <= Limits.accountsPerCall else {
+      throw .invalid("accids", "must name at most \(Limits.accountsPerCall) accounts, has \(accounts.count)")
+    }
   }
 
   private func requireRole(_ roles: Set<MemberRole>, to what: String) throws(Refusal) {
@@ -183,6 +188,21 @@ extension Draft {
 
   /// Lets a table grow to so many records and no further, however many write to it at once.
   package mutating func limit(_ table: RecordTable, to records: Int) { transaction.ceilings[table] = records }
+
+  /// Puts a record into a table that holds so many and no more; one that takes the place of another is
+  /// always welcome. Needs the record and the count of its table.
+  package mutating func put(_ address: RecordAddress, _ text: String, atMost most: Int) throws(Refusal) {
+    let table = address.table
+    if records.text(address) == nil {
+      grown[table, default: 0] += 1
+      guard context.counts[table, default: 0] + grown[table, default: 0] <= most else {
+        throw Refusal(
+          .tooMany, "\(Record.kind) \(space.name) holds \(most) \(table.name) already, the most there may be")
+      }
+      limit(table, to: most)
+    }
+    change(address, to: text)
+  }
 
   package mutating func remove(_ tables: [RecordTable]) { transaction.removedTables += tables }
   package mutating func list(_ change: ListingChange) { transaction.listing = change }

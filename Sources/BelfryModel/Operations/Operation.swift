@@ -16,6 +16,8 @@ package protocol Operation: Sendable {
   var counts: [RecordTable] { get }
   /// The accounts that may join, of whom it must be known in how many spaces of this kind they are.
   var joiners: [AccountID] { get }
+  /// The same, where only what was read says who: the applicant whom a request names.
+  func joiners(_ records: Records) -> [AccountID]
   func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<Output>
 }
 
@@ -23,6 +25,7 @@ extension Operation {
   package func further(_ records: Records) -> [RecordAddress] { [] }
   package var counts: [RecordTable] { [] }
   package var joiners: [AccountID] { [] }
+  package func joiners(_ records: Records) -> [AccountID] { joiners }
 }
 
 /// What an operation may know beside the records.
