@@ -43,7 +43,10 @@ extension SeededGenerator {
   /// In order, none touching the next, and only the last may still last.
   package mutating func intervals(atLeast least: Int = 0) -> Intervals {
     let count = max(least, below(Intervals.limit + 1))
-    let ends = Set((0..<count * 2 + 2).map { _ in messageID() }).sorted()
+    var distinct: Set<MessageID> = []
+    // Drawing a fixed number would now and then give the same id each time, and no interval.
+    while distinct.count < count * 2 + 2 { distinct.insert(messageID()) }
+    let ends = distinct.sorted()
     var all = stride(from: 0, to: ends.count - 1, by: 2).prefix(count).map {
       Interval(after: ends[$0], through: ends[$0 + 1])
     }
