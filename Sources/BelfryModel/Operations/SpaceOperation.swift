@@ -8,6 +8,9 @@ package protocol SpaceOperation: Operation {
   associatedtype Output
 
   static var name: OperationName { get }
+  /// What the actor's other devices are told it was; other than ``name`` where one operation has two
+  /// outcomes, such as accepting and declining.
+  var echoName: OperationName { get }
   static var access: Access { get }
   var actor: Actor { get }
   /// The records it decides on beside the settings of the space and the actor's own.
@@ -32,6 +35,7 @@ package enum Access: String, Sendable, CaseIterable {
 }
 
 extension SpaceOperation {
+  package var echoName: OperationName { Self.name }
   package var concerns: [RecordAddress] { [] }
   package var accounts: [AccountID] { [] }
   package var channelID: EntityID? { nil }
@@ -44,9 +48,9 @@ extension SpaceOperation {
   package func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<Output> {
     let settings = try records.settings(Record.self, space)
     var draft = Draft(space, settings, by: actor, on: records, context)
-    try draft.require(Self.access, to: Self.name.word)
+    try draft.require(Self.access, to: echoName.word)
     let output = try carryOut(&draft)
-    return Decision(try draft.finish(Self.name, target: target), output)
+    return Decision(try draft.finish(echoName, target: target), output)
   }
 
   private var target: JSONValue {
