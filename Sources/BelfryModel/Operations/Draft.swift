@@ -10,6 +10,8 @@ package struct Draft<Record: SpaceRecord> {
   /// Written back if it was changed.
   package var settings: Record
   package private(set) var transaction: Transaction
+  /// False for what the operator's other devices need not know, such as a sign of life.
+  package var isEchoed = true
 
   private let settingsBefore: Record?
   private var members: [AccountID: MemberRecord?] = [:]
@@ -46,7 +48,7 @@ package struct Draft<Record: SpaceRecord> {
     // What was read of other spaces, an account's options, is as it was: only the space itself is locked.
     transaction.preconditions = records.texts.filter { $0.key.space == space }
     transaction.changedStandings = transaction.changedStandings.withoutRepeats
-    if let account = actor.account {
+    if isEchoed, let account = actor.account {
       transaction.echo = DeviceEcho(account: account, device: actor.device, operation: name, target: target)
     }
     return transaction

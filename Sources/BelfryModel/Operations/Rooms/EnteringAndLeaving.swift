@@ -1,0 +1,112 @@
+/// Any account may enter a room, and listens. Whoever is inside already gives a sign of life by it.
+package struct EnterRoom: SpaceOperation {
+  package static let name = OperationName(.room, "enter")
+  package static let access = Access.anyAccount
+
+  package var space: SpaceID
+  package var actor: Actor
+
+  package init(_ id: EntityID, actor: Actor) {
+    space = .room(id)
+    self.actor = actor
+  }
+
+  package var concerns: [RecordAddress] { joiners.map { .former($0, of: space) } }
+  package var counts: [RecordTable] { [.roster] }
+  package var joiners: [AccountID] { actor.account.map { [$0] } ?? [] }
+
+  package func carryOut(_ draft: inout Draft<RoomRecord>) throws(Refusal) -> RoomRecord {
+    let account = try draft.actingAccount()
+    guard try draft.member(account) == nil else {
+      draft.takeForPresent(account)
+      draft.isEchoed = false
+      return draft.settings
+    }
+    try draft.admit(account, as: .listener)
+    draft.announce(Catalogue.roomAttendeeJoined, attach: ["accid": .string(account.text)])
+    return draft.settings
+  }
+}
+
+/// Whoever is inside may leave; with the host the room closes.
+package struct LeaveRoom: SpaceOperation {
+  package static let name = OperationName(.room, "leave")
+  package static let access = Access.members
+
+  package var space: SpaceID
+  package var actor: Actor
+
+  package init(_ id: EntityID, actor: Actor) {
+    space = .room(id)
+    self.actor = actor
+  }
+
+  package func carryOut(_ draft: inout Draft<RoomRecord>) throws(Refusal) {
+    let account = try draft.actingAccount()
+    let member = try draft.requireMember()
+    if member.role == .host { return draft.close() }
+    draft.letOut(account, member, .left)
+  }
+}
+
+/// The host puts attendees out. They may come back.
+package struct RemoveAttendees: SpaceOperation {
+  package static let name = OperationName(.room, "remove")
+  package static let access = Access.owner
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var accounts: [AccountID]
+
+  package init(_ id: EntityID, actor: Actor, accounts: [AccountID]) {
+    space = .room(id)
+    self.actor = actor
+    self.accounts = accounts.withoutRepeats
+  }
+
+  package var concerns: [RecordAddress] { accounts.map { .member($0, of: space) } }
+
+  package func carryOut(_ draft: inout Draft<RoomRecord>) throws(Refusal) {
+    try draft.requireSome(accounts)
+    for account in accounts {
+      let member = try draft.knownMember(account)
+      guard member.role != .host else {
+        throw Refusal(.forbidden, "the host cannot be put out; close the room", field: "accids")
+      }
+      draft.letOut(account, member, .removed)
+    }
+  }
+}
+
+/// Why somebody is no longer in the room: `reason` of type 402.
+enum LeavingReason: String {
+  case left, timeout, removed
+}
+
+extension Draft<RoomRecord> {
+  mutating func admit(_ account: AccountID, as role: MemberRole) throws(Refusal) {
+    try join(account, as: role, membersMax: limits.attendeesPerRoom)
+    takeForPresent(account)
+    wake(atMilliseconds: nowMilliseconds + limits.absenceMilliseconds)
+    noteAttendeeChange()
+  }
+
+  /// Nothing of the stay is left: whoever comes back listens, with the hand down and no invitation.
+  mutating func letOut(_ account: AccountID, _ member: MemberRecord, _ reason: LeavingReason) {
+    leave(account, member)
+    change(.presence(account, in: space), to: nil)
+    change(.hand(account, in: space), to: nil)
+    change(.profile(account, in: space), to: nil)
+    change(.request(RequestID(.stageInvitation, of: account, in: space), of: space), to: nil)
+    noteAttendeeChange()
+    announce(
+      Catalogue.roomAttendeeLeft,
+      attach: ["accid": .string(account.text), "reason": .string(reason.rawValue)])
+  }
+
+  /// Written without being read: a hundred thousand may enter at the same moment, and none of them
+  /// depends on who came just before.
+  mutating func noteAttendeeChange() {
+    change(.attendeeList(of: space), to: MessageID.endOfThisCommit.streamForm)
+  }
+}

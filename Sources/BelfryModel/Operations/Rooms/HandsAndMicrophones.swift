@@ -1,0 +1,72 @@
+/// A listener raises a hand, or lowers it.
+package struct SetHand: SpaceOperation {
+  package static let name = OperationName(.room, "hand")
+  package static let access = Access.members
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var isRaised: Bool
+
+  package init(_ id: EntityID, actor: Actor, isRaised: Bool) {
+    space = .room(id)
+    self.actor = actor
+    self.isRaised = isRaised
+  }
+
+  package var concerns: [RecordAddress] { actor.account.map { [.hand($0, in: space)] } ?? [] }
+
+  package func carryOut(_ draft: inout Draft<RoomRecord>) throws(Refusal) {
+    let account = try draft.actingAccount()
+    guard try draft.requireMember().role == .listener else {
+      throw Refusal(.forbidden, "only listeners raise a hand; you are on stage")
+    }
+    let hand = RecordAddress.hand(account, in: space)
+    guard (draft.records.text(hand) != nil) != isRaised else { return }
+    draft.change(hand, to: isRaised ? "\(draft.nowMilliseconds)" : nil)
+    draft.announce(
+      Catalogue.roomHandChanged, attach: ["accid": .string(account.text), "raised": .bool(isRaised)])
+  }
+}
+
+/// Whoever is on stage switches their own microphone; the host may switch another's off, and nobody
+/// another's on: to be heard is one's own decision.
+package struct SetMicrophone: SpaceOperation {
+  package static let name = OperationName(.room, "microphone")
+  package static let access = Access.ownRule
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var account: AccountID
+  package var isOn: Bool
+
+  package init(_ id: EntityID, actor: Actor, account: AccountID, isOn: Bool) {
+    space = .room(id)
+    self.actor = actor
+    self.account = account
+    self.isOn = isOn
+  }
+
+  package var accounts: [AccountID] { [account] }
+  package var concerns: [RecordAddress] { [.member(account, of: space), .profile(account, in: space)] }
+
+  package func carryOut(_ draft: inout Draft<RoomRecord>) throws(Refusal) {
+    let isOwn = actor.account == account
+    try draft.require(isOwn ? .members : .owner, to: Self.name.word)
+    guard try draft.knownMember(account, field: "accid").role != .listener else {
+      throw Refusal(.forbidden, "\(account) is not on stage", field: "accid")
+    }
+    guard isOwn || !isOn else {
+      throw Refusal(.forbidden, "another's microphone can only be switched off", field: "on")
+    }
+    let profile = RecordAddress.profile(account, in: space)
+    let wasOn = try draft.records.json(StageRecord.self, profile)?.microphone ?? false
+    guard wasOn != isOn else { return }
+    draft.change(profile, to: isOn ? try RecordJSON.text(StageRecord(microphone: true)) : nil)
+    draft.announce(
+      Catalogue.roomMicrophoneChanged,
+      attach: [
+        "accid": .string(account.text), "on": .bool(isOn),
+        "operator": actor.account.map { .string($0.text) } ?? .null,
+      ])
+  }
+}

@@ -1,0 +1,74 @@
+/// An attendee's sign of life. The only thing it changes is until when they are taken for present.
+package struct Heartbeat: SpaceOperation {
+  package static let name = OperationName(.room, "heartbeat")
+  package static let access = Access.members
+
+  package var space: SpaceID
+  package var actor: Actor
+
+  package init(_ id: EntityID, actor: Actor) {
+    space = .room(id)
+    self.actor = actor
+  }
+
+  package func carryOut(_ draft: inout Draft<RoomRecord>) throws(Refusal) {
+    let account = try draft.actingAccount()
+    try draft.requireMember()
+    draft.takeForPresent(account)
+    draft.isEchoed = false
+  }
+}
+
+/// Puts out those of the accounts who gave no sign of life in time; with the host the room closes.
+///
+/// Any broker does it, at any time, for whomever it takes for absent: who is, is decided here, on the
+/// records that the commit checks. So two brokers at once, or a heartbeat in between, come to one outcome.
+package struct TimeOutAttendees: SpaceOperation {
+  package static let name = OperationName(.room, "timeOut")
+  package static let access = Access.trusted
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var accounts: [AccountID]
+
+  package init(_ space: SpaceID, accounts: [AccountID]) {
+    self.space = space
+    actor = Actor(account: nil, isTrusted: true)
+    self.accounts = accounts.withoutRepeats
+  }
+
+  package var concerns: [RecordAddress] {
+    accounts.flatMap { [.member($0, of: space), .presence($0, in: space)] }
+  }
+
+  package func carryOut(_ draft: inout Draft<RoomRecord>) throws(Refusal) {
+    let absent = accounts.filter { draft.isAbsent($0) }
+    if absent.contains(draft.settings.owner) { return draft.close() }
+    for account in absent {
+      if let member = try draft.member(account) {
+        draft.letOut(account, member, .timeout)
+      } else {
+        // Nobody's presence would be found over again and again.
+        draft.change(.presence(account, in: space), to: nil)
+      }
+    }
+  }
+}
+
+extension Draft<RoomRecord> {
+  mutating func takeForPresent(_ account: AccountID) {
+    change(.presence(account, in: space), to: "\(nowMilliseconds + limits.absenceMilliseconds)")
+  }
+
+  /// What cannot be read vouches for nobody. Who has no presence is out already.
+  fileprivate func isAbsent(_ account: AccountID) -> Bool {
+    guard let text = records.text(.presence(account, in: space)) else { return false }
+    return PresenceText.untilMilliseconds(text) <= nowMilliseconds
+  }
+}
+
+/// The text of a presence record: until when, milliseconds since 1970.
+package enum PresenceText {
+  /// In the distant past for what is no such text.
+  package static func untilMilliseconds(_ text: String) -> Int64 { Int64(text) ?? 0 }
+}

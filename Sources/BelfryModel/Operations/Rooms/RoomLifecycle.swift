@@ -1,0 +1,92 @@
+/// Any account may open a room; it is its host and already inside.
+package struct CreateRoom: Operation {
+  package static let name = OperationName(.room, "create")
+
+  package var space: SpaceID
+  package var host: AccountID
+  package var actor: Actor
+  package var subject: String
+  package var ext: String?
+
+  package init(id: EntityID, host: AccountID, actor: Actor, subject: String) {
+    space = .room(id)
+    self.host = host
+    self.actor = actor
+    self.subject = subject
+  }
+
+  package var needs: [RecordAddress] {
+    [.settings(space), .member(host, of: space), .former(host, of: space)]
+  }
+  package var counts: [RecordTable] { [.roster] }
+  package var joiners: [AccountID] { [host] }
+
+  package func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<RoomRecord> {
+    try records.requireAbsent(RoomRecord.self, space)
+    var room = RoomRecord(subject: subject, host: host, createdAt: context.nowMilliseconds)
+    room.ext = ext
+    var draft = Draft(space, room, isNew: true, by: actor, on: records, context)
+    try draft.admit(host, as: .host)
+    draft.list(ListingChange(.rooms, isListed: true, createdAt: room.createdAt))
+    return Decision(try draft.finish(Self.name, target: ["roomId": .string(space.name)]), room)
+  }
+}
+
+/// The host may close the room, and everyone is out.
+package struct CloseRoom: SpaceOperation {
+  package static let name = OperationName(.room, "close")
+  package static let access = Access.owner
+
+  package var space: SpaceID
+  package var actor: Actor
+
+  package init(_ id: EntityID, actor: Actor) {
+    space = .room(id)
+    self.actor = actor
+  }
+
+  package func carryOut(_ draft: inout Draft<RoomRecord>) { draft.close() }
+}
+
+/// Takes accounts off the roster of a room that has closed.
+///
+/// Closing tells everyone with one append, whatever their number; it cannot also go through the roster. But
+/// to an account's index the room is one more that it is in, and those are limited. So whoever looks
+/// after rooms lets the attendees out afterwards, some at a time. It announces nothing: the room's end
+/// is known.
+package struct EmptyClosedRoom: Operation {
+  package static let name = OperationName(.room, "empty")
+
+  package var space: SpaceID
+  package var accounts: [AccountID]
+
+  package init(_ space: SpaceID, accounts: [AccountID]) {
+    self.space = space
+    self.accounts = accounts.withoutRepeats
+  }
+
+  package var needs: [RecordAddress] { [.settings(space)] + accounts.map { .member($0, of: space) } }
+
+  package func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<Void> {
+    guard let room = try records.json(RoomRecord.self, .settings(space)), room.removedAt != nil else {
+      return Decision(nil)
+    }
+    var draft = Draft(space, room, by: Actor(account: nil, isTrusted: true), on: records, context)
+    for account in accounts {
+      if let member = try draft.member(account) { draft.leave(account, member) }
+    }
+    return Decision(try draft.finish(Self.name, target: [:]))
+  }
+}
+
+extension Draft<RoomRecord> {
+  /// From now on the room is there for nobody. The roster stays for a moment, so that everyone in it
+  /// learns of the end (``EmptyClosedRoom``).
+  mutating func close() {
+    settings.removedAt = nowMilliseconds
+    remove([.presence, .hands, .requests, .profiles])
+    list(ListingChange(.rooms, isListed: false, createdAt: settings.createdAt))
+    wake(atMilliseconds: nowMilliseconds)
+    announce(Catalogue.roomClosed, attach: ["roomInfo": settings.info(space)])
+  }
+}

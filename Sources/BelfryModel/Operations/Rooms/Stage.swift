@@ -1,0 +1,127 @@
+/// The host asks a listener on stage. Asking again renews the invitation.
+package struct InviteToStage: SpaceOperation {
+  package static let name = OperationName(.room, "invite")
+  package static let access = Access.owner
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var account: AccountID
+
+  package init(_ id: EntityID, actor: Actor, account: AccountID) {
+    space = .room(id)
+    self.actor = actor
+    self.account = account
+  }
+
+  package var accounts: [AccountID] { [account] }
+  package var concerns: [RecordAddress] { [.member(account, of: space)] }
+
+  package func carryOut(_ draft: inout Draft<RoomRecord>) throws(Refusal) -> StageInvitation {
+    guard try draft.knownMember(account, field: "accid").role == .listener else {
+      throw Refusal(.conflict, "\(account) is on stage already", field: "accid")
+    }
+    let invitation = StageInvitation(
+      token: RequestID(.stageInvitation, of: account, in: space),
+      expiresAtMilliseconds: draft.nowMilliseconds + draft.limits.stageInvitationMilliseconds)
+    let request = RequestRecord(.stageInvitation, of: account, inviter: draft.settings.owner)
+    let text = ExpiringText(
+      expiresAtMilliseconds: invitation.expiresAtMilliseconds, rest: try RecordJSON.text(request))
+    draft.limit(.requests, to: Limits.requestsPerSpace)
+    draft.change(.request(invitation.token, of: space), to: text.text)
+    draft.announce(
+      Catalogue.roomStageInvitation,
+      attach: [
+        "token": .string(invitation.token.text), "expiresAt": .integer(invitation.expiresAtMilliseconds),
+        "roomInfo": draft.settings.info(space),
+      ], parties: [account])
+    return invitation
+  }
+}
+
+package struct StageInvitation: Sendable, Hashable {
+  /// What the listener answers with.
+  package var token: RequestID
+  package var expiresAtMilliseconds: Int64
+}
+
+/// The listener who was asked on stage goes there, as a guest and with the hand down, or stays.
+package struct AnswerStageInvitation: SpaceOperation {
+  package static let name = OperationName(.room, "answer")
+  package static let access = Access.members
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var token: RequestID
+  package var isAccepted: Bool
+
+  package init(_ id: EntityID, actor: Actor, token: RequestID, isAccepted: Bool) {
+    space = .room(id)
+    self.actor = actor
+    self.token = token
+    self.isAccepted = isAccepted
+  }
+
+  package var concerns: [RecordAddress] { [.request(token, of: space)] }
+
+  /// The host, who is told.
+  package func further(_ records: Records) -> [RecordAddress] {
+    records.accounts(ofRequest: token, in: space).map { .member($0, of: space) }
+  }
+
+  package func carryOut(_ draft: inout Draft<RoomRecord>) throws(Refusal) {
+    let account = try draft.actingAccount()
+    let request = try draft.records.request(
+      token, .stageInvitation, in: space, nowMilliseconds: draft.nowMilliseconds)
+    // Another's token is no token: whose it is, is not for everybody to find out.
+    guard request.account == account else { throw .noRequest(token) }
+    draft.change(.request(token, of: space), to: nil)
+    draft.announce(
+      Catalogue.roomStageInvitationAnswered,
+      attach: ["accid": .string(account.text), "accepted": .bool(isAccepted)],
+      parties: [draft.settings.owner])
+    guard isAccepted else { return }
+    try draft.setRole(.guest, of: account)
+    draft.change(.hand(account, in: space), to: nil)
+  }
+}
+
+/// A guest leaves the stage, by themselves or set back by the host.
+package struct SetListener: SpaceOperation {
+  package static let name = OperationName(.room, "setListener")
+  package static let access = Access.ownRule
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var account: AccountID
+
+  package init(_ id: EntityID, actor: Actor, account: AccountID) {
+    space = .room(id)
+    self.actor = actor
+    self.account = account
+  }
+
+  package var accounts: [AccountID] { [account] }
+  package var concerns: [RecordAddress] { [.member(account, of: space)] }
+
+  package func carryOut(_ draft: inout Draft<RoomRecord>) throws(Refusal) {
+    try draft.require(actor.account == account ? .members : .owner, to: Self.name.word)
+    switch try draft.knownMember(account, field: "accid").role {
+    case .guest:
+      try draft.setRole(.listener, of: account)
+      draft.change(.profile(account, in: space), to: nil)
+    case .host: throw Refusal(.forbidden, "the host stays on stage; leaving closes the room", field: "accid")
+    default: return
+    }
+  }
+}
+
+extension Draft<RoomRecord> {
+  fileprivate mutating func setRole(_ role: MemberRole, of account: AccountID) throws(Refusal) {
+    var member = try knownMember(account, field: "accid")
+    member.role = role
+    set(member, for: account)
+    noteAttendeeChange()
+    announce(
+      Catalogue.roomRoleChanged, attach: ["accid": .string(account.text), "role": .string(role.rawValue)])
+  }
+}

@@ -1,0 +1,49 @@
+/// A room's settings.
+package struct RoomRecord: SpaceRecord {
+  package static let kind = SpaceKind.room
+
+  package var subject: String
+  package var ext: String?
+  /// Its host, from its beginning to its end: with the host it closes.
+  package var owner: AccountID
+  package var createdAt: Int64
+  package var removedAt: Int64?
+
+  package init(subject: String, host: AccountID, createdAt: Int64) {
+    self.subject = subject
+    owner = host
+    self.createdAt = createdAt
+  }
+
+  package var admins: [AccountID] { [] }
+
+  package func info(_ space: SpaceID) -> JSONValue {
+    var info: [String: JSONValue] = [
+      "roomId": .string(space.name), "subject": .string(subject), "host": .string(owner.text),
+      "createTime": .integer(createdAt),
+    ]
+    if let ext { info["ext"] = .string(ext) }
+    return .object(info)
+  }
+}
+
+/// What an attendee on stage has switched. Whoever has no such record has the microphone off.
+package struct StageRecord: Sendable, Hashable, Codable {
+  package var microphone: Bool
+
+  package init(microphone: Bool) { self.microphone = microphone }
+}
+
+extension RecordAddress {
+  /// Until when the attendee is taken for present, milliseconds since 1970.
+  package static func presence(_ account: AccountID, in space: SpaceID) -> Self {
+    Self(space, .presence, account.text)
+  }
+  /// Since when the hand is raised, milliseconds since 1970.
+  package static func hand(_ account: AccountID, in space: SpaceID) -> Self {
+    Self(space, .hands, account.text)
+  }
+  /// The attendee list's sequence number: the last id of the commit that changed last who is in the room
+  /// or in which role.
+  package static func attendeeList(of space: SpaceID) -> Self { Self(space, .settings, "attendees") }
+}
