@@ -28,6 +28,7 @@ public struct SpaceID: Hashable, Sendable, CustomStringConvertible {
 
   public static func server(_ id: EntityID) -> SpaceID { SpaceID(unchecked: .server, name: id.text) }
   public static func room(_ id: EntityID) -> SpaceID { SpaceID(unchecked: .room, name: id.text) }
+  public static func group(_ id: EntityID) -> SpaceID { SpaceID(unchecked: .group, name: id.text) }
   public static func letter(_ id: EntityID) -> SpaceID { SpaceID(unchecked: .letter, name: id.text) }
   public static func personal(_ account: AccountID) -> SpaceID {
     SpaceID(unchecked: .account, name: account.text)

@@ -1,0 +1,59 @@
+/// A group's settings.
+package struct GroupRecord: SpaceRecord {
+  package static let kind = SpaceKind.group
+
+  package var name: String
+  package var description: String?
+  package var ext: String?
+  /// Fixed when the group is made: who was invited into a private group relies on it staying one.
+  package var style: GroupStyle
+  package var owner: AccountID
+  package var admins: [AccountID]
+  package var createdAt: Int64
+  /// False: whoever is invited is in at once, whatever their own options say.
+  package var inviteNeedConfirm: Bool
+  package var maxMembers: Int
+  /// Only the owner, the admins and the allow-listed may send.
+  package var isAllMuted: Bool
+  package var announcement: String?
+  package var removedAt: Int64?
+
+  package init(name: String, style: GroupStyle, owner: AccountID, createdAt: Int64, maxMembers: Int) {
+    self.name = name
+    self.style = style
+    self.owner = owner
+    self.createdAt = createdAt
+    self.maxMembers = maxMembers
+    admins = []
+    inviteNeedConfirm = true
+    isAllMuted = false
+  }
+
+  /// `groupInfo` of the attachments. The announcement is not part of it: invitations and the directory of
+  /// public groups show this to people who are no members.
+  package func info(_ space: SpaceID) -> JSONValue {
+    var info: [String: JSONValue] = [
+      "groupId": .string(space.name), "name": .string(name), "owner": .string(owner.text),
+      "style": .string(style.rawValue), "createTime": .integer(createdAt),
+      "inviteNeedConfirm": .bool(inviteNeedConfirm), "maxMembers": .integer(Int64(maxMembers)),
+      "isAllMuted": .bool(isAllMuted),
+    ]
+    if let description { info["description"] = .string(description) }
+    if let ext { info["ext"] = .string(ext) }
+    return .object(info)
+  }
+}
+
+/// How one gets into a group, and who finds it.
+public enum GroupStyle: String, Sendable, Codable, CaseIterable {
+  /// Found by nobody; the owner and the admins invite.
+  case privateOwnerInvites
+  /// Found by nobody; every member invites.
+  case privateMembersInvite
+  /// Found by everybody; the owner or an admin lets in who applies.
+  case publicApproval
+  /// Found by everybody; who applies is in.
+  case publicOpen
+
+  public var isPublic: Bool { self == .publicApproval || self == .publicOpen }
+}
