@@ -102,9 +102,11 @@ package struct SetListener: SpaceOperation {
 
   package var accounts: [AccountID] { [account] }
   package var concerns: [RecordAddress] { [.member(account, of: space)] }
+  package var echoName: OperationName { isOwnStep ? OperationName(.room, "stepDown") : Self.name }
+  private var isOwnStep: Bool { actor.account == account }
 
   package func carryOut(_ draft: inout Draft<RoomRecord>) throws(Refusal) {
-    try draft.require(actor.account == account ? .members : .owner, to: Self.name.word)
+    try draft.require(isOwnStep ? .members : .owner, to: echoName.word)
     switch try draft.knownMember(account, field: "accid").role {
     case .guest:
       try draft.setRole(.listener, of: account)
