@@ -1,3 +1,5 @@
+import BelfryModel
+
 /// What a request is answered with.
 struct Reply {
   var status: Int

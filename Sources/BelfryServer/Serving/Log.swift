@@ -1,3 +1,4 @@
+import BelfryModel
 import Glibc
 
 /// The operator's log: one line on the standard error stream for each thing worth knowing, and none for a

@@ -1,38 +1,42 @@
-import BelfryModel
-
 /// One JSON object being written, field by field, straight into the bytes that go out.
-struct JSONText {
+package struct JSONText {
   private var bytes: [UInt8] = [UInt8(ascii: "{")]
 
   /// - Parameter capacity: about how many bytes it will have.
-  init(capacity: Int = 256) {
+  package init(capacity: Int = 256) {
     bytes.reserveCapacity(capacity)
   }
 
-  mutating func field(_ name: String, _ text: String) {
+  package mutating func field(_ name: String, _ text: String) {
     begin(name)
     Self.append(text, to: &bytes)
   }
 
-  mutating func field(_ name: String, _ number: Int64) {
+  package mutating func field(_ name: String, _ number: Int64) {
     begin(name)
     bytes.append(contentsOf: String(number).utf8)
   }
 
-  mutating func field(_ name: String, _ number: Int) { field(name, Int64(number)) }
+  package mutating func field(_ name: String, _ number: Int) { field(name, Int64(number)) }
 
-  mutating func field(_ name: String, _ flag: Bool) {
+  package mutating func field(_ name: String, _ flag: Bool) {
     begin(name)
     bytes.append(contentsOf: (flag ? "true" : "false").utf8)
   }
 
-  mutating func field(_ name: String, _ value: JSONValue) {
+  package mutating func field(_ name: String, _ value: JSONValue) {
     begin(name)
     Self.append(value, to: &bytes)
   }
 
+  package mutating func field(_ name: String, object: JSONText) {
+    begin(name)
+    bytes.append(contentsOf: object.bytes)
+    bytes.append(UInt8(ascii: "}"))
+  }
+
   /// - Parameter objects: JSON texts already.
-  mutating func field(_ name: String, raw objects: [String]) {
+  package mutating func field(_ name: String, raw objects: [String]) {
     begin(name)
     bytes.append(UInt8(ascii: "["))
     for (index, object) in objects.enumerated() {
@@ -42,7 +46,7 @@ struct JSONText {
     bytes.append(UInt8(ascii: "]"))
   }
 
-  consuming func finish() -> [UInt8] {
+  package consuming func finish() -> [UInt8] {
     bytes.append(UInt8(ascii: "}"))
     return bytes
   }
@@ -60,7 +64,7 @@ struct JSONText {
 // MARK: - Values
 
 extension JSONText {
-  static func bytes(of value: JSONValue) -> [UInt8] {
+  package static func bytes(of value: JSONValue) -> [UInt8] {
     var bytes: [UInt8] = []
     append(value, to: &bytes)
     return bytes

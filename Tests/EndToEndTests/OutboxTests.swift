@@ -1,0 +1,76 @@
+import Foundation
+import RedisFixture
+import Testing
+
+extension EndToEnd {
+  /// A broker dies between a commit and telling the other partitions of it.
+  @Suite struct Outbox {
+    private static let invitees = 200
+    /// So many deaths with something left to tell; killing at random hits more often than not.
+    private static let deaths = 8
+
+    @Test func whoeverWasInvitedLearnsOfItOnce() async throws {
+      try await withWorld(brokers: 2) { world in
+        let app = try Person.app(at: world[1])
+        var halfTold = 0
+        for round in 0..<80 where halfTold < Self.deaths {
+          let names = (0..<Self.invitees).map { "guest\(round)x\($0)" }
+          let server = try Person("olga", at: world[1]).createServer()
+          let wasWaiting = try await invite(names, to: server, through: world[0], round, world.redis)
+          if wasWaiting { halfTold += 1 }
+          try await world[0].start()
+          // The other broker, or this one come back, tells the rest.
+          try await waitUntilNothingWaits(world.redis)
+          for name in names {
+            let unread = try app.call(
+              "GET", "/v1/notifications?limit=10", nil, extra: ["Belfry-Account": name])
+            let types = unread.notifications.compactMap { $0["type"] as? Int }
+            #expect(types == [1], "round \(round): \(name) has \(types)")
+          }
+        }
+        #expect(halfTold == Self.deaths)
+      }
+    }
+
+    /// Gives whether the broker died with something left to tell.
+    private func invite(
+      _ names: [String], to server: String, through broker: Broker, _ round: Int, _ redis: RedisServer
+    ) async throws -> Bool {
+      let inviter = try Person("olga", at: broker)
+      let request = DispatchGroup()
+      request.enter()
+      Thread.detachNewThread {
+        _ = try? inviter.call("POST", "/v1/servers/\(server)/invitations", ["accids": names])
+        request.leave()
+      }
+      let deadline = ContinuousClock.now + .seconds(10)
+      while try requests(in: server, redis) == 0 {
+        try #require(ContinuousClock.now < deadline, "the invitation is not committed")
+        try await Task.sleep(for: .microseconds(100))
+      }
+      // Committed; what follows is a race that the broker is to lose now and then at different points.
+      try await Task.sleep(for: .microseconds(200 * (round % 10)))
+      await broker.kill()
+      request.wait()
+      return try waiting(redis) > 0
+    }
+
+    private func requests(in server: String, _ redis: RedisServer) throws -> Int {
+      guard let key = try redis.command("KEYS", "*:requests:server:\(server)").split(separator: "\n").first
+      else { return 0 }
+      return Int(try redis.command("HLEN", String(key))) ?? 0
+    }
+
+    private func waiting(_ redis: RedisServer) throws -> Int {
+      try redis.command("KEYS", "*:outbox").split(separator: "\n").count
+    }
+
+    private func waitUntilNothingWaits(_ redis: RedisServer) async throws {
+      let deadline = ContinuousClock.now + .seconds(20)
+      while try waiting(redis) > 0 {
+        try #require(ContinuousClock.now < deadline, "the outbox is not emptied")
+        try await Task.sleep(for: .milliseconds(50))
+      }
+    }
+  }
+}
