@@ -52,6 +52,13 @@ extension Limits {
   /// Invitations and applications that wait in one space.
   package static let requestsPerSpace = 100_000
   package static let inviteCodesPerServer = 1_000
+  /// A server's banned, a group's blocked.
+  package static let bannedPerSpace = 100_000
+  package static let filesPerGroup = 1_000
+  /// What a member says of themselves in a group, as JSON: it is told to everybody whole.
+  package static let attributesBytes = 4 * 1_024
+  package static let announcementCharacters = 1_024
+  package static let urlBytes = 2 * 1_024
   /// Accounts in one call that asks or changes something of each: invite, mute, list, remove.
   package static let accountsPerCall = 500
   package static let messageCharacters = 512

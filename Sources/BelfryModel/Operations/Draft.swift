@@ -94,10 +94,10 @@ extension Draft {
     return record
   }
 
-  package func requireSome(_ accounts: [AccountID]) throws(Refusal) {
-    if accounts.isEmpty { throw .invalid("accids", "must name somebody") }
+  package func requireSome(_ accounts: [AccountID], field: String = "accids") throws(Refusal) {
+    if accounts.isEmpty { throw .invalid(field, "must name somebody") }
     guard accounts.count <= Limits.accountsPerCall else {
-      throw .invalid("accids", "must name at most \(Limits.accountsPerCall) accounts, has \(accounts.count)")
+      throw .invalid(field, "must name at most \(Limits.accountsPerCall) accounts, has \(accounts.count)")
     }
   }
 

@@ -21,9 +21,16 @@ extension Records {
   /// The space, unless it does not exist or was removed.
   package func settings<Record: SpaceRecord>(_: Record.Type, _ space: SpaceID) throws(Refusal) -> Record {
     guard let record = try json(Record.self, .settings(space)), record.removedAt == nil else {
-      throw Refusal(.notFound, "there is no \(Record.kind) \(space.name)", field: Record.idField)
+      throw .absent(Record.self, space)
     }
     return record
+  }
+}
+
+extension Refusal {
+  /// Also where there is one that the caller must not know of.
+  static func absent<Record: SpaceRecord>(_: Record.Type, _ space: SpaceID) -> Refusal {
+    Refusal(.notFound, "there is no \(Record.kind) \(space.name)", field: Record.idField)
   }
 }
 

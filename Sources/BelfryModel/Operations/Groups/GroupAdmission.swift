@@ -1,0 +1,99 @@
+// How accounts come into a group and out of it, whatever the operation.
+
+extension GroupRecord {
+  /// What must be read of an account that may come in.
+  static func admissionNeeds(_ account: AccountID, _ space: SpaceID) -> [RecordAddress] {
+    [.member(account, of: space), .former(account, of: space), .banned(account, from: space)]
+      + requests(of: account, in: space)
+  }
+
+  /// What an account may have waiting for an answer.
+  static func requests(of account: AccountID, in space: SpaceID) -> [RecordAddress] {
+    [RequestRecord.Kind.invitation, .application].map {
+      .request(RequestID($0, of: account, in: space), of: space)
+    }
+  }
+}
+
+extension Draft<GroupRecord> {
+  func requireNotBlocked(_ account: AccountID, field: String? = nil) throws(Refusal) {
+    guard records.text(.banned(account, from: space)) == nil else {
+      throw Refusal(.banned, "\(account) is blocked from group \(space.name)", field: field)
+    }
+  }
+
+  /// Lets the account in as a plain member. Announcing it is the caller's.
+  mutating func admit(_ account: AccountID) throws(Refusal) {
+    try requireNotBlocked(account)
+    // A deployment may have lowered its limit since the group was made.
+    try join(account, as: .member, membersMax: min(settings.maxMembers, limits.membersPerGroup))
+    settleRequests(of: account)
+    if let member = try member(account), let until = member.rights.mutedUntilMilliseconds,
+      member.rights.isMuted(nowMilliseconds: nowMilliseconds)
+    {
+      change(.muted(account, in: space), to: ExpiringText(expiresAtMilliseconds: until).text)
+    }
+  }
+
+  /// Whoever is in, or may not come in, has nothing left to be answered.
+  mutating func settleRequests(of account: AccountID) {
+    for request in GroupRecord.requests(of: account, in: space) where records.text(request) != nil {
+      change(request, to: nil)
+    }
+  }
+
+  /// Puts a member out. What the member was as one of the group goes; a mute stays in the record of the
+  /// former member, so that nobody gets rid of it by going and coming back. Announcing it is the caller's.
+  mutating func putOut(_ account: AccountID, _ member: MemberRecord) {
+    var member = member
+    settings.admins.removeAll { $0 == account }
+    member.role = .member
+    if member.rights.isAllowListed { change(.allowed(account, in: space), to: nil) }
+    member.rights.isAllowListed = false
+    if member.rights.mutedUntilMilliseconds != nil { change(.muted(account, in: space), to: nil) }
+    change(.profile(account, in: space), to: nil)
+    leave(account, member)
+  }
+
+  mutating func announceJoined(_ accounts: [AccountID]) {
+    announce(Catalogue.groupMemberJoined, attach: ["accids": .accids(accounts)], except: accounts)
+  }
+
+  mutating func announceLeft(_ accounts: [AccountID]) {
+    announce(Catalogue.groupMemberLeft, attach: ["accids": .accids(accounts)], except: accounts)
+  }
+
+  /// Tells those who were put out, and those who remain.
+  mutating func announcePutOut(_ accounts: [AccountID], reason: GroupExit) {
+    if accounts.isEmpty { return }
+    announce(Catalogue.groupLeft, attach: reason.attach(settings, space), parties: accounts)
+    announceLeft(accounts)
+  }
+}
+
+/// Why an account is out of a group without having left it.
+enum GroupExit: String {
+  case removed, blocked, destroyed
+
+  func attach(_ group: GroupRecord, _ space: SpaceID) -> JSONValue {
+    ["reason": .string(rawValue), "groupInfo": group.info(space)]
+  }
+}
+
+extension RecordAddress {
+  /// Until when the account is muted in a group.
+  package static func muted(_ account: AccountID, in space: SpaceID) -> Self {
+    Self(space, .muted, account.text)
+  }
+  /// Since when the account is on a group's allow list, milliseconds since 1970.
+  package static func allowed(_ account: AccountID, in space: SpaceID) -> Self {
+    Self(space, .allowed, account.text)
+  }
+}
+
+extension JSONValue {
+  /// Words that somebody may leave out: the field stands in the attachment all the same.
+  static func words(_ text: String?) -> JSONValue { .string(text ?? "") }
+  /// An account, or null where a trusted back end acted in nobody's name.
+  static func accid(_ account: AccountID?) -> JSONValue { account.map { .string($0.text) } ?? .null }
+}

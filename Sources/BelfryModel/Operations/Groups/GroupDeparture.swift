@@ -1,0 +1,52 @@
+/// Any member but the owner may leave.
+package struct LeaveGroup: SpaceOperation {
+  package static let name = OperationName(.group, "leave")
+  package static let access = Access.members
+
+  package var space: SpaceID
+  package var actor: Actor
+
+  package init(_ id: EntityID, actor: Actor) {
+    space = .group(id)
+    self.actor = actor
+  }
+
+  package func carryOut(_ draft: inout Draft<GroupRecord>) throws(Refusal) {
+    let account = try draft.actingAccount()
+    let member = try draft.requireMember()
+    guard member.role != .owner else {
+      throw Refusal(.forbidden, "the owner cannot leave; hand the group over or destroy it")
+    }
+    draft.putOut(account, member)
+    draft.announceLeft([account])
+  }
+}
+
+/// The owner and the admins put members out, who may come back; never the owner, and an admin only by the
+/// owner.
+package struct RemoveGroupMembers: SpaceOperation {
+  package static let name = OperationName(.group, "kick")
+  package static let access = Access.administrators
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var accounts: [AccountID]
+
+  package init(_ id: EntityID, actor: Actor, accounts: [AccountID]) {
+    space = .group(id)
+    self.actor = actor
+    self.accounts = accounts.withoutRepeats
+  }
+
+  package var concerns: [RecordAddress] { accounts.map { .member($0, of: space) } }
+
+  package func carryOut(_ draft: inout Draft<GroupRecord>) throws(Refusal) {
+    try draft.requireSome(accounts)
+    for account in accounts {
+      let member = try draft.knownMember(account)
+      try draft.requireRankAbove(member, to: Self.name.word)
+      draft.putOut(account, member)
+    }
+    draft.announcePutOut(accounts, reason: .removed)
+  }
+}

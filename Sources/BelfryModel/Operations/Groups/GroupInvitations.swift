@@ -1,0 +1,166 @@
+/// Invites accounts into a group: who may depends on its style. Whoever is a member already stays as they
+/// are.
+package struct InviteToGroup: SpaceOperation {
+  package static let name = OperationName(.group, "invite")
+  package static let access = Access.ownRule
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var accounts: [AccountID]
+  package var message: String?
+
+  package init(_ id: EntityID, actor: Actor, accounts: [AccountID], message: String? = nil) {
+    space = .group(id)
+    self.actor = actor
+    self.accounts = accounts.withoutRepeats
+    self.message = message
+  }
+
+  package var concerns: [RecordAddress] { GroupRecord.invitationNeeds(accounts, space) }
+  package var counts: [RecordTable] { [.roster, .requests] }
+  package var joiners: [AccountID] { accounts }
+
+  package func carryOut(_ draft: inout Draft<GroupRecord>) throws(Refusal) -> GroupInvitations {
+    let everybodyInvites = draft.settings.style == .privateMembersInvite
+    try draft.require(everybodyInvites ? .members : .administrators, to: Self.name.word)
+    try draft.requireSome(accounts)
+    return try draft.invite(accounts, by: try draft.actingAccount(), message: message)
+  }
+}
+
+/// What became of those who were invited; a member who was invited again is in neither.
+package struct GroupInvitations: Sendable, Hashable {
+  package struct Asked: Sendable, Hashable {
+    package var account: AccountID
+    package var request: RequestID
+  }
+
+  /// In at once.
+  package var joined: [AccountID] = []
+  /// Must confirm.
+  package var asked: [Asked] = []
+}
+
+/// The invitee comes in, or says no.
+package struct AnswerGroupInvitation: SpaceOperation {
+  package static let name = OperationName(.group, "inviteAccept")
+  package static let declining = OperationName(.group, "inviteDecline")
+  package static let access = Access.anyAccount
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var request: RequestID
+  package var isAccepted: Bool
+  /// Why not.
+  package var reason: String?
+
+  package init(
+    _ id: EntityID, actor: Actor, request: RequestID, isAccepted: Bool, reason: String? = nil
+  ) {
+    space = .group(id)
+    self.actor = actor
+    self.request = request
+    self.isAccepted = isAccepted
+    self.reason = reason
+  }
+
+  package var echoName: OperationName { isAccepted ? Self.name : Self.declining }
+  package var concerns: [RecordAddress] {
+    [.request(request, of: space)]
+      + (actor.account.map { GroupRecord.admissionNeeds($0, space) } ?? [])
+  }
+  package var counts: [RecordTable] { [.roster] }
+  package var joiners: [AccountID] { isAccepted ? actor.account.map { [$0] } ?? [] : [] }
+
+  /// The inviter, who is told.
+  package func further(_ records: Records) -> [RecordAddress] {
+    records.accounts(ofRequest: request, in: space).map { .member($0, of: space) }
+  }
+
+  package func carryOut(_ draft: inout Draft<GroupRecord>) throws(Refusal) {
+    try NotificationContent.check(reason, "reason", characters: Limits.messageCharacters)
+    let account = try draft.actingAccount()
+    try draft.requireNotBlocked(account)
+    let invitation = try draft.answer(request, .invitation)
+    // Another's invitation is none: whose it is, is not for everybody to find out.
+    guard invitation.account == account else { throw .noRequest(request) }
+    let inviter = invitation.inviter.map { [$0] } ?? []
+    guard isAccepted else {
+      draft.announce(
+        Catalogue.groupInvitationDeclined,
+        attach: [
+          "accid": .string(account.text), "requestId": .string(request.text), "reason": .words(reason),
+        ], parties: inviter)
+      return
+    }
+    try draft.admit(account)
+    draft.announceAccepted(account, request, to: inviter)
+    draft.announceJoined([account])
+  }
+}
+
+extension GroupRecord {
+  static func invitationNeeds(_ accounts: [AccountID], _ space: SpaceID) -> [RecordAddress] {
+    accounts.flatMap { admissionNeeds($0, space) + [.settings(.personal($0))] }
+  }
+}
+
+extension Draft<GroupRecord> {
+  /// Asks each of the accounts, or lets them in where nobody needs to be asked; with all announcements.
+  /// - Parameter fields: what the wire calls the accounts and the message.
+  mutating func invite(
+    _ accounts: [AccountID], by inviter: AccountID, message: String?,
+    fields: (accounts: String, message: String) = ("accids", "message")
+  ) throws(Refusal) -> GroupInvitations {
+    try NotificationContent.check(message, fields.message, characters: Limits.messageCharacters)
+    var invitations = GroupInvitations()
+    for account in accounts where try member(account) == nil {
+      try requireNotBlocked(account, field: fields.accounts)
+      if try joinsAtOnce(account) {
+        try admit(account)
+        invitations.joined.append(account)
+      } else {
+        let request = try ask(
+          RequestRecord(.invitation, of: account, inviter: inviter, message: message),
+          lastingMilliseconds: limits.invitationMilliseconds)
+        invitations.asked.append(.init(account: account, request: request))
+      }
+    }
+    announce(invitations, by: inviter, message)
+    return invitations
+  }
+
+  /// The group's own option comes first: where it asks nobody, no option of the account is looked at.
+  private func joinsAtOnce(_ account: AccountID) throws(Refusal) -> Bool {
+    if !settings.inviteNeedConfirm { return true }
+    return try records.account(account).autoAcceptInvitation
+  }
+
+  private mutating func announce(
+    _ invitations: GroupInvitations, by inviter: AccountID, _ message: String?
+  ) {
+    let details: [String: JSONValue] = [
+      "groupInfo": settings.info(space), "inviter": .string(inviter.text), "message": .words(message),
+    ]
+    for asked in invitations.asked {
+      announce(
+        Catalogue.groupInvitation,
+        attach: .object(details.merging(["requestId": .string(asked.request.text)]) { first, _ in first }),
+        parties: [asked.account])
+    }
+    if invitations.joined.isEmpty { return }
+    announce(Catalogue.groupJoined, attach: .object(details), parties: invitations.joined)
+    for account in invitations.joined {
+      announceAccepted(account, RequestID(.invitation, of: account, in: space), to: [inviter])
+    }
+    announceJoined(invitations.joined)
+  }
+
+  fileprivate mutating func announceAccepted(
+    _ account: AccountID, _ request: RequestID, to inviter: [AccountID]
+  ) {
+    announce(
+      Catalogue.groupInvitationAccepted,
+      attach: ["accid": .string(account.text), "requestId": .string(request.text)], parties: inviter)
+  }
+}

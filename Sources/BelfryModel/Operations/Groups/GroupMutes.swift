@@ -1,0 +1,109 @@
+/// The owner and the admins silence members for a while, or let them speak again; never the owner, and an
+/// admin only by the owner.
+package struct SetGroupMute: SpaceOperation {
+  package static let name = OperationName(.group, "mute")
+  package static let removing = OperationName(.group, "unmute")
+  package static let access = Access.administrators
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var accounts: [AccountID]
+  /// For how long from now; nil: no longer.
+  package var durationMilliseconds: Int64?
+
+  package init(_ id: EntityID, actor: Actor, accounts: [AccountID], durationMilliseconds: Int64?) {
+    space = .group(id)
+    self.actor = actor
+    self.accounts = accounts.withoutRepeats
+    self.durationMilliseconds = durationMilliseconds
+  }
+
+  package var echoName: OperationName { durationMilliseconds == nil ? Self.removing : Self.name }
+  package var concerns: [RecordAddress] { accounts.map { .member($0, of: space) } }
+
+  package func carryOut(_ draft: inout Draft<GroupRecord>) throws(Refusal) {
+    try draft.requireSome(accounts)
+    for account in accounts {
+      try draft.requireRankAbove(try draft.knownMember(account), to: echoName.word)
+    }
+    guard let durationMilliseconds else { return try unmute(&draft) }
+    let until = try draft.endOfMute(lastingMilliseconds: durationMilliseconds)
+    let muted = try draft.changeRights(
+      of: accounts, in: .muted, as: ExpiringText(expiresAtMilliseconds: until).text
+    ) { $0.mutedUntilMilliseconds = until }
+    if muted.isEmpty { return }
+    draft.announce(
+      Catalogue.groupMuteAdded, attach: ["accids": .accids(muted), "expiresAt": .integer(until)],
+      parties: muted)
+  }
+
+  private func unmute(_ draft: inout Draft<GroupRecord>) throws(Refusal) {
+    // A mute that has run out ended by itself: nobody is told that it ends now.
+    var muted: [AccountID] = []
+    for account in accounts
+    where try draft.knownMember(account).rights.isMuted(nowMilliseconds: draft.nowMilliseconds) {
+      muted.append(account)
+    }
+    if muted.isEmpty { return }
+    _ = try draft.changeRights(of: muted, in: .muted, as: nil) { $0.mutedUntilMilliseconds = nil }
+    draft.announce(Catalogue.groupMuteRemoved, attach: ["accids": .accids(muted)], parties: muted)
+  }
+}
+
+/// The owner and the admins silence everybody but themselves and the allow-listed, or end that.
+package struct SetGroupAllMuted: SpaceOperation {
+  package static let name = OperationName(.group, "muteAll")
+  package static let removing = OperationName(.group, "unmuteAll")
+  package static let access = Access.administrators
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var isOn: Bool
+
+  package init(_ id: EntityID, actor: Actor, isOn: Bool) {
+    space = .group(id)
+    self.actor = actor
+    self.isOn = isOn
+  }
+
+  package var echoName: OperationName { isOn ? Self.name : Self.removing }
+
+  package func carryOut(_ draft: inout Draft<GroupRecord>) {
+    guard draft.settings.isAllMuted != isOn else { return }
+    draft.settings.isAllMuted = isOn
+    draft.announce(Catalogue.groupAllMuteChanged, attach: ["on": .bool(isOn)])
+  }
+}
+
+/// A member stops receiving the group's custom notifications, or receives them again. Those of the group
+/// itself still arrive.
+package struct SetGroupReceiving: SpaceOperation {
+  package static let name = OperationName(.group, "stopReceiving")
+  package static let resuming = OperationName(.group, "resumeReceiving")
+  package static let access = Access.members
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var receives: Bool
+
+  package init(_ id: EntityID, actor: Actor, receives: Bool) {
+    space = .group(id)
+    self.actor = actor
+    self.receives = receives
+  }
+
+  package var echoName: OperationName { receives ? Self.resuming : Self.name }
+
+  package func carryOut(_ draft: inout Draft<GroupRecord>) throws(Refusal) {
+    let account = try draft.actingAccount()
+    var member = try draft.requireMember()
+    guard receives || member.role == .member else {
+      throw Refusal(.forbidden, "the owner and the admins receive everything in their group")
+    }
+    let before = member
+    member.standing.stopped.set(!receives)
+    guard member != before else { return }
+    member.standing.forget(before: draft.context.retentionFloor)
+    draft.set(member, for: account, seesOtherwise: true)
+  }
+}

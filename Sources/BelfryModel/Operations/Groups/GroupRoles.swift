@@ -1,0 +1,92 @@
+/// The owner makes a member the owner and becomes an ordinary member.
+package struct HandOverGroup: SpaceOperation {
+  package static let name = OperationName(.group, "assignOwner")
+  package static let access = Access.owner
+
+  package var space: SpaceID
+  package var actor: Actor
+  /// The new owner.
+  package var account: AccountID
+
+  package init(_ id: EntityID, actor: Actor, to account: AccountID) {
+    space = .group(id)
+    self.actor = actor
+    self.account = account
+  }
+
+  package var accounts: [AccountID] { [account] }
+  package var concerns: [RecordAddress] { [.member(account, of: space)] }
+
+  /// The owner, who is not the actor when a trusted back end acts.
+  package func further(_ records: Records) -> [RecordAddress] {
+    records.text(.settings(space)).flatMap { RecordJSON.value(GroupRecord.self, $0) }
+      .map { [.member($0.owner, of: space)] } ?? []
+  }
+
+  package func carryOut(_ draft: inout Draft<GroupRecord>) throws(Refusal) {
+    _ = try draft.knownMember(account, field: "accid")
+    let owner = draft.settings.owner
+    guard account != owner else { return }
+    try draft.setRole(.member, of: owner)
+    try draft.setRole(.owner, of: account)
+    draft.announce(
+      Catalogue.groupOwnerChanged,
+      attach: ["oldOwner": .string(owner.text), "newOwner": .string(account.text)])
+  }
+}
+
+/// The owner makes a member an admin, or an ordinary member again.
+package struct SetGroupAdmin: SpaceOperation {
+  package static let name = OperationName(.group, "addAdmin")
+  package static let removing = OperationName(.group, "removeAdmin")
+  package static let access = Access.owner
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var account: AccountID
+  package var isAdmin: Bool
+
+  package init(_ id: EntityID, actor: Actor, account: AccountID, isAdmin: Bool) {
+    space = .group(id)
+    self.actor = actor
+    self.account = account
+    self.isAdmin = isAdmin
+  }
+
+  package var echoName: OperationName { isAdmin ? Self.name : Self.removing }
+  package var accounts: [AccountID] { [account] }
+  package var concerns: [RecordAddress] { [.member(account, of: space)] }
+
+  package func carryOut(_ draft: inout Draft<GroupRecord>) throws(Refusal) {
+    let member = try draft.knownMember(account, field: "accid")
+    guard member.role != .owner else {
+      throw Refusal(.forbidden, "the owner is more than an admin", field: "accid")
+    }
+    guard (member.role == .admin) != isAdmin else { return }
+    guard !isAdmin || draft.settings.admins.count < Limits.adminsPerSpace else {
+      throw Refusal(.tooMany, "a group has at most \(Limits.adminsPerSpace) admins")
+    }
+    try draft.setRole(isAdmin ? .admin : .member, of: account)
+    draft.announce(
+      isAdmin ? Catalogue.groupAdminAdded : Catalogue.groupAdminRemoved,
+      attach: ["accid": .string(account.text)], parties: [account])
+  }
+}
+
+extension Draft<GroupRecord> {
+  /// The record and the settings say the same. Who runs the group hears everything in it, and its owner is
+  /// muted by nobody.
+  fileprivate mutating func setRole(_ role: MemberRole, of account: AccountID) throws(Refusal) {
+    var member = try knownMember(account, field: "accid")
+    member.role = role
+    if role != .member { member.standing.stopped.set(false) }
+    if role == .owner, member.rights.mutedUntilMilliseconds != nil {
+      member.rights.mutedUntilMilliseconds = nil
+      change(.muted(account, in: space), to: nil)
+    }
+    set(member, for: account, seesOtherwise: true)
+    settings.admins.removeAll { $0 == account }
+    if role == .admin { settings.admins.append(account) }
+    if role == .owner { settings.owner = account }
+  }
+}
