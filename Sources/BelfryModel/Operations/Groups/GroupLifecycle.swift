@@ -13,9 +13,7 @@ package struct CreateGroup: Operation {
   package var inviteNeedConfirm = true
   /// Nil: as many as a group may have.
   package var maxMembers: Int?
-  package var invitees: [AccountID] = [] {
-    didSet { invitees = invitees.withoutRepeats.filter { $0 != owner } }
-  }
+  package var invitees: [AccountID] = []
   /// What the invitees are told.
   package var reason: String?
 
@@ -29,10 +27,11 @@ package struct CreateGroup: Operation {
 
   package var needs: [RecordAddress] {
     [.settings(space)] + GroupRecord.admissionNeeds(owner, space)
-      + GroupRecord.invitationNeeds(invitees, space)
+      + GroupRecord.invitationNeeds(invited, space)
   }
   package var counts: [RecordTable] { [.roster, .requests] }
-  package var joiners: [AccountID] { [owner] + invitees }
+  package var joiners: [AccountID] { [owner] + invited }
+  private var invited: [AccountID] { invitees.withoutRepeats.filter { $0 != owner } }
 
   package func decide(
     _ records: Records, context: DecisionContext
@@ -52,9 +51,9 @@ package struct CreateGroup: Operation {
     try draft.join(owner, as: .owner, membersMax: group.maxMembers)
     if group.style.isPublic { draft.list(group.listing(true)) }
     var invitations = GroupInvitations()
-    if !invitees.isEmpty {
-      try draft.requireSome(invitees, field: "invitees")
-      invitations = try draft.invite(invitees, by: owner, message: reason, fields: ("invitees", "reason"))
+    if !invited.isEmpty {
+      try draft.requireSome(invited, field: "invitees")
+      invitations = try draft.invite(invited, by: owner, message: reason, fields: ("invitees", "reason"))
     }
     return Decision(
       try draft.finish(Self.name, target: [GroupRecord.idField: .string(space.name)]), invitations)
