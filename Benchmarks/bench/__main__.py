@@ -1,0 +1,69 @@
+"""scripts/bench calls this: the comparisons, one after the other, and the report."""
+
+import argparse
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+from . import machine, processes, report
+from .comparisons import ALL, SOAK
+from .setting import Run
+
+HERE = Path(__file__).resolve().parent.parent
+REPOSITORY = HERE.parent
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="scripts/bench", description="Measures Belfry beside its peers.")
+    parser.add_argument("--quick", action="store_true", help="about two minutes: short rounds, smaller sets")
+    parser.add_argument("--only", metavar="NAME", choices=[*ALL], help="one comparison: " + ", ".join(ALL))
+    parser.add_argument("--soak", action="store_true", help="ten minutes of coming and going, and nothing else")
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of each figure, 5 otherwise")
+    parser.add_argument("--seconds", type=float, help="of a round")
+    parser.add_argument("--belfry", type=Path, required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--write", action="store_true", help="put the results into docs/, even of a part")
+    return parser.parse_args()
+
+
+def make_run(given: argparse.Namespace) -> Run:
+    server_core, generator_core = machine.cores()
+    folder = REPOSITORY / ".build" / "bench"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return Run(
+        belfry=given.belfry.resolve(),
+        tools=HERE / ".build",
+        folder=folder,
+        server_core=server_core,
+        generator_core=generator_core,
+        rounds=given.rounds,
+        seconds=given.seconds or (0.4 if given.quick else 1.5),
+        is_quick=given.quick,
+        descriptors=machine.raise_descriptor_limit(),
+    )
+
+
+def main() -> None:
+    given = arguments()
+    run = make_run(given)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    about = machine.description()
+    comparisons = {"soak": SOAK} if given.soak else {given.only: ALL[given.only]} if given.only else ALL
+    sections, start = [], time.monotonic()
+    try:
+        for name, measure in comparisons.items():
+            print(f"{time.monotonic() - start:5.0f} s  {name}", file=sys.stderr, flush=True)
+            sections += measure(run)
+    finally:
+        processes.stop_all()
+    is_whole = not (given.only or given.soak or given.quick)
+    text = report.Report(sections, about, run, time.monotonic() - start)
+    print(text.summary() + "\n" + text.details())
+    if is_whole or given.write:
+        text.write(REPOSITORY / "docs", part="soak" if given.soak else "tables")
+    shutil.rmtree(run.folder, ignore_errors=True)
+
+
+main()

@@ -1,0 +1,6 @@
+"""The comparisons, in the order in which they run."""
+
+from . import fanout
+
+ALL = {"fanout": fanout.measure}
+SOAK = None

@@ -1,0 +1,73 @@
+"""The machine: its two cores, its limits, and what to say about it."""
+
+import os
+import platform
+import resource
+import shutil
+import subprocess
+from pathlib import Path
+
+
+def cores() -> tuple[int, int]:
+    """The core of the servers and the one of the generator. On one core they would measure each other."""
+    available = sorted(os.sched_getaffinity(0))
+    if len(available) < 2:
+        raise SystemExit("bench: two cores are needed, one for the servers and one for the generator")
+    return available[0], available[1]
+
+
+def raise_descriptor_limit() -> int:
+    """As many descriptors as the system lets us have; the servers inherit it."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return hard
+
+
+def program(name: str) -> str:
+    """Daemons lie in /usr/sbin, which is not in everybody's PATH."""
+    found = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
+    if not found:
+        raise SystemExit(f"bench: there is no {name}")
+    return found
+
+
+def resident_bytes(process: int) -> int:
+    for line in Path(f"/proc/{process}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) * 1024
+    raise SystemExit(f"bench: process {process} is gone")
+
+
+def children(process: int) -> list[int]:
+    return [
+        int(child)
+        for thread in Path(f"/proc/{process}/task").iterdir()
+        for child in (thread / "children").read_text().split()
+    ]
+
+
+def spent_seconds(processes: list[int]) -> float:
+    """Processor time of all their threads, by the scheduler's own account."""
+    nanoseconds = 0
+    for process in processes:
+        for thread in Path(f"/proc/{process}/task").iterdir():
+            nanoseconds += int((thread / "schedstat").read_text().split()[0])
+    return nanoseconds / 1e9
+
+
+def description() -> str:
+    model = "unknown processor"
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            model = line.split(":", 1)[1].strip()
+            break
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
+    return (
+        f"{model}, {os.cpu_count()} cores, {memory:.0f} GiB, Linux {platform.release()},"
+        f" load {os.getloadavg()[0]:.1f} at the start"
+    )
+
+
+def version(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return (done.stdout or done.stderr).splitlines()[0].strip()
