@@ -43,6 +43,71 @@ struct UpdateNotificationTests {
         == .unauthorized)
   }
 
+  // MARK: Whose it is
+
+  struct Row: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var type: Int
+    var space: SpaceID
+    var audience: String
+    /// Who may: of the sender mia, the receivers max and sam, the bystander adam, and an app.
+    var allowed: [String]
+    var prepare: @Sendable (inout ServerDesk) throws -> Void = { _ in }
+  }
+
+  static let rows =
+    [
+      Row(
+        testDescription: "custom", type: 100, space: ServerDesk.space, audience: "all +max,sam",
+        allowed: ["mia", "app"]),
+      Row(
+        testDescription: "custom, by a sender who has left", type: 100, space: ServerDesk.space,
+        audience: "all +max,sam", allowed: ["app"]
+      ) { try $0.carryOut(RefusalTests.leave("mia")) },
+      Row(
+        testDescription: "custom, by a sender who was kicked and came back", type: 100,
+        space: ServerDesk.space, audience: "all +max,sam", allowed: ["mia", "app"]
+      ) {
+        try $0.carryOut(RefusalTests.kick(ServerDesk.adam, ["mia"]))
+        try $0.carryOut(RefusalTests.add(ServerDesk.app, ["mia"]))
+      },
+      Row(
+        testDescription: "custom to an account", type: 100, space: .personal("sam"), audience: "named +sam",
+        allowed: ["mia", "app"]),
+      Row(
+        testDescription: "custom letter", type: 100, space: .letter(9), audience: "named +max,sam",
+        allowed: ["mia", "app"]),
+    ]
+    + (1...4).flatMap { type in
+      [
+        Row(
+          testDescription: "type \(type)", type: type, space: ServerDesk.space,
+          audience: "named +max,sam", allowed: ["max", "sam", "app"]),
+        Row(
+          testDescription: "type \(type), delivered", type: type, space: .personal("sam"),
+          audience: "named +sam", allowed: ["sam", "app"]),
+      ]
+    }
+
+  @Test(arguments: rows)
+  func isUpdatedByWhoseItIs(row: Row) throws {
+    var desk = try ServerDesk()
+    try row.prepare(&desk)
+    let audience = try #require(Audience(text: row.audience))
+    var entry = try entry(type: row.type)
+    entry.audience = audience
+    let actors: [(name: String, actor: Actor)] = [
+      ("mia", ServerDesk.mia), ("max", ServerDesk.max), ("sam", ServerDesk.sam), ("adam", ServerDesk.adam),
+      ("app", ServerDesk.app),
+    ]
+    let allowed = try actors.filter { _, actor in
+      desk.refusal(
+        of: try UpdateNotification(entry, in: row.space, by: actor, body: "dong", ext: nil, status: nil))
+        == nil
+    }
+    #expect(allowed.map(\.name) == row.allowed)
+  }
+
   @Test(arguments: Catalogue.all.filter { $0.updaters == .nobody }.map(\.code) + [18, 0])
   func builtInsStayAsTheyAre(type: Int) throws {
     let desk = try ServerDesk()
@@ -87,7 +152,10 @@ struct UpdateNotificationTests {
     #expect(transaction.announcements.isEmpty)
     #expect(transaction.amendments.map(\.audience) == [Audience(.all, named: ["max"])])
     #expect(transaction.amendments.map(\.notification.updateTime) == [desk.nowMilliseconds])
-    #expect(Set(transaction.preconditions.keys) == [.amendment(Self.id, in: ServerDesk.space)])
+    #expect(
+      Set(transaction.preconditions.keys) == [
+        .amendment(Self.id, in: ServerDesk.space), .member("mia", of: ServerDesk.space),
+      ])
   }
 
   /// A clock that was set back makes no update older than what it updates.

@@ -9,6 +9,8 @@ package protocol SpaceRecord: Sendable, Hashable, Codable {
   var removedAt: Int64? { get }
   /// As attachments and HTTP show it.
   func info(_ space: SpaceID) -> JSONValue
+  /// Refuses a member who may not send to it now. By itself, every member may.
+  func requireMaySend(_ member: MemberRecord, nowMilliseconds: Int64) throws(Refusal)
 }
 
 extension SpaceRecord {

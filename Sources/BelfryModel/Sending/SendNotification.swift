@@ -19,7 +19,8 @@ package struct SendNotification: Operation {
     _ content: NotificationContent, by actor: Actor, generatedClientId: String
   ) throws(Refusal) -> [SendNotification] {
     let form = try SendForm(content)
-    guard case .accounts(let accounts) = form, accounts.count > 1, !content.setting.persistEnable else {
+    let accounts = form.named ?? []
+    guard form.space == nil, accounts.count > 1, !content.setting.persistEnable else {
       return [try SendNotification(content, form, by: actor, generatedClientId: generatedClientId)]
     }
     var sends: [SendNotification] = []
@@ -43,102 +44,47 @@ package struct SendNotification: Operation {
     self.content.toType = form.toType
     self.content.fromAccount = self.actor.account
     self.content.fromDeviceId = content.fromDeviceId ?? actor.device
-    switch form {
-    case .server(let server), .channel(_, of: let server), .serverMembers(let server, _),
-      .channelMembers(_, of: let server, _):
-      space = .server(server)
-    case .accounts(let accounts):
-      space =
-        accounts.count == 1
-        ? .personal(accounts[0])
-        : .letter(
-          EntityID.letter(sender: self.actor.account, self.content.messageClientId ?? generatedClientId))
-    }
+    space =
+      form.space
+      ?? .accounts(
+        form.named ?? [], from: self.actor.account, self.content.messageClientId ?? generatedClientId)
   }
 
   // MARK: Deciding
 
   package var needs: [RecordAddress] {
-    let actorNeeds = actor.isTrusted ? [] : actor.needs(in: space)
-    switch form {
-    case .server:
-      return [.settings(space)] + actorNeeds
-    case .channel(let channel, _):
-      return [.settings(space), .channel(channel, of: space)] + actorNeeds
-    case .serverMembers(_, let named):
-      return [.settings(space)] + actorNeeds + named.map { .member($0, of: space) }
-    case .channelMembers(let channel, _, let named):
-      return [.settings(space), .channel(channel, of: space)] + actorNeeds
-        + named.map { .member($0, of: space) }
-    case .accounts:
-      return []
-    }
+    guard form.space != nil else { return [] }
+    return SendPlace.needs(space, channel: form.channel) + (actor.isTrusted ? [] : actor.needs(in: space))
+      + (form.named ?? []).map { .member($0, of: space) }
   }
 
-  package func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<
-    NotificationContent
-  > {
+  package func decide(
+    _ records: Records, context: DecisionContext
+  ) throws(Refusal) -> Decision<NotificationContent> {
     var transaction = Transaction(space)
     transaction.preconditions = records.unchanged(needs)
     if isDeduped, let messageClientId = content.messageClientId {
       transaction.dedupe = Dedupe(sender: actor.account, messageClientId: messageClientId)
     }
-    transaction.announcements = [Announcement(content, to: try audience(records))]
+    transaction.announcements = [Announcement(content, to: try audience(records, context))]
     if case .letter = space.kind, let accounts = content.toAccids {
       transaction.indexChanges = [IndexChange(.joined, accounts)]
     }
     return Decision(transaction, content)
   }
 
-  private func audience(_ records: Records) throws(Refusal) -> Audience {
-    switch form {
-    case .server:
-      try checkSender(records, channel: nil)
-      return Audience(.byThreshold)
-    case .channel(let id, _):
-      let channel = try checkSender(records, channel: id)
-      return Audience(.byThreshold, channel: id, channelHasRoster: channel?.hasRoster ?? false)
-    case .serverMembers(_, let named):
-      try checkSender(records, channel: nil)
-      try checkNamed(named, records, channel: nil)
-      return Audience(.named, named: named)
-    case .channelMembers(let id, _, let named):
-      let channel = try checkSender(records, channel: id)
-      try checkNamed(named, records, channel: channel?.hasRoster == true ? id : nil)
-      return Audience(.named, channel: id, channelHasRoster: channel?.hasRoster ?? false, named: named)
-    case .accounts(let accounts):
+  private func audience(_ records: Records, _ context: DecisionContext) throws(Refusal) -> Audience {
+    guard form.space != nil else {
+      let accounts = form.named ?? []
       return Audience(
         .named, named: space.kind == .letter ? accounts : accounts.filter { .personal($0) == space })
     }
-  }
-
-  @discardableResult
-  private func checkSender(_ records: Records, channel id: EntityID?) throws(Refusal) -> ChannelRecord? {
-    _ = try records.server(space)
-    var channel: ChannelRecord?
-    if let id { channel = try records.channel(id, of: space) }
-    if actor.isTrusted { return channel }
-    guard let member = try actor.account.flatMap({ account throws(Refusal) in try records.member(account, of: space) }) else {
-      throw Refusal(.notMember, "you are not a member of server \(space.name)")
+    let place = try SendPlace(space, channel: form.channel, records)
+    if !actor.isTrusted {
+      try place.requireMaySend(actor.account, nowMilliseconds: context.nowMilliseconds)
     }
-    if let id, channel?.hasRoster == true, member.standing.channels[id]?.belonging.current == nil {
-      throw Refusal(.notMember, "you are not in channel \(id)")
-    }
-    return channel
-  }
-
-  private func checkNamed(_ named: [AccountID], _ records: Records, channel: EntityID?) throws(Refusal) {
-    var absent: [AccountID] = []
-    for account in named {
-      let member = try records.member(account, of: space)
-      let isInChannel = channel.map { member?.standing.channels[$0]?.belonging.current != nil } ?? true
-      if member == nil || !isInChannel { absent.append(account) }
-    }
-    guard absent.isEmpty else {
-      let names = absent.map(\.text).joined(separator: ", ")
-      let place = channel.map { "channel \($0)" } ?? "server \(space.name)"
-      throw Refusal(.notFound, "not in \(place): \(names); nothing was sent", field: "toAccids")
-    }
+    if let named = form.named { try place.requireThere(named) }
+    return place.audience(form.broadcastRule, named: form.named)
   }
 }
 
@@ -150,6 +96,16 @@ extension Actor {
       throw Refusal(.forbidden, "you cannot send as \(from)", field: "fromAccount")
     }
     return Actor(account: from, device: device, isTrusted: true)
+  }
+}
+
+extension SpaceID {
+  /// Where accounts are told who need have nothing in common: one in its own space, several in a letter.
+  fileprivate static func accounts(
+    _ accounts: [AccountID], from sender: AccountID?, _ messageClientId: String
+  ) -> SpaceID {
+    accounts.count == 1
+      ? .personal(accounts[0]) : .letter(EntityID.letter(sender: sender, messageClientId))
   }
 }
 

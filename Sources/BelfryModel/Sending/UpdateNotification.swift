@@ -1,5 +1,5 @@
-/// Changes the body, ext or status of a persisted notification: by whoever sent it, by the receivers of
-/// types 1 to 4, or by a trusted back end.
+/// Changes the body, ext or status of a persisted notification: by whoever sent it and still belongs where it
+/// was sent, by the receivers of types 1 to 4, or by a trusted back end.
 package struct UpdateNotification: Operation {
   package var space: SpaceID
   package var entry: LogEntry
@@ -26,14 +26,16 @@ package struct UpdateNotification: Operation {
     if let status { try NotificationContent.check(status: status) }
   }
 
-  package var needs: [RecordAddress] { [.amendment(entry.id, in: space)] }
+  package var needs: [RecordAddress] {
+    [.amendment(entry.id, in: space)] + (space.hasRoster && !actor.isTrusted ? actor.needs(in: space) : [])
+  }
 
   package func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<Notification>
   {
     guard let content = RecordJSON.value(NotificationContent.self, entry.contentJSON) else {
       throw Refusal(.unavailable, "notification \(entry.id) is unreadable")
     }
-    try checkActor(content)
+    try checkActor(content, records)
     let address = RecordAddress.amendment(entry.id, in: space)
     let earlier = try records.json(AmendmentRecord.self, address)
     let record = AmendmentRecord(
@@ -51,18 +53,32 @@ package struct UpdateNotification: Operation {
     return Decision(transaction, notification)
   }
 
-  private func checkActor(_ content: NotificationContent) throws(Refusal) {
+  private func checkActor(_ content: NotificationContent, _ records: Records) throws(Refusal) {
     guard let updaters = Catalogue.type(content.type)?.updaters, updaters != .nobody else {
       throw Refusal(.forbidden, "notifications of type \(content.type) cannot be updated")
     }
     if actor.isTrusted { return }
     guard let account = actor.account else { throw Refusal(.unauthorized, "who is updating it?") }
-    if updaters == .sender {
-      guard content.fromAccount == account else { throw Refusal(.forbidden, "only its sender may update it") }
-    } else {
+    guard updaters == .sender else {
       guard entry.audience.named.contains(account) else {
         throw Refusal(.forbidden, "only its receivers may update it")
       }
+      return
+    }
+    guard content.fromAccount == account else { throw Refusal(.forbidden, "only its sender may update it") }
+    // Whoever was put out has no more say in there, not even by what they said before.
+    if space.hasRoster, try records.member(account, of: space) == nil {
+      throw Refusal(.notMember, "you are no longer a member of \(space.kind.rawValue) \(space.name)")
+    }
+  }
+}
+
+extension SpaceID {
+  /// Personal spaces and letters are for whom they name.
+  fileprivate var hasRoster: Bool {
+    switch kind {
+    case .server, .group, .room: true
+    case .account, .letter: false
     }
   }
 }

@@ -14,30 +14,33 @@ package struct InviteToStage: SpaceOperation {
   }
 
   package var accounts: [AccountID] { [account] }
-  package var concerns: [RecordAddress] { [.member(account, of: space)] }
+  package var concerns: [RecordAddress] {
+    [
+      .member(account, of: space),
+      .request(RequestID(.stageInvitation, of: account, in: space), of: space),
+    ]
+  }
+  package var counts: [RecordTable] { [.requests] }
 
   package func carryOut(_ draft: inout Draft<RoomRecord>) throws(Refusal) -> StageInvitation {
     guard try draft.knownMember(account, field: "accid").role == .listener else {
       throw Refusal(.conflict, "\(account) is on stage already", field: "accid")
     }
-    let invitation = StageInvitation(
-      token: RequestID(.stageInvitation, of: account, in: space),
-      expiresAtMilliseconds: draft.nowMilliseconds + draft.limits.stageInvitationMilliseconds)
     let request = RequestRecord(.stageInvitation, of: account, inviter: draft.settings.owner)
-    let text = ExpiringText(
-      expiresAtMilliseconds: invitation.expiresAtMilliseconds, rest: try RecordJSON.text(request))
-    draft.limit(.requests, to: Limits.requestsPerSpace)
-    draft.change(.request(invitation.token, of: space), to: text.text)
+    let lasting = draft.limits.stageInvitationMilliseconds
+    let token = try draft.ask(request, lastingMilliseconds: lasting)
+    let invitation = StageInvitation(token: token, expiresAtMilliseconds: draft.nowMilliseconds + lasting)
     draft.announce(
       Catalogue.roomStageInvitation,
       attach: [
-        "token": .string(invitation.token.text), "expiresAt": .integer(invitation.expiresAtMilliseconds),
+        "token": .string(token.text), "expiresAt": .integer(invitation.expiresAtMilliseconds),
         "roomInfo": draft.settings.info(space),
       ], parties: [account])
     return invitation
   }
 }
 
+/// An invitation on stage, as it waits for the listener.
 package struct StageInvitation: Sendable, Hashable {
   /// What the listener answers with.
   package var token: RequestID
@@ -70,11 +73,8 @@ package struct AnswerStageInvitation: SpaceOperation {
 
   package func carryOut(_ draft: inout Draft<RoomRecord>) throws(Refusal) {
     let account = try draft.actingAccount()
-    let request = try draft.records.request(
-      token, .stageInvitation, in: space, nowMilliseconds: draft.nowMilliseconds)
     // Another's token is no token: whose it is, is not for everybody to find out.
-    guard request.account == account else { throw .noRequest(token) }
-    draft.change(.request(token, of: space), to: nil)
+    guard try draft.answer(token, .stageInvitation).account == account else { throw .noRequest(token) }
     draft.announce(
       Catalogue.roomStageInvitationAnswered,
       attach: ["accid": .string(account.text), "accepted": .bool(isAccepted)],
