@@ -1,6 +1,6 @@
 """The comparisons, in the order in which they run."""
 
-from . import fanout
+from . import fanout, posting
 
-ALL = {"fanout": fanout.measure}
+ALL = {"fanout": fanout.measure, "posting": posting.measure}
 SOAK = None
