@@ -20,18 +20,25 @@ struct Desk {
   // MARK: Deciding
 
   func decide<Op: Operation>(_ operation: Op) throws(Refusal) -> Decision<Op.Output> {
-    // Only what the operation asked for, so that one which reads more than it needs stops the test.
-    var records: [RecordAddress: String?] = [:]
-    for address in operation.needs { records[address] = .some(texts[address]) }
-    for address in operation.further(Records(records)) { records[address] = .some(texts[address]) }
+    let records = read(for: operation)
     let tables = operation.counts.map { table in
       (table, texts.keys.count { $0.space == operation.space && $0.table == table })
     }
     let context = DecisionContext(
       nowMilliseconds: nowMilliseconds, counts: Dictionary(tables) { first, _ in first },
-      spacesOfJoiners: Dictionary(operation.joiners(Records(records)).map { ($0, spacesOfEachJoiner) }) { first, _ in first },
+      spacesOfJoiners: Dictionary(operation.joiners(records).map { ($0, spacesOfEachJoiner) }) { first, _ in
+        first
+      },
       limits: limits)
-    return try operation.decide(Records(records), context: context)
+    return try operation.decide(records, context: context)
+  }
+
+  /// Only what the operation asks for, so that one which reads more than it needs stops the test.
+  func read(for operation: some Operation) -> Records {
+    var read: [RecordAddress: String?] = [:]
+    for address in operation.needs { read[address] = .some(texts[address]) }
+    for address in operation.further(Records(read)) { read[address] = .some(texts[address]) }
+    return Records(read)
   }
 
   func refusal<Op: Operation>(of operation: Op) -> Refusal? {

@@ -17,21 +17,12 @@ struct ServerDesk {
 
   var desk: Desk
 
-  init() throws {
-    desk = try Desk(Self.history)
-    desk.texts[.member("adam", of: Self.space)] = desk.texts[.member("adam", of: Self.space)].map {
-      "a" + $0.dropFirst()
-    }
-    var settings = desk.settings(ServerRecord.self, Self.space)
-    settings?.admins = ["adam"]
-    desk.texts[.settings(Self.space)] = try settings.map { settings throws(Refusal) in
-      try RecordJSON.text(settings)
-    }
-  }
+  init() throws { desk = try Desk(Self.history) }
 
   private static let history: [any Operation] = [
     CreateServer(id: server, defaultChannel: 10, owner: "olivia", actor: olivia, name: "Tower"),
     AddMembers(server, actor: app, accounts: ["adam", "mia", "max"], requestId: "r1"),
+    SetAdmin(server, actor: olivia, account: "adam", isAdmin: true),
     CreateChannel(
       server, id: 11, actor: app, name: "ropes", type: .public, membership: .roster, members: ["mia"]),
     CreateChannel(

@@ -29,6 +29,13 @@ package struct ServerRecord: SpaceRecord {
     adminsMayCreateChannels = false
   }
 
+  func checkLimits() throws(Refusal) {
+    if name.isEmpty { throw .invalid("name", "must not be empty") }
+    try NotificationContent.check(name, "name", characters: Limits.nameCharacters)
+    try NotificationContent.check(icon, "icon", bytes: 0...Limits.iconBytes)
+    try NotificationContent.check(ext, "ext", bytes: 0...Limits.extBytes)
+  }
+
   package func info(_ space: SpaceID) -> JSONValue {
     var info: [String: JSONValue] = [
       "serverId": .string(space.name), "name": .string(name), "owner": .string(owner.text),

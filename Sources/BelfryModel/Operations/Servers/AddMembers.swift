@@ -17,27 +17,25 @@ package struct AddMembers: SpaceOperation {
   }
 
   package var concerns: [RecordAddress] {
-    accounts.flatMap { [.member($0, of: space), .former($0, of: space)] }
+    accounts.flatMap { space.entering($0) }
   }
   package var counts: [RecordTable] { [.roster] }
   package var joiners: [AccountID] { accounts }
 
   /// Gives the accounts that were added.
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> [AccountID] {
+    guard (1...Limits.membersPerCall).contains(accounts.count) else {
+      throw .invalid("accids", "must name 1 to \(Limits.membersPerCall) accounts, has \(accounts.count)")
+    }
     var added: [AccountID] = []
     for account in accounts where try draft.member(account) == nil { added.append(account) }
-    for account in added { try draft.enter(account) }
+    for account in added { try draft.enter(account, field: "accids") }
     if !added.isEmpty { draft.announceAdded(added, requestId: requestId) }
     return added
   }
 }
 
 extension Draft<ServerRecord> {
-  /// Lets the account in as a plain member. Announcing it is the caller's.
-  mutating func enter(_ account: AccountID) throws(Refusal) {
-    try join(account, as: .member, membersMax: limits.membersPerServer)
-  }
-
   /// The announcements of accounts that were added without being asked.
   mutating func announceAdded(_ accounts: [AccountID], requestId: String) {
     announce(
@@ -46,6 +44,6 @@ extension Draft<ServerRecord> {
         "serverInfo": settings.info(space), "invitedAccids": .accids(accounts),
         "requestId": .string(requestId),
       ], parties: accounts)
-    announce(Catalogue.serverEnterLeave, attach: EnterLeave.entered, parties: accounts)
+    announceEntered(accounts)
   }
 }

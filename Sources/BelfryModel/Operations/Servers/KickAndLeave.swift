@@ -17,12 +17,8 @@ package struct KickMembers: SpaceOperation {
 
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
     try draft.requireSome(accounts)
-    for account in accounts {
-      let member = try draft.knownMember(account, field: "accid")
-      try draft.requireRankAbove(member, to: "kick")
-      draft.leave(account, member)
-    }
-    draft.announceKicked(accounts)
+    for account in accounts { _ = try draft.knownMember(account, field: "accid") }
+    draft.kick(try draft.requireRankAbove(membersAmong: accounts, to: "kick"))
   }
 }
 
@@ -45,11 +41,10 @@ package struct LeaveServer: SpaceOperation {
     guard member.role != .owner else {
       throw Refusal(.forbidden, "the owner cannot leave; hand the server over or remove it")
     }
-    draft.dropAdmin(account)
-    draft.leave(account, member)
+    draft.expel(account, member)
     draft.announce(
       Catalogue.serverMemberLeaveDone, attach: ["serverInfo": draft.settings.info(space)], parties: [account])
-    draft.announce(Catalogue.serverEnterLeave, attach: EnterLeave.left, parties: [account])
+    draft.announceLeft([account])
   }
 }
 
@@ -64,14 +59,26 @@ extension Draft {
 }
 
 extension Draft<ServerRecord> {
-  /// Whoever is no member is no admin either.
-  mutating func dropAdmin(_ account: AccountID) { settings.admins.removeAll { $0 == account } }
+  /// Those of the accounts who are members, if the actor may act against each of them.
+  func requireRankAbove(
+    membersAmong accounts: [AccountID], to what: String
+  ) throws(Refusal) -> [(account: AccountID, member: MemberRecord)] {
+    var found: [(account: AccountID, member: MemberRecord)] = []
+    for account in accounts {
+      guard let member = try member(account) else { continue }
+      try requireRankAbove(member, to: what)
+      found.append((account, member))
+    }
+    return found
+  }
 
-  mutating func announceKicked(_ accounts: [AccountID]) {
-    for account in accounts { dropAdmin(account) }
+  mutating func kick(_ members: [(account: AccountID, member: MemberRecord)]) {
+    guard !members.isEmpty else { return }
+    for (account, member) in members { expel(account, member) }
+    let accounts = members.map(\.account)
     announce(
       Catalogue.serverMemberKickDone,
       attach: ["serverInfo": settings.info(space), "kickedAccids": .accids(accounts)], parties: accounts)
-    announce(Catalogue.serverEnterLeave, attach: EnterLeave.left, parties: accounts)
+    announceLeft(accounts)
   }
 }

@@ -31,6 +31,9 @@ package struct CreateServer: Operation {
 
   package func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<ServerRecord>
   {
+    guard actor.isTrusted || actor.account == owner else {
+      throw Refusal(.forbidden, "only an app or operator token may create a server for another account")
+    }
     try records.requireAbsent(ServerRecord.self, space)
     var server = ServerRecord(
       name: serverName, owner: owner, createdAt: context.nowMilliseconds, defaultChannelId: defaultChannel)
@@ -40,6 +43,7 @@ package struct CreateServer: Operation {
     server.applyMode = applyMode
     server.membersMayInvite = membersMayInvite
     server.adminsMayCreateChannels = adminsMayCreateChannels
+    try server.checkLimits()
     let channel = ChannelRecord(
       name: Self.defaultChannelName, type: .public, membership: .everyone, createdAt: context.nowMilliseconds)
 
@@ -47,7 +51,7 @@ package struct CreateServer: Operation {
     draft.change(.channel(defaultChannel, of: space), to: try RecordJSON.text(channel))
     try draft.join(owner, as: .owner, membersMax: context.limits.membersPerServer)
     draft.announce(Catalogue.serverCreate, attach: ["serverInfo": server.info(space)], parties: [owner])
-    draft.announce(Catalogue.serverEnterLeave, attach: EnterLeave.entered, parties: [owner])
+    draft.announceEntered([owner])
     return Decision(try draft.finish(Self.name, target: ["serverId": .string(space.name)]), server)
   }
 }
@@ -82,6 +86,7 @@ package struct UpdateServer: SpaceOperation {
     if let applyMode { draft.settings.applyMode = applyMode }
     if let membersMayInvite { draft.settings.membersMayInvite = membersMayInvite }
     if let adminsMayCreateChannels { draft.settings.adminsMayCreateChannels = adminsMayCreateChannels }
+    try draft.settings.checkLimits()
     if draft.settings != before {
       draft.announce(Catalogue.serverUpdate, attach: ["serverInfo": draft.settings.info(space)])
     }

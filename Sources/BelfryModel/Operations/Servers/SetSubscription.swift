@@ -17,24 +17,84 @@ package struct SetSubscription: SpaceOperation {
     self.isSubscribed = isSubscribed
   }
 
+  package var echoName: OperationName { .subscription(isSubscribed) }
+
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
-    let account = try draft.actingAccount()
     var member = try draft.requireMember()
-    let before = member
     if let channelID {
-      let channel = try draft.records.channel(channelID, of: space)
-      guard !channel.hasRoster || member.isIn(channelID) else {
-        throw Refusal(.notMember, "you are not in channel \(channelID)", field: "channelId")
-      }
-      var standing = member.standing.channels[channelID] ?? Standing.Channel()
-      standing.subscription.set(isSubscribed)
-      member.standing.channels[channelID] = standing.isEmpty ? nil : standing
+      try draft.subscribe(&member, to: channelID, isSubscribed)
     } else {
       member.standing.subscription.set(isSubscribed)
     }
-    guard member != before else { return }
-    member.standing.forget(before: draft.context.retentionFloor)
-    draft.set(member, for: account, seesOtherwise: true)
+    try draft.keep(member)
+  }
+}
+
+/// The same for many channels of a server at once. Those that cannot be subscribed to fail alone.
+package struct SubscribeToChannels: SpaceOperation {
+  package static let name = OperationName(.server, "subscribeToChannels")
+  package static let access = Access.ownRule
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var channels: [EntityID]
+  package var isSubscribed: Bool
+
+  package init(_ server: EntityID, channels: [EntityID], actor: Actor, isSubscribed: Bool) {
+    space = .server(server)
+    self.channels = channels
+    self.actor = actor
+    self.isSubscribed = isSubscribed
+  }
+
+  package var echoName: OperationName { .subscription(isSubscribed) }
+  package var concerns: [RecordAddress] { channels.map { .channel($0, of: space) } }
+
+  /// Gives those that failed, and why.
+  package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> [EntityID: Refusal] {
+    var member = try draft.requireMember()
+    guard (1...draft.limits.channelsPerServer).contains(channels.count) else {
+      throw .invalid("channelIds", "must name 1 to \(draft.limits.channelsPerServer) channels")
+    }
+    var failed: [EntityID: Refusal] = [:]
+    for channel in channels {
+      do {
+        try draft.subscribe(&member, to: channel, isSubscribed)
+      } catch {
+        failed[channel] = error
+      }
+    }
+    try draft.keep(member)
+    return failed
+  }
+}
+
+extension OperationName {
+  fileprivate static func subscription(_ isSubscribed: Bool) -> OperationName {
+    OperationName(.server, isSubscribed ? "subscribe" : "unsubscribe")
+  }
+}
+
+extension Draft<ServerRecord> {
+  fileprivate func subscribe(
+    _ member: inout MemberRecord, to id: EntityID, _ isSubscribed: Bool
+  ) throws(Refusal) {
+    let channel = try records.channel(id, of: space)
+    guard !channel.hasRoster || member.isIn(id) else {
+      throw Refusal(.notMember, "you are not in channel \(id)", field: "channelId")
+    }
+    var standing = member.standing.channels[id] ?? Standing.Channel()
+    standing.subscription.set(isSubscribed)
+    member.standing.channels[id] = standing.isEmpty ? nil : standing
+  }
+
+  /// Keeps the actor's own record if it changed.
+  fileprivate mutating func keep(_ member: MemberRecord) throws(Refusal) {
+    let account = try actingAccount()
+    guard try self.member(account) != member else { return }
+    var member = member
+    member.standing.forget(before: context.retentionFloor)
+    set(member, for: account, seesOtherwise: true)
   }
 }
 

@@ -1,0 +1,104 @@
+/// Any account that is not banned may apply. By the server's apply mode it is in at once, or the owner and
+/// the admins are asked; while they are, applying again changes nothing.
+package struct ApplyToServer: SpaceOperation {
+  package static let name = OperationName(.server, "apply")
+  package static let access = Access.anyAccount
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var postscript: String
+
+  package init(_ id: EntityID, actor: Actor, postscript: String = "") {
+    space = .server(id)
+    self.actor = actor
+    self.postscript = postscript
+  }
+
+  package var concerns: [RecordAddress] {
+    joiners.flatMap { account in
+      space.entering(account) + [.request(RequestID(.application, of: account, in: space), of: space)]
+    }
+  }
+  package var counts: [RecordTable] { [.roster, .requests] }
+  package var joiners: [AccountID] { actor.account.map { [$0] } ?? [] }
+
+  package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> Admission {
+    let account = try draft.actingAccount()
+    try draft.check(postscript: postscript)
+    try draft.requireAdmissible(account)
+    let id = RequestID(.application, of: account, in: space)
+    switch draft.settings.applyMode {
+    case .joinsAtOnce:
+      try draft.enter(account)
+      draft.announce(
+        Catalogue.serverMemberApplyDone,
+        attach: ["serverInfo": draft.settings.info(space), "requestId": .string(id.text)],
+        parties: [account])
+      draft.announceEntered([account])
+    case .needsApproval:
+      try ask(id, account, &draft)
+    }
+    return Admission(requestId: id.text, hasJoined: draft.settings.applyMode == .joinsAtOnce)
+  }
+
+  private func ask(
+    _ id: RequestID, _ account: AccountID, _ draft: inout Draft<ServerRecord>
+  ) throws(Refusal) {
+    let address = RecordAddress.request(id, of: space)
+    guard try draft.records.lasting(address, nowMilliseconds: draft.nowMilliseconds) == nil else { return }
+    let request = RequestRecord(
+      .application, of: account, message: postscript.isEmpty ? nil : postscript)
+    try draft.ask(request, lastingMilliseconds: draft.limits.invitationMilliseconds)
+    draft.announce(
+      Catalogue.serverMemberApply,
+      attach: ["requestId": .string(id.text), "postscript": .string(postscript)])
+  }
+}
+
+/// The owner or any admin lets an applicant in, or does not: who answers first decides.
+package struct AnswerServerApplication: SpaceOperation {
+  package static let name = OperationName(.server, "answerApplication")
+  package static let access = Access.administrators
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var id: RequestID
+  package var isAccepted: Bool
+  package var postscript: String
+
+  package init(_ server: EntityID, actor: Actor, id: RequestID, isAccepted: Bool, postscript: String = "") {
+    space = .server(server)
+    self.actor = actor
+    self.id = id
+    self.isAccepted = isAccepted
+    self.postscript = postscript
+  }
+
+  package var echoName: OperationName {
+    OperationName(.server, isAccepted ? "acceptApplication" : "rejectApplication")
+  }
+  package var concerns: [RecordAddress] { [.request(id, of: space)] }
+  package func further(_ records: Records) -> [RecordAddress] {
+    records.accounts(ofRequest: id, in: space).flatMap { space.entering($0) }
+  }
+  package var counts: [RecordTable] { [.roster] }
+  package func joiners(_ records: Records) -> [AccountID] { records.accounts(ofRequest: id, in: space) }
+
+  package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
+    try draft.check(postscript: postscript)
+    let applicant = try draft.answer(id, .application).account
+    guard isAccepted else {
+      draft.announce(
+        Catalogue.serverMemberApplyReject, attach: id.rejection(postscript), parties: [applicant])
+      return
+    }
+    try draft.enter(applicant)
+    draft.announce(
+      Catalogue.serverMemberApplyAccept,
+      attach: [
+        "serverInfo": draft.settings.info(space), "applyAccid": .string(applicant.text),
+        "requestId": .string(id.text),
+      ], parties: [applicant])
+    draft.announceEntered([applicant])
+  }
+}

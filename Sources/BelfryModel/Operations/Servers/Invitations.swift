@@ -1,0 +1,134 @@
+/// The owner and the admins invite, and the members where the server lets them. By the server's invite
+/// mode the invited are asked, or are in at once.
+package struct InviteToServer: SpaceOperation {
+  package static let name = OperationName(.server, "invite")
+  package static let access = Access.ownRule
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var accounts: [AccountID]
+  package var postscript: String
+  /// For who is in at once; who is asked gets a request of their own.
+  package var requestId: String
+
+  package init(
+    _ id: EntityID, actor: Actor, accounts: [AccountID], postscript: String = "", requestId: String
+  ) {
+    space = .server(id)
+    self.actor = actor
+    self.accounts = accounts.withoutRepeats
+    self.postscript = postscript
+    self.requestId = requestId
+  }
+
+  package var concerns: [RecordAddress] {
+    accounts.flatMap { account in
+      space.entering(account) + [.request(RequestID(.invitation, of: account, in: space), of: space)]
+    }
+  }
+  package var counts: [RecordTable] { [.roster, .requests] }
+  package var joiners: [AccountID] { accounts }
+
+  package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> [AccountID: Admission] {
+    try draft.require(draft.settings.membersMayInvite ? .members : .administrators, to: Self.name.word)
+    // Somebody must be told of the answer.
+    let inviter = try draft.actingAccount()
+    try draft.requireSome(accounts)
+    try draft.check(postscript: postscript)
+    guard !accounts.contains(inviter) else { throw .invalid("accids", "names you yourself, \(inviter)") }
+    for account in accounts { try draft.requireAdmissible(account, field: "accids") }
+    switch draft.settings.inviteMode {
+    case .needsConsent: return try ask(accounts, inviter, &draft)
+    case .joinsAtOnce: return try letIn(accounts, &draft)
+    }
+  }
+
+  private func ask(
+    _ accounts: [AccountID], _ inviter: AccountID, _ draft: inout Draft<ServerRecord>
+  ) throws(Refusal) -> [AccountID: Admission] {
+    var admissions: [AccountID: Admission] = [:]
+    for account in accounts {
+      let request = RequestRecord(
+        .invitation, of: account, inviter: inviter, message: postscript.isEmpty ? nil : postscript)
+      let id = try draft.ask(request, lastingMilliseconds: draft.limits.invitationMilliseconds)
+      draft.announce(
+        Catalogue.serverMemberInvite,
+        attach: [
+          "requestId": .string(id.text), "serverInfo": draft.settings.info(space),
+          "postscript": .string(postscript),
+        ], parties: [account])
+      admissions[account] = Admission(requestId: id.text, hasJoined: false)
+    }
+    return admissions
+  }
+
+  private func letIn(
+    _ accounts: [AccountID], _ draft: inout Draft<ServerRecord>
+  ) throws(Refusal) -> [AccountID: Admission] {
+    for account in accounts { try draft.enter(account, field: "accids") }
+    draft.announceAdded(accounts, requestId: requestId)
+    let admission = Admission(requestId: requestId, hasJoined: true)
+    return Dictionary(accounts.map { ($0, admission) }) { first, _ in first }
+  }
+}
+
+/// The invited account, and nobody else, accepts or rejects. Whoever invited it hears of it, a member
+/// still or not.
+package struct AnswerServerInvitation: SpaceOperation {
+  package static let name = OperationName(.server, "answerInvitation")
+  package static let access = Access.anyAccount
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var id: RequestID
+  package var isAccepted: Bool
+  package var postscript: String
+
+  package init(_ server: EntityID, actor: Actor, id: RequestID, isAccepted: Bool, postscript: String = "") {
+    space = .server(server)
+    self.actor = actor
+    self.id = id
+    self.isAccepted = isAccepted
+    self.postscript = postscript
+  }
+
+  package var echoName: OperationName {
+    OperationName(.server, isAccepted ? "acceptInvitation" : "rejectInvitation")
+  }
+  package var concerns: [RecordAddress] {
+    [.request(id, of: space)] + (actor.account.map { space.entering($0) } ?? [])
+  }
+  package func further(_ records: Records) -> [RecordAddress] {
+    records.accounts(ofRequest: id, in: space).map { .member($0, of: space) }
+  }
+  package var counts: [RecordTable] { [.roster] }
+  package var joiners: [AccountID] { actor.account.map { [$0] } ?? [] }
+
+  package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
+    let account = try draft.actingAccount()
+    try draft.check(postscript: postscript)
+    try draft.requireAdmissible(account)
+    let request = try draft.answer(id, .invitation)
+    guard request.account == account, let inviter = request.inviter else { throw .noRequest(id) }
+    guard isAccepted else {
+      draft.announce(
+        Catalogue.serverMemberInviteReject, attach: id.rejection(postscript), parties: [inviter])
+      return
+    }
+    try draft.enter(account)
+    draft.announce(
+      Catalogue.serverMemberInviteAccept,
+      attach: [
+        "serverInfo": draft.settings.info(space), "inviteAccid": .string(inviter.text),
+        "requestId": .string(id.text),
+      ], parties: [inviter, account])
+    draft.announceEntered([account])
+  }
+}
+
+extension RequestID {
+  /// What comes with the word that a request was rejected.
+  func rejection(_ postscript: String) -> JSONValue {
+    ["requestId": .string(text), "postscript": .string(postscript)]
+  }
+}

@@ -1,0 +1,80 @@
+/// The owner makes a member an admin, or an admin a member again.
+package struct SetAdmin: SpaceOperation {
+  package static let name = OperationName(.server, "setAdmin")
+  package static let access = Access.owner
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var account: AccountID
+  package var isAdmin: Bool
+
+  package init(_ id: EntityID, actor: Actor, account: AccountID, isAdmin: Bool) {
+    space = .server(id)
+    self.actor = actor
+    self.account = account
+    self.isAdmin = isAdmin
+  }
+
+  package var echoName: OperationName { OperationName(.server, isAdmin ? "addAdmin" : "removeAdmin") }
+  package var accounts: [AccountID] { [account] }
+  package var concerns: [RecordAddress] { space.speaking(of: account) }
+
+  package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
+    let member = try draft.knownMember(account, field: "accid")
+    guard member.role != .owner else {
+      throw Refusal(.forbidden, "the owner is no admin; hand the server over first", field: "accid")
+    }
+    try draft.give(isAdmin ? .admin : .member, to: account)
+  }
+}
+
+/// The owner hands the server over to a member, and is an ordinary member from then on.
+package struct HandOverServer: SpaceOperation {
+  package static let name = OperationName(.server, "handOver")
+  package static let access = Access.owner
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var account: AccountID
+
+  package init(_ id: EntityID, actor: Actor, to account: AccountID) {
+    space = .server(id)
+    self.actor = actor
+    self.account = account
+  }
+
+  package var accounts: [AccountID] { [account] }
+  package var concerns: [RecordAddress] { space.speaking(of: account) }
+  package func further(_ records: Records) -> [RecordAddress] {
+    (try? records.server(space)).map { space.speaking(of: $0.owner) } ?? []
+  }
+
+  package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
+    _ = try draft.knownMember(account, field: "accid")
+    let former = draft.settings.owner
+    guard account != former else { return }
+    draft.settings.owner = account
+    try draft.give(.member, to: former)
+    try draft.give(.owner, to: account)
+  }
+}
+
+extension Draft<ServerRecord> {
+  /// The one place where somebody's role changes: the roster and the settings say the same of it.
+  fileprivate mutating func give(_ role: MemberRole, to account: AccountID) throws(Refusal) {
+    var member = try knownMember(account, field: "accid")
+    guard member.role != role else { return }
+    settings.admins.removeAll { $0 == account }
+    if role == .admin {
+      guard settings.admins.count < Limits.adminsPerSpace else {
+        throw Refusal(.tooMany, "a server has at most \(Limits.adminsPerSpace) admins")
+      }
+      settings.admins.append(account)
+    }
+    member.role = role
+    set(member, for: account)
+    let profile = try records.profile(account, in: space)
+    announce(
+      Catalogue.serverMemberUpdate, attach: ["memberInfo": profile.info(account, role)], parties: [account])
+  }
+}

@@ -1,0 +1,30 @@
+/// What lets anybody who knows it into a server: 12 characters that nobody confuses when reading them out.
+package struct InviteCode: Sendable, Hashable {
+  /// No I, L, O or U, as in Crockford's base 32.
+  private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
+  private static let length = 12
+
+  package let text: String
+
+  /// From random bits, of which 60 are used: with 1,000 codes in a server, still 10^15 guesses for one hit.
+  package init(bits: UInt64) {
+    text = String((0..<Self.length).map { Self.alphabet[Int(bits >> (5 * UInt64($0))) & 31] })
+  }
+
+  /// As a caller gives it; nil when it cannot be one. Lower case is meant as upper case.
+  package init?(text: some StringProtocol) {
+    let text = text.uppercased()
+    guard text.utf8.count == Self.length, text.allSatisfy(Self.alphabet.contains) else { return nil }
+    self.text = text
+  }
+}
+
+/// Who made a code. It lies in its table as an ``ExpiringText``.
+package struct InviteCodeRecord: Sendable, Hashable, Codable {
+  /// Nil when a trusted back end made it in nobody's name.
+  package var creator: AccountID?
+}
+
+extension RecordAddress {
+  package static func code(_ code: InviteCode, of space: SpaceID) -> Self { Self(space, .codes, code.text) }
+}

@@ -1,0 +1,33 @@
+/// What a member of a server says of itself; nobody keeps a record that says nothing.
+package struct ProfileRecord: Sendable, Hashable, Codable {
+  package var nick: String?
+  package var avatar: String?
+  package var ext: String?
+
+  package init(nick: String? = nil, avatar: String? = nil, ext: String? = nil) {
+    self.nick = nick
+    self.avatar = avatar
+    self.ext = ext
+  }
+
+  func checkLimits() throws(Refusal) {
+    try NotificationContent.check(nick, "nick", characters: Limits.nickCharacters)
+    try NotificationContent.check(avatar, "avatar", bytes: 0...Limits.iconBytes)
+    try NotificationContent.check(ext, "ext", bytes: 0...Limits.extBytes)
+  }
+
+  /// `memberInfo` of the attachments, and what HTTP shows of a member.
+  package func info(_ account: AccountID, _ role: MemberRole) -> JSONValue {
+    var info: [String: JSONValue] = ["accid": .string(account.text), "role": .string(role.rawValue)]
+    if let nick { info["nick"] = .string(nick) }
+    if let avatar { info["avatar"] = .string(avatar) }
+    if let ext { info["ext"] = .string(ext) }
+    return .object(info)
+  }
+}
+
+extension Records {
+  package func profile(_ account: AccountID, in space: SpaceID) throws(Refusal) -> ProfileRecord {
+    try json(ProfileRecord.self, .profile(account, in: space)) ?? ProfileRecord()
+  }
+}
