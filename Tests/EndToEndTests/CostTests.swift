@@ -5,7 +5,7 @@ extension EndToEnd {
   /// What a send costs Redis, counted, not timed.
   @Suite struct Cost {
     /// Calls by command since the last reset, the test's own questions aside.
-    private static func calls(_ world: World) throws -> [String: Int] {
+    static func calls(_ world: World) throws -> [String: Int] {
       var calls: [String: Int] = [:]
       for line in try world.redis.command("INFO", "commandstats").split(whereSeparator: \.isNewline) {
         guard line.hasPrefix("cmdstat_"), let name = line.dropFirst(8).split(separator: ":").first,
