@@ -55,11 +55,12 @@ package struct OperationRunner {
       let counts =
         tables.isEmpty ? [] : try await store.counts(tables.map { TableAddress(operation.space, $0) })
       let joiners = operation.joiners(records)
-      let serverCounts = joiners.isEmpty ? [] : try await store.serverCounts(of: joiners)
+      let spaceCounts =
+        joiners.isEmpty ? [] : try await store.spaceCounts(of: joiners, in: operation.space.kind)
       let context = DecisionContext(
         nowMilliseconds: try await store.nowMilliseconds(),
         counts: Dictionary(zip(tables, counts)) { first, _ in first },
-        spacesOfJoiners: Dictionary(zip(joiners, serverCounts)) { first, _ in first }, limits: limits)
+        spacesOfJoiners: Dictionary(zip(joiners, spaceCounts)) { first, _ in first }, limits: limits)
       return try operation.decide(records, context: context)
     } catch let error as StoreError {
       throw error.refusal
@@ -77,7 +78,7 @@ package struct OperationRunner {
     } catch {
       throw error.refusal
     }
-    if case .committed = outcome, !transaction.indexChanges.isEmpty {
+    if case .committed = outcome, transaction.hasRelays {
       // Waiting for the relay lets the caller see its own change. Should it fail, the change is not lost:
       // it stays in the outbox, and this or another broker relays it.
       try? await store.relayOutbox(of: transaction.space.partition)

@@ -18,10 +18,11 @@ package protocol Store: AnyObject {
 
   // MARK: Writing
 
-  /// Everything in the transaction, or nothing.
+  /// Everything in the transaction, or nothing. Its echo is told if it is committed, and only then.
   func commit(_ transaction: Transaction) async throws(StoreError) -> CommitOutcome
-  /// Carries the index changes that wait in a partition's outbox to the accounts' partitions. Doing it
-  /// twice, or from several brokers at once, is doing it once.
+  /// Carries what waits in a partition's outbox to other partitions: index changes and deliveries to those
+  /// of the accounts, listings to those of the directories. Doing it twice, or from several brokers at
+  /// once, is doing it once.
   func relayOutbox(of partition: Partition) async throws(StoreError)
   /// The partitions whose outboxes hold something.
   func partitionsToRelay() async throws(StoreError) -> [Partition]
@@ -38,12 +39,29 @@ package protocol Store: AnyObject {
   /// The spaces of a partition that have a log.
   func spaces(in partition: Partition) async throws(StoreError) -> [SpaceID]
 
+  // MARK: Directories
+
+  /// The spaces of a directory, those created last first. One whose removal is not known here yet may
+  /// still be among them.
+  func page(of directory: ListingChange.Directory, after cursor: PageCursor?, limit: Int)
+    async throws(StoreError) -> DirectoryPage
+
+  // MARK: Spaces to look at
+
+  /// The spaces whose time has come, of each partition those that have waited longest; not more than can
+  /// be looked at soon, so whoever looks at them postpones them and asks again.
+  func dueSpaces(nowMilliseconds: Int64) async throws(StoreError) -> [DueSpace]
+  /// Sets when to look at the space next; nil: not until a commit says so. Does nothing if that has changed
+  /// since `due` was read. Any commit in between that wants the space looked at changes it, so what one
+  /// has seen of the space before this call is all there is to see.
+  func postpone(_ due: DueSpace, toMilliseconds time: Int64?) async throws(StoreError)
+
   // MARK: Accounts
 
   /// The spaces an account belongs or belonged to. Its personal space is not listed: it always has one.
   func index(of account: AccountID) async throws(StoreError) -> [IndexEntry]
-  /// In how many servers each account is. Never too low.
-  func serverCounts(of accounts: [AccountID]) async throws(StoreError) -> [Int]
+  /// In how many spaces of a kind each account is. Never too low.
+  func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError) -> [Int]
   func readState(of account: AccountID) async throws(StoreError) -> ReadState
   /// Marks entries read for good and tells the account's consumers. Gives how many of `mark.items` were
   /// unread until now.
@@ -136,6 +154,29 @@ package struct ReadMark: Sendable, Hashable {
     self.upTo = upTo
     self.letters = letters
     self.device = device
+  }
+}
+
+/// A space that is to be looked at, and since when, milliseconds since 1970.
+package struct DueSpace: Sendable, Hashable {
+  package var space: SpaceID
+  package var atMilliseconds: Int64
+
+  package init(space: SpaceID, atMilliseconds: Int64) {
+    self.space = space
+    self.atMilliseconds = atMilliseconds
+  }
+}
+
+/// One page of a directory.
+package struct DirectoryPage: Sendable, Hashable {
+  package var spaces: [SpaceID]
+  /// Nil at the end.
+  package var next: PageCursor?
+
+  package init(spaces: [SpaceID], next: PageCursor?) {
+    self.spaces = spaces
+    self.next = next
   }
 }
 

@@ -77,8 +77,17 @@ final class SlowStore: Store {
   func index(of account: AccountID) async throws(StoreError) -> [IndexEntry] {
     try await slowly { () throws(StoreError) in memory.index(of: account) }
   }
-  func serverCounts(of accounts: [AccountID]) async throws(StoreError) -> [Int] {
-    memory.serverCounts(of: accounts)
+  func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError) -> [Int] {
+    memory.spaceCounts(of: accounts, in: kind)
+  }
+  func page(
+    of directory: ListingChange.Directory, after cursor: PageCursor?, limit: Int
+  ) async throws(StoreError) -> DirectoryPage { try memory.page(of: directory, after: cursor, limit: limit) }
+  func dueSpaces(nowMilliseconds: Int64) async throws(StoreError) -> [DueSpace] {
+    memory.dueSpaces(nowMilliseconds: nowMilliseconds)
+  }
+  func postpone(_ due: DueSpace, toMilliseconds time: Int64?) async throws(StoreError) {
+    memory.postpone(due, toMilliseconds: time)
   }
   func readState(of account: AccountID) async throws(StoreError) -> ReadState {
     try await slowly { () throws(StoreError) in memory.readState(of: account) }

@@ -95,10 +95,10 @@ import Testing
         let server = SpaceID.server(try #require(EntityID(number)))
         try await broker.store.relay(Self.joined, of: server, version: Self.version(1))
       }
-      #expect(try await broker.store.serverCounts(of: ["bob", "carol"]) == [3, 0])
+      #expect(try await broker.store.spaceCounts(of: ["bob", "carol"], in: .server) == [3, 0])
       try await broker.store.relay(Self.left, of: .server(1), version: Self.version(2))
       try await broker.store.relay(Self.joined, of: .letter(1), version: Self.version(2))
-      #expect(try await broker.store.serverCounts(of: ["bob"]) == [2])
+      #expect(try await broker.store.spaceCounts(of: ["bob"], in: .server) == [2])
     }
   }
 

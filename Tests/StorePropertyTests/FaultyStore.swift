@@ -85,7 +85,16 @@ final class FaultyStore: Store {
   func lastIDs(of partitions: [Partition]) -> [MessageID] { store.lastIDs(of: partitions) }
   func spaces(in partition: Partition) -> [SpaceID] { store.spaces(in: partition) }
   func index(of account: AccountID) -> [IndexEntry] { store.index(of: account) }
-  func serverCounts(of accounts: [AccountID]) -> [Int] { store.serverCounts(of: accounts) }
+  func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) -> [Int] {
+    store.spaceCounts(of: accounts, in: kind)
+  }
+  func page(
+    of directory: ListingChange.Directory, after cursor: PageCursor?, limit: Int
+  ) throws(StoreError) -> DirectoryPage {
+    try store.page(of: directory, after: cursor, limit: limit)
+  }
+  func dueSpaces(nowMilliseconds: Int64) -> [DueSpace] { store.dueSpaces(nowMilliseconds: nowMilliseconds) }
+  func postpone(_ due: DueSpace, toMilliseconds time: Int64?) { store.postpone(due, toMilliseconds: time) }
   func readState(of account: AccountID) -> ReadState { store.readState(of: account) }
   func compactReadState(of account: AccountID, to watermark: MessageID) {
     store.compactReadState(of: account, to: watermark)

@@ -16,7 +16,8 @@ extension World {
     lines += try await logLines(spaces.sorted { $0.key < $1.key })
     lines += try await heardLines()
     lines.append("partitions to relay: \(try await store.partitionsToRelay().map(\.number))")
-    let full = try await store.serverCounts(of: cast.accounts).map { $0 >= Cast.limits.serversPerAccount }
+    let full = try await store.spaceCounts(of: cast.accounts, in: .server)
+      .map { $0 >= Cast.limits.serversPerAccount }
     lines.append("has all the servers it may have: \(full)")
     return lines
   }

@@ -98,11 +98,11 @@ final class World {
 
   private func decide<Op: Operation>(_ operation: Op) async throws -> Transaction? {
     let counts = try await store.counts(operation.counts.map { TableAddress(operation.space, $0) })
-    let servers = try await store.serverCounts(of: operation.joiners)
+    let spaces = try await store.spaceCounts(of: operation.joiners, in: operation.space.kind)
     let context = DecisionContext(
       nowMilliseconds: try await store.nowMilliseconds(),
       counts: Dictionary(zip(operation.counts, counts)) { first, _ in first },
-      spacesOfJoiners: Dictionary(zip(operation.joiners, servers)) { first, _ in first },
+      spacesOfJoiners: Dictionary(zip(operation.joiners, spaces)) { first, _ in first },
       limits: Cast.limits)
     var records = try await store.records(operation.needs)
     let further = operation.further(records)

@@ -23,11 +23,11 @@ local function find_table_over_ceiling(prefix, space, transaction, arguments)
   end
 end
 
-local function take_ids(clock, transaction, has_index_changes)
+local function take_ids(clock, transaction, has_relays)
   local ids = {}
   for _ = 1, #transaction.announcements, 3 do ids[#ids + 1] = take_id(clock) end
-  -- The version of an index change must be later than that of any before it.
-  if #ids == 0 and has_index_changes then take_id(clock) end
+  -- The version of what is relayed must be later than that of anything before it.
+  if #ids == 0 and has_relays then take_id(clock) end
   return ids
 end
 
@@ -51,11 +51,23 @@ local function publish_and_append(prefix, space, clock, ids, transaction, standi
   for _, message in ipairs(transaction.amendments) do publish(prefix, space, message) end
 end
 
+-- Never later than it was. If it was earlier already, it becomes a millisecond earlier still: whoever has read
+-- that time and is looking at the space now has not seen this commit, and must not set a later one.
+local function wake(prefix, space, time)
+  local key = wake_key(prefix)
+  if redis.call('ZADD', key, 'LT', 'CH', time, space) == 0 then redis.call('ZINCRBY', key, -1, space) end
+end
+
+-- The sweep finds spaces in the clock. One that nothing was ever appended to has records all the same.
+local function enter_space(prefix, space, clock)
+  if clock.last_of_space == NO_ID then redis.call('HSETNX', clock_key(prefix), space, NO_ID) end
+end
+
 local function commit(keys, arguments)
   local prefix, partition = open_partition(keys)
   local space, window, entries_max, threshold, dedupe = unpack(arguments, 1, 5)
-  local standings, index_changes = arguments[6], arguments[7]
-  local is_unchanged, at = are_unchanged(prefix, space, arguments, 8)
+  local standings, relays, wake_time = unpack(arguments, 6, 8)
+  local is_unchanged, at = are_unchanged(prefix, space, arguments, 9)
   if not is_unchanged then return { 'conflict' } end
   local transaction = read_transaction(arguments, at)
   local over = find_table_over_ceiling(prefix, space, transaction, arguments)
@@ -63,7 +75,7 @@ local function commit(keys, arguments)
 
   local clock = read_clock(prefix, partition, space)
   local before = clock.last
-  local ids = take_ids(clock, transaction, index_changes ~= '')
+  local ids = take_ids(clock, transaction, relays ~= '')
   if dedupe ~= '' and ids[1] then
     local content = dedupe_content(transaction)
     local refusal = enter_dedupe(prefix, dedupe, content, tonumber(window), clock, ids[1])
@@ -75,12 +87,25 @@ local function commit(keys, arguments)
     redis.call('UNLINK', table_key(prefix, space, name))
   end
   publish_and_append(prefix, space, clock, ids, transaction, standings, threshold, entries_max)
-  if index_changes ~= '' then
-    local item = '{"space":"' .. space .. '","version":"' .. clock.last .. '","changes":' .. index_changes .. '}'
+  if relays ~= '' then
+    local item = '{"space":"' .. space .. '","version":"' .. clock.last .. '","relays":' .. relays .. '}'
     redis.call('HSET', outbox_key(prefix), clock.last, item)
   end
+  if wake_time ~= '' then wake(prefix, space, wake_time) end
   if clock.last ~= before then write_clock(prefix, space, clock) end
+  enter_space(prefix, space, clock)
   return { 'committed', before, unpack(ids) }
 end
 
+-- A time that is no longer what the caller read stays. An empty time removes it.
+local function postpone(keys, arguments)
+  local key = wake_key((open_partition(keys)))
+  local space, known, time = unpack(arguments, 1, 3)
+  local score = redis.call('ZSCORE', key, space)
+  if not score or tonumber(score) ~= tonumber(known) then return 0 end
+  if time == '' then redis.call('ZREM', key, space) else redis.call('ZADD', key, time, space) end
+  return 1
+end
+
 register('commit', commit)
+register('postpone', postpone, FREES_MEMORY)

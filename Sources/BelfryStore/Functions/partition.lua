@@ -10,6 +10,9 @@ local function outbox_key(prefix) return prefix .. 'outbox' end
 local function spaces_key(prefix, account) return prefix .. 'spaces:' .. account end
 local function read_key(prefix, account) return prefix .. 'read:' .. account end
 local function account_key(prefix, account) return prefix .. 'account:' .. account end
+local function arrived_key(prefix, account) return prefix .. 'arrived:' .. account end
+local function directory_key(prefix, name) return prefix .. 'directory:' .. name end
+local function wake_key(prefix) return prefix .. 'wake' end
 local function live_channel(prefix, space) return prefix .. 'live:' .. space end
 local function personal_space(account) return 'account:' .. account end
 
@@ -33,6 +36,12 @@ local function call_in_chunks(command, key, arguments)
   return sum
 end
 
-local function register(name, callback)
-  redis.register_function('belfry_' .. name .. '_' .. VERSION, callback)
+local function register(name, callback, flags)
+  redis.register_function({
+    function_name = 'belfry_' .. name .. '_' .. VERSION, callback = callback, flags = flags or {},
+  })
 end
+
+-- The flags of what frees memory, or is the way to free it: it must go on above maxmemory, or the store would
+-- stay full until somebody came. What it may write meanwhile is little.
+local FREES_MEMORY = { 'allow-oom' }

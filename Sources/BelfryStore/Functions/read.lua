@@ -74,5 +74,5 @@ local function compact_read(keys, arguments)
   return 1
 end
 
-register('mark_read', mark_read)
-register('compact_read', compact_read)
+register('mark_read', mark_read, FREES_MEMORY)
+register('compact_read', compact_read, FREES_MEMORY)

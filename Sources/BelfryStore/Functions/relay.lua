@@ -1,5 +1,7 @@
--- relay: an account's index learns that it joined or left a space of another partition. A change that comes
--- twice, or after a later one, changes nothing.
+-- What the outbox of one partition carries to others. Whatever comes twice changes nothing.
+
+-- relay: an account's index learns that it joined or left a space. A change that comes after a later one
+-- changes nothing either.
 
 -- Of an index that is full, the oldest of so many entries gives way: nearly the oldest of all, for a price
 -- that does not grow. Never a space that the account is in.
@@ -45,4 +47,34 @@ local function relay(keys, arguments)
   return 1
 end
 
+-- The first millisecond within retention. It never goes back, as the clock's own last id does not: what the
+-- sweep has forgotten as too old, is too old for `deliver` ever after.
+local function retention_floor(clock, retention) return math.max(clock.now, clock.ms) - retention end
+
+-- deliver: an entry for one account, in its own space, once. The account remembers where it came from, its
+-- version and its place in that commit, for as long as it may come again; its log does not, since what was
+-- read is deleted from there. What is older than anything that is remembered is not appended at all.
+local function deliver(keys, arguments)
+  local prefix, partition = open_partition(keys)
+  local account, version, position, retention, entries_max, audience, notification = unpack(arguments, 1, 7)
+  local personal = personal_space(account)
+  local clock = read_clock(prefix, partition, personal)
+  if parse_id(version) < retention_floor(clock, tonumber(retention)) then return 0 end
+  if redis.call('HSETNX', arrived_key(prefix, account), version .. '/' .. position, '') == 0 then return 0 end
+  announce(prefix, personal, clock, take_id(clock), audience, notification, true, entries_max)
+  write_clock(prefix, personal, clock)
+  return 1
+end
+
+-- list: a space appears in a directory, or disappears from it.
+local function list(keys, arguments)
+  local prefix = open_partition(keys)
+  local directory, place, is_listed = unpack(arguments, 1, 3)
+  local key = directory_key(prefix, directory)
+  if is_listed == '1' then return redis.call('ZADD', key, 0, place) end
+  return redis.call('ZREM', key, place)
+end
+
 register('relay', relay)
+register('deliver', deliver)
+register('list', list)

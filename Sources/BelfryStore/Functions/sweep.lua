@@ -132,10 +132,10 @@ local function sweep_dedupe(keys, arguments)
   return 1
 end
 
-register('sweep_space', sweep_space)
-register('sweep_former', sweep_former)
-register('sweep_amendments', sweep_amendments)
-register('sweep_index', sweep_index)
-register('sweep_read', sweep_read)
-register('sweep_dedupe', sweep_dedupe)
-register('drop_space', drop_space)
+register('sweep_space', sweep_space, FREES_MEMORY)
+register('sweep_former', sweep_former, FREES_MEMORY)
+register('sweep_amendments', sweep_amendments, FREES_MEMORY)
+register('sweep_index', sweep_index, FREES_MEMORY)
+register('sweep_read', sweep_read, FREES_MEMORY)
+register('sweep_dedupe', sweep_dedupe, FREES_MEMORY)
+register('drop_space', drop_space, FREES_MEMORY)

@@ -3,35 +3,12 @@ package import BelfryModel
 // MARK: - Indexes of spaces
 
 extension MemoryStore {
-  package func relayOutbox(of partition: Partition) {
-    for item in outboxes[partition] ?? [] {
-      for account in item.change.accounts { index(account, item) }
-    }
-    outboxes[partition] = nil
-  }
-
-  package func partitionsToRelay() -> [Partition] { outboxes.keys.sorted() }
-
-  /// A change that comes twice, or after a later one, changes nothing.
-  func index(_ account: AccountID, _ item: MemoryOutboxItem) {
-    let known = indexes[account]?[item.space]
-    if let known, known.version >= item.version { return }
-    let personal = SpaceID.personal(account)
-    let isMember = item.change.kind == .joined
-    // Who leaves has had the space in their feed all along, so no cursor has to take it in anew.
-    let addedAt = isMember ? nil : known?.addedAt
-    indexes[account, default: [:]][item.space] = IndexEntry(
-      space: item.space, isMember: isMember, version: item.version,
-      addedAt: addedAt ?? allotID(in: personal.partition))
-    publish(.index, in: personal)
-  }
-
   package func index(of account: AccountID) -> [IndexEntry] {
     (indexes[account] ?? [:]).values.sorted { $0.space.key < $1.space.key }
   }
 
-  package func serverCounts(of accounts: [AccountID]) -> [Int] {
-    accounts.map { account in index(of: account).count { $0.isMember && $0.space.kind == .server } }
+  package func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) -> [Int] {
+    accounts.map { account in index(of: account).count { $0.isMember && $0.space.kind == kind } }
   }
 }
 

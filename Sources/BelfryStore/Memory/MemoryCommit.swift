@@ -14,14 +14,6 @@ struct MemorySend {
   var expiresAtMilliseconds: Int64
 }
 
-/// An index change on its way to the accounts' partitions.
-struct MemoryOutboxItem {
-  var space: SpaceID
-  var change: IndexChange
-  /// The partition's last id once the change was committed.
-  var version: MessageID
-}
-
 extension MemoryStore {
   package func commit(_ transaction: Transaction) throws(StoreError) -> CommitOutcome {
     let space = transaction.space
@@ -30,6 +22,7 @@ extension MemoryStore {
     for announcement in transaction.announcements {
       contents.append(try json(announcement.content, at: place))
     }
+    for delivery in transaction.deliveries { _ = try json(delivery.content, at: place) }
     var amended: [LogEntry] = []
     for amendment in transaction.amendments { amended.append(try entry(amendment, at: place)) }
 
@@ -42,8 +35,8 @@ extension MemoryStore {
 
     let before = lastID(in: space.partition)
     let ids = transaction.announcements.map { _ in allotID(in: space.partition) }
-    // The version of an index change is later than that of any before it.
-    if ids.isEmpty, !transaction.indexChanges.isEmpty { _ = allotID(in: space.partition) }
+    // The version of what is relayed is later than that of anything before it.
+    if ids.isEmpty, transaction.hasRelays { _ = allotID(in: space.partition) }
     let last = lastID(in: space.partition)
     let tablesBefore = tables
     apply(transaction, before: before, last: last)
@@ -58,10 +51,11 @@ extension MemoryStore {
         id: id, contents: contents,
         expiresAtMilliseconds: clockMilliseconds + limits.dedupeWindowMilliseconds)
     }
-    for change in transaction.indexChanges {
+    if transaction.hasRelays {
       outboxes[space.partition, default: []].append(
-        MemoryOutboxItem(space: space, change: change, version: last))
+        OutboxItem(space: space, version: last, relays: Relays(transaction)))
     }
+    if let time = transaction.wakeAtMilliseconds { wake(space, atMilliseconds: time) }
     if !transaction.changedStandings.isEmpty {
       publish(.standings(transaction.changedStandings), in: space)
     }
@@ -99,9 +93,13 @@ extension MemoryStore {
       publish(.passing(entry), in: space)
       return
     }
+    append(entry, in: space)
+  }
+
+  func append(_ entry: LogEntry, in space: SpaceID) {
     let predecessor = logs[space]?.head ?? .zero
     logs[space, default: MemoryLog()].entries.append(entry)
-    logs[space, default: MemoryLog()].head = id
+    logs[space, default: MemoryLog()].head = entry.id
     publish(.appended(entry, predecessor: predecessor), in: space)
   }
 

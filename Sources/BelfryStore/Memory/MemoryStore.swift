@@ -15,7 +15,12 @@ package final class MemoryStore: Store {
   /// The last id allotted in each partition, for whatever purpose.
   var lastIDs: [Partition: MessageID] = [:]
   var sends: [MemorySendKey: MemorySend] = [:]
-  var outboxes: [Partition: [MemoryOutboxItem]] = [:]
+  var outboxes: [Partition: [OutboxItem]] = [:]
+  /// Which deliveries each account has had.
+  var arrived: [AccountID: Set<Arrival>] = [:]
+  var directories: [ListingChange.Directory: Set<DirectoryPlace>] = [:]
+  /// When to look at spaces, milliseconds since 1970.
+  var wakes: [SpaceID: Int64] = [:]
   var indexes: [AccountID: [SpaceID: IndexEntry]] = [:]
   var readStates: [AccountID: ReadState] = [:]
   /// Hear what happens in spaces, in the order in which it happens.

@@ -57,9 +57,7 @@ extension MemoryStore {
   private func retire(_ space: SpaceID) {
     let members = (tables[TableAddress(space, .roster)] ?? [:]).keys.sorted().compactMap { AccountID($0) }
     let version = logs[space]?.head ?? .zero
-    for account in members {
-      index(account, MemoryOutboxItem(space: space, change: IndexChange(.left, [account]), version: version))
-    }
+    for account in members { index(account, of: space, isMember: false, version: version) }
     logs[space] = nil
     for table in tables.keys where table.space == space { tables[table] = nil }
   }

@@ -6,7 +6,7 @@ import BelfryRedis
 /// side on one Redis, each with its own. Raise it whenever a function's arguments, replies or effects
 /// change.
 enum FunctionLibrary {
-  static let version = 1
+  static let version = 2
   static let name = "belfry_\(version)"
 
   /// Lua reads it from the top: a file uses only what stands in those before it.
@@ -41,7 +41,8 @@ enum FunctionLibrary {
 
 /// The functions.
 enum StoreFunction: String {
-  case send, commit, relay
+  case send, commit, postpone
+  case relay, deliver, list
   case markRead = "mark_read"
   case compactRead = "compact_read"
   case sweepSpace = "sweep_space"

@@ -10,16 +10,16 @@ extension RedisStore {
 
   /// Exact from the limit on; below it, what the index holds in all is near enough and costs one cheap
   /// command, even for the thousand accounts that may be added at once.
-  package func serverCounts(of accounts: [AccountID]) async throws(StoreError) -> [Int] {
+  package func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError) -> [Int] {
     let commands = accounts.map { RedisCommand("HLEN", RedisLayout.spaces(of: $0)) }
-    let replies = try await pipeline(commands, at: "server counts")
-    var counts = try reading(at: "server counts") { () throws(RedisError) in
+    let replies = try await pipeline(commands, at: "space counts")
+    var counts = try reading(at: "space counts") { () throws(RedisError) in
       try replies.map { reply throws(RedisError) in Int(try reply.integer()) }
     }
-    let full = counts.indices.filter { counts[$0] >= limits.serversPerAccount }
+    let full = counts.indices.filter { counts[$0] >= limits.spacesPerAccount(kind) }
     let exact = try await indexes(of: full.map { accounts[$0] })
     for (position, index) in zip(full, exact) {
-      counts[position] = index.count { $0.isMember && $0.space.kind == .server }
+      counts[position] = index.count { $0.isMember && $0.space.kind == kind }
     }
     return counts
   }

@@ -21,7 +21,7 @@ enum RedisLayout {
     prefix(address.space.partition) + address.table.name + ":" + address.space.key
   }
 
-  /// Hash: index changes to relay.
+  /// Hash: what other partitions are to learn.
   static func outbox(_ partition: Partition) -> String { prefix(partition) + "outbox" }
 
   /// Hash: the spaces an account belongs or belonged to.
@@ -32,6 +32,26 @@ enum RedisLayout {
 
   /// Hash: `watermark`, up to which the account has read everything.
   static func account(_ account: AccountID) -> String { key("account", of: account) }
+
+  /// Hash: which deliveries an account has had.
+  static func arrived(of account: AccountID) -> String { key("arrived", of: account) }
+
+  /// Sorted set: the spaces of a partition that are to be looked at, by when.
+  static func wake(_ partition: Partition) -> String { prefix(partition) + "wake" }
+
+  /// Sorted set: the spaces of a directory, in the order of their places.
+  static func directory(_ directory: ListingChange.Directory) -> String {
+    prefix(partition(of: directory)) + name(of: directory)
+  }
+
+  /// Of its own: a directory belongs to no space.
+  static func partition(of directory: ListingChange.Directory) -> Partition {
+    Partition(holding: name(of: directory))
+  }
+
+  private static func name(of directory: ListingChange.Directory) -> String {
+    "directory:\(directory.rawValue)"
+  }
 
   /// Sharded channel: what happens in a space.
   static func live(_ space: SpaceID) -> String { prefix(space.partition) + "live:" + space.key }

@@ -6,24 +6,30 @@ extension RedisStore {
   static let relaysPerPipeline = 200
   /// Commits taken from an outbox in one step. Each may concern a thousand accounts.
   private static let outboxStep = 16
+  /// Commits that are relayed in their order. More of them wait only after nobody relayed for a while.
+  private static let itemsInOrder = 100
 
+  /// In the order of the commits, as long as not too many wait: what one account is told by two of them
+  /// should arrive in that order.
   package func relayOutbox(of partition: Partition) async throws(StoreError) {
     let outbox = RedisLayout.outbox(partition)
     let place = "outbox \(partition.number)"
     var unreadable: String?
     var cursor = "0"
     repeat {
-      let scan = RedisCommand("HSCAN", outbox, cursor, "COUNT", Self.outboxStep)
-      let reply = try await pipeline([scan], at: place)[0]
-      let (next, fields) = try reading(at: place) { () throws(RedisError) in try reply.scanned() }
-      cursor = next
-      for (field, text) in fields {
-        // One item that nobody can read must not hold up the others.
-        guard let item = OutboxItem(text) else {
-          unreadable = field
-          continue
+      var items: [(field: String, item: OutboxItem)] = []
+      repeat {
+        let scan = RedisCommand("HSCAN", outbox, cursor, "COUNT", Self.outboxStep)
+        let reply = try await pipeline([scan], at: place)[0]
+        let (next, fields) = try reading(at: place) { () throws(RedisError) in try reply.scanned() }
+        cursor = next
+        for (field, text) in fields {
+          // One item that nobody can read must not hold up the others.
+          if let item = OutboxItem(text) { items.append((field, item)) } else { unreadable = field }
         }
-        for change in item.changes { try await relay(change, of: item.space, version: item.version) }
+      } while cursor != "0" && items.count < Self.itemsInOrder
+      for (field, item) in items.sorted(by: { $0.item.version < $1.item.version }) {
+        try await relay(item)
         // Only now: had we died before, another broker would do all of it again, which does no harm.
         _ = try await pipeline([RedisCommand("HDEL", outbox, field)], at: place)
       }
@@ -44,22 +50,62 @@ extension RedisStore {
     }
   }
 
-  /// Tells the accounts' partitions. Idempotent, in any order.
+  /// Tells the other partitions. Idempotent, in any order.
+  func relay(_ item: OutboxItem) async throws(StoreError) {
+    for change in item.relays.index { try await relay(change, of: item.space, version: item.version) }
+    try await deliver(item.relays.deliveries, version: item.version, of: item.space)
+    if let listing = item.relays.listing { try await list(item.space, listing) }
+  }
+
   func relay(_ change: IndexChange, of space: SpaceID, version: MessageID) async throws(StoreError) {
-    let place = "relay \(space)"
-    var rest = change.accounts[...]
-    while !rest.isEmpty {
-      let calls = rest.prefix(Self.relaysPerPipeline).map { account in
-        var call = RedisCommand(calling: .relay, in: SpaceID.personal(account).partition)
-        call.append(account.text)
-        call.append(space.key)
-        call.append(change.kind.rawValue)
-        call.append(version.streamForm)
-        call.append(limits.serversPerAccount + Limits.lettersPerAccount)
-        return call
+    let indexMax = limits.spacesPerIndex
+    try await callAll(change.accounts, at: "relay \(space)") { account in
+      var call = RedisCommand(calling: .relay, in: SpaceID.personal(account).partition)
+      call.append(account.text)
+      call.append(space.key)
+      call.append(change.kind.rawValue)
+      call.append(version.streamForm)
+      call.append(indexMax)
+      return call
+    }
+  }
+
+  func deliver(_ deliveries: [Delivery], version: MessageID, of space: SpaceID) async throws(StoreError) {
+    let limits = limits
+    let place = "deliver \(space)"
+    try await callAll(Array(deliveries.enumerated()), at: place) { position, delivery throws(StoreError) in
+      var call = RedisCommand(calling: .deliver, in: SpaceID.personal(delivery.account).partition)
+      call.append(delivery.account.text)
+      call.append(version.streamForm)
+      call.append(position)
+      call.append(limits.retentionMilliseconds)
+      call.append(limits.entriesPerSpace)
+      call.append(delivery.audience.text)
+      call.append(try json(delivery.content, at: place))
+      return call
+    }
+  }
+
+  func list(_ space: SpaceID, _ listing: ListingChange) async throws(StoreError) {
+    try await callAll([listing], at: "list \(space)") { listing in
+      var call = RedisCommand(calling: .list, in: RedisLayout.partition(of: listing.directory))
+      call.append(listing.directory.rawValue)
+      call.append(DirectoryPlace(space, createdAtMilliseconds: listing.createdAt).text)
+      call.append(listing.isListed ? "1" : "0")
+      return call
+    }
+  }
+
+  /// Calls a function for each of the values. None of the calls may fail.
+  private func callAll<Value>(
+    _ values: [Value], at place: String, _ call: (Value) throws(StoreError) -> RedisCommand
+  ) async throws(StoreError) {
+    for first in stride(from: 0, to: values.count, by: Self.relaysPerPipeline) {
+      var calls: [RedisCommand] = []
+      for value in values[first..<min(first + Self.relaysPerPipeline, values.count)] {
+        calls.append(try call(value))
       }
-      rest = rest.dropFirst(Self.relaysPerPipeline)
-      let replies = try await call(calls, at: place)
+      let replies = try await self.call(calls, at: place)
       try reading(at: place) { () throws(RedisError) in
         for reply in replies { _ = try reply.integer() }
       }
@@ -67,24 +113,26 @@ extension RedisStore {
   }
 }
 
-/// What one commit left in the outbox.
-private struct OutboxItem {
-  var space: SpaceID
-  var version: MessageID
-  var changes: [IndexChange]
+extension Limits {
+  /// What an account's index holds at most. Where the account is, is limited when it joins; of the rest,
+  /// the oldest gives way.
+  var spacesPerIndex: Int {
+    serversPerAccount + groupsPerAccount + roomsPerAccount + Limits.lettersPerAccount
+  }
+}
 
+extension OutboxItem {
   private struct Text: Decodable {
     var space: String
     var version: String
-    var changes: [IndexChange]
+    var relays: Relays
   }
 
-  init?(_ text: String) {
+  /// Nil when the text is not what `commit` writes.
+  fileprivate init?(_ text: String) {
     guard let item = RecordJSON.value(Text.self, text), let space = SpaceID(key: item.space),
       let version = MessageID(streamForm: item.version)
     else { return nil }
-    self.space = space
-    self.version = version
-    changes = item.changes
+    self.init(space: space, version: version, relays: item.relays)
   }
 }

@@ -20,7 +20,8 @@ extension RedisCommand {
       return
     }
     append(transaction.changedStandings.map(\.text).joined(separator: " "))
-    append(transaction.indexChanges.isEmpty ? "" : try json(transaction.indexChanges, at: place))
+    append(transaction.hasRelays ? try json(Relays(transaction), at: place) : "")
+    append(transaction.wakeAtMilliseconds.map(String.init) ?? "")
     append(groups: transaction.preconditions)
     append(groups: transaction.changes)
     append(2 * transaction.ceilings.count)
@@ -69,7 +70,7 @@ extension Transaction {
   /// One notification and nothing else: what the lean function does.
   fileprivate var isOneSend: Bool {
     announcements.count == 1 && changes.isEmpty && removedTables.isEmpty && ceilings.isEmpty
-      && amendments.isEmpty && indexChanges.isEmpty && changedStandings.isEmpty
+      && amendments.isEmpty && changedStandings.isEmpty && !hasRelays && wakeAtMilliseconds == nil
   }
 }
 

@@ -1,0 +1,59 @@
+import BelfryModel
+
+/// A space's place in a directory: `<when it was created, 13 digits>:<space>`, so that the order of the
+/// texts is that of the spaces' ages.
+struct DirectoryPlace: Hashable {
+  let text: String
+  let space: SpaceID
+
+  private static let digits = 13
+  /// In the year 2286, the last time that has so many digits.
+  private static let lastMilliseconds: Int64 = 9_999_999_999_999
+
+  init(_ space: SpaceID, createdAtMilliseconds: Int64) {
+    let time = String(min(max(0, createdAtMilliseconds), Self.lastMilliseconds))
+    text = String(repeating: "0", count: Self.digits - time.count) + time + ":" + space.key
+    self.space = space
+  }
+
+  /// Nil when the text is not such a place.
+  init?(text: String) {
+    let time = text.prefix { $0 != ":" }
+    guard time.utf8.count == Self.digits, let milliseconds = Int64(time),
+      let space = SpaceID(key: text.dropFirst(time.count + 1))
+    else { return nil }
+    self.init(space, createdAtMilliseconds: milliseconds)
+    guard self.text == text else { return nil }
+  }
+}
+
+extension DirectoryPlace {
+  /// The last one of the page before.
+  init(_ cursor: PageCursor, of directory: ListingChange.Directory) throws(StoreError) {
+    guard let place = DirectoryPlace(text: cursor.text) else {
+      throw StoreError(.badCursor, "no cursor of this store", at: "page \(directory)")
+    }
+    self = place
+  }
+}
+
+extension DirectoryPage {
+  /// The first of the places, of which there may be more than the limit.
+  init(_ places: [DirectoryPlace], limit: Int) {
+    let page = places.prefix(max(1, limit))
+    self.init(
+      spaces: page.map(\.space),
+      next: page.count < places.count ? page.last.map { PageCursor(text: $0.text) } : nil)
+  }
+}
+
+extension ListingChange.Directory {
+  /// Where spaces of the kind are listed, if anywhere.
+  init?(of kind: SpaceKind) {
+    switch kind {
+    case .group: self = .groups
+    case .room: self = .rooms
+    case .server, .account, .letter: return nil
+    }
+  }
+}

@@ -1,0 +1,59 @@
+package import BelfryModel
+import BelfryRedis
+
+// MARK: - Directories
+
+extension RedisStore {
+  /// One command, which costs the same wherever in the directory it begins.
+  package func page(
+    of directory: ListingChange.Directory, after cursor: PageCursor?, limit: Int
+  ) async throws(StoreError) -> DirectoryPage {
+    let place = "page \(directory)"
+    var start = "+"
+    if let cursor { start = "(" + (try DirectoryPlace(cursor, of: directory).text) }
+    let limit = max(1, limit)
+    let range = RedisCommand(
+      "ZREVRANGEBYLEX", RedisLayout.directory(directory), start, "-", "LIMIT", 0, limit + 1)
+    let reply = try await pipeline([range], at: place)[0]
+    let texts = try reading(at: place) { () throws(RedisError) in
+      try reply.array().map { text throws(RedisError) in try text.string() }
+    }
+    // What is no place, put there by hand perhaps, is no space.
+    return DirectoryPage(texts.compactMap { DirectoryPlace(text: $0) }, limit: limit)
+  }
+}
+
+// MARK: - Spaces to look at
+
+extension RedisStore {
+  package func dueSpaces(nowMilliseconds: Int64) async throws(StoreError) -> [DueSpace] {
+    let place = "due spaces"
+    let commands = Partition.allCases.map { partition in
+      RedisCommand(
+        "ZRANGE", RedisLayout.wake(partition), "-inf", nowMilliseconds, "BYSCORE", "LIMIT", 0,
+        DueSpace.perPartition, "WITHSCORES")
+    }
+    let replies = try await pipeline(commands, at: place)
+    var due: [DueSpace] = []
+    for reply in replies {
+      let words = try reading(at: place) { () throws(RedisError) in
+        try reply.array().map { word throws(RedisError) in try word.string() }
+      }
+      for index in stride(from: 0, to: words.count - 1, by: 2) {
+        guard let space = SpaceID(key: words[index]), let time = Int64(words[index + 1]) else { continue }
+        due.append(DueSpace(space: space, atMilliseconds: time))
+      }
+    }
+    return due
+  }
+
+  package func postpone(_ due: DueSpace, toMilliseconds time: Int64?) async throws(StoreError) {
+    var call = RedisCommand(calling: .postpone, in: due.space.partition)
+    call.append(due.space.key)
+    call.append(due.atMilliseconds)
+    call.append(time.map(String.init) ?? "")
+    let place = "postpone \(due.space)"
+    let reply = try await self.call(call, at: place)
+    _ = try reading(at: place) { () throws(RedisError) in try reply.integer() }
+  }
+}
