@@ -25,7 +25,13 @@ class Figure:
 
     def __truediv__(self, other: "Figure") -> "Figure":
         """Round by round: what slows a whole round down slows both sides, and cancels out."""
-        return Figure(tuple(one / two for one, two in zip(self.values, other.values, strict=True)))
+        return self.map(other, lambda one, two: one / two)
+
+    def __add__(self, other: "Figure") -> "Figure":
+        return self.map(other, lambda one, two: one + two)
+
+    def map(self, other: "Figure", combine: Callable[[float, float], float]) -> "Figure":
+        return Figure(tuple(combine(one, two) for one, two in zip(self.values, other.values, strict=True)))
 
     def text(self) -> str:
         if len(self.values) == 1 or self.low == self.high:
@@ -35,6 +41,8 @@ class Figure:
 
 def number(value: float) -> str:
     """Three significant digits, and thousands apart."""
+    if abs(value) < 1_000 and value == int(value):
+        return str(int(value))
     if abs(value) >= 1_000:
         return f"{round(value, 3 - len(str(int(abs(value))))):,.0f}"
     digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2

@@ -31,11 +31,13 @@ class Report:
             for one in self.targets
         ]
         missed = sum(not one.is_met for one in self.targets)
+        outcome = f"{missed} of {len(rows)} targets missed." if missed else f"All {len(rows)} targets met."
         head = (
             f"{self.about}. {self.run.rounds} alternating rounds of {self.run.seconds:g} s each, medians and"
-            f" (lowest–highest); {self.seconds / 60:.0f} minutes in all. "
-            + (f"{missed} of {len(rows)} targets missed." if missed else f"All {len(rows)} targets met.")
-        )
+            f" (lowest–highest); {self.seconds:.0f} s in all. {outcome if rows else ''}"
+        ).rstrip()
+        if not rows:
+            return head + "\n"
         return head + "\n\n" + table(["", "target", "wanted", "reached", ""], rows) + "\n"
 
     def details(self) -> str:

@@ -20,7 +20,7 @@ struct asker {
   struct resp_input resp;
   struct matches matches;
   uint64_t *started;  // a ring: answers come in the order of their requests
-  uint64_t asked, answered;
+  uint64_t asked, answered, replies;
 };
 
 static struct {
@@ -31,6 +31,7 @@ static struct {
   size_t list_next;
   struct text greeting;
   enum { HTTP, RESP, WORD } answers;
+  unsigned replies;  // of Redis, to one request: a request may be a pipeline
   const char *word;  // counted in the answers; with WORD, each is an answer
   uint64_t next_number;
 } plan;
@@ -81,6 +82,13 @@ static void on_done(void *context, int status) {
   take_answer(context);
 }
 
+static uint64_t complete_pipelines(struct asker *asker, const char *bytes, size_t count) {
+  asker->replies += resp_replies(&asker->resp, bytes, count);
+  uint64_t complete = asker->replies / plan.replies;
+  asker->replies %= plan.replies;
+  return complete;
+}
+
 static void on_input(struct connection *connection, const char *bytes, size_t count) {
   static const struct http_events events = {.body = on_body, .done = on_done};
   struct asker *asker = (struct asker *)connection;
@@ -90,7 +98,7 @@ static void on_input(struct connection *connection, const char *bytes, size_t co
   } else {
     uint64_t before = asker->matches.count;
     matches_find(&asker->matches, plan.word, bytes, count);
-    complete = plan.answers == RESP ? resp_replies(&asker->resp, bytes, count) : asker->matches.count - before;
+    complete = plan.answers == RESP ? complete_pipelines(asker, bytes, count) : asker->matches.count - before;
   }
   while (complete--) take_answer(asker);
   ask(asker);
@@ -104,6 +112,7 @@ static void take_settings(void) {
   plan.connections = (unsigned)setting_number("connections", 1);
   plan.window = (unsigned)setting_number("window", 1);
   plan.word = setting("expect", "");
+  plan.replies = (unsigned)setting_number("replies", 1);
   plan.next_number = (uint64_t)setting_number("first", 1);
   const char *kind = setting("answers", NULL), *path = setting("template", "");
   plan.answers = !strcmp(kind, "http") ? HTTP : !strcmp(kind, "resp") ? RESP : WORD;
