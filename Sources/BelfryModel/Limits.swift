@@ -61,6 +61,8 @@ extension Limits {
   package static let urlBytes = 2 * 1_024
   /// Accounts in one call that asks or changes something of each: invite, mute, list, remove.
   package static let accountsPerCall = 500
+  /// Muted, allow-listed or blocked in one channel. Such a list outlasts the membership of who is on it.
+  package static let accountsPerList = 10_000
   package static let messageCharacters = 512
   /// A year: who is to be silent for longer is to be removed.
   package static let muteMaximumMilliseconds: Int64 = 366 * 24 * 3_600_000

@@ -10,7 +10,7 @@ struct AnnouncementRow: Sendable, CustomTestStringConvertible {
   /// As `Transaction.announced` puts it.
   var announced: [String]
 
-  static let all: [AnnouncementRow] = servers + groups + rooms
+  static let all: [AnnouncementRow] = servers + channels + groups + rooms
 }
 
 /// What each operation announces, to whom, with which details.

@@ -5,7 +5,7 @@ extension AnnouncementRow {
   private static let desk = ServerDesk.self
   private static let server = ServerDesk.server
 
-  static let servers: [AnnouncementRow] = onServers + onAdmission + onMembers + onChannels
+  static let servers: [AnnouncementRow] = onServers + onAdmission + onMembers
 
   private static let onServers: [AnnouncementRow] = [
     row(
@@ -90,30 +90,6 @@ extension AnnouncementRow {
     row("subscribe to channels", desk.subscribe(desk.mia, to: [10, 11]), []),
   ]
 
-  private static let onChannels: [AnnouncementRow] = [
-    row(
-      "open a channel of everyone", RefusalTests.open(desk.olivia, membership: .everyone),
-      ["15 to ? channel:20", "31 to all channel:20"]),
-    row(
-      "open a public channel with a roster", RefusalTests.open(desk.olivia, members: ["mia"]),
-      ["15 to ? roster:20 -olivia", "201 to named +mia", "31 to all channel:20"]),
-    row(
-      "open a private channel", RefusalTests.open(desk.olivia, type: .private),
-      ["15 to ? roster:20 -olivia", "31 to all roster:20"]),
-    row("open as an app", RefusalTests.open(desk.app), ["15 to ? roster:20", "31 to all channel:20"]),
-    row("rename a channel", renameChannel(11), ["17 to ? roster:11 -adam"]),
-    row("rename the default channel", renameChannel(10), ["17 to ? channel:10"]),
-    row(
-      "close a public channel", RemoveChannel(server, id: 11, actor: desk.olivia),
-      ["16 to ? roster:11 -olivia", "31 to all channel:11"]),
-    row(
-      "close a private channel", RemoveChannel(server, id: 12, actor: desk.olivia),
-      ["16 to ? roster:12 -olivia", "31 to all roster:12"]),
-    row(
-      "close a channel of everyone", RemoveChannel(server, id: 13, actor: desk.olivia),
-      ["16 to ? channel:13", "31 to all channel:13"]),
-  ]
-
   private static func row(
     _ name: String, _ operation: any Operation, _ announced: [String], after history: [any Operation] = []
   ) -> AnnouncementRow {
@@ -124,11 +100,5 @@ extension AnnouncementRow {
         for step in history { try desk.carryOut(step) }
         return desk
       }, operation: operation, announced: announced)
-  }
-
-  private static func renameChannel(_ id: EntityID) -> UpdateChannel {
-    var update = UpdateChannel(server, id: id, actor: desk.adam)
-    update.channelName = "new"
-    return update
   }
 }

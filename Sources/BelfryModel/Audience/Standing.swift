@@ -18,6 +18,13 @@ package struct Standing: Sendable, Hashable {
     }
 
     package var isEmpty: Bool { belonging.isEmpty && subscription.isEmpty && blocked.isEmpty }
+
+    /// The subscription ends with the belonging: who comes back subscribes anew. Being blocked does not:
+    /// nobody gets rid of that by going and coming back.
+    package mutating func leave(through id: MessageID) {
+      belonging.close(through: id)
+      subscription.close(through: id)
+    }
   }
 
   package var belonging: Intervals
@@ -40,16 +47,12 @@ package struct Standing: Sendable, Hashable {
   /// The standing of an account that a space has never known.
   package static let stranger = Standing(belonging: Intervals())
 
-  /// Everything ends with the membership: who comes back subscribes anew. But not being blocked: nobody
-  /// gets rid of that by going and coming back.
+  /// Everything ends with the membership, in the channels too, but for being blocked.
   package mutating func leave(through id: MessageID) {
     belonging.close(through: id)
     subscription.close(through: id)
     stopped.close(through: id)
-    for channel in channels.keys {
-      channels[channel]?.belonging.close(through: id)
-      channels[channel]?.subscription.close(through: id)
-    }
+    for channel in channels.keys { channels[channel]?.leave(through: id) }
   }
 
   package mutating func forget(before floor: MessageID) {

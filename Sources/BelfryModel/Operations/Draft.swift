@@ -238,6 +238,8 @@ extension Draft {
   /// Belongs before this commit or after it: whoever joins or leaves in it sees what it announces.
   private func belongs(_ account: AccountID) -> Bool {
     if case .some(.some) = members[account] { return true }
+    // Nobody stays owner or admin who goes.
+    if settings.administrators.contains(account) { return true }
     return records.text(.member(account, of: space)) != nil
   }
 

@@ -47,11 +47,6 @@ package struct MemberRecord: Sendable, Hashable {
     self.role = role
     self.standing = standing
   }
-
-  package func isIn(_ channel: EntityID) -> Bool { standing.channels[channel]?.belonging.current != nil }
-  package func isBlocked(from channel: EntityID) -> Bool {
-    standing.channels[channel]?.blocked.current != nil
-  }
 }
 
 // MARK: - The record's text

@@ -28,7 +28,7 @@ extension Records {
 
   package func channel(_ id: EntityID, of space: SpaceID) throws(Refusal) -> ChannelRecord {
     guard let channel = try json(ChannelRecord.self, .channel(id, of: space)) else {
-      throw Refusal(.notFound, "there is no channel \(id) in server \(space.name)", field: "channelId")
+      throw .noChannel(id, in: space)
     }
     return channel
   }

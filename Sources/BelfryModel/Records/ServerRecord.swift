@@ -89,6 +89,13 @@ package struct ChannelRecord: Sendable, Hashable, Codable {
   package var hasRoster: Bool { membership == .roster }
 }
 
+extension Refusal {
+  /// Also where there is one that the caller must not know of.
+  package static func noChannel(_ id: EntityID, in space: SpaceID) -> Refusal {
+    Refusal(.notFound, "there is no channel \(id) in server \(space.name)", field: "channelId")
+  }
+}
+
 extension ChannelRecord {
   /// `channelInfo` of the attachments, and the channel as HTTP shows it.
   package func info(_ id: EntityID, of space: SpaceID) -> JSONValue {

@@ -52,7 +52,7 @@ package struct CreateChannel: SpaceOperation {
 
     let info: JSONValue = ["channelInfo": channel.info(id, of: space)]
     draft.announce(Catalogue.channelCreate, attach: info, channel: channel.scene(id))
-    if !members.isEmpty {
+    if channel.hasRoster, !members.isEmpty {
       draft.announce(
         Catalogue.channelMemberCreated, attach: info, parties: members, channel: channel.scene(id))
     }
@@ -64,7 +64,7 @@ package struct CreateChannel: SpaceOperation {
     for account in members { _ = try draft.knownMember(account, field: "members") }
     var roster = members
     if let creator = actor.account, try draft.member(creator) != nil { roster.append(creator) }
-    for account in roster.withoutRepeats { try draft.enterChannel(id, account) }
+    for account in roster.withoutRepeats { draft.enterChannel(id, account, try draft.knownMember(account)) }
   }
 }
 
@@ -136,23 +136,5 @@ extension Draft<ServerRecord> {
   /// The owner, and the admins if the server allows it.
   func requireChannelKeeper(to what: String) throws(Refusal) {
     try require(settings.adminsMayCreateChannels ? .administrators : .owner, to: what)
-  }
-
-  /// Enters a member of the server into the channel's roster.
-  mutating func enterChannel(_ channel: EntityID, _ account: AccountID) throws(Refusal) {
-    var member = try knownMember(account)
-    member.standing.channels[channel, default: .init()].belonging.open(after: .beforeThisCommit)
-    set(member, for: account, seesOtherwise: true)
-    change(
-      .channelMember(account, channel: channel, of: space), to: MessageID.beforeThisCommit.streamForm)
-  }
-
-  /// A public channel appears to, and disappears from, every member of the server, roster or not; a
-  /// private one only those in its roster.
-  mutating func announceVisibility(of id: EntityID, _ channel: ChannelRecord, _ event: JSONValue) {
-    let isForAll = channel.type == .public
-    announce(
-      Catalogue.channelVisibilityUpdate, attach: event, happensToAll: true,
-      channel: .init(id, hasRoster: !isForAll && channel.hasRoster))
   }
 }

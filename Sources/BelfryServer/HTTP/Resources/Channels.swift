@@ -23,7 +23,7 @@ enum Channels {
     let channel = try records.channel(id, of: space)
     guard visit.sees(channel, id) else {
       // Not "forbidden": that a private channel exists is already more than others may know.
-      throw Refusal(.notFound, "there is no channel \(id) in server \(space.name)", field: "channelId")
+      throw .noChannel(id, in: space)
     }
     return show(channel, id, space)
   }

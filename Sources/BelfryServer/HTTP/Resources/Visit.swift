@@ -22,11 +22,8 @@ struct Visit {
     }
   }
 
-  /// A private channel is there for those in it, and for who runs the server.
   func sees(_ channel: ChannelRecord, _ id: EntityID) -> Bool {
-    if channel.type == .public || isTrusted { return true }
-    guard let member else { return false }
-    return member.role != .member || member.standing.channels[id]?.belonging.current != nil
+    isTrusted || member?.sees(channel, id) == true
   }
 }
 

@@ -1,0 +1,30 @@
+/// What a channel is to a member of its server. The one place that decides it: what operations ask, what
+/// HTTP lists, whom type 31 tells.
+extension MemberRecord {
+  /// A public channel is there for every member of the server; a private one for those in its roster,
+  /// those on its allow list, and the owner and the admins. For who is on its block list neither is,
+  /// even should they have become an admin since: of its entries they see nothing either.
+  package func sees(_ channel: ChannelRecord, _ id: EntityID) -> Bool {
+    if isBlocked(from: id) { return false }
+    return channel.type == .public || role != .member || isIn(id) || isAllowListed(in: id)
+  }
+
+  /// Whether the member is one of the channel's: by its roster, or because it is everyone's.
+  package func belongs(to channel: ChannelRecord, _ id: EntityID) -> Bool {
+    !isBlocked(from: id) && (!channel.hasRoster || isIn(id))
+  }
+
+  package func isIn(_ channel: EntityID) -> Bool { standing.channels[channel]?.belonging.current != nil }
+
+  package func isBlocked(from channel: EntityID) -> Bool {
+    standing.channels[channel]?.blocked.current != nil
+  }
+
+  package func isAllowListed(in channel: EntityID) -> Bool {
+    channelRights[channel]?.isAllowListed ?? false
+  }
+
+  package func isMuted(in channel: EntityID, nowMilliseconds: Int64) -> Bool {
+    channelRights[channel]?.isMuted(nowMilliseconds: nowMilliseconds) ?? false
+  }
+}

@@ -1,0 +1,127 @@
+// What operations on channels have in common.
+
+// MARK: - Who is in it
+
+extension Draft<ServerRecord> {
+  /// The channel, for an account that belongs to it; a trusted back end need not. Of a channel that it does
+  /// not see the account is not told that there is one.
+  func requireBelonging(to id: EntityID) throws(Refusal) -> ChannelRecord {
+    let channel = try records.channel(id, of: space)
+    if actor.isTrusted { return channel }
+    try requireSight(of: channel, id, for: try requireMember())
+    guard try requireMember().belongs(to: channel, id) else { throw .notInChannel(id) }
+    return channel
+  }
+
+  func requireSight(of channel: ChannelRecord, _ id: EntityID, for member: MemberRecord) throws(Refusal) {
+    if member.isBlocked(from: id) { throw Refusal(.banned, "you are blocked from channel \(id)") }
+    guard member.sees(channel, id) else { throw .noChannel(id, in: space) }
+  }
+
+  /// The channel, if it keeps a roster that one can enter and leave.
+  func requireRoster(
+    of channel: ChannelRecord, _ id: EntityID, else code: Refusal.Code, _ advice: String
+  ) throws(Refusal) {
+    guard channel.hasRoster else {
+      throw Refusal(code, "everyone on the server is in channel \(id); \(advice)", field: "channelId")
+    }
+  }
+
+  /// One of the channel's own whom the request names; refuses who is none.
+  func knownMember(
+    _ account: AccountID, of channel: ChannelRecord, _ id: EntityID
+  ) throws(Refusal) -> MemberRecord {
+    let member = try knownMember(account)
+    guard member.belongs(to: channel, id) else {
+      throw Refusal(.notFound, "\(account) is not in channel \(id)", field: "accids")
+    }
+    return member
+  }
+
+  /// Enters a member of the server into the channel's roster.
+  mutating func enterChannel(_ id: EntityID, _ account: AccountID, _ member: MemberRecord) {
+    var member = member
+    member.standing.channels[id, default: .init()].belonging.open(after: .beforeThisCommit)
+    set(member, for: account, seesOtherwise: true)
+    change(.channelMember(account, channel: id, of: space), to: MessageID.beforeThisCommit.streamForm)
+  }
+
+  /// Takes a member out of the channel's roster: what this commit announces is the last they see of it.
+  mutating func leaveChannel(_ id: EntityID, _ account: AccountID, _ member: MemberRecord) {
+    var member = member
+    member.standing.channels[id]?.leave(through: .endOfThisCommit)
+    member.standing.forget(before: context.retentionFloor)
+    set(member, for: account, seesOtherwise: true)
+    change(.channelMember(account, channel: id, of: space), to: nil)
+  }
+
+  /// What the server knows of an account, of one that has left too: it is still on the lists on which it
+  /// was. Needs the records `member` and `former`.
+  func remembered(_ account: AccountID) throws(Refusal) -> MemberRecord? {
+    if let member = try member(account) { return member }
+    return try records.former(account, of: space)
+  }
+
+  /// Changes that. Needs the same records.
+  mutating func amend(
+    _ account: AccountID, seesOtherwise: Bool = false, _ body: (inout MemberRecord) -> Void
+  ) throws(Refusal) {
+    if var member = try member(account) {
+      body(&member)
+      set(member, for: account, seesOtherwise: seesOtherwise)
+    } else if var former = try records.former(account, of: space) {
+      body(&former)
+      change(.former(account, of: space), to: former.text)
+    }
+  }
+}
+
+extension Refusal {
+  static func notInChannel(_ id: EntityID) -> Refusal {
+    Refusal(.notMember, "you are not in channel \(id)", field: "channelId")
+  }
+}
+
+// MARK: - Who is told
+
+extension Draft<ServerRecord> {
+  /// A channel appears to, or disappears from, all who see it (``MemberRecord/sees(_:_:)``).
+  mutating func announceVisibility(of id: EntityID, _ channel: ChannelRecord, _ event: JSONValue) {
+    let isForAll = channel.type == .public
+    announce(
+      Catalogue.channelVisibilityUpdate, attach: event, parties: isForAll ? [] : settings.administrators,
+      happensToAll: true, channel: .init(id, hasRoster: !isForAll && channel.hasRoster))
+  }
+
+  /// Tells those of the accounts who with this commit begin to see the channel, or no longer do.
+  mutating func announceVisibility(
+    of id: EntityID, _ channel: ChannelRecord, changedFor accounts: [AccountID]
+  ) throws(Refusal) {
+    var entered: [AccountID] = []
+    var left: [AccountID] = []
+    for account in accounts {
+      let saw = try records.member(account, of: space)?.sees(channel, id) ?? false
+      let sees = try member(account)?.sees(channel, id) ?? false
+      if sees, !saw { entered.append(account) }
+      if saw, !sees { left.append(account) }
+    }
+    for (event, parties) in [(EnterLeave.entered, entered), (EnterLeave.left, left)] {
+      announce(
+        Catalogue.channelVisibilityUpdate, attach: event, parties: parties, channel: channel.scene(id))
+    }
+  }
+
+  mutating func announceJoined(_ account: AccountID, _ id: EntityID, _ channel: ChannelRecord) {
+    announce(
+      Catalogue.channelMemberJoined, attach: ["accids": .accids([account])], channel: channel.scene(id),
+      except: [account])
+  }
+
+  /// Tells the others in the channel who left it or was put out.
+  mutating func announceLeft(_ accounts: [AccountID], _ id: EntityID, _ channel: ChannelRecord) {
+    if accounts.isEmpty { return }
+    announce(
+      Catalogue.channelMemberLeft, attach: ["accids": .accids(accounts)], channel: channel.scene(id),
+      except: accounts)
+  }
+}

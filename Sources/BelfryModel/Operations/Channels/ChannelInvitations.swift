@@ -1,0 +1,129 @@
+/// Whoever is in a channel may invite members of the server who are not. Each has to consent.
+package struct InviteToChannel: SpaceOperation {
+  package static let name = OperationName(.channel, "inviteUser")
+  package static let access = Access.members
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var id: EntityID
+  package var accounts: [AccountID]
+  package var postscript: String?
+
+  package init(_ server: EntityID, id: EntityID, actor: Actor, accounts: [AccountID], postscript: String?) {
+    space = .server(server)
+    self.id = id
+    self.actor = actor
+    self.accounts = accounts.withoutRepeats
+    self.postscript = postscript
+  }
+
+  package var channelID: EntityID? { id }
+  package var concerns: [RecordAddress] {
+    accounts.flatMap { [.member($0, of: space), .channelInvitation(to: id, of: $0, in: space)] }
+  }
+  package var counts: [RecordTable] { [.requests] }
+
+  /// Gives the id of each account's request.
+  package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> [AccountID: RequestID] {
+    try draft.requireSome(accounts)
+    let channel = try draft.requireBelonging(to: id)
+    try draft.requireRoster(of: channel, id, else: .conflict, "there is nobody to invite")
+    var requests: [AccountID: RequestID] = [:]
+    for account in accounts {
+      try requireInvitable(account, try draft.knownMember(account))
+      let request = RequestRecord(
+        .channelInvitation, of: account, inviter: actor.account, channel: id, message: postscript)
+      let requestID = try draft.ask(request, lastingMilliseconds: draft.limits.invitationMilliseconds)
+      requests[account] = requestID
+      draft.announce(
+        Catalogue.channelInvitation,
+        attach: [
+          "requestId": .string(requestID.text), "channelInfo": channel.info(id, of: space),
+          "postscript": .string(postscript ?? ""),
+        ], parties: [account], channel: channel.scene(id))
+    }
+    return requests
+  }
+
+  private func requireInvitable(_ account: AccountID, _ member: MemberRecord) throws(Refusal) {
+    if member.isBlocked(from: id) {
+      throw Refusal(.banned, "\(account) is blocked from channel \(id)", field: "accids")
+    }
+    if member.isIn(id) {
+      throw Refusal(.conflict, "\(account) is in channel \(id) already", field: "accids")
+    }
+  }
+}
+
+/// The invitee accepts an invitation to a channel, or declines it. Either way it is over.
+package struct AnswerChannelInvitation: SpaceOperation {
+  package static let name = OperationName(.channel, "answerInvitation")
+  package static let access = Access.members
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var id: EntityID
+  package var request: RequestID
+  package var accepts: Bool
+  /// Why it is declined.
+  package var postscript: String?
+
+  package init(
+    _ server: EntityID, id: EntityID, request: RequestID, actor: Actor, accepts: Bool, postscript: String?
+  ) {
+    space = .server(server)
+    self.id = id
+    self.request = request
+    self.actor = actor
+    self.accepts = accepts
+    self.postscript = postscript
+  }
+
+  package var echoName: OperationName {
+    OperationName(.channel, accepts ? "invitationAccepted" : "invitationDeclined")
+  }
+  package var channelID: EntityID? { id }
+  package var concerns: [RecordAddress] { [.request(request, of: space)] }
+
+  /// Whether the inviter is still there to be told.
+  package func further(_ records: Records) -> [RecordAddress] {
+    records.accounts(ofRequest: request, in: space).map { .member($0, of: space) }
+  }
+
+  package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
+    try NotificationContent.check(postscript, "postscript", characters: Limits.messageCharacters)
+    let account = try draft.actingAccount()
+    let member = try draft.requireMember()
+    let channel = try draft.records.channel(id, of: space)
+    let invitation = try draft.answer(request, .channelInvitation)
+    // Somebody else's: to the one who asks it is not there.
+    guard invitation.account == account, invitation.channel == id else { throw .noRequest(request) }
+    var attach: [String: JSONValue] = [
+      "requestId": .string(request.text), "accid": .string(account.text),
+    ]
+    if !accepts { attach["postscript"] = .string(postscript ?? "") }
+    draft.announce(
+      accepts ? Catalogue.channelInvitationAccepted : Catalogue.channelInvitationDeclined,
+      attach: .object(attach), parties: invitation.inviter.map { [$0] } ?? [], channel: channel.scene(id))
+    if !accepts { return }
+    // Neither in the roster nor on the block list: with either, the invitation would be gone.
+    draft.enterChannel(id, account, member)
+    draft.announceJoined(account, id, channel)
+    try draft.announceVisibility(of: id, channel, changedFor: [account])
+  }
+}
+
+extension Draft<ServerRecord> {
+  /// An invitation that has become pointless.
+  mutating func dropInvitation(to channel: EntityID, of account: AccountID) {
+    change(.channelInvitation(to: channel, of: account, in: space), to: nil)
+  }
+}
+
+extension RecordAddress {
+  fileprivate static func channelInvitation(
+    to channel: EntityID, of account: AccountID, in space: SpaceID
+  ) -> Self {
+    .request(RequestID(.channelInvitation, of: account, in: space, channel: channel), of: space)
+  }
+}

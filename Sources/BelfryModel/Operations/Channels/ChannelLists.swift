@@ -1,0 +1,117 @@
+/// The owner and the admins say who of the server's members may come into a channel without being asked,
+/// and who may not come at all.
+///
+/// An account on the allow list of a private channel sees it and may join it; in a public one, which
+/// everybody sees, the list is kept and has no effect. An account on the block list no longer sees the
+/// channel, private or public, is out of its roster, can neither join nor be invited, and receives nothing
+/// of it even where it is everyone's. Neither the owner nor the admins can be blocked, and the default channel has
+/// no block list: whoever is to hear nothing there is to be banned. Where an account is on both lists, the
+/// block list wins. Both outlast leaving the server: nobody gets rid of them by going and coming back.
+package struct ChangeChannelList: SpaceOperation {
+  /// The `type` of notification 19.
+  package enum List: Int, Sendable, CaseIterable {
+    case allow = 1
+    case block = 2
+
+    package func table(of channel: EntityID) -> RecordTable {
+      switch self {
+      case .allow: .channelAllowed(channel)
+      case .block: .channelBlocked(channel)
+      }
+    }
+  }
+
+  package static let name = OperationName(.channel, "changeList")
+  package static let access = Access.administrators
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var id: EntityID
+  package var list: List
+  /// False: takes the accounts off the list.
+  package var adds: Bool
+  package var accounts: [AccountID]
+
+  package init(
+    _ server: EntityID, id: EntityID, actor: Actor, list: List, adds: Bool, accounts: [AccountID]
+  ) {
+    space = .server(server)
+    self.id = id
+    self.actor = actor
+    self.list = list
+    self.adds = adds
+    self.accounts = accounts.withoutRepeats
+  }
+
+  package var echoName: OperationName {
+    OperationName(.channel, (adds ? "add" : "remove") + (list == .allow ? "Allowed" : "Blocked"))
+  }
+  package var channelID: EntityID? { id }
+  package var concerns: [RecordAddress] {
+    accounts.flatMap { [.member($0, of: space), .former($0, of: space), entry(of: $0)] }
+  }
+  package var counts: [RecordTable] { [list.table(of: id)] }
+
+  private func entry(of account: AccountID) -> RecordAddress {
+    RecordAddress(space, list.table(of: id), account.text)
+  }
+
+  /// Gives the accounts that were not on the list before, or were. It is they who are told.
+  package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> [AccountID] {
+    try draft.requireSome(accounts)
+    let channel = try draft.records.channel(id, of: space)
+    if list == .block, id == draft.settings.defaultChannelId {
+      throw Refusal(
+        .forbidden, "nobody can be blocked from the default channel; ban them from the server instead",
+        field: "channelId")
+    }
+    if adds { for account in accounts { try requireListable(try draft.knownMember(account)) } }
+    let changed = accounts.filter { (draft.records.text(entry(of: $0)) != nil) != adds }
+    if changed.isEmpty { return [] }
+    var left: [AccountID] = []
+    for account in changed {
+      try change(account, &draft)
+      if blocks, try putOut(account, &draft) { left.append(account) }
+    }
+    draft.announce(
+      Catalogue.channelListUpdateMember,
+      attach: [
+        "channelId": .string(id.text), "type": .integer(Int64(list.rawValue)), "opeType": adds ? 1 : 2,
+        "accids": .accids(changed),
+      ], parties: changed, channel: channel.scene(id))
+    draft.announceLeft(left, id, channel)
+    try draft.announceVisibility(of: id, channel, changedFor: changed)
+    return changed
+  }
+
+  private var blocks: Bool { adds && list == .block }
+
+  private func requireListable(_ member: MemberRecord) throws(Refusal) {
+    if list == .block, member.role != .member {
+      throw Refusal(.forbidden, "the owner and the admins cannot be blocked", field: "accids")
+    }
+  }
+
+  private func change(_ account: AccountID, _ draft: inout Draft<ServerRecord>) throws(Refusal) {
+    if adds {
+      try draft.put(
+        entry(of: account), MessageID.beforeThisCommit.streamForm, atMost: Limits.accountsPerList)
+    } else {
+      draft.change(entry(of: account), to: nil)
+    }
+    try draft.amend(account, seesOtherwise: list == .block) { member in
+      switch list {
+      case .allow: member.change(id) { $0.isAllowListed = adds }
+      case .block: member.standing.channels[id, default: .init()].blocked.set(adds)
+      }
+    }
+  }
+
+  /// Whether the account was in the roster.
+  private func putOut(_ account: AccountID, _ draft: inout Draft<ServerRecord>) throws(Refusal) -> Bool {
+    draft.dropInvitation(to: id, of: account)
+    guard let member = try draft.member(account), member.isIn(id) else { return false }
+    draft.leaveChannel(id, account, member)
+    return true
+  }
+}

@@ -1,0 +1,103 @@
+/// A member of the server enters a channel that keeps a roster: any that they see, without being asked.
+/// So a public one, and a private one for which they are on the allow list.
+package struct JoinChannel: SpaceOperation {
+  package static let name = OperationName(.channel, "join")
+  package static let access = Access.members
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var id: EntityID
+
+  package init(_ server: EntityID, id: EntityID, actor: Actor) {
+    space = .server(server)
+    self.id = id
+    self.actor = actor
+  }
+
+  package var channelID: EntityID? { id }
+
+  package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
+    let account = try draft.actingAccount()
+    let member = try draft.requireMember()
+    let channel = try draft.records.channel(id, of: space)
+    // A trusted back end may enter an account into any channel, as with its first members. But not past
+    // the block list: nobody on it is in the roster.
+    if !actor.isTrusted || member.isBlocked(from: id) {
+      try draft.requireSight(of: channel, id, for: member)
+    }
+    try draft.requireRoster(of: channel, id, else: .conflict, "there is nothing to join")
+    if member.isIn(id) { return }
+    draft.enterChannel(id, account, member)
+    draft.dropInvitation(to: id, of: account)
+    draft.announceJoined(account, id, channel)
+    try draft.announceVisibility(of: id, channel, changedFor: [account])
+  }
+}
+
+/// Whoever is in a channel's roster may leave it. What is everyone's, as the default channel is, can only
+/// be left with the server.
+package struct LeaveChannel: SpaceOperation {
+  package static let name = OperationName(.channel, "exit")
+  package static let access = Access.members
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var id: EntityID
+
+  package init(_ server: EntityID, id: EntityID, actor: Actor) {
+    space = .server(server)
+    self.id = id
+    self.actor = actor
+  }
+
+  package var channelID: EntityID? { id }
+
+  package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
+    let account = try draft.actingAccount()
+    let member = try draft.requireMember()
+    let channel = try draft.requireBelonging(to: id)
+    try draft.requireRoster(of: channel, id, else: .forbidden, "leave the server instead")
+    guard member.isIn(id) else { throw .notInChannel(id) }
+    draft.leaveChannel(id, account, member)
+    draft.announceLeft([account], id, channel)
+    try draft.announceVisibility(of: id, channel, changedFor: [account])
+  }
+}
+
+/// The owner and the admins put accounts out of a channel's roster. They may come back as others may
+/// come: see ``ChangeChannelList`` for what keeps them out.
+package struct RemoveFromChannel: SpaceOperation {
+  package static let name = OperationName(.channel, "removeUser")
+  package static let access = Access.administrators
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var id: EntityID
+  package var accounts: [AccountID]
+
+  package init(_ server: EntityID, id: EntityID, actor: Actor, accounts: [AccountID]) {
+    space = .server(server)
+    self.id = id
+    self.actor = actor
+    self.accounts = accounts.withoutRepeats
+  }
+
+  package var channelID: EntityID? { id }
+  package var concerns: [RecordAddress] { accounts.map { .member($0, of: space) } }
+
+  package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
+    try draft.requireSome(accounts)
+    let channel = try draft.records.channel(id, of: space)
+    try draft.requireRoster(of: channel, id, else: .forbidden, "block them instead")
+    for account in accounts {
+      let member = try draft.knownMember(account, of: channel, id)
+      try draft.requireRankAbove(member, to: "remove from a channel")
+      draft.leaveChannel(id, account, member)
+    }
+    draft.announce(
+      Catalogue.channelMemberRemoved, attach: ["accids": .accids(accounts)], parties: accounts,
+      channel: channel.scene(id))
+    draft.announceLeft(accounts, id, channel)
+    try draft.announceVisibility(of: id, channel, changedFor: accounts)
+  }
+}
