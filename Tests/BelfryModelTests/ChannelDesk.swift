@@ -52,7 +52,7 @@ enum ChannelDesk {
   }
   static func answer(_ id: EntityID, _ account: AccountID, accepts: Bool) -> AnswerChannelInvitation {
     AnswerChannelInvitation(
-      server, id: id, request: request(id, account), actor: Actor(account: account), accepts: accepts,
+      server, id: id, request: request(id, account), actor: Actor(account: account), isAccepted: accepts,
       postscript: nil)
   }
   static func remove(_ id: EntityID, _ actor: Actor, _ accounts: [AccountID]) -> RemoveFromChannel {

@@ -39,7 +39,7 @@ package struct InviteToChannel: SpaceOperation {
         Catalogue.channelInvitation,
         attach: [
           "requestId": .string(requestID.text), "channelInfo": channel.info(id, of: space),
-          "postscript": .string(postscript ?? ""),
+          "postscript": .words(postscript),
         ], parties: [account], channel: channel.scene(id))
     }
     return requests
@@ -57,31 +57,30 @@ package struct InviteToChannel: SpaceOperation {
 
 /// The invitee accepts an invitation to a channel, or declines it. Either way it is over.
 package struct AnswerChannelInvitation: SpaceOperation {
-  package static let name = OperationName(.channel, "answerInvitation")
+  package static let name = OperationName(.channel, "invitationAccepted")
+  package static let declining = OperationName(.channel, "invitationDeclined")
   package static let access = Access.members
 
   package var space: SpaceID
   package var actor: Actor
   package var id: EntityID
   package var request: RequestID
-  package var accepts: Bool
+  package var isAccepted: Bool
   /// Why it is declined.
   package var postscript: String?
 
   package init(
-    _ server: EntityID, id: EntityID, request: RequestID, actor: Actor, accepts: Bool, postscript: String?
+    _ server: EntityID, id: EntityID, request: RequestID, actor: Actor, isAccepted: Bool, postscript: String?
   ) {
     space = .server(server)
     self.id = id
     self.request = request
     self.actor = actor
-    self.accepts = accepts
+    self.isAccepted = isAccepted
     self.postscript = postscript
   }
 
-  package var echoName: OperationName {
-    OperationName(.channel, accepts ? "invitationAccepted" : "invitationDeclined")
-  }
+  package var echoName: OperationName { isAccepted ? Self.name : Self.declining }
   package var channelID: EntityID? { id }
   package var concerns: [RecordAddress] { [.request(request, of: space)] }
 
@@ -101,11 +100,11 @@ package struct AnswerChannelInvitation: SpaceOperation {
     var attach: [String: JSONValue] = [
       "requestId": .string(request.text), "accid": .string(account.text),
     ]
-    if !accepts { attach["postscript"] = .string(postscript ?? "") }
+    if !isAccepted { attach["postscript"] = .words(postscript) }
     draft.announce(
-      accepts ? Catalogue.channelInvitationAccepted : Catalogue.channelInvitationDeclined,
+      isAccepted ? Catalogue.channelInvitationAccepted : Catalogue.channelInvitationDeclined,
       attach: .object(attach), parties: invitation.inviter.map { [$0] } ?? [], channel: channel.scene(id))
-    if !accepts { return }
+    if !isAccepted { return }
     // Neither in the roster nor on the block list: with either, the invitation would be gone.
     draft.enterChannel(id, account, member)
     draft.announceJoined(account, id, channel)
