@@ -24,8 +24,11 @@ extension NotificationContent {
     try checkReceivers()
   }
 
+  /// What a sender may set `status` to, beside 0.
+  package static let customStatus = 10_000...Int(Int32.max)
+
   package static func check(status: Int) throws(Refusal) {
-    guard status == 0 || (10_000...Int(Int32.max)).contains(status) else {
+    guard status == 0 || customStatus.contains(status) else {
       throw .invalid("status", "must be 0, or 10000 to \(Int32.max); 1 to 9999 are reserved")
     }
   }
@@ -59,7 +62,7 @@ extension NotificationContent {
     throw .invalid(field, "must be at most \(characters) characters, has \(count)")
   }
 
-  private static func check(_ value: JSONValue?, _ field: String, jsonBytes: Int) throws(Refusal) {
+  package static func check(_ value: JSONValue?, _ field: String, jsonBytes: Int) throws(Refusal) {
     guard let value else { return }
     guard value.depth <= Limits.jsonDepth else {
       throw .invalid(field, "must not nest deeper than \(Limits.jsonDepth) levels")

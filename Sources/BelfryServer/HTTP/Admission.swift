@@ -7,18 +7,16 @@ struct Admission {
 
   let match: Router.Match
   let caller: Caller?
-  let query: Query
 
   init(_ head: HTTPRequestHead, tokens: TokenCache) throws(Problem) {
     match = try Self.router.match(method: head.method, path: head.segments)
     let route = match.route
     do throws(Refusal) {
       caller = try Self.caller(of: head, route.access, tokens)
-      query = try Query(head.query, known: route.query)
     } catch {
       throw Problem(error)
     }
-    try Self.check(head, route.body)
+    try Self.check(head, route.body.form)
   }
 
   private static func caller(
@@ -44,7 +42,7 @@ struct Admission {
       claims, account: head.headers[Caller.accountHeader], device: head.headers[Caller.deviceHeader])
   }
 
-  private static func check(_ head: HTTPRequestHead, _ body: Route.Body) throws(Problem) {
+  private static func check(_ head: HTTPRequestHead, _ body: Route.Body.Form) throws(Problem) {
     guard head.contentLength != 0 else { return }
     if let type = head.headers["Content-Type"], !body.accepts(type) {
       throw .unsupportedMediaType(body.mediaType)
@@ -53,14 +51,14 @@ struct Admission {
   }
 
   /// Of a chunked body the size is known only when it is there.
-  static func checkSize(_ bytes: Int, _ body: Route.Body) throws(Problem) {
+  static func checkSize(_ bytes: Int, _ body: Route.Body.Form) throws(Problem) {
     guard bytes > body.sizeMaxBytes else { return }
     let most = body == .none ? "has no body here" : "has at most \(body.sizeMaxBytes) bytes here"
     throw Problem(Refusal(.tooLarge, "a request \(most), this one has \(bytes)"))
   }
 }
 
-extension Route.Body {
+extension Route.Body.Form {
   /// Some clients name no type; what they send is then read as what the route takes.
   fileprivate func accepts(_ contentType: String) -> Bool {
     // As nearly everybody writes it.
@@ -73,5 +71,5 @@ extension Route.Body {
     }
   }
 
-  fileprivate var mediaType: String { self == .lines ? "application/x-ndjson" : "application/json" }
+  var mediaType: String { self == .lines ? "application/x-ndjson" : "application/json" }
 }

@@ -31,14 +31,25 @@ final class FrontDoor: HTTPHandler {
   func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
     do throws(Problem) {
       let admission = try Admission(request.head, tokens: services.tokens)
-      try Admission.checkSize(request.body.count, admission.match.route.body)
-      let asked = Request(admission, request, exchange)
-      switch admission.match.route.answer {
+      let route = admission.match.route
+      try Admission.checkSize(request.body.count, route.body.form)
+      let asked = try Self.read(request, admission, exchange)
+      switch route.answer.way {
       case .reply(let answer): reply(to: asked, on: exchange, answer)
       case .stream(let open): try stream(to: asked, on: exchange, isHead: admission.match.isHead, open)
       }
     } catch {
       exchange.respond(counted(error.reply))
+    }
+  }
+
+  private static func read(
+    _ request: HTTPRequest, _ admission: Admission, _ exchange: HTTPExchange
+  ) throws(Problem) -> Request {
+    do throws(Refusal) {
+      return try Request(admission, request, exchange)
+    } catch {
+      throw Problem(error)
     }
   }
 

@@ -17,6 +17,10 @@ struct Reply {
     Reply(status: status, contentType: "application/json", body: text.finish())
   }
 
+  static func json(_ value: JSONValue, status: Int = 200) -> Reply {
+    .json(rendered: JSONText.bytes(of: value), status: status)
+  }
+
   /// - Parameter rendered: JSON already.
   static func json(rendered: [UInt8], status: Int = 200) -> Reply {
     Reply(status: status, contentType: "application/json", body: rendered)

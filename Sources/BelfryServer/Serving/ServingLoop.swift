@@ -44,7 +44,7 @@ actor ServingLoop {
     let services = LoopServices(loop: loop, scope: scope, store: store, live: live, broker: broker)
     do throws(HTTPError) {
       var limits = HTTPLimits()
-      limits.bodyBytes = Route.Body.lines.sizeMaxBytes
+      limits.bodyBytes = Route.Body.Form.lines.sizeMaxBytes
       let daemon = try HTTPDaemon(
         on: loop, listening: socket, limits: limits, handler: FrontDoor(services))
       serving = Serving(scope: scope, store: store, live: live, services: services, daemon: daemon)

@@ -12,8 +12,8 @@ import Testing
           .replacing("{serverId}", with: "1").replacing("{channelId}", with: "2")
           .replacing("{accid}", with: "x").replacing("{messageServerId}", with: "3")
         let answer = try broker.ask(
-          route.verb.rawValue, path, as: nil, route.body == .none ? nil : "{}",
-          headers: route.body == .lines ? [("Content-Type", "application/x-ndjson")] : [])
+          route.verb.rawValue, path, as: nil, route.body.form == .none ? nil : "{}",
+          headers: route.body.form == .lines ? [("Content-Type", "application/x-ndjson")] : [])
         if open.contains(path) {
           #expect(answer.status == 200, "\(path)")
         } else {

@@ -94,7 +94,7 @@ import Testing
       }
       let large = #"{"body":"\#(String(repeating: "x", count: 300_000))"}"#
       expectProblem(try broker.ask("POST", "/v1/notifications", as: token, large), 413, "tooLarge")
-      let huge = String(repeating: "x", count: Route.Body.lines.sizeMaxBytes + 1)
+      let huge = String(repeating: "x", count: Route.Body.Form.lines.sizeMaxBytes + 1)
       expectProblem(
         try broker.ask(
           "POST", "/v1/notifications/batch", as: token, huge,

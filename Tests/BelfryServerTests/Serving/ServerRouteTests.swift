@@ -145,6 +145,17 @@ import Testing
     }
   }
 
+  @Test func aChannelOfEveryonesHasNoRoster() async throws {
+    try await withBroker { broker in
+      let id = try broker.makeServer(owner: "alice", members: ["bob"])
+      let made = try broker.ask(
+        "POST", "/v1/servers/\(id)/channels", as: try broker.token("alice"),
+        #"{"name":"n","type":"public","members":["bob"]}"#)
+      #expect(made.status == 400)
+      #expect(made.field == "members")
+    }
+  }
+
   @Test func ceilingsAreTold() async throws {
     var limits = Limits()
     limits.channelsPerServer = 2

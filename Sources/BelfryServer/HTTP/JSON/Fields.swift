@@ -25,8 +25,15 @@ struct Fields {
   func path(of name: String) -> String { path.isEmpty ? name : path + "." + name }
 
   /// Refuses whatever was not taken.
-  func finish() throws(Refusal) {
-    guard let name = rest.keys.min() else { return }
+  func finish() throws(Refusal) { try refuseUnknown(rest.keys.min()) }
+
+  /// Refuses whatever is not declared.
+  func refuseOthers(than declared: [any DeclaredField]) throws(Refusal) {
+    try refuseUnknown(rest.keys.filter { name in !declared.contains { $0.name == name } }.min())
+  }
+
+  private func refuseUnknown(_ name: String?) throws(Refusal) {
+    guard let name else { return }
     throw Refusal.invalid("", "is not a field of this request").under(name).inside(path)
   }
 
@@ -49,43 +56,20 @@ extension Fields {
     return try value.text(at: path(of: name))
   }
 
-  mutating func flag(_ name: String) throws(Refusal) -> Bool? {
-    guard let value = value(name) else { return nil }
-    guard case .bool(let flag) = value else { throw value.refused("true or false", at: path(of: name)) }
-    return flag
-  }
-
   mutating func integer(_ name: String) throws(Refusal) -> Int? {
     guard let value = value(name) else { return nil }
-    guard case .integer(let number) = value else { throw value.refused("a whole number", at: path(of: name)) }
-    return Int(number)
+    return try value.integer(at: path(of: name))
   }
 
-  /// One of a few texts or numbers, which the refusal lists.
-  mutating func choice<Choice: RawRepresentable & CaseIterable>(
-    _ name: String, _: Choice.Type
-  ) throws(Refusal) -> Choice? where Choice.RawValue == String {
-    guard let text = try text(name) else { return nil }
-    if let choice = Choice(rawValue: text) { return choice }
-    throw .invalid(path(of: name), "must be " + Self.list(Choice.allCases.map { "\"\($0.rawValue)\"" }))
-  }
-
-  mutating func choice<Choice: RawRepresentable & CaseIterable>(
-    _ name: String, _: Choice.Type
-  ) throws(Refusal) -> Choice? where Choice.RawValue == Int {
-    guard let number = try integer(name) else { return nil }
-    if let choice = Choice(rawValue: number) { return choice }
-    throw .invalid(path(of: name), "must be " + Self.list(Choice.allCases.map { "\($0.rawValue)" }))
+  /// One of a few values, read as its declaration says.
+  mutating func take<Value>(_ name: String, _ kind: Kind<Value>) throws(Refusal) -> Value? {
+    guard let value = value(name) else { return nil }
+    return try kind.read(value, path(of: name))
   }
 
   mutating func entity(_ name: String) throws(Refusal) -> EntityID? {
     guard let value = value(name) else { return nil }
     return try value.entity(at: path(of: name))
-  }
-
-  mutating func message(_ name: String) throws(Refusal) -> MessageID? {
-    guard let value = value(name) else { return nil }
-    return try value.message(at: path(of: name))
   }
 
   mutating func account(_ name: String) throws(Refusal) -> AccountID? {
@@ -99,41 +83,19 @@ extension Fields {
     return device
   }
 
-  mutating func object(_ name: String) throws(Refusal) -> Fields? {
-    guard let value = value(name) else { return nil }
-    return try Fields(value, at: path(of: name))
-  }
-
-  /// - Parameter counts: how many elements there may be.
-  mutating func list<Element>(
-    _ name: String, counts: ClosedRange<Int>, _ read: (JSONValue, String) throws(Refusal) -> Element
-  ) throws(Refusal) -> [Element]? {
-    guard let value = value(name) else { return nil }
-    let path = path(of: name)
-    guard case .array(let values) = value else { throw value.refused("a list", at: path) }
-    guard counts.contains(values.count) else {
-      throw .invalid(
-        path, "must have \(counts.lowerBound) to \(counts.upperBound) elements, has \(values.count)")
-    }
-    var elements: [Element] = []
-    elements.reserveCapacity(values.count)
-    for (index, value) in values.enumerated() { elements.append(try read(value, "\(path)[\(index)]")) }
-    return elements
-  }
-
   mutating func accounts(_ name: String, counts: ClosedRange<Int>) throws(Refusal) -> [AccountID]? {
-    try list(name, counts: counts) { value, path throws(Refusal) in try value.account(at: path) }
+    guard let value = value(name) else { return nil }
+    return try value.list(at: path(of: name), counts: counts) { value, path throws(Refusal) in
+      try value.account(at: path)
+    }
   }
+}
 
-  /// Refuses the absence of a field that a request cannot do without.
-  func needed<Value>(_ value: Value?, _ name: String) throws(Refusal) -> Value {
-    guard let value else { throw .invalid(path(of: name), "is needed") }
-    return value
-  }
-
-  private static func list(_ choices: [String]) -> String {
-    guard choices.count > 1, let last = choices.last else { return choices.first ?? "nothing" }
-    return choices.dropLast().joined(separator: ", ") + " or " + last
+extension Refusal {
+  static func noChoice(of choices: [String], at path: String) -> Refusal {
+    let last = choices.last ?? "nothing"
+    let words = choices.count > 1 ? choices.dropLast().joined(separator: ", ") + " or " + last : last
+    return .invalid(path, "must be " + words)
   }
 }
 
@@ -147,6 +109,26 @@ extension JSONValue {
   func text(at path: String) throws(Refusal) -> String {
     guard case .string(let text) = self else { throw refused("a string", at: path) }
     return text
+  }
+
+  func integer(at path: String) throws(Refusal) -> Int {
+    guard case .integer(let number) = self else { throw refused("a whole number", at: path) }
+    return Int(number)
+  }
+
+  /// - Parameter counts: how many elements there may be.
+  func list<Element>(
+    at path: String, counts: ClosedRange<Int>, _ read: (JSONValue, String) throws(Refusal) -> Element
+  ) throws(Refusal) -> [Element] {
+    guard case .array(let values) = self else { throw refused("a list", at: path) }
+    guard counts.contains(values.count) else {
+      throw .invalid(
+        path, "must have \(counts.lowerBound) to \(counts.upperBound) elements, has \(values.count)")
+    }
+    var elements: [Element] = []
+    elements.reserveCapacity(values.count)
+    for (index, value) in values.enumerated() { elements.append(try read(value, "\(path)[\(index)]")) }
+    return elements
   }
 
   func account(at path: String) throws(Refusal) -> AccountID {

@@ -2,20 +2,54 @@ import BelfryModel
 import BelfryStore
 
 enum Channels {
-  static func create(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let body = try CreateChannelRequest(request.fields())
+  static let type = Field("type", Kind<ChannelRecord.Kind>.choice, "who may know of it")
+  static let membership = Field(
+    "membership", Kind<ChannelRecord.Membership>.choice,
+    "who belongs: everyone in the server, the standard of a public channel, or a roster of its own")
+  static let members = Field("members", .accounts(0...Limits.membersPerCall), "who is in its roster at first")
+
+  static let shape = Shape.resource(
+    "Channel",
+    [
+      .always("channelId", .id, "its id"),
+      .always("serverId", .id, "the server it is in"),
+      .always("name", .text, "what people call it"),
+      .always("type", .choice(ChannelRecord.Kind.self), "who may know of it"),
+      .always(
+        "membership", .choice(ChannelRecord.Membership.self), "everyone in the server, or its own roster"),
+      .always("createTime", .time, "when it was created"),
+      .sometimes("description", .text, "what it is for"),
+    ])
+
+  static func creation(_ request: Request) throws(Refusal) -> CreateChannel {
+    let type = try request[type.needed]
+    let membership = try request[membership] ?? (type == .private ? .roster : .everyone)
+    let members = try request[members] ?? []
+    if membership == .everyone, !members.isEmpty {
+      throw .invalid("members", "a channel of everyone's has no roster to put them in")
+    }
     var operation = CreateChannel(
-      try request.server(), id: .random(), actor: try request.known().actor, name: body.name,
-      type: body.type, membership: body.membership, members: body.members)
-    operation.description = body.description
-    let channel = try await services.runner.run(operation).output
-    return show(channel, operation.id, operation.space, status: 201)
-      .located(at: "/v1/servers/\(operation.space.name)/channels/\(operation.id)")
+      try request.server, id: .random(), actor: try request.actor, name: try request[Given.name.needed],
+      type: type, membership: membership, members: members)
+    operation.description = try request[Given.description]
+    return operation
+  }
+
+  static func update(_ request: Request) throws(Refusal) -> UpdateChannel {
+    var operation = UpdateChannel(try request.server, id: try request.channel, actor: try request.actor)
+    operation.channelName = try request[Given.name]
+    operation.description = try request[Given.description]
+    return operation
+  }
+
+  static func subscription(_ request: Request, _ isSubscribed: Bool) throws(Refusal) -> SetSubscription {
+    SetSubscription(
+      try request.server, channel: try request.channel, actor: try request.actor, isSubscribed: isSubscribed)
   }
 
   static func show(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let space = SpaceID.server(try request.server())
-    let id = try request.channel()
+    let space = SpaceID.server(try request.server)
+    let id = try request.channel
     let visit = try await Visit(request, to: space, services)
     let records = try await reading { () async throws(StoreError) in
       try await services.store.records([.channel(id, of: space)])
@@ -25,32 +59,15 @@ enum Channels {
       // Not "forbidden": that a private channel exists is already more than others may know.
       throw .noChannel(id, in: space)
     }
-    return show(channel, id, space)
-  }
-
-  static func update(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let body = try UpdateChannelRequest(request.fields())
-    var operation = UpdateChannel(
-      try request.server(), id: try request.channel(), actor: try request.known().actor)
-    operation.channelName = body.name
-    operation.description = body.description
-    let channel = try await services.runner.run(operation).output
-    return show(channel, operation.id, operation.space)
-  }
-
-  static func remove(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    _ = try await services.runner.run(
-      RemoveChannel(try request.server(), id: try request.channel(), actor: try request.known().actor))
-    return .noContent
+    return .json(channel.info(id, of: space))
   }
 
   /// The channels the caller may know of. A page may be shorter than its limit: it is a page of all, less
   /// what is not for the caller's eyes.
   static func list(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let space = SpaceID.server(try request.server())
-    let query = request.query
-    let limit = try query.pageLimit()
-    let cursor = query.text("cursor").map { PageCursor(text: $0) }
+    let space = SpaceID.server(try request.server)
+    let limit = try request[Given.limit]
+    let cursor = try request[Given.cursor]
     let visit = try await Visit(request, to: space, services)
     let page = try await reading { () async throws(StoreError) in
       try await services.store.page(of: TableAddress(space, .channels), after: cursor, limit: limit)
@@ -62,11 +79,5 @@ enum Channels {
       return channel.info(id, of: space)
     }
     return .page("channels", channels, cursor: page.next?.text)
-  }
-
-  private static func show(
-    _ channel: ChannelRecord, _ id: EntityID, _ space: SpaceID, status: Int = 200
-  ) -> Reply {
-    .json(rendered: JSONText.bytes(of: channel.info(id, of: space)), status: status)
   }
 }

@@ -6,13 +6,35 @@ enum Feeds {
   /// Longer than this nobody holds a request: proxies in between give up at about a minute.
   static let waitMaxSeconds = 60
 
+  static let limit = Field("limit", .integer(1...Limits.pageNotificationsMaximum), "how many at most")
+    .otherwise(Limits.pageNotifications, .integer(Int64(Limits.pageNotifications)))
+  static let after = Field("after", Kind<FeedCursor>.cursor, "the cursor behind which to go on")
+  static let wait = Field(
+    "wait", .integer(0...waitMaxSeconds), "how many seconds to wait if there is nothing yet"
+  ).otherwise(0, 0)
+
+  static let items = Field("items", .list(readItem, counts: 1...Limits.itemsPerMarkRead), "what is read")
+  static let upTo = Field("upTo", .message, "everything up to this one, by id, is read")
+  private static let readID = Field("messageServerId", .message, "the notification").needed
+  /// The id alone tells which notification it is; `type` is what other systems ask for beside it.
+  private static let readItem = Kind<MessageID>.object([
+    readID, Field("type", .integer(Int.min...Int.max), "its type; not looked at"),
+  ]) { values throws(Refusal) in try values[readID] }
+
+  static let pageShape = Shape.object([
+    .always("notifications", .list(Notification.shape), "the unread, oldest first"),
+    .always("cursor", .cursor, "what to give as `after` next time"),
+    .sometimes(
+      "gap", .object([.always("from", .message, "from"), .always("to", .message, "to")]),
+      "what lay between these has been dropped by retention"),
+  ])
+  static let readShape = Shape.object([.always("read", .count, "how many were unread until now")])
+
   static func page(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
     let account = try request.known().account()
-    let query = request.query
-    let limit = try query.integer(
-      "limit", in: 1...Limits.pageNotificationsMaximum, otherwise: Limits.pageNotifications)
-    let cursor = try query.feedCursor("after")
-    let waitSeconds = try query.integer("wait", in: 0...waitMaxSeconds, otherwise: 0)
+    let limit = try request[limit]
+    let cursor = try request[after]
+    let waitSeconds = try request[wait]
 
     let page: FeedPage
     if waitSeconds > 0 {
@@ -35,8 +57,7 @@ enum Feeds {
 
   static func stream(_ request: Request, _ services: LoopServices) throws(Refusal) -> StreamOpening {
     let caller = try request.known()
-    let query = request.query
-    var cursor = try query.feedCursor("after")
+    var cursor = try request[after]
     // A browser that reconnects repeats the address, `after` included, and adds the header: it is newer.
     if let text = request.lastEventID, !text.isEmpty {
       guard let last = FeedCursor(text: text) else {
@@ -54,14 +75,11 @@ enum Feeds {
     let account = try caller.account()
     let device = caller.actor.device
     let count =
-      switch try ReadRequest(request.fields()) {
-      case .items(let items):
-        try await services.hub.markRead(account: account, device: device, items: items)
-      case .upTo(let id):
+      if let id = try request[upTo] {
         try await services.hub.markRead(account: account, device: device, upTo: id)
+      } else {
+        try await services.hub.markRead(account: account, device: device, items: try request[items] ?? [])
       }
-    var text = JSONText()
-    text.field("read", count)
-    return .json(text)
+    return .json(["read": .integer(Int64(count))])
   }
 }

@@ -3,10 +3,10 @@ import BelfryStore
 
 /// Whether the process is alive, and whether it is of use.
 enum Health {
+  static let shape = Shape.object([.always("status", .words(["ok", "ready"]), "how it is")])
+
   static func isAlive(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    var text = JSONText()
-    text.field("status", "ok")
-    return .json(text)
+    .json(["status": "ok"])
   }
 
   /// Ready: the store answers, and the broker is not on its way out. Who balances load sends elsewhere
@@ -19,9 +19,7 @@ enum Health {
     _ = try await reading { () async throws(StoreError) in
       try await services.store.lastIDs(of: [Partition(holding: "readyz")])
     }
-    var text = JSONText()
-    text.field("status", "ready")
-    return .json(text)
+    return .json(["status": "ready"])
   }
 }
 

@@ -2,11 +2,20 @@ import BelfryModel
 import BelfryStore
 
 enum Members {
+  static let added = Field("accids", .accounts(1...Limits.membersPerCall), "whom to add").needed
+
+  static let shape = Shape.resource(
+    "Member",
+    [
+      .always("accid", .account, "who"),
+      .always("role", .choice(MemberRole.self), "what they are in the server"),
+      .always("subscribed", .flag, "whether they subscribed to the server's own notifications"),
+    ])
+
   static func list(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let space = SpaceID.server(try request.server())
-    let query = request.query
-    let limit = try query.pageLimit()
-    let cursor = query.text("cursor").map { PageCursor(text: $0) }
+    let space = SpaceID.server(try request.server)
+    let limit = try request[Given.limit]
+    let cursor = try request[Given.cursor]
     _ = try await Visit(request, to: space, services)
     let page = try await reading { () async throws(StoreError) in
       try await services.store.page(of: TableAddress(space, .roster), after: cursor, limit: limit)
@@ -21,8 +30,8 @@ enum Members {
   }
 
   static func show(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let space = SpaceID.server(try request.server())
-    let account = try request.account()
+    let space = SpaceID.server(try request.server)
+    let account = try request.account
     _ = try await Visit(request, to: space, services)
     let records = try await reading { () async throws(StoreError) in
       try await services.store.records([.member(account, of: space)])
@@ -30,26 +39,14 @@ enum Members {
     guard let member = try records.member(account, of: space) else {
       throw Refusal(.notFound, "\(account) is not a member of server \(space.name)", field: "accid")
     }
-    return .json(rendered: JSONText.bytes(of: member.info(account)))
-  }
-
-  static func add(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let body = try AddMembersRequest(request.fields())
-    let added = try await services.runner.run(
-      AddMembers(
-        try request.server(), actor: try request.known().actor, accounts: body.accounts,
-        requestId: EntityID.random().text)
-    ).output
-    var text = JSONText()
-    text.field("added", .array(added.map { .string($0.text) }))
-    return .json(text)
+    return .json(member.info(account))
   }
 
   /// Putting oneself out is leaving; anybody else, kicking.
   static func remove(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let server = try request.server()
-    let account = try request.account()
-    let actor = try request.known().actor
+    let server = try request.server
+    let account = try request.account
+    let actor = try request.actor
     if account == actor.account {
       _ = try await services.runner.run(LeaveServer(server, actor: actor))
     } else {

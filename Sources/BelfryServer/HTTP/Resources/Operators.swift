@@ -1,12 +1,13 @@
+import BelfryHub
 import BelfryModel
 
 /// For those who run the broker.
 enum Operators {
+  static let account = Field("account", .account, "who does or does not see it").needed
+
   static func explain(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    guard let account = try request.query.account("account") else {
-      throw .invalid("account", "is needed: who does or does not see it?")
-    }
-    let explanation = try await services.hub.explain(try request.message(), account: account)
+    let explanation = try await services.hub.explain(
+      try request[Given.messageServerId], account: try request[account])
     return .json(rendered: Array(try RecordJSON.text(explanation).utf8))
   }
 
@@ -20,4 +21,53 @@ enum Operators {
       status: 200, contentType: "text/plain; version=0.0.4; charset=utf-8",
       body: Array(Metrics.text(of: statistics).utf8))
   }
+}
+
+extension Explanation {
+  static let shape = Shape.resource(
+    "Explanation",
+    [
+      .always("visible", .flag, "whether the account sees it"),
+      .always("reason", .text, "why, in a stable word"),
+      .always("detail", .text, "why, in a sentence"),
+      .always("facts", .object(facts), "what it was decided on"),
+    ])
+
+  private static let facts: [Property] = [
+    .always("sentAt", .time, "when it was sent"),
+    .sometimes("space", .text, "where it was sent"),
+    .sometimes("audience", .text, "for whom, as it is stamped"),
+    .sometimes("memberSince", .time, "since when the account belongs there"),
+    .sometimes("memberUntil", .time, "until when it belonged there"),
+    .sometimes("subscribedSince", .time, "since when it is subscribed"),
+    .sometimes("named", .flag, "whether the notification names the account"),
+    .sometimes("read", .flag, "whether the account has marked it read"),
+  ]
+}
+
+extension BrokerStatistics {
+  static let shape = Shape.resource(
+    "Statistics",
+    [
+      .always("uptimeSeconds", .count, "since the broker started"),
+      .always("loops", .list(.object(loop)), "each of its loops"),
+    ])
+
+  private static let loop: [Property] = [
+    .always("loop", .count, "its number"),
+    .always("isRedisConnected", .flag, "whether it has reached Redis"),
+    .always("requests", .map(.count), "requests answered, by status"),
+    .always("sends", .count, "notifications sent"),
+    .always("duplicates", .count, "sends recognised as repeated"),
+    .always("streams", .count, "open streams"),
+    .always("hub", .object(hub), "what was delivered live"),
+  ]
+
+  private static let hub: [Property] = [
+    .always("consumers", .count, "connected consumers"),
+    .always("arrivals", .count, "live messages that arrived from Redis"),
+    .always("deliveries", .count, "notifications put into streams"),
+    .always("scans", .count, "feeds read from Redis"),
+    .always("gapsSeen", .count, "gaps seen in what arrived, and filled"),
+  ]
 }

@@ -3,6 +3,21 @@ import BelfryStore
 
 /// What a sender gets back.
 struct SendReceipt {
+  static let shape = Shape.resource(
+    "Receipt",
+    [
+      .always("messageServerId", .message, "the notification's id, of a duplicate the first one's"),
+      .always("time", .time, "when it was sent"),
+      .always("duplicate", .flag, "whether it had been sent before; nobody receives it again then"),
+      .always("type", .integer([0...Int.max]), "its type"),
+      .always("toType", .choice(ToType.self), "what it is addressed to"),
+      .sometimes("messageClientId", .text, "the sender's id for it, or one that was made"),
+      .sometimes("serverId", .id, "the server it is for"),
+      .sometimes("channelId", .id, "the channel it is for"),
+      .sometimes("groupId", .id, "the group it is for"),
+      .sometimes("roomId", .id, "the room it is for"),
+    ])
+
   let id: MessageID
   /// It had been sent before, and nobody receives it again.
   let isDuplicate: Bool
@@ -28,6 +43,8 @@ struct SendReceipt {
     text.field("toType", content.toType.rawValue)
     if let server = content.serverId { text.field("serverId", server.text) }
     if let channel = content.channelId { text.field("channelId", channel.text) }
+    if let group = content.groupId { text.field("groupId", group.text) }
+    if let room = content.roomId { text.field("roomId", room.text) }
   }
 
   var reply: Reply {

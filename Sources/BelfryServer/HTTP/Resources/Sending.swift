@@ -2,10 +2,14 @@ import BelfryModel
 import BelfryStore
 
 enum Sending {
+  static let body = Field("body", .text(bytes: 0...Limits.bodyBytes), "the new body")
+  static let ext = Field("ext", .text(bytes: 0...Limits.extBytes), "the new ext")
+  static let status = Field("status", .status, "the new status")
+
   static func send(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
     let caller = try request.known()
     try services.takeSend(caller)
-    return try await send(SendRequest(request.fields()), by: caller, services).reply
+    return try await send(SendRequest(Fields(of: request.body)), by: caller, services).reply
   }
 
   /// The same as sending, and only for what can be recognised: what has arrived is not sent again, what has
@@ -13,7 +17,7 @@ enum Sending {
   static func resend(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
     let caller = try request.known()
     try services.takeSend(caller)
-    let body = try SendRequest(request.fields())
+    let body = try SendRequest(Fields(of: request.body))
     guard body.content.messageClientId != nil else {
       throw .invalid("messageClientId", "is needed: without it a resend is another notification")
     }
@@ -41,12 +45,12 @@ enum Sending {
   }
 
   static func update(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let id = try request.message()
-    let actor = try request.known().actor
-    let body = try UpdateRequest(request.fields())
+    let id = try request[Given.messageServerId]
+    let actor = try request.actor
     let located = try await services.hub.find(id, for: actor.account)
     let operation = try UpdateNotification(
-      located.entry, in: located.space, by: actor, body: body.body, ext: body.ext, status: body.status)
+      located.entry, in: located.space, by: actor, body: try request[body], ext: try request[ext],
+      status: try request[status])
     let notification = try await services.runner.run(operation).output
     return .json(rendered: Array(try RecordJSON.text(notification).utf8))
   }

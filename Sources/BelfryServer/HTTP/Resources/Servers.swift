@@ -2,51 +2,78 @@ import BelfryModel
 import BelfryStore
 
 enum Servers {
+  static let inviteMode = Field(
+    "inviteMode", Kind<InviteMode>.choice, "invitees: 0 must consent, 1 join at once")
+  static let applyMode = Field(
+    "applyMode", Kind<ApplyMode>.choice, "applicants: 0 join at once, 1 need approval")
+  static let membersMayInvite = Field("membersMayInvite", .flag, "whether plain members may invite")
+  static let adminsMayCreateChannels = Field(
+    "adminsMayCreateChannels", .flag, "whether admins may create channels")
+  static let after = Field("cursor", Kind<EntityID>.cursor, "the cursor of the page before")
+
+  static let shape = Shape.resource(
+    "Server",
+    [
+      .always("serverId", .id, "its id"),
+      .always("name", .text, "what people call it"),
+      .always("owner", .account, "whom it belongs to"),
+      .always("createTime", .time, "when it was created"),
+      .always("inviteMode", .choice(InviteMode.self), inviteMode.property.meaning),
+      .always("applyMode", .choice(ApplyMode.self), applyMode.property.meaning),
+      .always("membersMayInvite", .flag, membersMayInvite.property.meaning),
+      .always("adminsMayCreateChannels", .flag, adminsMayCreateChannels.property.meaning),
+      .always("defaultChannelId", .id, "the channel that everyone is in and nobody leaves"),
+      .always("memberCount", .count, "how many members it has"),
+      .sometimes("icon", .text, "a picture"),
+      .sometimes("ext", .text, "anything its owner put there"),
+    ])
+
   static func create(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
     let caller = try request.known()
-    let body = try CreateServerRequest(request.fields())
     var operation = CreateServer(
       id: .random(), defaultChannel: .random(), owner: try caller.account(), actor: caller.actor,
-      name: body.name)
-    operation.icon = body.settings.icon
-    operation.ext = body.settings.ext
-    if let mode = body.settings.inviteMode { operation.inviteMode = mode }
-    if let mode = body.settings.applyMode { operation.applyMode = mode }
+      name: try request[Given.name.needed])
+    operation.icon = try request[Given.icon]
+    operation.ext = try request[Given.ext]
+    if let mode = try request[inviteMode] { operation.inviteMode = mode }
+    if let mode = try request[applyMode] { operation.applyMode = mode }
+    if let may = try request[membersMayInvite] { operation.membersMayInvite = may }
+    if let may = try request[adminsMayCreateChannels] { operation.adminsMayCreateChannels = may }
     let server = try await services.runner.run(operation).output
-    return show(server, operation.space, memberCount: 1, status: 201)
+    return .json(server.info(operation.space, memberCount: 1), status: 201)
       .located(at: "/v1/servers/\(operation.space.name)")
   }
 
   static func show(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let space = SpaceID.server(try request.server())
+    let space = SpaceID.server(try request.server)
     let visit = try await Visit(request, to: space, services)
-    return show(visit.server, space, memberCount: try await memberCount(of: space, services))
+    return .json(visit.server.info(space, memberCount: try await memberCount(of: space, services)))
   }
 
   static func update(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let body = try UpdateServerRequest(request.fields())
-    var operation = UpdateServer(try request.server(), actor: try request.known().actor)
-    operation.serverName = body.name
-    operation.icon = body.settings.icon
-    operation.ext = body.settings.ext
-    operation.inviteMode = body.settings.inviteMode
-    operation.applyMode = body.settings.applyMode
+    var operation = UpdateServer(try request.server, actor: try request.actor)
+    operation.serverName = try request[Given.name]
+    operation.icon = try request[Given.icon]
+    operation.ext = try request[Given.ext]
+    operation.inviteMode = try request[inviteMode]
+    operation.applyMode = try request[applyMode]
+    operation.membersMayInvite = try request[membersMayInvite]
+    operation.adminsMayCreateChannels = try request[adminsMayCreateChannels]
     let server = try await services.runner.run(operation).output
-    return show(server, operation.space, memberCount: try await memberCount(of: operation.space, services))
+    let count = try await memberCount(of: operation.space, services)
+    return .json(server.info(operation.space, memberCount: count))
   }
 
-  static func remove(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    _ = try await services.runner.run(
-      RemoveServer(try request.server(), actor: try request.known().actor))
-    return .noContent
+  static func subscription(_ request: Request, _ isSubscribed: Bool) throws(Refusal) -> SetSubscription {
+    SetSubscription(
+      try request.server, channel: nil, actor: try request.actor, isSubscribed: isSubscribed)
   }
 
   /// The servers the account is a member of, by id.
   static func list(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
     let account = try request.known().account()
-    let query = request.query
-    let limit = try query.pageLimit()
-    let after = try query.entity("cursor")
+    let limit = try request[Given.limit]
+    let after = try request[after]
 
     let index = try await reading { () async throws(StoreError) in
       try await services.store.index(of: account)
@@ -68,12 +95,6 @@ enum Servers {
       servers.append(server.info(space, memberCount: count))
     }
     return .page("servers", servers, cursor: rest.count > limit ? page.last?.name : nil)
-  }
-
-  private static func show(
-    _ server: ServerRecord, _ space: SpaceID, memberCount: Int, status: Int = 200
-  ) -> Reply {
-    .json(rendered: JSONText.bytes(of: server.info(space, memberCount: memberCount)), status: status)
   }
 
   private static func memberCount(of space: SpaceID, _ services: LoopServices) async throws(Refusal) -> Int {

@@ -9,7 +9,7 @@ struct Visit {
   let isTrusted: Bool
 
   init(_ request: Request, to space: SpaceID, _ services: LoopServices) async throws(Refusal) {
-    let actor = try request.known().actor
+    let actor = try request.actor
     let records = try await reading { () async throws(StoreError) in
       try await services.store.records(
         [.settings(space)] + (actor.account.map { [.member($0, of: space)] } ?? []))
@@ -24,12 +24,6 @@ struct Visit {
 
   func sees(_ channel: ChannelRecord, _ id: EntityID) -> Bool {
     isTrusted || member?.sees(channel, id) == true
-  }
-}
-
-extension Query {
-  func pageLimit() throws(Refusal) -> Int {
-    try integer("limit", in: 1...Limits.pageMembersMaximum, otherwise: Limits.pageMembers)
   }
 }
 

@@ -1,11 +1,11 @@
 /// The path of a route, such as `/v1/servers/{serverId}`.
-struct PathPattern: Hashable, CustomStringConvertible {
+package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
   private enum Segment: Hashable {
     case literal(String)
     case parameter(String)
   }
 
-  let description: String
+  package let description: String
   private let segments: [Segment]
 
   init(_ text: String) {
@@ -32,6 +32,11 @@ struct PathPattern: Hashable, CustomStringConvertible {
   }
 
   var segmentCount: Int { segments.count }
+
+  /// The names of its parameters, in order.
+  var parameters: [String] {
+    segments.compactMap { if case .parameter(let name) = $0 { name } else { nil } }
+  }
 
   /// How many of its segments are fixed; of two patterns that match, the one with more is meant.
   var literalCount: Int {

@@ -1,27 +1,29 @@
 import BelfryHTTP
 import BelfryModel
 
-/// What answers a route is given: the request after routing and after the caller was identified.
+/// What answers a route is given: the request after routing, after the caller was identified, and after what
+/// it gives was read as the route declares it.
 struct Request {
-  let parameters: [String: String]
-  let query: Query
   /// Nil only where no token is needed.
   let caller: Caller?
   /// The header `Last-Event-ID`, where a stream goes on.
   let lastEventID: String?
   let body: [UInt8]
+  private var values = Values()
   private weak var exchange: HTTPExchange?
 
-  /// How long it asks to be held; 0 for most. A value that is refused later holds nothing.
-  var waitSeconds: Int { min(max(query.text("wait").flatMap { Int($0) } ?? 0, 0), Feeds.waitMaxSeconds) }
+  /// How long it asks to be held; 0 for most.
+  var waitSeconds: Int { values.ifDeclared(Feeds.wait) ?? 0 }
 
-  init(_ admission: Admission, _ request: HTTPRequest, _ exchange: HTTPExchange) {
+  init(_ admission: Admission, _ request: HTTPRequest, _ exchange: HTTPExchange) throws(Refusal) {
     self.exchange = exchange
-    parameters = admission.match.parameters
-    query = admission.query
     caller = admission.caller
     lastEventID = request.headers["Last-Event-ID"]
     body = request.body
+    let route = admission.match.route
+    try values.read(query: request.head.query, route.queryFields)
+    try values.read(admission.match.parameters, route.pathFields)
+    values.add(try route.body.read(body))
   }
 
   /// Calls the action should the client leave before it has its answer. Costs a watch, so it is for answers
@@ -34,38 +36,19 @@ struct Request {
     return caller
   }
 
-  func fields() throws(Refusal) -> Fields { try Fields(of: body) }
+  var actor: Actor { get throws(Refusal) { try known().actor } }
 }
 
-// MARK: - Parameters of the path
+// MARK: - What is given
 
 extension Request {
-  func server() throws(Refusal) -> EntityID { try entity("serverId") }
-  func channel() throws(Refusal) -> EntityID { try entity("channelId") }
+  subscript<Value>(_ field: Field<Value>) -> Value? { get throws(Refusal) { try values[field] } }
+  subscript<Value>(_ field: SureField<Value>) -> Value { get throws(Refusal) { try values[field] } }
 
-  /// Nil where the route has no channel.
-  func channelIfAny() throws(Refusal) -> EntityID? {
-    parameters["channelId"] == nil ? nil : try channel()
-  }
-
-  func account() throws(Refusal) -> AccountID {
-    guard let account = parameters["accid"].flatMap({ AccountID($0) }) else {
-      throw .invalid("accid", "must be \(AccountID.rule)")
-    }
-    return account
-  }
-
-  func message() throws(Refusal) -> MessageID {
-    guard let id = parameters["messageServerId"].flatMap({ MessageID($0) }) else {
-      throw .invalid("messageServerId", "must be a decimal message id")
-    }
-    return id
-  }
-
-  private func entity(_ name: String) throws(Refusal) -> EntityID {
-    guard let id = parameters[name].flatMap({ EntityID($0) }) else {
-      throw .invalid(name, "must be a positive decimal id")
-    }
-    return id
-  }
+  var server: EntityID { get throws(Refusal) { try self[Given.serverId] } }
+  var channel: EntityID { get throws(Refusal) { try self[Given.channelId] } }
+  var group: EntityID { get throws(Refusal) { try self[Given.groupId] } }
+  var room: EntityID { get throws(Refusal) { try self[Given.roomId] } }
+  /// The account that the path names.
+  var account: AccountID { get throws(Refusal) { try self[Given.accid] } }
 }

@@ -1,0 +1,144 @@
+package import BelfryModel
+
+/// What a value on the wire may be, as data.
+///
+/// One word for it serves everybody: requests are read by it (``Kind``), the document that describes the
+/// interface says it as JSON Schema, and the command line asks for it.
+package indirect enum Shape: Sendable, Hashable {
+  case text(TextLimit)
+  case account
+  case device
+  /// The id of a server, a channel, a group, a room, a request or a file.
+  case id
+  case message
+  /// Where a list or a feed goes on; only Belfry reads it.
+  case cursor
+  case flag
+  /// Lies in one of the ranges.
+  case integer([ClosedRange<Int>])
+  /// Milliseconds since 1970.
+  case time
+  /// One of a few texts.
+  case words([String])
+  /// One of a few numbers.
+  case numbers([Int])
+  case list(Shape, counts: ClosedRange<Int>)
+  case object(ObjectShape)
+  /// Any JSON.
+  case json(bytesMax: Int)
+  case jsonObject(bytesMax: Int)
+
+  // In answers only.
+  case map(Shape)
+  case orNull(Shape)
+  /// A shape that has a name of its own in the document.
+  case resource(String, Shape)
+}
+
+/// How long a text may be.
+package struct TextLimit: Sendable, Hashable {
+  package enum Unit: Sendable, Hashable {
+    /// Unicode scalars, which is also what JSON Schema counts.
+    case characters
+    /// Bytes of UTF-8.
+    case bytes
+  }
+
+  package let range: ClosedRange<Int>
+  package let unit: Unit
+}
+
+/// The fields of an object.
+package struct ObjectShape: Sendable, Hashable {
+  package let properties: [Property]
+  /// Exactly one of these is given; empty where there is no such rule.
+  package let oneOf: [String]
+
+  package init(_ properties: [Property], oneOf: [String] = []) {
+    self.properties = properties
+    self.oneOf = oneOf
+  }
+}
+
+/// A field of an object, or a parameter of a path or a query.
+package struct Property: Sendable, Hashable {
+  package let name: String
+  package let shape: Shape
+  /// In a few words: a phrase without a full stop.
+  package let meaning: String
+  package var isNeeded = false
+  /// What holds when it is left out.
+  package var standard: JSONValue?
+
+  package init(
+    _ name: String, _ shape: Shape, _ meaning: String, isNeeded: Bool = false, standard: JSONValue? = nil
+  ) {
+    self.name = name
+    self.shape = shape
+    self.meaning = meaning
+    self.isNeeded = isNeeded
+    self.standard = standard
+  }
+}
+
+extension Shape {
+  /// A text of an answer, which has whatever length it has.
+  static let text = Shape.text(characters: 0...Int.max)
+  static let count = Shape.integer([0...Int.max])
+
+  static func text(characters: ClosedRange<Int>) -> Shape {
+    .text(TextLimit(range: characters, unit: .characters))
+  }
+  static func text(bytes: ClosedRange<Int>) -> Shape { .text(TextLimit(range: bytes, unit: .bytes)) }
+  static func choice<Choice: RawRepresentable<String> & CaseIterable>(_: Choice.Type) -> Shape {
+    .words(Choice.allCases.map(\.rawValue))
+  }
+  static func choice<Choice: RawRepresentable<Int> & CaseIterable>(_: Choice.Type) -> Shape {
+    .numbers(Choice.allCases.map(\.rawValue))
+  }
+
+  static func list(_ element: Shape) -> Shape { .list(element, counts: 0...Int.max) }
+
+  static func object(_ properties: [Property]) -> Shape { .object(ObjectShape(properties)) }
+
+  /// A resource of answers; every property is there unless it is `.sometimes`.
+  static func resource(_ name: String, _ properties: [Property]) -> Shape {
+    .resource(name, .object(properties))
+  }
+
+  /// One page of a list.
+  static func page(_ name: String, of element: Shape, _ meaning: String) -> Shape {
+    .object([
+      .always(name, .list(element), meaning),
+      .always("cursor", .orNull(.cursor), "where the list goes on; null at its end"),
+    ])
+  }
+}
+
+extension Property {
+  static func always(_ name: String, _ shape: Shape, _ meaning: String) -> Property {
+    Property(name, shape, meaning, isNeeded: true)
+  }
+  static func sometimes(_ name: String, _ shape: Shape, _ meaning: String) -> Property {
+    Property(name, shape, meaning)
+  }
+}
+
+// MARK: - Written as text
+
+extension Shape {
+  /// What a word of a path, a query or a command line means: a number or a flag where one is expected, and
+  /// otherwise the text itself.
+  package func value(ofText text: String) -> JSONValue {
+    switch self {
+    case .flag:
+      return text == "true" ? true : text == "false" ? false : .string(text)
+    case .integer, .numbers, .time:
+      // One spelling a number: neither +5 nor 05.
+      guard let number = Int64(text), String(number) == text else { return .string(text) }
+      return .integer(number)
+    default:
+      return .string(text)
+    }
+  }
+}

@@ -1,0 +1,22 @@
+/// Everything that can be asked for over HTTP.
+package enum Routes {
+  package static let all: [Route] = broker + servers + channels + notifications
+
+  static let broker: [Route] = [
+    Route(
+      .get, "/healthz", .everyone, "broker alive", "Say that the process lives", isCommand: false,
+      .reply(.ok(Health.shape), by: Health.isAlive)),
+    Route(
+      .get, "/readyz", .everyone, "broker ready", "Say whether the broker is of use", isCommand: false,
+      .reply(.ok(Health.shape), by: Health.isReady)),
+    Route(
+      .get, "/metrics", .loopbackOrToken, "broker metrics", "Show the statistics to Prometheus",
+      isCommand: false,
+      .reply(
+        .other("text/plain; version=0.0.4; charset=utf-8", "Prometheus's text format"),
+        by: Operators.metrics)),
+    Route(
+      .get, "/v1/stats", .trusted, "broker stats", "Show what each loop has done and holds", isCommand: false,
+      .reply(.ok(BrokerStatistics.shape), by: Operators.statistics)),
+  ]
+}
