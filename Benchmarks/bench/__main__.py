@@ -49,7 +49,7 @@ def main() -> None:
     given = arguments()
     run = make_run(given)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    about = machine.description()
+    about = machine.description(REPOSITORY)
     comparisons = {"soak": SOAK} if given.soak else {given.only: ALL[given.only]} if given.only else ALL
     sections, start = [], time.monotonic()
     try:

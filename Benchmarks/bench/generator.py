@@ -81,6 +81,18 @@ class Held:
         self.process.stop()
 
 
+class Soak:
+    """A long run that reports every ten seconds."""
+
+    def __init__(self, run: Run, **settings):
+        self.process = _start(run, "soak", settings)
+
+    def report(self) -> dict:
+        return _read(self.process)
+
+    def stop(self) -> None:
+        self.process.stop()
+
 def folder_of(run: Run) -> Path:
     folder = run.folder / "words"
     folder.mkdir(exist_ok=True)

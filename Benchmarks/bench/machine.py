@@ -55,19 +55,32 @@ def spent_seconds(processes: list[int]) -> float:
     return nanoseconds / 1e9
 
 
-def description() -> str:
+def description(repository: Path) -> list[str]:
     model = "unknown processor"
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
             model = line.split(":", 1)[1].strip()
             break
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
-    return (
-        f"{model}, {os.cpu_count()} cores, {memory:.0f} GiB, Linux {platform.release()},"
-        f" load {os.getloadavg()[0]:.1f} at the start"
-    )
+    return [
+        f"{model}, {os.cpu_count()} cores, {memory:.0f} GiB, Linux {platform.release()}; load average at the start"
+        f" {os.getloadavg()[0]:.2f}",
+        "; ".join(_versions(repository)),
+    ]
 
 
-def version(command: list[str]) -> str:
+def _versions(repository: Path) -> list[str]:
+    redis = _first_line([program("redis-server"), "--version"]).split()[2].removeprefix("v=")
+    nats = _first_line([program("nats-server"), "--version"]).split()[-1].removeprefix("v")
+    http = _first_line(["dpkg-query", "--show", "--showformat=${Version}", "libmicrohttpd-dev"])
+    commit = _first_line(["git", "-C", str(repository), "describe", "--always", "--dirty"])
+    mosquitto = _first_line([program("mosquitto"), "-h"]).split()[-1]
+    return [
+        f"Belfry {commit}", f"redis-server {redis}", f"nats-server {nats}", f"mosquitto {mosquitto}",
+        f"libmicrohttpd {http}",
+    ]
+
+
+def _first_line(command: list[str]) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return (done.stdout or done.stderr).splitlines()[0].strip()
+    return next(iter((done.stdout or done.stderr).splitlines()), "of unknown version").strip()

@@ -15,7 +15,6 @@ class Target:
     limit: float
     is_ceiling: bool = True
     unit: str = "×"
-    excuse: str = ""
 
     @property
     def is_met(self) -> bool:

@@ -15,6 +15,7 @@ static const struct {
   {"hold", mode_hold},
   {"exchange", mode_exchange},
   {"pages", mode_pages},
+  {"soak", mode_soak},
 };
 
 int main(int count, char **words) {

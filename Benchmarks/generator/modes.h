@@ -5,3 +5,4 @@ void mode_fanout(void);
 void mode_hold(void);
 void mode_exchange(void);
 void mode_pages(void);
+void mode_soak(void);

@@ -1,6 +1,6 @@
 """The comparisons, in the order in which they run."""
 
-from . import fanout, flat, loops, memory, posting, reading, returning
+from . import fanout, flat, loops, memory, posting, reading, returning, soak
 
 ALL = {
     "fanout": fanout.measure,
@@ -11,4 +11,4 @@ ALL = {
     "reading": reading.measure,
     "loops": loops.measure,
 }
-SOAK = None
+SOAK = soak.measure

@@ -21,7 +21,7 @@ APP, USER, FLOOR = "Belfry, a back end's send", "Belfry, a user's send", "libmic
 BATCHES = f"Belfry, batches of {BATCH}"
 MANY, ONE = f"JetStream, {IN_FLIGHT} in flight", "JetStream, one in flight"
 BELFRY_ONE = "Belfry, one in flight"
-XADD, FCALL = "redis-benchmark, XADD", "redis-benchmark, Belfry's send function"
+XADD, FCALL = "Redis alone, XADD", "Redis alone, Belfry's send"
 
 
 class Sender:
@@ -163,7 +163,8 @@ def _batches(results: dict[str, Results]) -> Section:
         what=(
             f"`POST /v1/notifications/batch`, {BATCH} notifications a request, {BATCHES_AT_ONCE} requests at once;"
             f" JetStream with as many publishes in flight, each with its own `Nats-Msg-Id`. Latency: of a batch,"
-            " of a publish. Below, both with one notification in flight, and what Redis itself takes"
+            " of a publish. Below, both with one notification in flight, and Redis alone, by redis-benchmark: an `XADD`"
+            " of the same notification, and the function call by which Belfry appends one"
             f" (pipelines of {redisbenchmark.PIPELINE}, {redisbenchmark.CLIENTS} connections)."
         ),
         columns=["", "sends/s", "CPU, µs a send", "p50, ms", "p99, ms", "server core, %", "generator, %", "promise"],
