@@ -29,6 +29,8 @@ package struct GroupRecord: SpaceRecord {
     isAllMuted = false
   }
 
+  package var isHiddenFromStrangers: Bool { !style.isPublic }
+
   /// `groupInfo` of the attachments. The announcement is not part of it: invitations and the directory of
   /// public groups show this to people who are no members.
   package func info(_ space: SpaceID) -> JSONValue {

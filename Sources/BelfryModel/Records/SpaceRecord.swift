@@ -7,6 +7,8 @@ package protocol SpaceRecord: Sendable, Hashable, Codable {
   /// When it was removed, milliseconds since 1970. Its log still drains to its members until retention;
   /// to every operation it is not there.
   var removedAt: Int64? { get }
+  /// Whether strangers are told that it is not there.
+  var isHiddenFromStrangers: Bool { get }
   /// As attachments and HTTP show it.
   func info(_ space: SpaceID) -> JSONValue
   /// Refuses a member who may not send to it now. By itself, every member may.
@@ -14,6 +16,7 @@ package protocol SpaceRecord: Sendable, Hashable, Codable {
 }
 
 extension SpaceRecord {
+  package var isHiddenFromStrangers: Bool { false }
   package var administrators: [AccountID] { [owner] + admins }
   /// The field of the wire that holds its id, `serverId`.
   package static var idField: String { kind.rawValue + "Id" }
@@ -31,7 +34,7 @@ extension Records {
 
 extension Refusal {
   /// Also where there is one that the caller must not know of.
-  static func absent<Record: SpaceRecord>(_: Record.Type, _ space: SpaceID) -> Refusal {
+  package static func absent<Record: SpaceRecord>(_: Record.Type, _ space: SpaceID) -> Refusal {
     Refusal(.notFound, "there is no \(Record.kind) \(space.name)", field: Record.idField)
   }
 }

@@ -1,18 +1,27 @@
+import BelfryServer
+
 extension CommandTable {
-  /// Every command, a row each, in the order in which the help lists them.
+  /// Every command, in the order in which the help lists them: those with a form of their own, and one for
+  /// every other route.
   static let belfry = CommandTable(
-    commands: [
-      .serve, .token,
-      .send, .resend, .tail, .unread, .read,
-      .subscribe, .unsubscribe,
-      .serverCreate, .serverList, .serverShow, .serverUpdate, .serverRemove,
-      .channelCreate, .channelList, .channelShow, .channelUpdate, .channelRemove,
-      .memberList, .memberShow, .memberAdd, .memberRemove,
-      .stats, .explain, .types,
-    ],
+    commands: own + Command.made(from: Routes.all, beside: own),
     groups: [
-      "server": "create, list, show, update and remove servers",
-      "channel": "create, list, show, update and remove a server's channels",
-      "member": "list, show, add and remove a server's members",
+      "server": "servers: settings, invitations, bans, roles",
+      "channel": "a server's channels: rosters, lists, mutes",
+      "member": "a server's members",
+      "group": "groups: members, roles, lists, mutes, files",
+      "room": "rooms: attendees, hands, the stage, microphones",
+      "account": "an account's options",
+      "notification": "change a notification that was sent",
     ])
+
+  private static let own: [Command] = [
+    .serve, .token,
+    .send, .resend, .tail, .unread, .read,
+    .subscribe, .unsubscribe,
+    .serverCreate, .serverList, .serverShow, .serverUpdate, .serverRemove,
+    .channelCreate, .channelList, .channelShow, .channelUpdate, .channelRemove,
+    .memberList, .memberShow, .memberAdd, .memberRemove,
+    .stats, .explain, .types,
+  ]
 }

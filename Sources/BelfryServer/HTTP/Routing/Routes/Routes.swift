@@ -1,6 +1,6 @@
 /// Everything that can be asked for over HTTP.
 package enum Routes {
-  package static let all: [Route] = broker + servers + channels + notifications
+  package static let all: [Route] = broker + servers + channels + groups + rooms + notifications
 
   static let broker: [Route] = [
     Route(
