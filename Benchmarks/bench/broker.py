@@ -52,7 +52,7 @@ class Broker:
         self.redis_processes = [] if beside else machine.children(self.process.id)
         self.redis_path = beside.redis_path if beside else self._find_socket()
         self.redis = Client(path=self.redis_path)
-        self.app = self._token_of("bench", role="app")
+        self.app = beside.app if beside else self._token_of("bench", role="app")
 
     @property
     def processes(self) -> list[int]:
@@ -83,7 +83,6 @@ class Broker:
         return subprocess.run(
             [self.run.belfry, "token", "--data", self.data, "--sub", subject, "--role", role]
             + ["--ttl", "86400"],
-            env={"BELFRY_SECRET": self.secret.decode()},
             check=True,
             capture_output=True,
             text=True,
