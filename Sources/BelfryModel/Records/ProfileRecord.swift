@@ -16,9 +16,10 @@ package struct ProfileRecord: Sendable, Hashable, Codable {
     try NotificationContent.check(ext, "ext", bytes: 0...Limits.extBytes)
   }
 
-  /// `memberInfo` of the attachments, and what HTTP shows of a member.
-  package func info(_ account: AccountID, _ role: MemberRole) -> JSONValue {
-    var info: [String: JSONValue] = ["accid": .string(account.text), "role": .string(role.rawValue)]
+  /// `memberInfo` of the attachments, and, without the role, what HTTP shows of a profile.
+  package func info(_ account: AccountID, _ role: MemberRole? = nil) -> JSONValue {
+    var info: [String: JSONValue] = ["accid": .string(account.text)]
+    if let role { info["role"] = .string(role.rawValue) }
     if let nick { info["nick"] = .string(nick) }
     if let avatar { info["avatar"] = .string(avatar) }
     if let ext { info["ext"] = .string(ext) }

@@ -40,6 +40,13 @@ enum Given {
     "postscript", .text(characters: 0...Limits.messageCharacters), "a few words to whoever decides")
 }
 
-extension Kind where Value == String {
-  static var inviteCode: Kind { .text(bytes: 1...64) }
+extension Kind where Value == InviteCode {
+  static var inviteCode: Kind {
+    Kind(.text(bytes: 1...64)) { value, path throws(Refusal) in
+      guard let code = InviteCode(text: try value.text(at: path)) else {
+        throw .invalid(path, "is not an invite code")
+      }
+      return code
+    }
+  }
 }

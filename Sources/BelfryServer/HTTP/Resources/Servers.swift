@@ -117,3 +117,7 @@ extension EntityID {
   /// there are.
   static func random() -> EntityID { EntityID(bits: .random(in: .min ... .max)) }
 }
+
+extension InviteCode {
+  static func random() -> InviteCode { InviteCode(bits: .random(in: .min ... .max)) }
+}

@@ -1,6 +1,7 @@
 /// Everything that can be asked for over HTTP.
 package enum Routes {
-  package static let all: [Route] = broker + servers + channels + groups + rooms + notifications
+  package static let all: [Route] =
+    broker + servers + admissions + channels + channelMembers + groups + rooms + notifications
 
   static let broker: [Route] = [
     Route(
