@@ -18,7 +18,7 @@ extension AnnouncementRow {
       ["15 to ? roster:20 -olivia", "201 to named +mia", "31 to all channel:20"]),
     row(
       "open a private channel", RefusalTests.open(olivia, type: .private, members: ["mia"]),
-      ["15 to ? roster:20 -olivia", "201 to named +mia", "31 to all roster:20 +olivia,adam"]),
+      ["15 to ? roster:20 -olivia", "201 to named +mia", "31 to viewers channel:20 +olivia,adam"]),
     row("open as an app", RefusalTests.open(app), ["15 to ? roster:20", "31 to all channel:20"]),
     row("rename a public channel", desk.rename(11, adam), ["17 to ? roster:11 -adam"]),
     row("rename a private channel", desk.rename(12, adam), ["17 to ? roster:12 -adam"]),
@@ -27,7 +27,7 @@ extension AnnouncementRow {
       "close a public channel", desk.close(11, olivia), ["16 to ? roster:11 -olivia", "31 to all channel:11"]),
     row(
       "close a private channel", desk.close(12, olivia),
-      ["16 to ? roster:12 -olivia", "31 to all roster:12 +olivia,adam"]),
+      ["16 to ? roster:12 -olivia", "31 to viewers channel:12 +olivia,adam"]),
     row(
       "close a channel of everyone", desk.close(13, olivia), ["16 to ? channel:13", "31 to all channel:13"]),
   ]

@@ -49,12 +49,10 @@ struct SendDesk {
       }
     }
     let mutedUntil = ["max": desk.nowMilliseconds + 1, "old": desk.nowMilliseconds][account.text]
-    let places: [EntityID?] = space.kind == .server ? [10, 11] : space.kind == .group ? [nil] : []
-    for place in places {
-      member.change(place) {
-        $0.mutedUntilMilliseconds = mutedUntil
-        $0.isAllowListed = account == "ben" && place == nil
-      }
+    if space.kind == .server {
+      for id in [10, 11] as [EntityID] { member.channelMutes[id] = mutedUntil }
+    } else if space.kind == .group {
+      member.rights = .init(mutedUntilMilliseconds: mutedUntil, isAllowListed: account == "ben")
     }
     desk.texts[.member(account, of: space)] = member.text
   }

@@ -71,6 +71,49 @@ struct VisibilityTests {
         belonging: Intervals([Interval(after: 20, through: 29)]), subscription: .since(20))
     },
 
+    // Who sees a private channel.
+    Row("a viewer by the roster", audience: "viewers channel:7", is: .visible(because: .openToAll)) {
+      $0.channels[7] = .init(belonging: .since(20))
+    },
+    Row("a viewer by the allow list", audience: "viewers channel:7", is: .visible(because: .openToAll)) {
+      $0.channels[7] = .init(allowed: .since(20))
+    },
+    Row("no viewer", audience: "viewers channel:7", is: .hidden(because: .notInChannel)),
+    Row("a viewer no longer", audience: "viewers channel:7", is: .hidden(because: .notInChannel)) {
+      let earlier = Intervals([Interval(after: 20, through: 29)])
+      $0.channels[7] = .init(belonging: earlier, allowed: earlier)
+    },
+    Row("a viewer of another channel", audience: "viewers channel:7", is: .hidden(because: .notInChannel)) {
+      $0.channels[8] = .init(belonging: .since(20), allowed: .since(20))
+    },
+    Row("viewers of nothing", audience: "viewers", is: .hidden(because: .notInChannel)),
+    Row("allowed, but not in the roster", audience: "all roster:7", is: .hidden(because: .notInChannel)) {
+      $0.channels[7] = .init(allowed: .since(20))
+    },
+    Row("an allowed and blocked viewer", audience: "viewers channel:7", is: .hidden(because: .blocked)) {
+      $0.channels[7] = .init(allowed: .since(20), blocked: .since(25))
+    },
+
+    // The block list.
+    Row("blocked", audience: "all channel:7", is: .hidden(because: .blocked)) {
+      $0.channels[7] = .init(blocked: .since(29))
+    },
+    Row("blocked and subscribed", audience: "subscribed channel:7", is: .hidden(because: .blocked)) {
+      $0.channels[7] = .init(subscription: .since(20), blocked: .since(29))
+    },
+    Row("blocked only later", audience: "all channel:7", is: .visible(because: .openToAll)) {
+      $0.channels[7] = .init(blocked: .since(30))
+    },
+    Row("blocked no longer", audience: "all channel:7", is: .visible(because: .openToAll)) {
+      $0.channels[7] = .init(blocked: Intervals([Interval(after: 20, through: 29)]))
+    },
+    Row("blocked, and named", audience: "named channel:7 +ann", is: .visible(because: .named)) {
+      $0.channels[7] = .init(blocked: .since(29))
+    },
+    Row("blocked from another channel", audience: "all channel:7", is: .visible(because: .openToAll)) {
+      $0.channels[8] = .init(blocked: .since(29))
+    },
+
     // Subscriptions.
     Row("not subscribed", audience: "subscribed", is: .hidden(because: .notSubscribed)),
     Row("subscribed", audience: "subscribed", is: .visible(because: .subscribedBefore)) {
@@ -103,6 +146,13 @@ struct VisibilityTests {
       is: .visible(because: .subscribedBefore)
     ) {
       $0.channels[7] = .init(belonging: .since(20), subscription: .since(20))
+    },
+
+    // Custom notifications of a group.
+    Row("not stopped", audience: "willing", is: .visible(because: .openToAll)),
+    Row("stopped", audience: "willing", is: .hidden(because: .stopped)) { $0.stopped = .since(29) },
+    Row("stopped, and built in", audience: "all", is: .visible(because: .openToAll)) {
+      $0.stopped = .since(29)
     },
 
     // Read state and retention.
@@ -142,7 +192,8 @@ struct VisibilityTests {
     let reached = Set(Self.rows.map(\.expected))
     let inclusions: [Visibility.Inclusion] = [.named, .openToAll, .subscribedBefore]
     let exclusions: [Visibility.Exclusion] = [
-      .neverMember, .joinedAfter, .leftBefore, .leftOut, .notNamed, .notInChannel, .notSubscribed,
+      .neverMember, .joinedAfter, .leftBefore, .leftOut, .notNamed, .notInChannel, .blocked, .stopped,
+      .notSubscribed,
       .subscribedAfter, .subscriptionEndedBefore, .read, .beyondRetention,
     ]
     #expect(

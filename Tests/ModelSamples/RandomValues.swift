@@ -35,7 +35,8 @@ extension SeededGenerator {
 
   package mutating func audience() -> Audience {
     Audience(
-      pick([.all, .subscribed, .named]), channel: nil, channelHasRoster: false, named: accounts(),
+      pick([.all, .subscribed, .willing, .viewers, .named]), channel: nil, channelHasRoster: false,
+      named: accounts(),
       except: accounts()
     ).ofChannel(oneIn(2) ? entityID() : nil, hasRoster: oneIn(2))
   }
@@ -58,9 +59,15 @@ extension SeededGenerator {
     var standing = Standing(belonging: intervals(atLeast: 1), subscription: intervals())
     for _ in 0..<below(4) {
       standing.channels[entityID()] = Standing.Channel(
-        belonging: intervals(atLeast: 1), subscription: intervals())
+        belonging: intervals(atLeast: 1), subscription: intervals(), allowed: intervals(),
+        blocked: intervals())
     }
-    return MemberRecord(role: pick(MemberRole.allCases), standing: standing)
+    standing.stopped = intervals()
+    var record = MemberRecord(role: pick(MemberRole.allCases), standing: standing)
+    record.rights = .init(
+      mutedUntilMilliseconds: oneIn(2) ? Int64(below(1_000)) : nil, isAllowListed: oneIn(2))
+    for _ in 0..<below(3) { record.channelMutes[entityID()] = Int64(below(1_000)) }
+    return record
   }
 
   package mutating func cursor() -> FeedCursor {

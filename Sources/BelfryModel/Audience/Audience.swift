@@ -12,6 +12,9 @@ package struct Audience: Sendable, Hashable {
     case subscribed
     /// Every member at the time of the entry who had not stopped receiving custom notifications.
     case willing
+    /// Every member who saw a private channel at the time of the entry, in its roster or only on its
+    /// allow list. The owner and the admins, who see every channel, are named beside it.
+    case viewers
     /// Nobody but the accounts named.
     case named
     /// Not yet decided: `all` or `subscribed`, whichever the member count says in the very step that
@@ -50,6 +53,7 @@ package struct Audience: Sendable, Hashable {
 //     all roster:77 -carol         who belongs to channel 77's roster, less carol
 //     subscribed +alice,bob        subscribers of the server, and alice and bob in any case
 //     willing                      members who have not stopped receiving custom notifications
+//     viewers channel:77 +olivia   who sees private channel 77, and olivia, the owner
 //     named +alice,bob             alice and bob
 extension Audience {
   package var text: String {
@@ -74,7 +78,7 @@ extension Audience {
     }
   }
 
-  private static let rules = [Rule.all, .subscribed, .willing, .named].map {
+  private static let rules = [Rule.all, .subscribed, .willing, .viewers, .named].map {
     (word: Array($0.rawValue.utf8), rule: $0)
   }
 

@@ -6,7 +6,7 @@ extension MemberRecord {
   /// even should they have become an admin since: of its entries they see nothing either.
   package func sees(_ channel: ChannelRecord, _ id: EntityID) -> Bool {
     if isBlocked(from: id) { return false }
-    return channel.type == .public || role != .member || isIn(id) || isAllowListed(in: id)
+    return channel.type == .public || role != .member || isIn(id) || isAllowed(in: id)
   }
 
   /// Whether the member is one of the channel's: by its roster, or because it is everyone's.
@@ -20,11 +20,11 @@ extension MemberRecord {
     standing.channels[channel]?.blocked.current != nil
   }
 
-  package func isAllowListed(in channel: EntityID) -> Bool {
-    channelRights[channel]?.isAllowListed ?? false
+  package func isAllowed(in channel: EntityID) -> Bool {
+    standing.channels[channel]?.allowed.current != nil
   }
 
   package func isMuted(in channel: EntityID, nowMilliseconds: Int64) -> Bool {
-    channelRights[channel]?.isMuted(nowMilliseconds: nowMilliseconds) ?? false
+    channelMutes[channel].map { $0 > nowMilliseconds } ?? false
   }
 }

@@ -5,22 +5,27 @@ package struct Standing: Sendable, Hashable {
     /// When the account stood in the channel's own roster. Empty for a channel of everyone's.
     package var belonging: Intervals
     package var subscription: Intervals
+    /// When it stood on the channel's allow list, and saw a private channel without being in it.
+    package var allowed: Intervals
     /// When it stood on the channel's block list, and nothing of the channel was for it.
     package var blocked: Intervals
 
     package init(
       belonging: Intervals = Intervals(), subscription: Intervals = Intervals(),
-      blocked: Intervals = Intervals()
+      allowed: Intervals = Intervals(), blocked: Intervals = Intervals()
     ) {
       self.belonging = belonging
       self.subscription = subscription
+      self.allowed = allowed
       self.blocked = blocked
     }
 
-    package var isEmpty: Bool { belonging.isEmpty && subscription.isEmpty && blocked.isEmpty }
+    package var isEmpty: Bool {
+      belonging.isEmpty && subscription.isEmpty && allowed.isEmpty && blocked.isEmpty
+    }
 
-    /// The subscription ends with the belonging: who comes back subscribes anew. Being blocked does not:
-    /// nobody gets rid of that by going and coming back.
+    /// The subscription ends with the belonging: who comes back subscribes anew. The lists do not: nobody
+    /// gets rid of being blocked by going and coming back.
     package mutating func leave(through id: MessageID) {
       belonging.close(through: id)
       subscription.close(through: id)
@@ -47,7 +52,7 @@ package struct Standing: Sendable, Hashable {
   /// The standing of an account that a space has never known.
   package static let stranger = Standing(belonging: Intervals())
 
-  /// Everything ends with the membership, in the channels too, but for being blocked.
+  /// Everything ends with the membership, in the channels too, but for being on their lists.
   package mutating func leave(through id: MessageID) {
     belonging.close(through: id)
     subscription.close(through: id)
@@ -62,6 +67,7 @@ package struct Standing: Sendable, Hashable {
     for id in channels.keys {
       channels[id]?.belonging.forget(before: floor)
       channels[id]?.subscription.forget(before: floor)
+      channels[id]?.allowed.forget(before: floor)
       channels[id]?.blocked.forget(before: floor)
     }
     channels = channels.filter { !$0.value.isEmpty }

@@ -52,8 +52,10 @@ extension Audience {
     if named.contains(account) { return .visible(because: .named) }
     if rule == .named { return .hidden(because: .notNamed) }
     let inChannel = channel.map { standing.channels[$0] ?? Standing.Channel() }
-    if channelHasRoster, let inChannel, !inChannel.belonging.contains(id) {
-      return .hidden(because: .notInChannel)
+    if channelHasRoster || rule == .viewers {
+      guard let inChannel,
+        inChannel.belonging.contains(id) || (rule == .viewers && inChannel.allowed.contains(id))
+      else { return .hidden(because: .notInChannel) }
     }
     if inChannel?.blocked.contains(id) == true { return .hidden(because: .blocked) }
     if rule == .willing, standing.stopped.contains(id) { return .hidden(because: .stopped) }

@@ -70,15 +70,17 @@ extension NotificationType {
   package struct ChannelScene: Sendable, Hashable {
     package var id: EntityID
     package var hasRoster: Bool
+    package var isPrivate: Bool
 
-    package init(_ id: EntityID, hasRoster: Bool) {
+    package init(_ id: EntityID, hasRoster: Bool, isPrivate: Bool = false) {
       self.id = id
       self.hasRoster = hasRoster
+      self.isPrivate = isPrivate
     }
   }
 
   /// The audience of one event of this type.
-  /// - Parameter happensToAll: every member is a party to it, or everyone in the channel.
+  /// - Parameter happensToAll: every member is a party to it, or everyone who sees the channel.
   package func audience(
     parties: [AccountID] = [], happensToAll: Bool = false, administrators: [AccountID] = [],
     actor: AccountID? = nil,
@@ -86,7 +88,7 @@ extension NotificationType {
   ) -> Audience {
     let rule: Audience.Rule =
       switch others {
-      case _ where happensToAll: .all
+      case _ where happensToAll: channel?.isPrivate == true ? .viewers : .all
       case .nobody, .administrators: .named
       case .members, .channel, .asSent: .byThreshold
       case .everyMember: .all
@@ -97,7 +99,7 @@ extension NotificationType {
     let named = (parties + (others == .administrators ? administrators : [])).withoutRepeats
     return Audience(
       rule, channel: isOfChannel ? channel?.id : nil,
-      channelHasRoster: isOfChannel && channel?.hasRoster == true,
+      channelHasRoster: isOfChannel && !happensToAll && channel?.hasRoster == true,
       named: named.filter { !leftOut.contains($0) }, except: rule == .named ? [] : leftOut.withoutRepeats)
   }
 

@@ -218,7 +218,8 @@ extension Draft {
   /// in their own; their `member` records must be among the needs.
   ///
   /// - Parameters:
-  ///   - happensToAll: every member is a party; in a channel, everyone who belongs to it.
+  ///   - happensToAll: every member is a party; of a channel, everyone who sees it, but for the owner and the
+  ///     admins where it is private: they are to be named.
   ///   - except: of the others, who does not receive it.
   package mutating func announce(
     _ type: NotificationType, attach: JSONValue? = nil, parties: [AccountID] = [],

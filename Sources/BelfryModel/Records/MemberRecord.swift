@@ -21,11 +21,11 @@ public enum MemberRole: String, Sendable, Codable, CaseIterable {
 /// Whatever a send has to know of its sender stands here, so that it is one record to read. What lists
 /// accounts of one kind (the muted, the allow-listed) is a table of its own, changed in the same commit.
 package struct MemberRecord: Sendable, Hashable {
-  /// What the account may do in one place: a group, or one channel.
+  /// What the account may do in a group.
   package struct Rights: Sendable, Hashable {
     /// Until when it cannot send, milliseconds since 1970.
     package var mutedUntilMilliseconds: Int64?
-    /// May send although all are muted; in a private channel: may see and join it without an invitation.
+    /// May send although all are muted.
     package var isAllowListed: Bool
 
     package init(mutedUntilMilliseconds: Int64? = nil, isAllowListed: Bool = false) {
@@ -41,7 +41,8 @@ package struct MemberRecord: Sendable, Hashable {
   package var role: MemberRole
   package var standing: Standing
   package var rights = Rights()
-  package var channelRights: [EntityID: Rights] = [:]
+  /// Until when it cannot send to a channel of the server, milliseconds since 1970.
+  package var channelMutes: [EntityID: Int64] = [:]
 
   package init(role: MemberRole, standing: Standing) {
     self.role = role
@@ -62,7 +63,8 @@ package struct MemberRecord: Sendable, Hashable {
 //     m 1763700000000-4096 d77/1763700000000-8192    subscribed to channel 77 since
 //     m 1763700000000-4096 b77/1763700000000-8192    blocked from channel 77 since
 //     m 1763700000000-4096 q/1763700600000           muted until then; q77/… in channel 77
-//     m 1763700000000-4096 w/1                       allow-listed; w77/… in channel 77
+//     m 1763700000000-4096 w/1                       on the allow list of the group
+//     m 1763700000000-4096 w77/1763700000000-8192    on the allow list of channel 77 since
 //
 // An interval is `<after>` or `<after>,<through>`; intervals of one kind are joined by `;`.
 extension MemberRecord {
@@ -70,13 +72,15 @@ extension MemberRecord {
     var words = [String(role.letter), standing.belonging.text]
     if !standing.subscription.isEmpty { words.append("s/" + standing.subscription.text) }
     if !standing.stopped.isEmpty { words.append("x/" + standing.stopped.text) }
-    words += rights.words(of: "")
+    if let until = rights.mutedUntilMilliseconds { words.append("q/\(until)") }
+    if rights.isAllowListed { words.append("w/1") }
     for (id, channel) in standing.channels.sorted(by: { $0.key < $1.key }) {
       if !channel.belonging.isEmpty { words.append("c\(id.text)/" + channel.belonging.text) }
       if !channel.subscription.isEmpty { words.append("d\(id.text)/" + channel.subscription.text) }
+      if !channel.allowed.isEmpty { words.append("w\(id.text)/" + channel.allowed.text) }
       if !channel.blocked.isEmpty { words.append("b\(id.text)/" + channel.blocked.text) }
     }
-    for (id, rights) in channelRights.sorted(by: { $0.key < $1.key }) { words += rights.words(of: id.text) }
+    for (id, until) in channelMutes.sorted(by: { $0.key < $1.key }) { words.append("q\(id.text)/\(until)") }
     return words.joined(separator: " ")
   }
 
@@ -102,10 +106,10 @@ extension MemberRecord {
     switch (kind, channel) {
     case ("q", _):
       guard let until = Int64(text) else { return false }
-      change(channel) { $0.mutedUntilMilliseconds = until }
+      if let channel { channelMutes[channel] = until } else { rights.mutedUntilMilliseconds = until }
       return true
-    case ("w", _):
-      change(channel) { $0.isAllowListed = true }
+    case ("w", nil):
+      rights.isAllowListed = true
       return text == "1"
     default:
       guard let intervals = Intervals(text: text) else { return false }
@@ -119,24 +123,11 @@ extension MemberRecord {
     case ("x", nil): standing.stopped = intervals
     case ("c", let id?): standing.channels[id, default: .init()].belonging = intervals
     case ("d", let id?): standing.channels[id, default: .init()].subscription = intervals
+    case ("w", let id?): standing.channels[id, default: .init()].allowed = intervals
     case ("b", let id?): standing.channels[id, default: .init()].blocked = intervals
     default: return false
     }
     return true
-  }
-
-  /// Changes the rights in a channel; nil: in the space itself. Rights that are none leave no trace.
-  package mutating func change(_ channel: EntityID?, _ body: (inout Rights) -> Void) {
-    guard let channel else { return body(&rights) }
-    var changed = channelRights[channel] ?? Rights()
-    body(&changed)
-    channelRights[channel] = changed == Rights() ? nil : changed
-  }
-}
-
-extension MemberRecord.Rights {
-  fileprivate func words(of channel: String) -> [String] {
-    (mutedUntilMilliseconds.map { ["q\(channel)/\($0)"] } ?? []) + (isAllowListed ? ["w\(channel)/1"] : [])
   }
 }
 

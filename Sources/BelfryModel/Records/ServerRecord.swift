@@ -109,6 +109,6 @@ extension ChannelRecord {
   }
 
   package func scene(_ id: EntityID) -> NotificationType.ChannelScene {
-    NotificationType.ChannelScene(id, hasRoster: hasRoster)
+    NotificationType.ChannelScene(id, hasRoster: hasRoster, isPrivate: type == .private)
   }
 }

@@ -37,8 +37,7 @@ struct SendPlace {
     guard !record.hasRoster || member.isIn(id) else {
       throw Refusal(.notMember, "you are not in channel \(id)")
     }
-    if let rights = member.channelRights[id], rights.isMuted(nowMilliseconds: nowMilliseconds) {
-      let until = rights.mutedUntilMilliseconds ?? nowMilliseconds
+    if let until = member.channelMutes[id], until > nowMilliseconds {
       throw Refusal(.muted, "you are muted in channel \(id) until \(until), in milliseconds since 1970")
     }
   }

@@ -87,10 +87,10 @@ extension Refusal {
 extension Draft<ServerRecord> {
   /// A channel appears to, or disappears from, all who see it (``MemberRecord/sees(_:_:)``).
   mutating func announceVisibility(of id: EntityID, _ channel: ChannelRecord, _ event: JSONValue) {
-    let isForAll = channel.type == .public
     announce(
-      Catalogue.channelVisibilityUpdate, attach: event, parties: isForAll ? [] : settings.administrators,
-      happensToAll: true, channel: .init(id, hasRoster: !isForAll && channel.hasRoster))
+      Catalogue.channelVisibilityUpdate, attach: event,
+      parties: channel.type == .public ? [] : settings.administrators, happensToAll: true,
+      channel: channel.scene(id))
   }
 
   /// Tells those of the accounts who with this commit begin to see the channel, or no longer do.

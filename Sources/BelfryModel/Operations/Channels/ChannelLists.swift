@@ -99,9 +99,9 @@ package struct ChangeChannelList: SpaceOperation {
     } else {
       draft.change(entry(of: account), to: nil)
     }
-    try draft.amend(account, seesOtherwise: list == .block) { member in
+    try draft.amend(account, seesOtherwise: true) { member in
       switch list {
-      case .allow: member.change(id) { $0.isAllowListed = adds }
+      case .allow: member.standing.channels[id, default: .init()].allowed.set(adds)
       case .block: member.standing.channels[id, default: .init()].blocked.set(adds)
       }
     }

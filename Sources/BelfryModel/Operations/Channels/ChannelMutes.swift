@@ -37,7 +37,7 @@ package struct MuteInChannel: SpaceOperation {
     for account in accounts {
       var member = try draft.knownMember(account, of: channel, id)
       try draft.requireRankAbove(member, to: "mute")
-      member.change(id) { $0.mutedUntilMilliseconds = end.expiresAtMilliseconds }
+      member.channelMutes[id] = end.expiresAtMilliseconds
       draft.set(member, for: account)
       try draft.put(.channelMute(of: account, in: id, of: space), end.text, atMost: Limits.accountsPerList)
     }
@@ -78,7 +78,7 @@ package struct UnmuteInChannel: SpaceOperation {
         record.isMuted(in: id, nowMilliseconds: draft.nowMilliseconds)
       else { continue }
       try draft.requireRankAbove(record, to: "unmute")
-      try draft.amend(account) { $0.change(id) { $0.mutedUntilMilliseconds = nil } }
+      try draft.amend(account) { $0.channelMutes[id] = nil }
       draft.change(.channelMute(of: account, in: id, of: space), to: nil)
       unmuted.append(account)
     }
