@@ -12,7 +12,9 @@ struct GroupInvariantTests {
     for step in 0..<120 {
       let operation = world.operation()
       do throws(Refusal) { try world.desk.carryOut(operation) } catch {}
-      try world.check("step \(step), \(operation), seed \(seed)")
+      let broken = try world.broken()
+      #expect(broken.isEmpty, "step \(step), \(operation), seed \(seed)")
+      if !broken.isEmpty { return }
     }
   }
 
@@ -138,7 +140,8 @@ private struct GroupWorld {
 
   // MARK: What must hold
 
-  func check(_ place: String) throws {
+  /// In words, what does not hold.
+  func broken() throws -> [String] {
     let group = try #require(desk.group)
     let now = desk.nowMilliseconds
     var members: [AccountID: MemberRecord] = [:]
@@ -146,27 +149,28 @@ private struct GroupWorld {
     func those(_ isOne: (MemberRecord) -> Bool) -> Set<AccountID> {
       Set(members.filter { isOne($0.value) }.keys)
     }
-
-    #expect(members.count <= group.maxMembers, "\(place)")
-    #expect(those { $0.role == .owner } == [group.owner], "\(place)")
-    #expect(those { $0.role == .admin } == Set(group.admins), "\(place)")
-    #expect(group.admins.count == Set(group.admins).count, "\(place)")
-    #expect(those { $0.standing.belonging.current != nil } == Set(members.keys), "\(place)")
-    #expect(those { $0.standing.stopped.current != nil && $0.role != .member }.isEmpty, "\(place)")
-    #expect(those { $0.role == .owner && $0.rights.isMuted(nowMilliseconds: now) }.isEmpty, "\(place)")
-    #expect(those { $0.rights.isAllowListed } == desk.accounts(in: .allowed), "\(place)")
     let silent = members.filter { $0.value.rights.isMuted(nowMilliseconds: now) }
-    #expect(silent.compactMapValues(\.rights.mutedUntilMilliseconds) == muted(now), "\(place)")
-
     let blocked = desk.accounts(in: .banned)
-    #expect(blocked.isDisjoint(with: members.keys), "\(place)")
-    #expect(desk.accounts(in: .former).isDisjoint(with: members.keys), "\(place)")
-    #expect(desk.accounts(in: .profiles).isSubset(of: members.keys), "\(place)")
-    for account in blocked.union(members.keys) {
-      for request in [GroupDesk.invitation(account), GroupDesk.application(account)] {
-        #expect(desk.texts[.request(request, of: Self.space)] == nil, "\(place)")
-      }
-    }
+    let rules = [
+      "no more members than it holds": members.count <= group.maxMembers,
+      "one owner": those { $0.role == .owner } == [group.owner],
+      "the admins agree": those { $0.role == .admin } == Set(group.admins),
+      "each admin once": group.admins.count == Set(group.admins).count,
+      "members belong": those { $0.standing.belonging.current != nil } == Set(members.keys),
+      "members are not former": desk.accounts(in: .former).isDisjoint(with: members.keys),
+      "who runs it receives": those { $0.standing.stopped.current != nil && $0.role != .member }.isEmpty,
+      "the owner is not muted": silent[group.owner] == nil,
+      "the muted agree": silent.compactMapValues(\.rights.mutedUntilMilliseconds) == muted(now),
+      "the allowed agree": those { $0.rights.isAllowListed } == desk.accounts(in: .allowed),
+      "nobody blocked is in": blocked.isDisjoint(with: members.keys),
+      "profiles are members'": desk.accounts(in: .profiles).isSubset(of: members.keys),
+      "nobody waits in vain": blocked.union(members.keys).allSatisfy { account in
+        [GroupDesk.invitation(account), GroupDesk.application(account)].allSatisfy {
+          desk.texts[.request($0, of: Self.space)] == nil
+        }
+      },
+    ]
+    return rules.filter { !$0.value }.map(\.key).sorted()
   }
 
   /// Until when the muted are muted, as the table has it.

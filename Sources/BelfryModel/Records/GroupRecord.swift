@@ -1,5 +1,5 @@
 /// A group's settings.
-package struct GroupRecord: SpaceRecord {
+package struct GroupRecord: AdministeredRecord {
   package static let kind = SpaceKind.group
 
   package var name: String

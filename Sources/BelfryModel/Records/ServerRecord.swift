@@ -1,5 +1,5 @@
 /// A server's settings.
-package struct ServerRecord: SpaceRecord {
+package struct ServerRecord: AdministeredRecord {
   package static let kind = SpaceKind.server
 
   package var name: String

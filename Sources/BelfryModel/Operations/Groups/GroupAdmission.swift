@@ -3,8 +3,7 @@
 extension GroupRecord {
   /// What must be read of an account that may come in.
   static func admissionNeeds(_ account: AccountID, _ space: SpaceID) -> [RecordAddress] {
-    [.member(account, of: space), .former(account, of: space), .banned(account, from: space)]
-      + requests(of: account, in: space)
+    space.entering(account) + requests(of: account, in: space)
   }
 
   /// What an account may have waiting for an answer.

@@ -27,8 +27,8 @@ package struct HandOverGroup: SpaceOperation {
     _ = try draft.knownMember(account, field: "accid")
     let owner = draft.settings.owner
     guard account != owner else { return }
-    try draft.setRole(.member, of: owner)
-    try draft.setRole(.owner, of: account)
+    _ = try draft.give(.member, to: owner)
+    _ = try draft.give(.owner, to: account)
     draft.announce(
       Catalogue.groupOwnerChanged,
       attach: ["oldOwner": .string(owner.text), "newOwner": .string(account.text)])
@@ -58,15 +58,8 @@ package struct SetGroupAdmin: SpaceOperation {
   package var concerns: [RecordAddress] { [.member(account, of: space)] }
 
   package func carryOut(_ draft: inout Draft<GroupRecord>) throws(Refusal) {
-    let member = try draft.knownMember(account, field: "accid")
-    guard member.role != .owner else {
-      throw Refusal(.forbidden, "the owner is more than an admin", field: "accid")
-    }
-    guard (member.role == .admin) != isAdmin else { return }
-    guard !isAdmin || draft.settings.admins.count < Limits.adminsPerSpace else {
-      throw Refusal(.tooMany, "a group has at most \(Limits.adminsPerSpace) admins")
-    }
-    try draft.setRole(isAdmin ? .admin : .member, of: account)
+    try draft.requireNotOwner(account)
+    guard try draft.give(isAdmin ? .admin : .member, to: account) else { return }
     draft.announce(
       isAdmin ? Catalogue.groupAdminAdded : Catalogue.groupAdminRemoved,
       attach: ["accid": .string(account.text)], parties: [account])
@@ -74,19 +67,18 @@ package struct SetGroupAdmin: SpaceOperation {
 }
 
 extension Draft<GroupRecord> {
-  /// The record and the settings say the same. Who runs the group hears everything in it, and its owner is
+  /// Gives whether the role was another before. Who runs the group hears everything in it, and its owner is
   /// muted by nobody.
-  fileprivate mutating func setRole(_ role: MemberRole, of account: AccountID) throws(Refusal) {
-    var member = try knownMember(account, field: "accid")
-    member.role = role
+  fileprivate mutating func give(_ role: MemberRole, to account: AccountID) throws(Refusal) -> Bool {
+    guard try assign(role, to: account) else { return false }
+    let before = try knownMember(account, field: "accid")
+    var member = before
     if role != .member { member.standing.stopped.set(false) }
     if role == .owner, member.rights.mutedUntilMilliseconds != nil {
       member.rights.mutedUntilMilliseconds = nil
       change(.muted(account, in: space), to: nil)
     }
-    set(member, for: account, seesOtherwise: true)
-    settings.admins.removeAll { $0 == account }
-    if role == .admin { settings.admins.append(account) }
-    if role == .owner { settings.owner = account }
+    set(member, for: account, seesOtherwise: member.standing != before.standing)
+    return true
   }
 }

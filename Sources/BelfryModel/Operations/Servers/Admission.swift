@@ -8,7 +8,7 @@ package struct Admission: Sendable, Hashable {
 }
 
 extension SpaceID {
-  /// What is to be read of whoever may enter this server. Its roster is to be counted, too.
+  /// What is to be read of whoever may enter this space. Its roster is to be counted, too.
   func entering(_ account: AccountID) -> [RecordAddress] {
     [.member(account, of: self), .former(account, of: self), .banned(account, from: self)]
   }

@@ -20,10 +20,7 @@ package struct SetAdmin: SpaceOperation {
   package var concerns: [RecordAddress] { space.speaking(of: account) }
 
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
-    let member = try draft.knownMember(account, field: "accid")
-    guard member.role != .owner else {
-      throw Refusal(.forbidden, "the owner is no admin; hand the server over first", field: "accid")
-    }
+    try draft.requireNotOwner(account)
     try draft.give(isAdmin ? .admin : .member, to: account)
   }
 }
@@ -53,26 +50,14 @@ package struct HandOverServer: SpaceOperation {
     _ = try draft.knownMember(account, field: "accid")
     let former = draft.settings.owner
     guard account != former else { return }
-    draft.settings.owner = account
     try draft.give(.member, to: former)
     try draft.give(.owner, to: account)
   }
 }
 
 extension Draft<ServerRecord> {
-  /// The one place where somebody's role changes: the roster and the settings say the same of it.
   fileprivate mutating func give(_ role: MemberRole, to account: AccountID) throws(Refusal) {
-    var member = try knownMember(account, field: "accid")
-    guard member.role != role else { return }
-    settings.admins.removeAll { $0 == account }
-    if role == .admin {
-      guard settings.admins.count < Limits.adminsPerSpace else {
-        throw Refusal(.tooMany, "a server has at most \(Limits.adminsPerSpace) admins")
-      }
-      settings.admins.append(account)
-    }
-    member.role = role
-    set(member, for: account)
+    guard try assign(role, to: account) else { return }
     let profile = try records.profile(account, in: space)
     announce(
       Catalogue.serverMemberUpdate, attach: ["memberInfo": profile.info(account, role)], parties: [account])

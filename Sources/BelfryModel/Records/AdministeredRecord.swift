@@ -1,0 +1,32 @@
+/// What the settings of servers and groups have in common: an owner, who may become another, and admins.
+package protocol AdministeredRecord: SpaceRecord {
+  var owner: AccountID { get set }
+  var admins: [AccountID] { get set }
+}
+
+extension Draft where Record: AdministeredRecord {
+  /// The one place where somebody's role changes: the roster and the settings say the same of it. Gives
+  /// whether it was another before.
+  mutating func assign(_ role: MemberRole, to account: AccountID) throws(Refusal) -> Bool {
+    var member = try knownMember(account, field: "accid")
+    guard member.role != role else { return false }
+    settings.admins.removeAll { $0 == account }
+    if role == .admin {
+      guard settings.admins.count < Limits.adminsPerSpace else {
+        throw Refusal(.tooMany, "a \(Record.kind) has at most \(Limits.adminsPerSpace) admins")
+      }
+      settings.admins.append(account)
+    }
+    if role == .owner { settings.owner = account }
+    member.role = role
+    set(member, for: account)
+    return true
+  }
+
+  /// Whoever owns the space can be made nothing else: it would be nobody's.
+  func requireNotOwner(_ account: AccountID) throws(Refusal) {
+    guard try knownMember(account, field: "accid").role != .owner else {
+      throw Refusal(.forbidden, "the owner is no admin; hand the \(Record.kind) over first", field: "accid")
+    }
+  }
+}
