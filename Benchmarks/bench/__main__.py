@@ -19,7 +19,9 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/bench", description="Measures Belfry beside its peers.")
     parser.add_argument("--quick", action="store_true", help="about two minutes: short rounds, smaller sets")
     parser.add_argument("--only", metavar="NAME", choices=[*ALL], help="one comparison: " + ", ".join(ALL))
-    parser.add_argument("--soak", action="store_true", help="ten minutes of coming and going, and nothing else")
+    parser.add_argument(
+        "--soak", action="store_true", help="ten minutes of coming and going, and nothing else"
+    )
     parser.add_argument("--rounds", type=int, default=5, help="rounds of each figure, 5 otherwise")
     parser.add_argument("--seconds", type=float, help="of a round")
     parser.add_argument("--belfry", type=Path, required=True, help=argparse.SUPPRESS)
@@ -39,7 +41,7 @@ def make_run(given: argparse.Namespace) -> Run:
         server_core=server_core,
         generator_core=generator_core,
         rounds=given.rounds,
-        seconds=given.seconds or (0.4 if given.quick else 1.5),
+        seconds=given.seconds or (0.3 if given.quick else 1.5),
         is_quick=given.quick,
         descriptors=machine.raise_descriptor_limit(),
     )

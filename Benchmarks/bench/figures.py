@@ -81,7 +81,9 @@ class Results:
         return self.per("generator_seconds", "seconds", 100)
 
 
-def alternate(run: Run, contenders: dict[str, Callable[[], dict]], rounds: int | None = None) -> dict[str, Results]:
+def alternate(
+    run: Run, contenders: dict[str, Callable[[], dict]], rounds: int | None = None
+) -> dict[str, Results]:
     """Each in turn, then each again: what the machine does meanwhile meets all of them."""
     results: dict[str, list[dict]] = {name: [] for name in contenders}
     for _ in range(rounds or run.rounds):

@@ -93,6 +93,7 @@ class Soak:
     def stop(self) -> None:
         self.process.stop()
 
+
 def folder_of(run: Run) -> Path:
     folder = run.folder / "words"
     folder.mkdir(exist_ok=True)

@@ -76,7 +76,10 @@ def _versions(repository: Path) -> list[str]:
     commit = _first_line(["git", "-C", str(repository), "describe", "--always", "--dirty"])
     mosquitto = _first_line([program("mosquitto"), "-h"]).split()[-1]
     return [
-        f"Belfry {commit}", f"redis-server {redis}", f"nats-server {nats}", f"mosquitto {mosquitto}",
+        f"Belfry {commit}",
+        f"redis-server {redis}",
+        f"nats-server {nats}",
+        f"mosquitto {mosquitto}",
         f"libmicrohttpd {http}",
     ]
 

@@ -31,7 +31,9 @@ def nats(run: Run, *, jetstream: bool = False) -> Peer:
     if jetstream:
         text += f'jetstream {{ store_dir: "{folder}/store" }}\n'
     (folder / "nats.conf").write_text(text)
-    return Peer(run, "nats-server", [machine.program("nats-server"), "-c", f"{folder}/nats.conf"], port, folder)
+    return Peer(
+        run, "nats-server", [machine.program("nats-server"), "-c", f"{folder}/nats.conf"], port, folder
+    )
 
 
 def mosquitto(run: Run, *, persistence: bool = False) -> Peer:

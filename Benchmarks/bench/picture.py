@@ -30,7 +30,10 @@ def draw(charts: list[Chart]) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
         ' font-family="system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif" font-size="12">\n'
         # A ground of its own: the page around it may be dark.
-        f'<rect width="{WIDTH}" height="{height}" rx="8" fill="#ffffff"/>\n' + "".join(parts) + legend + "</svg>\n"
+        f'<rect width="{WIDTH}" height="{height}" rx="8" fill="#ffffff"/>\n'
+        + "".join(parts)
+        + legend
+        + "</svg>\n"
     )
 
 
@@ -67,15 +70,30 @@ def _bar(bar: Bar, left: int, top: int, scale: float) -> str:
 
 def _legend(top: int) -> str:
     parts, left = [], MARGIN
-    for kind, name in (("belfry", "Belfry"), ("peer", "peer"), ("floor", "floor: does nothing but the input and output")):
-        parts.append(f'<rect x="{left}" y="{top - 9}" width="10" height="10" rx="2" fill="{COLOURS[kind]}"/>\n')
+    for kind, name in (
+        ("belfry", "Belfry"),
+        ("peer", "peer"),
+        ("floor", "floor: does nothing but the input and output"),
+    ):
+        parts.append(
+            f'<rect x="{left}" y="{top - 9}" width="10" height="10" rx="2" fill="{COLOURS[kind]}"/>\n'
+        )
         parts.append(_text(left + 15, top, name, colour=FAINT))
         left += 34 + int(6.3 * len(name))
     parts.append(_text(left, top, "lines: lowest and highest round", colour=FAINT))
     return "".join(parts)
 
 
-def _text(x: float, y: float, text: str, *, size: int = 12, weight: int = 400, colour: str = INK, anchor: str = "start") -> str:
+def _text(
+    x: float,
+    y: float,
+    text: str,
+    *,
+    size: int = 12,
+    weight: int = 400,
+    colour: str = INK,
+    anchor: str = "start",
+) -> str:
     return (
         f'<text x="{x:.1f}" y="{y}" font-size="{size}" font-weight="{weight}" fill="{colour}"'
         f' text-anchor="{anchor}">{escape(text)}</text>\n'

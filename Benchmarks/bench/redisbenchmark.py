@@ -12,7 +12,9 @@ from .setting import Run
 PIPELINE, CLIENTS = 16, 4
 
 
-def measure(run: Run, where: list[str], processes: list[int], words: list[str | bytes], requests: int) -> dict:
+def measure(
+    run: Run, where: list[str], processes: list[int], words: list[str | bytes], requests: int
+) -> dict:
     """`__rand_int__` in the words becomes another number each time."""
     start, spent = time.monotonic(), machine.spent_seconds(processes)
     done = subprocess.run(

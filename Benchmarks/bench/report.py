@@ -12,7 +12,9 @@ def table(columns: list[str], rows: list[list[str]]) -> str:
     """Markdown, padded so that it can be read as it is."""
     lines = [columns, *rows]
     widths = [max(len(line[at]) for line in lines) for at in range(len(columns))]
-    texts = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |" for line in lines]
+    texts = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |" for line in lines
+    ]
     return "\n".join([texts[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *texts[1:]])
 
 
@@ -30,7 +32,13 @@ class Report:
 
     def summary(self) -> str:
         rows = [
-            [str(one.number), one.what, one.limit_text, one.figure_text, "met" if one.is_met else "**missed**"]
+            [
+                str(one.number),
+                one.what,
+                one.limit_text,
+                one.figure_text,
+                "met" if one.is_met else "**missed**",
+            ]
             for one in self.targets
         ]
         missed = sum(not one.is_met for one in self.targets)

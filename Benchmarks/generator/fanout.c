@@ -42,10 +42,10 @@ static struct {
 } round_done;
 
 static void on_delivery(struct consumer *consumer, uint64_t number) {
+  (void)consumer;
   struct flight *flight = &flights[number % FLIGHTS];
   // Left over from before, such as a persistent session's: not of this run.
   if (flight->number != number || !flight->missing) return;
-  (void)consumer;
   round_done.deliveries++;
   if (--flight->missing) return;
   latencies_add(&round_done.latencies, now() - flight->started);

@@ -61,7 +61,9 @@ def belfry(run: Run, broker: Broker | None = None, consumers: int = CONSUMERS) -
     )
 
 
-def _peer(run: Run, server, name: str, greetings: list[bytes], ready: str | bytes, template, **settings) -> Contender:
+def _peer(
+    run: Run, server, name: str, greetings: list[bytes], ready: str | bytes, template, **settings
+) -> Contender:
     folder = folder_of(run)
     return Contender(
         FanOut(
@@ -92,9 +94,7 @@ def _redis(run: Run) -> Contender:
 def _nats(run: Run) -> Contender:
     hello = words.write(folder_of(run) / "hello-nats", words.NATS_CONNECT)
     greetings = [words.nats_subscribe("n").encode()]
-    return _peer(
-        run, nats(run), "nats", greetings, "PONG", words.nats_publish("n"), publisher_greeting=hello
-    )
+    return _peer(run, nats(run), "nats", greetings, "PONG", words.nats_publish("n"), publisher_greeting=hello)
 
 
 def _mosquitto(run: Run, quality: int) -> Contender:
@@ -146,12 +146,20 @@ def _section(results: dict[str, Results], window: int, bytes_each: int) -> Secti
     section = Section(
         title=f"Fan-out to {CONSUMERS:,} consumers, {in_flight} in flight",
         what=(
-            f"A {words.PAYLOAD_BYTES}-byte payload to {CONSUMERS:,} connected consumers; "
-            + ("the next one is sent when the last consumer has it." if window == 1 else
-               "the next one is sent when the last consumer has one of the sixteen on their way.")
-            + f" Latency: from sending to the last consumer's socket. Belfry's event has {bytes_each} bytes."
+            f"A {words.PAYLOAD_BYTES}-byte payload to {CONSUMERS:,} connected consumers; the next one is sent when the"
+            f" last consumer has {'it' if window == 1 else 'one of the sixteen on their way'}."
+            f" Latency: from sending to the last consumer's socket. Belfry's event has {bytes_each} bytes."
         ),
-        columns=["", "CPU, µs a delivery", "deliveries/s", "p50, ms", "p99, ms", "server core, %", "promise"],
+        columns=[
+            "",
+            "CPU, µs a delivery",
+            "deliveries/s",
+            "p50, ms",
+            "p99, ms",
+            "server core, %",
+            "generator, %",
+            "promise",
+        ],
     )
     for name, found in results.items():
         section.row(
@@ -161,11 +169,14 @@ def _section(results: dict[str, Results], window: int, bytes_each: int) -> Secti
             found.scaled("p50", 1e-3),
             found.scaled("p99", 1e-3),
             found.server_load,
+            found.generator_load,
             PROMISES[name],
         )
     _add_targets(section, results, window)
     cost_bars = [Bar(name, found.cost("deliveries"), _kind(name)) for name, found in results.items()]
-    section.charts.append(Chart(f"Fan-out to {CONSUMERS:,}, {in_flight} in flight", "µs of CPU a delivery", cost_bars))
+    section.charts.append(
+        Chart(f"Fan-out to {CONSUMERS:,}, {in_flight} in flight", "µs of CPU a delivery", cost_bars)
+    )
     return section
 
 

@@ -103,7 +103,10 @@ def _section(run: Run, results: dict[str, Results]) -> Section:
     for name, found in results.items():
         label = f"{INBOXES:,} inboxes" if name == "inboxes" else name
         section.row(
-            label, found.cost("numbers"), found.per("redis_seconds", "all_numbers", 1e6), found.rate("numbers")
+            label,
+            found.cost("numbers"),
+            found.per("redis_seconds", "all_numbers", 1e6),
+            found.rate("numbers"),
         )
     small, *others = [_name(size) for size in sizes(run)]
     for name in others:

@@ -25,9 +25,20 @@ def measure(run: Run) -> list[Section]:
             " rate, divided by the part of the cores that the generator left. Posting over 64 connections, and"
             " fan-out to 1,000 consumers with sixteen in flight."
         ),
-        columns=["", "a second", "without the generator", "gain", "CPU, µs each", "server cores", "generator's"],
+        columns=[
+            "",
+            "a second",
+            "without the generator",
+            "gain",
+            "CPU, µs each",
+            "server cores",
+            "generator's",
+        ],
     )
-    for name, results, unit in (("posting", _posting(run, brokers), "answers"), ("deliveries", _fanout(run, brokers), "deliveries")):
+    for name, results, unit in (
+        ("posting", _posting(run, brokers), "answers"),
+        ("deliveries", _fanout(run, brokers), "deliveries"),
+    ):
         _add_rows(section, name, results, unit)
     return [section]
 

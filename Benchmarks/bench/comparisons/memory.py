@@ -42,7 +42,9 @@ def _consumers(run: Run) -> Section:
             Figure((found["rest"] / 2**20,)),
         )
         each = Figure((found["broker"] / count / 1024,))
-        section.targets.append(Target(7, f"broker's memory per idle consumer, {count:,}", each, 10, unit="KiB"))
+        section.targets.append(
+            Target(7, f"broker's memory per idle consumer, {count:,}", each, 10, unit="KiB")
+        )
     if run.descriptors < 25_000 + SPARE_DESCRIPTORS:
         section.notes.append(
             f"This machine allows a process {run.descriptors:,} descriptors, and each consumer is one: more of them"
@@ -62,9 +64,7 @@ def _hold(run: Run, count: int) -> dict:
         first.new_server(accounts[start : start + ACCOUNTS_PER_SERVER])
     before = sum(machine.resident_bytes(broker.process.id) for broker in brokers)
     redis_before = first.redis.info("used_memory")
-    held = [
-        _hold_on(run, broker, accounts[at :: len(brokers)]) for at, broker in enumerate(brokers)
-    ]
+    held = [_hold_on(run, broker, accounts[at :: len(brokers)]) for at, broker in enumerate(brokers)]
     if any(one.found["lost"] for one in held):
         raise SystemExit("bench: idle consumers were lost")
     after = sum(machine.resident_bytes(broker.process.id) for broker in brokers)
@@ -121,10 +121,10 @@ def _stored(run: Run) -> Section:
     sent = _fill_log(run, broker)
     log = _only(redis, f"belfry:*:log:server:{sent}")
     entry = _usage(redis, log) / redis.call("XLEN", log)
-    dedupe = max(
-        _usage(redis, key) / redis.call("HLEN", key) for key in _largest(redis, "belfry:*:dedupe:*")
+    dedupe = max(_usage(redis, key) / redis.call("HLEN", key) for key in _largest(redis, "belfry:*:dedupe:*"))
+    body, rendered = _bare(plain.client, "x" * words.PAYLOAD_BYTES), _bare(
+        plain.client, _stored_text(redis, log)
     )
-    body, rendered = _bare(plain.client, "x" * words.PAYLOAD_BYTES), _bare(plain.client, _stored_text(redis, log))
     broker.stop()
     plain.stop()
     return _stored_section(
@@ -165,7 +165,13 @@ def _fill_log(run: Run, broker: Broker) -> str:
     next_number = 1
     while next_number <= (SENDS // 10 if run.is_quick else SENDS):
         found = exchange(
-            run, port=broker.port, connections=4, template=template, answers="http", first=next_number, seconds=0.5
+            run,
+            port=broker.port,
+            connections=4,
+            template=template,
+            answers="http",
+            first=next_number,
+            seconds=0.5,
         )
         next_number = found["next"]
     return server
@@ -177,7 +183,7 @@ def _largest(redis: Client, pattern: str) -> list[bytes]:
 
 
 def _stored_text(redis: Client, log: bytes) -> bytes:
-    (_, fields), = redis.call("XREVRANGE", log, "+", "-", "COUNT", 1)
+    ((_, fields),) = redis.call("XREVRANGE", log, "+", "-", "COUNT", 1)
     return dict(zip(fields[::2], fields[1::2]))[b"notification"]
 
 
@@ -203,5 +209,7 @@ def _stored_section(sizes: dict[str, float], members: int) -> Section:
     for name, size in sizes.items():
         section.row(name, Figure((size,)))
         if name in LIMITS:
-            section.targets.append(Target(7, f"Redis's memory: {name}", Figure((size,)), LIMITS[name], unit="bytes"))
+            section.targets.append(
+                Target(7, f"Redis's memory: {name}", Figure((size,)), LIMITS[name], unit="bytes")
+            )
     return section

@@ -86,7 +86,13 @@ def _to_jetstream(run: Run, server: Peer, window: int, first: int) -> Sender:
 
 def _floor_sender(run: Run, server: Peer, template: str) -> Sender:
     return Sender(
-        run, server.processes, "floor-201", template, port=server.port, connections=CONNECTIONS, answers="http"
+        run,
+        server.processes,
+        "floor-201",
+        template,
+        port=server.port,
+        connections=CONNECTIONS,
+        answers="http",
     )
 
 
@@ -143,14 +149,29 @@ def _posting(results: dict[str, Results]) -> Section:
             " each sends its next request when it has its answer. Beside it a daemon on the same HTTP library"
             " that reads the same requests and answers 201."
         ),
-        columns=["", "sends/s", "CPU, µs a send", "p50, ms", "p99, ms", "server core, %", "generator, %", "promise"],
+        columns=[
+            "",
+            "sends/s",
+            "CPU, µs a send",
+            "p50, ms",
+            "p99, ms",
+            "server core, %",
+            "generator, %",
+            "promise",
+        ],
     )
     for name, promise in {APP: DURABLE, USER: DURABLE + "; the sender's membership", FLOOR: "none"}.items():
         _add_row(section, name, results[name], "answers", promise)
     rates = {name: results[name].rate("answers") for name in (APP, USER, FLOOR)}
     for name, who in ((APP, "a back end's token"), (USER, "a user's token")):
         section.targets.append(
-            Target(4, f"posting rate beside the daemon that answers 201, {who}", rates[name] / rates[FLOOR], 0.5, False)
+            Target(
+                4,
+                f"posting rate beside the daemon that answers 201, {who}",
+                rates[name] / rates[FLOOR],
+                0.5,
+                False,
+            )
         )
     bars = [Bar(name, rate, "floor" if name == FLOOR else "belfry") for name, rate in rates.items()]
     section.charts.append(Chart("Posting over 64 connections", "sends a second", bars, less_is_better=False))
@@ -167,7 +188,16 @@ def _batches(results: dict[str, Results]) -> Section:
             " of the same notification, and the function call by which Belfry appends one"
             f" (pipelines of {redisbenchmark.PIPELINE}, {redisbenchmark.CLIENTS} connections)."
         ),
-        columns=["", "sends/s", "CPU, µs a send", "p50, ms", "p99, ms", "server core, %", "generator, %", "promise"],
+        columns=[
+            "",
+            "sends/s",
+            "CPU, µs a send",
+            "p50, ms",
+            "p99, ms",
+            "server core, %",
+            "generator, %",
+            "promise",
+        ],
     )
     stream = "file storage, fsync every 2 minutes (the default of this version); deduplicated for an hour; no token"
     rows = {BATCHES: DURABLE, MANY: stream, BELFRY_ONE: DURABLE, ONE: stream}

@@ -79,6 +79,13 @@ def _section(results: Results) -> Section:
         results.server_load,
     )
     section.targets.append(
-        Target(8, "items marked as read a second", results.rate("items"), 50_000, is_ceiling=False, unit="items/s")
+        Target(
+            8,
+            "items marked as read a second",
+            results.rate("items"),
+            50_000,
+            is_ceiling=False,
+            unit="items/s",
+        )
     )
     return section

@@ -55,7 +55,9 @@ def _unread(run: Run) -> Section:
 
 def send_numbered(broker: Broker, server: str, count: int, first: int = 1) -> None:
     lines = [
-        words.notification(server, "n").replace(words.NEXT, f"{number:010}").replace(words.SAME, f"{number:010}")
+        words.notification(server, "n")
+        .replace(words.NEXT, f"{number:010}")
+        .replace(words.SAME, f"{number:010}")
         for number in range(first, first + count)
     ]
     answer = broker.call("POST", "/v1/notifications/batch", "\n".join(lines).encode())
@@ -65,7 +67,9 @@ def send_numbered(broker: Broker, server: str, count: int, first: int = 1) -> No
 
 def _mark_all_read(broker: Broker, account: str) -> None:
     """What it is told besides: that the servers are there."""
-    while notifications := broker.call("GET", "/v1/notifications?limit=500", account=account)["notifications"]:
+    while notifications := broker.call("GET", "/v1/notifications?limit=500", account=account)[
+        "notifications"
+    ]:
         upTo = notifications[-1]["messageServerId"]
         broker.call("POST", "/v1/notifications/read", {"upTo": upTo}, account=account)
 
@@ -113,7 +117,9 @@ def _unread_section(results: dict[str, Results]) -> Section:
         Target(6, "entries per second beside XRANGE", rates["pages"] / rates["ranges"], 0.5, is_ceiling=False)
     )
     bars = [Bar(names["pages"], rates["pages"], "belfry"), Bar(names["ranges"], rates["ranges"], "floor")]
-    section.charts.append(Chart(f"Reading {UNREAD:,} unread from {SPACES} servers", "entries a second", bars, False))
+    section.charts.append(
+        Chart(f"Reading {UNREAD:,} unread from {SPACES} servers", "entries a second", bars, False)
+    )
     return section
 
 
@@ -183,7 +189,14 @@ def _return_section(count: int, results: Results) -> Section:
             f" {RETURNS} rounds. Commands: as Redis counts them, those inside functions and between brokers included."
         ),
         columns=[
-            "", "all served, s", "p50, s", "p99, s", "CPU, µs each", "Redis commands each", "lost", "not exactly once",
+            "",
+            "all served, s",
+            "p50, s",
+            "p99, s",
+            "CPU, µs each",
+            "Redis commands each",
+            "lost",
+            "not exactly once",
         ],
     )
     section.row(
@@ -197,7 +210,13 @@ def _return_section(count: int, results: Results) -> Section:
         results["wrong"],
     )
     section.targets += [
-        Target(6, f"{count:,} reconnect: lost, or not served exactly once", results["lost"] + results["wrong"], 0, unit=""),
+        Target(
+            6,
+            f"{count:,} reconnect: lost, or not served exactly once",
+            results["lost"] + results["wrong"],
+            0,
+            unit="",
+        ),
         Target(6, f"{count:,} reconnect: the last one is served after", results["seconds"], 30, unit="s"),
     ]
     return section

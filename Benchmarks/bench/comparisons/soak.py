@@ -64,7 +64,15 @@ def _section(run: Run, maximum: float, reports: list[dict]) -> Section:
             f" the entries of {KEPT_SECONDS} seconds and remembers sends for a minute, so that what is stored stops"
             " growing early."
         ),
-        columns=["minute", "deliveries/s", "p50, ms", "p99, ms", "CPU, µs a delivery", "broker, MiB", "Redis, MiB"],
+        columns=[
+            "minute",
+            "deliveries/s",
+            "p50, ms",
+            "p99, ms",
+            "CPU, µs a delivery",
+            "broker, MiB",
+            "Redis, MiB",
+        ],
     )
     six = 6  # reports a minute
     minutes = [during[at : at + six] for at in range(0, len(during), six)]
@@ -91,7 +99,9 @@ def _section(run: Run, maximum: float, reports: list[dict]) -> Section:
         ("p99", "latency, p99", 1.5),
     ):
         early, late = (_median(part, name) for part in (during[third : 2 * third], during[-third:]))
-        section.targets.append(Target(10, f"soak: {what}, last third beside the middle one", late / early, limit))
+        section.targets.append(
+            Target(10, f"soak: {what}, last third beside the middle one", late / early, limit)
+        )
     return section
 
 
