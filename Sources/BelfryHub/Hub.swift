@@ -101,8 +101,9 @@ package final class Hub {
       arrive(.amended, entry, EventText.updated(entry), in: active)
     case .read(let echo):
       let text = echo.upTo.map { EventText.read(upTo: $0) } ?? EventText.read(echo.items)
-      let entry = LogEntry(id: .zero, audience: Audience(.all), contentJSON: "{}")
-      arrive(.read(echo), entry, text, in: active)
+      arrive(.read(echo), .nothing, text, in: active)
+    case .device(let echo):
+      if let text = EventText.device(echo) { arrive(.device(echo), .nothing, text, in: active) }
     case .standings(let accounts):
       let changed = Set(accounts)
       for session in active.sessions where changed.contains(session.account) { session.becomeStale() }
@@ -192,6 +193,11 @@ package final class Hub {
   }
 
   func count(_ change: (inout HubStatistics) -> Void) { change(&statistics) }
+}
+
+extension LogEntry {
+  /// In the place of the entry, of what is about none.
+  fileprivate static let nothing = LogEntry(id: .zero, audience: Audience(.all), contentJSON: "{}")
 }
 
 /// What the hub has done since it began, and what it holds.

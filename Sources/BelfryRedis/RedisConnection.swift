@@ -17,7 +17,8 @@ package final class RedisConnection {
     case closed
   }
 
-  private typealias Waiter = CheckedContinuation<Result<[RedisReply], RedisError>, Never>
+  /// Nil when nobody waits.
+  private typealias Waiter = CheckedContinuation<Result<[RedisReply], RedisError>, Never>?
 
   private let loop: EventLoop
   private let endpoint: RedisEndpoint
@@ -91,12 +92,16 @@ extension RedisConnection {
     return try result.get()
   }
 
+  /// Sends a command behind all others, and lets its reply go by. Whether it was executed nobody learns:
+  /// for what may be lost.
+  package func post(_ command: RedisCommand) { submit([command], nil, limits.commandTimeout) }
+
   private func submit(_ commands: [RedisCommand], _ waiter: Waiter, _ timeout: Duration) {
     loop.checkIsolated()
     let now = ContinuousClock.now
     switch machine.send(commands, for: waiter, deadline: now + timeout, now: now) {
     case .fail(let error):
-      return waiter.resume(returning: .failure(error))
+      waiter?.resume(returning: .failure(error))
     case .write:
       for command in commands { link.write(command) }
       watchDeadline(now + timeout)
@@ -124,7 +129,7 @@ extension RedisConnection {
   }
 
   private func fail(_ failures: [(waiter: Waiter, error: RedisError)]) {
-    for (waiter, error) in failures { waiter.resume(returning: .failure(error)) }
+    for (waiter, error) in failures { waiter?.resume(returning: .failure(error)) }
   }
 }
 
@@ -139,7 +144,7 @@ extension RedisConnection: RedisLinkOwner {
   func linkDidReceive(_ reply: RedisReply) {
     switch machine.received(reply) {
     case .none: break
-    case .finish(let waiter, let replies): waiter.resume(returning: .success(replies))
+    case .finish(let waiter, let replies): waiter?.resume(returning: .success(replies))
     case .outOfStep(let error): link.giveUp(error)
     }
   }

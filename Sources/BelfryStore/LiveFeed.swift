@@ -29,6 +29,8 @@ package enum LiveMessage: Sendable, Hashable {
   case read(ReadEcho)
   /// On an account's own space: its index of spaces changed.
   case index
+  /// On an account's own space: what it did on one of its devices.
+  case device(DeviceEcho)
 }
 
 /// What was marked read: single entries, or everything up to one.

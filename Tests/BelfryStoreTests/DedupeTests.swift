@@ -109,8 +109,8 @@ import Testing
 
 extension RedisServer {
   /// Makes this the time from which the partition's ids go on.
-  func setClock(_ milliseconds: Int64) throws {
-    let id = MessageID(unixMilliseconds: milliseconds, partition: space.partition, sequence: 0)
-    try command("HSET", RedisLayout.clock(space.partition), "last", id.streamForm)
+  func setClock(_ milliseconds: Int64, of partition: Partition = space.partition) throws {
+    let id = MessageID(unixMilliseconds: milliseconds, partition: partition, sequence: 0)
+    try command("HSET", RedisLayout.clock(partition), "last", id.streamForm)
   }
 }

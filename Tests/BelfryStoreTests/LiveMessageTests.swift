@@ -9,6 +9,13 @@ import Testing
     id: MessageID(unixMilliseconds: 1_763_700_000_000, partition: space.partition, sequence: 7),
     audience: Audience(.subscribed, channel: 3, named: ["bob"]), contentJSON: "{\"body\":\"鐘\"}")
 
+  private static let echoes = [
+    DeviceEcho(
+      account: "bob", device: "phone", operation: OperationName(.group, "mute"),
+      target: ["groupId": "7", "accids": ["carol", "dave"]]),
+    DeviceEcho(account: "bob", device: nil, operation: OperationName(.room, "enter"), target: [:]),
+  ]
+
   private static var texts: [String] {
     let id = entry.id.streamForm
     let rest = "\n\(entry.audience.text)\n\(entry.contentJSON)"
@@ -17,7 +24,7 @@ import Testing
     return [
       "appended \(id) 0-0" + rest, "passing \(id)" + rest, LiveText.amended(amended), "standings\nbob carol",
       LiveText.read(ReadEcho(items: [1, 2], watermark: 5, upTo: 6, device: "phone")), "index",
-    ]
+    ] + echoes.compactMap { try? LiveText.device($0) }
   }
 
   @Test func everyKindIsRead() {
@@ -28,6 +35,7 @@ import Testing
         .appended(Self.entry, predecessor: .zero), .passing(Self.entry), .amended(amended),
         .standings(["bob", "carol"]),
         .read(ReadEcho(items: [1, 2], watermark: 5, upTo: 6, device: "phone")), .index,
+        .device(Self.echoes[0]), .device(Self.echoes[1]),
       ])
   }
 
@@ -39,7 +47,9 @@ import Testing
     "appended 99999999999999999999-1 0-0\nall\n{}", "appended 1763700000000-4194304 0-0\nall\n{}",
     "appended 1763700000000--5 0-0\nall\n{}", "passing\nall\n{}", "amended 1763700000000-5 x\nall\n{}",
     "standings\nbob ?", "read * *\n1", "read * * *\nx", "read 1-1 * *\n", "read * * b/d\n1", "index 1",
-    "Index",
+    "Index", "device bob phone group mute", "device bob phone group mute\n{", "device bob phone group\n{}",
+    "device ? phone group mute\n{}", "device bob b/d group mute\n{}", "device bob phone club mute\n{}",
+    "device bob phone group mu\"te\n{}", "device bob phone group \n{}",
   ])
   func whatIsNoMessageIsIgnored(text: String) {
     #expect(LiveMessage(bytes: Array(text.utf8)) == nil)

@@ -90,6 +90,7 @@ import Testing
   @Test func serversAreCounted() async throws {
     var limits = Limits()
     limits.serversPerAccount = 3
+    limits.groupsPerAccount = 3
     try await withBroker(limits) { broker, _ in
       for number in 1...3 as ClosedRange<Int64> {
         let server = SpaceID.server(try #require(EntityID(number)))
@@ -99,6 +100,12 @@ import Testing
       try await broker.store.relay(Self.left, of: .server(1), version: Self.version(2))
       try await broker.store.relay(Self.joined, of: .letter(1), version: Self.version(2))
       #expect(try await broker.store.spaceCounts(of: ["bob"], in: .server) == [2])
+      for number in 1...2 as ClosedRange<Int64> {
+        try await broker.store.relay(
+          Self.joined, of: .group(try #require(EntityID(number))), version: Self.version(1))
+      }
+      #expect(try await broker.store.spaceCounts(of: ["bob", "carol"], in: .server) == [2, 0])
+      #expect(try await broker.store.spaceCounts(of: ["bob", "carol"], in: .group) == [2, 0])
     }
   }
 
@@ -106,9 +113,11 @@ import Testing
   @Test func anIndexThatIsFullLosesOldLetters() async throws {
     var limits = Limits()
     limits.serversPerAccount = 10
+    limits.groupsPerAccount = 20
+    limits.roomsPerAccount = 5
     try await withBroker(limits) { broker, redis in
       let key = RedisLayout.spaces(of: "bob")
-      let full = 10 + Limits.lettersPerAccount
+      let full = 10 + 20 + 5 + Limits.lettersPerAccount
       var fill = ["HSET", key, space.key, "joined 1763600000000-1 1763600000000-1"]
       for number in 1..<full {
         fill += ["letter:\(number)", "joined 1763700000000-\(number) 1763700000000-1"]

@@ -83,7 +83,7 @@ extension LiveMessage {
   var entry: LogEntry? {
     switch self {
     case .appended(let entry, _), .passing(let entry), .amended(let entry): entry
-    case .standings, .read, .index: nil
+    case .standings, .read, .index, .device: nil
     }
   }
 }

@@ -35,6 +35,19 @@ import Testing
     }
   }
 
+  /// The rules that the threshold has no say in, and that of members who have not stopped.
+  @Test func anAudienceThatIsDecidedStaysAsItIs() async throws {
+    try await withBroker { broker, _ in
+      try await broker.makeServer(["bob"])
+      let audiences = [
+        Audience(.all), Audience(.subscribed, channel: channel), Audience(.named, named: ["bob"]),
+        Audience(.willing, except: ["bob"]),
+      ]
+      for audience in audiences { try await broker.append("ding", to: audience) }
+      #expect(try await broker.log().suffix(audiences.count).map(\.audience) == audiences)
+    }
+  }
+
   @Test func whatIsNotToBeStoredIsOnlySaid() async throws {
     try await withBroker { broker, redis in
       try await broker.makeServer()

@@ -54,6 +54,9 @@ extension World {
       "read \(try echo.items.map(words)) up to \(echo.watermark == nil ? "" : "a watermark")"
         + " on \(echo.device?.text ?? "none")"
     case .index: "index"
+    case .device(let echo):
+      "\(echo.account) did \(echo.operation) to \(try RecordJSON.text(echo.target))"
+        + " on \(echo.device?.text ?? "none")"
     }
   }
 

@@ -208,10 +208,13 @@ package final class Consumer: FeedFollower {
       return Self.eventEnd
     case .amended:
       return shows(item, in: space) ? [] : nil
-    case .read(let echo):
-      return echo.device != nil && echo.device == device ? nil : []
+    case .read(let echo): return isOwn(echo.device) ? nil : []
+    case .device(let echo): return isOwn(echo.device) ? nil : []
     }
   }
+
+  /// Whether what happened was done on this consumer's own device, which knows.
+  private func isOwn(_ acting: DeviceID?) -> Bool { acting != nil && acting == device }
 
   private static let eventEnd = Array("\n".utf8)
 

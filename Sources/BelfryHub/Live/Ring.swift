@@ -9,6 +9,8 @@ final class RingItem {
     case amended
     /// For the other devices of the account whose own space it is.
     case read(ReadEcho)
+    /// Likewise.
+    case device(DeviceEcho)
   }
 
   /// Counts everything that arrives on this loop, over all spaces. A consumer's place in all rings is

@@ -24,6 +24,16 @@ enum EventText {
     Array("event: read\ndata: {\"upTo\":\"\(id.text)\"}\n\n".utf8)
   }
 
+  /// Nil when the target is nothing that JSON can say.
+  static func device(_ echo: DeviceEcho) -> [UInt8]? {
+    guard let target = try? RecordJSON.text(echo.target) else { return nil }
+    let device = echo.device.map { ",\"device\":\"\($0.text)\"" } ?? ""
+    let data =
+      "{\"operation\":\"\(echo.operation.word)\",\"of\":\"\(echo.operation.scene.rawValue)\""
+      + ",\"target\":\(target)\(device)}"
+    return Array("event: device\ndata: \(data)\n\n".utf8)
+  }
+
   static func gap(_ gap: FeedGap) -> [UInt8] {
     Array("event: gap\ndata: {\"from\":\"\(gap.from.text)\",\"to\":\"\(gap.to.text)\"}\n\n".utf8)
   }

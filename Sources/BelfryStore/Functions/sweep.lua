@@ -9,10 +9,10 @@ local function is_over(prefix, space)
   return is_read and type(record) == 'table' and type(record.removedAt) == 'number'
 end
 
--- Whether anything is kept about the account beside its log.
+-- Whether anything is kept about the account beside its log and its options.
 local function has_account(prefix, account)
   return redis.call('EXISTS', spaces_key(prefix, account), read_key(prefix, account),
-    account_key(prefix, account)) > 0
+    account_key(prefix, account), arrived_key(prefix, account)) > 0
 end
 
 -- An empty log needs no key. A letter is over with its entry; an account's own space leaves the clock when
@@ -26,7 +26,7 @@ local function drop_empty_log(prefix, space, last, floor)
 end
 
 -- Trims one log, by whole nodes: to cut into one would move its rest for no gain.
--- Gives: the first entry left ('' if none), former members, amendments, whether the space is over.
+-- Gives: the first entry left ('' if none), whether the space is over, how long each of the tables is.
 local function sweep_space(keys, arguments)
   local prefix = open_partition(keys)
   local space, floor, entries_max = unpack(arguments, 1, 3)
@@ -38,12 +38,11 @@ local function sweep_space(keys, arguments)
     local last = redis.call('HGET', clock_key(prefix), space)
     if last then drop_empty_log(prefix, space, last, floor) end
   end
-  return {
-    first and first[1] or '',
-    redis.call('HLEN', table_key(prefix, space, 'former')),
-    redis.call('HLEN', table_key(prefix, space, 'amendments')),
-    (not first and is_over(prefix, space)) and 1 or 0,
-  }
+  local lengths = {}
+  for index = 4, #arguments do
+    lengths[index - 3] = redis.call('HLEN', table_key(prefix, space, arguments[index]))
+  end
+  return { first and first[1] or '', (not first and is_over(prefix, space)) and 1 or 0, lengths }
 end
 
 -- One step through a hash: removes the fields of which `is_to_go(field, text)`. Gives the next cursor.
@@ -57,22 +56,44 @@ local function sweep_hash(key, cursor, is_to_go)
   return reply[1]
 end
 
--- Former members whose last stay ended before the floor.
+-- Whether something is forbidden to the member: muted, or blocked from a channel.
+local function is_restrained(record, now)
+  for word in string.gmatch(record, '%S+') do
+    local muted_until = string.match(word, '^q%d*/(%d+)$')
+    if muted_until and tonumber(muted_until) > now then return true end
+    -- An interval that has an end has a comma.
+    if string.find(word, '^b%d+/') and not string.find(word, ',[^;]*$') then return true end
+  end
+  return false
+end
+
+-- Former members whose last stay ended before the floor. Of those to whom something is forbidden the record
+-- stays: nobody gets rid of that by going and coming back.
 local function sweep_former(keys, arguments)
   local prefix = open_partition(keys)
-  local space, cursor, floor = unpack(arguments, 1, 3)
-  return sweep_hash(table_key(prefix, space, 'former'), cursor, function(_, record)
+  local space, name, cursor, floor, now = unpack(arguments, 1, 5)
+  return sweep_hash(table_key(prefix, space, name), cursor, function(_, record)
     local through = string.match(record, '^%a %S*,(%d+%-%d+)')
-    return through and is_before(through, floor)
+    return through and is_before(through, floor) and not is_restrained(record, tonumber(now))
   end)
 end
 
 -- Amendments of entries before the floor, a decimal id.
 local function sweep_amendments(keys, arguments)
   local prefix = open_partition(keys)
-  local space, cursor, floor = unpack(arguments, 1, 3)
-  return sweep_hash(table_key(prefix, space, 'amendments'), cursor, function(id)
+  local space, name, cursor, floor = unpack(arguments, 1, 4)
+  return sweep_hash(table_key(prefix, space, name), cursor, function(id)
     return is_decimal_before(id, floor)
+  end)
+end
+
+-- Records that begin with the time at which they are over.
+local function sweep_expired(keys, arguments)
+  local prefix = open_partition(keys)
+  local space, name, cursor, now = unpack(arguments, 1, 4)
+  return sweep_hash(table_key(prefix, space, name), cursor, function(_, record)
+    local time = string.match(record, '^%d+')
+    return time and tonumber(time) <= tonumber(now)
   end)
 end
 
@@ -103,17 +124,24 @@ local function sweep_read(keys, arguments)
   return '0'
 end
 
--- Everything of a space that is over. `channels` are the names of the tables that depend on its records.
+-- Deliveries that come from so long ago that `deliver` would not take them again.
+local function sweep_arrived(keys, arguments)
+  local prefix, partition = open_partition(keys)
+  local account, cursor, retention = unpack(arguments, 1, 3)
+  local floor = retention_floor(read_clock(prefix, partition, personal_space(account)), tonumber(retention))
+  return sweep_hash(arrived_key(prefix, account), cursor, function(arrival)
+    local ms = string.match(arrival, '^(%d+)%-')
+    return ms and tonumber(ms) < floor
+  end)
+end
+
+-- Everything of a space that is over, all of its tables among the arguments.
 local function drop_space(keys, arguments)
   local prefix = open_partition(keys)
   local space = arguments[1]
   if redis.call('EXISTS', log_key(prefix, space)) == 1 or not is_over(prefix, space) then return 0 end
-  for _, channel in ipairs(redis.call('HKEYS', table_key(prefix, space, 'channels'))) do
-    redis.call('UNLINK', table_key(prefix, space, 'channel:' .. channel))
-  end
-  for _, name in ipairs({ 'roster', 'former', 'channels', 'amendments', 'settings' }) do
-    redis.call('UNLINK', table_key(prefix, space, name))
-  end
+  for index = 2, #arguments do redis.call('UNLINK', table_key(prefix, space, arguments[index])) end
+  redis.call('ZREM', wake_key(prefix), space)
   redis.call('HDEL', clock_key(prefix), space)
   return 1
 end
@@ -135,7 +163,9 @@ end
 register('sweep_space', sweep_space, FREES_MEMORY)
 register('sweep_former', sweep_former, FREES_MEMORY)
 register('sweep_amendments', sweep_amendments, FREES_MEMORY)
+register('sweep_expired', sweep_expired, FREES_MEMORY)
 register('sweep_index', sweep_index, FREES_MEMORY)
 register('sweep_read', sweep_read, FREES_MEMORY)
+register('sweep_arrived', sweep_arrived, FREES_MEMORY)
 register('sweep_dedupe', sweep_dedupe, FREES_MEMORY)
 register('drop_space', drop_space, FREES_MEMORY)

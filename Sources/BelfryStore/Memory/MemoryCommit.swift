@@ -63,6 +63,7 @@ extension MemoryStore {
       append(announcement, id, content, in: space)
     }
     for entry in amended { publish(.amended(entry), in: space) }
+    if let echo = transaction.echo { publish(.device(echo), in: .personal(echo.account)) }
     return .committed(Commit(ids: ids, before: before))
   }
 

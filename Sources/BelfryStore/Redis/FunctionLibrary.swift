@@ -48,8 +48,10 @@ enum StoreFunction: String {
   case sweepSpace = "sweep_space"
   case sweepFormer = "sweep_former"
   case sweepAmendments = "sweep_amendments"
+  case sweepExpired = "sweep_expired"
   case sweepIndex = "sweep_index"
   case sweepRead = "sweep_read"
+  case sweepArrived = "sweep_arrived"
   case sweepDedupe = "sweep_dedupe"
   case dropSpace = "drop_space"
 

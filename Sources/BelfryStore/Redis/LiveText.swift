@@ -8,6 +8,7 @@ import BelfryModel
 ///     standings                           the next line: accids
 ///     read <watermark> <upTo> <device>    the next line: ids; `*` stands for none, being no name
 ///     index
+///     device <accid> <device> <scene> <operation>     the next line: the target, as JSON; `*` for no device
 ///
 /// Ids are stream ids in the first three, as Lua has them, and decimal in `read`.
 enum LiveText {
@@ -18,6 +19,12 @@ enum LiveText {
   static func read(_ echo: ReadEcho) -> String {
     let words = [echo.watermark?.text, echo.upTo?.text, echo.device?.text].map { $0 ?? "*" }
     return "read " + words.joined(separator: " ") + "\n" + echo.items.map(\.text).joined(separator: " ")
+  }
+
+  static func device(_ echo: DeviceEcho) throws(Refusal) -> String {
+    let (device, name) = (echo.device?.text ?? "*", echo.operation)
+    return "device \(echo.account) \(device) \(name.scene.rawValue) \(name.word)\n"
+      + (try RecordJSON.text(echo.target))
   }
 }
 
@@ -47,11 +54,14 @@ extension LiveMessage {
       self = .read(echo)
     case .index:
       self = .index
+    case .device:
+      guard let echo = DeviceEcho(words, target: lines.next()) else { return nil }
+      self = .device(echo)
     }
   }
 
   private enum Kind: String, CaseIterable {
-    case appended, passing, amended, standings, read, index
+    case appended, passing, amended, standings, read, index, device
 
     /// With the word itself.
     var wordCount: Int {
@@ -59,6 +69,7 @@ extension LiveMessage {
       case .appended, .amended: 3
       case .passing: 2
       case .read: 4
+      case .device: 5
       case .standings, .index: 1
       }
     }
@@ -118,6 +129,27 @@ extension ReadEcho {
       guard let device = DeviceID(String(decoding: words[3], as: UTF8.self)) else { return nil }
       self.device = device
     }
+  }
+}
+
+extension DeviceEcho {
+  fileprivate init?(_ words: [ArraySlice<UInt8>], target: ArraySlice<UInt8>) {
+    guard let account = AccountID(bytes: words[1]),
+      let scene = NotificationType.Scene(rawValue: String(decoding: words[3], as: UTF8.self)),
+      let word = OperationName.word(words[4]),
+      let target = RecordJSON.value(JSONValue.self, String(decoding: target, as: UTF8.self))
+    else { return nil }
+    let device = words[2].isNone ? nil : DeviceID(String(decoding: words[2], as: UTF8.self))
+    guard device != nil || words[2].isNone else { return nil }
+    self.init(account: account, device: device, operation: OperationName(scene, word), target: target)
+  }
+}
+
+extension OperationName {
+  /// Nil unless it is letters: it is shown to clients as it is.
+  fileprivate static func word(_ bytes: ArraySlice<UInt8>) -> String? {
+    let word = String(decoding: bytes, as: UTF8.self)
+    return !word.isEmpty && word.allSatisfy { $0.isASCII && $0.isLetter } ? word : nil
   }
 }
 

@@ -10,7 +10,16 @@ extension RedisStore {
     guard let outcome = CommitOutcome(words, transaction) else {
       throw StoreError(.corrupt, "the function's answer \(words)", at: place)
     }
+    if case .committed = outcome, let echo = transaction.echo { tell(echo) }
     return outcome
+  }
+
+  /// An event of the moment, and kept nowhere: a device that is away has nothing on its screen to bring up
+  /// to date, and finds everything as it is when it comes. So the commit does not wait for this, and it is
+  /// no part of it, for it lies in another partition. What is lost with the connection stays lost.
+  private func tell(_ echo: DeviceEcho) {
+    guard let message = try? LiveText.device(echo) else { return }
+    connection.post(RedisCommand("SPUBLISH", RedisLayout.live(.personal(echo.account)), message))
   }
 }
 

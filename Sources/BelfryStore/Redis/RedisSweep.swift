@@ -4,59 +4,92 @@ import BelfryRedis
 extension RedisStore {
   /// Members taken out of a removed server's roster in one step.
   private static let rosterStep = 200
+  /// Keys gone through side by side, each some steps of a hundred records.
+  private static let walksAtOnce = 100
 
   /// Walks through the partition in steps that Redis does not feel; what comes meanwhile, or is left
   /// because this broker dies, the next sweep finds.
   package func sweep(_ partition: Partition) async throws(StoreError) {
-    let floor = limits.retentionFloor(nowMilliseconds: try await nowMilliseconds())
+    let bounds = SweepBounds(nowMilliseconds: try await nowMilliseconds(), limits)
     var dedupe = RedisCommand(calling: .sweepDedupe, in: partition)
     dedupe.append(limits.dedupeWindowMilliseconds)
     _ = try await checked([dedupe], at: "sweep \(partition.number)")
     try await scanClock(of: partition) { (page: [ClockField]) throws(StoreError) in
-      try await self.sweepAccounts(page.map(\.space), floor)
-      try await self.sweepSpaces(page, floor)
+      try await self.sweepAccounts(page.map(\.space).filter { $0.kind == .account }, bounds)
+      try await self.sweepSpaces(page, bounds)
     }
   }
 
   // MARK: Accounts
 
-  private func sweepAccounts(_ spaces: [SpaceID], _ floor: MessageID) async throws(StoreError) {
-    let accounts = spaces.filter { $0.kind == .account }
-    try await walk(.sweepIndex, accounts, named: \.name, until: floor.streamForm)
-    try await walk(.sweepRead, accounts, named: \.name, until: floor.text)
+  private func sweepAccounts(_ spaces: [SpaceID], _ bounds: SweepBounds) async throws(StoreError) {
+    let steps: [(StoreFunction, String)] = [
+      (.sweepIndex, bounds.floor.streamForm), (.sweepRead, bounds.floor.text),
+      (.sweepArrived, String(limits.retentionMilliseconds)),
+    ]
+    for (step, bound) in steps {
+      try await walk(spaces.map { SweepWalk(step, in: $0.partition, through: [$0.name], [bound]) })
+    }
   }
 
   // MARK: Spaces
 
-  private func sweepSpaces(_ page: [ClockField], _ floor: MessageID) async throws(StoreError) {
+  private func sweepSpaces(_ page: [ClockField], _ bounds: SweepBounds) async throws(StoreError) {
     let calls = page.map { field in
       var call = RedisCommand(calling: .sweepSpace, in: field.space.partition)
       call.append(field.space.key)
-      call.append(floor.streamForm)
+      call.append(bounds.floor.streamForm)
       call.append(limits.entriesPerSpace)
+      call.append(contentsOf: field.space.kind.countedTables.map(\.name))
       return call
     }
     let replies = try await checked(calls, at: "sweep spaces")
+    var walks: [SweepWalk] = []
+    var withChannels: [SpaceID] = []
     for (field, reply) in zip(page, replies) {
-      let state = try reading(at: "sweep \(field.space)") { () throws(RedisError) in try SweptSpace(reply) }
+      let space = field.space
+      let state = try reading(at: "sweep \(space)") { () throws(RedisError) in
+        try SweptSpace(reply, space.kind)
+      }
       if state.isOver {
         try await retire(field)
         continue
       }
-      if state.formerMembers > 0 {
-        try await walk(.sweepFormer, [field.space], named: \.key, until: floor.streamForm)
+      for table in space.kind.sweptTables where state.tables.contains(table) {
+        walks.append(.through(TableAddress(space, table), bounds, first: state.first))
       }
-      if state.amendments > 0 {
-        try await walk(.sweepAmendments, [field.space], named: \.key, until: max(floor, state.first).text)
+      if state.tables.contains(.channels) { withChannels.append(space) }
+    }
+    try await walk(walks)
+    try await sweepChannels(of: withChannels, bounds)
+  }
+
+  private func sweepChannels(of spaces: [SpaceID], _ bounds: SweepBounds) async throws(StoreError) {
+    let channels = try await channels(of: spaces)
+    let tables = zip(spaces, channels).flatMap { space, channels in
+      channels.flatMap { RecordTable.of($0) }.filter(\.expires).map { TableAddress(space, $0) }
+    }
+    let lengths = try await counts(tables)
+    try await walk(zip(tables, lengths).filter { $1 > 0 }.map { .through($0.0, bounds, first: .zero) })
+  }
+
+  private func channels(of spaces: [SpaceID]) async throws(StoreError) -> [[EntityID]] {
+    let commands = spaces.map { RedisCommand("HKEYS", RedisLayout.table(TableAddress($0, .channels))) }
+    let replies = try await pipeline(commands, at: "channels")
+    return try reading(at: "channels") { () throws(RedisError) in
+      try replies.map { reply throws(RedisError) in
+        try reply.array().map { name throws(RedisError) in try name.string() }.compactMap { EntityID($0) }
       }
     }
   }
 
-  /// A removed space of which nothing is left to see. Its members' indexes still name it: they are told
-  /// first, from the roster, which goes only afterwards; so whoever is interrupted can begin again.
+  /// A removed space of which nothing is left to see. Its members' indexes and its directory still name
+  /// it: they are told first, from the roster, which goes only afterwards; so whoever is interrupted can
+  /// begin again.
   private func retire(_ field: ClockField) async throws(StoreError) {
-    let place = "retire \(field.space)"
-    let roster = RedisLayout.table(TableAddress(field.space, .roster))
+    let space = field.space
+    let place = "retire \(space)"
+    let roster = RedisLayout.table(TableAddress(space, .roster))
     var cursor = "0"
     repeat {
       let scan = RedisCommand("HSCAN", roster, cursor, "COUNT", Self.rosterStep)
@@ -64,33 +97,39 @@ extension RedisStore {
       let (next, members) = try reading(at: place) { () throws(RedisError) in try reply.scanned() }
       cursor = next
       let accounts = members.compactMap { AccountID($0.0) }
-      try await relay(IndexChange(.left, accounts), of: field.space, version: field.last)
+      try await relay(IndexChange(.left, accounts), of: space, version: field.last)
     } while cursor != "0"
-    var drop = RedisCommand(calling: .dropSpace, in: field.space.partition)
-    drop.append(field.space.key)
+    if let directory = ListingChange.Directory(of: space.kind) { try await unlist(space, from: directory) }
+    let channels = try await channels(of: [space])[0]
+    var drop = RedisCommand(calling: .dropSpace, in: space.partition)
+    drop.append(space.key)
+    drop.append(contentsOf: (RecordTable.ofSpace + channels.flatMap { RecordTable.of($0) }).map(\.name))
     _ = try await checked([drop], at: place)
+  }
+
+  private func unlist(_ space: SpaceID, from directory: ListingChange.Directory) async throws(StoreError) {
+    let settings = RecordAddress.settings(space)
+    guard let text = try await records([settings]).text(settings),
+      let dates = RecordJSON.value(SpaceDates.self, text)
+    else { return }
+    try await list(space, ListingChange(directory, isListed: false, createdAt: dates.createdAt))
   }
 
   // MARK: Steps
 
-  /// Repeats a step for each space until its scan is at the end.
-  private func walk(
-    _ step: StoreFunction, _ spaces: [SpaceID], named name: KeyPath<SpaceID, String>, until floor: String
-  ) async throws(StoreError) {
-    var rest = spaces.map { (space: $0, cursor: "0") }
+  /// Repeats the step of each walk until its scan is at the end.
+  private func walk(_ walks: [SweepWalk]) async throws(StoreError) {
+    var rest = walks[...]
     while !rest.isEmpty {
-      let calls = rest.map { place in
-        var call = RedisCommand(calling: step, in: place.space.partition)
-        call.append(place.space[keyPath: name])
-        call.append(place.cursor)
-        call.append(floor)
-        return call
+      var underWay = rest.prefix(Self.walksAtOnce).map { (walk: $0, cursor: "0") }
+      rest = rest.dropFirst(Self.walksAtOnce)
+      while !underWay.isEmpty {
+        let replies = try await checked(underWay.map { $0.walk.step(from: $0.cursor) }, at: "sweep")
+        let cursors = try reading(at: "sweep") { () throws(RedisError) in
+          try replies.map { reply throws(RedisError) in try reply.string() }
+        }
+        underWay = zip(underWay, cursors).filter { $1 != "0" }.map { (walk: $0.walk, cursor: $1) }
       }
-      let replies = try await checked(calls, at: step.rawValue)
-      let cursors = try reading(at: step.rawValue) { () throws(RedisError) in
-        try replies.map { reply throws(RedisError) in try reply.string() }
-      }
-      rest = zip(rest, cursors).filter { $1 != "0" }.map { (space: $0.space, cursor: $1) }
     }
   }
 
@@ -102,19 +141,72 @@ extension RedisStore {
   }
 }
 
+/// What is older is over.
+private struct SweepBounds {
+  var nowMilliseconds: Int64
+  var floor: MessageID
+
+  init(nowMilliseconds: Int64, _ limits: Limits) {
+    self.nowMilliseconds = nowMilliseconds
+    floor = limits.retentionFloor(nowMilliseconds: nowMilliseconds)
+  }
+}
+
+/// A function that goes through one key, a step at a time.
+private struct SweepWalk {
+  private let function: StoreFunction
+  private let partition: Partition
+  private let subject: [String]
+  private let bounds: [String]
+
+  init(_ function: StoreFunction, in partition: Partition, through subject: [String], _ bounds: [String]) {
+    self.function = function
+    self.partition = partition
+    self.subject = subject
+    self.bounds = bounds
+  }
+
+  /// - Parameter first: the first entry of the space's log; an amendment of an earlier one is of no use.
+  static func through(_ address: TableAddress, _ bounds: SweepBounds, first: MessageID) -> SweepWalk {
+    let (function, until): (StoreFunction, [String]) =
+      switch address.table {
+      case .former: (.sweepFormer, [bounds.floor.streamForm, String(bounds.nowMilliseconds)])
+      case .amendments: (.sweepAmendments, [max(bounds.floor, first).text])
+      default: (.sweepExpired, [String(bounds.nowMilliseconds)])
+      }
+    return SweepWalk(
+      function, in: address.space.partition, through: [address.space.key, address.table.name], until)
+  }
+
+  func step(from cursor: String) -> RedisCommand {
+    var call = RedisCommand(calling: function, in: partition)
+    call.append(contentsOf: subject)
+    call.append(cursor)
+    call.append(contentsOf: bounds)
+    return call
+  }
+}
+
+extension SpaceKind {
+  /// The tables that tell, by having records at all, what there is to do.
+  fileprivate var countedTables: [RecordTable] { sweptTables + (isRemovable ? [.channels] : []) }
+}
+
 /// What `sweep_space` found.
 private struct SweptSpace {
   /// The first entry left; zero if there is none.
   var first: MessageID
-  var formerMembers: Int64
-  var amendments: Int64
   var isOver: Bool
+  /// Those that have records.
+  var tables: Set<RecordTable>
 
-  init(_ reply: RedisReply) throws(RedisError) {
-    let parts = try reply.array(count: 4)
+  init(_ reply: RedisReply, _ kind: SpaceKind) throws(RedisError) {
+    let parts = try reply.array(count: 3)
     first = try parts[0].bytes().isEmpty ? .zero : parts[0].messageID()
-    formerMembers = try parts[1].integer()
-    amendments = try parts[2].integer()
-    isOver = try parts[3].integer() == 1
+    isOver = try parts[1].integer() == 1
+    tables = []
+    for (table, length) in zip(kind.countedTables, try parts[2].array()) where try length.integer() > 0 {
+      tables.insert(table)
+    }
   }
 }

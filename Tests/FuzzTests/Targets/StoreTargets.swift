@@ -54,7 +54,7 @@ extension SeededGenerator {
       messageID().streamForm, "\n\(audience().text)\n" + String(decoding: contentJSON(), as: UTF8.self)
     )
     let text =
-      switch below(6) {
+      switch below(7) {
       case 0: "appended \(id) \(messageID().streamForm)\(entry)"
       case 1: "passing \(id)\(entry)"
       case 2: "amended \(id) \(below(1_000))\(entry)"
@@ -62,9 +62,17 @@ extension SeededGenerator {
       case 4:
         LiveText.read(
           ReadEcho(items: [messageID()], watermark: messageID(), upTo: nil, device: DeviceID("phone")))
+      case 5: (try? LiveText.device(deviceEcho())) ?? "device"
       default: "index"
       }
     return Array(text.utf8)
+  }
+
+  private mutating func deviceEcho() -> DeviceEcho {
+    DeviceEcho(
+      account: account(), device: oneIn(2) ? DeviceID("phone") : nil,
+      operation: OperationName(pick(NotificationType.Scene.allCases), pick(["mute", "setListener"])),
+      target: .object(["groupId": .string(entityID().text), "x": json()]))
   }
 
   fileprivate mutating func tableScan() -> TableScan {

@@ -1,0 +1,14 @@
+extension MemberRecord {
+  /// Whether a former member's record can go: nothing that they may see is left, and nothing is forbidden
+  /// to them. Nobody gets rid of a mute or a block by leaving, waiting for a while and coming back.
+  package func isForgotten(retentionFloor: MessageID, nowMilliseconds: Int64) -> Bool {
+    let mayStillSee = standing.belonging.all.contains { $0.through.map { $0 >= retentionFloor } ?? true }
+    return !mayStillSee && !isRestrained(nowMilliseconds: nowMilliseconds)
+  }
+
+  private func isRestrained(nowMilliseconds: Int64) -> Bool {
+    rights.isMuted(nowMilliseconds: nowMilliseconds)
+      || channelRights.values.contains { $0.isMuted(nowMilliseconds: nowMilliseconds) }
+      || standing.channels.keys.contains { isBlocked(from: $0) }
+  }
+}

@@ -1,0 +1,111 @@
+import BelfryHub
+import BelfryLoop
+import BelfryModel
+import BelfryStore
+import Testing
+
+/// What an account does on one device, its others are told while it happens.
+@Suite struct DeviceEchoTests {
+  @Test func theOtherDevicesAreTold() async throws {
+    let loop = try EventLoop(name: "echo")
+    try loop.spawnThread()
+    defer {
+      loop.stop()
+      loop.join()
+    }
+    let shown = try await Stage(on: loop).play(device: try #require(DeviceID("phone")))
+    let mute =
+      #"{"operation":"mute","of":"group","target":{"accids":["carol"],"groupId":"7"},"device":"phone"}"#
+    #expect(shown == ["tablet": [mute], "no device": [mute]])
+  }
+
+  /// Done by a trusted back end for the account: none of its devices knows.
+  @Test func allDevicesAreToldOfWhatNoneOfThemDid() async throws {
+    let loop = try EventLoop(name: "echo")
+    try loop.spawnThread()
+    defer {
+      loop.stop()
+      loop.join()
+    }
+    let shown = try await Stage(on: loop).play(device: nil)
+    let mute = #"{"operation":"mute","of":"group","target":{"accids":["carol"],"groupId":"7"}}"#
+    #expect(shown == ["tablet": [mute], "phone": [mute], "no device": [mute]])
+  }
+}
+
+private actor Stage {
+  private nonisolated let loop: EventLoop
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+  init(on loop: EventLoop) { self.loop = loop }
+
+  /// The data of the device events that each of the streams was sent.
+  func play(device: DeviceID?) async throws -> [String: [String]] {
+    let scope = LoopScope(on: loop)
+    var result: Result<[String: [String]], any Error> = .success([:])
+    scope.start { [loop] in
+      do {
+        result = .success(try await Self.play(device, on: loop, scope))
+      } catch {
+        result = .failure(error)
+      }
+      scope.close()
+    }
+    await scope.run()
+    return try result.get()
+  }
+
+  private static func play(_ device: DeviceID?, on loop: EventLoop, _ scope: LoopScope) async throws
+    -> [String: [String]]
+  {
+    let store = MemoryStore(limits: Limits())
+    let hub = Hub(loop: loop, scope: scope, store: store, live: MemoryLiveFeed(store), limits: Limits())
+    var streams: [String: Consumer] = [:]
+    for (name, account, device) in [
+      ("phone", "bob", "phone"), ("tablet", "bob", "tablet"), ("no device", "bob", nil),
+      ("carol", "carol", nil),
+    ] {
+      streams[name] = try hub.openConsumer(
+        account: try #require(AccountID(account)), device: device.flatMap { DeviceID($0) }, after: nil,
+        expiresAtMilliseconds: .max, onReady: {})
+    }
+    let (bob, group) = (try #require(AccountID("bob")), SpaceID.group(try #require(EntityID(7))))
+    var transaction = Transaction(group)
+    transaction.changes[.member(bob, of: group)] = "m 0-0"
+    transaction.echo = DeviceEcho(
+      account: bob, device: device, operation: OperationName(.group, "mute"),
+      target: ["groupId": "7", "accids": ["carol"]])
+    var texts: [String: String] = [:]
+    func pull() {
+      for (name, consumer) in streams { texts[name, default: ""] += Self.pull(consumer) }
+    }
+    // Nothing takes time here but turns: after so many all are live.
+    for _ in 0..<200 { await Task.yield() }
+    pull()
+    _ = try store.commit(transaction)
+    pull()
+    for consumer in streams.values { consumer.close() }
+    return texts.mapValues { text in
+      #expect(!text.contains("event: device\nid:"))
+      return text.components(of: "event: device\ndata: ")
+    }.filter { !$0.value.isEmpty }
+  }
+
+  private static func pull(_ consumer: Consumer) -> String {
+    var bytes = [UInt8](repeating: 0, count: 4_096)
+    let count = unsafe bytes.withUnsafeMutableBytes { room in
+      var buffer = unsafe StreamBuffer(room)
+      _ = consumer.pull(into: &buffer)
+      return buffer.count
+    }
+    return String(decoding: bytes[..<count], as: UTF8.self)
+  }
+}
+
+extension String {
+  /// The rests of the lines after each place where `start` is.
+  fileprivate func components(of start: String) -> [String] {
+    ranges(of: start).map { String(self[$0.upperBound...].prefix { $0 != "\n" }) }
+  }
+}

@@ -1,0 +1,132 @@
+import BelfryModel
+import BelfryRedis
+import ModelSamples
+import RedisFixture
+import Testing
+
+@testable import BelfryStore
+
+/// What the sweep takes from the tables of a space, and of spaces that are over.
+@Suite struct SpaceSweepTests {
+  private static let over: Limits = {
+    var limits = Limits()
+    limits.retentionMilliseconds = -60_000
+    return limits
+  }()
+
+  @Test(arguments: [SpaceID.server(7), .group(7), .room(7)])
+  func recordsThatAreOverGoInSteps(space: SpaceID) async throws {
+    try await withBroker { broker, redis in
+      let now = try await broker.store.nowMilliseconds()
+      var transaction = Transaction(space)
+      transaction.changes[.channel(3, of: space)] = "{}"
+      _ = try await broker.store.commit(transaction).commit
+      let tables = (RecordTable.ofSpace + RecordTable.of(3)).filter(\.expires)
+      #expect(tables.count == 4)
+      for table in tables {
+        var fill = ["HSET", RedisLayout.table(TableAddress(space, table))]
+        for number in 0..<1_500 { fill += ["gone\(number)", "\(now - 60_000)"] }
+        fill += ["lasts", "\(now + 60_000) {}", "unreadable", "what is this"]
+        try await broker.command(fill)
+      }
+      try redis.command("CONFIG", "RESETSTAT")
+      try await broker.store.sweep(space.partition)
+      for table in tables {
+        let left = try await broker.store.page(of: TableAddress(space, table), after: nil, limit: 100)
+        #expect(Set(left.records.map(\.field)) == ["lasts", "unreadable"], "of \(table.name)")
+      }
+      #expect(try #require(try redis.calls()["hscan"]) > 20, "no step walks through all of it")
+    }
+  }
+
+  @Test func whatDoesNotExpireStays() async throws {
+    try await withBroker { broker, _ in
+      var transaction = Transaction(space)
+      let tables = RecordTable.ofSpace + RecordTable.of(3)
+      for table in tables where !table.expires && table != .former && table != .amendments {
+        transaction.changes[RecordAddress(space, table, "3")] = "5"
+      }
+      _ = try await broker.store.commit(transaction).commit
+      try await broker.store.sweep(space.partition)
+      for address in transaction.changes.keys { #expect(try await broker.text(address) == "5") }
+    }
+  }
+
+  /// Nobody gets rid of a mute or a block by going and coming back.
+  @Test func aFormerMemberToWhomSomethingIsForbiddenIsRemembered() async throws {
+    try await withBroker { broker, _ in
+      let now = try await broker.store.nowMilliseconds()
+      let long = MessageID(
+        unixMilliseconds: now - broker.store.limits.retentionMilliseconds - 60_000,
+        partition: space.partition, sequence: 1
+      ).streamForm
+      let stay = "m \(long),\(long)"
+      let records = [
+        "gone": stay, "mutedonce": "\(stay) q/\(now - 1_000)", "allowed": "\(stay) w/1 w3/1",
+        "blockedonce": "\(stay) b3/\(long),\(long)", "stopped": "\(stay) x/\(long),\(long)",
+        "muted": "\(stay) q/\(now + 60_000)", "mutedthere": "\(stay) q3/\(now + 60_000)",
+        "blocked": "\(stay) b3/\(long)", "blockedagain": "\(stay) b3/\(long),\(long);\(long) w/1",
+      ]
+      let kept: Set = ["muted", "mutedthere", "blocked", "blockedagain"]
+      let memory = MemoryStore(limits: broker.store.limits, clockMilliseconds: now)
+      var transaction = Transaction(space)
+      for (name, text) in records {
+        transaction.changes[.former(try #require(AccountID(name)), of: space)] = text
+      }
+      let table = TableAddress(space, .former)
+      for store in [broker.store as any Store, memory] {
+        _ = try await store.commit(transaction).commit
+        try await store.sweep(space.partition)
+        #expect(Set(try await store.page(of: table, after: nil, limit: 100).records.map(\.field)) == kept)
+      }
+    }
+  }
+
+  /// Of a space of any kind that was removed nothing is left: no table, no place in a directory, no time.
+  @Test(arguments: [SpaceID.server(7), .group(7), .room(7)])
+  func aRemovedSpaceGoesWithAllItHas(space: SpaceID) async throws {
+    try await withBroker(Self.over) { broker, redis in
+      var transaction = Transaction(space)
+      for table in RecordTable.ofSpace + RecordTable.of(3) {
+        transaction.changes[RecordAddress(space, table, "3")] = "5"
+      }
+      transaction.changes[.settings(space)] = "{\"createdAt\":17}"
+      transaction.changes[.member("bob", of: space)] = "m 0-0"
+      transaction.indexChanges = [IndexChange(.joined, ["bob"])]
+      transaction.wakeAtMilliseconds = 5
+      let directory = ListingChange.Directory(of: space.kind)
+      transaction.listing = directory.map { ListingChange($0, isListed: true, createdAt: 17) }
+      transaction.announcements = Transaction.send("over").announcements
+      _ = try await broker.store.commit(transaction).commit
+      try await broker.relayEverything()
+      if let directory {
+        #expect(try await broker.store.page(of: directory, after: nil, limit: 9).spaces == [space])
+      }
+      var removal = Transaction(space)
+      removal.changes[.settings(space)] = "{\"createdAt\":17,\"removedAt\":20}"
+      removal.announcements = transaction.announcements
+      _ = try await broker.store.commit(removal).commit
+      for _ in 0..<2 { try await broker.sweepEverything() }
+      let left = try redis.keys("*")
+      #expect(left.allSatisfy { $0.hasSuffix(":clock") }, "left: \(left)")
+      for clock in left { #expect(try redis.command("HKEYS", clock) == "last") }
+    }
+  }
+
+  /// A room that opened and closed without a word is found like any other.
+  @Test func aSpaceWithoutEntriesIsSweptToo() async throws {
+    try await withBroker(Self.over) { broker, redis in
+      let room = SpaceID.room(7)
+      var transaction = Transaction(room)
+      transaction.changes[.settings(room)] = "{\"createdAt\":17}"
+      _ = try await broker.store.commit(transaction).commit
+      try await broker.sweepEverything()
+      #expect(try await broker.store.counts([TableAddress(room, .settings)]) == [1])
+      #expect(try await broker.store.spaces(in: room.partition) == [], "there is no log to read")
+      transaction.changes[.settings(room)] = "{\"createdAt\":17,\"removedAt\":20}"
+      _ = try await broker.store.commit(transaction).commit
+      try await broker.sweepEverything()
+      #expect(try redis.keys("*:\(room.key)") == [])
+    }
+  }
+}
