@@ -13,7 +13,7 @@ import Testing
       loop.stop()
       loop.join()
     }
-    let shown = try await Stage(on: loop).play(device: try #require(DeviceID("phone")))
+    let shown = try await Stage(on: loop).play(device: "phone")
     let mute =
       #"{"operation":"mute","of":"group","target":{"accids":["carol"],"groupId":"7"},"device":"phone"}"#
     #expect(shown == ["tablet": [mute], "no device": [mute]])
@@ -41,12 +41,12 @@ private actor Stage {
   init(on loop: EventLoop) { self.loop = loop }
 
   /// The data of the device events that each of the streams was sent.
-  func play(device: DeviceID?) async throws -> [String: [String]] {
+  func play(device: String?) async throws -> [String: [String]] {
     let scope = LoopScope(on: loop)
     var result: Result<[String: [String]], any Error> = .success([:])
     scope.start { [loop] in
       do {
-        result = .success(try await Self.play(device, on: loop, scope))
+        result = .success(try await Self.play(device.flatMap { DeviceID($0) }, on: loop, scope))
       } catch {
         result = .failure(error)
       }
@@ -61,36 +61,44 @@ private actor Stage {
   {
     let store = MemoryStore(limits: Limits())
     let hub = Hub(loop: loop, scope: scope, store: store, live: MemoryLiveFeed(store), limits: Limits())
+    let (bob, carol) = (try account("bob"), try account("carol"))
     var streams: [String: Consumer] = [:]
     for (name, account, device) in [
-      ("phone", "bob", "phone"), ("tablet", "bob", "tablet"), ("no device", "bob", nil),
-      ("carol", "carol", nil),
+      ("phone", bob, "phone"), ("tablet", bob, "tablet"), ("no device", bob, nil), ("carol", carol, nil),
     ] {
       streams[name] = try hub.openConsumer(
-        account: try #require(AccountID(account)), device: device.flatMap { DeviceID($0) }, after: nil,
+        account: account, device: device.flatMap { DeviceID($0) }, after: nil,
         expiresAtMilliseconds: .max, onReady: {})
     }
-    let (bob, group) = (try #require(AccountID("bob")), SpaceID.group(try #require(EntityID(7))))
+    let group = SpaceID.group(EntityID(bits: 14))
     var transaction = Transaction(group)
     transaction.changes[.member(bob, of: group)] = "m 0-0"
     transaction.echo = DeviceEcho(
       account: bob, device: device, operation: OperationName(.group, "mute"),
       target: ["groupId": "7", "accids": ["carol"]])
-    var texts: [String: String] = [:]
-    func pull() {
-      for (name, consumer) in streams { texts[name, default: ""] += Self.pull(consumer) }
-    }
-    // Nothing takes time here but turns: after so many all are live.
-    for _ in 0..<200 { await Task.yield() }
-    pull()
+    // Each has taken its snapshot, and so follows its own space: what is said there now it is shown.
+    while hub.statistics.scans < streams.count { try await loop.sleep(for: .milliseconds(1)) }
     _ = try store.commit(transaction)
-    pull()
+    // A last word to everybody: whoever has it was told all that came before.
+    for account in [bob, carol] {
+      var last = Transaction(.personal(account))
+      let content = NotificationContent(type: Catalogue.custom.code, toType: .accounts)
+      last.announcements = [Announcement(content, to: Audience(.all))]
+      _ = try store.commit(last)
+    }
+    var texts: [String: String] = [:]
+    while texts.count < streams.count || !texts.values.allSatisfy({ $0.contains("event: notification") }) {
+      for (name, consumer) in streams { texts[name, default: ""] += Self.pull(consumer) }
+      try await loop.sleep(for: .milliseconds(1))
+    }
     for consumer in streams.values { consumer.close() }
     return texts.mapValues { text in
       #expect(!text.contains("event: device\nid:"))
       return text.components(of: "event: device\ndata: ")
     }.filter { !$0.value.isEmpty }
   }
+
+  private static func account(_ name: String) throws -> AccountID { try #require(AccountID(name)) }
 
   private static func pull(_ consumer: Consumer) -> String {
     var bytes = [UInt8](repeating: 0, count: 4_096)
