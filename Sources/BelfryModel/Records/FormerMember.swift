@@ -8,7 +8,7 @@ extension MemberRecord {
 
   private func isRestrained(nowMilliseconds: Int64) -> Bool {
     rights.isMuted(nowMilliseconds: nowMilliseconds)
-      || channelRights.values.contains { $0.isMuted(nowMilliseconds: nowMilliseconds) }
-      || standing.channels.keys.contains { isBlocked(from: $0) }
+      || channelMutes.values.contains { $0 > nowMilliseconds }
+      || standing.channels.values.contains { $0.blocked.current != nil }
   }
 }
