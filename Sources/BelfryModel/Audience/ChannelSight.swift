@@ -2,8 +2,7 @@
 /// HTTP lists, whom type 31 tells.
 extension MemberRecord {
   /// A public channel is there for every member of the server; a private one for those in its roster,
-  /// those on its allow list, and the owner and the admins. For who is on its block list neither is,
-  /// even should they have become an admin since: of its entries they see nothing either.
+  /// those on its allow list, and the owner and the admins. For who is on its block list neither is.
   package func sees(_ channel: ChannelRecord, _ id: EntityID) -> Bool {
     if isBlocked(from: id) { return false }
     return channel.type == .public || role != .member || isIn(id) || isAllowed(in: id)

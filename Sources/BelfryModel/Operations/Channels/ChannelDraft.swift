@@ -55,6 +55,16 @@ extension Draft<ServerRecord> {
     change(.channelMember(account, channel: id, of: space), to: nil)
   }
 
+  /// Takes a member off the block lists of all channels: who runs the server is on none.
+  mutating func dropBlocks(of account: AccountID) throws(Refusal) {
+    var member = try knownMember(account)
+    for (id, channel) in member.standing.channels where channel.blocked.current != nil {
+      member.standing.channels[id]?.blocked.set(false)
+      set(member, for: account, seesOtherwise: true)
+      change(RecordAddress(space, .channelBlocked(id), account.text), to: nil)
+    }
+  }
+
   /// What the server knows of an account, of one that has left too: it is still on the lists on which it
   /// was. Needs the records `member` and `former`.
   func remembered(_ account: AccountID) throws(Refusal) -> MemberRecord? {

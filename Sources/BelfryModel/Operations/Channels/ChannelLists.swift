@@ -4,9 +4,10 @@
 /// An account on the allow list of a private channel sees it and may join it; in a public one, which
 /// everybody sees, the list is kept and has no effect. An account on the block list no longer sees the
 /// channel, private or public, is out of its roster, can neither join nor be invited, and receives nothing
-/// of it even where it is everyone's. Neither the owner nor the admins can be blocked, and the default channel has
-/// no block list: whoever is to hear nothing there is to be banned. Where an account is on both lists, the
-/// block list wins. Both outlast leaving the server: nobody gets rid of them by going and coming back.
+/// of it even where it is everyone's. Neither the owner nor the admins can be blocked, and who becomes one is
+/// blocked no longer. The default channel has no block list: whoever is to hear nothing there is to be banned.
+/// Where an account is on both lists, the block list wins. Both outlast leaving the server: nobody gets rid of
+/// them by going and coming back.
 package struct ChangeChannelList: SpaceOperation {
   /// The `type` of notification 19.
   package enum List: Int, Sendable, CaseIterable {

@@ -58,6 +58,7 @@ package struct HandOverServer: SpaceOperation {
 extension Draft<ServerRecord> {
   fileprivate mutating func give(_ role: MemberRole, to account: AccountID) throws(Refusal) {
     guard try assign(role, to: account) else { return }
+    if role != .member { try dropBlocks(of: account) }
     let profile = try records.profile(account, in: space)
     announce(
       Catalogue.serverMemberUpdate, attach: ["memberInfo": profile.info(account, role)], parties: [account])
