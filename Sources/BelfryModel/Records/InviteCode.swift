@@ -8,13 +8,14 @@ package struct InviteCode: Sendable, Hashable {
 
   /// From random bits, of which 60 are used: with 1,000 codes in a server, still 10^15 guesses for one hit.
   package init(bits: UInt64) {
-    text = String((0..<Self.length).map { Self.alphabet[Int(bits >> (5 * UInt64($0))) & 31] })
+    text = String((0..<Self.length).map { Self.alphabet[Int((bits >> (5 * UInt64($0))) & 31)] })
   }
 
   /// As a caller gives it; nil when it cannot be one. Lower case is meant as upper case.
   package init?(text: some StringProtocol) {
+    guard text.utf8.count == Self.length, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
     let text = text.uppercased()
-    guard text.utf8.count == Self.length, text.allSatisfy(Self.alphabet.contains) else { return nil }
+    guard text.allSatisfy(Self.alphabet.contains) else { return nil }
     self.text = text
   }
 }

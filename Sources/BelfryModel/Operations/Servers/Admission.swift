@@ -5,6 +5,11 @@ package struct Admission: Sendable, Hashable {
   package var requestId: String
   /// False: the request waits for its answer.
   package var hasJoined: Bool
+
+  package init(requestId: String, hasJoined: Bool) {
+    self.requestId = requestId
+    self.hasJoined = hasJoined
+  }
 }
 
 extension SpaceID {

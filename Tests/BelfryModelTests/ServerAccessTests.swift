@@ -3,7 +3,7 @@ import ModelSamples
 import Testing
 
 /// Every operation on servers, done by every kind of account: allowed, or refused with which code.
-struct ServerPermissionTests {
+struct ServerAccessTests {
   /// `fay` left, `ben` is banned, `sam` is a stranger, `ivy` is invited; the app acts in nobody's name.
   static let accounts: [AccountID?] = ["olivia", "adam", "mia", "fay", "ben", "sam", "ivy", nil]
 
