@@ -6,9 +6,12 @@ import signal
 import sys
 import time
 from pathlib import Path
+from typing import Callable
 
 from . import machine, processes, report
 from .comparisons import ALL, SOAK
+from .failure import Failure
+from .section import Section
 from .setting import Run
 
 HERE = Path(__file__).resolve().parent.parent
@@ -47,25 +50,45 @@ def make_run(given: argparse.Namespace) -> Run:
     )
 
 
-def main() -> None:
+def measure_all(
+    run: Run, comparisons: dict[str, Callable[[Run], list[Section]]]
+) -> tuple[list[Section], int]:
+    """What was found, and how many comparisons failed."""
+    sections: list[Section] = []
+    failed, start = 0, time.monotonic()
+    for name, measure in comparisons.items():
+        print(f"{time.monotonic() - start:5.0f} s  {name}", file=sys.stderr, flush=True)
+        try:
+            sections += measure(run)
+        except Failure as failure:
+            failed += 1
+            print(f"bench: {name}: {failure}", file=sys.stderr, flush=True)
+        finally:
+            processes.stop_all()
+    return sections, failed
+
+
+def main() -> int:
     given = arguments()
     run = make_run(given)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     about = machine.description(REPOSITORY)
     comparisons = {"soak": SOAK} if given.soak else {given.only: ALL[given.only]} if given.only else ALL
-    sections, start = [], time.monotonic()
-    try:
-        for name, measure in comparisons.items():
-            print(f"{time.monotonic() - start:5.0f} s  {name}", file=sys.stderr, flush=True)
-            sections += measure(run)
-    finally:
-        processes.stop_all()
-    is_whole = not (given.only or given.soak or given.quick)
+    start = time.monotonic()
+    sections, failed = measure_all(run, comparisons)
     text = report.Report(sections, about, run, time.monotonic() - start)
     print(text.summary() + "\n" + text.details())
+    if failed:
+        print(
+            f"bench: {failed} failed; nothing is written. The servers' logs are in {run.folder}",
+            file=sys.stderr,
+        )
+        return 1
+    is_whole = not (given.only or given.quick)
     if is_whole or given.write:
         text.write(REPOSITORY / "docs", part="soak" if given.soak else "tables")
     shutil.rmtree(run.folder, ignore_errors=True)
+    return 0
 
 
-main()
+sys.exit(main())

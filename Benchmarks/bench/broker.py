@@ -11,6 +11,7 @@ import urllib.request
 from pathlib import Path
 
 from . import machine
+from .failure import Failure
 from .processes import Process, free_port
 from .redis import Client
 from .setting import Run
@@ -110,7 +111,7 @@ class Broker:
         text = answer.read()
         connection.close()
         if answer.status >= 300:
-            raise SystemExit(f"bench: {method} {path}: {answer.status} {text.decode(errors='replace')}")
+            raise Failure(f"{method} {path}: {answer.status} {text.decode(errors='replace')}")
         return json.loads(text) if text and answer.getheader("Content-Type") == "application/json" else text
 
     def new_server(self, members: list[str], name: str = "bench") -> str:

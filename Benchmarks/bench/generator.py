@@ -4,6 +4,7 @@ import itertools
 import json
 from pathlib import Path
 
+from .failure import Failure
 from .processes import Process
 from .setting import Run
 
@@ -34,7 +35,7 @@ def _read(process: Process) -> dict:
     if not line:
         process.popen.wait()
         process.require()
-        raise SystemExit(f"bench: {process.name} said nothing; its log is {process.log}")
+        raise Failure(f"{process.name} said nothing; its log is {process.log}")
     return json.loads(line)
 
 

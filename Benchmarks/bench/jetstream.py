@@ -4,6 +4,7 @@ import json
 import socket
 
 from . import words
+from .failure import Failure
 from .peers import Peer, nats
 from .setting import Run
 
@@ -28,7 +29,7 @@ def start(run: Run) -> Peer:
     }
     answer = _request(server.port, "$JS.API.STREAM.CREATE.bench", json.dumps(settings))
     if "error" in answer:
-        raise SystemExit(f"bench: JetStream refuses: {answer['error']}")
+        raise Failure(f"JetStream refuses: {answer['error']}")
     return server
 
 
@@ -41,4 +42,4 @@ def _request(port: int, subject: str, body: str) -> dict:
         for line in text:
             if line.startswith(b"MSG "):
                 return json.loads(text.read(int(line.split()[-1])))
-    raise SystemExit("bench: JetStream does not answer")
+    raise Failure("JetStream does not answer")

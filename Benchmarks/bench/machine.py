@@ -7,12 +7,14 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from .failure import Failure
+
 
 def cores() -> tuple[int, int]:
     """The core of the servers and the one of the generator. On one core they would measure each other."""
     available = sorted(os.sched_getaffinity(0))
     if len(available) < 2:
-        raise SystemExit("bench: two cores are needed, one for the servers and one for the generator")
+        raise Failure("two cores are needed, one for the servers and one for the generator")
     return available[0], available[1]
 
 
@@ -27,7 +29,7 @@ def program(name: str) -> str:
     """Daemons lie in /usr/sbin, which is not in everybody's PATH."""
     found = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
     if not found:
-        raise SystemExit(f"bench: there is no {name}")
+        raise Failure(f"there is no {name}")
     return found
 
 
@@ -35,7 +37,7 @@ def resident_bytes(process: int) -> int:
     for line in Path(f"/proc/{process}/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) * 1024
-    raise SystemExit(f"bench: process {process} is gone")
+    raise Failure(f"process {process} is gone")
 
 
 def children(process: int) -> list[int]:

@@ -9,6 +9,8 @@ import time
 from pathlib import Path
 from typing import Callable
 
+from .failure import Failure
+
 _started: list["Process"] = []
 _libc = ctypes.CDLL(None)
 PR_SET_PDEATHSIG = 1
@@ -54,8 +56,8 @@ class Process:
 
     def require(self) -> None:
         if self.popen.poll() is not None:
-            raise SystemExit(
-                f"bench: {self.name} ended with status {self.popen.returncode}:\n"
+            raise Failure(
+                f"{self.name} ended with status {self.popen.returncode}:\n"
                 + "\n".join(self.log.read_text(errors="replace").splitlines()[-20:])
             )
 
@@ -64,7 +66,7 @@ class Process:
         while not holds():
             self.require()
             if time.monotonic() > end:
-                raise SystemExit(f"bench: {self.name} is not ready after {seconds} s; its log is {self.log}")
+                raise Failure(f"{self.name} is not ready after {seconds} s; its log is {self.log}")
             time.sleep(0.02)
 
     def wait_for_port(self, port: int) -> None:
@@ -101,7 +103,7 @@ def free_port() -> int:
                 continue
         _ports.append(port)
         return port
-    raise SystemExit("bench: no free port")
+    raise Failure("no free port")
 
 
 _ports: list[int] = [21_000 + os.getpid() % 5_000]

@@ -4,6 +4,7 @@ import socket
 from pathlib import Path
 
 from . import machine
+from .failure import Failure
 from .processes import Process, free_port
 from .setting import Run
 
@@ -31,10 +32,10 @@ class Client:
     def reply(self):
         line = self.input.readline()
         if not line:
-            raise SystemExit("bench: Redis closed the connection")
+            raise Failure("Redis closed the connection")
         kind, rest = line[:1], line[1:-2]
         if kind == b"-":
-            raise SystemExit(f"bench: Redis refuses: {rest.decode()}")
+            raise Failure(f"Redis refuses: {rest.decode()}")
         if kind == b":":
             return int(rest)
         if kind == b"$":
@@ -56,7 +57,7 @@ class Client:
         for line in self.call("INFO", "all").decode().splitlines():
             if line.startswith(name + ":"):
                 return int(line.split(":")[1])
-        raise SystemExit(f"bench: INFO has no {name}")
+        raise Failure(f"INFO has no {name}")
 
 
 class Redis:

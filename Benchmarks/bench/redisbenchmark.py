@@ -6,6 +6,7 @@ import time
 
 from . import machine
 from .broker import Broker
+from .failure import Failure
 from .redis import Client
 from .setting import Run
 
@@ -25,7 +26,7 @@ def measure(
     )
     elapsed, spent = time.monotonic() - start, machine.spent_seconds(processes) - spent
     if b"ERR" in done.stderr + done.stdout:
-        raise SystemExit(f"bench: redis-benchmark: {done.stderr.decode()}{done.stdout.decode()}")
+        raise Failure(f"redis-benchmark: {done.stderr.decode()}{done.stdout.decode()}")
     return {"answers": requests, "seconds": elapsed, "server_seconds": spent, "generator_seconds": 0}
 
 

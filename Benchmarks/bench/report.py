@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from . import picture
+from .failure import Failure
 from .section import Section, Target
 from .setting import Run
 
@@ -69,7 +70,7 @@ class Report:
             re.escape(begin) + ".*?" + re.escape(end), lambda _: text, page.read_text(), flags=re.DOTALL
         )
         if count != 1:
-            raise SystemExit(f"bench: {page} does not have the marks of {part} once")
+            raise Failure(f"{page} does not have the marks of {part} once")
         page.write_text(whole)
         charts = [chart for section in self.sections for chart in section.charts]
         if part == "tables" and charts:

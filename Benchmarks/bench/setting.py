@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from .failure import Failure
+
 
 @dataclass(frozen=True)
 class Run:
@@ -24,4 +26,4 @@ class Run:
             if not folder.exists():
                 folder.mkdir(parents=True)
                 return folder
-        raise SystemExit(f"bench: too many folders {name}")
+        raise Failure(f"too many folders {name}")

@@ -4,6 +4,7 @@ from typing import Callable
 
 from .. import machine, words
 from ..broker import Broker
+from ..failure import Failure
 from ..figures import Results, alternate
 from ..generator import exchange, folder_of
 from ..redis import Client, Redis, command
@@ -43,7 +44,7 @@ def measure(run: Run) -> list[Section]:
         fill_roster(broker.redis, server, size - 1)
         members = broker.call("GET", f"/v1/servers/{server}", account=f"owner{size}")["memberCount"]
         if members != size:
-            raise SystemExit(f"bench: the server has {members} members, not {size}")
+            raise Failure(f"the server has {members} members, not {size}")
         rounds[_name(size)] = _with_redis_share(broker, in_batches(run, broker, f"flat{size}", server))
     rounds["inboxes"] = _inboxes(run, plain)
     results = alternate(run, rounds)

@@ -4,6 +4,7 @@ from typing import Callable
 
 from .. import jetstream, redisbenchmark, words
 from ..broker import Broker
+from ..failure import Failure
 from ..figures import Results, alternate
 from ..generator import exchange, folder_of
 from ..peers import Peer, floor
@@ -37,7 +38,7 @@ class Sender:
         found = exchange(self.run, seconds=self.run.seconds, first=self.next, **self.settings)
         self.next = found["next"]
         if found["refusals"] or found["words"] not in (0, found["numbers"]):
-            raise SystemExit(f"bench: not all was accepted: {found}")
+            raise Failure(f"not all was accepted: {found}")
         return found
 
 

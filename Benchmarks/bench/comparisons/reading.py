@@ -2,6 +2,7 @@
 
 from .. import words
 from ..broker import Broker
+from ..failure import Failure
 from ..figures import Results
 from ..generator import exchange, folder_of
 from ..section import Section, Target
@@ -57,7 +58,7 @@ def _mark_all(run: Run, broker: Broker, accounts: list[str], ids: list[str]) -> 
         expect=f'"read":{ITEMS}',
     )
     if found["words"] != len(requests):
-        raise SystemExit(f"bench: {found['words']} of {len(requests)} calls marked {ITEMS}: {found}")
+        raise Failure(f"{found['words']} of {len(requests)} calls marked {ITEMS}: {found}")
     return {**found, "items": len(requests) * ITEMS}
 
 

@@ -4,6 +4,7 @@ from typing import Callable
 
 from .. import words
 from ..broker import Broker
+from ..failure import Failure
 from ..figures import Results, alternate
 from ..generator import Held, exchange, folder_of, pages
 from ..redis import command
@@ -48,7 +49,7 @@ def _unread(run: Run) -> Section:
     results = alternate(run, {"pages": lambda: pages(run, **settings), "ranges": _ranges(run, broker, start)})
     for found in results["pages"].rounds:
         if found["entries"] % UNREAD:
-            raise SystemExit(f"bench: {found['entries']} entries are no multiple of {UNREAD}")
+            raise Failure(f"{found['entries']} entries are no multiple of {UNREAD}")
     broker.stop()
     return _unread_section(results)
 
@@ -62,7 +63,7 @@ def send_numbered(broker: Broker, server: str, count: int, first: int = 1) -> No
     ]
     answer = broker.call("POST", "/v1/notifications/batch", "\n".join(lines).encode())
     if answer.count(b'"status":201') != count:
-        raise SystemExit(f"bench: a batch was not accepted: {answer[:500]!r}")
+        raise Failure(f"a batch was not accepted: {answer[:500]!r}")
 
 
 def _mark_all_read(broker: Broker, account: str) -> None:
