@@ -59,8 +59,8 @@ enum ChannelActs {
       above: [Heard(201, "mia"), Heard(31, members)]),
     Act(
       "open a private channel", open("private", "roster", members: ["mia"]),
-      [Heard(15, "mia"), Heard(201, "mia"), Heard(31, "olga mia")],
-      above: [Heard(201, "mia"), Heard(31, "olga mia")]),
+      [Heard(15, "mia"), Heard(201, "mia"), Heard(31, administrators + " mia")],
+      above: [Heard(201, "mia"), Heard(31, administrators + " mia")]),
     Act(
       "open one as an admin",
       after: [Line("olga", "PATCH", ServerActs.path, ["adminsMayCreateChannels": true])],
@@ -78,8 +78,8 @@ enum ChannelActs {
       above: [Heard(16, "sue"), Heard(31, members)]),
     Act(
       "destroy a private channel", Line("olga", "DELETE", cellar),
-      [Heard(16, "max sue"), Heard(31, "olga max sue")],
-      above: [Heard(16, "sue"), Heard(31, "olga max sue")]),
+      [Heard(16, "max sue"), Heard(31, administrators + " max sue")],
+      above: [Heard(16, "sue"), Heard(31, administrators + " max sue")]),
   ]
 
   private static let rosters: [Act] = [

@@ -41,14 +41,14 @@ final class Theatre {
     let expected = expectation(heard)
     for (index, (account, device, stream)) in streams.enumerated() {
       let wanted = expected[account] ?? []
-      let arrived = stream.wait(seconds: 5) { _ in
-        self.types(in: stream, after: starts[index]).count >= wanted.count
+      let arrived = stream.wait(seconds: 5) { events in
+        self.types(in: events, after: starts[index]).count >= wanted.count
       }
       #expect(arrived, "\(act.testDescription): \(account) on \(device) misses some of \(wanted)")
     }
     let ends = try mark()
     for (index, (account, device, stream)) in streams.enumerated() {
-      let heard = types(in: stream, after: starts[index], before: ends[index])
+      let heard = types(in: stream.all, after: starts[index], before: ends[index])
       #expect(
         heard == expected[account] ?? [], "\(act.testDescription): what \(account) hears on \(device)")
       checkAttachments(stream, starts[index], ends[index])
@@ -89,20 +89,21 @@ final class Theatre {
     }
   }
 
-  private func notifications(_ stream: EventStream, _ start: Int, _ end: Int) -> [EventStream.Event] {
-    let all = stream.all
-    return all[start..<min(end, all.count)].filter {
+  private func notifications(
+    _ events: [EventStream.Event], _ start: Int, _ end: Int
+  ) -> [EventStream.Event] {
+    events[start..<min(end, events.count)].filter {
       $0.name == "notification" && $0.body?.hasPrefix("mark ") != true
     }
   }
 
-  private func types(in stream: EventStream, after start: Int, before end: Int = .max) -> [Int] {
-    notifications(stream, start, end).compactMap(\.type).sorted()
+  private func types(in events: [EventStream.Event], after start: Int, before end: Int = .max) -> [Int] {
+    notifications(events, start, end).compactMap(\.type).sorted()
   }
 
   /// The details are those that the catalogue names for the type.
   private func checkAttachments(_ stream: EventStream, _ start: Int, _ end: Int) {
-    for event in notifications(stream, start, end) {
+    for event in notifications(stream.all, start, end) {
       guard let type = event.type.flatMap({ Catalogue.type($0) }), type.code != Catalogue.custom.code else {
         continue
       }
@@ -117,7 +118,7 @@ final class Theatre {
   private func explain(_ act: Act, _ starts: [Int], _ ends: [Int]) throws {
     var receivers: [String: Set<String>] = [:]
     for (index, (account, _, stream)) in streams.enumerated() {
-      for event in notifications(stream, starts[index], ends[index]) {
+      for event in notifications(stream.all, starts[index], ends[index]) {
         if let id = event.messageServerId { receivers[id, default: []].insert(account) }
       }
     }
