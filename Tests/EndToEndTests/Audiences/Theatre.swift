@@ -16,13 +16,14 @@ final class Theatre {
   private var names: [String: String] = [:]
   private var marks = 0
 
-  init(_ stage: Stage, at broker: Broker) throws {
+  /// - Parameter watches: false where nobody needs to hear anything.
+  init(_ stage: Stage, at broker: Broker, watches: Bool = true) throws {
     self.stage = stage
     self.broker = broker
     app = try Person.app(at: broker)
     for (account, devices) in stage.cast {
       people[account] = try Person(account, device: devices[0], at: broker)
-      for device in devices {
+      for device in devices where watches {
         let stream = try Person(account, device: device, at: broker).stream()
         streams.append((account, device, stream))
       }
@@ -34,8 +35,7 @@ final class Theatre {
   // MARK: Playing
 
   func play(_ act: Act, _ heard: [Heard]) throws {
-    names = [:]
-    for line in stage.setUp + act.before { try say(line) }
+    try prepare(act)
     let starts = try mark()
     try say(act.line)
     let expected = expectation(heard)
@@ -54,6 +54,33 @@ final class Theatre {
       checkAttachments(stream, starts[index], ends[index])
     }
     try explain(act, starts, ends)
+  }
+
+  private func prepare(_ act: Act) throws {
+    names = [:]
+    for line in stage.setUp + act.before { try say(line) }
+  }
+
+  /// The act as each of the cast would try it. Whoever is refused is told why in a word that a program can
+  /// switch on, and has changed nothing: `digest` of the whole of Redis is what it was.
+  func attempt(_ act: Act, digest: () throws -> String) throws -> [String: Int] {
+    var answers: [String: Int] = [:]
+    try prepare(act)
+    for (name, person) in people.sorted(by: { $0.key < $1.key }) {
+      let before = try digest()
+      let line = act.line
+      let answer = try person.call(line.method, fill(line.path), json: line.body.map { fill($0) })
+      answers[name] = answer.status
+      if (200...299).contains(answer.status) {
+        try prepare(act)
+        continue
+      }
+      #expect((400...499).contains(answer.status), "\(act.testDescription) as \(name): \(answer)")
+      #expect(
+        answer["code"].flatMap { Refusal.Code(rawValue: $0) } != nil, "\(act.testDescription): \(answer)")
+      #expect(try digest() == before, "\(act.testDescription) as \(name) is refused, and changed something")
+    }
+    return answers
   }
 
   @discardableResult
