@@ -153,7 +153,7 @@ struct ChannelAccessTests {
       "remove, as owner", "forbidden yes yes notFound yes notFound notFound notFound notFound", after: joined
     ) { desk.remove(11, olivia, [$0]) },
     byTarget("allow", "yes yes yes yes yes yes same notFound notFound") { desk.list(12, adam, .allow, [$0]) },
-    byTarget("no longer allow", "same same same same same same yes yes same") {
+    byTarget("no longer allow", "same same same same same same yes same same") {
       desk.list(12, adam, .allow, adds: false, [$0])
     },
     byTarget("block", "forbidden forbidden yes yes yes same yes notFound notFound") {

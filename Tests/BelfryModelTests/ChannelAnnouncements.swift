@@ -89,9 +89,7 @@ extension AnnouncementRow {
     row(
       "no longer allow a member", desk.list(12, adam, .allow, adds: false, ["ann"]),
       ["19 to named +ann,olivia,adam"], after: [desk.join(12, "ann")]),
-    row(
-      "no longer allow who has gone", desk.list(12, adam, .allow, adds: false, ["fay"]),
-      ["19 to named +olivia,adam", "19 for fay"]),
+    row("no longer allow who has gone", desk.list(12, adam, .allow, adds: false, ["fay"]), []),
     row(
       "block in public", desk.list(11, adam, .block, ["pia", "cleo", "ben"]),
       ["19 to named +pia,cleo,olivia,adam", "206 to ? roster:11 -cleo", "31 to named +pia,cleo"]),
@@ -108,6 +106,9 @@ extension AnnouncementRow {
     row(
       "unblock in private", desk.list(12, adam, .block, adds: false, ["ben"]),
       ["19 to named +ben,olivia,adam"]),
+    row(
+      "unblock who has gone", desk.list(11, adam, .block, adds: false, ["ben"]),
+      ["19 to named +olivia,adam", "19 for ben"], after: [RefusalTests.leave("ben")]),
     row(
       "unblock who is allowed", desk.list(12, adam, .block, adds: false, ["ben"]),
       ["19 to named +ben,olivia,adam", "31 to named +ben"], after: [desk.list(12, adam, .allow, ["ben"])]),

@@ -5,7 +5,7 @@ import ModelSamples
 /// default one), 11 (public, with a roster), 12 (private) and 13 (everyone's):
 /// `cleo` is in the rosters; `meg` too, and muted everywhere; `ben` is blocked, but in the default channel;
 /// `ann` is on the allow lists; `ida` is invited by cleo; `pia` is none of these; `fay` was in the rosters,
-/// muted and allow-listed, and is no longer on the server.
+/// allow-listed and muted, and is no longer on the server.
 enum ChannelDesk {
   static let server = ServerDesk.server
   static let space = ServerDesk.space

@@ -244,7 +244,7 @@ private struct ChannelWorld {
     let blocked = list(.channelBlocked(id))
     #expect(roster == those(members) { $0.isIn(id) }, "\(id), \(place)")
     #expect(roster.isEmpty || channel.hasRoster, "\(id), \(place)")
-    #expect(list(.channelAllowed(id)) == those(known) { $0.isAllowed(in: id) }, "\(id), \(place)")
+    #expect(list(.channelAllowed(id)) == those(members) { $0.isAllowed(in: id) }, "\(id), \(place)")
     #expect(blocked == those(known) { $0.isBlocked(from: id) }, "\(id), \(place)")
     #expect(blocked.isDisjoint(with: roster), "\(id), \(place)")
     #expect(blocked.isEmpty || id != 10, "\(id), \(place)")

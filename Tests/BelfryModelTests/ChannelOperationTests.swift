@@ -113,18 +113,25 @@ struct ChannelOperationTests {
     #expect(try !hears("ben", 13))
   }
 
-  @Test mutating func whoHasLeftCanBeTakenOffTheLists() throws {
+  @Test mutating func whoHasLeftCanBeUnblocked() throws {
     try desk.carryOut(RefusalTests.leave("ben"))
     try desk.carryOut(Channels.list(11, Self.adam, .block, adds: false, ["ben"]))
-    try desk.carryOut(Channels.list(12, Self.adam, .allow, adds: false, ["fay"]))
-    try desk.carryOut(RefusalTests.add(Self.app, ["ben", "fay"]))
+    try desk.carryOut(RefusalTests.add(Self.app, ["ben"]))
     #expect(ChannelAccessTests.outcome(of: Channels.join(11, "ben"), on: desk) == "yes")
+    #expect(ChannelAccessTests.outcome(of: Channels.join(12, "ben"), on: desk) == "banned")
+  }
+
+  @Test mutating func theAllowListEndsWithTheMembership() throws {
+    #expect(!isListed("fay", .channelAllowed(12)))
+    try desk.carryOut(RefusalTests.add(Self.app, ["fay"]))
     #expect(ChannelAccessTests.outcome(of: Channels.join(12, "fay"), on: desk) == "notFound")
   }
 
-  @Test mutating func theAllowListOutlastsLeavingTheServer() throws {
-    try desk.carryOut(RefusalTests.add(Self.app, ["fay"]))
-    #expect(ChannelAccessTests.outcome(of: Channels.join(12, "fay"), on: desk) == "yes")
+  @Test mutating func theAllowListOutlastsLeavingTheChannel() throws {
+    try desk.carryOut(Channels.join(12, "ann"))
+    try desk.carryOut(Channels.remove(12, Self.adam, ["ann"]))
+    #expect(isListed("ann", .channelAllowed(12)))
+    #expect(ChannelAccessTests.outcome(of: Channels.join(12, "ann"), on: desk) == "yes")
   }
 
   @Test(

@@ -24,8 +24,7 @@ package struct Standing: Sendable, Hashable {
       belonging.isEmpty && subscription.isEmpty && allowed.isEmpty && blocked.isEmpty
     }
 
-    /// The subscription ends with the belonging: who comes back subscribes anew. The lists do not: nobody
-    /// gets rid of being blocked by going and coming back.
+    /// The subscription ends with the belonging: who comes back subscribes anew. The lists do not.
     package mutating func leave(through id: MessageID) {
       belonging.close(through: id)
       subscription.close(through: id)
@@ -52,12 +51,16 @@ package struct Standing: Sendable, Hashable {
   /// The standing of an account that a space has never known.
   package static let stranger = Standing(belonging: Intervals())
 
-  /// Everything ends with the membership, in the channels too, but for being on their lists.
+  /// Everything ends with the membership, in the channels too, but for being blocked: nobody gets rid of
+  /// that by going and coming back.
   package mutating func leave(through id: MessageID) {
     belonging.close(through: id)
     subscription.close(through: id)
     stopped.close(through: id)
-    for channel in channels.keys { channels[channel]?.leave(through: id) }
+    for channel in channels.keys {
+      channels[channel]?.leave(through: id)
+      channels[channel]?.allowed.close(through: id)
+    }
   }
 
   package mutating func forget(before floor: MessageID) {

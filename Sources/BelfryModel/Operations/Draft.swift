@@ -167,8 +167,13 @@ extension Draft {
   /// it sees.
   package mutating func leave(_ account: AccountID, _ member: MemberRecord) {
     var member = member
-    for (channel, standing) in member.standing.channels where standing.belonging.current != nil {
-      transaction.changes[.channelMember(account, channel: channel, of: space)] = .some(nil)
+    for (channel, standing) in member.standing.channels {
+      if standing.belonging.current != nil {
+        transaction.changes[.channelMember(account, channel: channel, of: space)] = .some(nil)
+      }
+      if standing.allowed.current != nil {
+        transaction.changes[RecordAddress(space, .channelAllowed(channel), account.text)] = .some(nil)
+      }
     }
     member.standing.leave(through: .endOfThisCommit)
     member.standing.forget(before: context.retentionFloor)

@@ -6,8 +6,8 @@
 /// channel, private or public, is out of its roster, can neither join nor be invited, and receives nothing
 /// of it even where it is everyone's. Neither the owner nor the admins can be blocked, and who becomes one is
 /// blocked no longer. The default channel has no block list: whoever is to hear nothing there is to be banned.
-/// Where an account is on both lists, the block list wins. Both outlast leaving the server: nobody gets rid of
-/// them by going and coming back.
+/// Where an account is on both lists, the block list wins. It outlasts leaving the server, since nobody is to
+/// get rid of it by going and coming back; the allow list ends with the membership, as everything granted does.
 package struct ChangeChannelList: SpaceOperation {
   /// The `type` of notification 19.
   package enum List: Int, Sendable, CaseIterable {
