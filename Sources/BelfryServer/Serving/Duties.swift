@@ -13,11 +13,13 @@ struct Duties {
   static let sweepInterval: Duration = .milliseconds(250)
 
   let loop: EventLoop
-  let store: any Store
+  let runner: OperationRunner
+  private var store: any Store { runner.store }
 
   func start(in scope: LoopScope) {
     scope.start { await relay() }
     scope.start { await sweep() }
+    scope.start { await lookAfterRooms() }
   }
 
   private func relay() async {
@@ -35,6 +37,11 @@ struct Duties {
       if let partition = Partition(number) { try? await store.sweep(partition) }
       number = (number + 1) % Partition.count
     }
+  }
+
+  private func lookAfterRooms() async {
+    let clock = RoomClock(runner)
+    while await pause(RoomClock.interval) { try? await clock.lookAround() }
   }
 
   /// False when it is time to end.

@@ -60,7 +60,7 @@ actor ServingLoop {
     serving.store.start()
     serving.live.start()
     // One loop is enough for what is done for all accounts.
-    if number == 0 { Duties(loop: loop, store: serving.store).start(in: serving.scope) }
+    if number == 0 { Duties(loop: loop, runner: serving.services.runner).start(in: serving.scope) }
     await serving.scope.run()
     serving.daemon.stop()
     serving.live.close()

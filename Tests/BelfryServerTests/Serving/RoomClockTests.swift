@@ -1,0 +1,208 @@
+import BelfryLoop
+import BelfryModel
+import BelfryRedis
+import BelfryStore
+import RedisFixture
+import Testing
+
+@testable import BelfryServer
+
+/// What brokers share: a redis-server. Each has a loop, a store and a clock of its own.
+private actor ClockedBroker {
+  nonisolated let loop: EventLoop
+  let store: RedisStore
+  let clock: RoomClock
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+  init(on loop: EventLoop, _ endpoint: RedisEndpoint, _ limits: Limits) {
+    self.loop = loop
+    var patient = RedisLimits()
+    patient.commandTimeout = .seconds(20)
+    patient.waitForConnection = .seconds(20)
+    store = RedisStore(loop: loop, endpoint: endpoint, limits: limits, redisLimits: patient)
+    clock = RoomClock(OperationRunner(store: store, limits: limits))
+    store.start()
+  }
+
+  func close() { store.close() }
+
+  /// With an absence of nothing, whoever enters is absent at once: no test has to wait for it.
+  func run(_ operation: some Operation, absenceMilliseconds: Int64 = Limits().absenceMilliseconds)
+    async throws
+  {
+    var limits = Limits()
+    limits.absenceMilliseconds = absenceMilliseconds
+    _ = try await OperationRunner(store: store, limits: limits).run(operation)
+  }
+
+  func lookAround() async throws { try await clock.lookAround() }
+
+  func records(_ table: RecordTable, of room: SpaceID) async throws -> [String] {
+    try await store.page(of: TableAddress(room, table), after: nil, limit: 1_000).records.map(\.field)
+      .sorted()
+  }
+
+  /// The types announced in the room, one by one.
+  func announced(in room: SpaceID) async throws -> [String] {
+    let entries = try await store.entries([LogRequest(room, after: .zero, limit: 1_000)])[0]
+    return entries.compactMap { entry in
+      guard let content = RecordJSON.value(NotificationContent.self, entry.contentJSON) else { return nil }
+      guard case .object(let attach)? = content.attach, case .string(let accid)? = attach["accid"],
+        case .string(let reason)? = attach["reason"]
+      else { return "\(content.type)" }
+      return "\(content.type) \(accid) \(reason)"
+    }
+  }
+
+  /// Until it has come to that, for as long as a busy machine may need.
+  func lookAround(until isDone: () async throws -> Bool) async throws {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while try await !isDone() {
+      try #require(ContinuousClock.now < deadline, "it has not come to that")
+      try await lookAround()
+      try await loop.sleep(for: .milliseconds(20))
+    }
+  }
+
+  func roomsDueWithinAnHour() async throws -> [SpaceID] {
+    let later = try await store.nowMilliseconds() + 3_600_000
+    return try await store.dueSpaces(nowMilliseconds: later).map(\.space)
+  }
+
+  func spacesOf(_ account: AccountID) async throws -> [Bool] {
+    try await store.index(of: account).map(\.isMember)
+  }
+}
+
+/// Limits with which a clock need not wait until everybody had the time for a sign of life.
+private var graceless: Limits {
+  var limits = Limits()
+  limits.heartbeatMilliseconds = 0
+  return limits
+}
+
+private func withClockedBroker<R: Sendable>(
+  of redis: RedisServer, _ limits: Limits = graceless,
+  _ body: @Sendable (ClockedBroker) async throws -> R
+) async throws -> R {
+  let loop = try EventLoop(name: "clock-test")
+  try loop.spawnThread()
+  let broker = ClockedBroker(on: loop, try RedisEndpoint(url: redis.url), limits)
+  let result: Result<R, any Error>
+  do { result = .success(try await body(broker)) } catch { result = .failure(error) }
+  await broker.close()
+  loop.stop()
+  loop.join()
+  return try result.get()
+}
+
+@Suite struct RoomClockTests {
+  let id: EntityID
+  let room: SpaceID
+  let host: AccountID
+  let attendees: [AccountID]
+
+  init() throws {
+    id = try #require(EntityID(7))
+    room = .room(id)
+    host = try #require(AccountID("hal"))
+    attendees = try (0..<250).map { try #require(AccountID("lea\($0)")) }
+  }
+
+  private func open(_ broker: ClockedBroker, hostIsAbsent: Bool = false) async throws {
+    let create = CreateRoom(id: id, host: host, actor: Actor(account: host), subject: "Bells")
+    try await broker.run(create, absenceMilliseconds: hostIsAbsent ? 0 : 3_600_000)
+  }
+
+  private func enter(_ broker: ClockedBroker, _ accounts: some Sequence<AccountID>) async throws {
+    for account in accounts {
+      try await broker.run(EnterRoom(id, actor: Actor(account: account)), absenceMilliseconds: 0)
+    }
+  }
+
+  /// The broker that let them in is gone; two others look at once, again and again.
+  @Test func eachAbsentAttendeeIsOutOnce() async throws {
+    try await withRedisServer { redis in
+      try await withClockedBroker(of: redis) { broker in
+        try await open(broker)
+        try await enter(broker, attendees)
+      }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<2 {
+          group.addTask {
+            try await withClockedBroker(of: redis) { broker in
+              try await broker.lookAround { try await broker.records(.presence, of: room) == ["hal"] }
+              try await broker.lookAround()
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      try await withClockedBroker(of: redis) { broker in
+        let left = try await broker.announced(in: room).filter { $0.hasPrefix("402") }
+        #expect(left.sorted() == attendees.map { "402 \($0) timeout" }.sorted())
+        #expect(try await broker.records(.roster, of: room) == ["hal"])
+        #expect(try await broker.spacesOf(attendees[0]) == [false])
+      }
+    }
+  }
+
+  @Test func whoIsPresentStays() async throws {
+    try await withRedisServer { redis in
+      try await withClockedBroker(of: redis) { broker in
+        try await open(broker)
+        try await enter(broker, attendees.prefix(3))
+        try await broker.run(
+          Heartbeat(id, actor: Actor(account: attendees[1])), absenceMilliseconds: 3_600_000)
+        try await broker.lookAround { try await broker.records(.presence, of: room).count < 4 }
+        #expect(try await broker.records(.roster, of: room) == ["hal", "lea1"])
+      }
+    }
+  }
+
+  @Test func withTheHostTheRoomClosesOnceAndIsEmptied() async throws {
+    try await withRedisServer { redis in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        try await withClockedBroker(of: redis) { broker in
+          try await open(broker, hostIsAbsent: true)
+          for account in attendees {
+            try await broker.run(EnterRoom(id, actor: Actor(account: account)))
+          }
+        }
+        for _ in 0..<2 {
+          group.addTask {
+            try await withClockedBroker(of: redis) { broker in
+              try await broker.lookAround { try await broker.records(.roster, of: room).isEmpty }
+              try await broker.lookAround()
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      try await withClockedBroker(of: redis) { broker in
+        let announced = try await broker.announced(in: room)
+        #expect(announced == attendees.map { _ in "401" } + ["408"])
+        #expect(try await broker.records(.former, of: room).count == attendees.count + 1)
+        #expect(try await broker.spacesOf(host) == [false])
+        // Nobody has to look at it any more.
+        let due = try await broker.roomsDueWithinAnHour()
+        #expect(due.isEmpty)
+      }
+    }
+  }
+
+  /// After an outage nobody had a chance: everybody is given the time for a sign of life first.
+  @Test func nobodyIsAbsentWhoCouldNotBeThere() async throws {
+    try await withRedisServer { redis in
+      try await withClockedBroker(of: redis, Limits()) { broker in
+        try await open(broker, hostIsAbsent: true)
+        try await broker.lookAround()
+        try await broker.lookAround()
+        let announced = try await broker.announced(in: room)
+        #expect(announced.isEmpty)
+        #expect(try await broker.records(.presence, of: room) == ["hal"])
+      }
+    }
+  }
+}
