@@ -22,9 +22,9 @@ private actor ClockedBroker {
     patient.waitForConnection = .seconds(20)
     store = RedisStore(loop: loop, endpoint: endpoint, limits: limits, redisLimits: patient)
     clock = RoomClock(OperationRunner(store: store, limits: limits))
-    store.start()
   }
 
+  func start() { store.start() }
   func close() { store.close() }
 
   /// With an absence of nothing, whoever enters is absent at once: no test has to wait for it.
@@ -89,6 +89,7 @@ private func withClockedBroker<R: Sendable>(
   let loop = try EventLoop(name: "clock-test")
   try loop.spawnThread()
   let broker = ClockedBroker(on: loop, try RedisEndpoint(url: redis.url), limits)
+  await broker.start()
   let result: Result<R, any Error>
   do { result = .success(try await body(broker)) } catch { result = .failure(error) }
   await broker.close()
