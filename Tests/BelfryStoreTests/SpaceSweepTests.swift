@@ -62,7 +62,7 @@ import Testing
       ).streamForm
       let stay = "m \(long),\(long)"
       let records = [
-        "gone": stay, "mutedonce": "\(stay) q/\(now - 1_000)", "allowed": "\(stay) w/1 w3/1",
+        "gone": stay, "mutedonce": "\(stay) q/\(now - 1_000)", "allowed": "\(stay) w/1 w3/\(long)",
         "blockedonce": "\(stay) b3/\(long),\(long)", "stopped": "\(stay) x/\(long),\(long)",
         "muted": "\(stay) q/\(now + 60_000)", "mutedthere": "\(stay) q3/\(now + 60_000)",
         "blocked": "\(stay) b3/\(long)", "blockedagain": "\(stay) b3/\(long),\(long);\(long) w/1",
