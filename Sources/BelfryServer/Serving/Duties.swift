@@ -8,9 +8,12 @@ struct Duties {
   /// What another broker committed and did not live to relay waits in an outbox. Meanwhile an account does
   /// not see a space it joined, so not for long; looking is one cheap command.
   static let relayInterval: Duration = .seconds(3)
-  /// One partition at a time, all 1,024 in about four minutes. What is beyond retention is hidden from
-  /// readers at once; sweeping only frees its memory.
+  /// One partition at a time, of those that hold anything: all 1,024 in about four minutes. What is beyond
+  /// retention is hidden from readers at once; sweeping only frees its memory.
   static let sweepInterval: Duration = .milliseconds(250)
+  /// Between two rounds of a deployment with few partitions in use, which would otherwise be swept over and
+  /// over.
+  static let sweepPause: Duration = .seconds(10)
 
   let loop: EventLoop
   let runner: OperationRunner
@@ -31,12 +34,20 @@ struct Duties {
   }
 
   private func sweep() async {
-    // Several brokers seldom sweep the same partition at the same time when each begins somewhere else.
-    var number = Int.random(in: 0..<Partition.count)
-    while await pause(Self.sweepInterval) {
-      if let partition = Partition(number) { try? await store.sweep(partition) }
-      number = (number + 1) % Partition.count
+    while await pause(Self.sweepPause) {
+      // Several brokers seldom sweep the same partition at the same time when each goes its own way.
+      for partition in await partitionsInUse().shuffled() {
+        guard await pause(Self.sweepInterval) else { return }
+        try? await store.sweep(partition)
+      }
     }
+  }
+
+  /// A partition in which no id was ever allotted holds nothing.
+  private func partitionsInUse() async -> [Partition] {
+    let all = Partition.allCases
+    guard let lastIDs = try? await store.lastIDs(of: all) else { return [] }
+    return zip(all, lastIDs).filter { $0.1 != .zero }.map(\.0)
   }
 
   private func lookAfterRooms() async {
