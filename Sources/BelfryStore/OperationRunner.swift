@@ -46,7 +46,8 @@ package struct OperationRunner {
     throw Refusal(.conflict, "others keep changing \(operation.space); try again", retryAfterSeconds: 1)
   }
 
-  private func decide<Op: Operation>(_ operation: Op) async throws(Refusal) -> Decision<Op.Output> {
+  /// Reads what the operation needs, and lets it decide on that.
+  package func decide<Op: Operation>(_ operation: Op) async throws(Refusal) -> Decision<Op.Output> {
     do {
       var records = try await store.records(operation.needs)
       let further = operation.further(records)

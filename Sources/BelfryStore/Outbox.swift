@@ -14,10 +14,15 @@ struct Relays: Codable {
   var deliveries: [Delivery]
   var listing: ListingChange?
 
+  init(index: [IndexChange], deliveries: [Delivery] = [], listing: ListingChange? = nil) {
+    self.index = index
+    self.deliveries = deliveries
+    self.listing = listing
+  }
+
   init(_ transaction: Transaction) {
-    index = transaction.indexChanges
-    deliveries = transaction.deliveries
-    listing = transaction.listing
+    self.init(
+      index: transaction.indexChanges, deliveries: transaction.deliveries, listing: transaction.listing)
   }
 }
 

@@ -73,6 +73,18 @@ import Testing
     }
   }
 
+  /// A broker of the release before may have left it.
+  @Test func anItemOfTheFirstVersionIsRelayed() async throws {
+    try await withBroker { broker, redis in
+      let changes = #"[{"accounts":["bob"],"kind":"joined"}]"#
+      let item = #"{"space":"\#(space)","version":"1763700000000-5","changes":\#(changes)}"#
+      try redis.command("HSET", RedisLayout.outbox(space.partition), "1763700000000-5", item)
+      try await broker.store.relayOutbox(of: space.partition)
+      #expect(try await broker.store.index(of: "bob").map(\.space) == [space])
+      #expect(try await broker.store.partitionsToRelay() == [])
+    }
+  }
+
   @Test func anUnreadableItemDoesNotHoldUpTheOthers() async throws {
     try await withBroker { broker, redis in
       let outbox = RedisLayout.outbox(space.partition)

@@ -7,6 +7,8 @@ final class FaultyStore: Store {
     case ignoresThreshold, thresholdOffByOne, forgetsDedupe, ignoresPreconditions, ignoresCeilings
     case losesAnIndexChange, keepsChannelRosters, staleAmendments, countsReadTwice, keepsReadLetters
     case dropsTheOldestEntry, joinsTooEarly, leavesTooEarly, tellsNobodyOfStandings, tellsNobodyOfUpdates
+    case losesADelivery, deliversTwice, unlistsNothing, wakesNobody, postponesUnseen, tellsNoDevice
+    case countsAllKindsAlike
   }
 
   private let store: MemoryStore
@@ -31,6 +33,11 @@ final class FaultyStore: Store {
     case .keepsChannelRosters: transaction.removedTables = []
     case .tellsNobodyOfStandings: transaction.changedStandings = []
     case .tellsNobodyOfUpdates: transaction.amendments = []
+    case .losesADelivery: transaction.deliveries = transaction.deliveries.dropLast()
+    case .deliversTwice: transaction.deliveries += transaction.deliveries
+    case .unlistsNothing: if transaction.listing?.isListed == false { transaction.listing = nil }
+    case .wakesNobody: transaction.wakeAtMilliseconds = nil
+    case .tellsNoDevice: transaction.echo = nil
     case .joinsTooEarly: replace(MessageID.beforeThisCommitMark, by: MessageID.zero, in: &transaction)
     case .leavesTooEarly:
       let last = store.lastIDs(of: [transaction.space.partition])[0]
@@ -86,7 +93,8 @@ final class FaultyStore: Store {
   func spaces(in partition: Partition) -> [SpaceID] { store.spaces(in: partition) }
   func index(of account: AccountID) -> [IndexEntry] { store.index(of: account) }
   func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) -> [Int] {
-    store.spaceCounts(of: accounts, in: kind)
+    guard fault == .countsAllKindsAlike else { return store.spaceCounts(of: accounts, in: kind) }
+    return accounts.map { store.index(of: $0).count(where: \.isMember) }
   }
   func page(
     of directory: ListingChange.Directory, after cursor: PageCursor?, limit: Int
@@ -94,7 +102,13 @@ final class FaultyStore: Store {
     try store.page(of: directory, after: cursor, limit: limit)
   }
   func dueSpaces(nowMilliseconds: Int64) -> [DueSpace] { store.dueSpaces(nowMilliseconds: nowMilliseconds) }
-  func postpone(_ due: DueSpace, toMilliseconds time: Int64?) { store.postpone(due, toMilliseconds: time) }
+  func postpone(_ due: DueSpace, toMilliseconds time: Int64?) {
+    var due = due
+    if fault == .postponesUnseen {
+      due = store.dueSpaces(nowMilliseconds: .max).first { $0.space == due.space } ?? due
+    }
+    store.postpone(due, toMilliseconds: time)
+  }
   func readState(of account: AccountID) -> ReadState { store.readState(of: account) }
   func compactReadState(of account: AccountID, to watermark: MessageID) {
     store.compactReadState(of: account, to: watermark)

@@ -16,6 +16,7 @@ extension World {
     let spaces =
       try await store.index(of: account).map(\.space).sorted { $0.key < $1.key } + [.personal(account)]
     let logs = try await wholeLogs(of: spaces)
+    learn(logs.last ?? [])
     let standings = try await standings(of: account, in: spaces)
     var feed: [Seen] = []
     for (space, (log, standing)) in zip(spaces, zip(logs, standings)) {
@@ -44,11 +45,11 @@ extension World {
     func addresses(_ space: SpaceID) -> [RecordAddress] {
       [.member(account, of: space), .former(account, of: space)]
     }
-    let servers = spaces.filter { $0.kind == .server }
-    let records = try await store.records(servers.flatMap(addresses))
+    let rosters: Set<SpaceKind> = [.server, .group, .room]
+    let records = try await store.records(spaces.filter { rosters.contains($0.kind) }.flatMap(addresses))
     var standings: [Standing] = []
     for space in spaces {
-      guard space.kind == .server else {
+      guard rosters.contains(space.kind) else {
         standings.append(.owner)
         continue
       }

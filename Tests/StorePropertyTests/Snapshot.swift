@@ -5,9 +5,9 @@ import BelfryStore
 // that went through the same say the same lines.
 extension World {
   func snapshot() async throws -> [String] {
-    var lines: [String] = []
-    for server in cast.servers { lines += try await serverLines(.server(server)) }
-    var spaces = Set(cast.servers.map(SpaceID.server) + cast.accounts.map(SpaceID.personal))
+    for log in try await wholeLogs(of: cast.accounts.map(SpaceID.personal)) { learn(log) }
+    var lines = try await tableLines(cast.spaces)
+    var spaces = Set(cast.spaces + cast.accounts.map(SpaceID.personal))
     for account in cast.accounts {
       let index = try await store.index(of: account)
       lines += try await accountLines(account, index)
@@ -16,20 +16,52 @@ extension World {
     lines += try await logLines(spaces.sorted { $0.key < $1.key })
     lines += try await heardLines()
     lines.append("partitions to relay: \(try await store.partitionsToRelay().map(\.number))")
-    let full = try await store.spaceCounts(of: cast.accounts, in: .server)
-      .map { $0 >= Cast.limits.serversPerAccount }
-    lines.append("has all the servers it may have: \(full)")
+    for kind in [SpaceKind.server, .group, .room] {
+      let most = Cast.limits.spacesPerAccount(kind)
+      let full = try await store.spaceCounts(of: cast.accounts, in: kind).map { $0 >= most }
+      lines.append("has all the \(kind)s it may have: \(full)")
+    }
+    for directory in ListingChange.Directory.allCases { lines.append(try await words(directory)) }
+    lines += try await store.dueSpaces(nowMilliseconds: Self.longAfterMilliseconds + 1)
+      .map { "\($0.space) is due\($0.atMilliseconds > Self.longAfterMilliseconds ? " long after" : "")" }
+      .sorted()
     return lines
   }
+
+  /// What is listed, whatever the order: two that one store made in one millisecond another did not. Each
+  /// says the order of its own.
+  private func words(_ directory: ListingChange.Directory) async throws -> String {
+    var (listed, cursor): ([SpaceID], PageCursor?) = ([], nil)
+    repeat {
+      let page = try await store.page(of: directory, after: cursor, limit: 2)
+      listed += page.spaces
+      cursor = page.next
+    } while cursor != nil
+    let records = try await store.records(listed.map { .settings($0) })
+    let times = try listed.map { space in
+      guard let text = records.text(.settings(space)), let dates = RecordJSON.value(Dates.self, text) else {
+        throw Broken("\(space) is listed in \(directory), and is not there")
+      }
+      return dates.createdAt
+    }
+    guard zip(times, times.dropFirst()).allSatisfy({ $0 >= $1 }) else {
+      throw Broken("\(directory) is not in the order of \(times)")
+    }
+    return "listed in \(directory): \(listed.map(\.key).sorted())"
+  }
+
+  private struct Dates: Decodable { var createdAt: Int64 }
 
   // MARK: Accounts
 
   private func accountLines(_ account: AccountID, _ index: [IndexEntry]) async throws -> [String] {
     var lines = try index.map { try words($0, in: index, of: account) }.sorted()
-    let unknown = cast.servers.map(SpaceID.server).filter { server in !index.contains { $0.space == server } }
+    let unknown = cast.spaces.filter { space in !index.contains { $0.space == space } }
     guard try await standings(of: account, in: unknown).allSatisfy({ $0 == .stranger }) else {
-      throw Broken("\(account) was in a server that is not in its index")
+      throw Broken("\(account) was in a space that is not in its index")
     }
+    let options = RecordAddress.settings(.personal(account))
+    lines.append("\(account) chose \(try await store.records([options]).text(options) ?? "nothing")")
     let read = try await store.readState(of: account)
     lines.append("\(account) has read \(ids.indices.filter { read.contains(ids[$0]) })")
     for seen in try await feed(of: account) {
@@ -47,7 +79,7 @@ extension World {
     let earlierIDs = ids.count { $0.partition == partition && $0 < entry.addedAt }
     let earlierSpaces = index.count { $0.addedAt < entry.addedAt }
     return
-      "\(account) is \(entry.isMember ? "in" : "out of") \(entry.space) since \(try words(entry.version)),"
+      "\(account) is \(entry.isMember ? "in" : "out of") \(entry.space) since \(place(of: entry.version)),"
       + " learned after \(earlierIDs) ids and \(earlierSpaces) spaces"
   }
 

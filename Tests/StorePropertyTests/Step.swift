@@ -29,6 +29,15 @@ indirect enum Step: Sendable {
   case race(Step, Step)
   case relay(Int)
   case sweep(Int, account: Int)
+  /// Postpones the space at this place among those that are to be looked at.
+  case postpone(Int, Postponement)
+  case deed(DeedStep)
+}
+
+enum Postponement: CaseIterable, Sendable {
+  case forEver, untilLongAfter
+  /// By somebody who saw another time.
+  case tooLate
 }
 
 /// A custom notification, in any of its forms.
@@ -36,6 +45,8 @@ struct SendStep: Sendable {
   var by: Int?
   var server: Int?
   var channel: Int?
+  var group: Int?
+  var room: Int?
   var accounts: [Int]?
   var clientId: String?
   var body: String
@@ -54,19 +65,62 @@ extension SeededGenerator {
         .subscribe(server, channel: nil, server % 3, true),
       ]
     }
+    for space in 0..<Cast.spacesPerScene {
+      var group = deed(Deed.createGroup.description, space: space, by: space % 3)
+      // Whoever is invited is in.
+      group.isOn = false
+      group.others = numbers(3...5)
+      steps += [.deed(group), .deed(deed(CreateRoom.name.description, space: space, by: space % 3))]
+      for guest in numbers(2...4) {
+        steps.append(.deed(deed(EnterRoom.name.description, space: space, by: guest)))
+      }
+    }
     var sent: [SendStep] = []
-    while steps.count < count { steps.append(step(&sent)) }
+    while steps.count < count {
+      if oneIn(20) { steps += story() } else { steps.append(step(&sent)) }
+    }
     return Array(steps.prefix(count))
   }
 
+  /// One of the stories, and what somebody says about it there.
+  private mutating func story() -> [Step] {
+    let (story, space) = (pick(Deed.stories), below(Cast.spacesPerScene))
+    let steps = story.map { name in
+      var step = deed(name.description, space: space)
+      step.isApt = true
+      return Step.deed(step)
+    }
+    var send = SendStep(by: actor(), body: text(), isPersisted: true)
+    switch story[0].scene {
+    case .group: send.group = space
+    case .room: send.room = space
+    case .server, .channel, .any:
+      send.server = space
+      if story[0].scene == .channel { send.channel = channel() }
+    }
+    return steps + [.send(send)]
+  }
+
   private mutating func step(_ sent: inout [SendStep]) -> Step {
-    switch below(20) {
+    switch below(30) {
     case 0..<7: .send(send(&sent))
     case 7..<9: markRead()
     case 9: .update(number(), place: below(100), by: actor(), body: text(), status: oneIn(2) ? 10_000 : nil)
     case 10, 11: race()
-    case 12: oneIn(2) ? .relay(server()) : .sweep(server(), account: number())
-    default: change()
+    case 12: upkeep()
+    case 13..<18: change()
+    case 18..<20: .deed(deed(Deed.ofServers))
+    case 20..<23: .deed(deed(Deed.ofChannels))
+    case 23..<27: .deed(deed(Deed.ofGroups))
+    default: .deed(deed(Deed.ofRooms))
+    }
+  }
+
+  private mutating func upkeep() -> Step {
+    switch below(3) {
+    case 0: .relay(server())
+    case 1: .sweep(server(), account: number())
+    default: .postpone(below(100), pick(Postponement.allCases))
     }
   }
 
@@ -78,12 +132,21 @@ extension SeededGenerator {
       .subscribe(server, channel: nil, account, oneIn(2)), .addMembers(server, by: nil, [account]),
       .updateServer(server, by: nil, name: text()), .closeChannel(server, 1, by: nil),
     ]
-    return switch below(4) {
+    return switch below(5) {
+    case 4: rivalry()
     case 0: .race(.addMembers(server, by: nil, numbers(1...2)), .addMembers(server, by: nil, numbers(1...2)))
     case 1: .race(open(server, 2), open(server, 3))
     case 2: .race(say("left", account, server), say(pick(["left", "right"]), account, server))
     default: .race(pick(rivals), pick(rivals))
     }
+  }
+
+  /// Any two deeds in one space.
+  private mutating func rivalry() -> Step {
+    let (deeds, space) = (
+      pick([Deed.ofServers, Deed.ofChannels, Deed.ofGroups, Deed.ofRooms]), below(Cast.spacesPerScene)
+    )
+    return .race(.deed(deed(pick(deeds).name, space: space)), .deed(deed(pick(deeds).name, space: space)))
   }
 
   private func say(_ body: String, _ account: Int, _ server: Int) -> Step {
@@ -120,9 +183,12 @@ extension SeededGenerator {
       if oneIn(4) { again.body += "!" }
       return again
     }
-    let isToAccounts = oneIn(4)
+    let place = below(12)
+    let (isToAccounts, isToServer) = (place < 3, place >= 7)
     let send = SendStep(
-      by: actor(), server: isToAccounts ? nil : server(), channel: isToAccounts || oneIn(2) ? nil : channel(),
+      by: actor(), server: isToServer ? server() : nil, channel: isToServer && oneIn(2) ? channel() : nil,
+      group: place == 3 || place == 4 ? below(Cast.spacesPerScene) : nil,
+      room: place == 5 || place == 6 ? below(Cast.spacesPerScene) : nil,
       accounts: isToAccounts ? numbers(1...3) : oneIn(3) ? named() : nil,
       clientId: oneIn(2) ? pick(["m1", "m 2", "m\"3\n", "鐘", "\u{1}", text() + "m"]) : nil,
       body: text(), attach: oneIn(3) ? json() : nil, isPersisted: !oneIn(8))
@@ -143,9 +209,9 @@ extension SeededGenerator {
   private mutating func named() -> [Int] { oneIn(2) ? [below(3)] : numbers(1...2) }
 
   /// The lower ones more often, so that some get about.
-  private mutating func number() -> Int { min(below(Cast.accountCount), below(Cast.accountCount)) }
+  mutating func number() -> Int { min(below(Cast.accountCount), below(Cast.accountCount)) }
   /// Rarely one of them twice.
-  private mutating func numbers(_ count: ClosedRange<Int>) -> [Int] {
+  mutating func numbers(_ count: ClosedRange<Int>) -> [Int] {
     let everybody = (0..<Cast.accountCount).shuffled(using: &self)
     let chosen = Array(everybody.prefix(Int.random(in: count, using: &self)))
     return oneIn(20) ? chosen + chosen.prefix(1) : chosen

@@ -53,9 +53,26 @@ struct StorePropertyTests {
     "hidden, notSubscribed", "hidden, subscribedAfter", "hidden, subscriptionEndedBefore", "hidden, read",
     "appended after none", "appended after #", " passing", " amended", "standings of [", "said 0: index",
     "said 0: read [", "up to a watermark on none",
+    "to willing", "hidden, stopped", "hidden, blocked", "is in group:", "is in room:",
+    "is out of group:", "is out of room:", " did group mute to ", " did room ", " did server ", "codes ",
+    "requests ", "banned ", "profiles ", "muted ", "allowed ", "files ", "hands ", "presence ", "blocked:",
+    "listed in groups: [\"group", "listed in rooms: [\"room", "is due", "is due long after",
+    "postponed room:",
+    "refused: muted", "refused: banned", "chose {",
   ])
   func aWalkComesTo(words: String) async throws {
     #expect(try await Self.transcript.value.contains(words))
+  }
+
+  /// Every operation of the model is among the steps: by a row of a table, or, the oldest, by one of its own.
+  @Test func everyOperationIsTaken() {
+    let operations = Operations.servers + Operations.channels + Operations.groups + Operations.rooms
+    let own = [
+      RemoveServer.name, AddMembers.name, KickMembers.name, LeaveServer.name, SetSubscription.name,
+      CreateChannel.name, UpdateChannel.name, RemoveChannel.name,
+    ]
+    let taken = Set(Deed.all.map(\.name) + own.map(\.description))
+    #expect(Set(operations.map { $0.name.description }).subtracting(taken) == [])
   }
 
   /// All that a store says on a few walks, the same ones each time.

@@ -14,7 +14,7 @@ struct Divergence: CustomStringConvertible {
 /// The same steps on two stores.
 struct Walk {
   /// Short enough to be shrunk soon, long enough for servers to fill and empty a few times.
-  static let stepsPerWalk = 250
+  static let stepsPerWalk = 400
   static let whileDuration: Duration = .seconds(20)
 
   let cast = Cast()
@@ -54,7 +54,7 @@ struct Walk {
     while taken == 0 || total.map({ taken < $0 }) ?? (ContinuousClock.now < deadline) {
       var random = SeededGenerator(seed: seed)
       let steps = random.steps(Self.stepsPerWalk)
-      if await divergence(steps, compareEvery: 10) != nil { return await report(steps, seed: seed) }
+      if await divergence(steps, compareEvery: 25) != nil { return await report(steps, seed: seed) }
       taken += steps.count
       seed &+= 1
     }

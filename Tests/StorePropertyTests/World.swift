@@ -24,7 +24,7 @@ final class World {
     self.cast = cast
     self.beforeStep = beforeStep
     runner = OperationRunner(store: store, limits: Cast.limits)
-    try await heard.subscribe(cast.servers.map(SpaceID.server) + cast.accounts.map(SpaceID.personal))
+    try await heard.subscribe(cast.spaces + cast.accounts.map(SpaceID.personal))
     // Whatever was said in an earlier world, if the feed is from there.
     _ = try await heard.take(from: store)
   }
@@ -44,6 +44,7 @@ final class World {
       try await store.sweep(SpaceID.server(cast.servers[server]).partition)
       try await store.sweep(SpaceID.personal(cast.accounts[account]).partition)
       return "swept"
+    case .postpone(let place, let postponement): return try await postpone(place, postponement)
     case .race(let first, let second): return try await race(first, second, number)
     default: return try await run(step, number)
     }
@@ -97,17 +98,7 @@ final class World {
   }
 
   private func decide<Op: Operation>(_ operation: Op) async throws -> Transaction? {
-    let counts = try await store.counts(operation.counts.map { TableAddress(operation.space, $0) })
-    let spaces = try await store.spaceCounts(of: operation.joiners, in: operation.space.kind)
-    let context = DecisionContext(
-      nowMilliseconds: try await store.nowMilliseconds(),
-      counts: Dictionary(zip(operation.counts, counts)) { first, _ in first },
-      spacesOfJoiners: Dictionary(zip(operation.joiners, spaces)) { first, _ in first },
-      limits: Cast.limits)
-    var records = try await store.records(operation.needs)
-    let further = operation.further(records)
-    if !further.isEmpty { records.add(try await store.records(further)) }
-    return try operation.decide(records, context: context).transaction
+    try await runner.decide(operation).transaction
   }
 
   /// Numbers what was appended, and checks what holds for every commit.
@@ -122,6 +113,22 @@ final class World {
     }
     lastIDs[space.partition] = last
     return "appended \(commit.ids.count)"
+  }
+
+  // MARK: Spaces to look at
+
+  /// Later than whatever an operation sets, and than that a time which is later still.
+  static let longAfterMilliseconds: Int64 = 9_000_000_000_000
+
+  private func postpone(_ place: Int, _ postponement: Postponement) async throws -> String {
+    let due = try await store.dueSpaces(nowMilliseconds: Self.longAfterMilliseconds)
+      .sorted { $0.space.key < $1.space.key }
+    guard !due.isEmpty else { return "nothing is due" }
+    var chosen = due[place % due.count]
+    if postponement == .tooLate { chosen.atMilliseconds += 1 }
+    try await store.postpone(
+      chosen, toMilliseconds: postponement == .forEver ? nil : Self.longAfterMilliseconds + 1)
+    return "postponed \(chosen.space)"
   }
 
   // MARK: Reading
@@ -178,22 +185,26 @@ final class World {
 
   func words(_ id: MessageID) throws -> String { "#\(try number(of: id))" }
 
-  /// A content without what was taken from a clock.
-  func timeless(_ contentJSON: String) throws -> String {
-    if let known = timelessContents[contentJSON] { return known }
-    guard var content = RecordJSON.value(NotificationContent.self, contentJSON) else {
-      throw Broken("no notification: \(contentJSON)")
+  /// Numbers what was delivered to accounts' own spaces: nobody was told of those ids.
+  func learn(_ log: [LogEntry]) {
+    for entry in log where numbers[entry.id] == nil {
+      numbers[entry.id] = ids.count
+      ids.append(entry.id)
     }
-    for info in ["serverInfo", "channelInfo"] {
-      guard case .object(var attach)? = content.attach, case .object(var fields)? = attach[info] else {
-        continue
-      }
-      fields["createTime"] = nil
-      attach[info] = .object(fields)
-      content.attach = .object(attach)
-    }
-    let text = try RecordJSON.text(content)
-    timelessContents[contentJSON] = text
+  }
+
+  /// Where an id stands that may be nobody's.
+  func place(of id: MessageID) -> String {
+    if let number = numbers[id] { return "#\(number)" }
+    return "after \(ids.count { $0.partition == id.partition && $0 < id }) ids"
+  }
+
+  /// JSON without what was taken from a clock.
+  func timeless(_ json: String) throws -> String {
+    if let known = timelessContents[json] { return known }
+    guard let value = RecordJSON.value(JSONValue.self, json) else { throw Broken("no JSON: \(json)") }
+    let text = try RecordJSON.text(value.timeless)
+    timelessContents[json] = text
     return text
   }
 
@@ -210,6 +221,18 @@ final class World {
     case let notification as Notification:
       return "\(try words(notification.messageServerId)) is \(try RecordJSON.text(notification.content))"
     default: return "done"
+    }
+  }
+}
+
+extension JSONValue {
+  /// Without the numbers that are milliseconds of our days.
+  fileprivate var timeless: JSONValue {
+    switch self {
+    case .integer(1_500_000_000_000..<10_000_000_000_000): .string("a time")
+    case .array(let values): .array(values.map(\.timeless))
+    case .object(let fields): .object(fields.mapValues(\.timeless))
+    default: self
     }
   }
 }

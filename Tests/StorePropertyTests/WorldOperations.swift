@@ -31,11 +31,18 @@ extension World {
           actor: actor(account), isSubscribed: isSubscribed)
       ]
     case .openChannel, .updateChannel, .closeChannel: return channelOperations(step)
-    case .send(let send): return try sends(send, number)
+    case .send(let send): return try await sends(send, number)
+    case .deed(let step):
+      guard let deed = Deed.byName[step.deed] else { return [] }
+      return [deed.operation(try await occasion(step, deed, number))]
     case .update(let account, let place, let by, let body, let status):
       var seen = try await visible(to: cast.accounts[account])
       // Mostly what may be updated at all.
-      if place % 4 != 0 { seen.removeAll { !$0.entry.contentJSON.contains("\"type\":100,") } }
+      if place % 4 != 0 {
+        seen.removeAll {
+          RecordJSON.value(NotificationContent.self, $0.entry.contentJSON)?.type != Catalogue.custom.code
+        }
+      }
       guard !seen.isEmpty else { return [] }
       let chosen = seen[place % seen.count]
       return [
@@ -71,10 +78,12 @@ extension World {
     return update
   }
 
-  private func sends(_ send: SendStep, _ number: Int) throws(Refusal) -> [SendNotification] {
+  private func sends(_ send: SendStep, _ number: Int) async throws -> [SendNotification] {
     var content = NotificationContent(type: Catalogue.custom.code, toType: .server)
     content.serverId = send.server.map { cast.servers[$0] }
     content.channelId = send.server.flatMap { server in send.channel.map { cast.channel($0, of: server) } }
+    if let group = send.group { content.groupId = EntityID(try await present(.group, group).space.name) }
+    if let room = send.room { content.roomId = EntityID(try await present(.room, room).space.name) }
     content.toAccids = send.accounts.map(accounts)
     content.messageClientId = send.clientId
     content.body = send.body
@@ -83,10 +92,7 @@ extension World {
     return try SendNotification.sends(content, by: actor(send.by), generatedClientId: "g\(number)")
   }
 
-  private func actor(_ number: Int?) -> Actor {
-    number.map { Actor(account: cast.accounts[$0], device: DeviceID("phone")) }
-      ?? Actor(account: nil, isTrusted: true)
-  }
+  private func actor(_ number: Int?) -> Actor { cast.actor(number.map { cast.accounts[$0] }) }
 
   private func accounts(_ numbers: [Int]) -> [AccountID] { numbers.map { cast.accounts[$0] } }
 }

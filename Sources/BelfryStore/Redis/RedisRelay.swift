@@ -125,14 +125,17 @@ extension OutboxItem {
   private struct Text: Decodable {
     var space: String
     var version: String
-    var relays: Relays
+    var relays: Relays?
+    /// In the place of `relays`, in what version 1 of the functions wrote.
+    var changes: [IndexChange]?
   }
 
   /// Nil when the text is not what `commit` writes.
   fileprivate init?(_ text: String) {
     guard let item = RecordJSON.value(Text.self, text), let space = SpaceID(key: item.space),
-      let version = MessageID(streamForm: item.version)
+      let version = MessageID(streamForm: item.version),
+      let relays = item.relays ?? item.changes.map({ Relays(index: $0) })
     else { return nil }
-    self.init(space: space, version: version, relays: item.relays)
+    self.init(space: space, version: version, relays: relays)
   }
 }

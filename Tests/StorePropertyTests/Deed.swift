@@ -1,0 +1,61 @@
+import BelfryModel
+import ModelSamples
+
+/// Something that may be done to a space, as a step of a walk: a row of a table, so that an operation that
+/// is new to the model is one row in `Deeds.swift`.
+struct Deed: Sendable {
+  let name: String
+  let kind: SpaceKind
+  let operation: @Sendable (Occasion) -> any Operation
+
+  init(
+    _ name: OperationName, in kind: SpaceKind, _ operation: @escaping @Sendable (Occasion) -> any Operation
+  ) {
+    self.name = name.description
+    self.kind = kind
+    self.operation = operation
+  }
+
+  init<Op: SpaceOperation>(_ operation: @escaping @Sendable (Occasion) -> Op) {
+    self.init(Op.name, in: Op.Record.kind, operation)
+  }
+
+  static let all = ofServers + ofChannels + ofGroups + ofRooms
+  static let byName = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
+}
+
+/// What a deed is given, of which each takes what it needs. Numbers are into what there is.
+struct DeedStep: Sendable {
+  enum Doer: Sendable {
+    case backEnd, owner
+    case member(Int)
+    case anybody(Int)
+  }
+
+  var deed: String
+  var space: Int
+  var channel: Int
+  var by: Doer
+  var account: Int
+  var others: [Int]
+  /// Whether it is about accounts and records that fit: about members, or about what waits for an answer.
+  var isApt: Bool
+  var isOn: Bool
+  var choice: Int
+  var text: String
+}
+
+extension SeededGenerator {
+  /// One of the deeds of a scene, and what it needs.
+  mutating func deed(_ deeds: [Deed]) -> DeedStep { deed(pick(deeds).name) }
+
+  mutating func deed(_ name: String, space: Int? = nil, by account: Int? = nil) -> DeedStep {
+    let doers: [DeedStep.Doer] = [
+      .backEnd, .owner, .owner, .member(number()), .member(number()), .anybody(number()),
+    ]
+    return DeedStep(
+      deed: name, space: space ?? below(Cast.spacesPerScene), channel: below(Cast.channelsPerServer),
+      by: account.map { .anybody($0) } ?? pick(doers), account: number(), others: numbers(1...3),
+      isApt: !oneIn(4), isOn: !oneIn(3), choice: below(12), text: text())
+  }
+}

@@ -1,0 +1,183 @@
+import BelfryModel
+
+// What may be done to spaces. A new operation is a new row.
+
+extension Deed {
+  // MARK: Servers
+
+  static let ofServers: [Deed] = [
+    Deed {
+      var update = UpdateServer($0.id, actor: $0.actor)
+      update.inviteMode = $0.pick(InviteMode.allCases)
+      update.applyMode = $0.isOn ? .joinsAtOnce : .needsApproval
+      update.membersMayInvite = $0.isOn
+      update.adminsMayCreateChannels = $0.isOn
+      return update
+    },
+    Deed {
+      InviteToServer(
+        $0.id, actor: $0.actor, accounts: $0.guests, postscript: $0.text, requestId: $0.requestId)
+    },
+    Deed {
+      let request = $0.request(.invitation)
+      return AnswerServerInvitation(
+        $0.id, actor: $0.invitee(request), id: $0.id(of: request), isAccepted: $0.isOn)
+    },
+    Deed { ApplyToServer($0.id, actor: $0.applicant, postscript: $0.text) },
+    Deed {
+      AnswerServerApplication(
+        $0.id, actor: $0.actor, id: $0.id(of: $0.request(.application)), isAccepted: $0.isOn)
+    },
+    Deed { CreateInviteCode($0.id, actor: $0.actor, code: $0.code) },
+    Deed { RevokeInviteCode($0.id, actor: $0.actor, code: $0.knownCode) },
+    Deed { JoinByInviteCode($0.id, actor: $0.applicant, code: $0.knownCode, requestId: $0.requestId) },
+    Deed { BanAccounts($0.id, actor: $0.actor, accounts: $0.others) },
+    Deed { UnbanAccounts($0.id, actor: $0.actor, accounts: $0.exiles) },
+    Deed {
+      var update = UpdateMember($0.id, actor: $0.actor, account: $0.account)
+      update.nick = $0.text
+      return update
+    },
+    Deed { SetAdmin($0.id, actor: $0.actor, account: $0.account, isAdmin: $0.isOn) },
+    Deed { HandOverServer($0.id, actor: $0.actor, to: $0.account) },
+    Deed {
+      SubscribeToChannels($0.id, channels: $0.allChannels, actor: $0.actor, isSubscribed: $0.isOn)
+    },
+  ]
+
+  // MARK: Channels
+
+  static let ofChannels: [Deed] = [
+    Deed { JoinChannel($0.id, id: $0.channel, actor: $0.actor) },
+    Deed { LeaveChannel($0.id, id: $0.channel, actor: $0.actor) },
+    Deed {
+      InviteToChannel(
+        $0.id, id: $0.channel, actor: $0.actor, accounts: $0.others, postscript: $0.text)
+    },
+    Deed {
+      let request = $0.request(.channelInvitation)
+      return AnswerChannelInvitation(
+        $0.id, id: request.channel ?? $0.channel, request: $0.id(of: request), actor: $0.invitee(request),
+        isAccepted: $0.isOn, postscript: nil)
+    },
+    Deed { RemoveFromChannel($0.id, id: $0.channel, actor: $0.actor, accounts: $0.others) },
+    Deed {
+      ChangeChannelList(
+        $0.id, id: $0.channel, actor: $0.actor, list: $0.pick(ChangeChannelList.List.allCases),
+        adds: $0.isOn, accounts: $0.others)
+    },
+    Deed {
+      MuteInChannel(
+        $0.id, id: $0.channel, actor: $0.actor, accounts: $0.others,
+        durationMilliseconds: $0.durationMilliseconds)
+    },
+    Deed { UnmuteInChannel($0.id, id: $0.channel, actor: $0.actor, accounts: $0.others) },
+  ]
+
+  // MARK: Groups
+
+  static let createGroup = OperationName(.group, "create")
+
+  static let ofGroups: [Deed] = [
+    Deed(createGroup, in: .group) {
+      var create = CreateGroup(
+        id: $0.id, owner: $0.subject, actor: $0.actor, name: "Ringers", style: $0.pick(GroupStyle.allCases)
+      )
+      create.invitees = $0.guests
+      create.inviteNeedConfirm = $0.isOn
+      return create
+    },
+    Deed(OperationName(.any, "update"), in: .group) {
+      UpdateAccount($0.subject, actor: $0.actor, autoAcceptInvitation: $0.isOn)
+    },
+    Deed {
+      var update = UpdateGroup($0.id, actor: $0.actor)
+      update.groupName = $0.text
+      update.inviteNeedConfirm = $0.isOn
+      return update
+    },
+    Deed { DestroyGroup($0.id, actor: $0.actor) },
+    Deed { InviteToGroup($0.id, actor: $0.actor, accounts: $0.guests, message: $0.text) },
+    Deed {
+      let request = $0.request(.invitation)
+      return AnswerGroupInvitation(
+        $0.id, actor: $0.invitee(request), request: $0.id(of: request), isAccepted: $0.isOn)
+    },
+    Deed { ApplyToGroup($0.id, actor: $0.applicant, reason: $0.text) },
+    Deed {
+      AnswerGroupApplication(
+        $0.id, actor: $0.actor, request: $0.id(of: $0.request(.application)), isApproved: $0.isOn)
+    },
+    Deed { LeaveGroup($0.id, actor: $0.actor) },
+    Deed { RemoveGroupMembers($0.id, actor: $0.actor, accounts: $0.others) },
+    Deed { HandOverGroup($0.id, actor: $0.actor, to: $0.account) },
+    Deed { SetGroupAdmin($0.id, actor: $0.actor, account: $0.account, isAdmin: $0.isOn) },
+    Deed { SetGroupAllowList($0.id, actor: $0.actor, accounts: $0.others, isListed: $0.isOn) },
+    Deed {
+      SetGroupBlockList($0.id, actor: $0.actor, accounts: $0.isOn ? $0.others : $0.exiles, isBlocked: $0.isOn)
+    },
+    Deed {
+      SetGroupMute(
+        $0.id, actor: $0.actor, accounts: $0.others,
+        durationMilliseconds: $0.isOn ? $0.durationMilliseconds : nil)
+    },
+    Deed { SetGroupAllMuted($0.id, actor: $0.actor, isOn: $0.isOn) },
+    Deed { SetGroupReceiving($0.id, actor: $0.actor, receives: !$0.isOn) },
+    Deed { SetGroupAnnouncement($0.id, actor: $0.actor, announcement: $0.text) },
+    Deed {
+      AddGroupFile(
+        $0.id, id: $0.file, actor: $0.actor, name: "score", url: "https://bells.example/score",
+        sizeBytes: 7)
+    },
+    Deed { RemoveGroupFile($0.id, id: $0.knownFile, actor: $0.actor) },
+    Deed {
+      SetMemberAttributes($0.id, actor: $0.actor, account: $0.account, attributes: ["rope": $0.text])
+    },
+  ]
+
+  // MARK: Rooms
+
+  static let ofRooms: [Deed] = [
+    Deed(CreateRoom.name, in: .room) {
+      CreateRoom(id: $0.id, host: $0.subject, actor: $0.actor, subject: "Practice")
+    },
+    Deed { EnterRoom($0.id, actor: $0.actor) },
+    Deed { LeaveRoom($0.id, actor: $0.actor) },
+    Deed { RemoveAttendees($0.id, actor: $0.actor, accounts: $0.others) },
+    Deed { SetHand($0.id, actor: $0.actor, isRaised: $0.isOn) },
+    Deed { InviteToStage($0.id, actor: $0.actor, account: $0.account) },
+    Deed {
+      let request = $0.request(.stageInvitation)
+      return AnswerStageInvitation(
+        $0.id, actor: $0.invitee(request), token: $0.id(of: request), isAccepted: $0.isOn)
+    },
+    Deed { SetListener($0.id, actor: $0.actor, account: $0.account) },
+    Deed { SetMicrophone($0.id, actor: $0.actor, account: $0.account, isOn: $0.isOn) },
+    Deed { CloseRoom($0.id, actor: $0.actor) },
+    Deed { Heartbeat($0.id, actor: $0.actor) },
+    Deed { TimeOutAttendees($0.space, accounts: $0.others) },
+    Deed(EmptyClosedRoom.name, in: .room) {
+      EmptyClosedRoom($0.closed ?? $0.space, accounts: $0.isOn ? $0.cast.accounts : $0.others)
+    },
+  ]
+
+  // MARK: Stories
+
+  /// Deeds that make sense of one another, in one space: by chance alone hardly anybody would answer what
+  /// another asks.
+  static let stories: [[OperationName]] = [
+    [InviteToServer.name, AnswerServerInvitation.name],
+    [ApplyToServer.name, AnswerServerApplication.name],
+    [CreateInviteCode.name, JoinByInviteCode.name, RevokeInviteCode.name],
+    [BanAccounts.name, ApplyToServer.name, UnbanAccounts.name],
+    [InviteToChannel.name, AnswerChannelInvitation.name],
+    [MuteInChannel.name, UnmuteInChannel.name], [ChangeChannelList.name, ChangeChannelList.name],
+    [InviteToGroup.name, AnswerGroupInvitation.name],
+    [ApplyToGroup.name, AnswerGroupApplication.name],
+    [AddGroupFile.name, RemoveGroupFile.name], [SetGroupReceiving.name], [SetGroupMute.name],
+    [DestroyGroup.name, createGroup],
+    [EnterRoom.name, SetHand.name],
+    [InviteToStage.name, AnswerStageInvitation.name, SetMicrophone.name, SetListener.name],
+    [CloseRoom.name, EmptyClosedRoom.name, CreateRoom.name, EnterRoom.name, EnterRoom.name],
+  ]
+}
