@@ -61,6 +61,8 @@ extension Limits {
   package static let urlBytes = 2 * 1_024
   /// Accounts in one call that asks or changes something of each: invite, mute, list, remove.
   package static let accountsPerCall = 500
+  /// Servers, and channels, in one call that subscribes to them. Each server is a transaction of its own.
+  package static let subscriptionsPerCall = 100
   /// Muted, allow-listed or blocked in one channel. Such a list outlasts the membership of who is on it.
   package static let accountsPerList = 10_000
   package static let messageCharacters = 512

@@ -4,6 +4,8 @@ package struct InviteCode: Sendable, Hashable {
   private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
   private static let length = 12
 
+  package static let rule = "12 digits and letters, none of them I, L, O or U"
+
   package let text: String
 
   /// From random bits, of which 60 are used: with 1,000 codes in a server, still 10^15 guesses for one hit.

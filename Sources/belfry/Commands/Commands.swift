@@ -22,6 +22,6 @@ extension CommandTable {
     .serverCreate, .serverList, .serverShow, .serverUpdate, .serverRemove,
     .channelCreate, .channelList, .channelShow, .channelUpdate, .channelRemove,
     .memberList, .memberShow, .memberAdd, .memberRemove,
-    .stats, .explain, .types,
+    .stats, .explain, .types, .openAPI,
   ]
 }

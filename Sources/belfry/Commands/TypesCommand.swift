@@ -9,20 +9,10 @@ extension Command {
     run: { invocation in
       let types = Catalogue.all.sorted { $0.code < $1.code }
       if invocation.printsJSON {
-        invocation.console.print(try types.map { try JSONLine.text($0.json) })
+        invocation.console.print(try types.map { try JSONLine.text($0.info) })
         return
       }
       let rows = types.map { ["\($0.code)", $0.name, $0.scene.rawValue, $0.receivers] }
       invocation.console.print(TextTable.aligned([["CODE", "NAME", "IN", "RECEIVERS"]] + rows))
     })
-}
-
-extension NotificationType {
-  fileprivate var json: JSONValue {
-    [
-      "code": .integer(Int64(code)), "name": .string(name), "in": .string(scene.rawValue),
-      "attach": .array(attach.map { .string($0) }), "receivers": .string(receivers),
-      "updatedBy": .string(updaters.rawValue),
-    ]
-  }
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct AccessTests {
   @Test func nothingIsOpenWithoutAToken() async throws {
     try await withBroker { broker in
-      let open: Set = ["/healthz", "/readyz", "/metrics"]
+      let open: Set = ["/healthz", "/readyz", "/metrics", "/openapi.json"]
       for route in Routes.all {
         let path = route.path.description
           .replacing("{serverId}", with: "1").replacing("{channelId}", with: "2")

@@ -65,7 +65,9 @@ final class TestConnection {
     headers: [(String, String)] = []
   ) throws -> Answer {
     begin(method, path, as: token, body.map { Array($0.utf8) }, headers: headers)
-    return try answer(hasBody: method != "HEAD")
+    let answer = try answer(hasBody: method != "HEAD")
+    Conformance.check(method, path, answer)
+    return answer
   }
 
   /// Sends a request and does not wait.

@@ -9,6 +9,7 @@ extension Shape {
     case .text(let limit): .string(String("Wharf news".prefix(min(10, limit.range.upperBound))))
     case .account: "alice"
     case .device: "phone-1"
+    case .code: "7K3M0QWX9ZAB"
     case .id: "5072893472309845"
     case .message: "248736501227417601"
     case .cursor: "0"
@@ -31,7 +32,7 @@ extension ObjectShape {
   func example(withAll: Bool) -> JSONValue {
     let given = properties.filter { property in
       if oneOf.contains(property.name) { return property.name == oneOf.first }
-      return withAll || property.isNeeded
+      return property.isNeeded || withAll && (usual.isEmpty || usual.contains(property.name))
     }
     return .object(Dictionary(given.map { ($0.name, $0.shape.example) }) { first, _ in first })
   }

@@ -12,7 +12,7 @@ enum Given {
   static let accid = Field("accid", .account, "the account").needed
   static let requestId = Field("requestId", .request, "the invitation or application").needed
   static let token = Field("token", .request, "the invitation on stage").needed
-  static let code = Field("code", .inviteCode, "the invite code").needed
+  static let code = Field("code", .code, "the invite code").needed
   static let fileId = Field("fileId", .id, "the shared file").needed
   static let messageServerId = Field("messageServerId", .message, "the notification").needed
 
@@ -38,15 +38,4 @@ enum Given {
   static let ext = Field("ext", .text(bytes: 0...Limits.extBytes), "anything; JSON is customary")
   static let postscript = Field(
     "postscript", .text(characters: 0...Limits.messageCharacters), "a few words to whoever decides")
-}
-
-extension Kind where Value == InviteCode {
-  static var inviteCode: Kind {
-    Kind(.text(bytes: 1...64)) { value, path throws(Refusal) in
-      guard let code = InviteCode(text: try value.text(at: path)) else {
-        throw .invalid(path, "is not an invite code")
-      }
-      return code
-    }
-  }
 }

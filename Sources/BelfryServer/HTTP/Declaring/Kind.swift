@@ -126,6 +126,17 @@ extension Kind where Value == RequestID {
   }
 }
 
+extension Kind where Value == InviteCode {
+  static var code: Kind {
+    Kind(.code) { value, path throws(Refusal) in
+      guard let code = InviteCode(text: try value.text(at: path)) else {
+        throw .invalid(path, "must be \(InviteCode.rule)")
+      }
+      return code
+    }
+  }
+}
+
 extension Kind where Value == MessageID {
   static var message: Kind {
     Kind(.message) { value, path throws(Refusal) in try value.message(at: path) }
@@ -176,6 +187,18 @@ extension Kind {
   ) -> Kind {
     Kind(.object(fields.map(\.property))) { value, path throws(Refusal) in
       try make(Values(value, at: path, fields))
+    }
+  }
+}
+
+extension Kind where Value == [String: String] {
+  /// Texts by name.
+  static var texts: Kind {
+    Kind(.map(.text)) { value, path throws(Refusal) in
+      guard case .object(let members) = value else { throw value.refused("an object", at: path) }
+      var texts: [String: String] = [:]
+      for (name, value) in members { texts[name] = try value.text(at: "\(path).\(name)") }
+      return texts
     }
   }
 }

@@ -8,6 +8,8 @@ package indirect enum Shape: Sendable, Hashable {
   case text(TextLimit)
   case account
   case device
+  /// An invite code.
+  case code
   /// The id of a server, a channel, a group, a room, a request or a file.
   case id
   case message
@@ -27,9 +29,10 @@ package indirect enum Shape: Sendable, Hashable {
   /// Any JSON.
   case json(bytesMax: Int)
   case jsonObject(bytesMax: Int)
+  /// Values by name, whatever the names are.
+  case map(Shape)
 
   // In answers only.
-  case map(Shape)
   case orNull(Shape)
   /// A shape that has a name of its own in the document.
   case resource(String, Shape)
@@ -53,10 +56,13 @@ package struct ObjectShape: Sendable, Hashable {
   package let properties: [Property]
   /// Exactly one of these is given; empty where there is no such rule.
   package let oneOf: [String]
+  /// What an example shows, where all of it together would make no sense; empty: all.
+  package let usual: Set<String>
 
-  package init(_ properties: [Property], oneOf: [String] = []) {
+  package init(_ properties: [Property], oneOf: [String] = [], usual: Set<String> = []) {
     self.properties = properties
     self.oneOf = oneOf
+    self.usual = usual
   }
 }
 

@@ -52,35 +52,37 @@ struct SendRequest {
 }
 
 extension SendRequest {
-  static let shape = ObjectShape([
-    Property(
-      "messageClientId", .text(bytes: 1...Limits.messageClientIdBytes), "makes sending twice sending once"),
-    Property("serverId", .id, "the server it is for, or that the channel is in"),
-    Property("channelId", .id, "the channel of that server it is for"),
-    Property("groupId", .id, "the group it is for"),
-    Property("roomId", .id, "the room it is for"),
-    Property(
-      "toAccids", .list(.account, counts: 1...Limits.namedReceivers),
-      "whom it is for, each once: members of that place, or without one anybody"),
-    Property("toType", .choice(ToType.self), "what the fields above make it; checked against them"),
-    Property("type", .numbers([Catalogue.custom.code]), "can only be this: the others come from operations"),
-    Property("fromAccount", .account, "who sends; another account only for trusted callers"),
-    Property("fromNick", .text(characters: 0...Limits.nickCharacters), "what the sender is called"),
-    Property("fromClientType", .text(bytes: 0...Limits.clientTypeBytes), "from what it is sent"),
-    Property("fromDeviceId", .device, "from which device it is sent"),
-    Property("body", .text(bytes: 0...Limits.bodyBytes), "what it says"),
-    Property("ext", .text(bytes: 0...Limits.extBytes), "anything beside; JSON is customary"),
-    Property("attach", .json(bytesMax: Limits.attachBytes), "anything beside, as JSON"),
-    Property(
-      "status", .integer([0...0, NotificationContent.customStatus]), "whatever the sender means by it",
-      standard: 0),
-    Property("pushPayload", .jsonObject(bytesMax: Limits.pushPayloadBytes), "what a push service is given"),
-    Property(
-      "pushContent", .text(characters: 0...Limits.pushContentCharacters), "what a push service shows"),
-    Property("setting", .object(NotificationSetting.properties), "how it is kept and pushed"),
-    Property("env", .text(bytes: 0...Limits.envBytes), "picks the configuration of callbacks and routing"),
-    Property("callbackExt", .text(bytes: 0...Limits.callbackExtBytes), "what a callback returned"),
-  ])
+  static let shape = ObjectShape(
+    [
+      Property(
+        "messageClientId", .text(bytes: 1...Limits.messageClientIdBytes), "makes sending twice sending once"),
+      Property("serverId", .id, "the server it is for, or that the channel is in"),
+      Property("channelId", .id, "the channel of that server it is for"),
+      Property("groupId", .id, "the group it is for"),
+      Property("roomId", .id, "the room it is for"),
+      Property(
+        "toAccids", .list(.account, counts: 1...Limits.namedReceivers),
+        "whom it is for, each once: members of that place, or without one anybody"),
+      Property("toType", .choice(ToType.self), "what the fields above make it; checked against them"),
+      Property(
+        "type", .numbers([Catalogue.custom.code]), "can only be this: the others come from operations"),
+      Property("fromAccount", .account, "who sends; another account only for trusted callers"),
+      Property("fromNick", .text(characters: 0...Limits.nickCharacters), "what the sender is called"),
+      Property("fromClientType", .text(bytes: 0...Limits.clientTypeBytes), "from what it is sent"),
+      Property("fromDeviceId", .device, "from which device it is sent"),
+      Property("body", .text(bytes: 0...Limits.bodyBytes), "what it says"),
+      Property("ext", .text(bytes: 0...Limits.extBytes), "anything beside; JSON is customary"),
+      Property("attach", .json(bytesMax: Limits.attachBytes), "anything beside, as JSON"),
+      Property(
+        "status", .integer([0...0, NotificationContent.customStatus]), "whatever the sender means by it",
+        standard: 0),
+      Property("pushPayload", .jsonObject(bytesMax: Limits.pushPayloadBytes), "what a push service is given"),
+      Property(
+        "pushContent", .text(characters: 0...Limits.pushContentCharacters), "what a push service shows"),
+      Property("setting", .object(NotificationSetting.properties), "how it is kept and pushed"),
+      Property("env", .text(bytes: 0...Limits.envBytes), "picks the configuration of callbacks and routing"),
+      Property("callbackExt", .text(bytes: 0...Limits.callbackExtBytes), "what a callback returned"),
+    ], usual: ["serverId", "messageClientId", "body"])
 }
 
 extension SendRequest {
@@ -90,7 +92,7 @@ extension SendRequest {
       var property = property
       if property.name == "messageClientId" { property.isNeeded = true }
       return property
-    })
+    }, usual: shape.usual)
 }
 
 extension NotificationSetting {

@@ -13,6 +13,9 @@ enum Feeds {
     "wait", .integer(0...waitMaxSeconds), "how many seconds to wait if there is nothing yet"
   ).otherwise(0, 0)
 
+  static let lastEventID = Property(
+    "Last-Event-ID", .cursor, "the cursor behind which to go on; goes before `after`")
+
   static let items = Field("items", .list(readItem, counts: 1...Limits.itemsPerMarkRead), "what is read")
   static let upTo = Field("upTo", .message, "everything up to this one, by id, is read")
   private static let readID = Field("messageServerId", .message, "the notification").needed

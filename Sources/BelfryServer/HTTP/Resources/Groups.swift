@@ -15,8 +15,8 @@ enum Groups {
   static let duration = Field(
     "durationSeconds", .integer(1...Int(Limits.muteMaximumMilliseconds / 1_000)), "for how long")
   static let attributes = Field(
-    "attributes", .json(bytesMax: Limits.attributesBytes),
-    "texts by name; what is not named stays, an empty one goes")
+    "attributes", .texts, "texts by name; what is not named stays, an empty one goes"
+  ).needed
   static let url = Field("url", .text(bytes: 1...Limits.urlBytes), "where the file lies")
   static let size = Field("size", .integer(0...Int(Int64.max >> 10)), "bytes")
   static let fileName = Field("name", .text(characters: 1...Limits.nameCharacters), "what the file is called")
@@ -120,18 +120,9 @@ enum Groups {
   }
 
   static func attributes(_ request: Request) throws(Refusal) -> SetMemberAttributes {
-    guard case .object(let given) = try request[attributes.needed] else {
-      throw .invalid("attributes", "must be an object of texts")
-    }
-    var texts: [String: String] = [:]
-    for (name, value) in given {
-      guard case .string(let text) = value else {
-        throw .invalid("attributes.\(name)", "must be a string")
-      }
-      texts[name] = text
-    }
-    return SetMemberAttributes(
-      try request.group, actor: try request.actor, account: try request.account, attributes: texts)
+    SetMemberAttributes(
+      try request.group, actor: try request.actor, account: try request.account,
+      attributes: try request[attributes])
   }
 
   static func addFile(_ request: Request) throws(Refusal) -> AddGroupFile {

@@ -23,6 +23,15 @@ enum Health {
   }
 }
 
+extension Health {
+  /// Rendered once: it is what the program is.
+  private static let description = Reply.json(OpenAPIDocument.value)
+
+  static func describe(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
+    description
+  }
+}
+
 /// What the store refuses, as what the caller is told.
 func reading<Value>(_ read: () async throws(StoreError) -> Value) async throws(Refusal) -> Value {
   do {

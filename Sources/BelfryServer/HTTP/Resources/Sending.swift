@@ -2,6 +2,10 @@ import BelfryModel
 import BelfryStore
 
 enum Sending {
+  static let linesMeaning =
+    "one notification a line, each as the body of `POST /v1/notifications`; at most "
+    + "\(Limits.notificationsPerBatch)"
+
   static let body = Field("body", .text(bytes: 0...Limits.bodyBytes), "the new body")
   static let ext = Field("ext", .text(bytes: 0...Limits.extBytes), "the new ext")
   static let status = Field("status", .status, "the new status")
@@ -18,10 +22,14 @@ enum Sending {
     let caller = try request.known()
     try services.takeSend(caller)
     let body = try SendRequest(Fields(of: request.body))
-    guard body.content.messageClientId != nil else {
+    try requireClientID(body.content)
+    return try await send(body, by: caller, services).reply
+  }
+
+  static func requireClientID(_ content: NotificationContent) throws(Refusal) {
+    guard content.messageClientId != nil else {
       throw .invalid("messageClientId", "is needed: without it a resend is another notification")
     }
-    return try await send(body, by: caller, services).reply
   }
 
   static func send(

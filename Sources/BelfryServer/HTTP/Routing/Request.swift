@@ -18,7 +18,7 @@ struct Request {
   init(_ admission: Admission, _ request: HTTPRequest, _ exchange: HTTPExchange) throws(Refusal) {
     self.exchange = exchange
     caller = admission.caller
-    lastEventID = request.headers["Last-Event-ID"]
+    lastEventID = request.headers[Feeds.lastEventID.name]
     body = request.body
     let route = admission.match.route
     try values.read(query: request.head.query, route.queryFields)

@@ -20,10 +20,14 @@ struct Router: Sendable {
   func match(method: String, path: [String]) throws(Problem) -> Match {
     let isHead = method == "HEAD"
     let verb = isHead ? HTTPVerb.get : HTTPVerb(rawValue: method)
+    var meant: PathPattern?
     var allowed: [HTTPVerb] = []
     for route in byLength[path.count] ?? [] {
+      // What the fixed words of one path mean is not also a parameter of another: `/groups/mine` is no group.
+      if let meant, meant != route.path { continue }
       guard let parameters = route.path.match(path) else { continue }
       if route.verb == verb { return Match(route: route, parameters: parameters, isHead: isHead) }
+      meant = route.path
       allowed.append(route.verb)
     }
     guard allowed.isEmpty else { throw .methodNotAllowed(allowed: allowed) }

@@ -233,7 +233,7 @@ extension Routes {
       }),
     Route(
       .put, path + "/members/{accid}/attributes", .token, "group set-attributes",
-      "Change a member's attributes in a group", body: .json(Groups.attributes.needed),
+      "Change a member's attributes in a group", body: .json(Groups.attributes),
       .operation(.ok(attributes), Groups.attributes) { _, all in
         .json(["attributes": .object(all.mapValues { .string($0) })])
       }),
@@ -244,7 +244,7 @@ extension Routes {
   ]
 
   private static let attributes = Shape.object([
-    .always("attributes", .json(bytesMax: Limits.attributesBytes), "texts by name")
+    .always("attributes", .map(.text), "texts by name")
   ])
 
   private static let accounts: [Route] = [

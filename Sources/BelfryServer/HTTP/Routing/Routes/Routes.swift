@@ -1,7 +1,7 @@
 /// Everything that can be asked for over HTTP.
 package enum Routes {
   package static let all: [Route] =
-    broker + servers + admissions + channels + channelMembers + groups + rooms + notifications
+    broker + servers + subscriptions + admissions + channels + channelMembers + groups + rooms + notifications
 
   static let broker: [Route] = [
     Route(
@@ -11,6 +11,9 @@ package enum Routes {
       .get, "/readyz", .everyone, "broker ready", "Say whether the broker is of use", isCommand: false,
       .reply(.ok(Health.shape), by: Health.isReady)),
     Route(
+      .get, "/openapi.json", .everyone, "broker openapi", "Describe this interface", isCommand: false,
+      .reply(.ok(.jsonObject(bytesMax: .max)), by: Health.describe)),
+    Route(
       .get, "/metrics", .loopbackOrToken, "broker metrics", "Show the statistics to Prometheus",
       isCommand: false,
       .reply(
@@ -19,5 +22,8 @@ package enum Routes {
     Route(
       .get, "/v1/stats", .trusted, "broker stats", "Show what each loop has done and holds", isCommand: false,
       .reply(.ok(BrokerStatistics.shape), by: Operators.statistics)),
+    Route(
+      .get, "/v1/types", .token, "broker types", "List the types of notifications", isCommand: false,
+      .reply(.ok(NotificationTypes.shape), by: NotificationTypes.list)),
   ]
 }

@@ -106,3 +106,22 @@ extension Routes {
       .operation { ask throws(Refusal) in try Channels.subscription(ask, false) }),
   ]
 }
+
+extension Routes {
+  /// To more than one server or channel at once.
+  static let subscriptions: [Route] = [
+    Route(
+      .post, "/v1/subscriptions", .token, "subscriptions change",
+      "Begin or end subscriptions to many servers and channels", isCommand: false,
+      body: .json(Subscriptions.servers, Subscriptions.channels, Subscriptions.subscribe),
+      .reply(.ok(Subscriptions.shape), by: Subscriptions.change)),
+    Route(
+      .put, "/v1/servers/{serverId}/channels/subscription", .token, "server subscribe-channels",
+      "Subscribe to all channels of a server", refusals: [.notMember, .conflict],
+      Subscriptions.changeAll(true)),
+    Route(
+      .delete, "/v1/servers/{serverId}/channels/subscription", .token, "server unsubscribe-channels",
+      "End the subscriptions to all channels", refusals: [.notMember, .conflict],
+      Subscriptions.changeAll(false)),
+  ]
+}

@@ -1,0 +1,120 @@
+import BelfryModel
+import BelfryStore
+
+/// Subscriptions to many servers and channels in one call.
+enum Subscriptions {
+  private static let perCall = Limits.subscriptionsPerCall
+
+  private struct Place: Sendable {
+    let server: EntityID
+    let channel: EntityID
+  }
+
+  private static let place = Kind<Place>.object([Given.serverId, Given.channelId]) { values throws(Refusal) in
+    Place(server: try values[Given.serverId], channel: try values[Given.channelId])
+  }
+  static let servers = Field("servers", .list(.id, counts: 1...perCall), "the servers, for their own")
+  private static let channelList = Field("channels", .list(place, counts: 1...perCall), "the channels")
+  static let channels: any DeclaredField = channelList
+  static let subscribe = Field("subscribe", .flag, "true to begin, false to end").needed
+
+  static let shape = Shape.object([
+    .always(
+      "failed",
+      .list(
+        .object([
+          .always("serverId", .id, "the server"),
+          .sometimes("channelId", .id, "the channel; absent: the server's own"),
+          .always("code", .text, "why, as in a problem document"),
+          .always("detail", .text, "why, in a sentence"),
+        ])), "those that failed; the others are done")
+  ])
+
+  /// Each of them is done or fails by itself.
+  static func change(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
+    let actor = try request.actor
+    _ = try request.known().account()
+    let isSubscribed = try request[subscribe]
+    var failed: [JSONValue] = []
+    for server in try request[servers] ?? [] {
+      let operation = SetSubscription(server, channel: nil, actor: actor, isSubscribed: isSubscribed)
+      do throws(Refusal) {
+        _ = try await services.runner.run(operation)
+      } catch {
+        failed.append(try failure(error, server, nil))
+      }
+    }
+    let places = Dictionary(grouping: try request[channelList] ?? []) { $0.server }
+    for (server, places) in places.sorted(by: { $0.key < $1.key }) {
+      let channels = places.map(\.channel)
+      let failures = try await set(channels, of: server, isSubscribed, by: actor, services)
+      for (channel, refusal) in failures.sorted(by: { $0.key < $1.key }) {
+        failed.append(try failure(refusal, server, channel))
+      }
+    }
+    return .json(["failed": .array(failed)])
+  }
+
+  /// All the channels of a server that the account can subscribe to.
+  static func changeAll(_ isSubscribed: Bool) -> Answer {
+    .reply(.noContent) { request, services throws(Refusal) in
+      let space = SpaceID.server(try request.server)
+      _ = try request.known().account()
+      _ = try await Look<ServerRecord>(request, at: space, for: { _ in .members }, services)
+      let actor = try request.actor
+      var cursor: PageCursor?
+      repeat {
+        let page = try await reading { () async throws(StoreError) in
+          try await services.store.page(
+            of: TableAddress(space, .channels), after: cursor, limit: Limits.pageMembers)
+        }
+        let failed = try await set(
+          page.records.compactMap { EntityID($0.field) }, of: try request.server, isSubscribed,
+          by: actor, services)
+        // What is not the account's to subscribe to is not meant by "all".
+        let unexpected = failed.values.first { ![.notMember, .notFound, .banned].contains($0.code) }
+        if let unexpected { throw unexpected }
+        cursor = page.next
+      } while cursor != nil
+      return .noContent
+    }
+  }
+
+  /// - Returns: the channels that failed, all of them when the server did.
+  private static func set(
+    _ channels: [EntityID], of server: EntityID, _ isSubscribed: Bool, by actor: Actor,
+    _ services: LoopServices
+  ) async throws(Refusal) -> [EntityID: Refusal] {
+    var failed: [EntityID: Refusal] = [:]
+    var rest = channels[...]
+    while !rest.isEmpty {
+      let some = Array(rest.prefix(services.runner.limits.channelsPerServer))
+      rest = rest.dropFirst(some.count)
+      let operation = SubscribeToChannels(server, channels: some, actor: actor, isSubscribed: isSubscribed)
+      do throws(Refusal) {
+        failed.merge(try await services.runner.run(operation).output) { first, _ in first }
+      } catch {
+        try requireUsual(error)
+        for channel in some { failed[channel] = error }
+      }
+    }
+    return failed
+  }
+
+  private static func failure(
+    _ refusal: Refusal, _ server: EntityID, _ channel: EntityID?
+  ) throws(Refusal) -> JSONValue {
+    try requireUsual(refusal)
+    var members: [String: JSONValue] = [
+      "serverId": .string(server.text), "code": .string(refusal.code.rawValue),
+      "detail": .string(refusal.detail),
+    ]
+    if let channel { members["channelId"] = .string(channel.text) }
+    return .object(members)
+  }
+
+  /// While the store is away nothing is said of single places: the whole is to be tried again.
+  private static func requireUsual(_ refusal: Refusal) throws(Refusal) {
+    if refusal.code == .unavailable { throw refusal }
+  }
+}

@@ -1,0 +1,49 @@
+import BelfryModel
+import Testing
+
+@testable import BelfryServer
+
+/// Every answer that a test receives is what the document says of it: its status, its type, its schema, and of a
+/// refusal the code.
+enum Conformance {
+  private static let router = Router()
+  private static let answers = JSONSchema(root: OpenAPIDocument.value, isClosed: true)
+  /// What any request can be answered with.
+  private static let always: Set = [405, 408, 413, 414, 431, 501]
+
+  static func check(_ method: String, _ path: String, _ answer: Answer) {
+    let segments = path.prefix { $0 != "?" }.dropFirst()
+      .split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard method != "HEAD", !always.contains(answer.status),
+      let match = try? router.match(method: method, path: segments)
+    else { return }
+    let place = "\(method) \(match.route.path) \(answer.status)"
+    let operation = OpenAPIDocument.value["paths"]?[match.route.path.description]?[method.lowercased()]
+    guard let response = operation?["responses"]?["\(answer.status)"] else {
+      Issue.record("\(place) is not in the document: \(answer.body)")
+      return
+    }
+    check(answer, resolved(response), place)
+  }
+
+  private static func check(_ answer: Answer, _ response: JSONValue, _ place: String) {
+    guard case .object(let contents)? = response["content"] else {
+      #expect(answer.body.isEmpty, "\(place) has content that the document does not say")
+      return
+    }
+    let type = answer.headers["content-type"] ?? "none"
+    guard let schema = contents[type]?["schema"] else {
+      Issue.record("\(place) is \(type), not \(contents.keys.sorted())")
+      return
+    }
+    guard type.hasSuffix("json"), type != "application/x-ndjson" else { return }
+    let problems = answers.problems(answer.json, schema)
+    #expect(problems.isEmpty, "\(place): \(problems): \(answer.body.prefix(500))")
+  }
+
+  private static func resolved(_ response: JSONValue) -> JSONValue {
+    guard let reference = response["$ref"]?.text else { return response }
+    return reference.split(separator: "/").dropFirst()
+      .reduce(JSONValue?.some(OpenAPIDocument.value)) { $0?[String($1)] } ?? .null
+  }
+}

@@ -1,0 +1,49 @@
+import BelfryModel
+import Testing
+
+@testable import BelfryServer
+
+/// Every route once, with everything it declares: what it answers is what the document says, and it asks for
+/// nothing that it does not declare (that would be a 503).
+@Suite struct EveryRouteTests {
+  private static let schemas = JSONSchema(root: OpenAPIDocument.value)
+
+  @Test func answersAsTheDocumentSays() async throws {
+    try await withBroker { broker in
+      let app = try broker.token("app", .app)
+      for route in Routes.all {
+        if case .stream = route.answer.way { continue }
+        let operation = OpenAPIDocument.value["paths"]?[route.path.description]?[
+          route.verb.rawValue.lowercased()]
+        let content = operation?["requestBody"]?["content"]
+        let body = content?["application/json"]?["schema"].map { Self.schemas.sample($0) }
+        let answer = try broker.ask(
+          route.verb.rawValue, path(of: route), as: app,
+          body.map { String(decoding: JSONText.bytes(of: $0), as: UTF8.self) },
+          headers: [("Belfry-Account", "alice"), ("Belfry-Device", "phone")])
+        #expect(answer.status != 503, "\(route.verb) \(route.path): \(answer.body)")
+      }
+    }
+  }
+
+  private func path(of route: Route) -> String {
+    var path = route.path.description
+    for property in route.pathProperties {
+      path = path.replacing("{\(property.name)}", with: Self.text(property))
+    }
+    let query = route.queryProperties.filter {
+      $0.name != "after" && $0.name != "cursor" && $0.name != "wait"
+    }
+    return path + (query.isEmpty ? "" : "?")
+      + query.map { "\($0.name)=\(Self.text($0))" }.joined(separator: "&")
+  }
+
+  private static func text(_ property: Property) -> String {
+    switch property.shape.example {
+    case .string(let text): text
+    case .integer(let number): "\(number)"
+    case .bool(let flag): "\(flag)"
+    default: "x"
+    }
+  }
+}
