@@ -54,7 +54,9 @@ struct Walk {
     while taken == 0 || total.map({ taken < $0 }) ?? (ContinuousClock.now < deadline) {
       var random = SeededGenerator(seed: seed)
       let steps = random.steps(Self.stepsPerWalk)
-      if await divergence(steps, compareEvery: 25) != nil { return await report(steps, seed: seed) }
+      if let found = await divergence(steps, compareEvery: 25) {
+        return await report(steps, seed: seed, found)
+      }
       taken += steps.count
       seed &+= 1
     }
@@ -118,11 +120,13 @@ struct Walk {
   }
 
   /// What to print about a walk that failed.
-  func report(_ steps: [Step], seed: UInt64) async -> String {
+  func report(_ steps: [Step], seed: UInt64, _ found: Divergence) async -> String {
     let few = await shrunk(steps)
-    let difference = await divergence(few)
+    guard let difference = await divergence(few) else {
+      return "BELFRY_SEED=\(seed) BELFRY_STEPS=1: seen after step \(found.step), not in the end: \(found)"
+    }
     return "BELFRY_SEED=\(seed) BELFRY_STEPS=1: \(few.count) steps tell the stores apart\n"
       + few.enumerated().map { "  \($0.offset) \($0.element)" }.joined(separator: "\n")
-      + "\n  " + (difference?.description ?? "(not when it was tried again)")
+      + "\n  " + difference.description
   }
 }

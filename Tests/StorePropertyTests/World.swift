@@ -217,9 +217,10 @@ final class World {
     case let server as ServerRecord: return "server \(server.name) of \(server.owner)"
     case let channel as ChannelRecord: return "channel \(channel.name)"
     case let added as [AccountID]: return "added \(added)"
-    case let content as NotificationContent: return try RecordJSON.text(content)
+    case let content as NotificationContent: return try timeless(try RecordJSON.text(content))
     case let notification as Notification:
-      return "\(try words(notification.messageServerId)) is \(try RecordJSON.text(notification.content))"
+      return
+        "\(try words(notification.messageServerId)) is \(try timeless(try RecordJSON.text(notification.content)))"
     default: return "done"
     }
   }
