@@ -13,10 +13,7 @@ enum HelpText {
       }
       if !rows.contains(where: { $0.0 == group }) { rows.append((group, table.groups[group] ?? "")) }
     }
-    return [
-      "belfry: a queue for notifications and a broker for subscriptions", "", "  belfry COMMAND [OPTIONS]",
-      "",
-    ]
+    return ["belfry COMMAND [OPTIONS]   a queue for notifications, a broker for subscriptions", ""]
       + columns(rows)
       + [
         "", "What reaches a broker takes --url, --token (or BELFRY_TOKEN) and --as ACCID.",
@@ -33,7 +30,7 @@ enum HelpText {
   }
 
   static func command(_ command: Command) -> [String] {
-    var lines = ["belfry \(command.name): \(command.summary)", ""]
+    var lines = wrapped("belfry \(command.name): \(command.summary)", indent: 0, hanging: 2) + [""]
     lines += wrapped(usage(command), indent: 2, hanging: 6)
     if let detail = command.detail { lines += [""] + wrapped(detail, indent: 0, hanging: 0) }
     if !command.operands.isEmpty {

@@ -88,12 +88,15 @@ struct RouteRequest: Sendable {
 extension Property {
   /// `durationSeconds` is `--duration-seconds`; what is in a path is named without its `Id`.
   fileprivate var commandName: String {
-    let word = name.hasSuffix("Id") ? String(name.dropLast(2)) : name
+    let word = Self.renamed[name] ?? (name.hasSuffix("Id") ? String(name.dropLast(2)) : name)
     return word.reduce(into: "") { text, character in
       if character.isUppercase { text.append("-") }
       text.append(character.lowercased())
     }
   }
+
+  /// Every command has `--url` and `--token` for the broker and for who asks.
+  private static let renamed = ["url": "link", "token": "invitation"]
 
   fileprivate var option: CommandOption {
     switch shape.bare {
