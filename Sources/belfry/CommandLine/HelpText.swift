@@ -16,7 +16,7 @@ enum HelpText {
     return ["belfry COMMAND [OPTIONS]   a queue for notifications, a broker for subscriptions", ""]
       + columns(rows)
       + [
-        "", "What reaches a broker takes --url, --token (or BELFRY_TOKEN) and --as ACCID.",
+        "What reaches a broker takes --url, --token (or BELFRY_TOKEN) and --as ACCID.",
         "belfry COMMAND --help says all about one of them, with examples.",
       ]
   }
