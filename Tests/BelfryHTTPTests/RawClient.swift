@@ -17,7 +17,8 @@ final class RawClient {
   init(port: Int, receiveBufferBytes: Int32? = nil) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     try #require(descriptor >= 0)
-    var timeout = timeval(tv_sec: 10, tv_usec: 0)
+    // Longer than the ten seconds in which a request has to arrive: noise may be the beginning of one.
+    var timeout = timeval(tv_sec: 20, tv_usec: 0)
     unsafe setsockopt(
       descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     if var bytes = receiveBufferBytes {
