@@ -104,6 +104,9 @@ struct JSONSchema {
     // What only adds to another schema says nothing of the rest.
     let isWhole = schema["type"] != nil && schema["properties"] != nil
     for (name, value) in members {
+      if let names = schema["propertyNames"] {
+        problems += self.problems(.string(name), names, at: "\(path): a name")
+      }
       if let property = schema["properties"]?[name] {
         problems += self.problems(value, property, at: "\(path).\(name)")
       } else if others == false || isClosed && others == nil && isWhole {
@@ -137,7 +140,10 @@ extension JSONSchema {
     guard let schema = resolved(schema) else { return .null }
     if let constant = schema["const"] { return constant }
     if let first = (schema["enum"] ?? schema["examples"])?.elements.first { return first }
-    if let choice = schema["anyOf"]?.elements.last(where: { $0["type"] != "null" }) { return sample(choice) }
+    // Beside a type they say which properties go together, and all of them do.
+    if schema["type"] == nil, let choice = schema["anyOf"]?.elements.last(where: { $0["type"] != "null" }) {
+      return sample(choice)
+    }
     switch schema["type"]?.text ?? schema["type"]?.elements.first?.text {
     case "boolean": return true
     case "integer": return .integer(schema["minimum"]?.number ?? 0)

@@ -31,8 +31,11 @@ extension ObjectShape {
   /// - Parameter withAll: also with what need not be there.
   func example(withAll: Bool) -> JSONValue {
     let given = properties.filter { property in
-      if oneOf.contains(property.name) { return property.name == oneOf.first }
-      return property.isNeeded || withAll && (usual.isEmpty || usual.contains(property.name))
+      switch rule {
+      case .oneOf(let names) where names.contains(property.name): return property.name == names.first
+      case .someOf(let names) where property.name == names.first: return true
+      default: return property.isNeeded || withAll && (usual.isEmpty || usual.contains(property.name))
+      }
     }
     return .object(Dictionary(given.map { ($0.name, $0.shape.example) }) { first, _ in first })
   }

@@ -197,7 +197,10 @@ extension Kind where Value == [String: String] {
     Kind(.map(.text)) { value, path throws(Refusal) in
       guard case .object(let members) = value else { throw value.refused("an object", at: path) }
       var texts: [String: String] = [:]
-      for (name, value) in members { texts[name] = try value.text(at: "\(path).\(name)") }
+      for (name, value) in members {
+        if name.isEmpty { throw .invalid(path, "must not have an empty name") }
+        texts[name] = try value.text(at: "\(path).\(name)")
+      }
       return texts
     }
   }

@@ -54,16 +54,25 @@ package struct TextLimit: Sendable, Hashable {
 /// The fields of an object.
 package struct ObjectShape: Sendable, Hashable {
   package let properties: [Property]
-  /// Exactly one of these is given; empty where there is no such rule.
-  package let oneOf: [String]
+  package let rule: FieldRule
   /// What an example shows, where all of it together would make no sense; empty: all.
   package let usual: Set<String>
 
-  package init(_ properties: [Property], oneOf: [String] = [], usual: Set<String> = []) {
+  package init(_ properties: [Property], rule: FieldRule = .none, usual: Set<String> = []) {
     self.properties = properties
-    self.oneOf = oneOf
+    self.rule = rule
     self.usual = usual
   }
+}
+
+/// Which of an object's fields are given together.
+package enum FieldRule: Sendable, Hashable {
+  /// Any of them, but those that are needed.
+  case none
+  /// Exactly one of these.
+  case oneOf([String])
+  /// At least one of these.
+  case someOf([String])
 }
 
 /// A field of an object, or a parameter of a path or a query.

@@ -9,26 +9,30 @@ struct Values {
 
   /// The fields of one object. What is not declared is refused by name, and before anything else: that is the
   /// better thing to hear for whoever misspelt a field that is needed.
-  ///
-  /// - Parameter oneOf: exactly one of these must be given; empty where there is no such rule.
   init(
-    _ value: JSONValue, at path: String, _ declared: [any DeclaredField], oneOf: [String] = []
+    _ value: JSONValue, at path: String, _ declared: [any DeclaredField], rule: FieldRule = .none
   ) throws(Refusal) {
     var fields = try Fields(value, at: path)
     try fields.refuseOthers(than: declared)
     for field in declared {
       try put(fields.value(field.name), for: field, at: fields.path(of: field.name))
     }
-    if !oneOf.isEmpty { try requireOne(of: oneOf, fields) }
+    try check(rule, fields)
   }
 
-  private func requireOne(of names: [String], _ fields: Fields) throws(Refusal) {
-    let given = names.filter { values[$0].flatMap { $0 } != nil }
-    if given.isEmpty {
-      throw .invalid(fields.path(of: names[0]), "is needed, or " + names.dropFirst().joined(separator: ", "))
+  private func check(_ rule: FieldRule, _ fields: Fields) throws(Refusal) {
+    let names: [String]
+    switch rule {
+    case .none: return
+    case .oneOf(let some), .someOf(let some): names = some
     }
-    if given.count > 1 {
-      throw .invalid(fields.path(of: given[1]), "cannot stand beside \(given[0]); give one of them")
+    let given = names.filter { values[$0].flatMap { $0 } != nil }
+    guard let first = given.first else {
+      throw .invalid(
+        fields.path(of: names[0]), "is needed, or " + names.dropFirst().joined(separator: " or "))
+    }
+    if case .oneOf = rule, given.count > 1 {
+      throw .invalid(fields.path(of: given[1]), "cannot stand beside \(first); give one of them")
     }
   }
 

@@ -9,6 +9,9 @@ struct JSONParser {
   /// What a field of a request may nest, inside the objects and arrays that lead to it.
   static let depthMax = Limits.jsonDepth + 4
 
+  /// 2^53: up to here a double holds every whole number.
+  private static let exactIntegerMax: UInt64 = 1 << 53
+
   private let bytes: [UInt8]
   private let start: Int
   private let end: Int
@@ -160,6 +163,11 @@ extension JSONParser {
     }
     guard let number = Double(text), number.isFinite else {
       throw Refusal.invalid("", "is a number too large to hold")
+    }
+    // 1.0 and 1e2 are whole numbers to JSON Schema and to many programs that write JSON, and 1 and 100 once
+    // they are kept. Beyond what a double counts one by one they may have been others.
+    if let integer = Int64(exactly: number), integer.magnitude <= Self.exactIntegerMax {
+      return .integer(integer)
     }
     return .number(number)
   }

@@ -52,7 +52,8 @@ struct OperationWriter {
     let content: JSONValue
     switch route.body.form {
     case .none: return nil
-    case .lines: content = ["schema": ["type": "string", "description": .string(Sending.linesMeaning)]]
+    case .lines:
+      content = ["schema": ["type": "string", "minLength": 1, "description": .string(Sending.linesMeaning)]]
     case .json:
       guard let shape = route.body.shape else { return nil }
       content = [

@@ -34,7 +34,11 @@ struct SchemaWriter {
     case .object(let object): self.object(object, direction)
     case .json(let bytesMax): .object(bytes(bytesMax))
     case .jsonObject(let bytesMax): .object(bytes(bytesMax)).with("type", "object")
-    case .map(let element): ["type": "object", "additionalProperties": schema(element, direction)]
+    case .map(let element):
+      [
+        "type": "object", "propertyNames": ["minLength": 1],
+        "additionalProperties": schema(element, direction),
+      ]
     case .orNull(let shape): schema(shape, direction).orNull
     case .resource(let name, let shape): named(name, schema(shape, direction))
     }
@@ -56,7 +60,11 @@ struct SchemaWriter {
     var schema: [String: JSONValue] = ["type": "object", "properties": .object(properties)]
     if !needed.isEmpty { schema["required"] = .array(needed) }
     if direction == .asked { schema["additionalProperties"] = false }
-    if !object.oneOf.isEmpty { schema["oneOf"] = .array(object.oneOf.map(Self.given)) }
+    switch object.rule {
+    case .none: break
+    case .oneOf(let names): schema["oneOf"] = .array(names.map(Self.given))
+    case .someOf(let names): schema["anyOf"] = .array(names.map(Self.given))
+    }
     return .object(schema)
   }
 

@@ -82,7 +82,8 @@ extension SendRequest {
       Property("setting", .object(NotificationSetting.properties), "how it is kept and pushed"),
       Property("env", .text(bytes: 0...Limits.envBytes), "picks the configuration of callbacks and routing"),
       Property("callbackExt", .text(bytes: 0...Limits.callbackExtBytes), "what a callback returned"),
-    ], usual: ["serverId", "messageClientId", "body"])
+    ], rule: .someOf(["serverId", "groupId", "roomId", "toAccids"]),
+    usual: ["serverId", "messageClientId", "body"])
 }
 
 extension SendRequest {
@@ -92,7 +93,7 @@ extension SendRequest {
       var property = property
       if property.name == "messageClientId" { property.isNeeded = true }
       return property
-    }, usual: shape.usual)
+    }, rule: shape.rule, usual: shape.usual)
 }
 
 extension NotificationSetting {

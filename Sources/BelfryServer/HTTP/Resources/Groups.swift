@@ -15,7 +15,9 @@ enum Groups {
   static let duration = Field(
     "durationSeconds", .integer(1...Int(Limits.muteMaximumMilliseconds / 1_000)), "for how long")
   static let attributes = Field(
-    "attributes", .texts, "texts by name; what is not named stays, an empty one goes"
+    "attributes", .texts,
+    "texts by name; what is not named stays, an empty one goes "
+      + "(all together at most \(Limits.attributesBytes) bytes of JSON)"
   ).needed
   static let url = Field("url", .text(bytes: 1...Limits.urlBytes), "where the file lies")
   static let size = Field("size", .integer(0...Int(Int64.max >> 10)), "bytes")

@@ -79,15 +79,15 @@ extension Route {
     let form: Form
     /// What is read before the route is asked.
     var fields: [any DeclaredField] = []
-    var oneOf: [String] = []
+    var rule = FieldRule.none
     /// Whether no body at all is as good as an empty object.
     var mayBeLeftOut = false
     /// What a body is that the route reads by itself.
     fileprivate var ownShape: ObjectShape?
 
     static let none = Body(form: .none)
-    static func json(_ fields: any DeclaredField..., oneOf: [String] = []) -> Body {
-      Body(form: .json, fields: fields, oneOf: oneOf)
+    static func json(_ fields: any DeclaredField..., rule: FieldRule = .none) -> Body {
+      Body(form: .json, fields: fields, rule: rule)
     }
     /// A body that no field of is needed, and that need not be there itself.
     static func optional(_ fields: any DeclaredField...) -> Body {
@@ -100,14 +100,14 @@ extension Route {
 
     var shape: ObjectShape? {
       guard form == .json else { return nil }
-      return ownShape ?? ObjectShape(fields.map(\.property), oneOf: oneOf)
+      return ownShape ?? ObjectShape(fields.map(\.property), rule: rule)
     }
 
     /// - Throws: what is wrong, by its field.
     func read(_ bytes: [UInt8]) throws(Refusal) -> Values {
       guard form == .json, ownShape == nil else { return Values() }
       if mayBeLeftOut, bytes.isEmpty { return try Values([:], at: "", fields) }
-      return try Values(JSONParser.value(of: bytes), at: "", fields, oneOf: oneOf)
+      return try Values(JSONParser.value(of: bytes), at: "", fields, rule: rule)
     }
   }
 }

@@ -24,7 +24,7 @@ extension Routes {
     Route(
       .delete, path + "/members/{accid}", .token, "channel exit",
       "Leave a channel, when it is oneself; put a member out, as the server's owner or an admin",
-      refusals: [.notMember, .conflict],
+      refusals: [.notMember, .banned, .conflict],
       .reply(.noContent, by: ChannelLooks.remove)),
   ]
 

@@ -29,6 +29,7 @@ extension Routes {
       .patch, path, .token, "group update", "Change what a group is called, and its options",
       body: .json(
         Given.name, Given.description, Given.ext, Groups.inviteNeedConfirm, Groups.maxMembers),
+      refusals: [.tooMany],
       .operation(.ok(Groups.shape), Groups.update) { operation, group in .json(group.info(operation.space)) }),
     Route(
       .delete, path, .token, "group destroy", "Destroy a group for good",

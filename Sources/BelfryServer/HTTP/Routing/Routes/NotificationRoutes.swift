@@ -22,7 +22,7 @@ extension Routes {
         by: Sending.batch)),
     Route(
       .post, "/v1/notifications/read", .token, "notification read", "Mark notifications read",
-      isCommand: false, body: .json(Feeds.items, Feeds.upTo, oneOf: ["items", "upTo"]),
+      isCommand: false, body: .json(Feeds.items, Feeds.upTo, rule: .oneOf(["items", "upTo"])),
       .reply(.ok(Feeds.readShape), by: Feeds.markRead)),
     Route(
       .get, "/v1/notifications", .token, "notification unread", "List what is unread, or wait for it",
@@ -37,7 +37,8 @@ extension Routes {
     ),
     Route(
       .patch, "/v1/notifications/{messageServerId}", .token, "notification update",
-      "Change a notification that was sent", body: .json(Sending.body, Sending.ext, Sending.status),
+      "Change a notification that was sent",
+      body: .json(Sending.body, Sending.ext, Sending.status, rule: .someOf(["body", "ext", "status"])),
       refusals: [.notMember, .conflict],
       .reply(.ok(Notification.shape), by: Sending.update)),
     Route(

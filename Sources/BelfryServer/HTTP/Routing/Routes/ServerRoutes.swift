@@ -44,7 +44,7 @@ extension Routes {
     Route(
       .post, "/v1/servers/{serverId}/members", .trusted, "member add",
       "Add many accounts at once, with nobody's consent",
-      body: .json(Members.added), refusals: [.tooMany],
+      body: .json(Members.added), refusals: [.tooMany, .banned],
       .operation(
         .ok(.object([.always("added", .list(.account), "those who were no members yet")])),
         { ask throws(Refusal) in
