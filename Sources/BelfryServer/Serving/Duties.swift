@@ -13,7 +13,7 @@ struct Duties {
   static let sweepInterval: Duration = .milliseconds(250)
   /// Between two rounds of a deployment with few partitions in use, which would otherwise be swept over and
   /// over.
-  static let sweepPause: Duration = .seconds(10)
+  static let sweepPause: Duration = .seconds(30)
 
   let loop: EventLoop
   let runner: OperationRunner
