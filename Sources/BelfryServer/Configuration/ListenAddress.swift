@@ -15,11 +15,15 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
       guard let end = text.firstIndex(of: "]") else { return nil }
       host = text[..<end].dropFirst()
       rest = text[end...].dropFirst()
+      // A name in brackets would be written without them.
+      guard host.contains(":") else { return nil }
     } else {
       host = text.prefix { $0 != ":" }
       rest = text[host.endIndex...]
     }
-    guard !host.isEmpty, rest.first == ":", let port = UInt16(rest.dropFirst()) else { return nil }
+    guard !host.isEmpty, !host.contains(where: { "[]".contains($0) }), rest.first == ":",
+      let port = UInt16(rest.dropFirst())
+    else { return nil }
     self.init(host: String(host), port: port)
   }
 
