@@ -113,6 +113,70 @@ import Testing
     }
   }
 
+  /// Its members lose it from their indexes, and nothing else; whoever did not have it there is not told.
+  @Test func aRemovedSpaceIsForgottenByThoseWhoHadIt() async throws {
+    let told = IndexChange(.joined, ["bob", "dave"])
+    var removed = Transaction(space)
+    removed.changes[.settings(space)] = "{\"createdAt\":17,\"removedAt\":20}"
+    for account in ["bob", "carol", "dave"] as [AccountID] {
+      removed.changes[.member(account, of: space)] = "m 0-0"
+    }
+    removed.announcements = Transaction.send("over").announcements
+    removed.indexChanges = [told]
+    var other = Transaction(.group(8))
+    other.indexChanges = [IndexChange(.joined, ["bob", "carol"])]
+    try await withBroker(Self.over) { [removed, other] broker, _ in
+      let memory = MemoryStore(limits: Self.over)
+      var heard: [SpaceID] = []
+      memory.listeners.append { space, _ in heard.append(space) }
+      for store in [broker.store as any Store, memory] {
+        for transaction in [removed, other] {
+          _ = try await store.commit(transaction).commit
+          try await store.relayOutbox(of: transaction.space.partition)
+        }
+      }
+      for account in told.accounts + ["carol"] { try await broker.feed.subscribe(.personal(account)) }
+      heard = []
+      for store in [broker.store as any Store, memory] {
+        try await store.sweep(space.partition)
+        #expect(try await store.index(of: "bob").map(\.space) == [.group(8)])
+        #expect(try await store.index(of: "carol").map(\.space) == [.group(8)])
+        #expect(try await store.index(of: "dave") == [])
+      }
+      #expect(Set(heard) == [.personal("bob"), .personal("dave")] && heard.count == 2)
+      try await broker.append("after it", to: Audience(.all), in: .personal("carol"))
+      try await broker.eventually { $0.heard.count >= 3 }
+      let index = broker.heard.filter { $0.message == .index }.map(\.space)
+      #expect(Set(index) == Set(heard) && index.count == 2)
+    }
+  }
+
+  /// Counted: a call of Redis for each member would take minutes of a million.
+  @Test func aLargeRosterIsForgottenInFewCallsOfBoundedLength() async throws {
+    try await withBroker(Self.over) { broker, redis in
+      let members = (0..<20_000).compactMap { AccountID("member\($0)") }
+      try await broker.makeServer([])
+      _ = try await broker.runner.run(RemoveServer(server, actor: Actor(account: "alice")))
+      let roster = RedisLayout.table(TableAddress(space, .roster))
+      for start in stride(from: 0, to: members.count, by: 4_000) {
+        let some = members[start..<start + 4_000]
+        try await broker.command(["HSET", roster] + some.flatMap { [$0.text, "m 0-0"] })
+        let entries = some.map {
+          RedisCommand(
+            "HSET", RedisLayout.spaces(of: $0), space.key, "joined 1763600000000-1 1763600000000-1")
+        }
+        _ = try await broker.store.pipeline(entries, at: "test")
+      }
+      try redis.command("CONFIG", "RESETSTAT")
+      try await broker.store.sweep(space.partition)
+      #expect(try redis.keys("*:spaces:*") == [] && redis.keys("*:\(space.key)") == [])
+      let calls = try redis.calls()
+      #expect(calls["hdel"] ?? 0 >= members.count)
+      #expect(calls["fcall"] ?? 0 < members.count / 4, "several members share a call")
+      #expect(calls["hscan"] ?? 0 > 10, "nobody waits for the whole roster")
+    }
+  }
+
   /// A room that opened and closed without a word is found like any other.
   @Test func aSpaceWithoutEntriesIsSweptToo() async throws {
     try await withBroker(Self.over) { broker, redis in

@@ -135,6 +135,22 @@ local function sweep_arrived(keys, arguments)
   end)
 end
 
+-- A space that is over leaves the indexes of accounts. Nobody can join it any more, so no later change has to
+-- be told from this one, and nothing need be remembered. Those who follow it live let go of it.
+local function forget_space(keys, arguments)
+  local prefix = open_partition(keys)
+  local space = arguments[1]
+  local told = 0
+  for index = 2, #arguments do
+    local account = arguments[index]
+    if redis.call('HDEL', spaces_key(prefix, account), space) == 1 then
+      publish(prefix, personal_space(account), 'index')
+      told = told + 1
+    end
+  end
+  return told
+end
+
 -- Everything of a space that is over, all of its tables among the arguments.
 local function drop_space(keys, arguments)
   local prefix = open_partition(keys)
@@ -168,4 +184,5 @@ register('sweep_index', sweep_index, FREES_MEMORY)
 register('sweep_read', sweep_read, FREES_MEMORY)
 register('sweep_arrived', sweep_arrived, FREES_MEMORY)
 register('sweep_dedupe', sweep_dedupe, FREES_MEMORY)
+register('forget_space', forget_space, FREES_MEMORY)
 register('drop_space', drop_space, FREES_MEMORY)

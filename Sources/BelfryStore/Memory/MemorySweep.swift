@@ -62,11 +62,12 @@ extension MemoryStore {
     text(.settings(space)).flatMap { RecordJSON.value(SpaceDates.self, $0) }
   }
 
-  /// Its members' indexes and its directory still name it: they are told first.
+  /// Its members' indexes and its directory still name it: it is taken out of them first.
   private func retire(_ space: SpaceID) {
     let members = (tables[TableAddress(space, .roster)] ?? [:]).keys.sorted().compactMap { AccountID($0) }
-    let version = logs[space]?.head ?? .zero
-    for account in members { index(account, of: space, isMember: false, version: version) }
+    for account in members where indexes[account]?.removeValue(forKey: space) != nil {
+      publish(.index, in: .personal(account))
+    }
     if let directory = ListingChange.Directory(of: space.kind), let dates = dates(of: space) {
       list(space, ListingChange(directory, isListed: false, createdAt: dates.createdAt))
     }

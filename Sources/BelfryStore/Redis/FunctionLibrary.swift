@@ -53,6 +53,7 @@ enum StoreFunction: String {
   case sweepRead = "sweep_read"
   case sweepArrived = "sweep_arrived"
   case sweepDedupe = "sweep_dedupe"
+  case forgetSpace = "forget_space"
   case dropSpace = "drop_space"
 
   var name: String { "belfry_\(rawValue)_\(FunctionLibrary.version)" }
