@@ -76,7 +76,7 @@ extension Setting {
   // the broker would be of no use. docs/limits.md gives each default's reason.
   private static let limits: [Setting] = [
     .integer("limits.subscriptionThreshold", 0...1_000_000, \.limits.subscriptionThreshold),
-    .integer("limits.retentionMilliseconds", minute...(366 * day), \.limits.retentionMilliseconds),
+    .integer("limits.retentionMilliseconds", 10_000...(366 * day), \.limits.retentionMilliseconds),
     .integer("limits.entriesPerSpace", 100...100_000_000, \.limits.entriesPerSpace),
     .integer("limits.dedupeWindowMilliseconds", minute...(7 * day), \.limits.dedupeWindowMilliseconds),
     .integer("limits.channelsPerServer", 1...10_000, \.limits.channelsPerServer),

@@ -12,12 +12,15 @@ struct Duties {
   /// retention is hidden from readers at once; sweeping only frees its memory.
   static let sweepInterval: Duration = .milliseconds(250)
   /// Between two rounds of a deployment with few partitions in use, which would otherwise be swept over and
-  /// over.
-  static let sweepPause: Duration = .seconds(30)
+  /// over. Half of retention if that is less: nothing is to lie about for long after it.
+  static let sweepPauseMax: Duration = .seconds(30)
 
   let loop: EventLoop
   let runner: OperationRunner
   private var store: any Store { runner.store }
+  private var sweepPause: Duration {
+    min(Self.sweepPauseMax, .milliseconds(runner.limits.retentionMilliseconds / 2))
+  }
 
   func start(in scope: LoopScope) {
     scope.start { await relay() }
@@ -34,7 +37,7 @@ struct Duties {
   }
 
   private func sweep() async {
-    while await pause(Self.sweepPause) {
+    while await pause(sweepPause) {
       // Several brokers seldom sweep the same partition at the same time when each goes its own way.
       for partition in await partitionsInUse().shuffled() {
         guard await pause(Self.sweepInterval) else { return }
