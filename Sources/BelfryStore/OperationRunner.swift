@@ -9,6 +9,7 @@ package struct OperationRunner {
 
   package let store: any Store
   package let limits: Limits
+  private let recent = RecentRecords()
 
   package init(store: any Store, limits: Limits) {
     self.store = store
@@ -25,8 +26,9 @@ package struct OperationRunner {
   }
 
   package func run<Op: Operation>(_ operation: Op) async throws(Refusal) -> Done<Op.Output> {
-    for _ in 0..<Self.roundsLimit {
-      let decision = try await decide(operation)
+    for round in 0..<Self.roundsLimit {
+      let recalled = round == 0 ? try await decideRecalling(operation) : nil
+      let decision = if let recalled { recalled } else { try await decide(operation) }
       guard let transaction = decision.transaction else { return Done(output: decision.output) }
       switch try await commit(transaction) {
       case .committed(let commit):
@@ -46,11 +48,31 @@ package struct OperationRunner {
     throw Refusal(.conflict, "others keep changing \(operation.space); try again", retryAfterSeconds: 1)
   }
 
+  /// On the records as they were last read. Nil where they are not known, and where what they lead to is no
+  /// transaction: only a commit can tell whether they are still so, so a refusal needs what is there now.
+  private func decideRecalling<Op: Operation>(
+    _ operation: Op
+  ) async throws(Refusal) -> Decision<Op.Output>? {
+    guard operation.mayRecall, let records = recent.recall(operation.needs) else { return nil }
+    let now: Int64
+    do {
+      now = try await store.nowMilliseconds()
+    } catch {
+      throw error.refusal
+    }
+    let context = DecisionContext(nowMilliseconds: now, limits: limits)
+    guard let decision = try? operation.decide(records, context: context), decision.transaction != nil else {
+      return nil
+    }
+    return decision
+  }
+
   /// Reads what the operation needs, and lets it decide on that.
   package func decide<Op: Operation>(_ operation: Op) async throws(Refusal) -> Decision<Op.Output> {
     do {
       var records = try await store.records(operation.needs)
       let further = operation.further(records)
+      if operation.mayRecall { recent.remember(records) }
       if !further.isEmpty { records.add(try await store.records(further)) }
       let tables = operation.counts
       let counts =
@@ -85,6 +107,29 @@ package struct OperationRunner {
       try? await store.relayOutbox(of: transaction.space.partition)
     }
     return outcome
+  }
+}
+
+/// Records that sends decided on lately, as they were then.
+private final class RecentRecords {
+  /// A few for each place that is written to and each of its senders; at most some kilobytes each, mostly a
+  /// hundred bytes.
+  static let countMax = 8_192
+
+  private var texts = RecentValues<RecordAddress, String?>(countMax: countMax)
+
+  /// Nil unless all are known.
+  func recall(_ addresses: [RecordAddress]) -> Records? {
+    var found: [RecordAddress: String?] = [:]
+    for address in addresses {
+      guard let text = texts.use(address) else { return nil }
+      found.updateValue(text, forKey: address)
+    }
+    return Records(found)
+  }
+
+  func remember(_ records: Records) {
+    for (address, text) in records.texts { texts.remember(text, as: address) }
   }
 }
 

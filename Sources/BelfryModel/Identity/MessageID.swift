@@ -77,27 +77,42 @@ extension MessageID {
     }
   }
 
-  /// Nil when `text` is not a stream id or lies outside what an id can hold. `0-0`, Redis's own "before
-  /// everything", is ``zero``.
-  package init?(streamForm text: some StringProtocol) {
-    guard let dash = text.firstIndex(of: "-"),
-      let milliseconds = Self.number(text[..<dash]),
-      let low = Self.number(text[text.index(after: dash)...])
+  /// The same from text.
+  package init?(streamForm text: some StringProtocol) { self.init(streamBytes: ArraySlice(text.utf8)) }
+
+  /// Nil when the bytes are not a stream id or it lies outside what an id can hold. `0-0`, Redis's own
+  /// "before everything", is ``zero``.
+  ///
+  /// Bytes, for every entry and every live message has two or three ids, as Redis gives them.
+  package init?(streamBytes bytes: ArraySlice<UInt8>) {
+    guard let dash = bytes.firstIndex(of: UInt8(ascii: "-")),
+      let milliseconds = Int64(digits: bytes[..<dash]), let low = Int64(digits: bytes[(dash + 1)...])
     else { return nil }
     guard milliseconds >= Self.epochMilliseconds else {
       self = .zero
       return
     }
-    guard (0..<(1 << Self.lowBits)).contains(low),
-      milliseconds - Self.epochMilliseconds < 1 << Self.timeBits
-    else { return nil }
+    guard low < 1 << Self.lowBits, milliseconds - Self.epochMilliseconds < 1 << Self.timeBits else {
+      return nil
+    }
     raw = (milliseconds - Self.epochMilliseconds) << Self.lowBits | low
   }
+}
 
-  /// Digits only: `Int64` would take a sign as well.
-  private static func number(_ text: some StringProtocol) -> Int64? {
-    let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-    return text.utf8.allSatisfy(digits.contains) ? Int64(text) : nil
+extension Int64 {
+  /// Nil unless all bytes are digits, at least one, and their number is not too large. The initializer of
+  /// `Int64` would take a sign as well.
+  package init?(digits: ArraySlice<UInt8>) {
+    guard !digits.isEmpty else { return nil }
+    var value: Int64 = 0
+    for byte in digits {
+      guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+      let (product, isTooLarge) = value.multipliedReportingOverflow(by: 10)
+      let (sum, isStillTooLarge) = product.addingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
+      if isTooLarge || isStillTooLarge { return nil }
+      value = sum
+    }
+    self = value
   }
 }
 

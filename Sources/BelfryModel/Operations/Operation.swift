@@ -18,6 +18,10 @@ package protocol Operation: Sendable {
   var joiners: [AccountID] { get }
   /// The same, where only what was read says who: the applicant whom a request names.
   func joiners(_ records: Records) -> [AccountID]
+  /// Whether it may decide on records as they were when they were last read, which saves reading them. Only
+  /// for one whose transactions require every record of its needs to be unchanged, and which decides on
+  /// nothing else: a decision on what is no longer so is then refused by the commit.
+  var mayRecall: Bool { get }
   func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<Output>
 }
 
@@ -26,6 +30,7 @@ extension Operation {
   package var counts: [RecordTable] { [] }
   package var joiners: [AccountID] { [] }
   package func joiners(_ records: Records) -> [AccountID] { joiners }
+  package var mayRecall: Bool { false }
 }
 
 /// What an operation may know beside the records.

@@ -27,7 +27,7 @@ extension Records {
   }
 
   package func channel(_ id: EntityID, of space: SpaceID) throws(Refusal) -> ChannelRecord {
-    guard let channel = try json(ChannelRecord.self, .channel(id, of: space)) else {
+    guard let channel = try settingsJSON(ChannelRecord.self, .channel(id, of: space)) else {
       throw .noChannel(id, in: space)
     }
     return channel
@@ -45,6 +45,15 @@ extension Records {
     guard let text = text(address) else { return nil }
     guard let record = MemberRecord(text: text) else { throw unreadable(address) }
     return record
+  }
+
+  /// A record that every send reads.
+  func settingsJSON<Value: Decodable & Sendable>(
+    _ type: Value.Type, _ address: RecordAddress
+  ) throws(Refusal) -> Value? {
+    guard let text = text(address) else { return nil }
+    guard let value = RecentSettings.value(type, text) else { throw unreadable(address) }
+    return value
   }
 
   package func json<Value: Decodable>(_ type: Value.Type, _ address: RecordAddress) throws(Refusal) -> Value?

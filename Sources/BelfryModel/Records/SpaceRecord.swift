@@ -25,7 +25,7 @@ extension SpaceRecord {
 extension Records {
   /// The space, unless it does not exist or was removed.
   package func settings<Record: SpaceRecord>(_: Record.Type, _ space: SpaceID) throws(Refusal) -> Record {
-    guard let record = try json(Record.self, .settings(space)), record.removedAt == nil else {
+    guard let record = try settingsJSON(Record.self, .settings(space)), record.removedAt == nil else {
       throw .absent(Record.self, space)
     }
     return record

@@ -58,6 +58,8 @@ package struct SendNotification: Operation {
       + (form.named ?? []).map { .member($0, of: space) }
   }
 
+  package var mayRecall: Bool { true }
+
   package func decide(
     _ records: Records, context: DecisionContext
   ) throws(Refusal) -> Decision<NotificationContent> {

@@ -1,3 +1,5 @@
+import BelfryModel
+
 /// Checks tokens, and remembers those found good: checking a signature costs several microseconds, and a
 /// client shows the same token with every request.
 ///
@@ -8,33 +10,21 @@ final class TokenCache {
   static let tokensMax = 16_384
 
   private let signer: TokenSigner
-  // Two generations: when the younger is full it becomes the older and what was not used since is gone.
-  // It forgets about the right ones and needs neither a list nor a clock.
-  private var younger: [String: TokenClaims] = [:]
-  private var older: [String: TokenClaims] = [:]
+  private var known = RecentValues<String, TokenClaims>(countMax: tokensMax)
 
   init(signer: TokenSigner) {
     self.signer = signer
   }
 
-  var count: Int { younger.count + older.count }
+  var count: Int { known.count }
 
   func claims(of token: String, nowSeconds: Int64) throws(TokenError) -> TokenClaims {
-    if let known = younger[token] ?? older[token] {
-      if known.expiresAtSeconds <= nowSeconds { throw TokenError("it has expired") }
-      if younger[token] == nil { remember(token, known) }
-      return known
+    if let claims = known.use(token) {
+      if claims.expiresAtSeconds <= nowSeconds { throw TokenError("it has expired") }
+      return claims
     }
     let claims = try signer.verify(token, nowSeconds: nowSeconds)
-    remember(token, claims)
+    known.remember(claims, as: token)
     return claims
-  }
-
-  private func remember(_ token: String, _ claims: TokenClaims) {
-    if younger.count >= Self.tokensMax / 2 {
-      older = younger
-      younger = [:]
-    }
-    younger[token] = claims
   }
 }

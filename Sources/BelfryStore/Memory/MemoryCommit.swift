@@ -20,9 +20,8 @@ extension MemoryStore {
     let place = "commit \(space)"
     var contents: [String] = []
     for announcement in transaction.announcements {
-      contents.append(try json(announcement.content, at: place))
+      contents.append(announcement.content.json)
     }
-    for delivery in transaction.deliveries { _ = try json(delivery.content, at: place) }
     var amended: [LogEntry] = []
     for amendment in transaction.amendments { amended.append(try entry(amendment, at: place)) }
 
@@ -116,7 +115,7 @@ extension MemoryStore {
   private func entry(_ amendment: Amendment, at place: String) throws(StoreError) -> LogEntry {
     LogEntry(
       id: amendment.notification.messageServerId, audience: amendment.audience,
-      contentJSON: try json(amendment.notification.content, at: place),
+      contentJSON: amendment.notification.content.json,
       updateTime: amendment.notification.updateTime)
   }
 }

@@ -40,7 +40,7 @@ extension MemoryStore {
     guard arrival.version >= limits.retentionFloor(nowMilliseconds: clockMilliseconds) else { return }
     guard arrived[account, default: []].insert(arrival).inserted else { return }
     // What cannot be written was not committed.
-    guard let content = try? json(delivery.content, at: "deliver to \(account)") else { return }
+    let content = delivery.content.json
     let personal = SpaceID.personal(account)
     append(
       LogEntry(id: allotID(in: personal.partition), audience: delivery.audience, contentJSON: content),

@@ -131,7 +131,7 @@ extension MemoryStore {
       let content = RecordJSON.value(NotificationContent.self, entry.contentJSON)
     else { throw StoreError(.corrupt, "entry \(entry.id) or its amendment", at: "entries \(space)") }
     var entry = entry
-    entry.contentJSON = try json(amendment.applied(to: content), at: "entries \(space)")
+    entry.contentJSON = amendment.applied(to: content).json
     entry.updateTime = amendment.updateTime
     return entry
   }

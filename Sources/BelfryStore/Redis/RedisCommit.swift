@@ -6,9 +6,10 @@ extension RedisStore {
     let place = "commit \(transaction.space)"
     let command = try RedisCommand(committing: transaction, limits)
     let reply = try await call(command, at: place)
-    let words = try reading(at: place) { () throws(RedisError) in try reply.array().map(text) }
+    let words = try reading(at: place) { () throws(RedisError) in try reply.array().map(bytes) }
     guard let outcome = CommitOutcome(words, transaction) else {
-      throw StoreError(.corrupt, "the function's answer \(words)", at: place)
+      throw StoreError(
+        .corrupt, "the function's answer \(words.map { String(decoding: $0, as: UTF8.self) })", at: place)
     }
     if case .committed = outcome, let echo = transaction.echo { tell(echo) }
     return outcome
@@ -23,13 +24,14 @@ extension RedisStore {
   }
 }
 
-private func text(_ reply: RedisReply) throws(RedisError) -> String { try reply.string() }
+private func bytes(_ reply: RedisReply) throws(RedisError) -> [UInt8] { try reply.bytes() }
 
 extension CommitOutcome {
   /// Nil when the words are not an answer of `send` or `commit`.
-  fileprivate init?(_ words: [String], _ transaction: Transaction) {
-    let ids = words.dropFirst().map { MessageID(streamForm: $0) }
-    switch words.first {
+  fileprivate init?(_ words: [[UInt8]], _ transaction: Transaction) {
+    guard let first = words.first else { return nil }
+    let ids = words.dropFirst().map { MessageID(streamBytes: $0[...]) }
+    switch String(decoding: first, as: UTF8.self) {
     case "committed":
       guard !ids.contains(nil), let before = ids.first ?? nil,
         ids.count == transaction.announcements.count + 1
@@ -41,7 +43,8 @@ extension CommitOutcome {
     case "different": self = .differentContent
     case "conflict": self = .conflict
     case "ceiling":
-      guard let table = transaction.ceilings.keys.first(where: { $0.name == words.last }) else { return nil }
+      let name = words.last.map { String(decoding: $0, as: UTF8.self) }
+      guard let table = transaction.ceilings.keys.first(where: { $0.name == name }) else { return nil }
       self = .ceiling(table)
     default: return nil
     }

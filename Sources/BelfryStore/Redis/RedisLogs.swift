@@ -94,7 +94,7 @@ extension LogEntry {
     guard let amendment = RecordJSON.value(AmendmentRecord.self, text),
       let content = RecordJSON.value(NotificationContent.self, contentJSON)
     else { throw StoreError(.corrupt, "entry \(id) or its amendment", at: place) }
-    contentJSON = try json(amendment.applied(to: content), at: place)
+    contentJSON = amendment.applied(to: content).json
     updateTime = amendment.updateTime
   }
 }

@@ -81,7 +81,7 @@ extension RedisStore {
       call.append(limits.retentionMilliseconds)
       call.append(limits.entriesPerSpace)
       call.append(delivery.audience.text)
-      call.append(try json(delivery.content, at: place))
+      call.append(delivery.content.json)
       return call
     }
   }

@@ -42,7 +42,7 @@ extension RedisCommand {
   private mutating func append(_ announcement: Announcement, at place: String) throws(StoreError) {
     append(announcement.content.setting.persistEnable ? "1" : "0")
     append(announcement.audience.text)
-    append(try json(announcement.content, at: place))
+    append(announcement.content.json)
   }
 
   /// The fields and texts, table by table. A function takes a group's fields in one call of Redis, so a
@@ -85,7 +85,7 @@ extension LogEntry {
   fileprivate init(_ amendment: Amendment, at place: String) throws(StoreError) {
     self.init(
       id: amendment.notification.messageServerId, audience: amendment.audience,
-      contentJSON: try json(amendment.notification.content, at: place),
+      contentJSON: amendment.notification.content.json,
       updateTime: amendment.notification.updateTime)
   }
 }

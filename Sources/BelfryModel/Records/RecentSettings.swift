@@ -1,0 +1,26 @@
+import Synchronization
+
+/// Settings of spaces and channels by their texts, decoded.
+///
+/// Every send decides on them, and they hardly ever change: decoding them was a tenth of a send. Keyed by the
+/// text, so what is found here is what decoding would give, whoever changed the record meanwhile.
+package enum RecentSettings {
+  /// At most some kilobytes each; more spaces than are usually written to at once.
+  static let countMax = 2_048
+
+  private struct Key: Hashable {
+    var type: ObjectIdentifier
+    var text: String
+  }
+
+  private static let decoded = Mutex(RecentValues<Key, any Sendable>(countMax: countMax))
+
+  /// Nil when the text is not that of such a record.
+  static func value<Value: Decodable & Sendable>(_ type: Value.Type, _ text: String) -> Value? {
+    let key = Key(type: ObjectIdentifier(type), text: text)
+    if let known = decoded.withLock({ $0.use(key) }) as? Value { return known }
+    guard let value = RecordJSON.value(type, text) else { return nil }
+    decoded.withLock { $0.remember(value, as: key) }
+    return value
+  }
+}
