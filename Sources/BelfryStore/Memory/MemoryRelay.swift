@@ -1,24 +1,45 @@
 package import BelfryModel
 
 extension MemoryStore {
-  package func relayOutbox(of partition: Partition) {
-    for item in outboxes[partition] ?? [] { relay(item) }
-    outboxes[partition] = nil
+  package func relayOutbox(of partition: Partition) { _ = relayOutbox(of: partition, writes: .max) }
+
+  /// As far as a broker comes that dies after so many writes: one for each account and each directory that
+  /// is told, and one for striking off the item of which all is told.
+  /// - Returns: how many writes it made.
+  package func relayOutbox(of partition: Partition, writes limit: Int) -> Int {
+    var written = 0
+    while let item = outboxes[partition]?.first {
+      for write in tellings(item) + [{ self.strikeOffFirst(of: partition) }] {
+        guard written < limit else { return written }
+        write()
+        written += 1
+      }
+    }
+    return written
   }
 
   package func partitionsToRelay() -> [Partition] { outboxes.keys.sorted() }
 
-  /// Whatever comes twice changes nothing.
-  func relay(_ item: OutboxItem) {
+  private func strikeOffFirst(of partition: Partition) {
+    outboxes[partition]?.removeFirst()
+    if outboxes[partition]?.isEmpty == true { outboxes[partition] = nil }
+  }
+
+  /// What telling an item comes to, in its order. Whatever comes twice changes nothing.
+  private func tellings(_ item: OutboxItem) -> [() -> Void] {
+    var tellings: [() -> Void] = []
     for change in item.relays.index {
       for account in change.accounts {
-        index(account, of: item.space, isMember: change.kind == .joined, version: item.version)
+        tellings.append {
+          self.index(account, of: item.space, isMember: change.kind == .joined, version: item.version)
+        }
       }
     }
     for (position, delivery) in item.relays.deliveries.enumerated() {
-      deliver(delivery, Arrival(version: item.version, position: position))
+      tellings.append { self.deliver(delivery, Arrival(version: item.version, position: position)) }
     }
-    if let listing = item.relays.listing { list(item.space, listing) }
+    if let listing = item.relays.listing { tellings.append { self.list(item.space, listing) } }
+    return tellings
   }
 
   /// A change that comes after a later one changes nothing either.
