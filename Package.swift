@@ -63,7 +63,8 @@ let package = Package(
 
     tests("BelfryModelTests", ["BelfryModel", "ModelSamples"]),
     tests(
-      "StorePropertyTests", ["BelfryModel", "BelfryStore", "BelfryLoop", "ModelSamples", "RedisFixture"]),
+      "StorePropertyTests",
+      ["BelfryModel", "BelfryStore", "BelfryRedis", "BelfryLoop", "ModelSamples", "RedisFixture"]),
     tests(
       "FuzzTests",
       [

@@ -1,14 +1,17 @@
 import BelfryModel
-import BelfryStore
+
+@testable import BelfryStore
 
 /// A store with one thing wrong with it, to see that the walk finds out.
-final class FaultyStore: Store {
+final class FaultyStore: ForwardingStore {
   enum Fault: CaseIterable {
     case ignoresThreshold, thresholdOffByOne, forgetsDedupe, ignoresPreconditions, ignoresCeilings
     case losesAnIndexChange, keepsChannelRosters, staleAmendments, countsReadTwice, keepsReadLetters
     case dropsTheOldestEntry, joinsTooEarly, leavesTooEarly, tellsNobodyOfStandings, tellsNobodyOfUpdates
     case losesADelivery, deliversTwice, unlistsNothing, wakesNobody, postponesUnseen, tellsNoDevice
-    case countsAllKindsAlike
+    case countsAllKindsAlike, sweepsWhatWaits
+    // Of brokers that die, see ``MortalMemory``.
+    case forgetsTheUnanswered, leavesNothingToRelay, strikesOffWhatIsHalfTold, deliversAgain
   }
 
   private let store: MemoryStore
@@ -17,9 +20,10 @@ final class FaultyStore: Store {
   init(_ store: MemoryStore, _ fault: Fault) {
     self.store = store
     self.fault = fault
+    super.init(store)
   }
 
-  func commit(_ transaction: Transaction) throws(StoreError) -> CommitOutcome {
+  override func commit(_ transaction: Transaction) async throws(StoreError) -> CommitOutcome {
     var transaction = transaction
     switch fault {
     case .ignoresThreshold: stamp(&transaction) { _ in .all }
@@ -63,7 +67,7 @@ final class FaultyStore: Store {
     }
   }
 
-  func entries(_ requests: [LogRequest]) throws(StoreError) -> [[LogEntry]] {
+  override func entries(_ requests: [LogRequest]) async throws(StoreError) -> [[LogEntry]] {
     var answers = try store.entries(requests)
     for index in answers.indices {
       if fault == .dropsTheOldestEntry, answers[index].count > 5 { answers[index].removeFirst() }
@@ -74,44 +78,28 @@ final class FaultyStore: Store {
     return answers
   }
 
-  func markRead(_ mark: ReadMark, by account: AccountID) -> Int {
+  override func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> Int {
     var mark = mark
     if fault == .keepsReadLetters { mark.letters = [] }
     let read = store.markRead(mark, by: account)
     return fault == .countsReadTwice ? mark.items.count : read
   }
 
-  func records(_ addresses: [RecordAddress]) -> Records { store.records(addresses) }
-  func counts(_ tables: [TableAddress]) -> [Int] { store.counts(tables) }
-  func page(of table: TableAddress, after cursor: PageCursor?, limit: Int) throws(StoreError) -> RecordPage {
-    try store.page(of: table, after: cursor, limit: limit)
+  override func sweep(_ partition: Partition) async throws(StoreError) {
+    store.sweep(partition)
+    if fault == .sweepsWhatWaits { store.outboxes[partition] = nil }
   }
-  func relayOutbox(of partition: Partition) { store.relayOutbox(of: partition) }
-  func partitionsToRelay() -> [Partition] { store.partitionsToRelay() }
-  func sweep(_ partition: Partition) { store.sweep(partition) }
-  func lastIDs(of partitions: [Partition]) -> [MessageID] { store.lastIDs(of: partitions) }
-  func spaces(in partition: Partition) -> [SpaceID] { store.spaces(in: partition) }
-  func index(of account: AccountID) -> [IndexEntry] { store.index(of: account) }
-  func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) -> [Int] {
+
+  override func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError) -> [Int] {
     guard fault == .countsAllKindsAlike else { return store.spaceCounts(of: accounts, in: kind) }
     return accounts.map { store.index(of: $0).count(where: \.isMember) }
   }
-  func page(
-    of directory: ListingChange.Directory, after cursor: PageCursor?, limit: Int
-  ) throws(StoreError) -> DirectoryPage {
-    try store.page(of: directory, after: cursor, limit: limit)
-  }
-  func dueSpaces(nowMilliseconds: Int64) -> [DueSpace] { store.dueSpaces(nowMilliseconds: nowMilliseconds) }
-  func postpone(_ due: DueSpace, toMilliseconds time: Int64?) {
+
+  override func postpone(_ due: DueSpace, toMilliseconds time: Int64?) async throws(StoreError) {
     var due = due
     if fault == .postponesUnseen {
       due = store.dueSpaces(nowMilliseconds: .max).first { $0.space == due.space } ?? due
     }
     store.postpone(due, toMilliseconds: time)
   }
-  func readState(of account: AccountID) -> ReadState { store.readState(of: account) }
-  func compactReadState(of account: AccountID, to watermark: MessageID) {
-    store.compactReadState(of: account, to: watermark)
-  }
-  func nowMilliseconds() -> Int64 { store.nowMilliseconds() }
 }

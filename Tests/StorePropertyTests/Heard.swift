@@ -36,7 +36,10 @@ extension World {
   /// What the live feed has said, as lines: space by space, for only within a partition is there an order.
   func heardLines() async throws -> [String] {
     let said = Dictionary(grouping: try await heard.take(from: store), by: \.space)
-    return try said.keys.sorted { $0.key < $1.key }.flatMap { space in
+    let spaces = said.keys.sorted { $0.key < $1.key }
+    // If its answer was lost, a notification that is not stored is known from here only.
+    for case (_, .passing(let entry)) in spaces.flatMap({ said[$0] ?? [] }) { learn(entry.id) }
+    return try spaces.flatMap { space in
       try (said[space] ?? []).enumerated().map { place, said in
         "\(space) said \(place): \(try words(said.message))"
       }

@@ -10,6 +10,8 @@ actor RedisWorlds {
   private let server: RedisServer
   private let store: RedisStore
   private let feed: RedisLiveFeed
+  private let redisLimits: RedisLimits
+  private let link: FrailLink
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
@@ -20,6 +22,8 @@ actor RedisWorlds {
     // The machine may be busy with much else; nothing here is about time.
     limits.commandTimeout = .seconds(20)
     limits.waitForConnection = .seconds(20)
+    redisLimits = limits
+    link = try FrailLink(to: server)
     let endpoint = try RedisEndpoint(url: server.url)
     store = RedisStore(loop: loop, endpoint: endpoint, limits: Cast.limits, redisLimits: limits)
     feed = RedisLiveFeed(loop: loop, endpoint: endpoint, store: store, redisLimits: limits)
@@ -37,13 +41,16 @@ actor RedisWorlds {
 
   /// Walks over Redis and memory; gives the report of the first one on which they differ.
   func disagreement(seed: UInt64, steps: Int?) async -> String? {
-    let (server, store, feed) = (server, store, feed)
+    let (server, store, feed, link, loop, limits) = (server, store, feed, link, loop, redisLimits)
     let walk = Walk(
       makeLeft: Walk.memory(tickMilliseconds: 1),
       makeRight: { cast in
         try server.command("FLUSHALL")
-        return try await World(store, feed, cast: cast)
+        return try await World(
+          store, feed, cast: cast,
+          makeMortal: { MortalRedis(link, writes: $0, on: loop, limits) })
       })
+    defer { print("\(link.breaks) brokers have died") }
     return await walk.disagreement(seed: seed, steps: steps)
   }
 }

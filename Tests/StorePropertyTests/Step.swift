@@ -27,11 +27,14 @@ indirect enum Step: Sendable {
   case rewind(Int)
   /// Both decide on the same records; then one commits, then the other.
   case race(Step, Step)
-  case relay(Int)
+  /// Carries over whatever waits anywhere.
+  case relay
   case sweep(Int, account: Int)
   /// Postpones the space at this place among those that are to be looked at.
   case postpone(Int, Postponement)
   case deed(DeedStep)
+  /// Done by a broker that dies after so many writes: an operation, a relay, or a sweep.
+  case death(Step, writes: Int)
 }
 
 enum Postponement: CaseIterable, Sendable {
@@ -61,7 +64,7 @@ extension SeededGenerator {
     for server in 0..<Cast.serverCount {
       steps += [
         .createServer(server, owner: server % 3), .addMembers(server, by: nil, numbers(4...6)),
-        .openChannel(server, 1, by: server % 3, .public, .roster, []),
+        .openChannel(server, 1, by: server % 3, .public, server < 2 ? .everyone : .roster, []),
         .subscribe(server, channel: nil, server % 3, true),
       ]
     }
@@ -77,17 +80,19 @@ extension SeededGenerator {
     }
     var sent: [SendStep] = []
     while steps.count < count {
-      if oneIn(20) { steps += story() } else { steps.append(step(&sent)) }
+      if oneIn(20) { steps += oneIn(4) ? legacy() : story() } else { steps.append(step(&sent)) }
     }
-    return Array(steps.prefix(count))
+    // In the end, whoever is left relays what the dead have left.
+    return steps.prefix(count - 1) + [.relay]
   }
 
   /// One of the stories, and what somebody says about it there.
   private mutating func story() -> [Step] {
-    let (story, space) = (pick(Deed.stories), below(Cast.spacesPerScene))
+    let (story, space, channel) = (pick(Deed.stories), below(Cast.spacesPerScene), channel())
     let steps = story.map { name in
       var step = deed(name.description, space: space)
       step.isApt = true
+      step.channel = channel
       return Step.deed(step)
     }
     var send = SendStep(by: actor(), body: text(), isPersisted: true)
@@ -96,9 +101,22 @@ extension SeededGenerator {
     case .room: send.room = space
     case .server, .channel, .any:
       send.server = space
-      if story[0].scene == .channel { send.channel = channel() }
+      if story[0].scene == .channel { send.channel = channel }
     }
     return steps + [.send(send)]
+  }
+
+  /// A broker dies of whom something is left: accounts in other partitions have to learn that they are in, or
+  /// out, or invited. Now and then another sweeps there before anybody relays it.
+  private mutating func legacy() -> [Step] {
+    let (server, accounts) = (server(), numbers(1...3))
+    var invite = deed(pick([InviteToServer.name, InviteToGroup.name]).description, space: server)
+    (invite.isApt, invite.by) = (true, .owner)
+    let steps: [Step] = [
+      .addMembers(server, by: nil, accounts), .kick(server, by: nil, accounts), .deed(invite),
+    ]
+    let death = Step.death(pick(steps), writes: 1 + below(4))
+    return oneIn(2) ? [death, .sweep(server, account: number())] : [death]
   }
 
   private mutating func step(_ sent: inout [SendStep]) -> Step {
@@ -108,19 +126,38 @@ extension SeededGenerator {
     case 9: .update(number(), place: below(100), by: actor(), body: text(), status: oneIn(2) ? 10_000 : nil)
     case 10, 11: race()
     case 12: upkeep()
-    case 13..<18: change()
-    case 18..<20: .deed(deed(Deed.ofServers))
-    case 20..<23: .deed(deed(Deed.ofChannels))
-    case 23..<27: .deed(deed(Deed.ofGroups))
+    case 13..<16: death(&sent)
+    default: operation()
+    }
+  }
+
+  private mutating func operation() -> Step {
+    switch below(16) {
+    case 0..<5: change()
+    case 5..<7: .deed(deed(Deed.ofServers))
+    case 7..<9: .deed(deed(Deed.ofChannels))
+    case 9..<13: .deed(deed(Deed.ofGroups))
     default: .deed(deed(Deed.ofRooms))
     }
   }
 
   private mutating func upkeep() -> Step {
     switch below(3) {
-    case 0: .relay(server())
-    case 1: .sweep(server(), account: number())
+    case 0: .relay
+    case 1: sweep()
     default: .postpone(below(100), pick(Postponement.allCases))
+    }
+  }
+
+  private mutating func sweep() -> Step { .sweep(server(), account: number()) }
+
+  private mutating func death(_ sent: inout [SendStep]) -> Step {
+    switch below(10) {
+    // A commit, and seldom a few accounts to tell.
+    case 0..<3: .death(.send(send(&sent)), writes: below(oneIn(3) ? 6 : 2))
+    case 3: .death(.relay, writes: below(4))
+    case 4: .death(sweep(), writes: below(10))
+    default: .death(operation(), writes: oneIn(8) ? 0 : 1 + min(below(8), below(8)))
     }
   }
 

@@ -5,6 +5,9 @@ import ModelSamples
 /// Gives a world that nothing has happened in yet.
 typealias MakeWorld = (Cast) async throws -> World
 
+/// What a world said to each step of a walk, in lines.
+typealias Transcript = [[String]]
+
 /// Where two stores said different things.
 struct Divergence: CustomStringConvertible {
   var step: Int
@@ -15,6 +18,8 @@ struct Divergence: CustomStringConvertible {
 struct Walk {
   /// Short enough to be shrunk soon, long enough for servers to fill and empty a few times.
   static let stepsPerWalk = 400
+  /// Between two comparisons of everything.
+  static let interval = 25
   static let whileDuration: Duration = .seconds(20)
 
   let cast = Cast()
@@ -23,26 +28,42 @@ struct Walk {
 
   /// Nil if they agree on every answer, and on everything that can be asked after every so many steps and
   /// in the end.
-  func divergence(_ steps: [Step], compareEvery interval: Int = .max) async -> Divergence? {
-    var number = 0
+  /// - Parameter known: what the left one says to each step, if it has said it before.
+  func divergence(_ steps: [Step], compareEvery interval: Int = .max, known: Transcript? = nil) async
+    -> Divergence?
+  {
+    var step = 0
     do {
-      let left = try await makeLeft(cast)
+      let left = known == nil ? try await makeLeft(cast) : nil
       let right = try await makeRight(cast)
-      for step in steps {
-        let (here, there) = (
-          try await left.perform(step, number: number), try await right.perform(step, number: number)
-        )
-        guard here == there else { return Divergence(step: number, description: "\(here)\n  or \(there)") }
-        number += 1
-        guard number % interval == 0 || number == steps.count else { continue }
-        if let difference = Self.difference(try await left.snapshot(), try await right.snapshot()) {
-          return Divergence(step: number - 1, description: difference)
+      for number in steps.indices {
+        step = number
+        let here = try await left?.said(steps, number, compareEvery: interval) ?? known?[number] ?? []
+        let there = try await right.said(steps, number, compareEvery: interval)
+        if let difference = Self.difference(here, there) {
+          return Divergence(step: number, description: difference)
         }
       }
       return nil
     } catch {
-      return Divergence(step: number, description: "\(error)")
+      return Divergence(step: step, description: "\(error)")
     }
+  }
+
+  /// What the left one says on the walk of a seed.
+  func transcript(seed: UInt64) async throws -> Transcript {
+    let steps = Self.steps(seed: seed)
+    let world = try await makeLeft(cast)
+    var transcript: Transcript = []
+    for number in steps.indices {
+      transcript.append(try await world.said(steps, number, compareEvery: Self.interval))
+    }
+    return transcript
+  }
+
+  static func steps(seed: UInt64) -> [Step] {
+    var random = SeededGenerator(seed: seed)
+    return random.steps(stepsPerWalk)
   }
 
   /// Goes on walks of seeds that follow one another. Gives the report of the first on which the stores differ.
@@ -52,9 +73,8 @@ struct Walk {
     let deadline = ContinuousClock.now + Self.whileDuration
     var (taken, seed) = (0, seed)
     while taken == 0 || total.map({ taken < $0 }) ?? (ContinuousClock.now < deadline) {
-      var random = SeededGenerator(seed: seed)
-      let steps = random.steps(Self.stepsPerWalk)
-      if let found = await divergence(steps, compareEvery: 25) {
+      let steps = Self.steps(seed: seed)
+      if let found = await divergence(steps, compareEvery: Self.interval) {
         return await report(steps, seed: seed, found)
       }
       taken += steps.count
@@ -69,10 +89,11 @@ struct Walk {
   ) -> MakeWorld {
     { cast in
       let store = MemoryStore(limits: Cast.limits, clockMilliseconds: startMilliseconds)
-      return try await World(fault.map { FaultyStore(store, $0) } ?? store, MemoryLiveFeed(store), cast: cast)
-      {
-        store.clockMilliseconds += tickMilliseconds
-      }
+      let shown: any Store = fault.map { FaultyStore(store, $0) } ?? store
+      return try await World(
+        shown, MemoryLiveFeed(store), cast: cast,
+        makeMortal: { MortalMemory(shown, store, writes: $0, fault: fault) },
+        beforeStep: { store.clockMilliseconds += tickMilliseconds })
     }
   }
 

@@ -8,6 +8,7 @@ final class World {
   let heard: Heard
   let cast: Cast
   private let runner: OperationRunner
+  let makeMortal: MakeMortal
   /// Lets time pass, where the store's clock needs to be told.
   private let beforeStep: () -> Void
   private(set) var ids: [MessageID] = []
@@ -17,16 +18,26 @@ final class World {
   private var timelessContents: [String: String] = [:]
 
   init(
-    _ store: any Store, _ feed: any LiveFeed, cast: Cast, beforeStep: @escaping () -> Void = {}
+    _ store: any Store, _ feed: any LiveFeed, cast: Cast, makeMortal: @escaping MakeMortal,
+    beforeStep: @escaping () -> Void = {}
   ) async throws {
     self.store = store
     heard = Heard(feed)
     self.cast = cast
+    self.makeMortal = makeMortal
     self.beforeStep = beforeStep
     runner = OperationRunner(store: store, limits: Cast.limits)
     try await heard.subscribe(cast.spaces + cast.accounts.map(SpaceID.personal))
     // Whatever was said in an earlier world, if the feed is from there.
     _ = try await heard.take(from: store)
+  }
+
+  /// What is to be said of a step: the answer to it and, after every so many and in the end, everything that
+  /// can be asked.
+  func said(_ steps: [Step], _ number: Int, compareEvery interval: Int) async throws -> [String] {
+    let answer = try await perform(steps[number], number: number)
+    let isTime = (number + 1) % interval == 0 || number + 1 == steps.count
+    return [answer] + (isTime ? try await snapshot() : [])
   }
 
   /// What the store answered, in words that do not depend on its ids and its clock.
@@ -37,34 +48,41 @@ final class World {
     case .readUpToNow(let account): return try await readUpToNow(account)
     case .compact(let account): return try await compact(account)
     case .rewind(let account): return try await rewind(account)
-    case .relay(let server):
-      try await store.relayOutbox(of: SpaceID.server(cast.servers[server]).partition)
-      return "relayed"
-    case .sweep(let server, let account):
-      try await store.sweep(SpaceID.server(cast.servers[server]).partition)
-      try await store.sweep(SpaceID.personal(cast.accounts[account]).partition)
-      return "swept"
+    case .relay: return try await relay(by: store)
+    case .sweep(let server, let account): return try await sweep(server, account, by: store)
     case .postpone(let place, let postponement): return try await postpone(place, postponement)
     case .race(let first, let second): return try await race(first, second, number)
+    case .death(let step, let writes): return try await death(step, writes, number)
     default: return try await run(step, number)
     }
   }
 
   // MARK: Operations
 
-  private func run(_ step: Step, _ number: Int) async throws -> String {
+  /// - Parameter mortal: in the place of who is always there. What it did and did not say is learned.
+  func run(_ step: Step, _ number: Int, by mortal: (any MortalBroker)? = nil) async throws -> String {
+    let runner = mortal.map { OperationRunner(store: $0.store, limits: Cast.limits) } ?? runner
     var answers: [String] = []
+    var spaces: [SpaceID] = []
     do {
-      for operation in try await operations(step, number) { answers.append(try await run(operation)) }
+      for operation in try await operations(step, number) where mortal?.hasDied != true {
+        spaces.append(operation.space)
+        answers.append(try await run(operation, by: runner))
+      }
     } catch let refusal as Refusal {
       answers.append(Self.words(refusal))
     }
+    if mortal?.hasDied == true { for log in try await wholeLogs(of: spaces) { learn(log) } }
     return answers.joined(separator: "; ")
   }
 
-  private func run<Op: Operation>(_ operation: Op) async throws -> String {
+  private func run<Op: Operation>(_ operation: Op, by runner: OperationRunner) async throws -> String {
     let done = try await runner.run(operation)
-    if let first = done.duplicateOf { return "duplicate of \(try words(first)), \(try words(done.output))" }
+    if let first = done.duplicateOf {
+      // Of a notification that is not stored, nobody is told but by this if the first answer was lost.
+      learn(first)
+      return "duplicate of \(try words(first)), \(try words(done.output))"
+    }
     let appended = try done.commit.map { try record($0, in: operation.space) } ?? "nothing to do"
     return "\(appended), \(try words(done.output))"
   }
@@ -113,22 +131,6 @@ final class World {
     }
     lastIDs[space.partition] = last
     return "appended \(commit.ids.count)"
-  }
-
-  // MARK: Spaces to look at
-
-  /// Later than whatever an operation sets, and than that a time which is later still.
-  static let longAfterMilliseconds: Int64 = 9_000_000_000_000
-
-  private func postpone(_ place: Int, _ postponement: Postponement) async throws -> String {
-    let due = try await store.dueSpaces(nowMilliseconds: Self.longAfterMilliseconds)
-      .sorted { $0.space.key < $1.space.key }
-    guard !due.isEmpty else { return "nothing is due" }
-    var chosen = due[place % due.count]
-    if postponement == .tooLate { chosen.atMilliseconds += 1 }
-    try await store.postpone(
-      chosen, toMilliseconds: postponement == .forEver ? nil : Self.longAfterMilliseconds + 1)
-    return "postponed \(chosen.space)"
   }
 
   // MARK: Reading
@@ -185,12 +187,14 @@ final class World {
 
   func words(_ id: MessageID) throws -> String { "#\(try number(of: id))" }
 
-  /// Numbers what was delivered to accounts' own spaces: nobody was told of those ids.
-  func learn(_ log: [LogEntry]) {
-    for entry in log where numbers[entry.id] == nil {
-      numbers[entry.id] = ids.count
-      ids.append(entry.id)
-    }
+  /// Numbers what nobody was told of: what was delivered to accounts' own spaces, or what the broker did that
+  /// died before it answered.
+  func learn(_ log: [LogEntry]) { for entry in log { learn(entry.id) } }
+
+  func learn(_ id: MessageID) {
+    guard numbers[id] == nil else { return }
+    numbers[id] = ids.count
+    ids.append(id)
   }
 
   /// Where an id stands that may be nobody's.

@@ -1,0 +1,68 @@
+import BelfryModel
+import BelfryStore
+
+/// Passes everything on to another store: what is not quite that store says only wherein.
+class ForwardingStore: Store {
+  let base: any Store
+
+  init(_ base: any Store) { self.base = base }
+
+  func records(_ addresses: [RecordAddress]) async throws(StoreError) -> Records {
+    try await base.records(addresses)
+  }
+  func counts(_ tables: [TableAddress]) async throws(StoreError) -> [Int] { try await base.counts(tables) }
+  func page(of table: TableAddress, after cursor: PageCursor?, limit: Int) async throws(StoreError)
+    -> RecordPage
+  {
+    try await base.page(of: table, after: cursor, limit: limit)
+  }
+
+  func commit(_ transaction: Transaction) async throws(StoreError) -> CommitOutcome {
+    try await base.commit(transaction)
+  }
+  func relayOutbox(of partition: Partition) async throws(StoreError) {
+    try await base.relayOutbox(of: partition)
+  }
+  func partitionsToRelay() async throws(StoreError) -> [Partition] { try await base.partitionsToRelay() }
+  func sweep(_ partition: Partition) async throws(StoreError) { try await base.sweep(partition) }
+
+  func entries(_ requests: [LogRequest]) async throws(StoreError) -> [[LogEntry]] {
+    try await base.entries(requests)
+  }
+  func lastIDs(of partitions: [Partition]) async throws(StoreError) -> [MessageID] {
+    try await base.lastIDs(of: partitions)
+  }
+  func spaces(in partition: Partition) async throws(StoreError) -> [SpaceID] {
+    try await base.spaces(in: partition)
+  }
+
+  func page(of directory: ListingChange.Directory, after cursor: PageCursor?, limit: Int)
+    async throws(StoreError) -> DirectoryPage
+  {
+    try await base.page(of: directory, after: cursor, limit: limit)
+  }
+
+  func dueSpaces(nowMilliseconds: Int64) async throws(StoreError) -> [DueSpace] {
+    try await base.dueSpaces(nowMilliseconds: nowMilliseconds)
+  }
+  func postpone(_ due: DueSpace, toMilliseconds time: Int64?) async throws(StoreError) {
+    try await base.postpone(due, toMilliseconds: time)
+  }
+
+  func index(of account: AccountID) async throws(StoreError) -> [IndexEntry] {
+    try await base.index(of: account)
+  }
+  func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError) -> [Int] {
+    try await base.spaceCounts(of: accounts, in: kind)
+  }
+  func readState(of account: AccountID) async throws(StoreError) -> ReadState {
+    try await base.readState(of: account)
+  }
+  func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> Int {
+    try await base.markRead(mark, by: account)
+  }
+  func compactReadState(of account: AccountID, to watermark: MessageID) async throws(StoreError) {
+    try await base.compactReadState(of: account, to: watermark)
+  }
+  func nowMilliseconds() async throws(StoreError) -> Int64 { try await base.nowMilliseconds() }
+}
