@@ -86,30 +86,40 @@ import Testing
   @Test(arguments: [SpaceID.server(7), .group(7), .room(7)])
   func aRemovedSpaceGoesWithAllItHas(space: SpaceID) async throws {
     try await withBroker(Self.over) { broker, redis in
-      var transaction = Transaction(space)
-      for table in RecordTable.ofSpace + RecordTable.of(3) {
-        transaction.changes[RecordAddress(space, table, "3")] = "5"
-      }
-      transaction.changes[.settings(space)] = "{\"createdAt\":17}"
-      transaction.changes[.member("bob", of: space)] = "m 0-0"
-      transaction.indexChanges = [IndexChange(.joined, ["bob"])]
-      transaction.wakeAtMilliseconds = 5
-      let directory = ListingChange.Directory(of: space.kind)
-      transaction.listing = directory.map { ListingChange($0, isListed: true, createdAt: 17) }
-      transaction.announcements = Transaction.send("over").announcements
-      _ = try await broker.store.commit(transaction).commit
-      try await broker.relayEverything()
-      if let directory {
-        #expect(try await broker.store.page(of: directory, after: nil, limit: 9).spaces == [space])
-      }
-      var removal = Transaction(space)
-      removal.changes[.settings(space)] = "{\"createdAt\":17,\"removedAt\":20}"
-      removal.announcements = transaction.announcements
-      _ = try await broker.store.commit(removal).commit
+      try await broker.makeRemoved(space)
       for _ in 0..<2 { try await broker.sweepEverything() }
-      let left = try redis.keys("*")
-      #expect(left.allSatisfy { $0.hasSuffix(":clock") }, "left: \(left)")
-      for clock in left { #expect(try redis.command("HKEYS", clock) == "last") }
+      try redis.expectNothingLeft()
+    }
+  }
+
+  /// Whoever sweeps dies, after every number of steps: the members and the directory learn of the end before
+  /// what names them goes, so the next one comes to the same end.
+  @Test(arguments: [SpaceID.server(7), .group(7), .room(7)])
+  func aSweepThatIsInterruptedIsBegunAgain(space: SpaceID) async throws {
+    try await withBroker(Self.over) { broker, redis in
+      let link = try FrailLink(to: redis)
+      var (writes, isOver) = (0, false)
+      while !isOver {
+        try redis.command("FLUSHALL")
+        try await broker.makeRemoved(space)
+        link.mend(writes: writes)
+        let mortal = RedisStore(
+          loop: broker.loop, endpoint: .unixSocket(link.socketPath), limits: Self.over, redisLimits: .patient)
+        mortal.start()
+        try? await mortal.sweep(space.partition)
+        mortal.close()
+        isOver = !link.isBroken
+        if try await broker.text(.settings(space)) == nil {
+          #expect(try await broker.store.index(of: "bob").allSatisfy { !$0.isMember }, "after \(writes)")
+          if let directory = ListingChange.Directory(of: space.kind) {
+            #expect(try await broker.store.page(of: directory, after: nil, limit: 9).spaces == [])
+          }
+        }
+        for _ in 0..<2 { try await broker.sweepEverything() }
+        try redis.expectNothingLeft("after \(writes)")
+        writes += 1
+      }
+      #expect(writes > 5, "a sweep has many steps")
     }
   }
 
@@ -192,5 +202,40 @@ import Testing
       try await broker.sweepEverything()
       #expect(try redis.keys("*:\(room.key)") == [])
     }
+  }
+}
+
+extension Broker {
+  /// A space that has something in every table and is over.
+  fileprivate func makeRemoved(_ space: SpaceID) async throws {
+    var transaction = Transaction(space)
+    for table in RecordTable.ofSpace + RecordTable.of(3) {
+      transaction.changes[RecordAddress(space, table, "3")] = "5"
+    }
+    transaction.changes[.settings(space)] = "{\"createdAt\":17}"
+    transaction.changes[.member("bob", of: space)] = "m 0-0"
+    transaction.indexChanges = [IndexChange(.joined, ["bob"])]
+    transaction.wakeAtMilliseconds = 5
+    let directory = ListingChange.Directory(of: space.kind)
+    transaction.listing = directory.map { ListingChange($0, isListed: true, createdAt: 17) }
+    transaction.announcements = Transaction.send("over").announcements
+    _ = try await store.commit(transaction).commit
+    try await relayEverything()
+    if let directory {
+      #expect(try await store.page(of: directory, after: nil, limit: 9).spaces == [space])
+    }
+    var removal = Transaction(space)
+    removal.changes[.settings(space)] = "{\"createdAt\":17,\"removedAt\":20}"
+    removal.announcements = transaction.announcements
+    _ = try await store.commit(removal).commit
+  }
+}
+
+extension RedisServer {
+  /// But for the last ids.
+  fileprivate func expectNothingLeft(_ when: String = "in the end") throws {
+    let left = try keys("*")
+    #expect(left.allSatisfy { $0.hasSuffix(":clock") }, "\(when) there is: \(left)")
+    for clock in left { #expect(try command("HKEYS", clock) == "last", "\(when)") }
   }
 }
