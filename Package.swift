@@ -35,12 +35,14 @@ let package = Package(
     .systemLibrary(name: "CJWT"),
     .systemLibrary(name: "CCurl"),
 
-    module("BelfryModel"),
+    module("BelfryBytes"),
+    module("BelfryModel", ["BelfryBytes"]),
     module("BelfryLoop", ["CLinux"]),
-    module("BelfryRedis", ["CHiredis", "BelfryLoop"]),
+    module("BelfryRedis", ["CHiredis", "BelfryLoop", "BelfryBytes"]),
     module("BelfryHTTP", ["CMicroHTTPD", "BelfryLoop"]),
     module(
-      "BelfryStore", ["BelfryModel", "BelfryLoop", "BelfryRedis"], resources: [.embedInCode("Functions")]),
+      "BelfryStore", ["BelfryModel", "BelfryLoop", "BelfryRedis", "BelfryBytes"],
+      resources: [.embedInCode("Functions")]),
     module("BelfryHub", ["BelfryModel", "BelfryStore", "BelfryLoop"]),
     module(
       "BelfryServer",

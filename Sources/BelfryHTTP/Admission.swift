@@ -17,25 +17,30 @@ extension HTTPDaemon {
       connection.cut(farewell: ResponseHead.render(handler.refuse(.headersTooLarge(limitBytes: limitBytes))))
       return false
     }
-    let refusal = refusal(of: head, hasTarget: target != nil)
+    let (admission, isFinal) = admission(of: head, hasTarget: target != nil)
     let exchange = HTTPExchange(
-      head, isHTTP11: version != "HTTP/1.0", refusal: refusal?.response, on: connection, of: self)
+      head, isHTTP11: version != "HTTP/1.0", admission, on: connection, of: self)
     connection.exchange = exchange
     // MHD closes a connection that is answered before its body. Worth it when the body would not end, or the
     // client waits to be asked for it; otherwise the answer comes after the body, and the connection lives.
-    guard let refusal, refusal.isFinal || isUnbounded(head) || headers.contains("Expect") else { return true }
-    return exchange.refuseEarly(refusal.response)
+    guard case .refused(let refusal) = admission,
+      isFinal || isUnbounded(head) || headers.contains("Expect")
+    else { return true }
+    return exchange.refuseEarly(refusal)
   }
 
-  private func refusal(
+  /// And whether the connection ends with it.
+  private func admission(
     of head: HTTPRequestHead, hasTarget: Bool
-  ) -> (response: HTTPResponse, isFinal: Bool)? {
-    if let refusal = framingRefusal(of: head.headers) { return (handler.refuse(refusal), true) }
-    if !hasTarget { return (handler.refuse(.malformed(detail: "the target is no path")), false) }
-    if let length = head.contentLength, length > limits.bodyBytes {
-      return (handler.refuse(.bodyTooLarge(limitBytes: limits.bodyBytes)), false)
+  ) -> (admission: HTTPAdmission, isFinal: Bool) {
+    if let refusal = framingRefusal(of: head.headers) { return (.refused(handler.refuse(refusal)), true) }
+    if !hasTarget {
+      return (.refused(handler.refuse(.malformed(detail: "the target is no path"))), false)
     }
-    return handler.admit(head).map { ($0, false) }
+    if let length = head.contentLength, length > limits.bodyBytes {
+      return (.refused(handler.refuse(.bodyTooLarge(limitBytes: limits.bodyBytes))), false)
+    }
+    return (handler.admit(head), false)
   }
 
   /// Adds up what MHD has allocated of the connection's memory.

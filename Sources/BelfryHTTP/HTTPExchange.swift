@@ -23,6 +23,8 @@ package final class HTTPExchange {
   private var body: RequestBody
   private let head: HTTPRequestHead
   private let isHTTP11: Bool
+  /// What the handler found out when it admitted the request.
+  package let found: AnyObject?
   private var clientWatch: Watch?
 
   /// Called when the client leaves before it has its answer, so that work for it can end. Nobody needs to
@@ -32,9 +34,14 @@ package final class HTTPExchange {
   }
 
   init(
-    _ head: HTTPRequestHead, isHTTP11: Bool, refusal: HTTPResponse?, on connection: ClientConnection,
+    _ head: HTTPRequestHead, isHTTP11: Bool, _ admission: HTTPAdmission, on connection: ClientConnection,
     of daemon: HTTPDaemon
   ) {
+    let refusal: HTTPResponse?
+    switch admission {
+    case .refused(let response): (refusal, found) = (response, nil)
+    case .admitted(let known): (refusal, found) = (nil, known)
+    }
     self.head = head
     self.isHTTP11 = isHTTP11
     self.connection = connection

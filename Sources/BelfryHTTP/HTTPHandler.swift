@@ -1,8 +1,7 @@
 /// What answers requests. It lives on the daemon's loop and is called on its thread.
 package protocol HTTPHandler: AnyObject {
-  /// Asked when the headers have arrived, before the body is read. Returning a response refuses the request:
-  /// its body is not kept.
-  func admit(_ head: HTTPRequestHead) -> HTTPResponse?
+  /// Asked when the headers have arrived, before the body is read.
+  func admit(_ head: HTTPRequestHead) -> HTTPAdmission
 
   /// Called once, with the whole body. The exchange is answered now or later.
   func handle(_ request: HTTPRequest, _ exchange: HTTPExchange)
@@ -12,8 +11,11 @@ package protocol HTTPHandler: AnyObject {
   func refuse(_ refusal: HTTPRefusal) -> HTTPResponse
 }
 
-extension HTTPHandler {
-  package func admit(_ head: HTTPRequestHead) -> HTTPResponse? { nil }
+package enum HTTPAdmission {
+  /// The body is not kept.
+  case refused(HTTPResponse)
+  /// With what the handler has found out already; the exchange keeps it.
+  case admitted(AnyObject?)
 }
 
 /// Why this layer refuses a request.

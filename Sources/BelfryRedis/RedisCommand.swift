@@ -1,3 +1,5 @@
+import BelfryBytes
+
 /// A command as Redis reads it: a name and byte arguments, encoded once, when it is built. Writing it out
 /// is then a copy.
 package struct RedisCommand: Sendable, Hashable {
@@ -9,15 +11,24 @@ package struct RedisCommand: Sendable, Hashable {
 
   package init(_ name: String, _ arguments: any RedisArgument...) {
     self.name = name
+    encodedArguments.reserveCapacity(Self.usualBytes)
     append(name)
     for argument in arguments {
       argument.append(to: &self)
     }
   }
 
+  /// Room for most commands without growing.
+  private static let usualBytes = 256
+
   package mutating func append(_ argument: some RedisArgument) {
     argument.append(to: &self)
   }
+
+  // What most arguments are; called from other modules, the generic ones cannot be specialized.
+  package mutating func append(_ text: String) { append(bytes: text.utf8) }
+  package mutating func append(_ number: Int) { append(decimal: Int64(number)) }
+  package mutating func append(_ number: Int64) { append(decimal: number) }
 
   package mutating func append(contentsOf arguments: some Sequence<some RedisArgument>) {
     for argument in arguments {
@@ -29,8 +40,18 @@ package struct RedisCommand: Sendable, Hashable {
   package mutating func append(bytes: some Collection<UInt8>) {
     argumentCount += 1
     encodedArguments.append(UInt8(ascii: "$"))
-    encodedArguments.append(decimal: bytes.count)
+    encodedArguments.append(decimal: Int64(bytes.count))
+    encodedArguments.appendLineEnd()
     encodedArguments.append(contentsOf: bytes)
+    encodedArguments.appendLineEnd()
+  }
+
+  private mutating func append(decimal number: Int64) {
+    argumentCount += 1
+    encodedArguments.append(UInt8(ascii: "$"))
+    encodedArguments.append(decimal: Int64(number.decimalCount))
+    encodedArguments.appendLineEnd()
+    encodedArguments.append(decimal: number)
     encodedArguments.appendLineEnd()
   }
 }
@@ -38,12 +59,13 @@ package struct RedisCommand: Sendable, Hashable {
 extension RedisCommand {
   /// The size on the wire.
   var byteCount: Int {
-    encodedArguments.count + String(argumentCount).utf8.count + 3
+    encodedArguments.count + Int64(argumentCount).decimalCount + 3
   }
 
   func encode(into buffer: inout [UInt8]) {
     buffer.append(UInt8(ascii: "*"))
-    buffer.append(decimal: argumentCount)
+    buffer.append(decimal: Int64(argumentCount))
+    buffer.appendLineEnd()
     buffer.append(contentsOf: encodedArguments)
   }
 }
@@ -61,20 +83,20 @@ extension [UInt8]: RedisArgument {
   package func append(to command: inout RedisCommand) { command.append(bytes: self) }
 }
 
-extension RedisArgument where Self: BinaryInteger {
+extension Int: RedisArgument {
+  package func append(to command: inout RedisCommand) { command.append(self) }
+}
+
+extension Int64: RedisArgument {
+  package func append(to command: inout RedisCommand) { command.append(self) }
+}
+
+/// The cursor of a scan.
+extension UInt64: RedisArgument {
   package func append(to command: inout RedisCommand) { command.append(bytes: String(self).utf8) }
 }
 
-extension Int: RedisArgument {}
-extension Int64: RedisArgument {}
-extension UInt64: RedisArgument {}
-
 extension [UInt8] {
-  fileprivate mutating func append(decimal value: Int) {
-    append(contentsOf: String(value).utf8)
-    appendLineEnd()
-  }
-
   fileprivate mutating func appendLineEnd() {
     append(UInt8(ascii: "\r"))
     append(UInt8(ascii: "\n"))

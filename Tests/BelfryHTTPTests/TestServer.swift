@@ -84,9 +84,10 @@ final class TestHandler: HTTPHandler {
     self.loop = loop
   }
 
-  func admit(_ head: HTTPRequestHead) -> HTTPResponse? {
+  func admit(_ head: HTTPRequestHead) -> HTTPAdmission {
     notes.append("admit \(head.method) \(head.path)")
-    return head.headers["Refuse"].map { HTTPResponse(status: 403, body: Array($0.utf8)) }
+    guard let reason = head.headers["Refuse"] else { return .admitted(nil) }
+    return .refused(HTTPResponse(status: 403, body: Array(reason.utf8)))
   }
 
   func refuse(_ refusal: HTTPRefusal) -> HTTPResponse {

@@ -1,3 +1,5 @@
+internal import BelfryBytes
+
 /// `messageServerId`: when a notification was appended, in which partition, and in what order.
 ///
 /// 41 bits of milliseconds since 2024-01-01T00:00Z, 10 bits of partition, 12 bits of sequence. The same
@@ -96,23 +98,6 @@ extension MessageID {
       return nil
     }
     raw = (milliseconds - Self.epochMilliseconds) << Self.lowBits | low
-  }
-}
-
-extension Int64 {
-  /// Nil unless all bytes are digits, at least one, and their number is not too large. The initializer of
-  /// `Int64` would take a sign as well.
-  package init?(digits: ArraySlice<UInt8>) {
-    guard !digits.isEmpty else { return nil }
-    var value: Int64 = 0
-    for byte in digits {
-      guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
-      let (product, isTooLarge) = value.multipliedReportingOverflow(by: 10)
-      let (sum, isStillTooLarge) = product.addingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
-      if isTooLarge || isStillTooLarge { return nil }
-      value = sum
-    }
-    self = value
   }
 }
 

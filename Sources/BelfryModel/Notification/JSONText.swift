@@ -1,3 +1,5 @@
+internal import BelfryBytes
+
 /// One JSON object being written, field by field, straight into the bytes that go out.
 package struct JSONText {
   private var bytes: [UInt8] = [UInt8(ascii: "{")]
@@ -14,7 +16,7 @@ package struct JSONText {
 
   package mutating func field(_ name: String, _ number: Int64) {
     begin(name)
-    bytes.append(contentsOf: String(number).utf8)
+    bytes.append(decimal: number)
   }
 
   package mutating func field(_ name: String, _ number: Int) { field(name, Int64(number)) }
@@ -75,7 +77,7 @@ extension JSONText {
     switch value {
     case .null: bytes.append(contentsOf: "null".utf8)
     case .bool(let flag): bytes.append(contentsOf: (flag ? "true" : "false").utf8)
-    case .integer(let number): bytes.append(contentsOf: String(number).utf8)
+    case .integer(let number): bytes.append(decimal: number)
     // JSON has no word for infinity; null says at least that there is no number.
     case .number(let number): bytes.append(contentsOf: (number.isFinite ? "\(number)" : "null").utf8)
     case .string(let text): append(text, to: &bytes)
@@ -100,10 +102,12 @@ extension JSONText {
 
   private static func append(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
-    if text.utf8.contains(where: needsEscape) {
+    let start = bytes.count
+    bytes.append(contentsOf: text.utf8)
+    // Hardly any text has something to escape. Looked for where the bytes lie side by side already.
+    if bytes[start...].contains(where: needsEscape) {
+      bytes.removeSubrange(start...)
       for byte in text.utf8 { append(escaping: byte, to: &bytes) }
-    } else {
-      bytes.append(contentsOf: text.utf8)
     }
     bytes.append(UInt8(ascii: "\""))
   }

@@ -1,8 +1,9 @@
 import BelfryHTTP
 import BelfryModel
 
-/// What is known of a request before its body is read: which route it means, and who is asking.
-struct Admission {
+/// What is known of a request before its body is read: which route it means, and who is asking. A class, for
+/// the exchange keeps it until the body is there.
+final class Admission {
   private static let router = Router()
 
   let match: Router.Match

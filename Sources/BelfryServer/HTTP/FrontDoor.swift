@@ -15,14 +15,11 @@ final class FrontDoor: HTTPHandler {
     self.services = services
   }
 
-  /// A request with no body is checked when it is handled, once instead of twice.
-  func admit(_ head: HTTPRequestHead) -> HTTPResponse? {
-    guard head.contentLength != 0 else { return nil }
-    do {
-      _ = try Admission(head, tokens: services.tokens)
-      return nil
+  func admit(_ head: HTTPRequestHead) -> HTTPAdmission {
+    do throws(Problem) {
+      return .admitted(try Admission(head, tokens: services.tokens))
     } catch {
-      return counted(error.reply)
+      return .refused(counted(error.reply))
     }
   }
 
@@ -30,7 +27,9 @@ final class FrontDoor: HTTPHandler {
 
   func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
     do throws(Problem) {
-      let admission = try Admission(request.head, tokens: services.tokens)
+      guard let admission = exchange.found as? Admission else {
+        throw Problem(Refusal(.unavailable, "this request was not admitted"))
+      }
       let route = admission.match.route
       try Admission.checkSize(request.body.count, route.body.form)
       let asked = try Self.read(request, admission, exchange)

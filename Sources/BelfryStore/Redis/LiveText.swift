@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryModel
 
 /// The messages of a live channel, as text: a header line of words, then what it announces.

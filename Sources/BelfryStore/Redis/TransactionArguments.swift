@@ -48,6 +48,15 @@ extension RedisCommand {
   /// The fields and texts, table by table. A function takes a group's fields in one call of Redis, so a
   /// group has at most so many as Lua's stack bears comfortably.
   private mutating func append(groups records: [RecordAddress: String?]) {
+    // As nearly all sends have it.
+    if records.count == 1, let (address, text) = records.first {
+      append(1)
+      append(address.table.name)
+      append(1)
+      append(address.field)
+      append(text ?? "")
+      return
+    }
     var tables: [RecordTable: [(field: String, text: String)]] = [:]
     for (address, text) in records {
       tables[address.table, default: []].append((address.field, text ?? ""))
