@@ -83,17 +83,22 @@ struct Walk {
     return nil
   }
 
-  /// Worlds of the oracle, whose clock moves on by so much before each step.
+  /// Worlds of the oracle, whose clock moves on by so much before each step, or before every so many.
   static func memory(
-    startMilliseconds: Int64 = 1_763_700_000_000, tickMilliseconds: Int64, fault: FaultyStore.Fault? = nil
+    startMilliseconds: Int64 = 1_763_700_000_000, tickMilliseconds: Int64, stepsPerTick: Int = 1,
+    fault: FaultyStore.Fault? = nil
   ) -> MakeWorld {
     { cast in
+      var steps = 0
       let store = MemoryStore(limits: Cast.limits, clockMilliseconds: startMilliseconds)
       let shown: any Store = fault.map { FaultyStore(store, $0) } ?? store
       return try await World(
         shown, MemoryLiveFeed(store), cast: cast,
         makeMortal: { MortalMemory(shown, store, writes: $0, fault: fault) },
-        beforeStep: { store.clockMilliseconds += tickMilliseconds })
+        beforeStep: {
+          steps += 1
+          if steps % stepsPerTick == 0 { store.clockMilliseconds += tickMilliseconds }
+        })
     }
   }
 

@@ -166,10 +166,12 @@ final class World {
 
   private func letters(_ chosen: [Seen]) -> [SpaceID] { chosen.map(\.space).filter { $0.kind == .letter } }
 
-  /// An id that is above all that were allotted and below all that will be, in every partition. Ids of one
-  /// millisecond are ordered by partition, so this waits for the next one.
+  /// An id that is above all that were allotted and below all that will be, in every partition, whether
+  /// anybody was told of them or not. Ids of one millisecond are ordered by partition, so this waits for the
+  /// next one.
   private func afterEverything() async throws -> MessageID {
-    let last = ids.map(\.unixMilliseconds).max() ?? 0
+    let lastIDs = try await store.lastIDs(of: Partition.allCases)
+    let last = lastIDs.map(\.unixMilliseconds).max() ?? 0
     var now = try await store.nowMilliseconds()
     while now <= last {
       beforeStep()
