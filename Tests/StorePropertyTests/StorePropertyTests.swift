@@ -62,7 +62,7 @@ struct StorePropertyTests {
   }
 
   /// All that the oracle says on a few walks, the same ones each time.
-  private static let transcripts = (UInt64(0)..<16).map { seed in
+  private static let transcripts = (UInt64(0)..<12).map { seed in
     Task { try await walk().transcript(seed: seed) }
   }
 
