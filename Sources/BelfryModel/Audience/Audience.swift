@@ -69,11 +69,12 @@ extension Audience {
   /// Nil when this is not the audience of an entry: one that nobody can place, or whose threshold was
   /// never applied, is shown to nobody. From bytes, since every entry read and every live message has one.
   package init?(bytes: ArraySlice<UInt8>) {
-    var words = bytes.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)[...]
-    guard let first = words.popFirst(), let rule = Self.rules.first(where: { first.elementsEqual($0.word) })
-    else { return nil }
+    let end = bytes.firstIndex(of: UInt8(ascii: " ")) ?? bytes.endIndex
+    guard let rule = Self.rules.first(where: { bytes[..<end].elementsEqual($0.word) }) else { return nil }
     self.init(rule.rule)
-    for word in words {
+    // Most are the rule and nothing else.
+    if end == bytes.endIndex { return }
+    for word in bytes[(end + 1)...].split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false) {
       guard read(word: word) else { return nil }
     }
   }

@@ -10,8 +10,12 @@ package struct ReadState: Sendable, Hashable {
 
   package func contains(_ id: MessageID) -> Bool { id <= watermark || above.contains(id) }
 
+  package mutating func mark(_ id: MessageID) {
+    if id > watermark { above.insert(id) }
+  }
+
   package mutating func mark(_ ids: some Sequence<MessageID>) {
-    for id in ids where id > watermark { above.insert(id) }
+    for id in ids { mark(id) }
   }
 
   /// Never backwards: a mark-read that arrives late must not make anything unread.

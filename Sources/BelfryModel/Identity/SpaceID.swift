@@ -9,21 +9,22 @@ public enum SpaceKind: String, Sendable, CaseIterable {
 }
 
 /// A space: a server (with its channels inside), a group, a room, an account's personal space, a letter.
-///
-/// `key` is its name in Redis keys and in what is hashed to a partition, for example `server:8106302`.
 public struct SpaceID: Hashable, Sendable, CustomStringConvertible {
   public let kind: SpaceKind
-  public let name: String
+  /// Its name in Redis keys and in what is hashed to a partition, for example `server:8106302`.
+  public let key: String
+  /// Kept, like the key: whoever reads a feed asks for both, entry by entry.
+  public let partition: Partition
 
   public init?(kind: SpaceKind, name: String) {
     guard Name.isValid(name, lengthLimitBytes: AccountID.lengthLimitBytes) else { return nil }
-    self.kind = kind
-    self.name = name
+    self.init(unchecked: kind, name: name)
   }
 
   private init(unchecked kind: SpaceKind, name: String) {
     self.kind = kind
-    self.name = name
+    key = kind.rawValue + ":" + name
+    partition = Partition(holding: key)
   }
 
   public static func server(_ id: EntityID) -> SpaceID { SpaceID(unchecked: .server, name: id.text) }
@@ -35,15 +36,23 @@ public struct SpaceID: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Reads a `key`; nil when the kind is unknown or the name is not one.
-  public init?(key: some StringProtocol) {
-    guard let colon = key.firstIndex(of: ":"), let kind = SpaceKind(rawValue: String(key[..<colon]))
+  public init?(key: some StringProtocol) { self.init(key: String(key)) }
+
+  /// The same of a whole string, as every field of an account's index is.
+  public init?(key: String) {
+    let bytes = key.utf8
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+      let kind = SpaceKind(rawValue: String(key[..<colon]))
     else { return nil }
-    self.init(kind: kind, name: String(key[key.index(after: colon)...]))
+    self.init(kind: kind, name: String(key[bytes.index(after: colon)...]))
   }
 
-  public var key: String { "\(kind.rawValue):\(name)" }
+  public var name: String { String(key.dropFirst(kind.rawValue.count + 1)) }
   public var description: String { key }
-  public var partition: Partition { Partition(holding: key) }
+
+  // The key says all there is.
+  public static func == (left: Self, right: Self) -> Bool { left.key == right.key }
+  public func hash(into hasher: inout Hasher) { hasher.combine(key) }
 }
 
 /// The id of a server, channel, group or room: a positive decimal integer below 2^63, a string in JSON.

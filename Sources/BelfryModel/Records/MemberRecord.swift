@@ -4,7 +4,7 @@ public enum MemberRole: String, Sendable, Codable, CaseIterable {
   case owner, admin, member
   case host, guest, listener
 
-  var letter: Character {
+  var letter: String {
     switch self {
     case .owner: "o"
     case .admin: "a"
@@ -69,7 +69,7 @@ package struct MemberRecord: Sendable, Hashable {
 // An interval is `<after>` or `<after>,<through>`; intervals of one kind are joined by `;`.
 extension MemberRecord {
   package var text: String {
-    var words = [String(role.letter), standing.belonging.text]
+    var words = [role.letter, standing.belonging.text]
     if !standing.subscription.isEmpty { words.append("s/" + standing.subscription.text) }
     if !standing.stopped.isEmpty { words.append("x/" + standing.stopped.text) }
     if let until = rights.mutedUntilMilliseconds { words.append("q/\(until)") }
@@ -86,13 +86,16 @@ extension MemberRecord {
 
   /// Nil when `text` is not a member record.
   package init?(text: String) {
-    let words = text.split(separator: " ")
-    guard words.count >= 2, let role = MemberRole.allCases.first(where: { String($0.letter) == words[0] }),
+    // By bytes: every space of a feed has one, and characters cost ten times as much to tell apart.
+    let words = text.utf8.split(separator: UInt8(ascii: " ")).map { Substring($0) }
+    guard words.count >= 2, let role = MemberRole.allCases.first(where: { $0.letter == words[0] }),
       let belonging = Intervals(text: words[1])
     else { return nil }
     self.init(role: role, standing: Standing(belonging: belonging))
     for word in words.dropFirst(2) {
-      guard let slash = word.firstIndex(of: "/"), let kind = word.first, slash != word.startIndex else {
+      guard let slash = word.utf8.firstIndex(of: UInt8(ascii: "/")), let kind = word.first,
+        slash != word.startIndex
+      else {
         return nil
       }
       let name = word[word.index(after: word.startIndex)..<slash]
@@ -139,17 +142,18 @@ extension Intervals {
   }
 
   /// Nil when `text` is not one interval or more. A record leaves out intervals that are none.
-  package init?(text: some StringProtocol) {
-    let parts = text.split(separator: ";", omittingEmptySubsequences: false)
-    let intervals = parts.map { part -> Interval? in
-      let ends = part.split(separator: ",", omittingEmptySubsequences: false)
-      guard let first = ends.first, ends.count <= 2, let after = MessageID(streamForm: first) else {
-        return nil
+  package init?(text: Substring) {
+    var intervals: [Interval] = []
+    for part in Array(text.utf8).split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false) {
+      let comma = part.firstIndex(of: UInt8(ascii: ","))
+      guard let after = MessageID(streamBytes: part[..<(comma ?? part.endIndex)]) else { return nil }
+      var interval = Interval(after: after)
+      if let comma {
+        guard let through = MessageID(streamBytes: part[(comma + 1)...]) else { return nil }
+        interval.through = through
       }
-      guard ends.count == 2 else { return Interval(after: after) }
-      return MessageID(streamForm: ends[1]).map { Interval(after: after, through: $0) }
+      intervals.append(interval)
     }
-    guard !intervals.contains(nil) else { return nil }
-    self.init(intervals.compactMap(\.self))
+    self.init(intervals)
   }
 }
