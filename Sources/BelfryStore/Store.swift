@@ -36,6 +36,8 @@ package protocol Store: AnyObject {
   /// The last id allotted in each partition; zero if none. Whatever is appended later has a larger one,
   /// in every log of the partition, so a reader that stops at this id has missed nothing before it.
   func lastIDs(of partitions: [Partition]) async throws(StoreError) -> [MessageID]
+  /// The same, together with where the logs of these spaces end: both as of one moment per partition.
+  func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd]
   /// The spaces of a partition that have a log.
   func spaces(in partition: Partition) async throws(StoreError) -> [SpaceID]
 
@@ -60,9 +62,14 @@ package protocol Store: AnyObject {
 
   /// The spaces an account belongs or belonged to. Its personal space is not listed: it always has one.
   func index(of account: AccountID) async throws(StoreError) -> [IndexEntry]
+  /// What the account is or was in each space, nil where it has never been: its record in the roster, or
+  /// else among the former members.
+  func memberRecords(of account: AccountID, in spaces: [SpaceID]) async throws(StoreError) -> [MemberRecord?]
   /// In how many spaces of a kind each account is. Never too low.
   func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError) -> [Int]
   func readState(of account: AccountID) async throws(StoreError) -> ReadState
+  /// The same as far as it says something of these entries: its size does not depend on what else is read.
+  func readState(of account: AccountID, among ids: [MessageID]) async throws(StoreError) -> ReadState
   /// Marks entries read for good and tells the account's consumers. Gives how many of `mark.items` were
   /// unread until now.
   func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> Int
@@ -95,6 +102,20 @@ package struct Commit: Sendable, Hashable {
   package init(ids: [MessageID], before: MessageID) {
     self.ids = ids
     self.before = before
+  }
+}
+
+/// Where a log ends, and the ids of its partition.
+package struct LogEnd: Sendable, Hashable {
+  /// The last id allotted in the partition, for whatever purpose; zero if none.
+  package var allotted: MessageID
+  /// The last entry ever appended to the log, still there or not; zero if none. Nothing is to be found
+  /// after it, so a reader that has come this far need not look.
+  package var appended: MessageID
+
+  package init(allotted: MessageID, appended: MessageID) {
+    self.allotted = allotted
+    self.appended = appended
   }
 }
 

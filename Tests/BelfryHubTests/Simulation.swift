@@ -73,9 +73,17 @@ final class SlowStore: Store {
   func lastIDs(of partitions: [Partition]) async throws(StoreError) -> [MessageID] {
     try await slowly { () throws(StoreError) in memory.lastIDs(of: partitions) }
   }
+  func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd] {
+    try await slowly { () throws(StoreError) in memory.ends(of: spaces) }
+  }
   func spaces(in partition: Partition) async throws(StoreError) -> [SpaceID] { memory.spaces(in: partition) }
   func index(of account: AccountID) async throws(StoreError) -> [IndexEntry] {
     try await slowly { () throws(StoreError) in memory.index(of: account) }
+  }
+  func memberRecords(
+    of account: AccountID, in spaces: [SpaceID]
+  ) async throws(StoreError) -> [MemberRecord?] {
+    try await slowly { () throws(StoreError) in memory.memberRecords(of: account, in: spaces) }
   }
   func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError) -> [Int] {
     memory.spaceCounts(of: accounts, in: kind)
@@ -91,6 +99,9 @@ final class SlowStore: Store {
   }
   func readState(of account: AccountID) async throws(StoreError) -> ReadState {
     try await slowly { () throws(StoreError) in memory.readState(of: account) }
+  }
+  func readState(of account: AccountID, among ids: [MessageID]) async throws(StoreError) -> ReadState {
+    try await slowly { () throws(StoreError) in memory.readState(of: account, among: ids) }
   }
   func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> Int {
     try await slowly { () throws(StoreError) in memory.markRead(mark, by: account) }

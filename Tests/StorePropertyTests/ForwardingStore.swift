@@ -32,6 +32,7 @@ class ForwardingStore: Store {
   func lastIDs(of partitions: [Partition]) async throws(StoreError) -> [MessageID] {
     try await base.lastIDs(of: partitions)
   }
+  func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd] { try await base.ends(of: spaces) }
   func spaces(in partition: Partition) async throws(StoreError) -> [SpaceID] {
     try await base.spaces(in: partition)
   }
@@ -52,11 +53,19 @@ class ForwardingStore: Store {
   func index(of account: AccountID) async throws(StoreError) -> [IndexEntry] {
     try await base.index(of: account)
   }
+  func memberRecords(
+    of account: AccountID, in spaces: [SpaceID]
+  ) async throws(StoreError) -> [MemberRecord?] {
+    try await base.memberRecords(of: account, in: spaces)
+  }
   func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError) -> [Int] {
     try await base.spaceCounts(of: accounts, in: kind)
   }
   func readState(of account: AccountID) async throws(StoreError) -> ReadState {
     try await base.readState(of: account)
+  }
+  func readState(of account: AccountID, among ids: [MessageID]) async throws(StoreError) -> ReadState {
+    try await base.readState(of: account, among: ids)
   }
   func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> Int {
     try await base.markRead(mark, by: account)

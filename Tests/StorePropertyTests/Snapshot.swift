@@ -68,7 +68,14 @@ extension World {
     }
     let options = RecordAddress.settings(.personal(account))
     lines.append("\(account) chose \(try await store.records([options]).text(options) ?? "nothing")")
+    for (space, record) in zip(cast.spaces, try await store.memberRecords(of: account, in: cast.spaces)) {
+      lines.append("\(account) in \(space): \(record?.role.rawValue ?? "nobody")")
+    }
     let read = try await store.readState(of: account)
+    let among = try await store.readState(of: account, among: ids)
+    guard ids.allSatisfy({ among.contains($0) == read.contains($0) }) else {
+      throw Broken("\(account) has read \(read), and of all ids \(among)")
+    }
     lines.append("\(account) has read \(ids.indices.filter { read.contains(ids[$0]) })")
     for seen in try await feed(of: account) {
       lines.append("\(account) and \(try words(seen.id)) in \(seen.space): \(seen.visibility.words)")
@@ -94,8 +101,9 @@ extension World {
   private func logLines(_ spaces: [SpaceID]) async throws -> [String] {
     let logs = try await wholeLogs(of: spaces)
     let lastIDs = try await store.lastIDs(of: spaces.map(\.partition))
+    let ends = try await store.ends(of: spaces)
     var lines: [String] = []
-    for (space, (log, lastID)) in zip(spaces, zip(logs, lastIDs)) {
+    for ((space, end), (log, lastID)) in zip(zip(spaces, ends), zip(logs, lastIDs)) {
       var last = MessageID.zero
       for entry in log {
         guard entry.id > last else { throw Broken("\(entry.id) stands after \(last) in \(space)") }
@@ -104,6 +112,10 @@ extension World {
         lines.append(
           "\(space) \(try words(entry.id)) to \(entry.audience.text)\(update): \(try timeless(entry.contentJSON))"
         )
+      }
+      // A reader leaves a log alone that ends before it: what it says of its end must never be too low.
+      guard end.allotted == lastID, end.appended >= last, end.appended <= lastID else {
+        throw Broken("\(space) ends at \(last), and says \(end) with \(lastID) the last of its partition")
       }
       guard lastID >= last else { throw Broken("\(space) reaches beyond its partition's last id \(lastID)") }
     }

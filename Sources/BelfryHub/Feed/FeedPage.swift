@@ -3,8 +3,8 @@ import BelfryStore
 
 /// One page of an account's unread notifications.
 package struct FeedPage: Sendable {
-  /// Each a JSON object, oldest first.
-  package var notifications: [String] = []
+  /// Oldest first.
+  package var notifications: [LogEntry] = []
   /// Where the next page begins.
   package var cursor: FeedCursor
   /// What cannot be had any more, when the cursor came from before retention.
@@ -20,7 +20,7 @@ extension Hub {
       if let wait, !isDraining {
         return try await waitingPage(for: account, after: cursor, limit: limit, wait)
       }
-      let snapshot = try await FeedSnapshot.take(of: account, from: store)
+      let snapshot = try await FeedSnapshot.take(of: account, from: store, after: cursor ?? FeedCursor())
       return try await page(of: snapshot, after: cursor, limit: limit)
     } catch {
       throw error.refusal
@@ -53,17 +53,25 @@ extension Hub {
     var page = FeedPage(cursor: start ?? FeedCursor())
     page.gap = page.cursor.gap(retentionFloor: floor)
     page.cursor.takeIntoAccount(snapshot)
-    let scan = FeedScan(snapshot, at: page.cursor, retentionFloor: floor, in: store)
+    let scan = FeedScan(snapshot, at: page.cursor, retentionFloor: floor, wanted: limit, in: store)
     count { $0.scans += 1 }
-    while let found = try await turnstile.pass({ () async throws(StoreError) in try await scan.next() }) {
-      for one in found {
-        if page.notifications.count == limit { return page }
-        page.cursor.pass(one, of: scan)
-        guard view.visibility(of: one.entry, in: one.space, retentionFloor: floor).isVisible else { continue }
-        page.notifications.append(one.entry.notificationJSON)
+    while page.notifications.count < limit, !scan.isComplete {
+      let wanted = limit - page.notifications.count
+      let next = { () async throws(StoreError) in try await scan.next(wanted: wanted) }
+      guard let found = try await turnstile.pass(next) else { break }
+      var passed = found.startIndex
+      while passed < found.endIndex, page.notifications.count < limit {
+        let one = found[passed]
+        passed += 1
+        if view.visibility(of: one.entry, in: one.space, retentionFloor: floor).isVisible {
+          page.notifications.append(one.entry)
+        }
       }
+      page.cursor.pass(found[..<passed], of: scan)
+      // The rest is the next page's.
+      if passed < found.endIndex { return page }
     }
-    page.cursor.finish(scan)
+    if scan.isComplete { page.cursor.finish(scan) }
     return page
   }
 }

@@ -6,78 +6,121 @@ import BelfryStore
 /// The stretch begins at a cursor and ends, in each partition, at the last id that had been allotted when
 /// the scan began. That bound is what makes the merge complete: whatever is appended meanwhile, in
 /// whichever space, has a larger id than anything the scan gives for that partition, so a cursor that
-/// has passed the scan has skipped nothing.
+/// has passed the scan has skipped nothing. A log that has nothing in its stretch is not asked.
 final class FeedScan {
   struct Found {
     let space: SpaceID
     let entry: LogEntry
   }
 
-  /// Entries fetched in one round trip over all spaces together; a few of each when there are many.
+  /// Entries fetched in one round trip over all logs together.
   private static let entriesPerRound = 512
-  private static let entriesPerSpace = 8...128
+  /// Of one log at least, however many there are; and at most for a reader that takes them as fast as its
+  /// socket does, since until then they stay in memory.
+  private static let entriesPerLog = 2...128
 
   private struct Source {
     let space: SpaceID
+    /// Its last entry, or the end of the stretch.
     let through: MessageID
+    /// Read up to here.
     var after: MessageID
+    /// Entries to ask for next.
+    var batch: Int
     var buffered: ArraySlice<LogEntry> = []
-    var isExhausted: Bool
+
+    var isExhausted: Bool { after >= through }
+
+    mutating func take(_ entries: [LogEntry], batchMax: Int) {
+      after = entries.count < batch ? through : entries.last?.id ?? through
+      if buffered.isEmpty { buffered = entries[...] } else { buffered += entries }
+      batch = min(2 * batch, batchMax)
+    }
   }
 
   private let store: any Store
-  private var sources: [Source]
-  private let batch: Int
+  private var sources: [Source] = []
+  private let batchMax: Int
   let snapshot: FeedSnapshot
 
+  /// - Parameter wanted: how many entries will be taken in all, and at once; nil if as many as there are.
   init(
     _ snapshot: FeedSnapshot, at cursor: FeedCursor, through last: MessageID = .last,
-    retentionFloor: MessageID,
-    in store: any Store
+    retentionFloor: MessageID, wanted: Int? = nil, in store: any Store
   ) {
     self.store = store
     self.snapshot = snapshot
-    sources = snapshot.view.standings.map { space, standing in
-      let through = min(snapshot.lastIDs[space.partition] ?? .zero, last)
-      let joined = standing.belonging.all.map(\.after).min() ?? .last
+    batchMax = wanted ?? Self.entriesPerLog.upperBound
+    for (space, standing) in snapshot.view.standings {
+      let through = min(snapshot.lastID(in: space), last)
+      var joined = MessageID.last
+      for interval in standing.belonging.all { joined = min(joined, interval.after) }
       let after = max(
         cursor.position(in: space), joined, snapshot.view.read.watermark, retentionFloor.predecessor)
-      return Source(space: space, through: through, after: after, isExhausted: after >= through)
+      if after < through { sources.append(Source(space: space, through: through, after: after, batch: 0)) }
     }
-    batch = min(
-      max(Self.entriesPerRound / max(sources.count, 1), Self.entriesPerSpace.lowerBound),
-      Self.entriesPerSpace.upperBound)
+    let share = ((wanted ?? Self.entriesPerRound) + sources.count - 1) / max(sources.count, 1)
+    let batch = min(max(share, Self.entriesPerLog.lowerBound), batchMax)
+    for index in sources.indices { sources[index].batch = batch }
   }
 
+  /// Everything has been given.
+  var isComplete: Bool { sources.isEmpty }
+
   /// The next entries in order, visible or not; nil when the scan is complete.
-  func next() async throws(StoreError) -> [Found]? {
-    try await refill()
-    // Beyond the last buffered id of a log that has more, an entry of that log may still come first.
-    let horizon = sources.filter { !$0.isExhausted }.compactMap(\.buffered.last?.id).min() ?? .last
-    var found: [Found] = []
-    for index in sources.indices {
-      let buffered = sources[index].buffered
-      let end = buffered.firstIndex { $0.id > horizon } ?? buffered.endIndex
-      let space = sources[index].space
-      found += buffered[..<end].map { Found(space: space, entry: $0) }
-      sources[index].buffered = buffered[end...]
-    }
+  /// - Parameter wanted: how many are of use; there may be fewer of them, or more.
+  func next(wanted: Int = FeedScan.entriesPerRound) async throws(StoreError) -> [Found]? {
+    try await refill(wanted: wanted)
+    // Beyond what has been read of a log that has more, an entry of that log may still come first.
+    var horizon = MessageID.last
+    for source in sources where !source.isExhausted { horizon = min(horizon, source.after) }
+    let found = takeBuffered(through: horizon)
     sources.removeAll { $0.isExhausted && $0.buffered.isEmpty }
-    if found.isEmpty { return nil }
-    found.sort { $0.entry.id < $1.entry.id }
+    return found.isEmpty ? nil : found
+  }
+
+  private func takeBuffered(through horizon: MessageID) -> [Found] {
+    // Sorted by their places: to move the entries themselves about would cost more than all else here.
+    var places: [(id: MessageID, source: Int, index: Int)] = []
+    for (number, source) in sources.enumerated() {
+      for index in source.buffered.indices {
+        let id = source.buffered[index].id
+        if id > horizon { break }
+        places.append((id, number, index))
+      }
+    }
+    places.sort { $0.id < $1.id }
+    let found = places.map { place in
+      let source = sources[place.source]
+      return Found(space: source.space, entry: source.buffered[place.index])
+    }
+    for place in places { sources[place.source].buffered.removeFirst() }
     return found
   }
 
-  private func refill() async throws(StoreError) {
-    let dry = sources.indices.filter { sources[$0].buffered.isEmpty && !sources[$0].isExhausted }
-    guard !dry.isEmpty else { return }
-    let requests = dry.map {
-      LogRequest(sources[$0].space, after: sources[$0].after, through: sources[$0].through, limit: batch)
+  /// Reads on in the logs of which nothing is left, and on the way in those that will be next to hold up the
+  /// others: otherwise logs whose entries lie one behind the other would take a round trip each.
+  private func refill(wanted: Int) async throws(StoreError) {
+    var open: [(after: MessageID, source: Int)] = []
+    var isAnyDry = false
+    for (number, source) in sources.enumerated() where !source.isExhausted {
+      open.append((source.after, number))
+      if source.buffered.isEmpty { isAnyDry = true }
     }
-    for (index, entries) in zip(dry, try await store.entries(requests)) {
-      sources[index].buffered = entries[...]
-      sources[index].isExhausted = entries.count < batch
-      if let last = entries.last { sources[index].after = last.id }
+    guard isAnyDry else { return }
+    open.sort { $0.after < $1.after }
+    var requests: [LogRequest] = []
+    var asked: [Int] = []
+    var count = 0
+    for (after, number) in open {
+      let source = sources[number]
+      if count >= wanted, !source.buffered.isEmpty { continue }
+      requests.append(LogRequest(source.space, after: after, through: source.through, limit: source.batch))
+      asked.append(number)
+      count += source.batch
+    }
+    for (number, entries) in zip(asked, try await store.entries(requests)) {
+      sources[number].take(entries, batchMax: batchMax)
     }
   }
 }

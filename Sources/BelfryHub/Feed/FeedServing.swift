@@ -22,6 +22,13 @@ extension FeedCursor {
     raiseBase(toMilliseconds: min(found.entry.id.unixMilliseconds, scan.snapshot.takenAtMilliseconds))
   }
 
+  /// The same for many at once: what comes of it is seen only after the last of them.
+  mutating func pass(_ found: ArraySlice<FeedScan.Found>, of scan: FeedScan) {
+    guard let last = found.last else { return }
+    for one in found { advance(one.space, to: one.entry.id) }
+    pass(last, of: scan)
+  }
+
   /// The scan is complete: late spaces have caught up with their partitions.
   mutating func finish(_ scan: FeedScan) {
     let caughtUp = Set(late.keys.map(\.partition))

@@ -12,57 +12,72 @@ import BelfryStore
 struct FeedSnapshot: Sendable {
   let view: AccountView
   let lastIDs: [Partition: MessageID]
+  /// Where the logs end; of each space in the view.
+  private let lastEntries: [SpaceID: MessageID]
   /// By the store's clock, before anything was read.
   let takenAtMilliseconds: Int64
 
+  /// How far a space's log is to be read: to its last entry, or to the bound of its partition.
+  func lastID(in space: SpaceID) -> MessageID {
+    min(lastIDs[space.partition] ?? .zero, lastEntries[space] ?? .zero)
+  }
+
   /// `follow` gets the spaces the account belongs to before their logs and standings are looked at: a live
   /// reader subscribes to them there, so that what comes after the bounds arrives as messages.
+  ///
+  /// - Parameter cursor: where a reader stands that goes no further than the bounds. Then the view has only
+  ///   the spaces that hold something after it: of the others it would have no use.
   static func take(
-    of account: AccountID, from store: any Store,
+    of account: AccountID, from store: any Store, after cursor: FeedCursor? = nil,
     follow: ([SpaceID]) async throws(StoreError) -> Void = { (_) throws(StoreError) in }
   ) async throws(StoreError) -> FeedSnapshot {
     let personal = SpaceID.personal(account)
     let takenAt = try await store.nowMilliseconds()
-    var lastIDs: [Partition: MessageID] = [:]
+    var own = LogEnd(allotted: .zero, appended: .zero)
     var index: [IndexEntry] = []
     repeat {
-      lastIDs = try await Self.lastIDs(of: [personal.partition], from: store)
+      own = try await store.ends(of: [personal])[0]
       index = try await store.index(of: account)
       // The index has learned of a space since: then that bound is not this index's.
-    } while index.contains { $0.addedAt > lastIDs[personal.partition] ?? .zero }
-    try await follow(index.filter(\.isMember).map(\.space))
-    let others = Set(index.map(\.space.partition)).subtracting([personal.partition])
-    lastIDs.merge(try await Self.lastIDs(of: Array(others), from: store)) { first, _ in first }
-    let standings = try await standings(of: account, index, from: store)
+    } while index.contains { $0.addedAt > own.allotted }
+    try await follow(index.filter { $0.isMember }.map { $0.space })
     let read = try await store.readState(of: account)
+    let spaces = index.map { $0.space }
+    var lastIDs: [Partition: MessageID] = [:]
+    var lastEntries: [SpaceID: MessageID] = [:]
+    var relevant: [SpaceID] = []
+    for (entry, end) in zip(index, try await store.ends(of: spaces)) {
+      lastIDs[entry.space.partition] = end.allotted
+      let position = cursor.map { max($0.position(in: entry.space), read.watermark) }
+      if let cursor, let position, end.appended <= position, entry.addedAt <= cursor.indexed { continue }
+      lastEntries[entry.space] = end.appended
+      relevant.append(entry.space)
+    }
+    // The bound of the account's own partition stays the one from before the index.
+    lastIDs[personal.partition] = own.allotted
+    lastEntries[personal] = own.appended
+    let standings = try await standings(of: account, in: relevant, from: store)
     let view = AccountView(account: account, index: index, standings: standings, read: read)
-    return FeedSnapshot(view: view, lastIDs: lastIDs, takenAtMilliseconds: takenAt)
+    return FeedSnapshot(
+      view: view, lastIDs: lastIDs, lastEntries: lastEntries, takenAtMilliseconds: takenAt)
   }
 
-  private static func lastIDs(
-    of partitions: [Partition], from store: any Store
-  ) async throws(StoreError) -> [Partition: MessageID] {
-    guard !partitions.isEmpty else { return [:] }
-    return Dictionary(uniqueKeysWithValues: zip(partitions, try await store.lastIDs(of: partitions)))
-  }
-
-  private static func standings(
-    of account: AccountID, _ index: [IndexEntry], from store: any Store
+  /// What the account is in these spaces, and in its own.
+  static func standings(
+    of account: AccountID, in spaces: [SpaceID], from store: any Store
   ) async throws(StoreError) -> [SpaceID: Standing] {
     var standings: [SpaceID: Standing] = [.personal(account): .owner]
-    var addresses: [RecordAddress] = []
-    for entry in index {
-      switch entry.space.kind {
-      case .letter, .account: standings[entry.space] = .owner
-      case .server, .group, .room:
-        addresses += [.member(account, of: entry.space), .former(account, of: entry.space)]
+    standings.reserveCapacity(spaces.count + 1)
+    var kept: [SpaceID] = []
+    for space in spaces {
+      switch space.kind {
+      case .letter, .account: standings[space] = .owner
+      case .server, .group, .room: kept.append(space)
       }
     }
-    let records = addresses.isEmpty ? Records() : try await store.records(addresses)
-    for address in addresses where standings[address.space] == nil {
-      if let record = records.text(address).flatMap({ MemberRecord(text: $0) }) {
-        standings[address.space] = record.standing
-      }
+    if kept.isEmpty { return standings }
+    for (space, record) in zip(kept, try await store.memberRecords(of: account, in: kept)) {
+      if let record { standings[space] = record.standing }
     }
     return standings
   }

@@ -37,13 +37,12 @@ package struct JSONText {
     bytes.append(UInt8(ascii: "}"))
   }
 
-  /// - Parameter objects: JSON texts already.
-  package mutating func field(_ name: String, raw objects: [String]) {
+  package mutating func field(_ name: String, _ notifications: [LogEntry]) {
     begin(name)
     bytes.append(UInt8(ascii: "["))
-    for (index, object) in objects.enumerated() {
+    for (index, entry) in notifications.enumerated() {
       if index > 0 { bytes.append(UInt8(ascii: ",")) }
-      bytes.append(contentsOf: object.utf8)
+      entry.appendNotification(to: &bytes)
     }
     bytes.append(UInt8(ascii: "]"))
   }

@@ -1,3 +1,5 @@
+internal import BelfryBytes
+
 /// One entry of a space's log, as a reader finds it.
 package struct LogEntry: Sendable, Hashable {
   package var id: MessageID
@@ -16,10 +18,24 @@ package struct LogEntry: Sendable, Hashable {
 
   /// The notification as consumers receive it. The content was rendered once, when it was sent; what is
   /// added here are the fields that only the append could know.
+  package func appendNotification(to bytes: inout [UInt8]) {
+    bytes.append(contentsOf: "{\"messageServerId\":\"".utf8)
+    bytes.append(decimal: id.raw)
+    bytes.append(contentsOf: "\",\"time\":".utf8)
+    bytes.append(decimal: id.unixMilliseconds)
+    if let updateTime {
+      bytes.append(contentsOf: ",\"updateTime\":".utf8)
+      bytes.append(decimal: updateTime)
+    }
+    bytes.append(UInt8(ascii: ","))
+    bytes.append(contentsOf: contentJSON.utf8.dropFirst())
+  }
+
   package var notificationJSON: String {
-    let update = updateTime.map { "\"updateTime\":\($0)," } ?? ""
-    return "{\"messageServerId\":\"\(id.text)\",\"time\":\(id.unixMilliseconds),\(update)"
-      + contentJSON.dropFirst()
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(contentJSON.utf8.count + 96)
+    appendNotification(to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
   }
 }
 

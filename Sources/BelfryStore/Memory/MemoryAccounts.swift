@@ -7,6 +7,13 @@ extension MemoryStore {
     (indexes[account] ?? [:]).values.sorted { $0.space.key < $1.space.key }
   }
 
+  package func memberRecords(of account: AccountID, in spaces: [SpaceID]) -> [MemberRecord?] {
+    spaces.map { space in
+      [RecordAddress.member(account, of: space), .former(account, of: space)].lazy
+        .compactMap(self.text).compactMap { MemberRecord(text: $0) }.first
+    }
+  }
+
   package func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) -> [Int] {
     accounts.map { account in index(of: account).count { $0.isMember && $0.space.kind == kind } }
   }
@@ -16,6 +23,13 @@ extension MemoryStore {
 
 extension MemoryStore {
   package func readState(of account: AccountID) -> ReadState { readStates[account] ?? ReadState() }
+
+  package func readState(of account: AccountID, among ids: [MessageID]) -> ReadState {
+    if ids.isEmpty { return ReadState() }
+    var state = readState(of: account)
+    state.above.formIntersection(ids)
+    return state
+  }
 
   package func markRead(_ mark: ReadMark, by account: AccountID) -> Int {
     var state = readState(of: account)

@@ -51,6 +51,10 @@ struct MemoryLog {
 extension MemoryStore {
   package func lastIDs(of partitions: [Partition]) -> [MessageID] { partitions.map(lastID) }
 
+  package func ends(of spaces: [SpaceID]) -> [LogEnd] {
+    spaces.map { LogEnd(allotted: lastID(in: $0.partition), appended: logs[$0]?.head ?? .zero) }
+  }
+
   func lastID(in partition: Partition) -> MessageID { lastIDs[partition] ?? .zero }
 
   /// The next id: now, or right after the last one when the clock has not moved on since. A sequence

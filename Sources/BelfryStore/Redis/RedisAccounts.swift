@@ -30,13 +30,12 @@ extension RedisStore {
     var indexes: [[IndexEntry]] = []
     for (account, reply) in zip(accounts, replies) {
       let place = "index of \(account)"
-      let words = try reading(at: place) { () throws(RedisError) in
-        try reply.array().map { word throws(RedisError) in try word.string() }
-      }
+      let words = try reading(at: place) { () throws(RedisError) in try reply.array() }
       var index: [IndexEntry] = []
+      index.reserveCapacity(words.count / 2)
       for position in stride(from: 0, to: words.count - 1, by: 2) {
         guard let entry = IndexEntry(field: words[position], text: words[position + 1]) else {
-          throw StoreError(.corrupt, words[position], at: place)
+          throw StoreError(.corrupt, (try? words[position].string()) ?? "a field", at: place)
         }
         index.append(entry)
       }
@@ -44,15 +43,44 @@ extension RedisStore {
     }
     return indexes
   }
+
+  /// One command per space for as long as the account belongs there, as it nearly always does. Elsewhere both
+  /// tables are asked, as of one moment: an account that comes back in between would be found in neither.
+  package func memberRecords(
+    of account: AccountID, in spaces: [SpaceID]
+  ) async throws(StoreError) -> [MemberRecord?] {
+    let place = "member records of \(account)"
+    let commands = spaces.map {
+      RedisCommand("HGET", RedisLayout.table(TableAddress($0, .roster)), account.text)
+    }
+    let replies = try await pipeline(commands, at: place)
+    var members = try reading(at: place) { () throws(RedisError) in
+      try replies.map { reply throws(RedisError) in
+        try reply.ifPresent?.string()
+      }
+    }.map { $0.flatMap { MemberRecord(text: $0) } }
+    let absent = members.indices.filter { members[$0] == nil }
+    if absent.isEmpty { return members }
+    let asked = absent.map {
+      [RecordAddress.member(account, of: spaces[$0]), .former(account, of: spaces[$0])]
+    }
+    let found = try await records(asked.flatMap(\.self))
+    for (index, addresses) in zip(absent, asked) {
+      members[index] =
+        addresses.lazy.compactMap { found.text($0) }.compactMap { MemberRecord(text: $0) }.first
+    }
+    return members
+  }
 }
 
 extension IndexEntry {
   /// `<joined|left> <version> <addedAt>`
-  fileprivate init?(field: String, text: String) {
-    let words = text.split(separator: " ")
-    guard words.count == 3, let kind = IndexChange.Kind(rawValue: String(words[0])),
-      let space = SpaceID(key: field), let version = MessageID(streamForm: words[1]),
-      let addedAt = MessageID(streamForm: words[2])
+  fileprivate init?(field: RedisReply, text: RedisReply) {
+    guard case .bulk(let field) = field, case .bulk(let text) = text else { return nil }
+    let words = text.split(separator: UInt8(ascii: " "))
+    guard words.count == 3, let kind = IndexChange.Kind(rawValue: String(decoding: words[0], as: UTF8.self)),
+      let space = SpaceID(key: String(decoding: field, as: UTF8.self)),
+      let version = MessageID(streamBytes: words[1]), let addedAt = MessageID(streamBytes: words[2])
     else { return nil }
     self.init(space: space, isMember: kind == .joined, version: version, addedAt: addedAt)
   }
@@ -66,16 +94,33 @@ extension RedisStore {
   package func readState(of account: AccountID) async throws(StoreError) -> ReadState {
     let place = "read state of \(account)"
     let replies = try await pipeline(
-      [
-        RedisCommand("SMEMBERS", RedisLayout.read(of: account)),
-        RedisCommand("HGET", RedisLayout.account(account), RedisLayout.watermarkField),
-      ], at: place)
+      [RedisCommand("SMEMBERS", RedisLayout.read(of: account)), watermarkCommand(of: account)], at: place)
     return try reading(at: place) { () throws(RedisError) in
-      let watermark = try replies[1].ifPresent?.decimalID() ?? .zero
-      var state = ReadState(watermark: watermark)
-      state.mark(try replies[0].array().map { reply throws(RedisError) in try reply.decimalID() })
+      var state = ReadState(watermark: try replies[1].watermark())
+      for reply in try replies[0].array() { state.mark(try reply.decimalID()) }
       return state
     }
+  }
+
+  package func readState(
+    of account: AccountID, among ids: [MessageID]
+  ) async throws(StoreError) -> ReadState {
+    if ids.isEmpty { return ReadState() }
+    let place = "read state of \(account)"
+    var isMember = RedisCommand("SMISMEMBER", RedisLayout.read(of: account))
+    for id in ids { isMember.append(id.text) }
+    let replies = try await pipeline([isMember, watermarkCommand(of: account)], at: place)
+    return try reading(at: place) { () throws(RedisError) in
+      var state = ReadState(watermark: try replies[1].watermark())
+      for (id, reply) in zip(ids, try replies[0].array(count: ids.count)) where try reply.integer() == 1 {
+        state.mark(id)
+      }
+      return state
+    }
+  }
+
+  private func watermarkCommand(of account: AccountID) -> RedisCommand {
+    RedisCommand("HGET", RedisLayout.account(account), RedisLayout.watermarkField)
   }
 
   package func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> Int {
@@ -119,6 +164,8 @@ extension RedisCommand {
 }
 
 extension RedisReply {
+  fileprivate func watermark() throws(RedisError) -> MessageID { try ifPresent?.decimalID() ?? .zero }
+
   fileprivate func decimalID() throws(RedisError) -> MessageID {
     guard let id = MessageID(decimalBytes: try bytes()[...]) else {
       throw RedisError(.unexpectedReply, cause: "wanted a message id", place: "reply")

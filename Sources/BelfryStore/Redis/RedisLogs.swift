@@ -29,6 +29,35 @@ extension RedisStore {
     }
   }
 
+  /// One command for all of a partition's.
+  package func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd] {
+    let order = spaces.indices.sorted { spaces[$0].partition < spaces[$1].partition }
+    var commands: [RedisCommand] = []
+    var partition: Partition?
+    for index in order {
+      let space = spaces[index]
+      if space.partition != partition {
+        partition = space.partition
+        commands.append(RedisCommand("HMGET", RedisLayout.clock(space.partition), RedisLayout.lastField))
+      }
+      commands[commands.count - 1].append(space.key)
+    }
+    let replies = try await pipeline(commands, at: "ends of logs")
+    return try reading(at: "ends of logs") { () throws(RedisError) in
+      var ends = [LogEnd](repeating: LogEnd(allotted: .zero, appended: .zero), count: spaces.count)
+      var rest = order[...]
+      for reply in replies {
+        let ids = try reply.array()
+        let allotted = try ids.first?.ifPresent?.messageID() ?? .zero
+        for id in ids.dropFirst() {
+          guard let index = rest.popFirst() else { break }
+          ends[index] = LogEnd(allotted: allotted, appended: try id.ifPresent?.messageID() ?? .zero)
+        }
+      }
+      return ends
+    }
+  }
+
   package func spaces(in partition: Partition) async throws(StoreError) -> [SpaceID] {
     var spaces: Set<SpaceID> = []
     try await scanClock(of: partition) { (page: [ClockField]) throws(StoreError) in
@@ -49,6 +78,7 @@ extension RedisStore {
       let open = pages.indices.filter { !pages[$0].isComplete }
       if open.isEmpty { break }
       var commands: [RedisCommand] = []
+      commands.reserveCapacity(2 * open.count)
       for index in open {
         let space = pages[index].request.space
         commands.append(pages[index].command)
@@ -67,7 +97,8 @@ extension RedisStore {
 
   /// Puts in the place of each entry what became of it.
   private func amend(_ pages: [LogPage], in spaces: Set<SpaceID>) async throws(StoreError) -> [[LogEntry]] {
-    var answers = pages.map(\.entries)
+    var answers = pages.map { $0.entries }
+    if spaces.isEmpty { return answers }
     let amended = pages.indices.filter { spaces.contains(pages[$0].request.space) && !answers[$0].isEmpty }
     let commands = amended.map { index in
       var command = RedisCommand(
@@ -126,12 +157,13 @@ private struct LogPage {
   mutating func take(_ reply: RedisReply) throws(RedisError) {
     let items = try reply.array()
     isComplete = items.count < missing
+    entries.reserveCapacity(entries.count + items.count)
     for item in items {
       let parts = try item.array(count: 2)
-      start = "(" + (try parts[0].string())
       if let entry = LogEntry(streamID: try parts[0].bytes(), fields: parts[1]) { entries.append(entry) }
     }
     if missing <= 0 { isComplete = true }
+    if !isComplete, let last = items.last { start = "(" + (try last.array(count: 2)[0].string()) }
   }
 }
 

@@ -50,7 +50,7 @@ enum Feeds {
       page = try await services.hub.page(for: account, after: cursor, limit: limit)
     }
     var text = JSONText(capacity: 512 * (page.notifications.count + 1))
-    text.field("notifications", raw: page.notifications)
+    text.field("notifications", page.notifications)
     text.field("cursor", page.cursor.text)
     if let gap = page.gap {
       text.field("gap", ["from": .string(gap.from.text), "to": .string(gap.to.text)])
