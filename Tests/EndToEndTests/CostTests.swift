@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// What a send costs Redis, counted, not timed.
+  /// What a send, a page and a mark cost Redis, counted, not timed.
   @Suite struct Cost {
     /// Calls by command since the last reset, the test's own questions aside.
     static func calls(_ world: World) throws -> [String: Int] {
@@ -42,6 +42,74 @@ extension EndToEnd {
             })
         }
         #expect(counted[0] == counted[1])
+      }
+    }
+
+    /// What brokers ask for when they are asked for a feed. Not HLEN: they ask it of every outbox, now and then.
+    static func readingCalls(_ world: World, of work: () throws -> Void) throws -> [String: Int] {
+      let names: Set = [
+        "hget", "hmget", "hgetall", "smembers", "smismember", "xrange", "multi", "exec", "fcall", "sadd",
+        "xdel",
+        "hset", "hdel", "spublish",
+      ]
+      try world.redis.command("CONFIG", "RESETSTAT")
+      try work()
+      return try calls(world).filter { names.contains($0.key) }
+    }
+
+    @Test func aPageCostsTheSameForFewAndForManyEntries() async throws {
+      try await withWorld(settings: ["BELFRY_LOOPS": "1"]) { world in
+        let app = try Person.app(at: world[0])
+        let owner = try Person("owner", at: world[0])
+        let reader = try Person("reader", at: world[0])
+        let servers = try (0..<3).map { _ in try owner.createServer() }
+        for server in servers { try app.add(["reader"], to: server) }
+        var sent = 0
+        var counted: [[String: Int]] = []
+        var cursor = ""
+        for each in [2, 60] {
+          for server in servers {
+            for _ in 0..<each { try owner.mustSend("one", ["serverId": server]) }
+          }
+          sent += servers.count * each
+          let calls = try Self.readingCalls(world) {
+            let page = try reader.call("GET", "/v1/notifications?limit=500")
+            // Beside them, what servers and joining have announced.
+            #expect(page.notifications.count { $0["body"] as? String == "one" } == sent)
+            cursor = page["cursor"] ?? ""
+          }
+          #expect(calls["xrange"] == servers.count, "\(calls)")
+          counted.append(calls)
+        }
+        #expect(counted[0] == counted[1])
+        let nothing = try Self.readingCalls(world) {
+          let page = try reader.call("GET", "/v1/notifications?limit=500&after=\(cursor)")
+          #expect(page.status == 200 && page.notifications.isEmpty, "\(page)")
+        }
+        #expect(nothing["xrange"] == nil, "a log with nothing new is not read: \(nothing)")
+      }
+    }
+
+    @Test func markingReadCostsTheSameForFewAndForManyEntries() async throws {
+      try await withWorld(settings: ["BELFRY_LOOPS": "1"]) { world in
+        let owner = try Person("owner", at: world[0])
+        let reader = try Person("reader", at: world[0])
+        let server = try owner.createServer()
+        try Person.app(at: world[0]).add(["reader"], to: server)
+        let ids = try (0..<123).map { try owner.mustSend("\($0)", ["serverId": server]) }
+        func mark(_ ids: some Collection<String>) throws -> [String: Int] {
+          try Self.readingCalls(world) {
+            let items = ids.map { ["messageServerId": $0] }
+            let answer = try reader.call("POST", "/v1/notifications/read", ["items": items])
+            #expect(answer["read"] == "\(ids.count)", "\(answer)")
+          }
+        }
+        // The account's first mark makes it known to the partition, once for all.
+        _ = try mark(ids[..<1])
+        let few = try mark(ids[1..<3])
+        let many = try mark(ids[3...])
+        #expect(few == many)
+        #expect(many["xrange"] == 1 && many["fcall"] == 1 && many["sadd"] == 1, "\(many)")
       }
     }
   }

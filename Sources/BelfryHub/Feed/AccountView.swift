@@ -20,9 +20,4 @@ package struct AccountView: Sendable {
       entry.id, entry.audience, for: account, standing: standings[space] ?? .stranger, read: read,
       retentionFloor: retentionFloor)
   }
-
-  /// The account's spaces that live in one partition, where an id of that partition can be.
-  package func spaces(in partition: Partition) -> [SpaceID] {
-    standings.keys.filter { $0.partition == partition }
-  }
 }

@@ -12,6 +12,9 @@ package struct LocatedEntry: Sendable, Hashable {
 extension Hub {
   /// Spaces asked for one id in one round trip, when all of a partition's have to be asked.
   private static let spacesPerRound = 500
+  /// Entries of a stretch that are read for each that is wanted: others in between were not for the account,
+  /// or are read.
+  private static let entriesPerWanted = 2
 
   /// Finds the entry with this id: first where the account is, then in the whole partition, since whoever
   /// sends to one account's own space is not in it.
@@ -19,7 +22,8 @@ extension Hub {
     do throws(StoreError) {
       var tried: Set<SpaceID> = []
       if let account {
-        let own = try await FeedSnapshot.take(of: account, from: store).view.spaces(in: id.partition)
+        let known = try await store.index(of: account).map { $0.space } + [.personal(account)]
+        let own = known.filter { $0.partition == id.partition }
         if let found = try await locate([id], in: [id.partition: own]).first { return found }
         tried = Set(own)
       }
@@ -35,15 +39,36 @@ extension Hub {
   }
 
   /// The entries with these ids, as far as they are in the spaces given for their partitions.
+  ///
+  /// - Parameter ids: ascending. What is marked together has been shown together and lies close together, so
+  ///   each log is asked for one stretch; for what a stretch full of others leaves open, id by id.
   func locate(
     _ ids: [MessageID], in spaces: [Partition: [SpaceID]]
   ) async throws(StoreError) -> [LocatedEntry] {
-    let requests = ids.flatMap { id in
-      (spaces[id.partition] ?? []).map { LogRequest($0, after: id.predecessor, through: id, limit: 1) }
+    let wanted = Dictionary(grouping: ids) { $0.partition }
+    var stretches: [LogRequest] = []
+    for (partition, ids) in wanted {
+      guard let first = ids.first, let last = ids.last else { continue }
+      let limit = first == last ? 1 : Self.entriesPerWanted * ids.count
+      for space in spaces[partition] ?? [] {
+        stretches.append(LogRequest(space, after: first.predecessor, through: last, limit: limit))
+      }
     }
-    guard !requests.isEmpty else { return [] }
-    return zip(requests, try await store.entries(requests)).flatMap { request, entries in
-      entries.map { LocatedEntry(space: request.space, entry: $0) }
+    var located: [LocatedEntry] = []
+    var singles: [LogRequest] = []
+    let all = Set(ids)
+    for (request, entries) in zip(stretches, try await store.entries(stretches)) {
+      for entry in entries where all.contains(entry.id) {
+        located.append(LocatedEntry(space: request.space, entry: entry))
+      }
+      guard entries.count == request.limit, let last = entries.last?.id else { continue }
+      for id in wanted[request.space.partition] ?? [] where id > last {
+        singles.append(LogRequest(request.space, after: id.predecessor, through: id, limit: 1))
+      }
     }
+    for (request, entries) in zip(singles, try await store.entries(singles)) {
+      located += entries.map { LocatedEntry(space: request.space, entry: $0) }
+    }
+    return located
   }
 }

@@ -9,21 +9,33 @@ extension Hub {
     account: AccountID, device: DeviceID?, items: [MessageID]
   ) async throws(Refusal) -> Int {
     do throws(StoreError) {
-      let snapshot = try await FeedSnapshot.take(of: account, from: store)
-      let view = snapshot.view
-      let floor = limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
-      let ids = Set(items).filter { !view.read.contains($0) }.sorted()
-      let spaces = Dictionary(grouping: view.standings.keys, by: \.partition)
-      let unread = try await locate(ids, in: spaces)
+      let ids = Set(items).sorted()
+      let (view, floor) = try await view(of: account, on: ids)
+      let spaces = Dictionary(grouping: view.standings.keys) { $0.partition }
+      let unread = try await locate(ids.filter { !view.read.contains($0) }, in: spaces)
         .filter { view.visibility(of: $0.entry, in: $0.space, retentionFloor: floor).isVisible }
       guard !unread.isEmpty else { return 0 }
       let mark = ReadMark(
-        items: unread.map(\.entry.id), letters: unread.map(\.space).filter { $0.kind == .letter },
+        items: unread.map { $0.entry.id }, letters: unread.map { $0.space }.filter { $0.kind == .letter },
         device: device)
       return try await store.markRead(mark, by: account)
     } catch {
       throw error.refusal
     }
+  }
+
+  /// As much of the account as these entries are judged by, and the retention floor. Whoever names an entry
+  /// has been shown it, so what the account was then has long been committed: no bounds have to be taken first.
+  private func view(
+    of account: AccountID, on ids: [MessageID]
+  ) async throws(StoreError) -> (AccountView, floor: MessageID) {
+    let floor = limits.retentionFloor(nowMilliseconds: try await store.nowMilliseconds())
+    let index = try await store.index(of: account)
+    let partitions = Set(ids.map { $0.partition })
+    let spaces = index.map { $0.space }.filter { partitions.contains($0.partition) }
+    let standings = try await FeedSnapshot.standings(of: account, in: spaces, from: store)
+    let read = try await store.readState(of: account, among: ids)
+    return (AccountView(account: account, index: index, standings: standings, read: read), floor)
   }
 
   /// Everything the account can see up to and including `upTo`.

@@ -1,0 +1,122 @@
+import BelfryHub
+import BelfryLoop
+import BelfryModel
+import BelfryStore
+import Testing
+
+/// However entries lie in the logs, and whatever a page holds: the pages are the logs, merged.
+@Suite struct PageTests {
+  enum Layout: CaseIterable { case inTurn, oneLogAfterTheOther, anyhow, mostlyInOne }
+
+  @Test(arguments: Layout.allCases) func pagesAreTheLogsMerged(layout: Layout) async throws {
+    try await play { reading in
+      let sent = try await reading.send(600, layout)
+      for limit in [1, 7, 50, 500] {
+        #expect(try await reading.pages(of: limit) == sent, "pages of \(limit)")
+      }
+    }
+  }
+
+  /// What lies between those that are marked is passed over, however much of it there is.
+  @Test func marksFindWhatLiesFarApart() async throws {
+    try await play { reading in
+      let sent = try await reading.send(600, .mostlyInOne)
+      let marked = [sent[0], sent[1], sent[150], sent[151], sent[599]]
+      #expect(try await reading.mark(marked + marked) == marked.count)
+      #expect(try await reading.mark([sent[1], sent[2]]) == 1)
+      #expect(try await reading.pages(of: 500) == sent.filter { !marked.contains($0) && $0 != sent[2] })
+    }
+  }
+
+  private func play(_ body: @escaping @Sendable (Reading) async throws -> Void) async throws {
+    let loop = try EventLoop(name: "pages")
+    try loop.spawnThread()
+    defer {
+      loop.stop()
+      loop.join()
+    }
+    try await Stage(on: loop).play(body)
+  }
+}
+
+private actor Stage {
+  private nonisolated let loop: EventLoop
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+  init(on loop: EventLoop) { self.loop = loop }
+
+  func play(_ body: @escaping @Sendable (Reading) async throws -> Void) async throws {
+    let scope = LoopScope(on: loop)
+    var result: Result<Void, any Error> = .success(())
+    scope.start { [loop] in
+      do {
+        try await body(try Reading(on: loop, scope))
+      } catch {
+        result = .failure(error)
+      }
+      scope.close()
+    }
+    await scope.run()
+    try result.get()
+  }
+}
+
+/// A reader who is in some servers.
+private final class Reading {
+  private let reader: AccountID
+  private let servers = (1...12).compactMap { EntityID(Int64($0)) }
+  private let memory = MemoryStore(limits: Limits())
+  private let chance = Chance(seed: 7)
+  private let hub: Hub
+
+  init(on loop: EventLoop, _ scope: LoopScope) throws {
+    reader = try #require(AccountID("reader"))
+    hub = Hub(
+      loop: loop, scope: scope, store: SlowStore(memory, chance), live: SlowLiveFeed(memory), limits: Limits()
+    )
+  }
+
+  /// The ids, oldest first.
+  func send(_ count: Int, _ layout: PageTests.Layout) async throws -> [MessageID] {
+    for server in servers {
+      var belonging = Transaction(.server(server))
+      belonging.changes[.member(reader, of: .server(server))] = "m 0-0"
+      belonging.indexChanges = [IndexChange(.joined, [reader])]
+      _ = try memory.commit(belonging)
+    }
+    for partition in memory.partitionsToRelay() { memory.relayOutbox(of: partition) }
+    return try (0..<count).map { number in
+      memory.clockMilliseconds += 1
+      let server =
+        switch layout {
+        case .inTurn: servers[number % servers.count]
+        case .oneLogAfterTheOther: servers[number * servers.count / count]
+        case .anyhow: chance.pick(servers)
+        case .mostlyInOne: chance.happens(percent: 90) ? servers[0] : chance.pick(servers)
+        }
+      var sending = Transaction(.server(server))
+      let content = NotificationContent(type: Catalogue.custom.code, toType: .server)
+      sending.announcements = [Announcement(content, to: Audience(.all))]
+      guard case .committed(let commit) = try memory.commit(sending) else { return .zero }
+      return commit.ids[0]
+    }
+  }
+
+  /// All unread, page by page.
+  func pages(of limit: Int) async throws -> [MessageID] {
+    var ids: [MessageID] = []
+    var cursor: FeedCursor?
+    while true {
+      let page = try await hub.page(for: reader, after: cursor, limit: limit)
+      ids += page.notifications.map(\.id)
+      if page.notifications.isEmpty { return ids }
+      let next: FeedCursor = try #require(FeedCursor(text: page.cursor.text))
+      cursor = next
+    }
+  }
+
+  func mark(_ ids: [MessageID]) async throws -> Int {
+    try await hub.markRead(account: reader, device: nil, items: ids)
+  }
+}
