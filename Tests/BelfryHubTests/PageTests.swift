@@ -28,6 +28,29 @@ import Testing
     }
   }
 
+  /// Who is back in a server before their index says so (the broker that took them back died before its relay)
+  /// is shown what was sent since when the index does, and once.
+  @Test func whoComesBackBeforeTheIndexKnowsIsShownEverythingOnce() async throws {
+    try await play { reading in
+      try reading.enter("m 0-0", .joined)
+      reading.relay()
+      let before = try reading.send(to: reading.first)
+      try reading.enter("m 0-0,\(before.streamForm)", .left)
+      reading.relay()
+      try reading.enter("m 0-0,\(before.streamForm);\(MessageID.beforeThisCommit.streamForm)", .joined)
+      let since = try reading.send(to: reading.first)
+
+      var (shown, cursor) = try await reading.page(after: nil)
+      reading.relay()
+      for _ in 0..<2 {
+        let (more, next) = try await reading.page(after: cursor)
+        shown += more
+        cursor = next
+      }
+      #expect(shown == [before, since])
+    }
+  }
+
   private func play(_ body: @escaping @Sendable (Reading) async throws -> Void) async throws {
     let loop = try EventLoop(name: "pages")
     try loop.spawnThread()
@@ -79,13 +102,8 @@ private final class Reading {
 
   /// The ids, oldest first.
   func send(_ count: Int, _ layout: PageTests.Layout) async throws -> [MessageID] {
-    for server in servers {
-      var belonging = Transaction(.server(server))
-      belonging.changes[.member(reader, of: .server(server))] = "m 0-0"
-      belonging.indexChanges = [IndexChange(.joined, [reader])]
-      _ = try memory.commit(belonging)
-    }
-    for partition in memory.partitionsToRelay() { memory.relayOutbox(of: partition) }
+    for server in servers { try enter("m 0-0", .joined, in: server) }
+    relay()
     return try (0..<count).map { number in
       memory.clockMilliseconds += 1
       let server =
@@ -95,12 +113,40 @@ private final class Reading {
         case .anyhow: chance.pick(servers)
         case .mostlyInOne: chance.happens(percent: 90) ? servers[0] : chance.pick(servers)
         }
-      var sending = Transaction(.server(server))
-      let content = NotificationContent(type: Catalogue.custom.code, toType: .server)
-      sending.announcements = [Announcement(content, to: Audience(.all))]
-      guard case .committed(let commit) = try memory.commit(sending) else { return .zero }
-      return commit.ids[0]
+      return try send(to: server)
     }
+  }
+
+  var first: EntityID { servers[0] }
+
+  @discardableResult
+  func send(to server: EntityID) throws -> MessageID {
+    var sending = Transaction(.server(server))
+    let content = NotificationContent(type: Catalogue.custom.code, toType: .server)
+    sending.announcements = [Announcement(content, to: Audience(.all))]
+    guard case .committed(let commit) = try memory.commit(sending) else { return .zero }
+    return commit.ids[0]
+  }
+
+  /// Writes the reader's record in the server, of a member or a former one, and tells the index when the relay
+  /// comes.
+  func enter(_ record: String, _ change: IndexChange.Kind, in server: EntityID? = nil) throws {
+    let space = SpaceID.server(server ?? first)
+    var belonging = Transaction(space)
+    let isMember = change == .joined
+    belonging.changes[.member(reader, of: space)] = .some(isMember ? record : nil)
+    belonging.changes[.former(reader, of: space)] = .some(isMember ? nil : record)
+    belonging.indexChanges = [IndexChange(change, [reader])]
+    _ = try memory.commit(belonging)
+  }
+
+  func relay() {
+    for partition in memory.partitionsToRelay() { memory.relayOutbox(of: partition) }
+  }
+
+  func page(after cursor: FeedCursor?, limit: Int = 100) async throws -> ([MessageID], FeedCursor) {
+    let page = try await hub.page(for: reader, after: cursor, limit: limit)
+    return (page.notifications.map(\.id), try #require(FeedCursor(text: page.cursor.text)))
   }
 
   /// All unread, page by page.
@@ -108,10 +154,9 @@ private final class Reading {
     var ids: [MessageID] = []
     var cursor: FeedCursor?
     while true {
-      let page = try await hub.page(for: reader, after: cursor, limit: limit)
-      ids += page.notifications.map(\.id)
-      if page.notifications.isEmpty { return ids }
-      let next: FeedCursor = try #require(FeedCursor(text: page.cursor.text))
+      let (more, next) = try await page(after: cursor, limit: limit)
+      ids += more
+      if more.isEmpty { return ids }
       cursor = next
     }
   }

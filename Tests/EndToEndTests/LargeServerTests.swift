@@ -150,7 +150,7 @@ extension EndToEnd {
           if ARGV[3] ~= '' then
             local tag = tags[extend(member, tostring(i)) + 1]
             redis.call('HSET', 'belfry:{' .. tag .. '}:spaces:' .. account, ARGV[3],
-              'joined 1763700000000-4096 0-0')
+              'joined 1763700000000-4097 0-0')
           end
         end
         """

@@ -56,7 +56,10 @@ struct FeedSnapshot: Sendable {
     // The bound of the account's own partition stays the one from before the index.
     lastIDs[personal.partition] = own.allotted
     lastEntries[personal] = own.appended
-    let standings = try await standings(of: account, in: relevant, from: store)
+    var standings = try await standings(of: account, in: relevant, from: store)
+    // A stay that began later than what the index knows: its entries come when the index has learned of it,
+    // with a place of their own in the cursor. Shown now, they would be shown again then.
+    for entry in index { standings[entry.space]?.belonging.keep(begunBefore: entry.version) }
     let view = AccountView(account: account, index: index, standings: standings, read: read)
     return FeedSnapshot(
       view: view, lastIDs: lastIDs, lastEntries: lastEntries, takenAtMilliseconds: takenAt)

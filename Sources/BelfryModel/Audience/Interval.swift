@@ -43,6 +43,11 @@ package struct Intervals: Sendable, Hashable {
     all[all.count - 1].through = id
   }
 
+  /// Only what began before `id`.
+  package mutating func keep(begunBefore id: MessageID) {
+    all.removeAll { $0.after >= id }
+  }
+
   /// Forgets what ended before `floor`: nothing from then is left to see. An end that only the commit
   /// will know (``MessageID/endOfThisCommit``) is later than any floor.
   package mutating func forget(before floor: MessageID) {
