@@ -10,8 +10,16 @@ package actor LoopScope {
   private var head = 0
   /// Works that have no child task yet.
   private var unclaimed = 0
+  /// Children that have done their work and wait for another.
+  private var idle: [CheckedContinuation<Void, Never>] = []
   private var isClosed = false
   private var waiter: CheckedContinuation<Void, Never>?
+
+  /// Children kept waiting, at most. A child that ends is searched for among all that are in the group, which
+  /// with thousands of requests or streams under way took half of the time it takes to open another, and one
+  /// that begins is a task to be made. So many pieces of work are seldom begun in one turn of the loop; each
+  /// child kept costs a task's memory, about a kilobyte.
+  static let idleLimit = 64
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor {
     unsafe loop.asUnownedSerialExecutor()
@@ -27,7 +35,7 @@ package actor LoopScope {
     await withDiscardingTaskGroup { group in
       // One closure for all children, isolated to the scope because it captures it.
       // SAFETY: it cannot be sent for that reason alone, and its children run where it was made.
-      nonisolated(unsafe) let step: @isolated(any) () async -> Void = { await self.runNext() }
+      nonisolated(unsafe) let step: @isolated(any) () async -> Void = { await self.serve() }
       repeat {
         await waitForWork()
         for _ in 0..<takeUnclaimed() { unsafe group.addTask(executorPreference: loop, operation: step) }
@@ -52,15 +60,34 @@ package actor LoopScope {
     assumeIsolated { scope in
       scope.isClosed = true
       scope.wake()
+      for child in scope.idle { child.resume() }
+      scope.idle.removeAll()
     }
   }
 
   private func append(_ work: @escaping () async -> Void) -> Bool {
     guard !isClosed else { return false }
     works.append(work)
-    unclaimed += 1
-    wake()
+    if let child = idle.popLast() {
+      child.resume()
+    } else {
+      unclaimed += 1
+      wake()
+    }
     return true
+  }
+
+  /// One piece of work for each time it is woken, so that the loop sees every one as a job of its own.
+  private func serve() async {
+    await runNext()
+    while !isClosed, idle.count < Self.idleLimit {
+      await withCheckedContinuation { continuation in
+        // Again, in here: nobody would wake it any more.
+        guard !isClosed else { return continuation.resume() }
+        idle.append(continuation)
+      }
+      await runNext()
+    }
   }
 
   private func runNext() async {
@@ -76,8 +103,11 @@ package actor LoopScope {
 
   private func waitForWork() async {
     await withTaskCancellationHandler {
-      guard unclaimed == 0, !isClosed else { return }
-      await withCheckedContinuation { waiter = $0 }
+      await withCheckedContinuation { continuation in
+        // Looked at in here: between an outer look and this closure others may have run.
+        guard unclaimed == 0, !isClosed else { return continuation.resume() }
+        waiter = continuation
+      }
     } onCancel: {
       // A cancellation may come from any thread.
       if loop.isCurrent { close() } else { loop.perform { self.close() } }
