@@ -77,8 +77,10 @@ let package = Package(
     tests("BelfryRedisTests", ["BelfryRedis", "BelfryLoop", "RedisFixture"]),
     // They start the `belfry` executable itself, so it is built with them.
     tests("EndToEndTests", ["belfry", "BelfryServer", "BelfryModel", "RedisFixture"]),
-    tests("BelfryHubTests", ["BelfryHub", "BelfryStore", "BelfryModel", "BelfryLoop"]),
-    tests("BelfryHTTPTests", ["BelfryHTTP", "BelfryLoop"]),
+    // Counts calls that cost: allocations, writes.
+    .target(name: "CallCounts", path: "Tests/CallCounts"),
+    tests("BelfryHubTests", ["BelfryHub", "BelfryStore", "BelfryModel", "BelfryLoop", "CallCounts"]),
+    tests("BelfryHTTPTests", ["BelfryHTTP", "BelfryLoop", "CallCounts"]),
     tests(
       "BelfryStoreTests",
       ["BelfryStore", "BelfryModel", "BelfryRedis", "BelfryLoop", "RedisFixture", "ModelSamples"]),

@@ -21,6 +21,7 @@ package final class Hub {
   private(set) var arrivals: UInt64 = 0
   package private(set) var statistics = HubStatistics()
   private var ringHorizon: UInt64 = 0
+  private var idText: [UInt8] = []
   private(set) var isDraining = false
 
   /// When ten thousand consumers come back at once, this many read from the store at a time; the others
@@ -57,19 +58,21 @@ package final class Hub {
     if session.followers.isEmpty, sessions[session.account] === session { sessions[session.account] = nil }
   }
 
-  func follow(_ space: SpaceID, session: AccountSession) -> ActiveSpace {
+  func follow(_ space: SpaceID, session: AccountSession) -> Following {
     let active = spaces[space] ?? ActiveSpace(space)
     if spaces[space] == nil {
       spaces[space] = active
       startSubscribing(space)
     }
-    active.add(session)
-    return active
+    let following = Following(session, active)
+    active.add(following)
+    return following
   }
 
-  func unfollow(_ active: ActiveSpace, session: AccountSession) {
-    active.remove(session)
-    guard active.sessions.isEmpty, spaces[active.space] === active else { return }
+  func unfollow(_ following: Following) {
+    let active = following.active
+    active.remove(following)
+    guard active.followings.isEmpty, spaces[active.space] === active else { return }
     spaces[active.space] = nil
     subscriptions.unsubscribe(active.space)
   }
@@ -106,9 +109,11 @@ package final class Hub {
       if let text = EventText.device(echo) { arrive(.device(echo), .nothing, text, in: active) }
     case .standings(let accounts):
       let changed = Set(accounts)
-      for session in active.sessions where changed.contains(session.account) { session.becomeStale() }
+      for following in active.followings where changed.contains(following.session.account) {
+        following.session.becomeStale()
+      }
     case .index:
-      for session in active.sessions { session.becomeStale() }
+      for following in active.followings { following.session.becomeStale() }
     }
   }
 
@@ -117,9 +122,9 @@ package final class Hub {
     statistics.arrivals += 1
     let item = RingItem(
       arrival: arrivals, kind: kind, id: entry.id, audience: entry.audience, bytes: bytes,
-      heardUpToMilliseconds: live.heardUpToMilliseconds)
+      base: FeedCursor.base(atMilliseconds: live.heardUpToMilliseconds))
     active.ring.append(item)
-    for session in active.sessions { session.receive(item, in: active) }
+    for following in active.followings { following.session.receive(item, by: following) }
   }
 
   /// The predecessor is not what came last: something was missed. Everybody there goes by the store.
@@ -128,8 +133,8 @@ package final class Hub {
     // An arrival of its own: whoever was on the way to this ring is late for it, too.
     arrivals += 1
     active.ring.breakOff(at: arrivals)
-    for session in active.sessions {
-      for follower in session.followers { follower.lostTrack() }
+    for following in active.followings {
+      for follower in following.session.followers { follower.lostTrack() }
     }
   }
 
@@ -193,6 +198,14 @@ package final class Hub {
   }
 
   func count(_ change: (inout HubStatistics) -> Void) { change(&statistics) }
+
+  /// What ends a consumer's event, rendered where the last one was: it is copied out at once, and a
+  /// delivery allocates nothing.
+  func idLines(_ cursor: FeedCursor) -> [UInt8] {
+    idText.removeAll(keepingCapacity: true)
+    EventText.id(cursor, to: &idText)
+    return idText
+  }
 }
 
 extension LogEntry {

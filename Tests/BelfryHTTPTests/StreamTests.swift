@@ -1,4 +1,5 @@
 import BelfryHTTP
+import CallCounts
 import Testing
 
 @Suite struct StreamTests {
@@ -109,6 +110,25 @@ import Testing
     for client in clients { client.close() }
     #expect(server.eventually { server.openConnections == 0 })
     #expect(server.notes.filter { $0 == "finished clientGone" }.count == 1_000)
+  }
+
+  /// What a source gives at once, framing included, costs one system call; a stream that is woken for nothing
+  /// costs none.
+  @Test func aPullIsOneWrite() throws {
+    let server = try TestServer()
+    let clients = try (0..<20).map { _ in try open(server) }
+    let before = server.onLoop { _, handler in
+      for source in handler.sources { source.say("one") }
+      return count_of_sends()
+    }
+    for client in clients { #expect(try client.readChunk() == "one") }
+    let after = server.onLoop { _, handler in
+      for source in handler.sources { source.stream?.wake() }
+      return count_of_sends()
+    }
+    #expect(try #require(after) - #require(before) == 20)
+    // A turn later those woken for nothing have been asked.
+    #expect(server.onLoop { _, _ in count_of_sends() } == after)
   }
 
   @Test func stoppingFinishesEachStreamOnce() throws {

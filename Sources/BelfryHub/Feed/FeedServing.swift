@@ -38,14 +38,19 @@ extension FeedCursor {
 
   /// Everything that was there at this time has been served.
   mutating func raiseBase(toMilliseconds milliseconds: Int64) {
-    raiseBase(to: MessageID(firstAtUnixMilliseconds: milliseconds - Self.safetyWindowMilliseconds))
+    raiseBase(to: Self.base(atMilliseconds: milliseconds))
+  }
+
+  /// Where a cursor's base may stand when everything that was there at this time has been served.
+  static func base(atMilliseconds milliseconds: Int64) -> MessageID {
+    MessageID(firstAtUnixMilliseconds: milliseconds - safetyWindowMilliseconds)
   }
 
   /// A cursor from before retention may have missed what was trimmed; zero, the beginning, promises
   /// nothing and so misses nothing.
   func gap(retentionFloor: MessageID) -> FeedGap? {
     guard base != .zero || !positions.isEmpty else { return nil }
-    let reached = max(base, positions.values.max() ?? .zero)
+    let reached = max(base, positions.last ?? .zero)
     return reached < retentionFloor ? FeedGap(from: reached, to: retentionFloor) : nil
   }
 }

@@ -15,7 +15,7 @@ package final class FeedWait: FeedFollower {
     wake()
   }
 
-  func arrived(in space: ActiveSpace) { wake() }
+  func arrived(by following: Following) { wake() }
   func lostTrack() { wake() }
   func sendAway() { end() }
 

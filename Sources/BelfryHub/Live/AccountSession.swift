@@ -4,23 +4,25 @@ import BelfryStore
 /// Somebody who wants to know when an account's feed may have something new.
 protocol FeedFollower: AnyObject {
   /// Something arrived in a space of the account.
-  func arrived(in space: ActiveSpace)
+  func arrived(by following: Following)
   /// The account's spaces, standings or the live channels changed: go by the store, from the cursor on.
   func lostTrack()
   /// The broker is shutting down.
   func sendAway()
 }
 
-/// An account with at least one follower on this loop: its view, kept up to date, and its spaces, kept
-/// subscribed.
+/// An account with at least one follower on this loop: what it has read, kept up to date, and its spaces, kept
+/// subscribed, with its standing in each.
 final class AccountSession {
   let account: AccountID
   private unowned let hub: Hub
-  private(set) var view: AccountView?
+  /// Nil until there was a snapshot. Of the rest of its view only the standings last, in its followings: there
+  /// are as many of these objects as accounts with streams.
+  private(set) var read: ReadState?
   private(set) var followers: [any FeedFollower] = []
-  /// Counts how often the view was found to be out of date: what began in another generation is void.
+  /// Counts how often that was found to be out of date: what began in another generation is void.
   private(set) var generation = 0
-  private var spaces: [SpaceID: ActiveSpace] = [:]
+  private var spaces: [SpaceID: Following] = [:]
   private var isTakingSnapshot = false
   /// What was marked read while a snapshot is taken: it may have read the state before that.
   private var echoes: [ReadEcho] = []
@@ -40,30 +42,30 @@ final class AccountSession {
   }
 
   /// The spaces that are followed, for a consumer that begins to read from their rings.
-  var activeSpaces: Dictionary<SpaceID, ActiveSpace>.Values { spaces.values }
+  var followings: Dictionary<SpaceID, Following>.Values { spaces.values }
 
   // MARK: What arrives
 
-  func receive(_ item: RingItem, in space: ActiveSpace) {
+  func receive(_ item: RingItem, by following: Following) {
     if case .read(let echo) = item.kind {
       if isTakingSnapshot { echoes.append(echo) }
       apply(echo)
     }
-    for follower in followers { follower.arrived(in: space) }
+    for follower in followers { follower.arrived(by: following) }
   }
 
   private func apply(_ echo: ReadEcho) {
-    view?.read.mark(echo.items)
-    if let watermark = echo.watermark { view?.read.raise(to: watermark) }
+    read?.mark(echo.items)
+    if let watermark = echo.watermark { read?.raise(to: watermark) }
   }
 
-  /// What the view says may be wrong from now on.
+  /// What is known of the account may be wrong from now on.
   func becomeStale() {
     generation += 1
     for follower in followers { follower.lostTrack() }
   }
 
-  // MARK: The view
+  // MARK: The account as it is
 
   /// The account as it is now, with all its spaces subscribed.
   func snapshot() async throws(StoreError) -> FeedSnapshot {
@@ -79,7 +81,10 @@ final class AccountSession {
         self.letGo(allBut: Set(spaces + [.personal(self.account)]))
         try await self.follow(spaces)
       }
-      self.view = snapshot.view
+      self.read = snapshot.view.read
+      for (space, following) in self.spaces {
+        following.standing = snapshot.view.standings[space] ?? .stranger
+      }
       for echo in self.echoes { self.apply(echo) }
       return snapshot
     }
@@ -95,8 +100,8 @@ final class AccountSession {
   }
 
   private func letGo(allBut wanted: Set<SpaceID>) {
-    for (space, active) in spaces where !wanted.contains(space) {
-      hub.unfollow(active, session: self)
+    for (space, following) in spaces where !wanted.contains(space) {
+      hub.unfollow(following)
       spaces[space] = nil
     }
   }

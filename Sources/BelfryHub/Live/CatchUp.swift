@@ -52,13 +52,15 @@ extension Consumer {
     _ found: [FeedScan.Found], of scan: FeedScan, _ floor: MessageID, while mayGoOn: () -> Bool
   ) async -> Bool {
     var text: [UInt8] = []
+    var view = scan.snapshot.view
     for one in found {
-      // The session's view, not the one the scan began with: it knows what was read meanwhile.
-      guard mayGoOn(), let view = session.view else { return false }
+      guard mayGoOn(), let read = session.read else { return false }
+      // The session knows what was read since the scan began.
+      view.read = read
       cursor.pass(one, of: scan)
       if view.visibility(of: one.entry, in: one.space, retentionFloor: floor).isVisible {
         text += EventText.notification(one.entry)
-        text += EventText.id(cursor)
+        EventText.id(cursor, to: &text)
         hub.count { $0.deliveries += 1 }
       }
       guard text.count >= Self.textBytes else { continue }

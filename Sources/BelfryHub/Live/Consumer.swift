@@ -34,7 +34,8 @@ package final class Consumer: FeedFollower {
   var isResuming: Bool
   /// Everything that arrived on the loop up to here has been dealt with.
   var consumed: UInt64 = 0
-  private var ready: [ActiveSpace] = []
+  /// Those whose rings have something that was not dealt with.
+  private var ready: [Following] = []
   private var pending: [UInt8] = []
   private var pendingOffset = 0
   private var drained: CheckedContinuation<Void, Never>?
@@ -69,9 +70,9 @@ package final class Consumer: FeedFollower {
 
   // MARK: What happens around it
 
-  func arrived(in space: ActiveSpace) {
+  func arrived(by following: Following) {
     guard state == .live else { return }
-    if !ready.contains(where: { $0 === space }) { ready.append(space) }
+    if !ready.contains(where: { $0 === following }) { ready.append(following) }
     onReady()
   }
 
@@ -106,7 +107,7 @@ package final class Consumer: FeedFollower {
   func goLive(from arrival: UInt64) {
     state = .live
     consumed = arrival
-    ready = session.activeSpaces.filter { $0.ring.lastArrival > arrival }
+    ready = session.followings.filter { $0.active.ring.lastArrival > arrival }
     if !ready.isEmpty { onReady() }
   }
 
@@ -132,8 +133,7 @@ package final class Consumer: FeedFollower {
 
   /// Fills the buffer with what is ready. `.wait`: nothing now; `onReady` will say.
   package func pull(into buffer: inout StreamBuffer) -> Pull {
-    writePending(&buffer)
-    if pending.isEmpty {
+    if writePending(&buffer) {
       switch state {
       case .live: writeLive(&buffer)
       case .ending: return buffer.count > 0 ? .bytes(buffer.count) : .end
@@ -146,70 +146,99 @@ package final class Consumer: FeedFollower {
     return .bytes(buffer.count)
   }
 
-  private func writePending(_ buffer: inout StreamBuffer) {
-    guard pendingOffset < pending.count else { return }
+  /// Whether all that was pending is written.
+  private func writePending(_ buffer: inout StreamBuffer) -> Bool {
+    guard !pending.isEmpty else { return true }
     pendingOffset += buffer.write(pending, from: pendingOffset)
-    guard pendingOffset == pending.count else { return }
+    guard pendingOffset == pending.count else { return false }
     pending.removeAll(keepingCapacity: pending.capacity <= Self.pendingCapacityKept)
     pendingOffset = 0
     resumeDrained()
+    return true
   }
 
   /// What an idle consumer may keep of its buffer: a heartbeat's worth.
   private static let pendingCapacityKept = 256
 
   private func writeLive(_ buffer: inout StreamBuffer) {
-    while pending.isEmpty, buffer.remaining > 0, let (item, space) = nextItem() {
+    while buffer.remaining > 0, let (item, following) = nextItem() {
       consumed = item.arrival
-      guard let tail = take(item, in: space) else { continue }
+      guard let ending = take(item, by: following) else { continue }
+      let tail = text(of: ending)
       if item.bytes.count + tail.count <= buffer.remaining {
         _ = buffer.write(item.bytes)
         _ = buffer.write(tail)
       } else {
         pending = item.bytes + tail
-        writePending(&buffer)
+        _ = writePending(&buffer)
+        return
       }
     }
   }
 
   /// The earliest arrival not dealt with, over all spaces that have one. Arrivals of one partition come
   /// in the order of their ids, which is what lets the cursor be one id per partition.
-  private func nextItem() -> (RingItem, ActiveSpace)? {
-    var earliest: (RingItem, ActiveSpace)?
+  private func nextItem() -> (RingItem, Following)? {
+    // One space and all spaces: nearly always only one of them has something.
+    if ready.count == 1 {
+      let following = ready[0]
+      switch following.active.ring.next(after: consumed) {
+      case .item(let item): return (item, following)
+      case .nothing: ready.removeLast()
+      case .forgotten: lostTrack()
+      }
+      return nil
+    }
+    var earliest: (RingItem, Following)?
     var hasFinished = false
-    for space in ready {
-      if space.ring.droppedThrough > consumed {
+    for following in ready {
+      switch following.active.ring.next(after: consumed) {
+      case .item(let item):
+        if let (other, _) = earliest, other.arrival < item.arrival { continue }
+        earliest = (item, following)
+      case .nothing:
+        hasFinished = true
+      case .forgotten:
         lostTrack()
         return nil
       }
-      guard let item = space.ring.first(after: consumed) else {
-        hasFinished = true
-        continue
-      }
-      if earliest.map({ item.arrival < $0.0.arrival }) ?? true { earliest = (item, space) }
     }
-    if hasFinished { ready.removeAll { $0.ring.lastArrival <= consumed } }
+    if hasFinished { ready.removeAll { $0.active.ring.lastArrival <= consumed } }
     return earliest
   }
 
-  /// What ends the item's event for this consumer; nil when the item is not for it.
-  private func take(_ item: RingItem, in space: ActiveSpace) -> [UInt8]? {
+  /// What an item's event still needs for one consumer.
+  private enum Ending {
+    case none
+    case emptyLine
+    case cursor
+  }
+
+  private func text(of ending: Ending) -> [UInt8] {
+    switch ending {
+    case .none: []
+    case .emptyLine: Self.eventEnd
+    case .cursor: hub.idLines(cursor)
+    }
+  }
+
+  /// Nil when the item is not for this consumer.
+  private func take(_ item: RingItem, by following: Following) -> Ending? {
     switch item.kind {
     case .entry:
-      guard item.id > cursor.position(in: space.space) else { return nil }
-      cursor.advance(space.space, to: item.id)
-      cursor.raiseBase(toMilliseconds: item.heardUpToMilliseconds)
-      guard shows(item, in: space) else { return nil }
+      guard cursor.advance(following.active.space, toLive: item.id, base: item.base),
+        following.shows(item)
+      else { return nil }
       hub.count { $0.deliveries += 1 }
-      return EventText.id(cursor)
+      return .cursor
     case .passing:
-      guard shows(item, in: space) else { return nil }
+      guard following.shows(item) else { return nil }
       hub.count { $0.deliveries += 1 }
-      return Self.eventEnd
+      return .emptyLine
     case .amended:
-      return shows(item, in: space) ? [] : nil
-    case .read(let echo): return isOwn(echo.device) ? nil : []
-    case .device(let echo): return isOwn(echo.device) ? nil : []
+      return following.shows(item) ? Ending.none : nil
+    case .read(let echo): return isOwn(echo.device) ? nil : Ending.none
+    case .device(let echo): return isOwn(echo.device) ? nil : Ending.none
     }
   }
 
@@ -217,12 +246,4 @@ package final class Consumer: FeedFollower {
   private func isOwn(_ acting: DeviceID?) -> Bool { acting != nil && acting == device }
 
   private static let eventEnd = Array("\n".utf8)
-
-  private func shows(_ item: RingItem, in space: ActiveSpace) -> Bool {
-    guard let view = session.view else { return false }
-    return Visibility.of(
-      item.id, item.audience, for: session.account, standing: view.standings[space.space] ?? .stranger,
-      read: view.read, retentionFloor: .zero
-    ).isVisible
-  }
 }

@@ -21,19 +21,18 @@ final class RingItem {
   let audience: Audience
   /// The event's bytes; of an entry all but the id line, which is each consumer's own.
   let bytes: [UInt8]
-  /// Up to which time nothing had been missed when this arrived; what lets a cursor's base move.
-  let heardUpToMilliseconds: Int64
+  /// Where the base of a cursor may stand that has passed this.
+  let base: MessageID
 
   init(
-    arrival: UInt64, kind: Kind, id: MessageID, audience: Audience, bytes: [UInt8],
-    heardUpToMilliseconds: Int64
+    arrival: UInt64, kind: Kind, id: MessageID, audience: Audience, bytes: [UInt8], base: MessageID
   ) {
     self.arrival = arrival
     self.kind = kind
     self.id = id
     self.audience = audience
     self.bytes = bytes
-    self.heardUpToMilliseconds = heardUpToMilliseconds
+    self.base = base
   }
 }
 
@@ -61,18 +60,26 @@ struct Ring {
     while items.count - head > Self.itemsLimit || bytesHeld > Self.bytesLimit { dropFirst() }
   }
 
-  /// The first item after an arrival; nil when there is none.
-  func first(after arrival: UInt64) -> RingItem? {
-    guard let last = items.last, last.arrival > arrival else { return nil }
+  enum Next {
+    case item(RingItem)
+    case nothing
+    /// What came next is gone, and more may be.
+    case forgotten
+  }
+
+  /// What came first after an arrival.
+  func next(after arrival: UInt64) -> Next {
+    if droppedThrough > arrival { return .forgotten }
+    guard let last = items.last, last.arrival > arrival else { return .nothing }
     // Most consumers lag by the one item that has just arrived.
-    if items.count - head == 1 || items[items.count - 2].arrival <= arrival { return last }
+    if items.count - head == 1 || items[items.count - 2].arrival <= arrival { return .item(last) }
     var low = head
     var high = items.count - 1
     while low < high {
       let middle = (low + high) / 2
       if items[middle].arrival > arrival { high = middle } else { low = middle + 1 }
     }
-    return items[low]
+    return .item(items[low])
   }
 
   /// Forgets what arrived up to here; whoever has not taken it yet reads it from the store.

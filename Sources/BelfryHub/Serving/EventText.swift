@@ -9,7 +9,14 @@ enum EventText {
   }
 
   /// The end of an event that has a cursor.
-  static func id(_ cursor: FeedCursor) -> [UInt8] { Array("id: \(cursor.text)\n\n".utf8) }
+  static func id(_ cursor: FeedCursor, to text: inout [UInt8]) {
+    text += idStart
+    cursor.write(to: &text)
+    text += eventEnd
+  }
+
+  private static let idStart = Array("id: ".utf8)
+  private static let eventEnd = Array("\n\n".utf8)
 
   static func updated(_ entry: LogEntry) -> [UInt8] {
     Array("event: updated\ndata: \(entry.notificationJSON)\n\n".utf8)

@@ -18,13 +18,16 @@ package struct FeedCursor: Sendable, Hashable {
   package static let textLimitBytes = 16 * 1_024
 
   package private(set) var base: MessageID
-  package private(set) var positions: [Partition: MessageID]
+  /// The last id of each partition that has one above `base`, ascending. An id names its partition, so a
+  /// list is a map; and it is the order in which the text lists them and `raiseBase` drops them. A consumer
+  /// moves and writes its cursor for every notification it is sent, mostly with one or two ids here.
+  package private(set) var positions: [MessageID]
   package private(set) var late: [SpaceID: MessageID]
   private var indexedThrough: MessageID
 
   package init(base: MessageID = .zero) {
     self.base = base
-    positions = [:]
+    positions = []
     late = [:]
     indexedThrough = base
   }
@@ -44,14 +47,34 @@ package struct FeedCursor: Sendable, Hashable {
   }
 
   package func position(in partition: Partition) -> MessageID {
-    max(positions[partition] ?? base, base)
+    positions.last { $0.isIn(partition) } ?? base
   }
 
   /// The entry has been served, or need not be. Entries of one partition are served in the order of
   /// their ids, but for those of a late space that lie before the partition's place.
   package mutating func advance(_ space: SpaceID, to id: MessageID) {
     if let place = late[space] { late[space] = max(place, id) }
-    if id > position(in: space.partition) { positions[space.partition] = id }
+    reach(id)
+  }
+
+  /// Served up to here in the id's partition, unless further already.
+  private mutating func reach(_ id: MessageID) {
+    guard id > base else { return }
+    if let last = positions.lastIndex(where: { $0.isInPartition(of: id) }) {
+      guard id > positions[last] else { return }
+      positions.remove(at: last)
+    }
+    let place = positions.lastIndex { $0 < id }.map { $0 + 1 } ?? 0
+    positions.insert(id, at: place)
+  }
+
+  /// An entry that came live: passes it, and raises the base as ``raiseBase(to:)`` does.
+  /// - Returns: whether it is still to be served.
+  package mutating func advance(_ space: SpaceID, toLive id: MessageID, base: MessageID) -> Bool {
+    guard id > position(in: space) else { return false }
+    advance(space, to: id)
+    raiseBase(to: base)
+    return true
   }
 
   /// A space joined at `since`, of which the consumer learns only now. Kept until ``settle(_:)``, so
@@ -64,7 +87,7 @@ package struct FeedCursor: Sendable, Hashable {
   /// Everything up to these ids has been served, in all spaces of their partitions.
   package mutating func settle(_ lastIDs: [Partition: MessageID]) {
     late = late.filter { lastIDs[$0.key.partition] == nil }
-    for (partition, id) in lastIDs where id > position(in: partition) { positions[partition] = id }
+    for id in lastIDs.values { reach(id) }
   }
 
   /// Everything up to `id` has been served in every partition. The caller answers for that: `id` is at
@@ -73,7 +96,7 @@ package struct FeedCursor: Sendable, Hashable {
     guard id > base else { return }
     base = id
     indexedThrough = indexed
-    positions = positions.filter { $0.value > id }
+    positions.removeAll { $0 <= id }
   }
 }
 
@@ -82,16 +105,46 @@ package struct FeedCursor: Sendable, Hashable {
 // `1.<base>[.<id>]*[_<indexed>][~<space key>*<id>]*`, ids in base 36. Opaque to clients, readable by any broker, and
 // made of characters that need no escape in a header or a query. A listed id names its own partition.
 extension FeedCursor {
-  private static let version = "1"
+  private static let version = UInt8(ascii: "1")
 
   package var text: String {
-    var text = Self.version + "." + String(base.raw, radix: 36)
-    for id in positions.values.sorted() { text += "." + String(id.raw, radix: 36) }
-    if indexed > base { text += "_" + String(indexed.raw, radix: 36) }
-    for (space, id) in late.sorted(by: { $0.key.key < $1.key.key }) {
-      text += "~\(space.key)*" + String(id.raw, radix: 36)
+    var text: [UInt8] = []
+    write(to: &text)
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Appends ``text``. As bytes, since each notification that a stream is sent ends with it, and is the
+  /// only thing there that is each consumer's own: made of strings, it cost more than all the rest.
+  package func write(to text: inout [UInt8]) {
+    text.append(addingCapacity: 1 + (positions.count + 2) * Self.idBytesMost) { text in
+      text.append(Self.version)
+      Self.write(".", base, to: &text)
+      for id in positions { Self.write(".", id, to: &text) }
+      if indexed > base { Self.write("_", indexed, to: &text) }
     }
-    return text
+    guard !late.isEmpty else { return }
+    for (space, id) in late.sorted(by: { $0.key.key < $1.key.key }) {
+      text += "~\(space.key)".utf8
+      text.append(addingCapacity: Self.idBytesMost) { Self.write("*", id, to: &$0) }
+    }
+  }
+
+  /// A mark and an id: 2^63 has 13 digits in base 36.
+  private static let idBytesMost = 14
+
+  /// The mark, and the id in base 36.
+  private static func write(_ mark: Unicode.Scalar, _ id: MessageID, to text: inout OutputSpan<UInt8>) {
+    var digits = InlineArray<13, UInt8>(repeating: 0)
+    var start = digits.count
+    var rest = id.raw.magnitude
+    repeat {
+      let digit = UInt8(truncatingIfNeeded: rest % 36)
+      start -= 1
+      digits[start] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+      rest /= 36
+    } while rest > 0
+    text.append(UInt8(ascii: mark))
+    for index in start..<digits.count { text.append(digits[index]) }
   }
 
   /// Nil when `text` was not made by ``text``.
@@ -100,11 +153,11 @@ extension FeedCursor {
     let parts = text.split(separator: "~", omittingEmptySubsequences: false)
     let places = parts[0].split(separator: "_", omittingEmptySubsequences: false)
     let words = places[0].split(separator: ".", omittingEmptySubsequences: false)
-    guard words.count >= 2, places.count <= 2, words[0] == Self.version else { return nil }
+    guard words.count >= 2, places.count <= 2, words[0].utf8.elementsEqual([Self.version]) else { return nil }
     let ids = words.dropFirst().compactMap { Self.id($0) }
     guard ids.count == words.count - 1 else { return nil }
     self.init(base: ids[0])
-    for id in ids.dropFirst() where id > position(in: id.partition) { positions[id.partition] = id }
+    for id in ids.dropFirst() { reach(id) }
     if places.count == 2 {
       guard let indexed = Self.id(places[1]) else { return nil }
       takeIntoAccount(indexThrough: indexed)
@@ -120,4 +173,11 @@ extension FeedCursor {
     guard word.first != "+", word.first != "-" else { return nil }
     return Int64(word, radix: 36).flatMap { MessageID($0) }
   }
+}
+
+extension MessageID {
+  fileprivate func isIn(_ partition: Partition) -> Bool { partitionBits == partition.number }
+  fileprivate func isInPartition(of other: MessageID) -> Bool { partitionBits == other.partitionBits }
+
+  private var partitionBits: Int { Int(raw >> Self.sequenceBits) & (Partition.count - 1) }
 }

@@ -32,9 +32,10 @@ final class NotificationStream: HTTPStreamSource {
     self.counts = counts
   }
 
-  /// The connection a consumer's bytes go to, once there is one.
+  /// The connection a consumer's bytes go to, once there is one. They refer to each other until the stream
+  /// lets go of its source, which it does when it has finished.
   private final class Outlet {
-    weak var stream: HTTPStream?
+    var stream: HTTPStream?
   }
 
   static func open(

@@ -1,0 +1,183 @@
+import BelfryHub
+import BelfryLoop
+import BelfryModel
+import BelfryStore
+import CallCounts
+import Testing
+
+/// What one notification costs for each of many consumers, counted and never timed.
+@Suite struct FanOutTests {
+  /// However many entries have arrived, a consumer's next pull has them all, as far as there is room: each pull
+  /// is one write to its socket (`StreamTests.aPullIsOneWrite`).
+  @Test func whatCameTogetherIsPulledAtOnce() async throws {
+    let pulls = try await onHall { hall in
+      let audience = try await hall.open(3)
+      try await hall.send(16)
+      hall.live.arrive(atMost: 16)
+      return audience.map { hall.pull($0) }
+    }
+    for pull in pulls {
+      #expect(pull.events == 16)
+      #expect(pull.next == .wait)
+    }
+  }
+
+  /// Rendered once, whoever is shown it: a consumer more costs a bounded number of allocations, its id line
+  /// included, whatever the notification holds.
+  @Test(.enabled(if: allocations_are_counted()))
+  func aConsumerMoreCostsFewAllocations() async throws {
+    let (few, many) = try await onHall { hall in
+      (try await hall.allocations(delivering: 4, to: 10), try await hall.allocations(delivering: 4, to: 60))
+    }
+    let each = Double(Int(many) - Int(few)) / Double(4 * 50)
+    // What a debug build makes (it puts into boxes what the optimizer keeps on the stack): a guard against
+    // more, not a figure.
+    #expect(each <= 11, "\(each) allocations a delivery")
+  }
+
+  private func onHall<Value: Sendable>(
+    _ work: @escaping @Sendable (Hall) async throws -> Value
+  ) async throws -> Value {
+    let loop = try EventLoop(name: "fan-out")
+    try loop.spawnThread()
+    defer {
+      loop.stop()
+      loop.join()
+    }
+    return try await Usher(on: loop).show(work)
+  }
+}
+
+private actor Usher {
+  private nonisolated let loop: EventLoop
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+  init(on loop: EventLoop) { self.loop = loop }
+
+  func show<Value: Sendable>(
+    _ work: @escaping @Sendable (Hall) async throws -> Value
+  ) async throws -> Value {
+    let scope = LoopScope(on: loop)
+    var result: Result<Value, any Error>?
+    scope.start { [loop] in
+      do {
+        result = .success(try await work(try await Hall(loop: loop, scope: scope)))
+      } catch {
+        result = .failure(error)
+      }
+      scope.close()
+    }
+    await scope.run()
+    return try #require(result).get()
+  }
+}
+
+/// A server with many members, whose consumers are all live before anything is sent.
+private final class Hall {
+  struct Pull: Sendable {
+    var events: Int
+    var next: Consumer.Pull
+  }
+
+  let live: SlowLiveFeed
+  private let loop: EventLoop
+  private let memory: MemoryStore
+  private let hub: Hub
+  private let runner: OperationRunner
+  private let server: EntityID
+  private let app = Actor(account: nil, isTrusted: true)
+  private var accounts = 0
+  private var sends = 0
+  private var room = [UInt8](repeating: 0, count: 64 * 1_024)
+
+  init(loop: EventLoop, scope: LoopScope) async throws {
+    self.loop = loop
+    memory = MemoryStore(limits: Limits())
+    live = SlowLiveFeed(memory)
+    let store = SlowStore(memory, Chance(seed: 1))
+    hub = Hub(loop: loop, scope: scope, store: store, live: live, limits: Limits())
+    runner = OperationRunner(store: store, limits: Limits())
+    server = EntityID(bits: 14)
+    let owner = try #require(AccountID("owner"))
+    _ = try await runner.run(
+      CreateServer(
+        id: server, defaultChannel: EntityID(bits: 1_000), owner: owner, actor: Actor(account: owner),
+        name: "s"))
+  }
+
+  func open(_ count: Int) async throws -> [Consumer] {
+    let newcomers = (0..<count).compactMap { AccountID("m\(accounts + $0)") }
+    accounts += count
+    _ = try await runner.run(AddMembers(server, actor: app, accounts: newcomers, requestId: "r"))
+    for partition in memory.partitionsToRelay() { memory.relayOutbox(of: partition) }
+    live.arrive(atMost: .max)
+    let consumers = try newcomers.map { account in
+      try hub.openConsumer(
+        account: account, device: nil, after: nil, expiresAtMilliseconds: .max, onReady: {})
+    }
+    // Live is who is given at once what has just arrived, with nothing left from before.
+    var areLive = false
+    while !areLive {
+      try await loop.sleep(for: .milliseconds(1))
+      for consumer in consumers { _ = pull(consumer) }
+      try await send(1)
+      live.arrive(atMost: .max)
+      areLive = consumers.map { pull($0).events == 1 }.allSatisfy(\.self)
+    }
+    return consumers
+  }
+
+  func send(_ count: Int) async throws {
+    for _ in 0..<count {
+      sends += 1
+      var content = NotificationContent(type: 100, toType: .server)
+      content.body = "\(sends)"
+      content.serverId = server
+      for send in try SendNotification.sends(content, by: app, generatedClientId: "c\(sends)") {
+        _ = try await runner.run(send)
+      }
+    }
+  }
+
+  /// Of the loop's thread, from a notification's arrival until the last of so many consumers has pulled it.
+  func allocations(delivering count: Int, to consumers: Int) async throws -> UInt64 {
+    let audience = try await open(consumers)
+    defer { for consumer in audience { consumer.close() } }
+    // The first delivery makes room that the others use.
+    try await send(count + 1)
+    live.arrive(atMost: 1)
+    for consumer in audience { #expect(pull(consumer).events == 1) }
+    let before = count_of_allocations()
+    var events = 0
+    for _ in 0..<count {
+      live.arrive(atMost: 1)
+      for consumer in audience { events += pull(consumer).events }
+    }
+    let allocations = count_of_allocations() - before
+    #expect(events == count * consumers)
+    return allocations
+  }
+
+  /// Everything there is, and what the pull after that says.
+  func pull(_ consumer: Consumer) -> Pull {
+    unsafe room.withUnsafeMutableBytes { room in
+      var buffer = unsafe StreamBuffer(room)
+      _ = consumer.pull(into: &buffer)
+      let events = unsafe Self.events(in: UnsafeRawBufferPointer(rebasing: room[..<buffer.count]))
+      var rest = unsafe StreamBuffer(UnsafeMutableRawBufferPointer(rebasing: room[buffer.count...]))
+      return Pull(events: events, next: consumer.pull(into: &rest))
+    }
+  }
+
+  /// Events with a cursor: `id` begins a line in no other.
+  private static func events(in bytes: UnsafeRawBufferPointer) -> Int {
+    var count = 0
+    var start = true
+    for index in 0..<bytes.count {
+      if start, unsafe bytes[index] == UInt8(ascii: "i") { count += 1 }
+      start = unsafe bytes[index] == UInt8(ascii: "\n")
+    }
+    return count
+  }
+}
