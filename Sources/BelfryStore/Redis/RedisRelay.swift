@@ -39,7 +39,7 @@ extension RedisStore {
 
   package func partitionsToRelay() async throws(StoreError) -> [Partition] {
     let partitions = Partition.allCases
-    let commands = partitions.map { RedisCommand("HLEN", RedisLayout.outbox($0)) }
+    let commands = partitions.map { RedisCommand("EXISTS", RedisLayout.outbox($0)) }
     let replies = try await pipeline(commands, at: "outboxes")
     return try reading(at: "outboxes") { () throws(RedisError) in
       var waiting: [Partition] = []
