@@ -115,6 +115,20 @@ import Testing
     }
   }
 
+  /// Whose lines are all refused is through with them before anybody waits for that.
+  @Test func aBatchOfNothingGoodIsAnswered() async throws {
+    try await withBroker { broker in
+      let app = try broker.token("app", .app)
+      for _ in 0..<200 {
+        let answer = try broker.ask(
+          "POST", "/v1/notifications/batch", as: app, "0", headers: [("Content-Type", "application/x-ndjson")]
+        )
+        #expect(answer.status == 200)
+        if answer.status != 200 { return }
+      }
+    }
+  }
+
   @Test func aBatchHasItsLimits() async throws {
     try await withBroker { broker in
       let app = try broker.token("app", .app)

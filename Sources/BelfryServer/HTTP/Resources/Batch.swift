@@ -65,7 +65,11 @@ private final class Batch {
     }
     // A scope that is closing starts nothing; then this request does the work itself.
     if workers == 0 { return await sendRest() }
-    await withCheckedContinuation { waiter = $0 }
+    await withCheckedContinuation { continuation in
+      // Looked at in here: between an outer look and this closure the last of them may have ended.
+      guard workers > 0 else { return continuation.resume() }
+      waiter = continuation
+    }
   }
 
   func output() -> [UInt8] { Array(results.joined()) }
