@@ -1,0 +1,245 @@
+"""Counts the broker's instructions for one operation, by valgrind's callgrind.
+
+Seconds wander with the machine, instructions hardly do, so this is what to look at before and after a change. What
+the broker does by itself meanwhile is counted too: on a busy machine, where everything takes longer, that is more.
+System calls count as one instruction, and Redis not at all: it runs beside, as it is.
+"""
+
+import argparse
+import http.client
+import json
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Callable
+
+from .failure import Failure
+from .processes import free_port
+
+CONSUMERS = 200
+SERVERS = 100
+PER_SERVER = 10
+PAGE = 500
+MARKS = 100
+PAYLOAD = "x" * 200
+
+
+class CountedBroker:
+    """A broker under callgrind, which counts only while it is told to."""
+
+    def __init__(self, belfry: Path, folder: Path, output: Path):
+        self.belfry, self.folder, self.output = belfry, folder, output
+        self.port = free_port()
+        redis_socket = folder / "redis.sock"
+        # A Redis of its own: callgrind knows no pidfd_open, which the broker watches an embedded one with.
+        self.redis = subprocess.Popen(
+            ["redis-server", "--port", "0", "--unixsocket", redis_socket, "--save", "", "--dir", folder],
+            stdout=subprocess.DEVNULL,
+        )
+        while not redis_socket.exists():
+            time.sleep(0.1)
+        environment = {
+            "BELFRY_LOOPS": "1",
+            "BELFRY_REDIS": f"unix://{redis_socket}",
+            "BELFRY_LIMITS_SENDS_PER_SECOND_PER_ACCOUNT": "1000000",
+        }
+        serve = [belfry, "serve", "--listen", f"127.0.0.1:{self.port}", "--data", folder / "data"]
+        callgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={output}"]
+        with (folder / "log").open("wb") as log:
+            self.process = subprocess.Popen(
+                callgrind + serve, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                env={**os.environ, **environment},
+            )
+        self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
+        self._wait_until_ready()
+        self.app = self.token("app", "app")
+        self.sends = 0
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait()
+        self.redis.kill()
+        self.redis.wait()
+
+    def _wait_until_ready(self) -> None:
+        for _ in range(600):
+            try:
+                return self.ask("GET", "/readyz")
+            except (OSError, Failure, http.client.HTTPException):
+                self.connection.close()
+                time.sleep(0.2)
+        raise Failure("the broker is not ready: " + (self.folder / "log").read_text()[-1000:])
+
+    def token(self, subject: str, role: str = "user") -> str:
+        command = [self.belfry, "token", "--data", self.folder / "data", "--sub", subject, "--role", role]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    def ask(self, method: str, path: str, body: object = None, token: str | None = None, account: str = ""):
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        if account:
+            headers["Belfry-Account"] = account
+        if body is not None:
+            headers["Content-Type"] = "application/x-ndjson" if isinstance(body, str) else "application/json"
+        payload = body if body is None or isinstance(body, str) else json.dumps(body)
+        self.connection.request(method, path, payload, headers)
+        answer = self.connection.getresponse()
+        text = answer.read()
+        if answer.status >= 300:
+            raise Failure(f"{method} {path}: {answer.status} {text.decode(errors='replace')[:300]}")
+        is_json = (answer.getheader("Content-Type") or "").startswith("application/json")
+        return json.loads(text) if text and is_json else None
+
+    def new_server(self, members: int) -> str:
+        server = self.ask("POST", "/v1/servers", {"name": "s"}, self.app, account="owner")["serverId"]
+        names = [f"m{number}" for number in range(members)]
+        for start in range(0, members, 100):
+            self.ask("POST", f"/v1/servers/{server}/members", {"accids": names[start : start + 100]}, self.app)
+        return server
+
+    def notification(self, server: str) -> dict:
+        self.sends += 1
+        return {"serverId": server, "messageClientId": f"id{self.sends}", "body": PAYLOAD}
+
+    def send(self, server: str, count: int) -> None:
+        for _ in range(count):
+            self.ask("POST", "/v1/notifications", self.notification(server), self.app)
+
+    def send_batches(self, server: str, count: int) -> None:
+        for _ in range(0, count, 100):
+            lines = "\n".join(json.dumps(self.notification(server)) for _ in range(100))
+            self.ask("POST", "/v1/notifications/batch", lines, self.app)
+
+    def open_stream(self, token: str) -> socket.socket:
+        stream = socket.create_connection(("127.0.0.1", self.port))
+        head = f"GET /v1/notifications/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
+        stream.sendall(head.encode())
+        stream.recv(100)
+        return stream
+
+    def counting(self, work: Callable[[], None]) -> None:
+        self._control("--instr=on")
+        work()
+        time.sleep(0.5)
+        self._control("--instr=off")
+        self._control("--dump")
+
+    def _control(self, word: str) -> None:
+        subprocess.run(["callgrind_control", word, str(self.process.pid)], check=True, capture_output=True)
+
+    def counted(self) -> int:
+        """Of the dump that was asked for; the one at the end has less."""
+        totals = [0]
+        for dump in self.output.parent.glob(self.output.name + "*"):
+            for line in dump.read_text(errors="replace").splitlines():
+                if line.startswith(("summary:", "totals:")):
+                    totals.append(int(line.split()[1]))
+        return max(totals)
+
+
+# --- Each does its work once uncounted, once counted, and gives how often ----------------------------------
+
+
+def sends(broker: CountedBroker) -> int:
+    server = broker.new_server(10)
+    broker.send(server, 50)
+    broker.counting(lambda: broker.send(server, 500))
+    return 500
+
+
+def batches(broker: CountedBroker) -> int:
+    server = broker.new_server(10)
+    broker.send_batches(server, 200)
+    broker.counting(lambda: broker.send_batches(server, 2_000))
+    return 2_000
+
+
+def deliveries(broker: CountedBroker) -> int:
+    server = broker.new_server(CONSUMERS)
+    streams = [broker.open_stream(broker.token(f"m{number}")) for number in range(CONSUMERS)]
+    time.sleep(3)
+    broker.send(server, 1)
+    time.sleep(1)
+    broker.counting(lambda: broker.send(server, 10))
+    for stream in streams:
+        stream.close()
+    return 10 * CONSUMERS
+
+
+def pages(broker: CountedBroker) -> int:
+    for server in [broker.new_server(1) for _ in range(SERVERS)]:
+        broker.send(server, PER_SERVER)
+    token = broker.token("m0")
+
+    def read() -> None:
+        for _ in range(4):
+            broker.ask("GET", f"/v1/notifications?limit={PAGE}", None, token)
+
+    read()
+    broker.counting(read)
+    return 4 * PAGE
+
+
+def marks(broker: CountedBroker) -> int:
+    server = broker.new_server(10)
+    broker.send_batches(server, 1_000)
+    token, ids, cursor = broker.token("m0"), [], ""
+    while found := (page := broker.ask("GET", f"/v1/notifications?limit={PAGE}{cursor}", None, token))["notifications"]:
+        ids += [one["messageServerId"] for one in found]
+        cursor = "&after=" + page["cursor"]
+
+    def mark(count: int) -> None:
+        for _ in range(count):
+            items = [{"messageServerId": one, "type": 100} for one in ids[:MARKS]]
+            del ids[:MARKS]
+            broker.ask("POST", "/v1/notifications/read", {"items": items}, token)
+
+    mark(1)
+    broker.counting(lambda: mark(8))
+    return 8 * MARKS
+
+
+def streams(broker: CountedBroker) -> int:
+    broker.new_server(100)
+    tokens = [broker.token(f"m{number}") for number in range(100)]
+    broker.open_stream(tokens[0]).close()
+    opened: list[socket.socket] = []
+    broker.counting(lambda: opened.extend(broker.open_stream(token) for token in tokens))
+    return len(opened)
+
+
+OPERATIONS = {
+    "sends": sends,
+    "batches": batches,
+    "deliveries": deliveries,
+    "pages": pages,
+    "marks": marks,
+    "streams": streams,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="scripts/count-instructions", description=__doc__)
+    parser.add_argument("--belfry", type=Path, required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--output", type=Path, default=Path(".build/instructions"), help="where the profiles go")
+    parser.add_argument("operations", nargs="*", choices=[[], *OPERATIONS], metavar="|".join(OPERATIONS))
+    given = parser.parse_args()
+    given.output.mkdir(parents=True, exist_ok=True)
+    for name in given.operations or OPERATIONS:
+        for old in given.output.glob(name + "*"):
+            old.unlink()
+        folder = Path(tempfile.mkdtemp(prefix="belfry-count-"))
+        broker = CountedBroker(given.belfry, folder, (given.output / name).resolve())
+        try:
+            count = OPERATIONS[name](broker)
+        finally:
+            broker.stop()
+            shutil.rmtree(folder, ignore_errors=True)
+        print(f"{name:12} {broker.counted() / count:12,.0f} instructions each, of {count:,}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
