@@ -199,8 +199,8 @@ package final class Hub {
 
   func count(_ change: (inout HubStatistics) -> Void) { change(&statistics) }
 
-  /// What ends a consumer's event, rendered where the last one was: it is copied out at once, and a
-  /// delivery allocates nothing.
+  /// What ends a consumer's event, rendered where the last one was: it is copied out at once, so there is no
+  /// need for each delivery to find room for its own.
   func idLines(_ cursor: FeedCursor) -> [UInt8] {
     idText.removeAll(keepingCapacity: true)
     EventText.id(cursor, to: &idText)

@@ -25,9 +25,4 @@ package struct RecentValues<Key: Hashable, Value> {
     }
     younger[key] = value
   }
-
-  package mutating func forget(_ key: Key) {
-    younger[key] = nil
-    older[key] = nil
-  }
 }

@@ -38,20 +38,21 @@ package struct RedisCommand: Sendable, Hashable {
 
   /// Adds one argument. Any bytes will do: the length goes first, so nothing is escaped.
   package mutating func append(bytes: some Collection<UInt8>) {
-    argumentCount += 1
-    encodedArguments.append(UInt8(ascii: "$"))
-    encodedArguments.append(decimal: Int64(bytes.count))
-    encodedArguments.appendLineEnd()
+    beginArgument(byteCount: bytes.count)
     encodedArguments.append(contentsOf: bytes)
     encodedArguments.appendLineEnd()
   }
 
   private mutating func append(decimal number: Int64) {
+    beginArgument(byteCount: number.decimalCount)
+    encodedArguments.append(decimal: number)
+    encodedArguments.appendLineEnd()
+  }
+
+  private mutating func beginArgument(byteCount: Int) {
     argumentCount += 1
     encodedArguments.append(UInt8(ascii: "$"))
-    encodedArguments.append(decimal: Int64(number.decimalCount))
-    encodedArguments.appendLineEnd()
-    encodedArguments.append(decimal: number)
+    encodedArguments.append(decimal: Int64(byteCount))
     encodedArguments.appendLineEnd()
   }
 }

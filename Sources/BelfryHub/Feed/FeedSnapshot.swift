@@ -48,8 +48,11 @@ struct FeedSnapshot: Sendable {
     var relevant: [SpaceID] = []
     for (entry, end) in zip(index, try await store.ends(of: spaces)) {
       lastIDs[entry.space.partition] = end.allotted
-      let position = cursor.map { max($0.position(in: entry.space), read.watermark) }
-      if let cursor, let position, end.appended <= position, entry.addedAt <= cursor.indexed { continue }
+      if let cursor, entry.addedAt <= cursor.indexed,
+        end.appended <= max(cursor.position(in: entry.space), read.watermark)
+      {
+        continue
+      }
       lastEntries[entry.space] = end.appended
       relevant.append(entry.space)
     }

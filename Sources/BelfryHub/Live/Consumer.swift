@@ -209,14 +209,14 @@ package final class Consumer: FeedFollower {
 
   /// What an item's event still needs for one consumer.
   private enum Ending {
-    case none
+    case complete
     case emptyLine
     case cursor
   }
 
   private func text(of ending: Ending) -> [UInt8] {
     switch ending {
-    case .none: []
+    case .complete: []
     case .emptyLine: Self.eventEnd
     case .cursor: hub.idLines(cursor)
     }
@@ -236,9 +236,9 @@ package final class Consumer: FeedFollower {
       hub.count { $0.deliveries += 1 }
       return .emptyLine
     case .amended:
-      return following.shows(item) ? Ending.none : nil
-    case .read(let echo): return isOwn(echo.device) ? nil : Ending.none
-    case .device(let echo): return isOwn(echo.device) ? nil : Ending.none
+      return following.shows(item) ? .complete : nil
+    case .read(let echo): return isOwn(echo.device) ? nil : .complete
+    case .device(let echo): return isOwn(echo.device) ? nil : .complete
     }
   }
 

@@ -47,7 +47,7 @@ package struct FeedCursor: Sendable, Hashable {
   }
 
   package func position(in partition: Partition) -> MessageID {
-    positions.last { $0.isIn(partition) } ?? base
+    positions.last { $0.partitionNumber == partition.number } ?? base
   }
 
   /// The entry has been served, or need not be. Entries of one partition are served in the order of
@@ -60,7 +60,7 @@ package struct FeedCursor: Sendable, Hashable {
   /// Served up to here in the id's partition, unless further already.
   private mutating func reach(_ id: MessageID) {
     guard id > base else { return }
-    if let last = positions.lastIndex(where: { $0.isInPartition(of: id) }) {
+    if let last = positions.lastIndex(where: { $0.partitionNumber == id.partitionNumber }) {
       guard id > positions[last] else { return }
       positions.remove(at: last)
     }
@@ -173,11 +173,4 @@ extension FeedCursor {
     guard word.first != "+", word.first != "-" else { return nil }
     return Int64(word, radix: 36).flatMap { MessageID($0) }
   }
-}
-
-extension MessageID {
-  fileprivate func isIn(_ partition: Partition) -> Bool { partitionBits == partition.number }
-  fileprivate func isInPartition(of other: MessageID) -> Bool { partitionBits == other.partitionBits }
-
-  private var partitionBits: Int { Int(raw >> Self.sequenceBits) & (Partition.count - 1) }
 }

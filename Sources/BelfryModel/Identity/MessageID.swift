@@ -54,8 +54,9 @@ public struct MessageID: Hashable, Sendable, Comparable, CustomStringConvertible
 
   public var unixMilliseconds: Int64 { (raw >> Self.lowBits) + Self.epochMilliseconds }
   public var partition: Partition {
-    Partition.all[Int(raw >> Self.sequenceBits) & (Partition.count - 1)]
+    Partition.all[partitionNumber]
   }
+  var partitionNumber: Int { Int(raw >> Self.sequenceBits) & (Partition.count - 1) }
   public var sequence: Int64 { raw & (1 << Self.sequenceBits - 1) }
 
   /// The id just before this one, as an exclusive lower bound; of zero zero.

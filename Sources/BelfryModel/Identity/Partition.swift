@@ -13,8 +13,7 @@ public struct Partition: Hashable, Sendable, Comparable {
     self.number = number
   }
 
-  /// - Parameter number: below ``count``.
-  init(unchecked number: Int) { self.number = number }
+  private init(unchecked number: Int) { self.number = number }
 
   /// FNV-1a (64 bits) of the key's UTF-8 bytes, modulo 1,024: three lines in any language, so a consumer
   /// process that tails Redis directly can find a space's log.

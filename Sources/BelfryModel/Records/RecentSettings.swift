@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// Every send decides on them, and they hardly ever change: decoding them was a tenth of a send. Keyed by the
 /// text, so what is found here is what decoding would give, whoever changed the record meanwhile.
-package enum RecentSettings {
+enum RecentSettings {
   /// At most some kilobytes each; more spaces than are usually written to at once.
   static let countMax = 2_048
 

@@ -42,24 +42,26 @@ extension Records {
   }
 
   private func memberRecord(_ address: RecordAddress) throws(Refusal) -> MemberRecord? {
-    guard let text = text(address) else { return nil }
-    guard let record = MemberRecord(text: text) else { throw unreadable(address) }
-    return record
+    try decoded(address) { MemberRecord(text: $0) }
   }
 
   /// A record that every send reads.
   func settingsJSON<Value: Decodable & Sendable>(
     _ type: Value.Type, _ address: RecordAddress
   ) throws(Refusal) -> Value? {
-    guard let text = text(address) else { return nil }
-    guard let value = RecentSettings.value(type, text) else { throw unreadable(address) }
-    return value
+    try decoded(address) { RecentSettings.value(type, $0) }
   }
 
   package func json<Value: Decodable>(_ type: Value.Type, _ address: RecordAddress) throws(Refusal) -> Value?
   {
+    try decoded(address) { RecordJSON.value(type, $0) }
+  }
+
+  private func decoded<Value>(
+    _ address: RecordAddress, _ decode: (String) -> Value?
+  ) throws(Refusal) -> Value? {
     guard let text = text(address) else { return nil }
-    guard let value = RecordJSON.value(type, text) else { throw unreadable(address) }
+    guard let value = decode(text) else { throw unreadable(address) }
     return value
   }
 

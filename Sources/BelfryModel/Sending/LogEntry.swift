@@ -31,6 +31,7 @@ package struct LogEntry: Sendable, Hashable {
     bytes.append(contentsOf: contentJSON.utf8.dropFirst())
   }
 
+  /// The same as a text of its own.
   package var notificationJSON: String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(contentJSON.utf8.count + 96)

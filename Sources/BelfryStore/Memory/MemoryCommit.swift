@@ -17,13 +17,8 @@ struct MemorySend {
 extension MemoryStore {
   package func commit(_ transaction: Transaction) throws(StoreError) -> CommitOutcome {
     let space = transaction.space
-    let place = "commit \(space)"
-    var contents: [String] = []
-    for announcement in transaction.announcements {
-      contents.append(announcement.content.json)
-    }
-    var amended: [LogEntry] = []
-    for amendment in transaction.amendments { amended.append(try entry(amendment, at: place)) }
+    let contents = transaction.announcements.map(\.content.json)
+    let amended = transaction.amendments.map { LogEntry($0) }
 
     for (address, expected) in transaction.preconditions where text(address) != expected {
       return .conflict
@@ -110,12 +105,5 @@ extension MemoryStore {
     let members = count(TableAddress(space, .roster))
     audience.rule = members <= limits.subscriptionThreshold ? .all : .subscribed
     return audience
-  }
-
-  private func entry(_ amendment: Amendment, at place: String) throws(StoreError) -> LogEntry {
-    LogEntry(
-      id: amendment.notification.messageServerId, audience: amendment.audience,
-      contentJSON: amendment.notification.content.json,
-      updateTime: amendment.notification.updateTime)
   }
 }

@@ -131,21 +131,9 @@ extension MemoryStore {
   /// The entry as it is now, with what became of it since it was appended.
   private func amended(_ entry: LogEntry, in space: SpaceID) throws(StoreError) -> LogEntry {
     guard let text = text(.amendment(entry.id, in: space)) else { return entry }
-    guard let amendment = RecordJSON.value(AmendmentRecord.self, text),
-      let content = RecordJSON.value(NotificationContent.self, entry.contentJSON)
-    else { throw StoreError(.corrupt, "entry \(entry.id) or its amendment", at: "entries \(space)") }
     var entry = entry
-    entry.contentJSON = amendment.applied(to: content).json
-    entry.updateTime = amendment.updateTime
+    try entry.apply(text, at: "entries \(space)")
     return entry
-  }
-
-  func json(_ value: some Encodable, at place: String) throws(StoreError) -> String {
-    do {
-      return try RecordJSON.text(value)
-    } catch {
-      throw StoreError(.corrupt, error.detail, at: place)
-    }
   }
 
   package func spaces(in partition: Partition) -> [SpaceID] {

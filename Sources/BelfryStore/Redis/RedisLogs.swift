@@ -31,26 +31,19 @@ extension RedisStore {
 
   /// One command for all of a partition's.
   package func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd] {
-    let order = spaces.indices.sorted { spaces[$0].partition < spaces[$1].partition }
-    var commands: [RedisCommand] = []
-    var partition: Partition?
-    for index in order {
-      let space = spaces[index]
-      if space.partition != partition {
-        partition = space.partition
-        commands.append(RedisCommand("HMGET", RedisLayout.clock(space.partition), RedisLayout.lastField))
-      }
-      commands[commands.count - 1].append(space.key)
+    let groups = Array(Dictionary(grouping: spaces.indices) { spaces[$0].partition })
+    let commands = groups.map { partition, indices in
+      var command = RedisCommand("HMGET", RedisLayout.clock(partition), RedisLayout.lastField)
+      for index in indices { command.append(spaces[index].key) }
+      return command
     }
     let replies = try await pipeline(commands, at: "ends of logs")
     return try reading(at: "ends of logs") { () throws(RedisError) in
       var ends = [LogEnd](repeating: LogEnd(allotted: .zero, appended: .zero), count: spaces.count)
-      var rest = order[...]
-      for reply in replies {
-        let ids = try reply.array()
-        let allotted = try ids.first?.ifPresent?.messageID() ?? .zero
-        for id in ids.dropFirst() {
-          guard let index = rest.popFirst() else { break }
+      for ((_, indices), reply) in zip(groups, replies) {
+        let ids = try reply.array(count: indices.count + 1)
+        let allotted = try ids[0].ifPresent?.messageID() ?? .zero
+        for (index, id) in zip(indices, ids.dropFirst()) {
           ends[index] = LogEnd(allotted: allotted, appended: try id.ifPresent?.messageID() ?? .zero)
         }
       }
@@ -117,16 +110,6 @@ extension RedisStore {
       }
     }
     return answers
-  }
-}
-
-extension LogEntry {
-  fileprivate mutating func apply(_ text: String, at place: String) throws(StoreError) {
-    guard let amendment = RecordJSON.value(AmendmentRecord.self, text),
-      let content = RecordJSON.value(NotificationContent.self, contentJSON)
-    else { throw StoreError(.corrupt, "entry \(id) or its amendment", at: place) }
-    contentJSON = amendment.applied(to: content).json
-    updateTime = amendment.updateTime
   }
 }
 

@@ -15,7 +15,7 @@ extension RedisCommand {
     append(limits.subscriptionThreshold)
     append(transaction.dedupe.map { $0.name(in: transaction.space) } ?? "")
     if isSend {
-      try append(transaction.announcements[0], at: place)
+      append(transaction.announcements[0])
       append(groups: transaction.preconditions)
       return
     }
@@ -32,14 +32,14 @@ extension RedisCommand {
     append(transaction.removedTables.count)
     for table in transaction.removedTables { append(table.name) }
     append(3 * transaction.announcements.count)
-    for announcement in transaction.announcements { try append(announcement, at: place) }
+    for announcement in transaction.announcements { append(announcement) }
     append(transaction.amendments.count)
     for amendment in transaction.amendments {
-      append(LiveText.amended(try LogEntry(amendment, at: place)))
+      append(LiveText.amended(LogEntry(amendment)))
     }
   }
 
-  private mutating func append(_ announcement: Announcement, at place: String) throws(StoreError) {
+  private mutating func append(_ announcement: Announcement) {
     append(announcement.content.setting.persistEnable ? "1" : "0")
     append(announcement.audience.text)
     append(announcement.content.json)
@@ -90,16 +90,7 @@ extension Dedupe {
   }
 }
 
-extension LogEntry {
-  fileprivate init(_ amendment: Amendment, at place: String) throws(StoreError) {
-    self.init(
-      id: amendment.notification.messageServerId, audience: amendment.audience,
-      contentJSON: amendment.notification.content.json,
-      updateTime: amendment.notification.updateTime)
-  }
-}
-
-func json(_ value: some Encodable, at place: String) throws(StoreError) -> String {
+private func json(_ value: some Encodable, at place: String) throws(StoreError) -> String {
   do {
     return try RecordJSON.text(value)
   } catch {

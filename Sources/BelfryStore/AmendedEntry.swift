@@ -1,0 +1,21 @@
+import BelfryModel
+
+// An entry as an amendment makes it, the same in either store.
+extension LogEntry {
+  /// The entry as it is once the amendment is committed.
+  init(_ amendment: Amendment) {
+    self.init(
+      id: amendment.notification.messageServerId, audience: amendment.audience,
+      contentJSON: amendment.notification.content.json, updateTime: amendment.notification.updateTime)
+  }
+
+  /// Puts in what became of the entry since it was appended.
+  /// - Parameter text: the record in ``RecordTable/amendments``.
+  mutating func apply(_ text: String, at place: String) throws(StoreError) {
+    guard let amendment = RecordJSON.value(AmendmentRecord.self, text),
+      let content = RecordJSON.value(NotificationContent.self, contentJSON)
+    else { throw StoreError(.corrupt, "entry \(id) or its amendment", at: place) }
+    contentJSON = amendment.applied(to: content).json
+    updateTime = amendment.updateTime
+  }
+}
