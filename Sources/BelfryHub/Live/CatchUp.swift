@@ -6,7 +6,8 @@ extension Consumer {
   /// Ids of read notifications that a returning client is told in one event.
   private static let readIDsPerEvent = 500
 
-  /// Ends when the consumer is live or gone. While the store is away it waits; the stream stays open.
+  /// Ends when the consumer is live or gone. While the store is away it waits; the stream stays open. It has a
+  /// place in the hub's turnstile, which it leaves whenever it waits for anything but the store's answers.
   func catchUp() async {
     var failures = 0
     while state == .catchingUp, !Task.isCancelled {
@@ -15,7 +16,7 @@ extension Consumer {
         failures = 0
       } catch {
         failures += 1
-        await hub.pause(afterFailures: failures)
+        await hub.turnstile.stepOut { await hub.pause(afterFailures: failures) }
       }
     }
   }
@@ -28,15 +29,14 @@ extension Consumer {
     let arrival = hub.arrivals
     let generation = session.generation
     let mayGoOn = { [self] in state == .catchingUp && session.generation == generation }
-    let snapshot = try await hub.turnstile.pass { () async throws(StoreError) in try await session.snapshot()
-    }
+    let snapshot = try await session.snapshot()
     guard mayGoOn() else { return false }
     cursor.takeIntoAccount(snapshot)
     let floor = hub.limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
     let scan = FeedScan(snapshot, at: cursor, retentionFloor: floor, in: hub.store)
     hub.count { $0.scans += 1 }
     if isResuming { welcomeBack(snapshot.view, floor) }
-    while let found = try await hub.turnstile.pass({ () async throws(StoreError) in try await scan.next() }) {
+    while let found = try await scan.next() {
       guard await serve(found, of: scan, floor, while: mayGoOn) else { return false }
     }
     guard mayGoOn() else { return false }

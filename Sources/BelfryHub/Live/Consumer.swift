@@ -82,10 +82,18 @@ package final class Consumer: FeedFollower {
     ready.removeAll()
     guard !isCatchUpRunning else { return }
     isCatchUpRunning = true
-    hub.scope.start { [self] in
-      // It may lose track again in the very moment in which it becomes live.
-      while state == .catchingUp, !Task.isCancelled { await catchUp() }
-      isCatchUpRunning = false
+    // Held, since the hub may be gone when the catch-up ends.
+    let turnstile = hub.turnstile
+    turnstile.enter { [self] in
+      isCatchUpRunning =
+        state == .catchingUp
+        && hub.scope.start { [self] in
+          // It may lose track again in the very moment in which it becomes live.
+          while state == .catchingUp, !Task.isCancelled { await catchUp() }
+          isCatchUpRunning = false
+          turnstile.leave()
+        }
+      return isCatchUpRunning
     }
   }
 
@@ -118,13 +126,20 @@ package final class Consumer: FeedFollower {
     onReady()
   }
 
-  /// Returns when everything queued is with the socket, or when the consumer is closed.
+  /// Returns when everything queued is with the socket, or when the consumer is closed. That may take as long as
+  /// the client likes, so others catch up meanwhile.
   func waitUntilDrained() async {
-    await withCheckedContinuation { continuation in
-      guard pendingOffset < pending.count, state == .catchingUp else { return continuation.resume() }
-      drained = continuation
+    guard mustDrain else { return }
+    await hub.turnstile.stepOut {
+      await withCheckedContinuation { continuation in
+        // Again, in here: nobody would resume it any more.
+        guard mustDrain else { return continuation.resume() }
+        drained = continuation
+      }
     }
   }
+
+  private var mustDrain: Bool { pendingOffset < pending.count && state == .catchingUp }
 
   private func resumeDrained() {
     drained?.resume()

@@ -1,43 +1,85 @@
 internal import BelfryStore
 
 /// Lets a bounded number through at a time; the others wait in the order in which they came.
+///
+/// Who waits is a closure and not a task: a consumer that has yet to begin its catch-up costs a few words here,
+/// where a task, suspended deep inside of it, keeps twelve kilobytes. With ten thousand that come back at once
+/// that was most of the broker's memory, and the allocator did not give it back.
 final class Turnstile {
+  /// - Returns: whether the place is taken, and will be left. Who is not interested any more passes it on.
+  typealias Entry = () -> Bool
+
   private var free: Int
-  private var waiting: [CheckedContinuation<Void, Never>] = []
-  private var head = 0
+  private var coming = Line()
+  private var returning = Line()
+  private var isReturningNext = true
 
   init(places: Int) {
     free = places
   }
 
   func pass<Value>(_ work: () async throws(StoreError) -> Value) async throws(StoreError) -> Value {
-    await enter()
+    await withCheckedContinuation { continuation in enter { continuation.take() } }
     defer { leave() }
     return try await work()
   }
 
-  private func enter() async {
+  /// Calls `entry` when it is its turn, perhaps at once. Who takes the place calls ``leave()`` in the end.
+  func enter(_ entry: @escaping Entry) {
+    // Looked at in here, after whatever led here: between an outer look and this one a place may become free.
+    guard free > 0 else { return coming.append(entry) }
+    if entry() { free -= 1 }
+  }
+
+  func leave() {
+    while let entry = next() {
+      if entry() { return }
+    }
+    free += 1
+  }
+
+  /// For a wait that needs no place and may be long, by somebody who has one: others get it meanwhile.
+  func stepOut(_ wait: () async -> Void) async {
+    leave()
+    await wait()
     await withCheckedContinuation { continuation in
-      // Looked at in here: between an outer look and this closure a place may have become free.
-      guard free == 0 else {
-        free -= 1
-        return continuation.resume()
-      }
-      waiting.append(continuation)
+      guard free > 0 else { return returning.append { continuation.take() } }
+      free -= 1
+      continuation.resume()
     }
   }
 
-  private func leave() {
-    guard head < waiting.count else {
-      free += 1
-      return
-    }
-    let next = waiting[head]
+  /// By turns: those who return hold more memory than those who come, who would wait for ever if they always
+  /// went first.
+  private func next() -> Entry? {
+    isReturningNext.toggle()
+    return isReturningNext
+      ? returning.removeFirst() ?? coming.removeFirst() : coming.removeFirst() ?? returning.removeFirst()
+  }
+}
+
+extension CheckedContinuation<Void, Never> {
+  fileprivate func take() -> Bool {
+    resume()
+    return true
+  }
+}
+
+private struct Line {
+  private var entries: [Turnstile.Entry] = []
+  private var head = 0
+
+  mutating func append(_ entry: @escaping Turnstile.Entry) { entries.append(entry) }
+
+  mutating func removeFirst() -> Turnstile.Entry? {
+    guard head < entries.count else { return nil }
+    let first = entries[head]
     head += 1
-    if head == waiting.count {
-      waiting.removeAll(keepingCapacity: true)
+    // Moving the rest once per half keeps each one's share of the work constant, and forgets who has gone.
+    if head * 2 >= entries.count {
+      entries.removeFirst(head)
       head = 0
     }
-    next.resume()
+    return first
   }
 }
