@@ -59,7 +59,7 @@ extension Consumer {
       view.read = read
       cursor.pass(one, of: scan)
       if view.visibility(of: one.entry, in: one.space, retentionFloor: floor).isVisible {
-        text += EventText.notification(one.entry)
+        EventText.notification(one.entry, to: &text)
         EventText.id(cursor, to: &text)
         hub.count { $0.deliveries += 1 }
       }

@@ -5,7 +5,16 @@ import BelfryStore
 enum EventText {
   /// Everything of a notification's event but its id: the same bytes for every consumer.
   static func notification(_ entry: LogEntry) -> [UInt8] {
-    Array("event: notification\ndata: \(entry.notificationJSON)\n".utf8)
+    var text: [UInt8] = []
+    text.reserveCapacity(entry.content.count + 128)
+    notification(entry, to: &text)
+    return text
+  }
+
+  static func notification(_ entry: LogEntry, to text: inout [UInt8]) {
+    text += notificationStart
+    entry.appendNotification(to: &text)
+    text.append(UInt8(ascii: "\n"))
   }
 
   /// The end of an event that has a cursor.
@@ -15,6 +24,7 @@ enum EventText {
     text += eventEnd
   }
 
+  private static let notificationStart = Array("event: notification\ndata: ".utf8)
   private static let idStart = Array("id: ".utf8)
   private static let eventEnd = Array("\n\n".utf8)
 

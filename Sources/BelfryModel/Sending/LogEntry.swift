@@ -4,16 +4,26 @@ internal import BelfryBytes
 package struct LogEntry: Sendable, Hashable {
   package var id: MessageID
   package var audience: Audience
-  /// The notification's content as JSON text, an object; with what became of it since.
-  package var contentJSON: String
+  /// The notification's content as JSON text, an object, in UTF-8; with what became of it since. Where it was
+  /// read, it is a part of what came from Redis: on its way to a consumer it is copied and never looked into.
+  package var content: ArraySlice<UInt8>
   /// Milliseconds since 1970; nil if never updated.
   package var updateTime: Int64?
 
-  package init(id: MessageID, audience: Audience, contentJSON: String, updateTime: Int64? = nil) {
+  package init(id: MessageID, audience: Audience, content: ArraySlice<UInt8>, updateTime: Int64? = nil) {
     self.id = id
     self.audience = audience
-    self.contentJSON = contentJSON
+    self.content = content
     self.updateTime = updateTime
+  }
+
+  package init(id: MessageID, audience: Audience, contentJSON: String, updateTime: Int64? = nil) {
+    self.init(id: id, audience: audience, content: ArraySlice(contentJSON.utf8), updateTime: updateTime)
+  }
+
+  package var contentJSON: String {
+    get { String(decoding: content, as: UTF8.self) }
+    set { content = ArraySlice(newValue.utf8) }
   }
 
   /// The notification as consumers receive it. The content was rendered once, when it was sent; what is
@@ -28,13 +38,13 @@ package struct LogEntry: Sendable, Hashable {
       bytes.append(decimal: updateTime)
     }
     bytes.append(UInt8(ascii: ","))
-    bytes.append(contentsOf: contentJSON.utf8.dropFirst())
+    bytes.append(contentsOf: content.dropFirst())
   }
 
   /// The same as a text of its own.
   package var notificationJSON: String {
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(contentJSON.utf8.count + 96)
+    bytes.reserveCapacity(content.count + 96)
     appendNotification(to: &bytes)
     return String(decoding: bytes, as: UTF8.self)
   }

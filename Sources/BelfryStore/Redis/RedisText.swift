@@ -15,8 +15,8 @@ extension LogEntry {
     id: MessageID, audience: ArraySlice<UInt8>, content: ArraySlice<UInt8>, updateTime: Int64? = nil
   ) {
     guard content.count >= 2, content.first == UInt8(ascii: "{"), content.last == UInt8(ascii: "}"),
-      let audience = Audience(bytes: audience), let text = String(validating: content, as: UTF8.self)
+      let audience = Audience(bytes: audience), (try? UTF8Span(validating: content.span)) != nil
     else { return nil }
-    self.init(id: id, audience: audience, contentJSON: text, updateTime: updateTime)
+    self.init(id: id, audience: audience, content: content, updateTime: updateTime)
   }
 }
