@@ -1,30 +1,47 @@
 // Numbers as the bytes of their decimal digits, without a `String` in between: every command to Redis, every
 // reply and every line to a consumer holds some.
 
-extension [UInt8] {
-  package mutating func append(decimal number: Int64) {
-    if number < 0 { append(UInt8(ascii: "-")) }
-    append(digitsOf: number.magnitude)
+/// A short text of numbers, made from its last byte on, as digits come, and then copied at once to where it goes.
+/// Of two numbers and some marks at most.
+package struct DecimalText {
+  private var bytes = InlineArray<48, UInt8>(repeating: 0)
+  private var start = 48
+
+  package init() {}
+
+  package var count: Int { bytes.count - start }
+
+  package mutating func prepend(_ mark: Unicode.Scalar) {
+    start -= 1
+    bytes[start] = UInt8(ascii: mark)
   }
 
-  private mutating func append(digitsOf number: UInt64) {
-    if number >= 10 { append(digitsOf: number / 10) }
-    append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
+  package mutating func prepend(_ number: Int64) {
+    var rest = number.magnitude
+    repeat {
+      start -= 1
+      bytes[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+      rest /= 10
+    } while rest > 0
+    if number < 0 { prepend("-") }
+  }
+
+  package func append(to bytes: inout [UInt8]) {
+    bytes.append(addingCapacity: count) { text in
+      for index in start..<self.bytes.count { text.append(self.bytes[index]) }
+    }
+  }
+}
+
+extension [UInt8] {
+  package mutating func append(decimal number: Int64) {
+    var text = DecimalText()
+    text.prepend(number)
+    text.append(to: &self)
   }
 }
 
 extension Int64 {
-  /// How many bytes its decimal form has.
-  package var decimalCount: Int {
-    var count = self < 0 ? 2 : 1
-    var rest = magnitude / 10
-    while rest > 0 {
-      count += 1
-      rest /= 10
-    }
-    return count
-  }
-
   /// Nil unless all bytes are digits, at least one, and their number is not too large. The initializer of
   /// `Int64` would take a sign as well.
   package init?(digits: ArraySlice<UInt8>) {

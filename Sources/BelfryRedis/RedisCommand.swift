@@ -1,4 +1,4 @@
-import BelfryBytes
+package import BelfryBytes
 
 /// A command as Redis reads it: a name and byte arguments, encoded once, when it is built. Writing it out
 /// is then a copy.
@@ -19,7 +19,7 @@ package struct RedisCommand: Sendable, Hashable {
   }
 
   /// Room for most commands without growing.
-  private static let usualBytes = 256
+  private static let usualBytes = 160
 
   package mutating func append(_ argument: some RedisArgument) {
     argument.append(to: &self)
@@ -27,8 +27,29 @@ package struct RedisCommand: Sendable, Hashable {
 
   // What most arguments are; called from other modules, the generic ones cannot be specialized.
   package mutating func append(_ text: String) { append(bytes: text.utf8) }
-  package mutating func append(_ number: Int) { append(decimal: Int64(number)) }
-  package mutating func append(_ number: Int64) { append(decimal: number) }
+  package mutating func append(_ number: Int) { append(Int64(number)) }
+  package mutating func append(_ number: Int64) {
+    var text = DecimalText()
+    text.prepend(number)
+    append(text)
+  }
+
+  package mutating func append(_ text: DecimalText) {
+    beginArgument(byteCount: text.count)
+    text.append(to: &encodedArguments)
+    encodedArguments.appendLineEnd()
+  }
+
+  /// One argument of four parts: keys are made so.
+  package mutating func append(joining first: String, _ second: String, _ third: String, _ fourth: String) {
+    beginArgument(
+      byteCount: first.utf8.count + second.utf8.count + third.utf8.count + fourth.utf8.count)
+    encodedArguments.append(contentsOf: first.utf8)
+    encodedArguments.append(contentsOf: second.utf8)
+    encodedArguments.append(contentsOf: third.utf8)
+    encodedArguments.append(contentsOf: fourth.utf8)
+    encodedArguments.appendLineEnd()
+  }
 
   package mutating func append(contentsOf arguments: some Sequence<some RedisArgument>) {
     for argument in arguments {
@@ -43,30 +64,20 @@ package struct RedisCommand: Sendable, Hashable {
     encodedArguments.appendLineEnd()
   }
 
-  private mutating func append(decimal number: Int64) {
-    beginArgument(byteCount: number.decimalCount)
-    encodedArguments.append(decimal: number)
-    encodedArguments.appendLineEnd()
-  }
-
   private mutating func beginArgument(byteCount: Int) {
     argumentCount += 1
-    encodedArguments.append(UInt8(ascii: "$"))
-    encodedArguments.append(decimal: Int64(byteCount))
-    encodedArguments.appendLineEnd()
+    DecimalText(lengthOf: byteCount, "$").append(to: &encodedArguments)
   }
 }
 
 extension RedisCommand {
   /// The size on the wire.
   var byteCount: Int {
-    encodedArguments.count + Int64(argumentCount).decimalCount + 3
+    encodedArguments.count + DecimalText(lengthOf: argumentCount, "*").count
   }
 
   func encode(into buffer: inout [UInt8]) {
-    buffer.append(UInt8(ascii: "*"))
-    buffer.append(decimal: Int64(argumentCount))
-    buffer.appendLineEnd()
+    DecimalText(lengthOf: argumentCount, "*").append(to: &buffer)
     buffer.append(contentsOf: encodedArguments)
   }
 }
@@ -95,6 +106,17 @@ extension Int64: RedisArgument {
 /// The cursor of a scan.
 extension UInt64: RedisArgument {
   package func append(to command: inout RedisCommand) { command.append(bytes: String(self).utf8) }
+}
+
+extension DecimalText {
+  /// The line before an argument, and before a command: how long it is.
+  fileprivate init(lengthOf count: Int, _ mark: Unicode.Scalar) {
+    self.init()
+    prepend("\n")
+    prepend("\r")
+    prepend(Int64(count))
+    prepend(mark)
+  }
 }
 
 extension [UInt8] {

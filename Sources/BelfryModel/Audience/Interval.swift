@@ -22,7 +22,9 @@ package struct Intervals: Sendable, Hashable {
 
   package private(set) var all: [Interval]
 
-  package init(_ all: [Interval] = []) { self.all = Array(all.suffix(Self.limit)) }
+  package init(_ all: [Interval] = []) {
+    self.all = all.count <= Self.limit ? all : Array(all.suffix(Self.limit))
+  }
 
   package static func since(_ after: MessageID) -> Intervals { Intervals([Interval(after: after)]) }
 

@@ -36,8 +36,11 @@ public struct DeviceID: Hashable, Sendable, CustomStringConvertible {
 /// The characters that names on the wire are made of.
 enum Name {
   static func isValid(_ text: String, lengthLimitBytes: Int) -> Bool {
-    let bytes = text.utf8
-    return !bytes.isEmpty && bytes.count <= lengthLimitBytes && bytes.allSatisfy(isNameByte)
+    isValid(text.utf8, lengthLimitBytes: lengthLimitBytes)
+  }
+
+  static func isValid(_ bytes: some Collection<UInt8>, lengthLimitBytes: Int) -> Bool {
+    !bytes.isEmpty && bytes.count <= lengthLimitBytes && bytes.allSatisfy(isNameByte)
   }
 
   private static func isNameByte(_ byte: UInt8) -> Bool {

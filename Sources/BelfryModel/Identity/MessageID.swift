@@ -1,4 +1,4 @@
-internal import BelfryBytes
+package import BelfryBytes
 
 /// `messageServerId`: when a notification was appended, in which partition, and in what order.
 ///
@@ -78,6 +78,15 @@ extension MessageID {
     case .endOfThisCommit: Self.endOfThisCommitMark
     default: "\(unixMilliseconds)-\(raw & (1 << Self.lowBits - 1))"
     }
+  }
+
+  /// The same of an id that has been allotted, as bytes: every log that is read is asked from one id to another.
+  package var streamText: DecimalText {
+    var text = DecimalText()
+    text.prepend(raw & (1 << Self.lowBits - 1))
+    text.prepend("-")
+    text.prepend(unixMilliseconds)
+    return text
   }
 
   /// The same from text.

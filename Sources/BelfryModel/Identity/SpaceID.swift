@@ -22,8 +22,12 @@ public struct SpaceID: Hashable, Sendable, CustomStringConvertible {
   }
 
   private init(unchecked kind: SpaceKind, name: String) {
+    self.init(kind, key: kind.rawValue + ":" + name)
+  }
+
+  private init(_ kind: SpaceKind, key: String) {
     self.kind = kind
-    key = kind.rawValue + ":" + name
+    self.key = key
     partition = Partition(holding: key)
   }
 
@@ -36,16 +40,18 @@ public struct SpaceID: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Reads a `key`; nil when the kind is unknown or the name is not one.
-  public init?(key: some StringProtocol) { self.init(key: String(key)) }
+  public init?(key: some StringProtocol) { self.init(keyBytes: ArraySlice(key.utf8)) }
 
-  /// The same of a whole string, as every field of an account's index is.
-  public init?(key: String) {
-    let bytes = key.utf8
+  /// The same of bytes, as every field of an account's index is.
+  package init?(keyBytes bytes: ArraySlice<UInt8>) {
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
-      let kind = SpaceKind(rawValue: String(key[..<colon]))
+      let kind = Self.kinds.first(where: { $0.word == bytes[..<colon] })?.kind,
+      Name.isValid(bytes[(colon + 1)...], lengthLimitBytes: AccountID.lengthLimitBytes)
     else { return nil }
-    self.init(kind: kind, name: String(key[bytes.index(after: colon)...]))
+    self.init(kind, key: String(decoding: bytes, as: UTF8.self))
   }
+
+  private static let kinds = SpaceKind.allCases.map { (word: ArraySlice($0.rawValue.utf8), kind: $0) }
 
   public var name: String { String(key.dropFirst(kind.rawValue.count + 1)) }
   public var description: String { key }

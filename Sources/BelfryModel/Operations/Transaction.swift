@@ -94,7 +94,7 @@ package struct Dedupe: Sendable, Hashable {
 
 /// A change to accounts' indexes of spaces, which live in the accounts' own partitions.
 package struct IndexChange: Sendable, Hashable, Codable {
-  package enum Kind: String, Sendable, Codable {
+  package enum Kind: String, Sendable, Codable, CaseIterable {
     /// The accounts belong to the space now.
     case joined
     /// They no longer do; the space stays in their feed until retention has passed what they may see.

@@ -14,6 +14,18 @@ public enum MemberRole: String, Sendable, Codable, CaseIterable {
     case .listener: "l"
     }
   }
+
+  init?(letter: UInt8) {
+    switch Unicode.Scalar(letter) {
+    case "o": self = .owner
+    case "a": self = .admin
+    case "m": self = .member
+    case "h": self = .host
+    case "g": self = .guest
+    case "l": self = .listener
+    default: return nil
+    }
+  }
 }
 
 /// One account in a space's roster, or (with its belonging ended) in the table of former members.
@@ -85,14 +97,20 @@ extension MemberRecord {
   }
 
   /// Nil when `text` is not a member record.
-  package init?(text: String) {
-    // By bytes: every space of a feed has one, and characters cost ten times as much to tell apart.
-    let words = text.utf8.split(separator: UInt8(ascii: " ")).map { Substring($0) }
-    guard words.count >= 2, let role = MemberRole.allCases.first(where: { $0.letter == words[0] }),
-      let belonging = Intervals(text: words[1])
+  package init?(text: String) { self.init(bytes: ArraySlice(text.utf8)) }
+
+  /// The same of bytes: every space of a feed has one, and mostly a role and one interval is all there is.
+  package init?(bytes: ArraySlice<UInt8>) {
+    let space = UInt8(ascii: " ")
+    let rest = bytes.dropFirst(2)
+    let end = rest.firstIndex(of: space) ?? rest.endIndex
+    guard let letter = bytes.first, let role = MemberRole(letter: letter), bytes.dropFirst().first == space,
+      let belonging = Intervals(bytes: rest[..<end])
     else { return nil }
     self.init(role: role, standing: Standing(belonging: belonging))
-    for word in words.dropFirst(2) {
+    if end == rest.endIndex { return }
+    guard let words = String(validating: rest[end...], as: UTF8.self) else { return nil }
+    for word in words.split(separator: " ") {
       guard let slash = word.utf8.firstIndex(of: UInt8(ascii: "/")), let kind = word.first,
         slash != word.startIndex
       else {
@@ -142,18 +160,31 @@ extension Intervals {
   }
 
   /// Nil when `text` is not one interval or more. A record leaves out intervals that are none.
-  package init?(text: Substring) {
+  package init?(text: Substring) { self.init(bytes: ArraySlice(text.utf8)) }
+
+  package init?(bytes: ArraySlice<UInt8>) {
+    // One that lasts is what nearly all of them are.
+    if let after = MessageID(streamBytes: bytes) {
+      self = .since(after)
+      return
+    }
     var intervals: [Interval] = []
-    for part in Array(text.utf8).split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false) {
-      let comma = part.firstIndex(of: UInt8(ascii: ","))
-      guard let after = MessageID(streamBytes: part[..<(comma ?? part.endIndex)]) else { return nil }
-      var interval = Interval(after: after)
-      if let comma {
-        guard let through = MessageID(streamBytes: part[(comma + 1)...]) else { return nil }
-        interval.through = through
-      }
+    for part in bytes.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false) {
+      guard let interval = Interval(bytes: part) else { return nil }
       intervals.append(interval)
     }
     self.init(intervals)
+  }
+}
+
+extension Interval {
+  fileprivate init?(bytes: ArraySlice<UInt8>) {
+    let comma = bytes.firstIndex(of: UInt8(ascii: ","))
+    guard let after = MessageID(streamBytes: bytes[..<(comma ?? bytes.endIndex)]) else { return nil }
+    self.init(after: after)
+    if let comma {
+      guard let through = MessageID(streamBytes: bytes[(comma + 1)...]) else { return nil }
+      self.through = through
+    }
   }
 }

@@ -1,4 +1,16 @@
 import BelfryModel
+import BelfryRedis
+
+/// A key by its parts: written into a command they need not be one string first.
+struct RedisKey: RedisArgument {
+  var prefix: String
+  var kind: String
+  var name: String
+
+  var text: String { prefix + kind + ":" + name }
+
+  func append(to command: inout RedisCommand) { command.append(joining: prefix, kind, ":", name) }
+}
 
 /// The keys and channels of a partition, by name; docs/redis-layout.md says what each holds.
 /// `Functions/partition.lua` says the same in Lua, and no third place does.
@@ -14,11 +26,15 @@ enum RedisLayout {
   static func clock(_ partition: Partition) -> String { prefix(partition) + "clock" }
 
   /// Stream: the entries of a space.
-  static func log(_ space: SpaceID) -> String { prefix(space.partition) + "log:" + space.key }
+  static func log(_ space: SpaceID) -> String { logKey(space).text }
+  static func logKey(_ space: SpaceID) -> RedisKey {
+    RedisKey(prefix: prefix(space.partition), kind: "log", name: space.key)
+  }
 
   /// Hash: one kind of record.
-  static func table(_ address: TableAddress) -> String {
-    prefix(address.space.partition) + address.table.name + ":" + address.space.key
+  static func table(_ address: TableAddress) -> String { tableKey(address).text }
+  static func tableKey(_ address: TableAddress) -> RedisKey {
+    RedisKey(prefix: prefix(address.space.partition), kind: address.table.name, name: address.space.key)
   }
 
   /// Hash: what other partitions are to learn.
