@@ -45,6 +45,11 @@ struct LinkStateMachine {
     }
   }
 
+  /// Set-up is complete: a reply is the owner's.
+  var isUp: Bool {
+    if case .up = state { true } else { false }
+  }
+
   mutating func start() -> Action {
     guard case .idle = state else { return .none }
     state = .connecting

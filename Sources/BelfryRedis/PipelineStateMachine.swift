@@ -34,14 +34,13 @@ struct PipelineStateMachine<Waiter> {
     case closed
   }
 
-  /// Commands sent together, and their replies so far.
+  /// Commands sent together.
   private struct Exchange {
     let waiter: Waiter
     let name: String
     let commandCount: Int
     let byteCount: Int
     let deadline: Instant
-    var replies: [RedisReply] = []
   }
 
   private struct WaitingExchange {
@@ -54,6 +53,10 @@ struct PipelineStateMachine<Waiter> {
   private let limits: RedisLimits
   private var link: Link
   private var inFlight = Queue<Exchange>()
+  /// Of the oldest in flight, so far: no other can have any. Here, for a reply is then added to an array and no
+  /// exchange is touched until it is complete.
+  private var replies: [RedisReply] = []
+  private var repliesMissing = 0
   /// In the order of sending, until the link comes up.
   private var waiting: [WaitingExchange] = []
   private(set) var unansweredCommands = 0
@@ -99,14 +102,19 @@ extension PipelineStateMachine {
   }
 
   mutating func received(_ reply: RedisReply) -> ReplyAction {
-    inFlight.first?.replies.append(reply)
-    guard let isComplete = inFlight.first.map({ $0.replies.count == $0.commandCount }) else {
-      return .outOfStep(
-        RedisError(.unexpectedReply, cause: "a reply that nobody asked for", place: endpoint))
+    if replies.isEmpty {
+      guard let oldest = inFlight.first else {
+        return .outOfStep(
+          RedisError(.unexpectedReply, cause: "a reply that nobody asked for", place: endpoint))
+      }
+      repliesMissing = oldest.commandCount
+      replies.reserveCapacity(oldest.commandCount)
     }
-    guard isComplete, let exchange = inFlight.popFirst() else { return .none }
+    replies.append(reply)
+    repliesMissing -= 1
+    guard repliesMissing == 0, let exchange = inFlight.popFirst() else { return .none }
     release(exchange)
-    return .finish(exchange.waiter, exchange.replies)
+    return .finish(exchange.waiter, takeReplies())
   }
 
   /// Fails what is overdue. If that is in flight, everything else in flight fails with it.
@@ -152,7 +160,14 @@ extension PipelineStateMachine {
     unansweredBytes -= exchange.byteCount
   }
 
+  private mutating func takeReplies() -> [RedisReply] {
+    let taken = replies
+    replies = []
+    return taken
+  }
+
   private mutating func takeInFlight() -> [Exchange] {
+    replies = []
     let taken = inFlight.takeAll()
     for exchange in taken { release(exchange) }
     return taken

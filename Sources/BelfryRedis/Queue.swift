@@ -10,11 +10,8 @@ struct Queue<Element> {
 
   var isEmpty: Bool { count == 0 }
 
-  /// The oldest element, changed in place: the replies of a long pipeline gather there.
-  var first: Element? {
-    get { ring[head] }
-    _modify { yield &ring[head] }
-  }
+  /// The oldest element.
+  var first: Element? { ring[head] }
 
   mutating func append(_ element: Element) {
     if count == ring.count { grow() }

@@ -3,8 +3,8 @@ package enum RedisReply: Sendable, Hashable {
   case status(String)
   case error(String)
   case integer(Int64)
-  case bulk([UInt8])
-  case array([RedisReply])
+  case bulk(ArraySlice<UInt8>)
+  case array(RedisReplies)
   /// A key, a member or a field that does not exist.
   case null
 }
@@ -26,7 +26,7 @@ extension RedisReply {
     }
   }
 
-  package func bytes() throws(RedisError) -> [UInt8] {
+  package func bytes() throws(RedisError) -> ArraySlice<UInt8> {
     guard case .bulk(let bytes) = self else { throw mismatch("a bulk string") }
     return bytes
   }
@@ -42,13 +42,13 @@ extension RedisReply {
     }
   }
 
-  package func array() throws(RedisError) -> [RedisReply] {
+  package func array() throws(RedisError) -> RedisReplies {
     guard case .array(let elements) = self else { throw mismatch("an array") }
     return elements
   }
 
   /// An array of exactly so many elements: a reply whose layout is fixed.
-  package func array(count: Int) throws(RedisError) -> [RedisReply] {
+  package func array(count: Int) throws(RedisError) -> RedisReplies {
     guard case .array(let elements) = self, elements.count == count else {
       throw mismatch("an array of \(count)")
     }
@@ -60,7 +60,7 @@ extension RedisReply {
     isNull ? nil : self
   }
 
-  private func mismatch(_ wanted: String) -> RedisError {
+  func mismatch(_ wanted: String) -> RedisError {
     if case .error(let message) = self { return .replied(message, to: "reply") }
     return RedisError(.unexpectedReply, cause: "wanted \(wanted), got \(kind)", place: "reply")
   }

@@ -26,7 +26,7 @@ package final class RedisSubscriber {
 
   /// Called for each message of a subscribed channel, in Redis's order. The first may come before the
   /// `subscribe` that asked for it has resumed its caller.
-  package var onMessage: ((_ channel: String, _ payload: [UInt8]) -> Void)?
+  package var onMessage: ((_ channel: String, _ payload: ArraySlice<UInt8>) -> Void)?
   /// Called when the connection was lost, and when everything wanted is subscribed: the first time too.
   package var onStateChange: ((State) -> Void)?
 

@@ -3,14 +3,16 @@ import CHiredis
 /// hiredis's reply reader, made to build our own replies: bytes in, replies out, and no tree of
 /// `redisReply` in between.
 ///
-/// SAFETY of the unsafe code here: the reader and its table of functions are allocated in `init` and freed
-/// in `deinit` only; the callbacks find the builder, which outlives the reader, in the reader's `privdata`.
+/// SAFETY of the unsafe code here: the reader, its table of functions and the builder are allocated in `init`
+/// and freed in `deinit` only; the callbacks find the builder, which outlives the reader, in the reader's
+/// `privdata`, and nobody else touches it while the reader runs. It is no object, since the checks that a
+/// property is changed in one place at a time cost as much as reading the replies did.
 @safe final class ReplyParser {
   /// Fed at most so much at once: the reader moves its unread bytes up after each reply, which for larger
   /// pieces costs more than reading does.
   static let pieceBytesMax = 16 << 10
 
-  private let builder = ReplyBuilder()
+  private let builder: UnsafeMutablePointer<ReplyBuilder>
   private let replyBytesMax: Int
   private let functions: UnsafeMutablePointer<redisReplyObjectFunctions>
   /// nil if there was no memory for it.
@@ -18,18 +20,22 @@ import CHiredis
 
   init(replyBytesMax: Int) {
     self.replyBytesMax = replyBytesMax
+    unsafe builder = .allocate(capacity: 1)
+    unsafe builder.initialize(to: ReplyBuilder())
     unsafe functions = .allocate(capacity: 1)
     unsafe functions.initialize(
       to: redisReplyObjectFunctions(
         createString: addString, createArray: beginArray, createInteger: addInteger, createNil: addNull,
         freeObject: nil))
     unsafe reader = redisReaderCreateWithFunctions(functions)
-    unsafe reader?.pointee.privdata = Unmanaged.passUnretained(builder).toOpaque()
+    unsafe reader?.pointee.privdata = UnsafeMutableRawPointer(builder)
   }
 
   deinit {
     if let reader = unsafe reader { unsafe redisReaderFree(reader) }
     unsafe functions.deallocate()
+    unsafe builder.deinitialize(count: 1)
+    unsafe builder.deallocate()
   }
 
   /// Takes in bytes as they came from the socket. Call `next` until it returns nil before feeding more.
@@ -47,9 +53,9 @@ import CHiredis
     guard let reader = unsafe reader else { return nil }
     var root: UnsafeMutableRawPointer?
     if unsafe redisReaderGetReply(reader, &root) != REDIS_OK { throw readerError }
-    if unsafe root != nil { return builder.takeFinished() }
+    if unsafe root != nil { return unsafe builder.pointee.takeFinished() }
     let buffered = unsafe reader.pointee.len - reader.pointee.pos
-    if buffered + builder.byteCount > replyBytesMax {
+    if unsafe buffered + builder.pointee.byteCount > replyBytesMax {
       throw malformed("a reply is larger than \(replyBytesMax) bytes")
     }
     return nil
@@ -75,12 +81,14 @@ private nonisolated func addString(
   _ task: UnsafePointer<redisReadTask>?, _ start: UnsafeMutablePointer<CChar>?, _ length: Int
 ) -> UnsafeMutableRawPointer? {
   unsafe withBuilder(of: task) { builder, type in
+    let kind: ReplyBuilder.Text =
+      switch type {
+      case REDIS_REPLY_STATUS: .status
+      case REDIS_REPLY_ERROR: .error
+      default: .bulk
+      }
     let bytes = unsafe UnsafeRawBufferPointer(start: start, count: length)
-    switch type {
-    case REDIS_REPLY_STATUS: builder.add(.status(unsafe String(decoding: bytes, as: UTF8.self)))
-    case REDIS_REPLY_ERROR: builder.add(.error(unsafe String(decoding: bytes, as: UTF8.self)))
-    default: builder.add(.bulk(unsafe [UInt8](bytes)), byteCount: length)
-    }
+    unsafe builder.add(kind, bytes.assumingMemoryBound(to: UInt8.self))
   }
 }
 
@@ -101,9 +109,9 @@ private nonisolated func addNull(_ task: UnsafePointer<redisReadTask>?) -> Unsaf
 }
 
 private nonisolated func withBuilder(
-  of task: UnsafePointer<redisReadTask>?, _ action: (ReplyBuilder, CInt) -> Void
+  of task: UnsafePointer<redisReadTask>?, _ action: (inout ReplyBuilder, CInt) -> Void
 ) -> UnsafeMutableRawPointer? {
   guard let task = unsafe task, let builder = unsafe task.pointee.privdata else { return nil }
-  unsafe action(Unmanaged<ReplyBuilder>.fromOpaque(builder).takeUnretainedValue(), task.pointee.type)
+  unsafe action(&builder.assumingMemoryBound(to: ReplyBuilder.self).pointee, task.pointee.type)
   return unsafe builder
 }

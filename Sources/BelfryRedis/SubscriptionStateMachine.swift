@@ -27,7 +27,7 @@ struct SubscriptionStateMachine<Waiter> {
 
   enum ReplyAction {
     case none
-    case message(channel: String, payload: [UInt8])
+    case message(channel: String, payload: ArraySlice<UInt8>)
     /// - Parameter isRestored: with this, all that was wanted when the link came up is subscribed.
     case confirm([Waiter], isRestored: Bool)
     case fail([Failure])
@@ -225,7 +225,7 @@ extension SubscriptionStateMachine {
     return .send(.ping)
   }
 
-  private func message(_ channel: String, _ payload: [UInt8]) -> ReplyAction {
+  private func message(_ channel: String, _ payload: ArraySlice<UInt8>) -> ReplyAction {
     // It may have been on its way when the channel was given up.
     guard wanted[channel]?.isConfirmed == true else { return .none }
     return .message(channel: channel, payload: payload)
@@ -288,10 +288,10 @@ extension SubscriptionStateMachine {
 
 /// The first element of what a subscribed connection receives.
 private enum PushKind {
-  static let message = Array("smessage".utf8)
-  static let subscribed = Array("ssubscribe".utf8)
-  static let unsubscribed = Array("sunsubscribe".utf8)
-  static let pong = Array("pong".utf8)
+  static let message = ArraySlice("smessage".utf8)
+  static let subscribed = ArraySlice("ssubscribe".utf8)
+  static let unsubscribed = ArraySlice("sunsubscribe".utf8)
+  static let pong = ArraySlice("pong".utf8)
 }
 
 // MARK: The link

@@ -28,7 +28,7 @@ actor Client {
   func start() {
     connection.onStateChange = { self.connectionStates.append($0) }
     subscriber.onStateChange = { self.subscriberStates.append($0) }
-    subscriber.onMessage = { self.messages.append(Message(channel: $0, payload: $1)) }
+    subscriber.onMessage = { self.messages.append(Message(channel: $0, payload: Array($1))) }
     connection.start()
     subscriber.start()
   }
@@ -132,5 +132,37 @@ struct SeededNumbers: RandomNumberGenerator {
     state ^= state << 25
     state ^= state >> 27
     return state &* 0x2545_F491_4F6C_DD1D
+  }
+}
+
+// As a test writes replies: of arrays.
+extension RedisReply {
+  static func bulk(_ bytes: [UInt8]) -> RedisReply { .bulk(bytes[...]) }
+
+  static func array(_ replies: [RedisReply]) -> RedisReply {
+    var elements: [RedisReplies.Item] = []
+    var bytes: [UInt8] = []
+    for reply in replies { reply.add(to: &elements, &bytes) }
+    return .array(RedisReplies(elements, bytes, places: elements.indices, count: replies.count))
+  }
+
+  private func add(to elements: inout [RedisReplies.Item], _ bytes: inout [UInt8]) {
+    func place(_ text: some Sequence<UInt8>) -> Range<Int> {
+      let start = bytes.count
+      bytes += text
+      return start..<bytes.count
+    }
+    switch self {
+    case .status(let text): elements.append(.status(place(text.utf8)))
+    case .error(let text): elements.append(.error(place(text.utf8)))
+    case .integer(let value): elements.append(.integer(value))
+    case .bulk(let content): elements.append(.bulk(place(content)))
+    case .null: elements.append(.null)
+    case .array(let replies):
+      let start = elements.count
+      elements.append(.null)
+      for reply in replies { reply.add(to: &elements, &bytes) }
+      elements[start] = .array(count: replies.count, end: elements.count)
+    }
   }
 }

@@ -17,13 +17,39 @@ import Testing
 }
 
 @Suite struct RedisReplyTests {
+  private static let nested = [
+    RedisReply.array([.bulk([1, 2]), .array([.array([]), .integer(3)])]), .null, .bulk([]), .status("OK"),
+  ]
+
+  @Test func elementsAreFoundByTheirNumberBehindArraysToo() throws {
+    let replies = try RedisReply.array(Self.nested).array()
+    #expect(replies.count == 4 && Array(replies) == Self.nested)
+    #expect(replies.indices.map { replies[$0] } == Self.nested)
+    #expect(try replies[0].array()[1].array() == RedisReply.array([.array([]), .integer(3)]).array())
+  }
+
+  @Test func elementsAreReadInPlace() throws {
+    var reader = try RedisReply.array(Self.nested).array().reader
+    try reader.array(count: 2)
+    #expect(try reader.bytes() == [1, 2])
+    #expect(reader.isAtArray)
+    reader.skip()
+    #expect(!reader.isAtArray)
+    #expect(try reader.bytesIfPresent() == nil)
+    #expect(try reader.bytesIfPresent() == [])
+    #expect(code { try reader.bytes() } == .unexpectedReply)
+    #expect(code { try reader.array() } == .unexpectedReply, "nothing is left")
+    reader = try RedisReply.array([.error("ERR no")]).array().reader
+    #expect(code { try reader.array(count: 1) } == .replied)
+  }
+
   @Test func accessorsTakeWhatFits() throws {
     #expect(try RedisReply.integer(7).integer() == 7)
     #expect(try RedisReply.bulk(Array("-7".utf8)).integer() == -7)
     #expect(try RedisReply.bulk([0, 255]).bytes() == [0, 255])
     #expect(try RedisReply.status("OK").string() == "OK")
     #expect(try RedisReply.bulk(Array("é".utf8)).string() == "é")
-    #expect(try RedisReply.array([.null]).array(count: 1) == [.null])
+    #expect(Array(try RedisReply.array([.null]).array(count: 1)) == [.null])
     #expect(try RedisReply.null.ifPresent?.integer() == nil)
     #expect(try RedisReply.integer(1).ifPresent?.integer() == 1)
   }

@@ -63,7 +63,7 @@ extension RedisReply {
   /// Whether the bytes are somewhere in it.
   fileprivate func holds(_ bytes: [UInt8]) -> Bool {
     switch self {
-    case .bulk(let found): found == bytes
+    case .bulk(let found): found == bytes[...]
     case .array(let elements): elements.contains { $0.holds(bytes) }
     default: false
     }

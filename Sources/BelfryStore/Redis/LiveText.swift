@@ -31,7 +31,7 @@ enum LiveText {
 
 extension LiveMessage {
   /// Nil when the bytes are not a message: anybody with access to Redis can publish anything.
-  package init?(bytes: [UInt8]) {
+  package init?(bytes: ArraySlice<UInt8>) {
     var lines = LiveLines(bytes)
     let words = lines.next().split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
     guard let kind = words.first.flatMap({ Kind($0) }), words.count == kind.wordCount else { return nil }
@@ -88,7 +88,7 @@ extension LiveMessage {
 private struct LiveLines {
   private var rest: ArraySlice<UInt8>
 
-  init(_ bytes: [UInt8]) { rest = bytes[...] }
+  init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
   mutating func next() -> ArraySlice<UInt8> {
     let line = rest.prefix { $0 != UInt8(ascii: "\n") }

@@ -31,15 +31,20 @@ extension RedisStore {
     for (account, reply) in zip(accounts, replies) {
       let place = "index of \(account)"
       let words = try reading(at: place) { () throws(RedisError) in try reply.array() }
+      var reader = words.reader
       var index: [IndexEntry] = []
       index.reserveCapacity(words.count / 2)
-      for position in stride(from: 0, to: words.count - 1, by: 2) {
-        guard let entry = IndexEntry(field: words[position], text: words[position + 1]) else {
-          throw StoreError(.corrupt, (try? words[position].string()) ?? "a field", at: place)
+      for _ in 0..<words.count / 2 {
+        let (field, text) = try reading(at: place) { () throws(RedisError) in
+          (try reader.bytes(), try reader.bytes())
+        }
+        guard let entry = IndexEntry(field: field, text: text) else {
+          throw StoreError(.corrupt, String(decoding: field, as: UTF8.self), at: place)
         }
         index.append(entry)
       }
-      indexes.append(index.sorted { $0.space.key < $1.space.key })
+      index.sort { $0.space.key < $1.space.key }
+      indexes.append(index)
     }
     return indexes
   }
@@ -50,15 +55,16 @@ extension RedisStore {
     of account: AccountID, in spaces: [SpaceID]
   ) async throws(StoreError) -> [MemberRecord?] {
     let place = "member records of \(account)"
-    let commands = spaces.map {
-      RedisCommand("HGET", RedisLayout.table(TableAddress($0, .roster)), account.text)
+    let commands = spaces.map { space in
+      var command = RedisCommand("HGET")
+      RedisLayout.tableKey(TableAddress(space, .roster)).append(to: &command)
+      command.append(account.text)
+      return command
     }
     let replies = try await pipeline(commands, at: place)
     var members = try reading(at: place) { () throws(RedisError) in
-      try replies.map { reply throws(RedisError) in
-        try reply.ifPresent?.string()
-      }
-    }.map { $0.flatMap { MemberRecord(text: $0) } }
+      try replies.map { reply throws(RedisError) in try reply.ifPresent?.bytes() }
+    }.map { $0.flatMap { MemberRecord(bytes: $0) } }
     let absent = members.indices.filter { members[$0] == nil }
     if absent.isEmpty { return members }
     let asked = absent.map {
@@ -75,15 +81,17 @@ extension RedisStore {
 
 extension IndexEntry {
   /// `<joined|left> <version> <addedAt>`
-  fileprivate init?(field: RedisReply, text: RedisReply) {
-    guard case .bulk(let field) = field, case .bulk(let text) = text else { return nil }
-    let words = text.split(separator: UInt8(ascii: " "))
-    guard words.count == 3, let kind = IndexChange.Kind(rawValue: String(decoding: words[0], as: UTF8.self)),
-      let space = SpaceID(key: String(decoding: field, as: UTF8.self)),
-      let version = MessageID(streamBytes: words[1]), let addedAt = MessageID(streamBytes: words[2])
+  fileprivate init?(field: ArraySlice<UInt8>, text: ArraySlice<UInt8>) {
+    let blank = UInt8(ascii: " ")
+    guard let first = text.firstIndex(of: blank), let second = text[(first + 1)...].firstIndex(of: blank),
+      let kind = Self.kinds.first(where: { $0.word == text[..<first] })?.kind,
+      let space = SpaceID(keyBytes: field), let version = MessageID(streamBytes: text[(first + 1)..<second]),
+      let addedAt = MessageID(streamBytes: text[(second + 1)...])
     else { return nil }
     self.init(space: space, isMember: kind == .joined, version: version, addedAt: addedAt)
   }
+
+  private static let kinds = IndexChange.Kind.allCases.map { (word: ArraySlice($0.rawValue.utf8), kind: $0) }
 }
 
 // MARK: - Read state
@@ -167,7 +175,7 @@ extension RedisReply {
   fileprivate func watermark() throws(RedisError) -> MessageID { try ifPresent?.decimalID() ?? .zero }
 
   fileprivate func decimalID() throws(RedisError) -> MessageID {
-    guard let id = MessageID(decimalBytes: try bytes()[...]) else {
+    guard let id = MessageID(decimalBytes: try bytes()) else {
       throw RedisError(.unexpectedReply, cause: "wanted a message id", place: "reply")
     }
     return id

@@ -24,13 +24,13 @@ extension RedisStore {
   }
 }
 
-private func bytes(_ reply: RedisReply) throws(RedisError) -> [UInt8] { try reply.bytes() }
+private func bytes(_ reply: RedisReply) throws(RedisError) -> ArraySlice<UInt8> { try reply.bytes() }
 
 extension CommitOutcome {
   /// Nil when the words are not an answer of `send` or `commit`.
-  fileprivate init?(_ words: [[UInt8]], _ transaction: Transaction) {
+  fileprivate init?(_ words: [ArraySlice<UInt8>], _ transaction: Transaction) {
     guard let first = words.first else { return nil }
-    let ids = words.dropFirst().map { MessageID(streamBytes: $0[...]) }
+    let ids = words.dropFirst().map { MessageID(streamBytes: $0) }
     switch String(decoding: first, as: UTF8.self) {
     case "committed":
       guard !ids.contains(nil), let before = ids.first ?? nil,

@@ -59,7 +59,7 @@ package final class RedisLiveFeed: LiveFeed {
     subscriber.unsubscribe(channel)
   }
 
-  private func hear(_ payload: [UInt8], on channel: String) {
+  private func hear(_ payload: ArraySlice<UInt8>, on channel: String) {
     guard let space = spaces[channel] else { return }
     guard let message = LiveMessage(bytes: payload) else {
       unreadableMessages += 1

@@ -75,7 +75,9 @@ extension RedisStore {
       for index in open {
         let space = pages[index].request.space
         commands.append(pages[index].command)
-        commands.append(RedisCommand("HLEN", RedisLayout.table(TableAddress(space, .amendments))))
+        var length = RedisCommand("HLEN")
+        RedisLayout.tableKey(TableAddress(space, .amendments)).append(to: &length)
+        commands.append(length)
       }
       let replies = try await pipeline(commands, at: "entries")
       try reading(at: "entries") { () throws(RedisError) in
@@ -95,7 +97,7 @@ extension RedisStore {
     let amended = pages.indices.filter { spaces.contains(pages[$0].request.space) && !answers[$0].isEmpty }
     let commands = amended.map { index in
       var command = RedisCommand(
-        "HMGET", RedisLayout.table(TableAddress(pages[index].request.space, .amendments)))
+        "HMGET", RedisLayout.tableKey(TableAddress(pages[index].request.space, .amendments)))
       for entry in answers[index] { command.append(entry.id.text) }
       return command
     }
@@ -118,21 +120,32 @@ private struct LogPage {
   let request: LogRequest
   private(set) var entries: [LogEntry] = []
   private(set) var isComplete: Bool
-  /// Where to read on, as XRANGE wants it.
-  private var start: String
+  /// Where to read on, as XRANGE wants it; nil at the beginning. Not every id in a stream is one of ours.
+  private var start: [UInt8]?
 
   init(_ request: LogRequest) {
     self.request = request
-    start = request.after == .zero ? "-" : "(" + request.after.streamForm
     isComplete = request.limit <= 0 || request.after >= request.through
   }
 
   private var missing: Int { request.limit - entries.count }
 
   var command: RedisCommand {
-    RedisCommand(
-      "XRANGE", RedisLayout.log(request.space), start,
-      request.through == .last ? "+" : request.through.streamForm, "COUNT", missing)
+    var command = RedisCommand("XRANGE")
+    RedisLayout.logKey(request.space).append(to: &command)
+    if let start {
+      command.append(start)
+    } else if request.after == .zero {
+      command.append("-")
+    } else {
+      var after = request.after.streamText
+      after.prepend("(")
+      command.append(after)
+    }
+    if request.through == .last { command.append("+") } else { command.append(request.through.streamText) }
+    command.append("COUNT")
+    command.append(missing)
+    return command
   }
 
   /// Something that is no entry, put there by hand perhaps, is nobody's to see. It must not stand in
@@ -141,38 +154,47 @@ private struct LogPage {
     let items = try reply.array()
     isComplete = items.count < missing
     entries.reserveCapacity(entries.count + items.count)
-    for item in items {
-      let parts = try item.array(count: 2)
-      if let entry = LogEntry(streamID: try parts[0].bytes(), fields: parts[1]) { entries.append(entry) }
+    var reader = items.reader
+    var last: ArraySlice<UInt8>?
+    for _ in 0..<items.count {
+      try reader.array(count: 2)
+      let id = try reader.bytes()
+      last = id
+      if let entry = try LogEntry(streamID: id, &reader) { entries.append(entry) }
     }
     if missing <= 0 { isComplete = true }
-    if !isComplete, let last = items.last { start = "(" + (try last.array(count: 2)[0].string()) }
+    if !isComplete, let last { start = [UInt8(ascii: "(")] + last }
   }
 }
 
 extension LogEntry {
-  fileprivate init?(streamID: [UInt8], fields: RedisReply) {
-    guard let id = MessageID(streamBytes: streamID[...]), case .array(let fields) = fields else { return nil }
-    var audience: [UInt8]?
-    var content: [UInt8]?
-    for index in stride(from: 0, to: fields.count - 1, by: 2) {
-      guard case .bulk(let name) = fields[index], case .bulk(let value) = fields[index + 1] else {
-        return nil
-      }
+  /// From the fields of an entry, which are passed in any case.
+  fileprivate init?(streamID: ArraySlice<UInt8>, _ reader: inout RedisReplies.Reader) throws(RedisError) {
+    guard reader.isAtArray else {
+      reader.skip()
+      return nil
+    }
+    var audience: ArraySlice<UInt8>?
+    var content: ArraySlice<UInt8>?
+    let count = try reader.array()
+    for _ in 0..<count / 2 {
+      let name = try reader.bytes()
+      let value = try reader.bytes()
       if name == Self.audienceField { audience = value }
       if name == Self.notificationField { content = value }
     }
-    guard let audience, let content else { return nil }
-    self.init(id: id, audience: audience[...], content: content[...])
+    if !count.isMultiple(of: 2) { reader.skip() }
+    guard let id = MessageID(streamBytes: streamID), let audience, let content else { return nil }
+    self.init(id: id, audience: audience, content: content)
   }
 
-  private static let audienceField = Array("audience".utf8)
-  private static let notificationField = Array("notification".utf8)
+  private static let audienceField = ArraySlice("audience".utf8)
+  private static let notificationField = ArraySlice("notification".utf8)
 }
 
 extension RedisReply {
   func messageID() throws(RedisError) -> MessageID {
-    guard let id = MessageID(streamBytes: try bytes()[...]) else {
+    guard let id = MessageID(streamBytes: try bytes()) else {
       throw RedisError(.unexpectedReply, cause: "wanted a stream id", place: "reply")
     }
     return id

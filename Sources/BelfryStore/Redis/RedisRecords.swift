@@ -67,7 +67,7 @@ private struct RecordReads {
       if reads.count > 1 {
         // MULTI, one QUEUED per command, and all the answers in EXEC's.
         rest = rest.dropFirst(reads.count + 1)
-        answers = try rest.removeFirst().array(count: reads.count)
+        answers = Array(try rest.removeFirst().array(count: reads.count))
       } else {
         answers = [rest.removeFirst()]
       }
