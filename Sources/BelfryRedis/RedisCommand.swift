@@ -26,7 +26,11 @@ package struct RedisCommand: Sendable, Hashable {
   }
 
   // What most arguments are; called from other modules, the generic ones cannot be specialized.
-  package mutating func append(_ text: String) { append(bytes: text.utf8) }
+  package mutating func append(_ text: String) {
+    beginArgument(byteCount: text.utf8.count)
+    encodedArguments.append(text)
+    encodedArguments.appendLineEnd()
+  }
   package mutating func append(_ number: Int) { append(Int64(number)) }
   package mutating func append(_ number: Int64) {
     var text = DecimalText()
@@ -44,10 +48,10 @@ package struct RedisCommand: Sendable, Hashable {
   package mutating func append(joining first: String, _ second: String, _ third: String, _ fourth: String) {
     beginArgument(
       byteCount: first.utf8.count + second.utf8.count + third.utf8.count + fourth.utf8.count)
-    encodedArguments.append(contentsOf: first.utf8)
-    encodedArguments.append(contentsOf: second.utf8)
-    encodedArguments.append(contentsOf: third.utf8)
-    encodedArguments.append(contentsOf: fourth.utf8)
+    encodedArguments.append(first)
+    encodedArguments.append(second)
+    encodedArguments.append(third)
+    encodedArguments.append(fourth)
     encodedArguments.appendLineEnd()
   }
 
@@ -88,7 +92,7 @@ package protocol RedisArgument: Sendable {
 }
 
 extension String: RedisArgument {
-  package func append(to command: inout RedisCommand) { command.append(bytes: utf8) }
+  package func append(to command: inout RedisCommand) { command.append(self) }
 }
 
 extension [UInt8]: RedisArgument {

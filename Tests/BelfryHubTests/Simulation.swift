@@ -58,8 +58,11 @@ final class SlowStore: Store {
   {
     try await slowly { () throws(StoreError) in try memory.page(of: table, after: cursor, limit: limit) }
   }
-  func commit(_ transaction: Transaction) async throws(StoreError) -> CommitOutcome {
-    try await slowly { () throws(StoreError) in try memory.commit(transaction) }
+  func commit(_ transactions: [Transaction]) async -> [CommitResult] {
+    await delay()
+    let results = memory.commit(transactions)
+    await delay()
+    return results
   }
   func relayOutbox(of partition: Partition) async throws(StoreError) {
     if chance.happens(percent: relayFailurePercent) { return }
@@ -195,7 +198,7 @@ final class Client {
         if line.hasPrefix("id: ") { cursor = FeedCursor(text: String(line.dropFirst(4))) ?? cursor }
         if line.hasPrefix("data: {\"messageServerId\":\"") {
           let rest = line.dropFirst("data: {\"messageServerId\":\"".count)
-          received.append(try #require(MessageID(rest.prefix { $0 != "\"" })))
+          received.append(try #require(MessageID(String(rest.prefix { $0 != "\"" }))))
         }
       }
     }

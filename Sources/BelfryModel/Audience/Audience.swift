@@ -57,6 +57,8 @@ package struct Audience: Sendable, Hashable {
 //     named +alice,bob             alice and bob
 extension Audience {
   package var text: String {
+    // Most are the rule and nothing else.
+    if channel == nil, named.isEmpty, except.isEmpty { return rule.rawValue }
     var words = [rule.rawValue]
     if let channel { words.append((channelHasRoster ? "roster:" : "channel:") + channel.text) }
     if !named.isEmpty { words.append("+" + named.map(\.text).joined(separator: ",")) }

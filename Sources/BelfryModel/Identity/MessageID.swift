@@ -30,8 +30,8 @@ public struct MessageID: Hashable, Sendable, Comparable, CustomStringConvertible
     raw = number
   }
 
-  public init?(_ text: some StringProtocol) {
-    guard let number = Int64(text), number >= 0, String(number) == text else { return nil }
+  public init?(_ text: String) {
+    guard let number = Int64(canonical: text) else { return nil }
     raw = number
   }
 

@@ -1,3 +1,5 @@
+internal import BelfryBytes
+
 /// What kind of space a log belongs to.
 public enum SpaceKind: String, Sendable, CaseIterable {
   case server, group, room
@@ -74,8 +76,8 @@ public struct EntityID: Hashable, Sendable, Comparable, CustomStringConvertible 
   package init(bits: UInt64) { number = max(1, Int64(bits >> 1)) }
 
   /// Nil unless `text` is the number's one canonical form: two spellings of one id would be two spaces.
-  public init?(_ text: some StringProtocol) {
-    guard let number = Int64(text), number > 0, String(number) == text else { return nil }
+  public init?(_ text: String) {
+    guard let number = Int64(canonical: text), number > 0 else { return nil }
     self.number = number
   }
 

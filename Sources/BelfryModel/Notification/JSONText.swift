@@ -19,11 +19,19 @@ package struct JSONText {
     bytes.append(decimal: number)
   }
 
+  /// An id, which is a text, since not every reader's numbers have as many digits.
+  package mutating func field(_ name: String, id number: Int64) {
+    begin(name)
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(decimal: number)
+    bytes.append(UInt8(ascii: "\""))
+  }
+
   package mutating func field(_ name: String, _ number: Int) { field(name, Int64(number)) }
 
   package mutating func field(_ name: String, _ flag: Bool) {
     begin(name)
-    bytes.append(contentsOf: (flag ? "true" : "false").utf8)
+    bytes.append(flag ? "true" : "false")
   }
 
   package mutating func field(_ name: String, _ value: JSONValue) {
@@ -56,9 +64,8 @@ package struct JSONText {
   private mutating func begin(_ name: String) {
     if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
     bytes.append(UInt8(ascii: "\""))
-    bytes.append(contentsOf: name.utf8)
-    bytes.append(UInt8(ascii: "\""))
-    bytes.append(UInt8(ascii: ":"))
+    bytes.append(name)
+    bytes.append("\":")
   }
 }
 
@@ -102,9 +109,9 @@ extension JSONText {
   private static func append(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     let start = bytes.count
-    bytes.append(contentsOf: text.utf8)
+    bytes.append(text)
     // Hardly any text has something to escape. Looked for where the bytes lie side by side already.
-    if bytes[start...].contains(where: needsEscape) {
+    if bytes.firstEscaped(from: start) < bytes.count {
       bytes.removeSubrange(start...)
       for byte in text.utf8 { append(escaping: byte, to: &bytes) }
     }

@@ -117,7 +117,7 @@ extension MemberRecord {
         return nil
       }
       let name = word[word.index(after: word.startIndex)..<slash]
-      let channel = EntityID(name)
+      let channel = EntityID(String(name))
       guard name.isEmpty || channel != nil else { return nil }
       guard read(kind, channel, word[word.index(after: slash)...]) else { return nil }
     }

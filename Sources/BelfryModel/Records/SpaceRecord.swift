@@ -48,6 +48,8 @@ extension Records {
 
   /// The precondition that these records are still what was read.
   func unchanged(_ addresses: [RecordAddress]) -> [RecordAddress: String?] {
-    Dictionary(addresses.map { ($0, text($0)) }) { first, _ in first }
+    // All that was read, as with a send: no other dictionary is needed.
+    if texts.count == addresses.count, addresses.allSatisfy({ texts[$0] != nil }) { return texts }
+    return Dictionary(addresses.map { ($0, text($0)) }) { first, _ in first }
   }
 }

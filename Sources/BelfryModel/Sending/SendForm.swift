@@ -14,22 +14,24 @@ package struct SendForm: Sendable, Hashable {
   }
 
   package init(_ content: NotificationContent) throws(Refusal) {
-    let places: [(field: String, space: SpaceID)] = [
-      content.serverId.map { ("serverId", .server($0)) }, content.groupId.map { ("groupId", .group($0)) },
-      content.roomId.map { ("roomId", .room($0)) },
-    ].compactMap(\.self)
-    if places.count > 1 {
-      throw .invalid(
-        places[1].field, "cannot stand beside \(places[0].field): a notification goes to one place")
+    var place: (field: String, space: SpaceID)?
+    func take(_ field: String, _ space: SpaceID?) throws(Refusal) {
+      guard let space else { return }
+      if let place {
+        throw .invalid(field, "cannot stand beside \(place.field): a notification goes to one place")
+      }
+      place = (field, space)
     }
-    self.init(to: places.first?.space, channel: content.channelId, named: content.toAccids)
+    try take("serverId", content.serverId.map { .server($0) })
+    try take("groupId", content.groupId.map { .group($0) })
+    try take("roomId", content.roomId.map { .room($0) })
+    self.init(to: place?.space, channel: content.channelId, named: content.toAccids)
     guard space != nil || channel != nil || named != nil else {
       throw .invalid("serverId", "or groupId, roomId or toAccids is needed: a notification needs receivers")
     }
     guard channel == nil || space?.kind == .server else {
-      throw space == nil
-        ? .invalid("serverId", "is needed beside channelId")
-        : .invalid("channelId", "cannot stand beside \(places[0].field): only servers have channels")
+      guard let place else { throw .invalid("serverId", "is needed beside channelId") }
+      throw .invalid("channelId", "cannot stand beside \(place.field): only servers have channels")
     }
   }
 

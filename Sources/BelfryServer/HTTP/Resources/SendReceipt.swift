@@ -35,16 +35,16 @@ struct SendReceipt {
   var status: Int { isDuplicate ? 200 : 201 }
 
   func write(to text: inout JSONText) {
-    text.field("messageServerId", id.text)
+    text.field("messageServerId", id: id.raw)
     if let clientId = content.messageClientId { text.field("messageClientId", clientId) }
     text.field("time", id.unixMilliseconds)
     text.field("duplicate", isDuplicate)
     text.field("type", content.type)
     text.field("toType", content.toType.rawValue)
-    if let server = content.serverId { text.field("serverId", server.text) }
-    if let channel = content.channelId { text.field("channelId", channel.text) }
-    if let group = content.groupId { text.field("groupId", group.text) }
-    if let room = content.roomId { text.field("roomId", room.text) }
+    if let server = content.serverId { text.field("serverId", id: server.number) }
+    if let channel = content.channelId { text.field("channelId", id: channel.number) }
+    if let group = content.groupId { text.field("groupId", id: group.number) }
+    if let room = content.roomId { text.field("roomId", id: room.number) }
   }
 
   var reply: Reply {
