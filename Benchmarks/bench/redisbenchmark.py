@@ -38,7 +38,7 @@ def overhear_send(broker: Broker, server: str) -> list[bytes]:
     broker.call("POST", "/v1/notifications", body)
     while True:
         line = monitor.input.readline()
-        if re.search(rb'\] "(?i:fcall)" "belfry_send', line):
+        if re.search(rb'\] "(?i:fcall)" "belfry_commit', line):
             return [_repeatable(word) for word in _unquote(line)]
 
 

@@ -124,3 +124,40 @@ package actor LoopScope {
     waiter = nil
   }
 }
+
+extension LoopScope {
+  /// Does all of it side by side, and comes back when it is done. What the scope does not take any more, since
+  /// it is closing, is done by the caller.
+  package nonisolated func all(_ works: [() async -> Void]) async {
+    let side = SideBySide()
+    for work in works {
+      side.missing += 1
+      let hasStarted = start {
+        await work()
+        side.end()
+      }
+      if !hasStarted {
+        await work()
+        side.end()
+      }
+    }
+    await withCheckedContinuation { side.wait($0) }
+  }
+}
+
+/// Pieces of work that somebody waits for, on the loop's thread.
+private final class SideBySide {
+  var missing = 0
+  private var waiter: CheckedContinuation<Void, Never>?
+
+  func wait(_ continuation: CheckedContinuation<Void, Never>) {
+    if missing == 0 { continuation.resume() } else { waiter = continuation }
+  }
+
+  func end() {
+    missing -= 1
+    guard missing == 0 else { return }
+    waiter?.resume()
+    waiter = nil
+  }
+}

@@ -76,7 +76,7 @@ package struct RedisCommand: Sendable, Hashable {
 
 extension RedisCommand {
   /// The size on the wire.
-  var byteCount: Int {
+  package var byteCount: Int {
     encodedArguments.count + DecimalText(lengthOf: argumentCount, "*").count
   }
 

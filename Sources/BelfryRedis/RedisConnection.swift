@@ -17,8 +17,7 @@ package final class RedisConnection {
     case closed
   }
 
-  /// Nil when nobody waits.
-  private typealias Waiter = CheckedContinuation<Result<[RedisReply], RedisError>, Never>?
+  private typealias Waiter = (Result<[RedisReply], RedisError>) -> Void
 
   private let loop: EventLoop
   private let endpoint: RedisEndpoint
@@ -87,21 +86,26 @@ extension RedisConnection {
   ) async throws(RedisError) -> [RedisReply] {
     if commands.isEmpty { return [] }
     let result = await withCheckedContinuation { waiter in
-      submit(commands, waiter, timeout ?? limits.commandTimeout)
+      send(commands, timeout: timeout) { waiter.resume(returning: $0) }
     }
     return try result.get()
   }
 
   /// Sends a command behind all others, and lets its reply go by. Whether it was executed nobody learns:
   /// for what may be lost.
-  package func post(_ command: RedisCommand) { submit([command], nil, limits.commandTimeout) }
+  package func post(_ command: RedisCommand) { send([command]) { _ in } }
 
-  private func submit(_ commands: [RedisCommand], _ waiter: Waiter, _ timeout: Duration) {
+  /// The same as `sendPipeline`, for what is no task.
+  /// - Parameter then: called once, perhaps before this returns.
+  package func send(
+    _ commands: [RedisCommand], timeout: Duration? = nil,
+    then: @escaping (Result<[RedisReply], RedisError>) -> Void
+  ) {
     loop.checkIsolated()
-    let now = ContinuousClock.now
-    switch machine.send(commands, for: waiter, deadline: now + timeout, now: now) {
+    let (timeout, now) = (timeout ?? limits.commandTimeout, ContinuousClock.now)
+    switch machine.send(commands, for: then, deadline: now + timeout, now: now) {
     case .fail(let error):
-      waiter?.resume(returning: .failure(error))
+      then(.failure(error))
     case .write:
       for command in commands { link.write(command) }
       watchDeadline(now + timeout)
@@ -129,7 +133,7 @@ extension RedisConnection {
   }
 
   private func fail(_ failures: [(waiter: Waiter, error: RedisError)]) {
-    for (waiter, error) in failures { waiter?.resume(returning: .failure(error)) }
+    for (waiter, error) in failures { waiter(.failure(error)) }
   }
 }
 
@@ -144,7 +148,7 @@ extension RedisConnection: RedisLinkOwner {
   func linkDidReceive(_ reply: RedisReply) {
     switch machine.received(reply) {
     case .none: break
-    case .finish(let waiter, let replies): waiter?.resume(returning: .success(replies))
+    case .finish(let waiter, let replies): waiter(.success(replies))
     case .outOfStep(let error): link.giveUp(error)
     }
   }

@@ -78,7 +78,7 @@ extension RedisError {
   ]
 
   /// The error that an error reply stands for.
-  static func replied(_ message: String, to place: String) -> RedisError {
+  package static func replied(_ message: String, to place: String) -> RedisError {
     RedisError(.replied, cause: message, place: place)
   }
 }

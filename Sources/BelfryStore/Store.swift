@@ -18,8 +18,10 @@ package protocol Store: AnyObject {
 
   // MARK: Writing
 
-  /// Everything in the transaction, or nothing. Its echo is told if it is committed, and only then.
-  func commit(_ transaction: Transaction) async throws(StoreError) -> CommitOutcome
+  /// Everything in a transaction, or nothing; its echo is told if it is committed, and only then. Those of one
+  /// partition are committed in their order, each by itself: what becomes of one does not concern the others.
+  /// - Returns: the result of each.
+  func commit(_ transactions: [Transaction]) async -> [CommitResult]
   /// Carries what waits in a partition's outbox to other partitions: index changes and deliveries to those
   /// of the accounts, listings to those of the directories. Doing it twice, or from several brokers at
   /// once, is doing it once.
@@ -79,6 +81,14 @@ package protocol Store: AnyObject {
   /// Milliseconds since 1970 by the store's own clock, which is the one that ids are made from.
   func nowMilliseconds() async throws(StoreError) -> Int64
 }
+
+extension Store {
+  package func commit(_ transaction: Transaction) async throws(StoreError) -> CommitOutcome {
+    try await commit([transaction])[0].get()
+  }
+}
+
+package typealias CommitResult = Result<CommitOutcome, StoreError>
 
 /// What became of a transaction.
 package enum CommitOutcome: Sendable, Hashable {

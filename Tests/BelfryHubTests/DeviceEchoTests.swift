@@ -78,13 +78,13 @@ private actor Stage {
       target: ["groupId": "7", "accids": ["carol"]])
     // Each has taken its snapshot, and so follows its own space: what is said there now it is shown.
     while hub.statistics.scans < streams.count { try await loop.sleep(for: .milliseconds(1)) }
-    _ = try store.commit(transaction)
+    _ = try await store.commit(transaction)
     // A last word to everybody: whoever has it was told all that came before.
     for account in [bob, carol] {
       var last = Transaction(.personal(account))
       let content = NotificationContent(type: Catalogue.custom.code, toType: .accounts)
       last.announcements = [Announcement(content, to: Audience(.all))]
-      _ = try store.commit(last)
+      _ = try await store.commit(last)
     }
     var texts: [String: String] = [:]
     while texts.count < streams.count || !texts.values.allSatisfy({ $0.contains("event: notification") }) {

@@ -124,7 +124,7 @@ private final class Reading {
     var sending = Transaction(.server(server))
     let content = NotificationContent(type: Catalogue.custom.code, toType: .server)
     sending.announcements = [Announcement(content, to: Audience(.all))]
-    guard case .committed(let commit) = try memory.commit(sending) else { return .zero }
+    guard case .committed(let commit) = memory.commit(sending) else { return .zero }
     return commit.ids[0]
   }
 
@@ -137,7 +137,7 @@ private final class Reading {
     belonging.changes[.member(reader, of: space)] = .some(isMember ? record : nil)
     belonging.changes[.former(reader, of: space)] = .some(isMember ? nil : record)
     belonging.indexChanges = [IndexChange(change, [reader])]
-    _ = try memory.commit(belonging)
+    _ = memory.commit(belonging)
   }
 
   func relay() {

@@ -43,7 +43,7 @@ import Testing
         """
       let stale = """
         #!lua name=\(FunctionLibrary.name)
-        redis.register_function('\(StoreFunction.send.name)', function() return 'stale' end)
+        redis.register_function('\(StoreFunction.commit.name)', function() return 'stale' end)
         """
       try redis.command("FUNCTION", "LOAD", other)
       try redis.command("FUNCTION", "LOAD", stale)

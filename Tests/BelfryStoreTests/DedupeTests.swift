@@ -89,11 +89,8 @@ import Testing
   @Test func aRecordTakesAtMost120Bytes() async throws {
     try await withBroker { broker, redis in
       for batch in 0..<20 {
-        let calls = try (0..<1_000).map { number in
-          try RedisCommand(
-            committing: .send("ding", clientId: "\(batch) \(number)"), broker.store.limits)
-        }
-        _ = try await broker.store.call(calls, at: "fill")
+        let sends = (0..<1_000).map { Transaction.send("ding", clientId: "\(batch) \($0)") }
+        for result in await broker.store.commit(sends) { _ = try result.get() }
       }
       var bytes = 0
       var records = 0

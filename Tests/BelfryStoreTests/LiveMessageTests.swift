@@ -28,19 +28,25 @@ import Testing
   }
 
   @Test func everyKindIsRead() {
-    var amended = Self.entry
-    amended.updateTime = 5
     #expect(
-      Self.texts.map { LiveMessage(bytes: ArraySlice($0.utf8)) } == [
-        .appended(Self.entry, predecessor: .zero), .passing(Self.entry), .amended(amended),
-        .standings(["bob", "carol"]),
-        .read(ReadEcho(items: [1, 2], watermark: 5, upTo: 6, device: "phone")), .index,
-        .device(Self.echoes[0]), .device(Self.echoes[1]),
-      ])
+      Self.texts.map { LiveMessage.all(in: ArraySlice($0.utf8)) } == Self.messages.map { [$0] })
+    let several = "several\n" + Self.texts.joined(separator: "\n")
+    #expect(LiveMessage.all(in: ArraySlice(several.utf8)) == Self.messages)
+  }
+
+  private static var messages: [LiveMessage] {
+    var amended = entry
+    amended.updateTime = 5
+    return [
+      .appended(entry, predecessor: .zero), .passing(entry), .amended(amended), .standings(["bob", "carol"]),
+      .read(ReadEcho(items: [1, 2], watermark: 5, upTo: 6, device: "phone")), .index, .device(echoes[0]),
+      .device(echoes[1]),
+    ]
   }
 
   @Test(arguments: [
-    "", "\n", "appended", "appended 1-1", "appended 1-1 0-0", "appended 1-1 0-0\nall\n",
+    "", "\n", "several", "several\n", "index\nindex", "several\nindex\nappended", "appended", "appended 1-1",
+    "appended 1-1 0-0", "appended 1-1 0-0\nall\n",
     "appended 1 2\nall\n{}",
     "appended 1763700000000-5 0-0\n?\n{}", "appended 1763700000000-5 0-0\nnobody\n{}",
     "appended 1763700000000-5 0-0\nall\nnot json", "appended 1763700000000-5 0-0 \nall\n{}",
@@ -52,7 +58,7 @@ import Testing
     "device bob phone group mu\"te\n{}", "device bob phone group \n{}",
   ])
   func whatIsNoMessageIsIgnored(text: String) {
-    #expect(LiveMessage(bytes: ArraySlice(text.utf8)) == nil)
+    #expect(LiveMessage.all(in: ArraySlice(text.utf8)) == nil)
   }
 
   /// Anybody with access to Redis can publish anything: whatever comes, reading it ends, one way or other.
@@ -68,7 +74,7 @@ import Testing
         default: bytes.insert(random.pick([10, 32, 45, 255]), at: random.below(bytes.count + 1))
         }
       }
-      if LiveMessage(bytes: bytes[...]) != nil { read += 1 }
+      if LiveMessage.all(in: bytes[...]) != nil { read += 1 }
     }
     #expect(read > 100 && read < 19_900, "some are still messages, most are not")
   }

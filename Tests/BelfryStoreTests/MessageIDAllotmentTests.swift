@@ -11,12 +11,8 @@ import Testing
     try await withBroker { broker, _ in
       var ids: [MessageID] = []
       for _ in 0..<10 {
-        let calls = try (0..<1_000).map { _ in
-          try RedisCommand(committing: .send("ding"), broker.store.limits)
-        }
-        for reply in try await broker.store.call(calls, at: "burst") {
-          ids.append(try reply.array(count: 3)[2].messageID())
-        }
+        let sends = (0..<1_000).map { _ in Transaction.send("ding") }
+        for result in await broker.store.commit(sends) { ids += try result.get().commit.ids }
       }
       #expect(ids.count == 10_000)
       #expect(zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 })

@@ -88,13 +88,33 @@ import Testing
         _ = try await broker.store.commit(transaction).commit
         calls.append(try redis.calls())
       }
-      // Functions/send.lua counts them: ten, whatever happens, and the call itself.
+      // Functions/commit.lua counts them: eleven, whatever happens, and the call itself.
       #expect(calls[0] == calls[1])
       #expect(
         calls[1] == [
-          "fcall": 1, "hget": 3, "hmget": 1, "time": 1, "hlen": 1, "hsetnx": 1, "xadd": 1, "spublish": 1,
-          "hset": 1,
+          "fcall": 1, "hget": 2, "hmget": 3, "time": 1, "hlen": 1, "xadd": 1, "spublish": 1, "hset": 2,
         ])
+    }
+  }
+
+  @Test func aHundredSendsTogetherCostAHundredAppendsAndWhatOneCostsBeside() async throws {
+    try await withBroker { broker, redis in
+      try await broker.makeServer(["bob"])
+      let records = [RecordAddress.settings(space): try await broker.text(.settings(space))]
+      _ = try await broker.store.commit(.send("ding", clientId: "first")).commit
+      let transactions = (0..<100).map { number in
+        var transaction = Transaction.send("ding", clientId: "send \(number)")
+        transaction.preconditions = records
+        return transaction
+      }
+      try redis.command("CONFIG", "RESETSTAT")
+      let results = await broker.store.commit(transactions)
+      #expect(
+        try redis.calls() == [
+          "fcall": 1, "hget": 1, "hmget": 3, "time": 1, "hlen": 1, "xadd": 100, "spublish": 1, "hset": 2,
+        ])
+      let ids = try results.map { try $0.get().commit.ids[0] }
+      #expect(try await broker.log().map(\.id).suffix(100) == ids)
     }
   }
 

@@ -23,7 +23,11 @@ final class FaultyStore: ForwardingStore {
     super.init(store)
   }
 
-  override func commit(_ transaction: Transaction) async throws(StoreError) -> CommitOutcome {
+  override func commit(_ transactions: [Transaction]) async -> [CommitResult] {
+    transactions.map { .success(store.commit(faulty($0))) }
+  }
+
+  private func faulty(_ transaction: Transaction) -> Transaction {
     var transaction = transaction
     switch fault {
     case .ignoresThreshold: stamp(&transaction) { _ in .all }
@@ -48,7 +52,7 @@ final class FaultyStore: ForwardingStore {
       replace(MessageID.endOfThisCommitMark, by: last, in: &transaction)
     default: break
     }
-    return try store.commit(transaction)
+    return transaction
   }
 
   private func stamp(_ transaction: inout Transaction, _ rule: (_ onlyIfUnchanged: Bool) -> Audience.Rule?) {

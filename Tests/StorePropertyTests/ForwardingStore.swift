@@ -17,9 +17,7 @@ class ForwardingStore: Store {
     try await base.page(of: table, after: cursor, limit: limit)
   }
 
-  func commit(_ transaction: Transaction) async throws(StoreError) -> CommitOutcome {
-    try await base.commit(transaction)
-  }
+  func commit(_ transactions: [Transaction]) async -> [CommitResult] { await base.commit(transactions) }
   func relayOutbox(of partition: Partition) async throws(StoreError) {
     try await base.relayOutbox(of: partition)
   }

@@ -64,10 +64,33 @@ final class MortalMemory: ForwardingStore, MortalBroker {
 
   func end() {}
 
-  override func commit(_ transaction: Transaction) async throws(StoreError) -> CommitOutcome {
-    guard writesLeft > 0 else { throw death() }
-    writesLeft -= 1
-    guard writesLeft == 0 else { return try await base.commit(transaction) }
+  /// What is in one partition is one write.
+  override func commit(_ transactions: [Transaction]) async -> [CommitResult] {
+    var results: [CommitResult] = transactions.map { _ in .failure(Self.dead) }
+    var partitions: [Partition] = []
+    for transaction in transactions where !partitions.contains(transaction.space.partition) {
+      partitions.append(transaction.space.partition)
+    }
+    for partition in partitions {
+      guard writesLeft > 0 else {
+        die()
+        break
+      }
+      writesLeft -= 1
+      let indices = transactions.indices.filter { transactions[$0].space.partition == partition }
+      if writesLeft == 0 {
+        _ = await base.commit(indices.map { left(transactions[$0]) })
+        die()
+        break
+      }
+      let done = await base.commit(indices.map { transactions[$0] })
+      for (index, result) in zip(indices, done) { results[index] = result }
+    }
+    return results
+  }
+
+  /// What is left of one that the broker dies over.
+  private func left(_ transaction: Transaction) -> Transaction {
     var transaction = transaction
     // It is no part of the commit: who has no answer does not come to tell the devices.
     transaction.echo = nil
@@ -77,8 +100,7 @@ final class MortalMemory: ForwardingStore, MortalBroker {
       (transaction.indexChanges, transaction.deliveries, transaction.listing) = ([], [], nil)
     default: break
     }
-    _ = try await base.commit(transaction)
-    throw death()
+    return transaction
   }
 
   override func relayOutbox(of partition: Partition) async throws(StoreError) {
@@ -86,15 +108,18 @@ final class MortalMemory: ForwardingStore, MortalBroker {
     writesLeft -= memory.relayOutbox(of: partition, writes: writesLeft)
     guard writesLeft == 0 else { return }
     if fault == .strikesOffWhatIsHalfTold { memory.outboxes[partition]?.removeFirst() }
-    throw death()
+    throw die()
   }
 
   /// How far it had come makes no difference, once another has swept.
-  override func sweep(_ partition: Partition) async throws(StoreError) { throw death() }
+  override func sweep(_ partition: Partition) async throws(StoreError) { throw die() }
 
-  private func death() -> StoreError {
+  private static let dead = StoreError(.unavailable, "dead", at: "memory")
+
+  @discardableResult
+  private func die() -> StoreError {
     hasDied = true
     if fault == .deliversAgain { memory.arrived = [:] }
-    return StoreError(.unavailable, "dead", at: "memory")
+    return Self.dead
   }
 }

@@ -15,6 +15,8 @@ indirect enum Step: Sendable {
   case updateChannel(Int, Int, by: Int?, name: String)
   case closeChannel(Int, Int, by: Int?)
   case send(SendStep)
+  /// Several at once.
+  case batch([SendStep])
   /// Updates the one at this place in what the account sees.
   case update(Int, place: Int, by: Int?, body: String?, status: Int?)
   /// Marks those at these places in what the account sees.
@@ -25,8 +27,8 @@ indirect enum Step: Sendable {
   case compact(Int)
   /// Moves the watermark to before everything, which must make nothing unread.
   case rewind(Int)
-  /// Both decide on the same records; then one commits, then the other.
-  case race(Step, Step)
+  /// Both decide on the same records; then one commits, then the other, or both in one call.
+  case race(Step, Step, isTogether: Bool = false)
   /// Carries over whatever waits anywhere.
   case relay
   case sweep(Int, account: Int)
@@ -121,10 +123,16 @@ extension SeededGenerator {
 
   private mutating func step(_ sent: inout [SendStep]) -> Step {
     switch below(30) {
-    case 0..<7: .send(send(&sent))
+    case 0..<5: .send(send(&sent))
+    case 5, 6: .batch(batch(&sent))
     case 7..<9: markRead()
     case 9: .update(number(), place: below(100), by: actor(), body: text(), status: oneIn(2) ? 10_000 : nil)
-    case 10, 11: race()
+    case 10, 11:
+      if case .race(let first, let second, _) = race() {
+        .race(first, second, isTogether: oneIn(2))
+      } else {
+        .relay
+      }
     case 12: upkeep()
     case 13..<16: death(&sent)
     default: operation()
@@ -154,7 +162,8 @@ extension SeededGenerator {
   private mutating func death(_ sent: inout [SendStep]) -> Step {
     switch below(10) {
     // A commit, and seldom a few accounts to tell.
-    case 0..<3: .death(.send(send(&sent)), writes: below(oneIn(3) ? 6 : 2))
+    case 0..<2: .death(.send(send(&sent)), writes: below(oneIn(3) ? 6 : 2))
+    case 2: .death(.batch(batch(&sent)), writes: below(oneIn(3) ? 8 : 4))
     case 3: .death(.relay, writes: below(4))
     case 4: .death(sweep(), writes: below(10))
     default: .death(operation(), writes: oneIn(8) ? 0 : 1 + min(below(8), below(8)))
@@ -231,6 +240,22 @@ extension SeededGenerator {
       body: text(), attach: oneIn(3) ? json() : nil, isPersisted: !oneIn(8))
     sent.append(send)
     return send
+  }
+
+  /// Mostly to one place, and some of them the same.
+  private mutating func batch(_ sent: inout [SendStep]) -> [SendStep] {
+    let first = send(&sent)
+    return (0..<2 + below(4)).map { _ in
+      var next = oneIn(2) ? first : send(&sent)
+      if oneIn(2) {
+        (next.server, next.channel, next.group, next.room) = (
+          first.server, first.channel, first.group, first.room
+        )
+      }
+      if oneIn(2) { next.clientId = oneIn(3) ? first.clientId : nil }
+      if oneIn(2) { next.body = text() }
+      return next
+    }
   }
 
   private mutating func markRead() -> Step {

@@ -51,7 +51,8 @@ final class World {
     case .relay: return try await relay(by: store)
     case .sweep(let server, let account): return try await sweep(server, account, by: store)
     case .postpone(let place, let postponement): return try await postpone(place, postponement)
-    case .race(let first, let second): return try await race(first, second, number)
+    case .race(let first, let second, let isTogether):
+      return try await race(first, second, isTogether, number)
     case .death(let step, let writes): return try await death(step, writes, number)
     default: return try await run(step, number)
     }
@@ -65,9 +66,18 @@ final class World {
     var answers: [String] = []
     var spaces: [SpaceID] = []
     do {
-      for operation in try await operations(step, number) where mortal?.hasDied != true {
-        spaces.append(operation.space)
-        answers.append(try await run(operation, by: runner))
+      if case .batch(let sends) = step {
+        let operations = try await operations(sends, number)
+        spaces = operations.map(\.space)
+        let outcomes = await runner.run(operations)
+        for (operation, outcome) in zip(operations, outcomes) {
+          answers.append(try words(outcome, of: operation))
+        }
+      } else {
+        for operation in try await operations(step, number) where mortal?.hasDied != true {
+          spaces.append(operation.space)
+          answers.append(try await run(operation, by: runner))
+        }
       }
     } catch let refusal as Refusal {
       answers.append(Self.words(refusal))
@@ -77,7 +87,16 @@ final class World {
   }
 
   private func run<Op: Operation>(_ operation: Op, by runner: OperationRunner) async throws -> String {
-    let done = try await runner.run(operation)
+    try words(.success(try await runner.run(operation)), of: operation)
+  }
+
+  private func words<Op: Operation>(_ outcome: OperationRunner.Outcome<Op>, of operation: Op) throws -> String
+  {
+    let done: OperationRunner.Done<Op.Output>
+    switch outcome {
+    case .failure(let refusal): return Self.words(refusal)
+    case .success(let found): done = found
+    }
     if let first = done.duplicateOf {
       // Of a notification that is not stored, nobody is told but by this if the first answer was lost.
       learn(first)
@@ -88,7 +107,9 @@ final class World {
   }
 
   /// Without the runner, which would decide again: each answer is what the store made of the commit.
-  private func race(_ first: Step, _ second: Step, _ number: Int) async throws -> String {
+  private func race(
+    _ first: Step, _ second: Step, _ isTogether: Bool, _ number: Int
+  ) async throws -> String {
     var answers: [String] = []
     var transactions: [Transaction] = []
     for step in [first, second] {
@@ -100,19 +121,26 @@ final class World {
         answers.append(Self.words(refusal))
       }
     }
-    for transaction in transactions {
-      switch try await store.commit(transaction) {
-      case .committed(let commit): answers.append(try record(commit, in: transaction.space))
-      case .duplicate(let first): answers.append("duplicate of \(try words(first))")
-      case .differentContent: answers.append("different content")
-      case .conflict: answers.append("conflict")
-      case .ceiling(let table): answers.append("ceiling of \(table.name)")
+    for transactions in isTogether ? [transactions] : transactions.map({ [$0] }) {
+      for (transaction, result) in zip(transactions, await store.commit(transactions)) {
+        answers.append(try words(result.get(), of: transaction))
       }
       // Twice, which must be the same as once.
-      try await store.relayOutbox(of: transaction.space.partition)
-      try await store.relayOutbox(of: transaction.space.partition)
+      for transaction in transactions + transactions {
+        try await store.relayOutbox(of: transaction.space.partition)
+      }
     }
     return answers.joined(separator: "; ")
+  }
+
+  private func words(_ outcome: CommitOutcome, of transaction: Transaction) throws -> String {
+    switch outcome {
+    case .committed(let commit): try record(commit, in: transaction.space)
+    case .duplicate(let first): "duplicate of \(try words(first))"
+    case .differentContent: "different content"
+    case .conflict: "conflict"
+    case .ceiling(let table): "ceiling of \(table.name)"
+    }
   }
 
   private func decide<Op: Operation>(_ operation: Op) async throws -> Transaction? {

@@ -78,6 +78,17 @@ extension World {
     return update
   }
 
+  /// What a batch amounts to. A refusal before anything is decided refuses the line alone.
+  func operations(_ sends: [SendStep], _ number: Int) async throws -> [SendNotification] {
+    var operations: [SendNotification] = []
+    for (line, send) in sends.enumerated() {
+      do {
+        operations += try await self.sends(send, number * 100 + line)
+      } catch is Refusal {}
+    }
+    return operations
+  }
+
   private func sends(_ send: SendStep, _ number: Int) async throws -> [SendNotification] {
     var content = NotificationContent(type: Catalogue.custom.code, toType: .server)
     content.serverId = send.server.map { cast.servers[$0] }

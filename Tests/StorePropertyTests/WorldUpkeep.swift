@@ -46,8 +46,10 @@ extension World {
     let hasDied = mortal.hasDied
     try await mortal.end()
     guard hasDied else { return answer }
-    guard case .send = step else { return "died: \(answer)" }
-    return "died: \(answer); again: \(try await run(step, number))"
+    switch step {
+    case .send, .batch: return "died: \(answer); again: \(try await run(step, number))"
+    default: return "died: \(answer)"
+    }
   }
 
   /// Sweeps to the end what another begins. At once: until then, what is over may be there or not. And the

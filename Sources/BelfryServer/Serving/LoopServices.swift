@@ -24,7 +24,7 @@ final class LoopServices {
     self.broker = broker
     let limits = broker.configuration.limits
     hub = Hub(loop: loop, scope: scope, store: store, live: live, limits: limits)
-    runner = OperationRunner(store: store, limits: limits)
+    runner = OperationRunner(store: store, limits: limits, scope: scope)
     tokens = TokenCache(signer: broker.signer)
   }
 

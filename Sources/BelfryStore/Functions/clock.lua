@@ -22,18 +22,24 @@ local function is_decimal_before(id, other)
   return id < other
 end
 
--- Where the ids of a partition stand, and the last entry of one of its spaces. Two calls.
-local function read_clock(prefix, partition, space)
-  local found = redis.call('HMGET', clock_key(prefix), 'last', space, 'dedupe')
+-- Where the ids of a partition stand, and the last entries of some of its spaces. Whoever reads it takes ids and
+-- says things, and writes it once in the end, for whatever it did in between. Two calls.
+local function read_clock(prefix, partition, spaces)
+  local found = redis.call('HMGET', clock_key(prefix), 'last', 'dedupe', unpack(spaces))
   local time = redis.call('TIME')
   local clock = {
+    prefix = prefix,
     now = math.max(time[1] * 1000 + math.floor(time[2] / 1000), EPOCH_MS),
     base = partition * SEQUENCES,
     last = found[1] or NO_ID,
-    last_of_space = found[2] or NO_ID,
-    bucket = found[3],
+    bucket = found[2],
+    last_of = {},
+    changed = {},
+    said = {},
   }
+  for index, space in ipairs(spaces) do clock.last_of[space] = found[index + 2] or NO_ID end
   clock.ms, clock.low = parse_id(clock.last)
+  clock.before = clock.last
   return clock
 end
 
@@ -49,4 +55,18 @@ local function take_id(clock)
   end
   clock.last = string.format('%d-%d', clock.ms, clock.low)
   return clock.last
+end
+
+-- That the space stands in the clock, with the last entry there is of it.
+local function enter_space(clock, space) clock.changed[space] = true end
+
+-- One call; none if nothing has changed.
+local function write_clock(clock)
+  local fields = {}
+  if clock.last ~= clock.before then fields = { 'last', clock.last } end
+  for space in pairs(clock.changed) do
+    fields[#fields + 1] = space
+    fields[#fields + 1] = clock.last_of[space]
+  end
+  if fields[1] then redis.call('HSET', clock_key(clock.prefix), unpack(fields)) end
 end

@@ -1,54 +1,114 @@
--- commit: a whole transaction. Everything that can refuse comes first, so that a refusal leaves the
--- partition as it was, its clock included.
+-- commit: the transactions of one partition that a broker has at hand, one after the other, each with an outcome
+-- of its own. One that is refused changes nothing, and neither does it concern the others. Calls of Redis:
+--
+--   2 the clock and the time
+--   2 dedupe records, if a sender gave an id; 1 more to enter new ones
+--   1 per table of preconditions that is not the same as before (settings; roster for a user)
+--   1 the member count, if an audience depends on it
+--   1 append for each entry
+--   1 the clock
+--   1 publish for each space
+--
+-- So a hundred sends to one server are a hundred calls and ten; a user's alone is 11, a trusted back end's
+-- without an id 7. None depends on how many members the space has.
+--
+-- Should a call of Redis fail in between, which takes a key of a wrong type, that transaction alone fails, and
+-- may be half done; it is never acknowledged. The others are done or refused as they would be alone.
 
-local function read_transaction(arguments, at)
-  local transaction = {}
-  transaction.groups, at = read_groups(arguments, at)
-  transaction.ceilings, at = read_list(arguments, at)
-  transaction.removed, at = read_list(arguments, at)
-  transaction.announcements, at = read_list(arguments, at)
-  transaction.amendments, at = read_list(arguments, at)
-  return transaction
+local function read_changes(arguments, at)
+  local changes = {}
+  changes.standings, changes.relays, changes.wake_time = unpack(arguments, at, at + 2)
+  changes.groups, at = read_groups(arguments, at + 3)
+  changes.ceilings, at = read_list(arguments, at)
+  changes.removed, at = read_list(arguments, at)
+  changes.amendments, at = read_list(arguments, at)
+  return changes, at
+end
+
+-- The transactions, and the spaces they are in. `=` stands for the preconditions of the one before, which many
+-- sends to one place have in common: the same table then, so that they are looked at once. One that only
+-- announces, as sends do, has `-` in the place of its changes.
+local function read_commits(arguments, at)
+  local commits, spaces, is_listed = {}, {}, {}
+  local last, basis = #arguments, nil
+  while at <= last do
+    local commit = { space = arguments[at], dedupe = arguments[at + 1] }
+    if arguments[at + 2] == '=' then
+      at = at + 3
+    else
+      basis = { space = commit.space }
+      basis.groups, at = read_groups(arguments, at + 2)
+    end
+    commit.basis = basis
+    commit.announced, commit.first = tonumber(arguments[at]), at + 1
+    at = commit.first + 3 * commit.announced
+    if arguments[at] == '-' then at = at + 1 else commit.changes, at = read_changes(arguments, at) end
+    commits[#commits + 1] = commit
+    if not is_listed[commit.space] then
+      is_listed[commit.space] = true
+      spaces[#spaces + 1] = commit.space
+    end
+  end
+  return commits, spaces
+end
+
+-- Whether the transaction relies on what is still so. What was looked at stands until one changes records.
+local function holds(call, basis)
+  if basis.seen ~= call.changes then
+    basis.seen = call.changes
+    basis.holds = are_unchanged(call.prefix, basis.space, basis.groups, call.arguments)
+  end
+  return basis.holds
+end
+
+-- The audience with the threshold applied, from the number of members now.
+local function stamp(call, space, audience)
+  if string.byte(audience) ~= 63 then return audience end -- '?'
+  local members = call.members[space]
+  if not members then
+    members = redis.call('HLEN', table_key(call.prefix, space, 'roster'))
+    call.members[space] = members
+  end
+  local rule = members <= call.threshold and 'all' or 'subscribed'
+  return rule .. string.sub(audience, 2)
 end
 
 -- The first table that would grow past its ceiling.
-local function find_table_over_ceiling(prefix, space, transaction, arguments)
+local function find_table_over_ceiling(call, space, changes)
   local is_removed = {}
-  for _, name in ipairs(transaction.removed) do is_removed[name] = true end
-  for index = 1, #transaction.ceilings, 2 do
-    local name, ceiling = transaction.ceilings[index], tonumber(transaction.ceilings[index + 1])
-    local key = table_key(prefix, space, name)
-    local length = is_removed[name] and 0 or length_after(key, name, transaction.groups, arguments)
+  for _, name in ipairs(changes.removed) do is_removed[name] = true end
+  for index = 1, #changes.ceilings, 2 do
+    local name, ceiling = changes.ceilings[index], tonumber(changes.ceilings[index + 1])
+    local key = table_key(call.prefix, space, name)
+    local length = is_removed[name] and 0 or length_after(key, name, changes.groups, call.arguments)
     if length > ceiling then return name end
   end
 end
 
-local function take_ids(clock, transaction, has_relays)
+local function fingerprint_of_commit(call, commit)
+  if not commit.field or commit.announced == 0 then return nil end
+  if commit.announced == 1 then return fingerprint_of(call.arguments[commit.first + 2]) end
+  local contents = {}
+  for index = 1, commit.announced do contents[index] = call.arguments[commit.first + 3 * index - 1] end
+  return fingerprint_of(table.concat(contents, '\n'))
+end
+
+local function take_ids(clock, commit)
   local ids = {}
-  for _ = 1, #transaction.announcements, 3 do ids[#ids + 1] = take_id(clock) end
+  for index = 1, commit.announced do ids[index] = take_id(clock) end
   -- The version of what is relayed must be later than that of anything before it.
-  if #ids == 0 and has_relays then take_id(clock) end
+  if not ids[1] and commit.changes and commit.changes.relays ~= '' then take_id(clock) end
   return ids
 end
 
-local function dedupe_content(transaction)
-  local contents = {}
-  for index = 3, #transaction.announcements, 3 do
-    contents[#contents + 1] = transaction.announcements[index]
+local function write_records(call, space, changes, before)
+  call.changes = call.changes + 1
+  call.members = {}
+  local marks = { ['\1'] = before, ['\2'] = call.clock.last }
+  write_groups(call.prefix, space, changes.groups, call.arguments, marks)
+  for _, name in ipairs(changes.removed) do
+    redis.call('UNLINK', table_key(call.prefix, space, name))
   end
-  return table.concat(contents, '\n')
-end
-
--- Standings come before the entries: a consumer reads its standing again before it judges them.
-local function publish_and_append(prefix, space, clock, ids, transaction, standings, threshold, entries_max)
-  if standings ~= '' then publish(prefix, space, 'standings\n' .. standings) end
-  local announcements = transaction.announcements
-  for index, id in ipairs(ids) do
-    local at = 3 * index - 2
-    local audience = stamp(prefix, space, announcements[at + 1], threshold)
-    announce(prefix, space, clock, id, audience, announcements[at + 2], announcements[at] == '1', entries_max)
-  end
-  for _, message in ipairs(transaction.amendments) do publish(prefix, space, message) end
 end
 
 -- Never later than it was. If it was earlier already, it becomes a millisecond earlier still: whoever has read
@@ -58,43 +118,69 @@ local function wake(prefix, space, time)
   if redis.call('ZADD', key, 'LT', 'CH', time, space) == 0 then redis.call('ZINCRBY', key, -1, space) end
 end
 
--- The sweep finds spaces in the clock. One that nothing was ever appended to has records all the same.
-local function enter_space(prefix, space, clock)
-  if clock.last_of_space == NO_ID then redis.call('HSETNX', clock_key(prefix), space, NO_ID) end
+-- What comes after the entries.
+local function finish_changes(call, space, changes)
+  local clock = call.clock
+  for _, message in ipairs(changes.amendments) do say(clock, space, message) end
+  if changes.relays ~= '' then
+    local item = '{"space":"' .. space .. '","version":"' .. clock.last .. '","relays":' .. changes.relays .. '}'
+    redis.call('HSET', outbox_key(call.prefix), clock.last, item)
+  end
+  if changes.wake_time ~= '' then wake(call.prefix, space, changes.wake_time) end
+  -- The sweep finds spaces in the clock. One that nothing was ever appended to has records all the same.
+  if clock.last_of[space] == NO_ID then enter_space(clock, space) end
 end
 
+-- Everything that can refuse comes first, so that a refusal leaves the partition as it was, its clock included.
+local function carry_out(call, commit)
+  local clock, space, changes = call.clock, commit.space, commit.changes
+  if not holds(call, commit.basis) then return 'conflict' end
+  local over = changes and find_table_over_ceiling(call, space, changes)
+  if over then return 'ceiling ' .. over end
+  local fingerprint = fingerprint_of_commit(call, commit)
+  local earlier = fingerprint and find_earlier(call.dedupe, commit.field, fingerprint)
+  if earlier then return earlier end
+
+  local before = clock.last
+  local ids = take_ids(clock, commit)
+  if changes then
+    write_records(call, space, changes, before)
+    -- Before the entries: a consumer reads its standing again before it judges them.
+    if changes.standings ~= '' then say(clock, space, 'standings\n' .. changes.standings) end
+  end
+  for index, id in ipairs(ids) do
+    local at = commit.first + 3 * index - 3
+    local is_stored, audience, notification = unpack(call.arguments, at, at + 2)
+    announce(clock, space, id, stamp(call, space, audience), notification, is_stored == '1', call.entries_max)
+  end
+  if changes then finish_changes(call, space, changes) end
+  if fingerprint then enter_dedupe(call.dedupe, commit.field, fingerprint, ids[1]) end
+  return 'committed ' .. before .. ' ' .. table.concat(ids, ' ')
+end
+
+-- An outcome that says what Redis said.
+local function failed(problem)
+  local text = type(problem) == 'table' and problem.err or tostring(problem)
+  return 'failed ' .. string.gsub(text, '[\r\n]', ' ')
+end
+
+-- Gives the outcomes, a line each.
 local function commit(keys, arguments)
   local prefix, partition = open_partition(keys)
-  local space, window, entries_max, threshold, dedupe = unpack(arguments, 1, 5)
-  local standings, relays, wake_time = unpack(arguments, 6, 8)
-  local is_unchanged, at = are_unchanged(prefix, space, arguments, 9)
-  if not is_unchanged then return { 'conflict' } end
-  local transaction = read_transaction(arguments, at)
-  local over = find_table_over_ceiling(prefix, space, transaction, arguments)
-  if over then return { 'ceiling', over } end
-
-  local clock = read_clock(prefix, partition, space)
-  local before = clock.last
-  local ids = take_ids(clock, transaction, relays ~= '')
-  if dedupe ~= '' and ids[1] then
-    local content = dedupe_content(transaction)
-    local refusal = enter_dedupe(prefix, dedupe, content, tonumber(window), clock, ids[1])
-    if refusal then return refusal end
+  local commits, spaces = read_commits(arguments, 4)
+  local call = { prefix = prefix, arguments = arguments, changes = 0, members = {} }
+  call.entries_max, call.threshold = arguments[2], tonumber(arguments[3])
+  call.clock = read_clock(prefix, partition, spaces)
+  call.dedupe = read_dedupe(call.clock, commits, tonumber(arguments[1]))
+  local outcomes = {}
+  for index, each in ipairs(commits) do
+    local is_carried_out, outcome = pcall(carry_out, call, each)
+    outcomes[index] = is_carried_out and outcome or failed(outcome)
   end
-
-  write_groups(prefix, space, transaction.groups, arguments, { ['\1'] = before, ['\2'] = clock.last })
-  for _, name in ipairs(transaction.removed) do
-    redis.call('UNLINK', table_key(prefix, space, name))
-  end
-  publish_and_append(prefix, space, clock, ids, transaction, standings, threshold, entries_max)
-  if relays ~= '' then
-    local item = '{"space":"' .. space .. '","version":"' .. clock.last .. '","relays":' .. relays .. '}'
-    redis.call('HSET', outbox_key(prefix), clock.last, item)
-  end
-  if wake_time ~= '' then wake(prefix, space, wake_time) end
-  if clock.last ~= before then write_clock(prefix, space, clock) end
-  enter_space(prefix, space, clock)
-  return { 'committed', before, unpack(ids) }
+  write_dedupe(call.clock, call.dedupe)
+  write_clock(call.clock)
+  publish_said(call.clock)
+  return table.concat(outcomes, '\n')
 end
 
 -- A time that is no longer what the caller read stays. An empty time removes it.

@@ -28,24 +28,55 @@ local function open_bucket(prefix, bucket, clock, window)
   end
 end
 
--- Enters the record for the commit whose first id is `id`, or gives the reply for whom has one already.
--- It is the first write of a commit: whatever else could refuse it has been asked. Two calls.
-local function enter_dedupe(prefix, name, content, window, clock, id)
-  local field = string.sub(redis.sha1hex(name), 1, FIELD_DIGITS)
-  local fingerprint = string.sub(redis.sha1hex(content), 1, FINGERPRINT_DIGITS)
-  local ms = parse_id(id)
-  local bucket = bucket_of(ms, window)
-  local earlier = redis.call('HGET', dedupe_key(prefix, bucket - window), field)
-  if earlier and ms - tonumber(string.match(earlier, '^%d+')) >= window then earlier = false end
-  if not earlier then
-    local key = dedupe_key(prefix, bucket)
-    if redis.call('HSETNX', key, field, id .. ' ' .. fingerprint) == 1 then
-      if tonumber(clock.bucket) ~= bucket then open_bucket(prefix, bucket, clock, window) end
-      return nil
+-- What is remembered of the commits of a call: read for all of them, written for all of them. An id that runs
+-- over into the next bucket's first milliseconds is entered with the others, and forgotten with them. Two calls,
+-- or none if there is no name to look for.
+local function read_dedupe(clock, commits, window)
+  local dedupe = { window = window, found = {}, entered = {} }
+  local fields = {}
+  for _, commit in ipairs(commits) do
+    if commit.dedupe ~= '' then
+      commit.field = string.sub(redis.sha1hex(commit.dedupe), 1, FIELD_DIGITS)
+      fields[#fields + 1] = commit.field
     end
-    earlier = redis.call('HGET', key, field)
   end
-  local first, print = string.match(earlier, '^(%S+) (%S+)$')
-  if print == fingerprint then return { 'duplicate', first } end
-  return { 'different' }
+  if not fields[1] then return dedupe end
+  local ms = math.max(clock.now, clock.ms)
+  dedupe.bucket = bucket_of(ms, window)
+  local before = redis.call('HMGET', dedupe_key(clock.prefix, dedupe.bucket - window), unpack(fields))
+  local now = redis.call('HMGET', dedupe_key(clock.prefix, dedupe.bucket), unpack(fields))
+  for index, field in ipairs(fields) do
+    local record = before[index]
+    if record and ms - tonumber(string.match(record, '^%d+')) >= window then record = false end
+    dedupe.found[field] = record or now[index]
+  end
+  return dedupe
+end
+
+local function fingerprint_of(content) return string.sub(redis.sha1hex(content), 1, FINGERPRINT_DIGITS) end
+
+-- The outcome for whom has a record already.
+local function find_earlier(dedupe, field, fingerprint)
+  local record = dedupe.found[field]
+  if not record then return nil end
+  local first, print = string.match(record, '^(%S+) (%S+)$')
+  return print == fingerprint and 'duplicate ' .. first or 'different'
+end
+
+-- The record of a commit whose first id is `id`. Entered when all else of it is done: a record of what is not
+-- done would have its repetition acknowledged.
+local function enter_dedupe(dedupe, field, fingerprint, id)
+  local record, entered = id .. ' ' .. fingerprint, dedupe.entered
+  dedupe.found[field] = record
+  entered[#entered + 1] = field
+  entered[#entered + 1] = record
+end
+
+-- One call, or none if nothing was entered.
+local function write_dedupe(clock, dedupe)
+  if not dedupe.entered[1] then return end
+  redis.call('HSET', dedupe_key(clock.prefix, dedupe.bucket), unpack(dedupe.entered))
+  if tonumber(clock.bucket) ~= dedupe.bucket then
+    open_bucket(clock.prefix, dedupe.bucket, clock, dedupe.window)
+  end
 end

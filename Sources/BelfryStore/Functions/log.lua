@@ -2,13 +2,24 @@
 
 local function publish(prefix, space, message) redis.call('SPUBLISH', live_channel(prefix, space), message) end
 
--- The audience with the threshold applied, from the number of members now. One call for an audience that
--- depends on it, none for others; never more with more members.
-local function stamp(prefix, space, audience, threshold)
-  if string.byte(audience) ~= 63 then return audience end -- '?'
-  local members = redis.call('HLEN', table_key(prefix, space, 'roster'))
-  local rule = members <= tonumber(threshold) and 'all' or 'subscribed'
-  return rule .. string.sub(audience, 2)
+-- Said when all is done, in this order. A message comes in pieces: Redis's Lua hashes each string it makes from
+-- its first byte to its last, half a microsecond for a notification, so what is put together is put together once.
+local function say(clock, space, ...)
+  local said = clock.said[space]
+  if not said then
+    said = { count = 0, 'several\n' }
+    clock.said[space] = said
+  end
+  if said.count > 0 then said[#said + 1] = '\n' end
+  said.count = said.count + 1
+  for _, piece in ipairs({ ... }) do said[#said + 1] = piece end
+end
+
+-- One call for each space that something is said of, however much that is.
+local function publish_said(clock)
+  for space, said in pairs(clock.said) do
+    publish(clock.prefix, space, table.concat(said, '', said.count > 1 and 1 or 2))
+  end
 end
 
 -- Redis gives a log's first entry room for 4 KiB, and a letter never has a second one: a copy has just what
@@ -19,24 +30,18 @@ local function make_compact(key)
   redis.call('RENAME', copy, key)
 end
 
--- Appends an entry and says so; only says so if it is not to be stored. Two calls or one, and two more for the
--- first entry of a space.
-local function announce(prefix, space, clock, id, audience, notification, is_stored, entries_max)
-  local rest = '\n' .. audience .. '\n' .. notification
-  if not is_stored then return publish(prefix, space, 'passing ' .. id .. rest) end
-  local key = log_key(prefix, space)
-  redis.call('XADD', key, 'MAXLEN', '~', entries_max, id, 'audience', audience, 'notification', notification)
-  if clock.last_of_space == NO_ID then make_compact(key) end
-  publish(prefix, space, 'appended ' .. id .. ' ' .. clock.last_of_space .. rest)
-  clock.last_of_space = id
-  clock.has_appended = true
-end
-
--- One call.
-local function write_clock(prefix, space, clock)
-  if clock.has_appended then
-    redis.call('HSET', clock_key(prefix), 'last', clock.last, space, clock.last_of_space)
+-- Appends an entry and says so; only says so if it is not to be stored. One call or none, and two more for the
+-- first entry of a space. A log is trimmed with the first entry of a call, which spares the others the words.
+local function announce(clock, space, id, audience, notification, is_stored, entries_max)
+  if not is_stored then return say(clock, space, 'passing ', id, '\n', audience, '\n', notification) end
+  local key, last = log_key(clock.prefix, space), clock.last_of[space]
+  if clock.changed[space] then
+    redis.call('XADD', key, id, 'audience', audience, 'notification', notification)
   else
-    redis.call('HSET', clock_key(prefix), 'last', clock.last)
+    redis.call('XADD', key, 'MAXLEN', '~', entries_max, id, 'audience', audience, 'notification', notification)
+    clock.changed[space] = true
   end
+  clock.last_of[space] = id
+  if last == NO_ID then make_compact(key) end
+  say(clock, space, 'appended ', id, ' ', last, '\n', audience, '\n', notification)
 end

@@ -3,27 +3,7 @@
 -- Arguments come in groups, one per table: the table's name, how many fields, then the fields and, in a
 -- group of their own, the texts. So a group goes to HMGET as it stands.
 
--- Whether each record is still what was read. Gives the position after the groups. One call per group.
-local function are_unchanged(prefix, space, arguments, at)
-  local groups = tonumber(arguments[at])
-  at = at + 1
-  for _ = 1, groups do
-    local key, count = table_key(prefix, space, arguments[at]), tonumber(arguments[at + 1])
-    local first = at + 2
-    if count == 1 then
-      if (redis.call('HGET', key, arguments[first]) or '') ~= arguments[first + 1] then return false end
-    else
-      local texts = redis.call('HMGET', key, unpack(arguments, first, first + count - 1))
-      for index = 1, count do
-        if (texts[index] or '') ~= arguments[first + count + index - 1] then return false end
-      end
-    end
-    at = first + 2 * count
-  end
-  return true, at
-end
-
--- Reads the groups of fields with texts, without looking at any record.
+-- Reads the groups of fields with texts, without looking at any record. Gives the position after them.
 local function read_groups(arguments, at)
   local groups = {}
   for index = 1, tonumber(arguments[at]) do
@@ -32,6 +12,22 @@ local function read_groups(arguments, at)
     at = group.first + 2 * group.count - 1
   end
   return groups, at + 1
+end
+
+-- Whether each record is still what was read. One call per group.
+local function are_unchanged(prefix, space, groups, arguments)
+  for _, group in ipairs(groups) do
+    local key, first, count = table_key(prefix, space, group.name), group.first, group.count
+    if count == 1 then
+      if (redis.call('HGET', key, arguments[first]) or '') ~= arguments[first + 1] then return false end
+    else
+      local texts = redis.call('HMGET', key, unpack(arguments, first, first + count - 1))
+      for index = 1, count do
+        if (texts[index] or '') ~= arguments[first + count + index - 1] then return false end
+      end
+    end
+  end
+  return true
 end
 
 local function read_list(arguments, at)

@@ -35,11 +35,12 @@ local function relay(keys, arguments)
 
   -- Who leaves has had the space in their feed all along, so no cursor has to take it in anew.
   if kind == 'joined' or not added_at then
-    local clock = read_clock(prefix, partition, personal)
+    local clock = read_clock(prefix, partition, { personal })
     added_at = take_id(clock)
     -- The account's own space is entered even if nothing was ever appended to it: the clock is also the
     -- list of the partition's accounts, by which the sweep finds them.
-    redis.call('HSET', clock_key(prefix), 'last', added_at, personal, clock.last_of_space)
+    enter_space(clock, personal)
+    write_clock(clock)
   end
   redis.call('HSET', spaces_key(prefix, account), space, kind .. ' ' .. version .. ' ' .. added_at)
   make_room(spaces_key(prefix, account), tonumber(entries_max))
@@ -58,11 +59,12 @@ local function deliver(keys, arguments)
   local prefix, partition = open_partition(keys)
   local account, version, position, retention, entries_max, audience, notification = unpack(arguments, 1, 7)
   local personal = personal_space(account)
-  local clock = read_clock(prefix, partition, personal)
+  local clock = read_clock(prefix, partition, { personal })
   if parse_id(version) < retention_floor(clock, tonumber(retention)) then return 0 end
   if redis.call('HSETNX', arrived_key(prefix, account), version .. '/' .. position, '') == 0 then return 0 end
-  announce(prefix, personal, clock, take_id(clock), audience, notification, true, entries_max)
-  write_clock(prefix, personal, clock)
+  announce(clock, personal, take_id(clock), audience, notification, true, entries_max)
+  write_clock(clock)
+  publish_said(clock)
   return 1
 end
 

@@ -128,7 +128,7 @@ end
 local function sweep_arrived(keys, arguments)
   local prefix, partition = open_partition(keys)
   local account, cursor, retention = unpack(arguments, 1, 3)
-  local floor = retention_floor(read_clock(prefix, partition, personal_space(account)), tonumber(retention))
+  local floor = retention_floor(read_clock(prefix, partition, {}), tonumber(retention))
   return sweep_hash(arrived_key(prefix, account), cursor, function(arrival)
     local ms = string.match(arrival, '^(%d+)%-')
     return ms and tonumber(ms) < floor
@@ -166,7 +166,7 @@ end
 local function sweep_dedupe(keys, arguments)
   local prefix, partition = open_partition(keys)
   local window = tonumber(arguments[1])
-  local clock = read_clock(prefix, partition, 'last')
+  local clock = read_clock(prefix, partition, {})
   local bucket = tonumber(clock.bucket)
   if not bucket or bucket + 2 * window > math.max(clock.now, clock.ms) then return 0 end
   local before = redis.call('HGET', clock_key(prefix), 'dedupe-before')

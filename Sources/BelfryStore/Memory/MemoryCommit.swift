@@ -15,7 +15,11 @@ struct MemorySend {
 }
 
 extension MemoryStore {
-  package func commit(_ transaction: Transaction) throws(StoreError) -> CommitOutcome {
+  package func commit(_ transactions: [Transaction]) -> [CommitResult] {
+    transactions.map { .success(commit($0)) }
+  }
+
+  package func commit(_ transaction: Transaction) -> CommitOutcome {
     let space = transaction.space
     let contents = transaction.announcements.map(\.content.json)
     let amended = transaction.amendments.map { LogEntry($0) }

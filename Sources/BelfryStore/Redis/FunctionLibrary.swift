@@ -6,16 +6,15 @@ import BelfryRedis
 /// side on one Redis, each with its own. Raise it whenever a function's arguments, replies or effects
 /// change.
 enum FunctionLibrary {
-  static let version = 2
+  static let version = 3
   static let name = "belfry_\(version)"
 
   /// Lua reads it from the top: a file uses only what stands in those before it.
   static let code: [UInt8] =
     Array("#!lua name=\(name)\nlocal VERSION = \(version)\n".utf8)
     + PackageResources.partition_lua + PackageResources.clock_lua + PackageResources.records_lua
-    + PackageResources.dedupe_lua + PackageResources.log_lua + PackageResources.send_lua
-    + PackageResources.commit_lua + PackageResources.relay_lua + PackageResources.read_lua
-    + PackageResources.sweep_lua
+    + PackageResources.dedupe_lua + PackageResources.log_lua + PackageResources.commit_lua
+    + PackageResources.relay_lua + PackageResources.read_lua + PackageResources.sweep_lua
 
   static var load: RedisCommand { RedisCommand("FUNCTION", "LOAD", "REPLACE", code) }
 
@@ -41,7 +40,7 @@ enum FunctionLibrary {
 
 /// The functions.
 enum StoreFunction: String {
-  case send, commit, postpone
+  case commit, postpone
   case relay, deliver, list
   case markRead = "mark_read"
   case compactRead = "compact_read"

@@ -11,7 +11,8 @@ import BelfryModel
 ///     index
 ///     device <accid> <device> <scene> <operation>     the next line: the target, as JSON; `*` for no device
 ///
-/// Ids are stream ids in the first three, as Lua has them, and decimal in `read`.
+/// Ids are stream ids in the first three, as Lua has them, and decimal in `read`. What comes of several commits in
+/// one call is told at once: after a line `several`, one after the other. No line of them holds a line's end.
 enum LiveText {
   static func amended(_ entry: LogEntry) -> String {
     "amended \(entry.id.streamForm) \(entry.updateTime ?? 0)\n\(entry.audience.text)\n\(entry.contentJSON)"
@@ -30,9 +31,19 @@ enum LiveText {
 }
 
 extension LiveMessage {
-  /// Nil when the bytes are not a message: anybody with access to Redis can publish anything.
-  package init?(bytes: ArraySlice<UInt8>) {
+  /// Nil when the bytes are no messages: anybody with access to Redis can publish anything.
+  package static func all(in bytes: ArraySlice<UInt8>) -> [LiveMessage]? {
     var lines = LiveLines(bytes)
+    let areSeveral = lines.skip("several\n")
+    var messages: [LiveMessage] = []
+    repeat {
+      guard let message = LiveMessage(&lines) else { return nil }
+      messages.append(message)
+    } while !lines.isAtEnd
+    return areSeveral || messages.count == 1 ? messages : nil
+  }
+
+  private init?(_ lines: inout LiveLines) {
     let words = lines.next().split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
     guard let kind = words.first.flatMap({ Kind($0) }), words.count == kind.wordCount else { return nil }
     switch kind {
@@ -84,23 +95,33 @@ extension LiveMessage {
   }
 }
 
-/// What is left of a message, line by line.
+/// What is left of messages, line by line.
 private struct LiveLines {
   private var rest: ArraySlice<UInt8>
 
   init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
-  mutating func next() -> ArraySlice<UInt8> {
-    let line = rest.prefix { $0 != UInt8(ascii: "\n") }
-    rest = rest.dropFirst(line.count + 1)
-    return line
+  var isAtEnd: Bool { rest.isEmpty }
+
+  /// Whether it begins so; if it does, that is left out.
+  mutating func skip(_ text: String) -> Bool {
+    let bytes = text.utf8
+    guard rest.starts(with: bytes) else { return false }
+    rest = rest.dropFirst(bytes.count)
+    return true
   }
 
-  /// The audience's line, and all that follows: the content.
+  mutating func next() -> ArraySlice<UInt8> {
+    let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
+    defer { rest = rest[min(end + 1, rest.endIndex)...] }
+    return rest[..<end]
+  }
+
+  /// The audience's line, and the content's.
   mutating func entry(_ id: ArraySlice<UInt8>, updateTime: Int64? = nil) -> LogEntry? {
     guard let id = MessageID(streamBytes: id) else { return nil }
     let audience = next()
-    return LogEntry(id: id, audience: audience, content: rest, updateTime: updateTime)
+    return LogEntry(id: id, audience: audience, content: next(), updateTime: updateTime)
   }
 
   /// The words of the next line; nil if one of them cannot be read.

@@ -2,44 +2,61 @@ package import BelfryModel
 import BelfryRedis
 
 extension RedisStore {
-  package func commit(_ transaction: Transaction) async throws(StoreError) -> CommitOutcome {
-    let place = "commit \(transaction.space)"
-    let command = try RedisCommand(committing: transaction, limits)
-    let reply = try await call(command, at: place)
-    let words = try reading(at: place) { () throws(RedisError) in try reply.array().map(bytes) }
-    guard let outcome = CommitOutcome(words, transaction) else {
-      throw StoreError(
-        .corrupt, "the function's answer \(words.map { String(decoding: $0, as: UTF8.self) })", at: place)
-    }
-    if case .committed = outcome, let echo = transaction.echo { tell(echo) }
-    return outcome
-  }
-
-  /// An event of the moment, and kept nowhere: a device that is away has nothing on its screen to bring up
-  /// to date, and finds everything as it is when it comes. So the commit does not wait for this, and it is
-  /// no part of it, for it lies in another partition. What is lost with the connection stays lost.
-  private func tell(_ echo: DeviceEcho) {
-    guard let message = try? LiveText.device(echo) else { return }
-    connection.post(RedisCommand("SPUBLISH", RedisLayout.live(.personal(echo.account)), message))
+  package func commit(_ transactions: [Transaction]) async -> [CommitResult] {
+    if transactions.isEmpty { return [] }
+    return await withCheckedContinuation { commits.add(CommitRequest(transactions, $0)) }
   }
 }
 
-private func bytes(_ reply: RedisReply) throws(RedisError) -> ArraySlice<UInt8> { try reply.bytes() }
+/// Transactions that somebody waits for, and what has become of them so far.
+final class CommitRequest {
+  /// One of them.
+  struct Place {
+    let request: CommitRequest
+    let index: Int
+
+    var transaction: Transaction { request.transactions[index] }
+    func finish(_ result: CommitResult) { request.finish(index, result) }
+  }
+
+  let transactions: [Transaction]
+  private var results: [CommitResult?]
+  private var missing: Int
+  private let waiter: CheckedContinuation<[CommitResult], Never>
+
+  init(_ transactions: [Transaction], _ waiter: CheckedContinuation<[CommitResult], Never>) {
+    self.transactions = transactions
+    self.waiter = waiter
+    results = Array(repeating: nil, count: transactions.count)
+    missing = transactions.count
+  }
+
+  /// Each once.
+  private func finish(_ index: Int, _ result: CommitResult) {
+    results[index] = result
+    missing -= 1
+    if missing == 0 { waiter.resume(returning: results.compactMap(\.self)) }
+  }
+}
 
 extension CommitOutcome {
-  /// Nil when the words are not an answer of `send` or `commit`.
-  fileprivate init?(_ words: [ArraySlice<UInt8>], _ transaction: Transaction) {
+  /// Reads a line of the answer of `commit`; nil when it is none.
+  init?(_ line: ArraySlice<UInt8>, of transaction: Transaction) {
+    let words = line.split(separator: UInt8(ascii: " "))
     guard let first = words.first else { return nil }
-    let ids = words.dropFirst().map { MessageID(streamBytes: $0) }
     switch String(decoding: first, as: UTF8.self) {
     case "committed":
-      guard !ids.contains(nil), let before = ids.first ?? nil,
-        ids.count == transaction.announcements.count + 1
-      else { return nil }
-      self = .committed(Commit(ids: ids.dropFirst().compactMap(\.self), before: before))
+      var ids: [MessageID] = []
+      for word in words.dropFirst() {
+        guard let id = MessageID(streamBytes: word) else { return nil }
+        ids.append(id)
+      }
+      guard ids.count == transaction.announcements.count + 1 else { return nil }
+      let before = ids.removeFirst()
+      self = .committed(Commit(ids: ids, before: before))
     case "duplicate":
-      guard let first = ids.first ?? nil else { return nil }
-      self = .duplicate(of: first)
+      guard words.count == 2, let id = MessageID(streamBytes: words[1]) else { return nil }
+      self = .duplicate(of: id)
     case "different": self = .differentContent
     case "conflict": self = .conflict
     case "ceiling":

@@ -61,10 +61,10 @@ package final class RedisLiveFeed: LiveFeed {
 
   private func hear(_ payload: ArraySlice<UInt8>, on channel: String) {
     guard let space = spaces[channel] else { return }
-    guard let message = LiveMessage(bytes: payload) else {
+    guard let messages = LiveMessage.all(in: payload) else {
       unreadableMessages += 1
       return
     }
-    onMessage?(space, message)
+    for message in messages { onMessage?(space, message) }
   }
 }

@@ -11,6 +11,7 @@ package final class RedisStore: Store {
   let connection: RedisConnection
   /// Redis's time; the live feed of the same loop needs it too.
   let clock: RedisClock
+  let commits: RedisCommits
   package let limits: Limits
 
   package init(
@@ -22,10 +23,18 @@ package final class RedisStore: Store {
     connection = RedisConnection(
       loop: loop, endpoint: endpoint, limits: redisLimits,
       setUp: FunctionLibrary.setUp { clock.take($0) })
+    commits = RedisCommits(loop: loop, connection: connection, limits: limits)
   }
 
-  package func start() { connection.start() }
-  package func close() { connection.close() }
+  package func start() {
+    commits.start()
+    connection.start()
+  }
+
+  package func close() {
+    commits.close()
+    connection.close()
+  }
 
   package var state: RedisConnection.State { connection.state }
   package var onStateChange: ((RedisConnection.State) -> Void)? {

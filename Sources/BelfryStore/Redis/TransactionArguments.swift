@@ -1,28 +1,45 @@
+import BelfryBytes
 import BelfryModel
 import BelfryRedis
 
-// A transaction as the arguments of the functions `send` and `commit`; `Functions/records.lua` and
-// `commit.lua` read them.
+/// A call of `commit` while transactions are added to it, all of one partition; `Functions/commit.lua` and
+/// `records.lua` read its arguments.
+struct CommitCall {
+  private(set) var command: RedisCommand
+  /// The space and the preconditions of the last one added.
+  private var basis: (space: SpaceID, records: [RecordAddress: String?])?
+
+  init(in partition: Partition, _ limits: Limits) {
+    command = RedisCommand(calling: .commit, in: partition)
+    command.append(limits.dedupeWindowMilliseconds)
+    command.append(limits.entriesPerSpace)
+    command.append(limits.subscriptionThreshold)
+  }
+
+  /// - Throws: before anything is added, if the transaction cannot be written down.
+  mutating func add(_ transaction: Transaction) throws(StoreError) {
+    let relays =
+      transaction.hasRelays ? try json(Relays(transaction), at: "commit \(transaction.space)") : ""
+    command.append(transaction.space.key)
+    command.append(bytes: transaction.dedupe?.name(in: transaction.space) ?? [])
+    if let basis, basis.space == transaction.space, basis.records == transaction.preconditions {
+      command.append("=")
+    } else {
+      command.append(groups: transaction.preconditions)
+      basis = (transaction.space, transaction.preconditions)
+    }
+    command.append(transaction.announcements.count)
+    for announcement in transaction.announcements { command.append(announcement) }
+    if transaction.onlyAnnounces { command.append("-") } else { command.append(transaction, relays) }
+  }
+}
 
 extension RedisCommand {
-  init(committing transaction: Transaction, _ limits: Limits) throws(StoreError) {
-    let isSend = transaction.isOneSend
-    let place = "commit \(transaction.space)"
-    self.init(calling: isSend ? .send : .commit, in: transaction.space.partition)
-    append(transaction.space.key)
-    append(limits.dedupeWindowMilliseconds)
-    append(limits.entriesPerSpace)
-    append(limits.subscriptionThreshold)
-    append(transaction.dedupe.map { $0.name(in: transaction.space) } ?? "")
-    if isSend {
-      append(transaction.announcements[0])
-      append(groups: transaction.preconditions)
-      return
-    }
+  /// What it changes, beside the entries.
+  fileprivate mutating func append(_ transaction: Transaction, _ relays: String) {
     append(transaction.changedStandings.map(\.text).joined(separator: " "))
-    append(transaction.hasRelays ? try json(Relays(transaction), at: place) : "")
+    append(relays)
     append(transaction.wakeAtMilliseconds.map(String.init) ?? "")
-    append(groups: transaction.preconditions)
     append(groups: transaction.changes)
     append(2 * transaction.ceilings.count)
     for (table, ceiling) in transaction.ceilings {
@@ -31,23 +48,21 @@ extension RedisCommand {
     }
     append(transaction.removedTables.count)
     for table in transaction.removedTables { append(table.name) }
-    append(3 * transaction.announcements.count)
-    for announcement in transaction.announcements { append(announcement) }
     append(transaction.amendments.count)
     for amendment in transaction.amendments {
       append(LiveText.amended(LogEntry(amendment)))
     }
   }
 
-  private mutating func append(_ announcement: Announcement) {
+  fileprivate mutating func append(_ announcement: Announcement) {
     append(announcement.content.setting.persistEnable ? "1" : "0")
     append(announcement.audience.text)
-    append(announcement.content.json)
+    append(bytes: announcement.content.jsonBytes)
   }
 
   /// The fields and texts, table by table. A function takes a group's fields in one call of Redis, so a
   /// group has at most so many as Lua's stack bears comfortably.
-  private mutating func append(groups records: [RecordAddress: String?]) {
+  fileprivate mutating func append(groups records: [RecordAddress: String?]) {
     // As nearly all sends have it.
     if records.count == 1, let (address, text) = records.first {
       append(1)
@@ -76,17 +91,24 @@ extension RedisCommand {
 }
 
 extension Transaction {
-  /// One notification and nothing else: what the lean function does.
-  fileprivate var isOneSend: Bool {
-    announcements.count == 1 && changes.isEmpty && removedTables.isEmpty && ceilings.isEmpty
-      && amendments.isEmpty && changedStandings.isEmpty && !hasRelays && wakeAtMilliseconds == nil
+  /// As a send does.
+  fileprivate var onlyAnnounces: Bool {
+    changes.isEmpty && removedTables.isEmpty && ceilings.isEmpty && amendments.isEmpty
+      && changedStandings.isEmpty && !hasRelays && wakeAtMilliseconds == nil
   }
 }
 
 extension Dedupe {
   /// No name holds a NUL, so no two keys read the same.
-  fileprivate func name(in space: SpaceID) -> String {
-    "\(sender?.text ?? "")\0\(space.key)\0\(messageClientId)"
+  fileprivate func name(in space: SpaceID) -> [UInt8] {
+    var name: [UInt8] = []
+    name.reserveCapacity(128)
+    if let sender { name.append(sender.text) }
+    name.append(0)
+    name.append(space.key)
+    name.append(0)
+    name.append(messageClientId)
+    return name
   }
 }
 

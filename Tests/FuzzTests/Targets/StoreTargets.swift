@@ -14,7 +14,7 @@ extension FuzzTarget {
       }
       return id != nil
     },
-    FuzzTarget("live message", sample: { $0.liveMessage() }) { LiveMessage(bytes: $0[...]) != nil },
+    FuzzTarget("live message", sample: { $0.liveMessage() }) { LiveMessage.all(in: $0[...]) != nil },
     text("cursor of a listing", { $0.tableScan() }, read: { TableScan(text: $0) }, write: { $0.text }),
     FuzzTarget("replies of Redis", sample: { $0.reply(depth: 3) }) { bytes in
       let whole = replies(bytes, inPiecesOf: max(1, bytes.count))

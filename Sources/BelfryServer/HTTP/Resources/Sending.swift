@@ -32,24 +32,57 @@ enum Sending {
     }
   }
 
-  static func send(
+  private static func send(
     _ body: SendRequest, by caller: Caller, _ services: LoopServices
   ) async throws(Refusal) -> SendReceipt {
+    try await send([.success(body)], by: caller, services)[0].get()
+  }
+
+  /// Many at once, each with a result of its own; what was refused before stays so.
+  static func send(
+    _ bodies: [Result<SendRequest, Refusal>], by caller: Caller, _ services: LoopServices
+  ) async -> [Result<SendReceipt, Refusal>] {
+    var receipts: [Result<SendReceipt, Refusal>?] = Array(repeating: nil, count: bodies.count)
+    // What is still to be sent of each, mostly one. The first of all go together, then the second.
+    var sends: [ArraySlice<SendNotification>] = []
+    for (index, body) in bodies.enumerated() {
+      do throws(Refusal) {
+        sends.append(try Self.sends(body.get(), by: caller, services)[...])
+      } catch {
+        sends.append([])
+        receipts[index] = .failure(error)
+      }
+    }
+    while true {
+      let going = sends.indices.filter { !sends[$0].isEmpty }
+      if going.isEmpty { break }
+      let outcomes = await services.runner.run(going.map { sends[$0].removeFirst() })
+      for (index, outcome) in zip(going, outcomes) {
+        do throws(Refusal) {
+          let receipt = try SendReceipt(outcome.get())
+          services.counts.count(receipt)
+          if receipts[index] == nil { receipts[index] = .success(receipt) }
+        } catch {
+          receipts[index] = .failure(error)
+          sends[index] = []
+        }
+      }
+    }
+    return receipts.map { $0 ?? .failure(Refusal(.unavailable, "there was nothing to send")) }
+  }
+
+  private static func sends(
+    _ body: SendRequest, by caller: Caller, _ services: LoopServices
+  ) throws(Refusal) -> [SendNotification] {
     try body.check(caller)
     let sends = try SendNotification.sends(
-      body.content, by: caller.actor, generatedClientId: services.clientIDs.next())
+      body.content, by: caller.actor,
+      generatedClientId: body.content.messageClientId ?? services.clientIDs.next())
     if let toType = body.toType, let meant = sends.first?.content.toType, toType != meant {
       throw .invalid(
         "toType", "says \(toType.rawValue), but the fields given make it \(meant.rawValue); leave it out")
     }
-    var first: SendReceipt?
-    for send in sends {
-      let receipt = try SendReceipt(try await services.runner.run(send))
-      services.counts.count(receipt)
-      if first == nil { first = receipt }
-    }
-    guard let first else { throw Refusal(.unavailable, "there was nothing to send") }
-    return first
+    return sends
   }
 
   static func update(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
