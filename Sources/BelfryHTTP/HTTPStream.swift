@@ -17,7 +17,8 @@ package final class HTTPStream {
 
   private let descriptor: Int32
   private let isChunked: Bool
-  private unowned let set: StreamSet
+  /// Its set holds it, too, until it has finished.
+  private let set: StreamSet
   private var phase: Phase
   private var source: (any HTTPStreamSource)?
   private var watch: Watch?
@@ -66,8 +67,8 @@ package final class HTTPStream {
     guard phase != .closed, sendUnsent() else { return }
     for _ in 0..<HTTPLimits.streamChunksPerTurn where phase == .open {
       switch pull() {
-      case .bytes(let count):
-        guard unsafe send(set.buffer.framed(count, isChunked: isChunked)) else { return }
+      case .bytes(let count, let more):
+        guard unsafe send(set.buffer.framed(count, isChunked: isChunked)), more else { return }
       case .wait:
         return
       case .end:
@@ -99,8 +100,8 @@ package final class HTTPStream {
     let payload = unsafe set.buffer.payload
     guard let pull = unsafe source?.pull(into: payload) else { return .wait }
     // A chunk of no bytes would be the last one to the client.
-    guard case .bytes(let count) = pull else { return pull }
-    return count > 0 ? .bytes(min(count, payload.count)) : .wait
+    guard case .bytes(let count, let more) = pull else { return pull }
+    return count > 0 ? .bytes(min(count, payload.count), more: more) : .wait
   }
 
   private func handle(_ readiness: Readiness) {

@@ -9,8 +9,8 @@ package protocol HTTPStreamSource: AnyObject {
 }
 
 package enum HTTPPull: Sendable, Hashable {
-  /// That many bytes are in the buffer.
-  case bytes(Int)
+  /// That many bytes are in the buffer. `more`: there may be some after them; otherwise it waits, as below.
+  case bytes(Int, more: Bool)
   /// There are none now: the stream asks again after `wake()`.
   case wait
   /// There will be none.

@@ -21,7 +21,6 @@ package final class Hub {
   private(set) var arrivals: UInt64 = 0
   package private(set) var statistics = HubStatistics()
   private var ringHorizon: UInt64 = 0
-  private var idText: [UInt8] = []
   private(set) var isDraining = false
 
   /// When ten thousand consumers come back at once, this many read from the store at a time; the others
@@ -97,9 +96,9 @@ package final class Hub {
     switch message {
     case .appended(let entry, let predecessor):
       if let last = active.ring.lastEntryID, last != predecessor { breakOff(active) }
-      arrive(.entry, entry, EventText.notification(entry), in: active)
+      arrive(.entry, entry, EventText.notificationUpToID(entry), in: active)
     case .passing(let entry):
-      arrive(.passing, entry, EventText.notification(entry), in: active)
+      arrive(.passing, entry, EventText.passing(entry), in: active)
     case .amended(let entry):
       arrive(.amended, entry, EventText.updated(entry), in: active)
     case .read(let echo):
@@ -198,14 +197,6 @@ package final class Hub {
   }
 
   func count(_ change: (inout HubStatistics) -> Void) { change(&statistics) }
-
-  /// What ends a consumer's event, rendered where the last one was: it is copied out at once, so there is no
-  /// need for each delivery to find room for its own.
-  func idLines(_ cursor: FeedCursor) -> [UInt8] {
-    idText.removeAll(keepingCapacity: true)
-    EventText.id(cursor, to: &idText)
-    return idText
-  }
 }
 
 extension LogEntry {

@@ -169,12 +169,12 @@ final class TestSource: HTTPStreamSource {
       let count = min(limit - pulledBytes, buffer.count)
       for index in 0..<count { unsafe buffer[index] = UInt8(ascii: "a") + UInt8((pulledBytes + index) % 26) }
       pulledBytes += count
-      return count > 0 ? .bytes(count) : .end
+      return count > 0 ? .bytes(count, more: true) : .end
     }
     guard !pending.isEmpty else { return isEnding ? .end : .wait }
     let bytes = Array(pending.removeFirst().utf8)
     unsafe buffer.copyBytes(from: bytes)
-    return .bytes(bytes.count)
+    return .bytes(bytes.count, more: !pending.isEmpty || isEnding)
   }
 
   func finished(_ end: HTTPStreamEnd) {

@@ -42,9 +42,8 @@ final class Following {
   }
 
   /// Whether the item is for the account, which is shown it live: retention is no question.
-  func shows(_ item: RingItem) -> Bool {
-    guard let read = session.read else { return false }
-    return Visibility.of(
+  func shows(_ item: RingItem, read: ReadState) -> Bool {
+    Visibility.of(
       item.id, item.audience, for: session.account, standing: standing, read: read, retentionFloor: .zero
     ).isVisible
   }

@@ -31,16 +31,16 @@ extension Consumer {
     let mayGoOn = { [self] in state == .catchingUp && session.generation == generation }
     let snapshot = try await session.snapshot()
     guard mayGoOn() else { return false }
-    cursor.takeIntoAccount(snapshot)
+    outflow.cursor.takeIntoAccount(snapshot)
     let floor = hub.limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
-    let scan = FeedScan(snapshot, at: cursor, retentionFloor: floor, in: hub.store)
+    let scan = FeedScan(snapshot, at: outflow.cursor, retentionFloor: floor, in: hub.store)
     hub.count { $0.scans += 1 }
     if isResuming { welcomeBack(snapshot.view, floor) }
     while let found = try await scan.next() {
       guard await serve(found, of: scan, floor, while: mayGoOn) else { return false }
     }
     guard mayGoOn() else { return false }
-    cursor.finish(scan)
+    outflow.cursor.finish(scan)
     goLive(from: arrival)
     return true
   }
@@ -57,10 +57,10 @@ extension Consumer {
       guard mayGoOn(), let read = session.read else { return false }
       // The session knows what was read since the scan began.
       view.read = read
-      cursor.pass(one, of: scan)
+      outflow.cursor.pass(one, of: scan)
       if view.visibility(of: one.entry, in: one.space, retentionFloor: floor).isVisible {
-        EventText.notification(one.entry, to: &text)
-        EventText.id(cursor, to: &text)
+        EventText.appendNotificationUpToID(one.entry, to: &text)
+        EventText.appendID(outflow.cursor, to: &text)
         hub.count { $0.deliveries += 1 }
       }
       guard text.count >= Self.textBytes else { continue }
@@ -76,7 +76,7 @@ extension Consumer {
   /// What a client that was away must hear before anything new: what of its own is read, what is lost.
   private func welcomeBack(_ view: AccountView, _ floor: MessageID) {
     isResuming = false
-    if let gap = cursor.gap(retentionFloor: floor) { queue(EventText.gap(gap)) }
+    if let gap = outflow.cursor.gap(retentionFloor: floor) { queue(EventText.gap(gap)) }
     if view.read.watermark > .zero { queue(EventText.read(upTo: view.read.watermark)) }
     let ids = view.read.above.sorted()
     var start = 0

@@ -9,7 +9,8 @@ import BelfryStore
 /// or left a space, Redis was away) has one remedy: catch up again, from the cursor.
 package final class Consumer: FeedFollower {
   package enum Pull: Sendable, Hashable {
-    case bytes(Int)
+    /// That many are in the buffer; whether more may follow at once, or only when `onReady` says so.
+    case bytes(Int, more: Bool)
     case wait
     case end
   }
@@ -29,15 +30,9 @@ package final class Consumer: FeedFollower {
   var pulseSlot = 0
 
   var state = State.catchingUp
-  var cursor: FeedCursor
+  var outflow: Outflow
   /// Whether the client has been here before: then it holds notifications that were read meanwhile.
   var isResuming: Bool
-  /// Everything that arrived on the loop up to here has been dealt with.
-  var consumed: UInt64 = 0
-  /// Those whose rings have something that was not dealt with.
-  private var ready: [Following] = []
-  private var pending: [UInt8] = []
-  private var pendingOffset = 0
   private var drained: CheckedContinuation<Void, Never>?
   private var isQuiet = true
   private var isCatchUpRunning = false
@@ -49,7 +44,7 @@ package final class Consumer: FeedFollower {
     self.hub = hub
     self.session = session
     self.device = device
-    self.cursor = cursor ?? FeedCursor()
+    outflow = Outflow(cursor ?? FeedCursor())
     isResuming = cursor != nil
     self.expiresAtMilliseconds = expiresAtMilliseconds
     self.onReady = onReady
@@ -71,15 +66,14 @@ package final class Consumer: FeedFollower {
   // MARK: What happens around it
 
   func arrived(by following: Following) {
-    guard state == .live else { return }
-    if !ready.contains(where: { $0 === following }) { ready.append(following) }
+    guard state == .live, outflow.arrived(by: following) else { return }
     onReady()
   }
 
   func lostTrack() {
     guard state == .live || state == .catchingUp else { return }
     state = .catchingUp
-    ready.removeAll()
+    outflow.leaveRings()
     guard !isCatchUpRunning else { return }
     isCatchUpRunning = true
     // Held, since the hub may be gone when the catch-up ends.
@@ -114,15 +108,14 @@ package final class Consumer: FeedFollower {
   /// Becomes live at the end of a catch-up that began when `arrival` was the latest.
   func goLive(from arrival: UInt64) {
     state = .live
-    consumed = arrival
-    ready = session.followings.filter { $0.active.ring.lastArrival > arrival }
-    if !ready.isEmpty { onReady() }
+    outflow.begin(after: arrival, in: session.followings)
+    if outflow.mayFlow { onReady() }
   }
 
   // MARK: What it is to be sent
 
   func queue(_ bytes: [UInt8]) {
-    pending += bytes
+    outflow.queue(bytes)
     onReady()
   }
 
@@ -139,7 +132,7 @@ package final class Consumer: FeedFollower {
     }
   }
 
-  private var mustDrain: Bool { pendingOffset < pending.count && state == .catchingUp }
+  private var mustDrain: Bool { outflow.hasQueued && state == .catchingUp }
 
   private func resumeDrained() {
     drained?.resume()
@@ -148,117 +141,18 @@ package final class Consumer: FeedFollower {
 
   /// Fills the buffer with what is ready. `.wait`: nothing now; `onReady` will say.
   package func pull(into buffer: inout StreamBuffer) -> Pull {
-    if writePending(&buffer) {
-      switch state {
-      case .live: writeLive(&buffer)
-      case .ending: return buffer.count > 0 ? .bytes(buffer.count) : .end
-      case .closed: return .end
-      case .catchingUp: break
-      }
-    }
-    guard buffer.count > 0 else { return .wait }
+    guard state != .closed else { return .end }
+    let fill = outflow.fill(&buffer, live: reader)
+    if fill.deliveries > 0 { hub.count { $0.deliveries += fill.deliveries } }
+    if fill.hasDrained { resumeDrained() }
+    if fill.hasLostTrack { lostTrack() }
+    guard buffer.count > 0 else { return state == .ending ? .end : .wait }
     isQuiet = false
-    return .bytes(buffer.count)
+    return .bytes(buffer.count, more: outflow.mayFlow || state == .ending)
   }
 
-  /// Whether all that was pending is written.
-  private func writePending(_ buffer: inout StreamBuffer) -> Bool {
-    guard !pending.isEmpty else { return true }
-    pendingOffset += buffer.write(pending, from: pendingOffset)
-    guard pendingOffset == pending.count else { return false }
-    pending.removeAll(keepingCapacity: pending.capacity <= Self.pendingCapacityKept)
-    pendingOffset = 0
-    resumeDrained()
-    return true
+  private var reader: Outflow.Reader? {
+    guard state == .live, let read = session.read else { return nil }
+    return Outflow.Reader(device: device, read: read)
   }
-
-  /// What an idle consumer may keep of its buffer: a heartbeat's worth.
-  private static let pendingCapacityKept = 256
-
-  private func writeLive(_ buffer: inout StreamBuffer) {
-    while buffer.remaining > 0, let (item, following) = nextItem() {
-      consumed = item.arrival
-      guard let ending = take(item, by: following) else { continue }
-      let tail = text(of: ending)
-      if item.bytes.count + tail.count <= buffer.remaining {
-        _ = buffer.write(item.bytes)
-        _ = buffer.write(tail)
-      } else {
-        pending = item.bytes + tail
-        _ = writePending(&buffer)
-        return
-      }
-    }
-  }
-
-  /// The earliest arrival not dealt with, over all spaces that have one. Arrivals of one partition come
-  /// in the order of their ids, which is what lets the cursor be one id per partition.
-  private func nextItem() -> (RingItem, Following)? {
-    // One space and all spaces: nearly always only one of them has something.
-    if ready.count == 1 {
-      let following = ready[0]
-      switch following.active.ring.next(after: consumed) {
-      case .item(let item): return (item, following)
-      case .nothing: ready.removeLast()
-      case .forgotten: lostTrack()
-      }
-      return nil
-    }
-    var earliest: (RingItem, Following)?
-    var hasFinished = false
-    for following in ready {
-      switch following.active.ring.next(after: consumed) {
-      case .item(let item):
-        if let (other, _) = earliest, other.arrival < item.arrival { continue }
-        earliest = (item, following)
-      case .nothing:
-        hasFinished = true
-      case .forgotten:
-        lostTrack()
-        return nil
-      }
-    }
-    if hasFinished { ready.removeAll { $0.active.ring.lastArrival <= consumed } }
-    return earliest
-  }
-
-  /// What an item's event still needs for one consumer.
-  private enum Ending {
-    case complete
-    case emptyLine
-    case cursor
-  }
-
-  private func text(of ending: Ending) -> [UInt8] {
-    switch ending {
-    case .complete: []
-    case .emptyLine: Self.eventEnd
-    case .cursor: hub.idLines(cursor)
-    }
-  }
-
-  /// Nil when the item is not for this consumer.
-  private func take(_ item: RingItem, by following: Following) -> Ending? {
-    switch item.kind {
-    case .entry:
-      guard cursor.advance(following.active.space, toLive: item.id, base: item.base),
-        following.shows(item)
-      else { return nil }
-      hub.count { $0.deliveries += 1 }
-      return .cursor
-    case .passing:
-      guard following.shows(item) else { return nil }
-      hub.count { $0.deliveries += 1 }
-      return .emptyLine
-    case .amended:
-      return following.shows(item) ? .complete : nil
-    case .read(let echo): return isOwn(echo.device) ? nil : .complete
-    case .device(let echo): return isOwn(echo.device) ? nil : .complete
-    }
-  }
-
-  /// Whether what happened was done on this consumer's own device, which knows.
-  private func isOwn(_ acting: DeviceID?) -> Bool { acting != nil && acting == device }
-
-  private static let eventEnd = Array("\n".utf8)
 }

@@ -19,7 +19,7 @@ final class RingItem {
   let kind: Kind
   let id: MessageID
   let audience: Audience
-  /// The event's bytes; of an entry all but the id line, which is each consumer's own.
+  /// The event's bytes; of an entry all but the id, which is each consumer's own.
   let bytes: [UInt8]
   /// Where the base of a cursor may stand that has passed this.
   let base: MessageID
@@ -61,7 +61,7 @@ struct Ring {
   }
 
   enum Next {
-    case item(RingItem)
+    case item(RingItem, isLast: Bool)
     case nothing
     /// What came next is gone, and more may be.
     case forgotten
@@ -72,14 +72,16 @@ struct Ring {
     if droppedThrough > arrival { return .forgotten }
     guard let last = items.last, last.arrival > arrival else { return .nothing }
     // Most consumers lag by the one item that has just arrived.
-    if items.count - head == 1 || items[items.count - 2].arrival <= arrival { return .item(last) }
+    if items.count - head == 1 || items[items.count - 2].arrival <= arrival {
+      return .item(last, isLast: true)
+    }
     var low = head
     var high = items.count - 1
     while low < high {
       let middle = (low + high) / 2
       if items[middle].arrival > arrival { high = middle } else { low = middle + 1 }
     }
-    return .item(items[low])
+    return .item(items[low], isLast: low == items.count - 1)
   }
 
   /// Forgets what arrived up to here; whoever has not taken it yet reads it from the store.

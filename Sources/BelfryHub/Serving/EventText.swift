@@ -3,30 +3,40 @@ import BelfryStore
 
 /// Server-Sent Events as text. Source: WHATWG HTML, "Server-sent events".
 enum EventText {
-  /// Everything of a notification's event but its id: the same bytes for every consumer.
-  static func notification(_ entry: LogEntry) -> [UInt8] {
+  /// A notification's event up to its id, which is each consumer's own; the rest is the same for all.
+  static func notificationUpToID(_ entry: LogEntry) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(entry.content.count + 128)
-    notification(entry, to: &text)
+    appendNotificationUpToID(entry, to: &text)
     return text
   }
 
-  static func notification(_ entry: LogEntry, to text: inout [UInt8]) {
+  static func appendNotificationUpToID(_ entry: LogEntry, to text: inout [UInt8]) {
     text += notificationStart
     entry.appendNotification(to: &text)
-    text.append(UInt8(ascii: "\n"))
-  }
-
-  /// The end of an event that has a cursor.
-  static func id(_ cursor: FeedCursor, to text: inout [UInt8]) {
     text += idStart
-    cursor.write(to: &text)
-    text += eventEnd
   }
 
   private static let notificationStart = Array("event: notification\ndata: ".utf8)
-  private static let idStart = Array("id: ".utf8)
-  private static let eventEnd = Array("\n\n".utf8)
+  private static let idStart = Array("\nid: ".utf8)
+
+  /// The end of an event that has a cursor, at most ``idBytesMost(_:)``.
+  static func appendID(_ cursor: FeedCursor, to text: inout OutputSpan<UInt8>) {
+    cursor.write(to: &text)
+    text.append(UInt8(ascii: "\n"))
+    text.append(UInt8(ascii: "\n"))
+  }
+
+  static func idBytesMost(_ cursor: FeedCursor) -> Int { cursor.byteCountMost + 2 }
+
+  static func appendID(_ cursor: FeedCursor, to text: inout [UInt8]) {
+    text.append(addingCapacity: idBytesMost(cursor)) { appendID(cursor, to: &$0) }
+  }
+
+  /// A notification's event without an id: no cursor passes it.
+  static func passing(_ entry: LogEntry) -> [UInt8] {
+    Array("event: notification\ndata: \(entry.notificationJSON)\n\n".utf8)
+  }
 
   static func updated(_ entry: LogEntry) -> [UInt8] {
     Array("event: updated\ndata: \(entry.notificationJSON)\n\n".utf8)

@@ -24,4 +24,13 @@
     count += length
     return length
   }
+
+  /// Lets `write` append to it. It must know that there is enough room.
+  package mutating func append(_ write: (inout OutputSpan<UInt8>) -> Void) {
+    let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: room[count...]).bindMemory(to: UInt8.self)
+    // SAFETY: the span is used within this call only, and the buffer is nobody else's.
+    var span = unsafe OutputSpan(buffer: rest, initializedCount: 0)
+    write(&span)
+    count += unsafe span.finalize(for: rest)
+  }
 }

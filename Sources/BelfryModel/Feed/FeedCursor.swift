@@ -1,3 +1,5 @@
+import BelfryBytes
+
 /// Where a consumer stands in its feed: for every partition, the id up to which it has been served.
 ///
 /// Ids are strictly ordered within a partition and only nearly so across them, so one number is not
@@ -109,24 +111,30 @@ extension FeedCursor {
 
   package var text: String {
     var text: [UInt8] = []
-    write(to: &text)
+    text.append(addingCapacity: byteCountMost) { write(to: &$0) }
     return String(decoding: text, as: UTF8.self)
   }
 
   /// Appends ``text``. As bytes, since each notification that a stream is sent ends with it, and is the
   /// only thing there that is each consumer's own: made of strings, it cost more than all the rest.
-  package func write(to text: inout [UInt8]) {
-    text.append(addingCapacity: 1 + (positions.count + 2) * Self.idBytesMost) { text in
-      text.append(Self.version)
-      Self.write(".", base, to: &text)
-      for id in positions { Self.write(".", id, to: &text) }
-      if indexed > base { Self.write("_", indexed, to: &text) }
-    }
+  package func write(to text: inout OutputSpan<UInt8>) {
+    text.append(Self.version)
+    Self.write(".", base, to: &text)
+    for id in positions { Self.write(".", id, to: &text) }
+    if indexed > base { Self.write("_", indexed, to: &text) }
     guard !late.isEmpty else { return }
     for (space, id) in late.sorted(by: { $0.key.key < $1.key.key }) {
-      text += "~\(space.key)".utf8
-      text.append(addingCapacity: Self.idBytesMost) { Self.write("*", id, to: &$0) }
+      text.append(UInt8(ascii: "~"))
+      text.append(contentsOf: space.key)
+      Self.write("*", id, to: &text)
     }
+  }
+
+  /// What ``write(to:)`` needs room for.
+  package var byteCountMost: Int {
+    var count = 1 + (positions.count + 2) * Self.idBytesMost
+    for space in late.keys { count += 1 + space.key.utf8.count + Self.idBytesMost }
+    return count
   }
 
   /// A mark and an id: 2^63 has 13 digits in base 36.
@@ -134,17 +142,8 @@ extension FeedCursor {
 
   /// The mark, and the id in base 36.
   private static func write(_ mark: Unicode.Scalar, _ id: MessageID, to text: inout OutputSpan<UInt8>) {
-    var digits = InlineArray<13, UInt8>(repeating: 0)
-    var start = digits.count
-    var rest = id.raw.magnitude
-    repeat {
-      let digit = UInt8(truncatingIfNeeded: rest % 36)
-      start -= 1
-      digits[start] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
-      rest /= 36
-    } while rest > 0
     text.append(UInt8(ascii: mark))
-    for index in start..<digits.count { text.append(digits[index]) }
+    text.append(base36: id.raw.magnitude)
   }
 
   /// Nil when `text` was not made by ``text``.

@@ -63,7 +63,7 @@ final class NotificationStream: HTTPStreamSource {
     // SAFETY: the buffer is the caller's for the length of this call, and does not outlive it here.
     var room = unsafe StreamBuffer(buffer)
     return switch consumer.pull(into: &room) {
-    case .bytes(let count): .bytes(count)
+    case .bytes(let count, let more): .bytes(count, more: more)
     case .wait: .wait
     case .end: .end
     }

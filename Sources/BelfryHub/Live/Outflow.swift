@@ -1,0 +1,165 @@
+import BelfryModel
+
+/// What a consumer is sent next: what was queued for it alone, then, once it is live, what arrived in the rings
+/// of its account's spaces after its place there.
+///
+/// A value, and the whole of it is changed by one call a pull. Of a delivery that is not the system call, it is
+/// the most: as properties of the consumer, each of them asked the runtime for access many times over.
+struct Outflow {
+  var cursor: FeedCursor
+  /// Everything that arrived on the loop up to here has been dealt with.
+  private var consumed: UInt64 = 0
+  /// Those whose rings have something that was not dealt with.
+  private var ready: [Following] = []
+  private var pending: [UInt8] = []
+  private var pendingOffset = 0
+
+  /// Whom a live item is shown to, or not.
+  struct Reader {
+    let device: DeviceID?
+    let read: ReadState
+  }
+
+  /// What came of filling a buffer.
+  struct Fill {
+    /// Everything queued has been written, and some was.
+    var hasDrained = false
+    var deliveries = 0
+    /// A ring has forgotten what came next.
+    var hasLostTrack = false
+  }
+
+  init(_ cursor: FeedCursor) {
+    self.cursor = cursor
+  }
+
+  var hasQueued: Bool { pendingOffset < pending.count }
+  /// Whether there may be something to write.
+  var mayFlow: Bool { hasQueued || !ready.isEmpty }
+
+  mutating func queue(_ bytes: [UInt8]) { pending += bytes }
+
+  // MARK: Its place in the rings
+
+  /// - Returns: whether that is news: nothing was there before.
+  mutating func arrived(by following: Following) -> Bool {
+    if ready.isEmpty {
+      ready.append(following)
+      return true
+    }
+    if !ready.contains(where: { $0 === following }) { ready.append(following) }
+    return false
+  }
+
+  /// Everything up to an arrival lies behind; what came after it is next.
+  mutating func begin(after arrival: UInt64, in followings: some Sequence<Following>) {
+    consumed = arrival
+    ready = followings.filter { $0.active.ring.lastArrival > arrival }
+  }
+
+  mutating func leaveRings() { ready.removeAll() }
+
+  // MARK: Filling a buffer
+
+  /// - Parameter reader: nil when it is not live.
+  mutating func fill(_ buffer: inout StreamBuffer, live reader: Reader?) -> Fill {
+    var fill = Fill()
+    writeQueued(&buffer, &fill)
+    if let reader, !hasQueued { writeArrivals(&buffer, for: reader, &fill) }
+    return fill
+  }
+
+  private mutating func writeQueued(_ buffer: inout StreamBuffer, _ fill: inout Fill) {
+    guard !pending.isEmpty else { return }
+    pendingOffset += buffer.write(pending, from: pendingOffset)
+    guard pendingOffset == pending.count else { return }
+    pending.removeAll(keepingCapacity: pending.capacity <= Self.pendingCapacityKept)
+    pendingOffset = 0
+    fill.hasDrained = true
+  }
+
+  /// What an idle consumer may keep of its buffer: a heartbeat's worth.
+  private static let pendingCapacityKept = 256
+
+  private mutating func writeArrivals(
+    _ buffer: inout StreamBuffer, for reader: Reader, _ fill: inout Fill
+  ) {
+    while buffer.remaining > 0, !ready.isEmpty {
+      guard let (item, following) = nextItem(&fill) else { return }
+      consumed = item.arrival
+      guard let end = take(item, by: following, for: reader, &fill) else { continue }
+      let endBytesMost = end == .cursor ? EventText.idBytesMost(cursor) : 0
+      if item.bytes.count + endBytesMost <= buffer.remaining {
+        _ = buffer.write(item.bytes)
+        if end == .cursor { buffer.append { EventText.appendID(cursor, to: &$0) } }
+      } else {
+        pending = item.bytes
+        if end == .cursor { EventText.appendID(cursor, to: &pending) }
+        writeQueued(&buffer, &fill)
+        return
+      }
+    }
+  }
+
+  /// The earliest arrival not dealt with, over all spaces that have one. Arrivals of one partition come
+  /// in the order of their ids, which is what lets the cursor be one id per partition.
+  private mutating func nextItem(_ fill: inout Fill) -> (RingItem, Following)? {
+    // One space and all spaces: nearly always only one of them has something.
+    if ready.count == 1 {
+      let following = ready[0]
+      switch following.active.ring.next(after: consumed) {
+      case .item(let item, let isLast):
+        if isLast { ready.removeLast() }
+        return (item, following)
+      case .nothing: ready.removeLast()
+      case .forgotten: fill.hasLostTrack = true
+      }
+      return nil
+    }
+    var earliest: (RingItem, Following)?
+    var hasFinished = false
+    for following in ready {
+      switch following.active.ring.next(after: consumed) {
+      case .item(let item, _):
+        if let (other, _) = earliest, other.arrival < item.arrival { continue }
+        earliest = (item, following)
+      case .nothing:
+        hasFinished = true
+      case .forgotten:
+        fill.hasLostTrack = true
+        return nil
+      }
+    }
+    if hasFinished { ready.removeAll { $0.active.ring.lastArrival <= consumed } }
+    return earliest
+  }
+
+  // MARK: One item for one consumer
+
+  /// What an item's event still needs for one consumer.
+  private enum End {
+    case nothing
+    case cursor
+  }
+
+  /// Nil when the item is not for this consumer.
+  private mutating func take(
+    _ item: RingItem, by following: Following, for reader: Reader, _ fill: inout Fill
+  ) -> End? {
+    switch item.kind {
+    case .entry:
+      let isNew = cursor.advance(following.active.space, toLive: item.id, base: item.base)
+      guard isNew, following.shows(item, read: reader.read) else { return nil }
+      fill.deliveries += 1
+      return .cursor
+    case .passing:
+      guard following.shows(item, read: reader.read) else { return nil }
+      fill.deliveries += 1
+      return .nothing
+    case .amended: return following.shows(item, read: reader.read) ? .nothing : nil
+    // What was done on this consumer's own device, it knows.
+    case .read(let echo): return echo.device != nil && echo.device == reader.device ? nil : .nothing
+    case .device(let echo): return echo.device != nil && echo.device == reader.device ? nil : .nothing
+    }
+  }
+}
