@@ -48,7 +48,7 @@ extension Hub {
   private func page(
     of snapshot: FeedSnapshot, after start: FeedCursor?, limit: Int
   ) async throws(StoreError) -> FeedPage {
-    let view = snapshot.view
+    let read = snapshot.view.read
     let floor = limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
     var page = FeedPage(cursor: start ?? FeedCursor())
     page.gap = page.cursor.gap(retentionFloor: floor)
@@ -61,11 +61,8 @@ extension Hub {
       guard let found = try await turnstile.pass(next) else { break }
       var passed = found.startIndex
       while passed < found.endIndex, page.notifications.count < limit {
-        let one = found[passed]
+        if scan.isVisible(found[passed], read: read) { page.notifications.append(found[passed].entry) }
         passed += 1
-        if view.visibility(of: one.entry, in: one.space, retentionFloor: floor).isVisible {
-          page.notifications.append(one.entry)
-        }
       }
       page.cursor.pass(found[..<passed], of: scan)
       // The rest is the next page's.

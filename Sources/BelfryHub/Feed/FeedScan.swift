@@ -9,8 +9,15 @@ import BelfryStore
 /// has passed the scan has skipped nothing. A log that has nothing in its stretch is not asked.
 final class FeedScan {
   struct Found {
-    let space: SpaceID
+    /// Which of the scan's logs it is from.
+    fileprivate(set) var log: Int
     let entry: LogEntry
+  }
+
+  /// A log that is read, and what the account is there: what hundreds of entries have in common.
+  struct Log {
+    let space: SpaceID
+    fileprivate let standing: Standing
   }
 
   /// Entries fetched in one round trip over all logs together.
@@ -20,7 +27,7 @@ final class FeedScan {
   private static let entriesPerLog = 2...128
 
   private struct Source {
-    let space: SpaceID
+    let log: Int
     /// Its last entry, or the end of the stretch.
     let through: MessageID
     /// Read up to here.
@@ -41,7 +48,9 @@ final class FeedScan {
   private let store: any Store
   private var sources: [Source] = []
   private let batchMax: Int
+  private let retentionFloor: MessageID
   let snapshot: FeedSnapshot
+  let logs: [Log]
 
   /// - Parameter wanted: how many entries will be taken in all, and at once; nil if as many as there are.
   init(
@@ -50,18 +59,34 @@ final class FeedScan {
   ) {
     self.store = store
     self.snapshot = snapshot
+    self.retentionFloor = retentionFloor
     batchMax = wanted ?? Self.entriesPerLog.upperBound
-    for (space, standing) in snapshot.view.standings {
-      let through = min(snapshot.lastID(in: space), last)
+    var logs: [Log] = []
+    for (space, end) in snapshot.ends {
+      guard let standing = snapshot.view.standings[space] else { continue }
+      let through = min(end, last)
       var joined = MessageID.last
       for interval in standing.belonging.all { joined = min(joined, interval.after) }
       let after = max(
         cursor.position(in: space), joined, snapshot.view.read.watermark, retentionFloor.predecessor)
-      if after < through { sources.append(Source(space: space, through: through, after: after, batch: 0)) }
+      guard after < through else { continue }
+      sources.append(Source(log: logs.count, through: through, after: after, batch: 0))
+      logs.append(Log(space: space, standing: standing))
     }
+    self.logs = logs
     let share = ((wanted ?? Self.entriesPerRound) + sources.count - 1) / max(sources.count, 1)
     let batch = min(max(share, Self.entriesPerLog.lowerBound), batchMax)
     for index in sources.indices { sources[index].batch = batch }
+  }
+
+  func space(of found: Found) -> SpaceID { logs[found.log].space }
+
+  /// - Parameter read: as of now, if more is known than when the snapshot was taken.
+  func isVisible(_ found: Found, read: ReadState) -> Bool {
+    Visibility.of(
+      found.entry.id, found.entry.audience, for: snapshot.view.account, standing: logs[found.log].standing,
+      read: read, retentionFloor: retentionFloor
+    ).isVisible
   }
 
   /// Everything has been given.
@@ -91,10 +116,12 @@ final class FeedScan {
     }
     places.sort { $0.id < $1.id }
     let found = places.map { place in
-      let source = sources[place.source]
-      return Found(space: source.space, entry: source.buffered[place.index])
+      Found(log: sources[place.source].log, entry: sources[place.source].buffered[place.index])
     }
-    for place in places { sources[place.source].buffered.removeFirst() }
+    // Of each log they are the first, in their order: behind its last goes on what is left.
+    var rest = sources.map { $0.buffered.startIndex }
+    for place in places { rest[place.source] = place.index + 1 }
+    for number in sources.indices { sources[number].buffered = sources[number].buffered[rest[number]...] }
     return found
   }
 
@@ -115,7 +142,8 @@ final class FeedScan {
     for (after, number) in open {
       let source = sources[number]
       if count >= wanted, !source.buffered.isEmpty { continue }
-      requests.append(LogRequest(source.space, after: after, through: source.through, limit: source.batch))
+      requests.append(
+        LogRequest(logs[source.log].space, after: after, through: source.through, limit: source.batch))
       asked.append(number)
       count += source.batch
     }

@@ -18,14 +18,17 @@ extension FeedCursor {
 
   /// An entry of the scan has been dealt with, shown or not.
   mutating func pass(_ found: FeedScan.Found, of scan: FeedScan) {
-    advance(found.space, to: found.entry.id)
+    advance(scan.space(of: found), to: found.entry.id)
     raiseBase(toMilliseconds: min(found.entry.id.unixMilliseconds, scan.snapshot.takenAtMilliseconds))
   }
 
-  /// The same for many at once: what comes of it is seen only after the last of them.
+  /// The same for many at once: what comes of it is seen only after the last of them, so of each log its last
+  /// entry will do.
   mutating func pass(_ found: ArraySlice<FeedScan.Found>, of scan: FeedScan) {
     guard let last = found.last else { return }
-    for one in found { advance(one.space, to: one.entry.id) }
+    var reached = [MessageID](repeating: .zero, count: scan.logs.count)
+    for one in found { reached[one.log] = one.entry.id }
+    for (log, id) in zip(scan.logs, reached) where id > .zero { advance(log.space, to: id) }
     pass(last, of: scan)
   }
 

@@ -12,15 +12,10 @@ import BelfryStore
 struct FeedSnapshot: Sendable {
   let view: AccountView
   let lastIDs: [Partition: MessageID]
-  /// Where the logs end; of each space in the view.
-  private let lastEntries: [SpaceID: MessageID]
+  /// How far the log of each space in the view is to be read: to its last entry, or to the bound of its partition.
+  let ends: [(space: SpaceID, last: MessageID)]
   /// By the store's clock, before anything was read.
   let takenAtMilliseconds: Int64
-
-  /// How far a space's log is to be read: to its last entry, or to the bound of its partition.
-  func lastID(in space: SpaceID) -> MessageID {
-    min(lastIDs[space.partition] ?? .zero, lastEntries[space] ?? .zero)
-  }
 
   /// `follow` gets the spaces the account belongs to before their logs and standings are looked at: a live
   /// reader subscribes to them there, so that what comes after the bounds arrives as messages.
@@ -43,29 +38,25 @@ struct FeedSnapshot: Sendable {
     try await follow(index.filter { $0.isMember }.map { $0.space })
     let read = try await store.readState(of: account)
     let spaces = index.map { $0.space }
-    var lastIDs: [Partition: MessageID] = [:]
-    var lastEntries: [SpaceID: MessageID] = [:]
-    var relevant: [SpaceID] = []
-    for (entry, end) in zip(index, try await store.ends(of: spaces)) {
-      lastIDs[entry.space.partition] = end.allotted
+    // The bound of the account's own partition stays the one from before the index.
+    var lastIDs = [personal.partition: own.allotted]
+    var ends = [(space: personal, last: min(own.allotted, own.appended))]
+    for (entry, end) in zip(index, try await store.ends(of: spaces)) where entry.space != personal {
+      let bound = entry.space.partition == personal.partition ? own.allotted : end.allotted
+      lastIDs[entry.space.partition] = bound
       if let cursor, entry.addedAt <= cursor.indexed,
         end.appended <= max(cursor.position(in: entry.space), read.watermark)
       {
         continue
       }
-      lastEntries[entry.space] = end.appended
-      relevant.append(entry.space)
+      ends.append((space: entry.space, last: min(bound, end.appended)))
     }
-    // The bound of the account's own partition stays the one from before the index.
-    lastIDs[personal.partition] = own.allotted
-    lastEntries[personal] = own.appended
-    var standings = try await standings(of: account, in: relevant, from: store)
+    var standings = try await standings(of: account, in: ends.dropFirst().map { $0.space }, from: store)
     // A stay that began later than what the index knows: its entries come when the index has learned of it,
     // with a place of their own in the cursor. Shown now, they would be shown again then.
     for entry in index { standings[entry.space]?.belonging.keep(begunBefore: entry.version) }
     let view = AccountView(account: account, index: index, standings: standings, read: read)
-    return FeedSnapshot(
-      view: view, lastIDs: lastIDs, lastEntries: lastEntries, takenAtMilliseconds: takenAt)
+    return FeedSnapshot(view: view, lastIDs: lastIDs, ends: ends, takenAtMilliseconds: takenAt)
   }
 
   /// What the account is in these spaces, and in its own.

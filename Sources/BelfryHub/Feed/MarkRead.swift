@@ -57,10 +57,10 @@ extension Hub {
       var items: [MessageID] = []
       var letters: [SpaceID] = []
       while let found = try await turnstile.pass({ () async throws(StoreError) in try await scan.next() }) {
-        for one in found where view.visibility(of: one.entry, in: one.space, retentionFloor: floor).isVisible
-        {
+        for one in found where scan.isVisible(one, read: view.read) {
           if one.entry.id <= line { below += 1 } else { items.append(one.entry.id) }
-          if one.space.kind == .letter { letters.append(one.space) }
+          let space = scan.space(of: one)
+          if space.kind == .letter { letters.append(space) }
         }
       }
       let mark = ReadMark(

@@ -37,7 +37,7 @@ extension Consumer {
     hub.count { $0.scans += 1 }
     if isResuming { welcomeBack(snapshot.view, floor) }
     while let found = try await scan.next() {
-      guard await serve(found, of: scan, floor, while: mayGoOn) else { return false }
+      guard await serve(found, of: scan, while: mayGoOn) else { return false }
     }
     guard mayGoOn() else { return false }
     outflow.cursor.finish(scan)
@@ -49,16 +49,14 @@ extension Consumer {
   private static let textBytes = 32 * 1_024
 
   private func serve(
-    _ found: [FeedScan.Found], of scan: FeedScan, _ floor: MessageID, while mayGoOn: () -> Bool
+    _ found: [FeedScan.Found], of scan: FeedScan, while mayGoOn: () -> Bool
   ) async -> Bool {
     var text: [UInt8] = []
-    var view = scan.snapshot.view
     for one in found {
       guard mayGoOn(), let read = session.read else { return false }
-      // The session knows what was read since the scan began.
-      view.read = read
       outflow.cursor.pass(one, of: scan)
-      if view.visibility(of: one.entry, in: one.space, retentionFloor: floor).isVisible {
+      // The session knows what was read since the scan began.
+      if scan.isVisible(one, read: read) {
         EventText.appendNotificationUpToID(one.entry, to: &text)
         EventText.appendID(outflow.cursor, to: &text)
         hub.count { $0.deliveries += 1 }
