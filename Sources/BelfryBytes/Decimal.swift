@@ -59,16 +59,26 @@ extension Int64 {
 
   /// Nil unless all bytes are digits, at least one, and their number is not too large. The initializer of
   /// `Int64` would take a sign as well.
-  package init?(digits: ArraySlice<UInt8>) {
+  package init?(digits: ArraySlice<UInt8>) { self.init(digits: digits.span) }
+
+  package init?(digits: Span<UInt8>) {
     guard !digits.isEmpty else { return nil }
     var value: Int64 = 0
-    for byte in digits {
-      guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+    for index in digits.indices {
+      let digit = digits[index] &- UInt8(ascii: "0")
+      guard digit <= 9 else { return nil }
+      if index < Self.safeDigits {
+        value = value &* 10 &+ Int64(digit)
+        continue
+      }
       let (product, isTooLarge) = value.multipliedReportingOverflow(by: 10)
-      let (sum, isStillTooLarge) = product.addingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
+      let (sum, isStillTooLarge) = product.addingReportingOverflow(Int64(digit))
       if isTooLarge || isStillTooLarge { return nil }
       value = sum
     }
     self = value
   }
+
+  /// So many digits are no number that is too large.
+  private static let safeDigits = 18
 }

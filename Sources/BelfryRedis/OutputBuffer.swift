@@ -9,10 +9,14 @@ struct OutputBuffer {
   /// Storage kept for the next burst; what a larger one needed is returned.
   private static let keptBytesMax = 256 << 10
 
-  var bytes: [UInt8] = []
+  private var bytes: [UInt8] = []
   private var sentCount = 0
 
   var isEmpty: Bool { bytes.isEmpty }
+
+  mutating func append(_ commands: [RedisCommand]) {
+    for command in commands { command.encode(into: &bytes) }
+  }
 
   /// Sends as much as the socket takes now. A peer that is gone is an error here and never a SIGPIPE,
   /// which would end the process.

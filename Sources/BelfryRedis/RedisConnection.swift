@@ -107,7 +107,7 @@ extension RedisConnection {
     case .fail(let error):
       then(.failure(error))
     case .write:
-      for command in commands { link.write(command) }
+      link.write(commands)
       watchDeadline(now + timeout)
     case .wait:
       watchDeadline(now + min(timeout, limits.waitForConnection))
@@ -141,7 +141,7 @@ extension RedisConnection {
 
 extension RedisConnection: RedisLinkOwner {
   func linkDidComeUp() {
-    for command in machine.linkCameUp() { link.write(command) }
+    link.write(machine.linkCameUp())
     state = .ready
   }
 

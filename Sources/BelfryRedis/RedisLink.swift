@@ -58,8 +58,8 @@ final class RedisLink {
     carryOut(machine.lost(error, random: .random(in: 0..<1)))
   }
 
-  func write(_ command: RedisCommand) {
-    socket?.write(command)
+  func write(_ commands: [RedisCommand]) {
+    socket?.write(commands)
   }
 
   /// Takes in everything that has come, without waiting: before judging that something did not come.
@@ -124,7 +124,7 @@ final class RedisLink {
 
   private func ask(_ commands: [RedisCommand]) {
     setTimer(after: limits.setUpTimeout) { self.timedOut("no reply during connection set-up") }
-    for command in commands { write(command) }
+    write(commands)
   }
 
   private func timedOut(_ cause: String) {

@@ -96,6 +96,9 @@ extension RedisReplies {
     private let replies: RedisReplies
     private var next: Int
 
+    /// Of the whole reply, among them what ``place()`` gives.
+    package var allBytes: [UInt8] { replies.bytes }
+
     fileprivate init(_ replies: RedisReplies) {
       self.replies = replies
       next = replies.places.lowerBound
@@ -116,10 +119,13 @@ extension RedisReplies {
       guard case .array(wanted, _)? = take() else { throw mismatch("an array of \(wanted)") }
     }
 
-    package mutating func bytes() throws(RedisError) -> ArraySlice<UInt8> {
+    /// Where in ``allBytes`` a bulk string lies.
+    package mutating func place() throws(RedisError) -> Range<Int> {
       guard case .bulk(let range)? = take() else { throw mismatch("a bulk string") }
-      return replies.bytes[range]
+      return range
     }
+
+    package mutating func bytes() throws(RedisError) -> ArraySlice<UInt8> { replies.bytes[try place()] }
 
     /// Nil in place of null.
     package mutating func bytesIfPresent() throws(RedisError) -> ArraySlice<UInt8>? {

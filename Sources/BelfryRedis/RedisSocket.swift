@@ -14,9 +14,11 @@ protocol RedisSocketOwner: AnyObject {
 ///
 /// Its watch and its hook keep it alive, and it keeps its owner alive, until `close()`.
 final class RedisSocket {
-  /// What is read at once before the loop serves others: with 16 KiB each, about a thousand messages. Much
-  /// less, and a loop that is busy otherwise would fall behind until Redis cuts a subscriber off.
-  private static let piecesPerTurn = 16
+  /// Received in one system call.
+  private static let inputBytes = 64 << 10
+  /// What is received before the loop serves others: with 64 KiB each, about a thousand messages. Much less, and a
+  /// loop that is busy otherwise would fall behind until Redis cuts a subscriber off.
+  private static let piecesPerTurn = 4
 
   private let descriptor: Int32
   private let place: String
@@ -28,7 +30,7 @@ final class RedisSocket {
   private var isOpen = false
   /// The kernel took only a part of the output, and will say when it takes more.
   private var isFull = false
-  private var input = [UInt8](repeating: 0, count: ReplyParser.pieceBytesMax)
+  private var input = [UInt8](repeating: 0, count: inputBytes)
   private var output = OutputBuffer()
   /// When bytes last came; nil if never.
   private(set) var lastHeard: ContinuousClock.Instant?
@@ -60,8 +62,8 @@ final class RedisSocket {
     Glibc.close(descriptor)
   }
 
-  func write(_ command: RedisCommand) {
-    command.encode(into: &output.bytes)
+  func write(_ commands: [RedisCommand]) {
+    output.append(commands)
   }
 
   /// Takes in everything that has come, without waiting.
@@ -128,10 +130,14 @@ extension RedisSocket {
 
   private func deliverReplies(in bytes: ArraySlice<UInt8>) {
     do {
-      try parser.feed(bytes)
+      var rest = bytes
       // Whoever receives a reply may close the socket.
-      while owner != nil, let reply = try parser.next() {
-        owner?.socketDidReceive(reply)
+      while owner != nil, !rest.isEmpty {
+        try parser.feed(rest.prefix(ReplyParser.pieceBytesMax))
+        rest = rest.dropFirst(ReplyParser.pieceBytesMax)
+        while owner != nil, let reply = try parser.next() {
+          owner?.socketDidReceive(reply)
+        }
       }
     } catch {
       owner?.socketDidBreak(RedisError(error.code, cause: error.cause, place: place))

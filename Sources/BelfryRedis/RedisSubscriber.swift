@@ -110,9 +110,9 @@ extension RedisSubscriber {
   private func write(_ request: SubscriptionStateMachine<Waiter>.Request) {
     // One channel per command: on a cluster, the channels of one SSUBSCRIBE must share a slot.
     switch request {
-    case .subscribe(let channel): link.write(RedisCommand("SSUBSCRIBE", channel))
-    case .unsubscribe(let channel): link.write(RedisCommand("SUNSUBSCRIBE", channel))
-    case .ping: link.write(RedisCommand("PING"))
+    case .subscribe(let channel): link.write([RedisCommand("SSUBSCRIBE", channel)])
+    case .unsubscribe(let channel): link.write([RedisCommand("SUNSUBSCRIBE", channel)])
+    case .ping: link.write([RedisCommand("PING")])
     }
   }
 

@@ -1,6 +1,6 @@
 /// Puts a reply together from its elements as the parser meets them: depth first, each array announced by
 /// its size before its elements.
-struct ReplyBuilder {
+struct ReplyBuilder: ~Copyable {
   enum Text {
     case status, error, bulk
   }
@@ -11,16 +11,11 @@ struct ReplyBuilder {
     var missing: Int
   }
 
-  /// Room made up front, at most: for as much as the reply before had, since they come in runs of a kind. An
-  /// announced size is not trusted at all: a few bytes may announce two billion elements.
-  private static let reservedElementsMax = 4_096
-  private static let reservedBytesMax = 64 << 10
-
-  private var openArrays: [OpenArray] = []
-  private var elements: [RedisReplies.Item] = []
-  private var bytes: [UInt8] = []
-  private var usualElements = 0
-  private var usualBytes = 0
+  /// The array that elements go to now; at first what stands for the reply itself, an array of one.
+  private var open = OpenArray(place: -1, count: 1, missing: 1)
+  private var outer: [OpenArray] = []
+  private var elements = ScratchBuffer<RedisReplies.Item>()
+  private var bytes = ScratchBuffer<UInt8>()
   private var finished: RedisReply?
 
   /// Memory held by the reply so far.
@@ -29,8 +24,7 @@ struct ReplyBuilder {
   /// SAFETY: the bytes are read before this returns.
   mutating func add(_ kind: Text, _ text: UnsafeBufferPointer<UInt8>) {
     let start = bytes.count
-    if start == 0 { bytes.reserveCapacity(max(usualBytes, text.count)) }
-    unsafe bytes.append(contentsOf: text)
+    unsafe bytes.append(copying: text)
     let range = start..<bytes.count
     switch kind {
     case .status: add(.status(range))
@@ -41,42 +35,43 @@ struct ReplyBuilder {
 
   mutating func add(_ element: RedisReplies.Item) {
     elements.append(element)
-    endArrays()
+    open.missing -= 1
+    if open.missing == 0 { endArrays() }
   }
 
+  /// The announced size is not trusted: a few bytes may announce two billion elements.
   mutating func beginArray(count: Int) {
-    if elements.isEmpty { elements.reserveCapacity(usualElements) }
     let place = elements.count
-    elements.append(.array(count: count, end: place + 1))
-    if count > 0 {
-      openArrays.append(OpenArray(place: place, count: count, missing: count))
-    } else {
-      endArrays()
-    }
+    let array = RedisReplies.Item.array(count: count, end: place + 1)
+    guard count > 0 else { return add(array) }
+    elements.append(array)
+    outer.append(open)
+    open = OpenArray(place: place, count: count, missing: count)
   }
 
   mutating func takeFinished() -> RedisReply? { finished.take() }
 
-  /// An element is complete, and so perhaps are the arrays whose last it is.
+  /// The last element of the open array has come, and so perhaps has the last of those around it.
   private mutating func endArrays() {
-    while let last = openArrays.indices.last {
-      openArrays[last].missing -= 1
-      if openArrays[last].missing > 0 { return }
-      elements[openArrays[last].place] = .array(count: openArrays[last].count, end: elements.count)
-      openArrays.removeLast()
+    while open.missing == 0, let around = outer.popLast() {
+      elements.replace(at: open.place, with: .array(count: open.count, end: elements.count))
+      open = around
+      open.missing -= 1
     }
-    finish()
+    if open.missing == 0 { finish() }
   }
 
   private mutating func finish() {
-    let all = RedisReplies(elements, bytes, places: elements.indices, count: 1)
-    let reply = all[0]
-    if case .array = reply {
-      usualElements = min(elements.count, Self.reservedElementsMax)
-      usualBytes = min(bytes.count, Self.reservedBytesMax)
+    switch elements.first {
+    // Half of the replies to a feed's reader are one number, which needs no memory.
+    case .integer(let value): finished = .integer(value)
+    case .null: finished = .null
+    default:
+      let all = elements.array()
+      finished = RedisReplies(all, bytes.array(), places: all.indices, count: 1)[0]
     }
-    finished = reply
-    elements = []
-    bytes = []
+    elements.clear()
+    bytes.clear()
+    open.missing = 1
   }
 }

@@ -10,7 +10,7 @@ import CHiredis
 @safe final class ReplyParser {
   /// Fed at most so much at once: the reader moves its unread bytes up after each reply, which for larger
   /// pieces costs more than reading does.
-  static let pieceBytesMax = 16 << 10
+  static let pieceBytesMax = 4 << 10
 
   private let builder: UnsafeMutablePointer<ReplyBuilder>
   private let replyBytesMax: Int

@@ -72,7 +72,7 @@ extension Audience {
   /// never applied, is shown to nobody. From bytes, since every entry read and every live message has one.
   package init?(bytes: ArraySlice<UInt8>) {
     let end = bytes.firstIndex(of: UInt8(ascii: " ")) ?? bytes.endIndex
-    guard let rule = Self.rules.first(where: { bytes[..<end].elementsEqual($0.word) }) else { return nil }
+    guard let rule = Self.rules.first(where: { $0.word == bytes[..<end] }) else { return nil }
     self.init(rule.rule)
     // Most are the rule and nothing else.
     if end == bytes.endIndex { return }
@@ -82,7 +82,7 @@ extension Audience {
   }
 
   private static let rules = [Rule.all, .subscribed, .willing, .viewers, .named].map {
-    (word: Array($0.rawValue.utf8), rule: $0)
+    (word: ArraySlice($0.rawValue.utf8), rule: $0)
   }
 
   private mutating func read(word: ArraySlice<UInt8>) -> Bool {

@@ -96,9 +96,13 @@ extension MessageID {
   /// "before everything", is ``zero``.
   ///
   /// Bytes, for every entry and every live message has two or three ids, as Redis gives them.
-  package init?(streamBytes bytes: ArraySlice<UInt8>) {
-    guard let dash = bytes.firstIndex(of: UInt8(ascii: "-")),
-      let milliseconds = Int64(digits: bytes[..<dash]), let low = Int64(digits: bytes[(dash + 1)...])
+  package init?(streamBytes bytes: ArraySlice<UInt8>) { self.init(streamBytes: bytes.span) }
+
+  package init?(streamBytes bytes: Span<UInt8>) {
+    var dash = 0
+    while dash < bytes.count, bytes[dash] != UInt8(ascii: "-") { dash += 1 }
+    guard dash < bytes.count, let milliseconds = Int64(digits: bytes.extracting(..<dash)),
+      let low = Int64(digits: bytes.extracting((dash + 1)...))
     else { return nil }
     guard milliseconds >= Self.epochMilliseconds else {
       self = .zero

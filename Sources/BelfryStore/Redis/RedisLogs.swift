@@ -31,23 +31,28 @@ extension RedisStore {
 
   /// One command for all of a partition's.
   package func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd] {
-    let groups = Array(Dictionary(grouping: spaces.indices) { spaces[$0].partition })
-    let commands = groups.map { partition, indices in
-      var command = RedisCommand("HMGET", RedisLayout.clock(partition), RedisLayout.lastField)
-      for index in indices { command.append(spaces[index].key) }
-      return command
+    // The command that asks for a space, and which it is of each partition.
+    var asked: [Int] = []
+    var places = [Int?](repeating: nil, count: Partition.count)
+    var commands: [RedisCommand] = []
+    for space in spaces {
+      let place = places[space.partition.number] ?? commands.count
+      if place == commands.count {
+        places[space.partition.number] = place
+        var command = RedisCommand("HMGET")
+        command.append(RedisLayout.clock(space.partition))
+        command.append(RedisLayout.lastField)
+        commands.append(command)
+      }
+      commands[place].append(space.key)
+      asked.append(place)
     }
     let replies = try await pipeline(commands, at: "ends of logs")
     return try reading(at: "ends of logs") { () throws(RedisError) in
-      var ends = [LogEnd](repeating: LogEnd(allotted: .zero, appended: .zero), count: spaces.count)
-      for ((_, indices), reply) in zip(groups, replies) {
-        let ids = try reply.array(count: indices.count + 1)
-        let allotted = try ids[0].ifPresent?.messageID() ?? .zero
-        for (index, id) in zip(indices, ids.dropFirst()) {
-          ends[index] = LogEnd(allotted: allotted, appended: try id.ifPresent?.messageID() ?? .zero)
-        }
+      var answers = try replies.map { reply throws(RedisError) in try LastIDs(reply) }
+      return try asked.map { place throws(RedisError) in
+        LogEnd(allotted: answers[place].allotted, appended: try answers[place].next())
       }
-      return ends
     }
   }
 
@@ -115,6 +120,26 @@ extension RedisStore {
   }
 }
 
+/// A partition's last id, and those of the spaces that were asked for with it, one after the other.
+private struct LastIDs {
+  let allotted: MessageID
+  private var reader: RedisReplies.Reader
+
+  init(_ reply: RedisReply) throws(RedisError) {
+    reader = try reply.array().reader
+    allotted = try reader.lastID()
+  }
+
+  mutating func next() throws(RedisError) -> MessageID { try reader.lastID() }
+}
+
+extension RedisReplies.Reader {
+  fileprivate mutating func lastID() throws(RedisError) -> MessageID {
+    guard let bytes = try bytesIfPresent() else { return .zero }
+    return try MessageID(replied: bytes)
+  }
+}
+
 /// What was read of one request.
 private struct LogPage {
   let request: LogRequest
@@ -155,48 +180,57 @@ private struct LogPage {
     isComplete = items.count < missing
     entries.reserveCapacity(entries.count + items.count)
     var reader = items.reader
-    var last: ArraySlice<UInt8>?
+    let bytes = reader.allBytes
+    var id = 0..<0
     for _ in 0..<items.count {
       try reader.array(count: 2)
-      let id = try reader.bytes()
-      last = id
-      if let entry = try LogEntry(streamID: id, &reader) { entries.append(entry) }
+      id = try reader.place()
+      if let entry = try LogEntry(id, of: bytes, &reader) { entries.append(entry) }
     }
     if missing <= 0 { isComplete = true }
-    if !isComplete, let last { start = [UInt8(ascii: "(")] + last }
+    if !isComplete { start = [UInt8(ascii: "(")] + bytes[id] }
   }
 }
 
 extension LogEntry {
-  /// From the fields of an entry, which are passed in any case.
-  fileprivate init?(streamID: ArraySlice<UInt8>, _ reader: inout RedisReplies.Reader) throws(RedisError) {
+  /// From the fields of an entry, which are passed in any case. All of it is read where it lies: entries are
+  /// most of what comes from Redis.
+  fileprivate init?(
+    _ id: Range<Int>, of bytes: [UInt8], _ reader: inout RedisReplies.Reader
+  ) throws(RedisError) {
     guard reader.isAtArray else {
       reader.skip()
       return nil
     }
-    var audience: ArraySlice<UInt8>?
-    var content: ArraySlice<UInt8>?
+    var audience: Range<Int>?
+    var content: Range<Int>?
     let count = try reader.array()
     for _ in 0..<count / 2 {
-      let name = try reader.bytes()
-      let value = try reader.bytes()
-      if name == Self.audienceField { audience = value }
-      if name == Self.notificationField { content = value }
+      let name = try reader.place()
+      let value = try reader.place()
+      if bytes[name] == Self.audienceField { audience = value }
+      if bytes[name] == Self.notificationField { content = value }
     }
     if !count.isMultiple(of: 2) { reader.skip() }
-    guard let id = MessageID(streamBytes: streamID), let audience, let content else { return nil }
-    self.init(id: id, audience: audience, content: content)
+    guard let id = MessageID(streamBytes: bytes.span.extracting(id)), let audience, let content else {
+      return nil
+    }
+    self.init(id: id, audience: bytes[audience], content: bytes[content])
   }
 
   private static let audienceField = ArraySlice("audience".utf8)
   private static let notificationField = ArraySlice("notification".utf8)
 }
 
-extension RedisReply {
-  func messageID() throws(RedisError) -> MessageID {
-    guard let id = MessageID(streamBytes: try bytes()) else {
+extension MessageID {
+  fileprivate init(replied bytes: ArraySlice<UInt8>) throws(RedisError) {
+    guard let id = MessageID(streamBytes: bytes) else {
       throw RedisError(.unexpectedReply, cause: "wanted a stream id", place: "reply")
     }
-    return id
+    self = id
   }
+}
+
+extension RedisReply {
+  func messageID() throws(RedisError) -> MessageID { try MessageID(replied: try bytes()) }
 }
