@@ -70,7 +70,7 @@ package struct RedisCommand: Sendable, Hashable {
 
   private mutating func beginArgument(byteCount: Int) {
     argumentCount += 1
-    DecimalText(lengthOf: byteCount, "$").append(to: &encodedArguments)
+    encodedArguments.append(length: byteCount, "$")
   }
 }
 
@@ -81,7 +81,7 @@ extension RedisCommand {
   }
 
   func encode(into buffer: inout [UInt8]) {
-    DecimalText(lengthOf: argumentCount, "*").append(to: &buffer)
+    buffer.append(length: argumentCount, "*")
     buffer.append(contentsOf: encodedArguments)
   }
 }
@@ -124,6 +124,18 @@ extension DecimalText {
 }
 
 extension [UInt8] {
+  fileprivate mutating func append(length count: Int, _ mark: Unicode.Scalar) {
+    guard count < 100 else { return DecimalText(lengthOf: count, mark).append(to: &self) }
+    // What nearly all are: a command has five of these lines.
+    append(addingCapacity: 5) { line in
+      line.append(UInt8(ascii: mark))
+      if count >= 10 { line.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: count / 10)) }
+      line.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: count % 10))
+      line.append(UInt8(ascii: "\r"))
+      line.append(UInt8(ascii: "\n"))
+    }
+  }
+
   fileprivate mutating func appendLineEnd() {
     append(UInt8(ascii: "\r"))
     append(UInt8(ascii: "\n"))

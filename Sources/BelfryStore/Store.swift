@@ -62,7 +62,8 @@ package protocol Store: AnyObject {
 
   // MARK: Accounts
 
-  /// The spaces an account belongs or belonged to. Its personal space is not listed: it always has one.
+  /// The spaces an account belongs or belonged to, in no order. Its personal space is not listed: it always has
+  /// one.
   func index(of account: AccountID) async throws(StoreError) -> [IndexEntry]
   /// What the account is or was in each space, nil where it has never been: its record in the roster, or
   /// else among the former members.

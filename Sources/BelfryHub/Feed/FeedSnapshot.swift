@@ -41,7 +41,7 @@ struct FeedSnapshot: Sendable {
     // The bound of the account's own partition stays the one from before the index.
     var lastIDs = [personal.partition: own.allotted]
     var ends = [(space: personal, last: min(own.allotted, own.appended))]
-    for (entry, end) in zip(index, try await store.ends(of: spaces)) where entry.space != personal {
+    for (entry, end) in zip(index, try await store.ends(of: spaces)) {
       let bound = entry.space.partition == personal.partition ? own.allotted : end.allotted
       lastIDs[entry.space.partition] = bound
       if let cursor, entry.addedAt <= cursor.indexed,

@@ -1,3 +1,5 @@
+internal import BelfryBytes
+
 /// The rule that says who may see an entry, decided when the entry is appended (DESIGN §2).
 ///
 /// An audience is open to members by a rule, or to nobody by rule; beside the rule it names accounts who
@@ -72,8 +74,9 @@ extension Audience {
   /// never applied, is shown to nobody. From bytes, since every entry read and every live message has one.
   package init?(bytes: ArraySlice<UInt8>) {
     let end = bytes.firstIndex(of: UInt8(ascii: " ")) ?? bytes.endIndex
-    guard let rule = Self.rules.first(where: { $0.word == bytes[..<end] }) else { return nil }
-    self.init(rule.rule)
+    let word = bytes.span.extracting(..<(end - bytes.startIndex))
+    guard let rule = Self.rule(word) else { return nil }
+    self.init(rule)
     // Most are the rule and nothing else.
     if end == bytes.endIndex { return }
     for word in bytes[(end + 1)...].split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false) {
@@ -82,7 +85,12 @@ extension Audience {
   }
 
   private static let rules = [Rule.all, .subscribed, .willing, .viewers, .named].map {
-    (word: ArraySlice($0.rawValue.utf8), rule: $0)
+    (word: Array($0.rawValue.utf8), rule: $0)
+  }
+
+  private static func rule(_ text: Span<UInt8>) -> Rule? {
+    for (word, rule) in rules where text.isEqual(to: word) { return rule }
+    return nil
   }
 
   private mutating func read(word: ArraySlice<UInt8>) -> Bool {

@@ -4,7 +4,7 @@ package import BelfryModel
 
 extension MemoryStore {
   package func index(of account: AccountID) -> [IndexEntry] {
-    (indexes[account] ?? [:]).values.sorted { $0.space.key < $1.space.key }
+    Array((indexes[account] ?? [:]).values)
   }
 
   package func memberRecords(of account: AccountID, in spaces: [SpaceID]) -> [MemberRecord?] {

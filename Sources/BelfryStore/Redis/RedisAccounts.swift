@@ -43,7 +43,6 @@ extension RedisStore {
         }
         index.append(entry)
       }
-      index.sort { $0.space.key < $1.space.key }
       indexes.append(index)
     }
     return indexes

@@ -1,3 +1,4 @@
+import BelfryBytes
 package import BelfryModel
 import BelfryRedis
 
@@ -208,8 +209,9 @@ extension LogEntry {
     for _ in 0..<count / 2 {
       let name = try reader.place()
       let value = try reader.place()
-      if bytes[name] == Self.audienceField { audience = value }
-      if bytes[name] == Self.notificationField { content = value }
+      let word = bytes.span.extracting(name)
+      if word.isEqual(to: Self.audienceField) { audience = value }
+      if word.isEqual(to: Self.notificationField) { content = value }
     }
     if !count.isMultiple(of: 2) { reader.skip() }
     guard let id = MessageID(streamBytes: bytes.span.extracting(id)), let audience, let content else {
@@ -218,8 +220,8 @@ extension LogEntry {
     self.init(id: id, audience: bytes[audience], content: bytes[content])
   }
 
-  private static let audienceField = ArraySlice("audience".utf8)
-  private static let notificationField = ArraySlice("notification".utf8)
+  private static let audienceField = Array("audience".utf8)
+  private static let notificationField = Array("notification".utf8)
 }
 
 extension MessageID {

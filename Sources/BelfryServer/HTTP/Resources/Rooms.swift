@@ -94,7 +94,8 @@ enum Rooms {
       try await services.store.index(of: account)
     }
     var rooms: [JSONValue] = []
-    for entry in index where entry.isMember && entry.space.kind == .room {
+    let mine = index.filter { $0.isMember && $0.space.kind == .room }
+    for entry in mine.sorted(by: { $0.space.key < $1.space.key }) {
       guard let id = EntityID(entry.space.name) else { continue }
       do {
         _ = try await services.runner.run(Heartbeat(id, actor: caller.actor))
