@@ -63,9 +63,10 @@ struct ReplyBuilder: ~Copyable {
 
   private mutating func finish() {
     switch elements.first {
-    // Half of the replies to a feed's reader are one number, which needs no memory.
+    // What stands alone needs no table of places: half of the replies to a feed's reader.
     case .integer(let value): finished = .integer(value)
     case .null: finished = .null
+    case .bulk: finished = .bulk(bytes.array()[...])
     default:
       let all = elements.array()
       finished = RedisReplies(all, bytes.array(), places: all.indices, count: 1)[0]

@@ -27,7 +27,7 @@ extension FeedCursor {
   mutating func pass(_ found: ArraySlice<FeedScan.Found>, of scan: FeedScan) {
     guard let last = found.last else { return }
     var reached = [MessageID](repeating: .zero, count: scan.logs.count)
-    for one in found { reached[one.log] = one.entry.id }
+    for index in found.indices { reached[found[index].log] = found[index].entry.id }
     for (log, id) in zip(scan.logs, reached) where id > .zero { advance(log.space, to: id) }
     pass(last, of: scan)
   }

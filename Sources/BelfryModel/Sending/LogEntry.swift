@@ -29,12 +29,12 @@ package struct LogEntry: Sendable, Hashable {
   /// The notification as consumers receive it. The content was rendered once, when it was sent; what is
   /// added here are the fields that only the append could know.
   package func appendNotification(to bytes: inout [UInt8]) {
-    bytes.append(contentsOf: "{\"messageServerId\":\"".utf8)
+    bytes.append("{\"messageServerId\":\"")
     bytes.append(decimal: id.raw)
-    bytes.append(contentsOf: "\",\"time\":".utf8)
+    bytes.append("\",\"time\":")
     bytes.append(decimal: id.unixMilliseconds)
     if let updateTime {
-      bytes.append(contentsOf: ",\"updateTime\":".utf8)
+      bytes.append(",\"updateTime\":")
       bytes.append(decimal: updateTime)
     }
     bytes.append(UInt8(ascii: ","))
