@@ -4,28 +4,35 @@ extension OutputSpan<UInt8> {
     for byte in text.utf8 { append(byte) }
   }
 
-  /// The number's digits in base 36, at most 13. Six at a time, since what they make fits in 32 bits, where each
-  /// is a multiplication and not a division of 64 bits: every delivery has three such numbers.
+  /// The number in base 36, at most 13 digits. There must be room for them.
+  ///
+  /// Through a pointer, because digits come last one first, and a span only grows at its end: turned round in a
+  /// place of their own they took half of the time of a delivery that shares its system call with others.
   package mutating func append(base36 number: UInt64) {
-    let sixDigits: UInt64 = 2_176_782_336
-    guard number >= sixDigits else { return append(leadingDigitsOf: UInt32(truncatingIfNeeded: number)) }
-    append(base36: number / sixDigits)
-    let rest = UInt32(truncatingIfNeeded: number % sixDigits)
-    append(digit: rest / 60_466_176)
-    append(digit: rest / 1_679_616 % 36)
-    append(digit: rest / 46_656 % 36)
-    append(digit: rest / 1_296 % 36)
-    append(digit: rest / 36 % 36)
-    append(digit: rest % 36)
+    let digits = Self.base36DigitCount(of: number)
+    precondition(freeCapacity >= digits)
+    unsafe withUnsafeMutableBufferPointer { bytes, count in
+      var place = count + digits
+      var rest = number
+      while place > count {
+        place -= 1
+        let digit = UInt8(truncatingIfNeeded: rest % 36)
+        // SAFETY: `place` is one of the `digits` places after `count`, which are free.
+        unsafe bytes[place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
+        rest /= 36
+      }
+      count += digits
+    }
   }
 
-  private mutating func append(leadingDigitsOf number: UInt32) {
-    if number >= 36 { append(leadingDigitsOf: number / 36) }
-    append(digit: number % 36)
-  }
-
-  private mutating func append(digit: UInt32) {
-    let zero = digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10
-    append(zero + UInt8(truncatingIfNeeded: digit))
+  private static func base36DigitCount(of number: UInt64) -> Int {
+    var count = 1
+    var bound: UInt64 = 36
+    // 36 to the 13th does not fit in 64 bits.
+    while count < 12, number >= bound {
+      count += 1
+      bound *= 36
+    }
+    return number >= bound ? count + 1 : count
   }
 }

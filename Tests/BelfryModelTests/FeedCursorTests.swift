@@ -65,6 +65,19 @@ struct FeedCursorTests {
     }
   }
 
+  /// Where an id has one digit more.
+  @Test func idsAreInBase36() throws {
+    var power: Int64 = 1
+    for _ in 0..<12 {
+      power *= 36
+      for number in [power - 1, power] {
+        let id = try #require(MessageID(number))
+        #expect(FeedCursor(base: id).text == "1.\(String(number, radix: 36))")
+      }
+    }
+    #expect(FeedCursor(base: .last).text == "1.\(String(MessageID.last.raw, radix: 36))")
+  }
+
   @Test func textIsOfCharactersThatNeedNoEscape() {
     var random = SeededGenerator(seed: TestEnvironment.seed)
     for _ in 0..<500 {

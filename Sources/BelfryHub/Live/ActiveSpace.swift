@@ -40,11 +40,4 @@ final class Following {
     self.session = session
     self.active = active
   }
-
-  /// Whether the item is for the account, which is shown it live: retention is no question.
-  func shows(_ item: RingItem, read: ReadState) -> Bool {
-    Visibility.of(
-      item.id, item.audience, for: session.account, standing: standing, read: read, retentionFloor: .zero
-    ).isVisible
-  }
 }

@@ -153,6 +153,6 @@ package final class Consumer: FeedFollower {
 
   private var reader: Outflow.Reader? {
     guard state == .live, let read = session.read else { return nil }
-    return Outflow.Reader(device: device, read: read)
+    return Outflow.Reader(account: session.account, device: device, read: read)
   }
 }

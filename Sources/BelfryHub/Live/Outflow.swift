@@ -16,8 +16,19 @@ struct Outflow {
 
   /// Whom a live item is shown to, or not.
   struct Reader {
+    let account: AccountID
     let device: DeviceID?
     let read: ReadState
+
+    /// Retention is no question for what has just arrived.
+    fileprivate func sees(_ item: RingItem, by standing: Standing) -> Bool {
+      Visibility.of(
+        item.id, item.audience, for: account, standing: standing, read: read, retentionFloor: .zero
+      ).isVisible
+    }
+
+    /// Whether it was done on this consumer's own device, which knows.
+    fileprivate func isOwn(_ acting: DeviceID?) -> Bool { acting != nil && acting == device }
   }
 
   /// What came of filling a buffer.
@@ -84,50 +95,44 @@ struct Outflow {
   private mutating func writeArrivals(
     _ buffer: inout StreamBuffer, for reader: Reader, _ fill: inout Fill
   ) {
-    while buffer.remaining > 0, !ready.isEmpty {
-      guard let (item, following) = nextItem(&fill) else { return }
-      consumed = item.arrival
-      guard let end = take(item, by: following, for: reader, &fill) else { continue }
-      let endBytesMost = end == .cursor ? EventText.idBytesMost(cursor) : 0
-      if item.bytes.count + endBytesMost <= buffer.remaining {
-        _ = buffer.write(item.bytes)
-        if end == .cursor { buffer.append { EventText.appendID(cursor, to: &$0) } }
-      } else {
-        pending = item.bytes
-        if end == .cursor { EventText.appendID(cursor, to: &pending) }
-        writeQueued(&buffer, &fill)
-        return
+    while buffer.remaining > 0, !ready.isEmpty, !hasQueued, !fill.hasLostTrack {
+      // One space and all spaces: nearly always only one of them has something.
+      if ready.count == 1 {
+        writeRing(of: ready[0], &buffer, for: reader, &fill)
+      } else if let (item, following) = earliestItem(&fill) {
+        write(item, following.active.space, &buffer, for: reader, following.standing, &fill)
       }
     }
   }
 
+  /// All that one ring has, or what there is room for.
+  private mutating func writeRing(
+    of following: Following, _ buffer: inout StreamBuffer, for reader: Reader, _ fill: inout Fill
+  ) {
+    guard let items = following.active.ring.items(after: consumed) else { return fill.hasLostTrack = true }
+    let standing = following.standing
+    for item in items {
+      guard buffer.remaining > 0, !hasQueued else { return }
+      write(item, following.active.space, &buffer, for: reader, standing, &fill)
+    }
+    ready.removeAll(keepingCapacity: true)
+  }
+
   /// The earliest arrival not dealt with, over all spaces that have one. Arrivals of one partition come
   /// in the order of their ids, which is what lets the cursor be one id per partition.
-  private mutating func nextItem(_ fill: inout Fill) -> (RingItem, Following)? {
-    // One space and all spaces: nearly always only one of them has something.
-    if ready.count == 1 {
-      let following = ready[0]
-      switch following.active.ring.next(after: consumed) {
-      case .item(let item, let isLast):
-        if isLast { ready.removeLast() }
-        return (item, following)
-      case .nothing: ready.removeLast()
-      case .forgotten: fill.hasLostTrack = true
-      }
-      return nil
-    }
+  private mutating func earliestItem(_ fill: inout Fill) -> (RingItem, Following)? {
     var earliest: (RingItem, Following)?
     var hasFinished = false
     for following in ready {
-      switch following.active.ring.next(after: consumed) {
-      case .item(let item, _):
-        if let (other, _) = earliest, other.arrival < item.arrival { continue }
-        earliest = (item, following)
-      case .nothing:
-        hasFinished = true
-      case .forgotten:
+      guard let items = following.active.ring.items(after: consumed) else {
         fill.hasLostTrack = true
         return nil
+      }
+      if let item = items.first {
+        if let (other, _) = earliest, other.arrival < item.arrival { continue }
+        earliest = (item, following)
+      } else {
+        hasFinished = true
       }
     }
     if hasFinished { ready.removeAll { $0.active.ring.lastArrival <= consumed } }
@@ -135,6 +140,23 @@ struct Outflow {
   }
 
   // MARK: One item for one consumer
+
+  private mutating func write(
+    _ item: RingItem, _ space: SpaceID, _ buffer: inout StreamBuffer, for reader: Reader,
+    _ standing: Standing, _ fill: inout Fill
+  ) {
+    consumed = item.arrival
+    guard let end = take(item, space, for: reader, standing, &fill) else { return }
+    let endBytesMost = end == .cursor ? EventText.idBytesMost(cursor) : 0
+    if item.bytes.count + endBytesMost <= buffer.remaining {
+      _ = buffer.write(item.bytes)
+      if end == .cursor { buffer.append { EventText.appendID(cursor, to: &$0) } }
+    } else {
+      pending = item.bytes
+      if end == .cursor { EventText.appendID(cursor, to: &pending) }
+      writeQueued(&buffer, &fill)
+    }
+  }
 
   /// What an item's event still needs for one consumer.
   private enum End {
@@ -144,22 +166,21 @@ struct Outflow {
 
   /// Nil when the item is not for this consumer.
   private mutating func take(
-    _ item: RingItem, by following: Following, for reader: Reader, _ fill: inout Fill
+    _ item: RingItem, _ space: SpaceID, for reader: Reader, _ standing: Standing, _ fill: inout Fill
   ) -> End? {
     switch item.kind {
     case .entry:
-      let isNew = cursor.advance(following.active.space, toLive: item.id, base: item.base)
-      guard isNew, following.shows(item, read: reader.read) else { return nil }
+      let isNew = cursor.advance(space, toLive: item.id, base: item.base)
+      guard isNew, reader.sees(item, by: standing) else { return nil }
       fill.deliveries += 1
       return .cursor
     case .passing:
-      guard following.shows(item, read: reader.read) else { return nil }
+      guard reader.sees(item, by: standing) else { return nil }
       fill.deliveries += 1
       return .nothing
-    case .amended: return following.shows(item, read: reader.read) ? .nothing : nil
-    // What was done on this consumer's own device, it knows.
-    case .read(let echo): return echo.device != nil && echo.device == reader.device ? nil : .nothing
-    case .device(let echo): return echo.device != nil && echo.device == reader.device ? nil : .nothing
+    case .amended: return reader.sees(item, by: standing) ? .nothing : nil
+    case .read(let echo): return reader.isOwn(echo.device) ? nil : .nothing
+    case .device(let echo): return reader.isOwn(echo.device) ? nil : .nothing
     }
   }
 }

@@ -60,20 +60,13 @@ struct Ring {
     while items.count - head > Self.itemsLimit || bytesHeld > Self.bytesLimit { dropFirst() }
   }
 
-  enum Next {
-    case item(RingItem, isLast: Bool)
-    case nothing
-    /// What came next is gone, and more may be.
-    case forgotten
-  }
-
-  /// What came first after an arrival.
-  func next(after arrival: UInt64) -> Next {
-    if droppedThrough > arrival { return .forgotten }
-    guard let last = items.last, last.arrival > arrival else { return .nothing }
+  /// What came after an arrival, in order; nil if some of it is gone, or may be.
+  func items(after arrival: UInt64) -> ArraySlice<RingItem>? {
+    if droppedThrough > arrival { return nil }
+    guard let last = items.last, last.arrival > arrival else { return [] }
     // Most consumers lag by the one item that has just arrived.
     if items.count - head == 1 || items[items.count - 2].arrival <= arrival {
-      return .item(last, isLast: true)
+      return items[(items.count - 1)...]
     }
     var low = head
     var high = items.count - 1
@@ -81,7 +74,7 @@ struct Ring {
       let middle = (low + high) / 2
       if items[middle].arrival > arrival { high = middle } else { low = middle + 1 }
     }
-    return .item(items[low], isLast: low == items.count - 1)
+    return items[low...]
   }
 
   /// Forgets what arrived up to here; whoever has not taken it yet reads it from the store.

@@ -64,6 +64,8 @@ package struct FeedCursor: Sendable, Hashable {
     guard id > base else { return }
     if let last = positions.lastIndex(where: { $0.partitionNumber == id.partitionNumber }) {
       guard id > positions[last] else { return }
+      // Nearly always, and nothing has to move.
+      if last == positions.count - 1 { return positions[last] = id }
       positions.remove(at: last)
     }
     let place = positions.lastIndex { $0 < id }.map { $0 + 1 } ?? 0
