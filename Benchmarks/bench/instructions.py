@@ -6,7 +6,6 @@ System calls count as one instruction, and Redis not at all: it runs beside, as 
 """
 
 import argparse
-import http.client
 import json
 import os
 import shutil
@@ -17,8 +16,9 @@ import time
 from pathlib import Path
 from typing import Callable
 
-from .failure import Failure
-from .processes import free_port
+from .broker import is_ready
+from .interface import Interface
+from .processes import Process, free_port
 
 CONSUMERS = 200
 SERVERS = 100
@@ -28,77 +28,40 @@ MARKS = 100
 PAYLOAD = "x" * 200
 
 
-class CountedBroker:
+class CountedBroker(Interface):
     """A broker under callgrind, which counts only while it is told to."""
 
     def __init__(self, belfry: Path, folder: Path, output: Path):
-        self.belfry, self.folder, self.output = belfry, folder, output
-        self.port = free_port()
-        redis_socket = folder / "redis.sock"
+        self.output = output
+        port, redis_socket = free_port(), folder / "redis.sock"
+        everywhere = os.sched_getaffinity(0)
         # A Redis of its own: callgrind knows no pidfd_open, which the broker watches an embedded one with.
-        self.redis = subprocess.Popen(
-            ["redis-server", "--port", "0", "--unixsocket", redis_socket, "--save", "", "--dir", folder],
-            stdout=subprocess.DEVNULL,
+        self.redis = Process(
+            "redis-server",
+            ["redis-server", "--port", "0", "--unixsocket", str(redis_socket), "--save", "", "--dir", str(folder)],
+            log=folder / "redis-log",
+            cores=everywhere,
         )
-        while not redis_socket.exists():
-            time.sleep(0.1)
-        environment = {
-            "BELFRY_LOOPS": "1",
-            "BELFRY_REDIS": f"unix://{redis_socket}",
-            "BELFRY_LIMITS_SENDS_PER_SECOND_PER_ACCOUNT": "1000000",
-        }
-        serve = [belfry, "serve", "--listen", f"127.0.0.1:{self.port}", "--data", folder / "data"]
+        self.redis.wait_until(redis_socket.exists)
         callgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={output}"]
-        with (folder / "log").open("wb") as log:
-            self.process = subprocess.Popen(
-                callgrind + serve, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                env={**os.environ, **environment},
-            )
-        self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
-        self._wait_until_ready()
-        self.app = self.token("app", "app")
+        self.process = Process(
+            "belfry",
+            [*callgrind, str(belfry), "serve", "--listen", f"127.0.0.1:{port}", "--data", str(folder / "data")],
+            log=folder / "log",
+            cores=everywhere,
+            environment={
+                "BELFRY_LOOPS": "1",
+                "BELFRY_REDIS": f"unix://{redis_socket}",
+                "BELFRY_LIMITS_SENDS_PER_SECOND_PER_ACCOUNT": "1000000",
+            },
+        )
+        self.process.wait_until(lambda: is_ready(port), seconds=120)
+        super().__init__(port, folder / "data" / "secret")
         self.sends = 0
 
     def stop(self) -> None:
-        self.process.terminate()
-        self.process.wait()
-        self.redis.kill()
-        self.redis.wait()
-
-    def _wait_until_ready(self) -> None:
-        for _ in range(600):
-            try:
-                return self.ask("GET", "/readyz")
-            except (OSError, Failure, http.client.HTTPException):
-                self.connection.close()
-                time.sleep(0.2)
-        raise Failure("the broker is not ready: " + (self.folder / "log").read_text()[-1000:])
-
-    def token(self, subject: str, role: str = "user") -> str:
-        command = [self.belfry, "token", "--data", self.folder / "data", "--sub", subject, "--role", role]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-    def ask(self, method: str, path: str, body: object = None, token: str | None = None, account: str = ""):
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
-        if account:
-            headers["Belfry-Account"] = account
-        if body is not None:
-            headers["Content-Type"] = "application/x-ndjson" if isinstance(body, str) else "application/json"
-        payload = body if body is None or isinstance(body, str) else json.dumps(body)
-        self.connection.request(method, path, payload, headers)
-        answer = self.connection.getresponse()
-        text = answer.read()
-        if answer.status >= 300:
-            raise Failure(f"{method} {path}: {answer.status} {text.decode(errors='replace')[:300]}")
-        is_json = (answer.getheader("Content-Type") or "").startswith("application/json")
-        return json.loads(text) if text and is_json else None
-
-    def new_server(self, members: int) -> str:
-        server = self.ask("POST", "/v1/servers", {"name": "s"}, self.app, account="owner")["serverId"]
-        names = [f"m{number}" for number in range(members)]
-        for start in range(0, members, 100):
-            self.ask("POST", f"/v1/servers/{server}/members", {"accids": names[start : start + 100]}, self.app)
-        return server
+        self.process.stop()
+        self.redis.stop()
 
     def notification(self, server: str) -> dict:
         self.sends += 1
@@ -106,12 +69,12 @@ class CountedBroker:
 
     def send(self, server: str, count: int) -> None:
         for _ in range(count):
-            self.ask("POST", "/v1/notifications", self.notification(server), self.app)
+            self.call("POST", "/v1/notifications", self.notification(server))
 
-    def send_batches(self, server: str, count: int) -> None:
-        for _ in range(0, count, 100):
-            lines = "\n".join(json.dumps(self.notification(server)) for _ in range(100))
-            self.ask("POST", "/v1/notifications/batch", lines, self.app)
+    def send_batches(self, server: str, count: int, size: int = 100) -> None:
+        for _ in range(0, count, size):
+            lines = "\n".join(json.dumps(self.notification(server)) for _ in range(size))
+            self.call("POST", "/v1/notifications/batch", lines.encode())
 
     def open_stream(self, token: str) -> socket.socket:
         stream = socket.create_connection(("127.0.0.1", self.port))
@@ -128,7 +91,7 @@ class CountedBroker:
         self._control("--dump")
 
     def _control(self, word: str) -> None:
-        subprocess.run(["callgrind_control", word, str(self.process.pid)], check=True, capture_output=True)
+        subprocess.run(["callgrind_control", word, str(self.process.id)], check=True, capture_output=True)
 
     def counted(self) -> int:
         """Of the dump that was asked for; the one at the end has less."""
@@ -140,43 +103,56 @@ class CountedBroker:
         return max(totals)
 
 
+def crowd(size: int) -> list[str]:
+    return ["owner", *(f"m{number}" for number in range(size))]
+
+
 # --- Each does its work once uncounted, once counted, and gives how often ----------------------------------
 
 
 def sends(broker: CountedBroker) -> int:
-    server = broker.new_server(10)
+    server = broker.new_server(crowd(10))
     broker.send(server, 50)
     broker.counting(lambda: broker.send(server, 500))
     return 500
 
 
 def batches(broker: CountedBroker) -> int:
-    server = broker.new_server(10)
+    server = broker.new_server(crowd(10))
     broker.send_batches(server, 200)
     broker.counting(lambda: broker.send_batches(server, 2_000))
     return 2_000
 
 
 def deliveries(broker: CountedBroker) -> int:
-    server = broker.new_server(CONSUMERS)
+    with_consumers(broker, lambda server: broker.send(server, 10))
+    return 10 * CONSUMERS
+
+
+def bursts(broker: CountedBroker) -> int:
+    with_consumers(broker, lambda server: broker.send_batches(server, 160, size=16))
+    return 160 * CONSUMERS
+
+
+def with_consumers(broker: CountedBroker, work: Callable[[str], None]) -> None:
+    server = broker.new_server(crowd(CONSUMERS))
     streams = [broker.open_stream(broker.token(f"m{number}")) for number in range(CONSUMERS)]
     time.sleep(3)
     broker.send(server, 1)
     time.sleep(1)
-    broker.counting(lambda: broker.send(server, 10))
+    broker.counting(lambda: work(server))
     for stream in streams:
         stream.close()
-    return 10 * CONSUMERS
 
 
 def pages(broker: CountedBroker) -> int:
-    for server in [broker.new_server(1) for _ in range(SERVERS)]:
+    for server in [broker.new_server(crowd(1)) for _ in range(SERVERS)]:
         broker.send(server, PER_SERVER)
     token = broker.token("m0")
 
     def read() -> None:
         for _ in range(4):
-            broker.ask("GET", f"/v1/notifications?limit={PAGE}", None, token)
+            broker.call("GET", f"/v1/notifications?limit={PAGE}", token=token)
 
     read()
     broker.counting(read)
@@ -184,10 +160,10 @@ def pages(broker: CountedBroker) -> int:
 
 
 def marks(broker: CountedBroker) -> int:
-    server = broker.new_server(10)
+    server = broker.new_server(crowd(10))
     broker.send_batches(server, 1_000)
     token, ids, cursor = broker.token("m0"), [], ""
-    while found := (page := broker.ask("GET", f"/v1/notifications?limit={PAGE}{cursor}", None, token))["notifications"]:
+    while found := (page := broker.call("GET", f"/v1/notifications?limit={PAGE}{cursor}", token=token))["notifications"]:
         ids += [one["messageServerId"] for one in found]
         cursor = "&after=" + page["cursor"]
 
@@ -195,7 +171,7 @@ def marks(broker: CountedBroker) -> int:
         for _ in range(count):
             items = [{"messageServerId": one, "type": 100} for one in ids[:MARKS]]
             del ids[:MARKS]
-            broker.ask("POST", "/v1/notifications/read", {"items": items}, token)
+            broker.call("POST", "/v1/notifications/read", {"items": items}, token=token)
 
     mark(1)
     broker.counting(lambda: mark(8))
@@ -203,7 +179,7 @@ def marks(broker: CountedBroker) -> int:
 
 
 def streams(broker: CountedBroker) -> int:
-    broker.new_server(100)
+    broker.new_server(crowd(100))
     tokens = [broker.token(f"m{number}") for number in range(100)]
     broker.open_stream(tokens[0]).close()
     opened: list[socket.socket] = []
@@ -215,6 +191,7 @@ OPERATIONS = {
     "sends": sends,
     "batches": batches,
     "deliveries": deliveries,
+    "bursts": bursts,
     "pages": pages,
     "marks": marks,
     "streams": streams,
