@@ -79,8 +79,12 @@ extension Audience {
     self.init(rule)
     // Most are the rule and nothing else.
     if end == bytes.endIndex { return }
-    for word in bytes[(end + 1)...].split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false) {
-      guard read(word: word) else { return nil }
+    var rest = bytes[(end + 1)...]
+    while true {
+      let end = rest.firstIndex(of: UInt8(ascii: " ")) ?? rest.endIndex
+      guard read(word: rest[..<end]) else { return nil }
+      if end == rest.endIndex { return }
+      rest = rest[(end + 1)...]
     }
   }
 
@@ -114,9 +118,15 @@ extension Audience {
 
   private static func accounts(_ list: ArraySlice<UInt8>) -> [AccountID]? {
     var accounts: [AccountID] = []
-    for name in list.split(separator: UInt8(ascii: ",")) {
-      guard let account = AccountID(String(decoding: name, as: UTF8.self)) else { return nil }
-      accounts.append(account)
+    var rest = list
+    while !rest.isEmpty {
+      let end = rest.firstIndex(of: UInt8(ascii: ",")) ?? rest.endIndex
+      // Of two commas side by side there is no name in between.
+      if end > rest.startIndex {
+        guard let account = AccountID(String(decoding: rest[..<end], as: UTF8.self)) else { return nil }
+        accounts.append(account)
+      }
+      rest = rest[end...].dropFirst()
     }
     return accounts
   }
