@@ -47,8 +47,8 @@ let package = Package(
     module(
       "BelfryServer",
       [
-        "BelfryModel", "BelfryRedis", "BelfryStore", "BelfryHub", "BelfryHTTP", "BelfryLoop", "CJWT",
-        "CLinux",
+        "BelfryModel", "BelfryRedis", "BelfryStore", "BelfryHub", "BelfryHTTP", "BelfryLoop", "BelfryBytes",
+        "CJWT", "CLinux",
       ],
       resources: [.embedInCode("Embedded/redis.conf")]),
     module("BelfryClient", ["BelfryModel", "CCurl"]),

@@ -1,3 +1,5 @@
+import Glibc
+
 // Texts as bytes, for what is read and written with every send and every delivery.
 
 extension [UInt8] {
@@ -7,6 +9,12 @@ extension [UInt8] {
     // SAFETY: the bytes are copied during the call.
     let isDone: Void? = unsafe text.utf8.withContiguousStorageIfAvailable { unsafe append(contentsOf: $0) }
     if isDone == nil { append(contentsOf: text.utf8) }
+  }
+
+  package mutating func append(_ text: StaticString) {
+    // SAFETY: a static text lies where it is for ever.
+    let bytes = unsafe UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+    unsafe append(contentsOf: bytes)
   }
 }
 
@@ -47,5 +55,17 @@ extension RawSpan {
     let below = (word &- each &* 0x20) & ~word
     let found = below | (quotes &- each) & ~quotes | (backslashes &- each) & ~backslashes
     return found & (each &* 0x80)
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// Where it stands first; nil if nowhere. The C library looks at 32 bytes at a time.
+  package func firstPosition(of byte: UInt8) -> Int? {
+    // SAFETY: the search stays within the bytes, and its result is used as a distance only.
+    unsafe withUnsafeBytes { bytes in
+      guard let start = bytes.baseAddress, let found = unsafe memchr(start, Int32(byte), bytes.count)
+      else { return nil }
+      return unsafe startIndex + (UnsafeRawPointer(found) - start)
+    }
   }
 }

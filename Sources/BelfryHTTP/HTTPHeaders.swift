@@ -1,74 +1,84 @@
 /// The header fields of a request, kept as one block of bytes: most are never looked at.
 package struct HTTPHeaders: Sendable {
-  /// `name:value\n` for each field. MHD splits lines at LF and names at the colon, so neither is inside.
+  /// Where a field ends in the block: its name, and then its value, which the next name follows.
+  private struct Field {
+    var nameEnd: Int
+    var valueEnd: Int
+  }
+
   private var block: [UInt8] = []
+  /// A request is asked for ten names: each of them passes over the fields and not over their bytes.
+  private var fields: [Field] = []
 
   package init() {}
 
   package init(_ fields: [(name: String, value: String)]) {
-    for (name, value) in fields { block += "\(name):\(value)\n".utf8 }
+    for (name, value) in fields {
+      block += name.utf8
+      let nameEnd = block.count
+      block += value.utf8
+      self.fields.append(Field(nameEnd: nameEnd, valueEnd: block.count))
+    }
   }
 
   mutating func append(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
-    if block.isEmpty { block.reserveCapacity(HTTPHeaders.usualBytes) }
+    if block.isEmpty {
+      block.reserveCapacity(HTTPHeaders.usualBytes)
+      fields.reserveCapacity(HTTPHeaders.usualFields)
+    }
     unsafe block.append(contentsOf: name)
-    block.append(UInt8(ascii: ":"))
+    let nameEnd = block.count
     unsafe block.append(contentsOf: value)
-    block.append(UInt8(ascii: "\n"))
+    fields.append(Field(nameEnd: nameEnd, valueEnd: block.count))
   }
 
   /// Room for the headers of most requests without growing.
   private static let usualBytes = 512
+  private static let usualFields = 16
 
   /// The value of the first field of this name, whatever the case of either. Bytes that are no UTF-8 come
   /// back as replacement characters.
   package subscript(name: String) -> String? {
     var name = name
     return name.withUTF8 { name in
-      guard let value = unsafe range(of: name) else { return nil }
-      return String(decoding: block[value], as: UTF8.self)
+      guard let field = unsafe index(of: name) else { return nil }
+      return String(decoding: block[fields[field].nameEnd..<fields[field].valueEnd], as: UTF8.self)
     }
   }
 
   package func contains(_ name: String) -> Bool {
     var name = name
-    return name.withUTF8 { unsafe range(of: $0) != nil }
+    return name.withUTF8 { unsafe index(of: $0) != nil }
   }
 
   /// How many fields there are.
-  var count: Int {
-    block.count { $0 == UInt8(ascii: "\n") }
-  }
+  var count: Int { fields.count }
 
   /// How many fields have this name.
   package func count(of name: String) -> Int {
     var name = name
     return name.withUTF8 { name in
       var (count, start) = (0, 0)
-      while let value = unsafe range(of: name, from: start) {
+      while let field = unsafe index(of: name, from: start) {
         count += 1
-        start = value.upperBound + 1
+        start = field + 1
       }
       return count
     }
   }
 
-  private func range(of name: UnsafeBufferPointer<UInt8>, from start: Int = 0) -> Range<Int>? {
-    var line = start
-    while line < block.count {
-      let end = block[line...].firstIndex(of: UInt8(ascii: "\n")) ?? block.count
-      let colon = line + name.count
-      if colon < end, block[colon] == UInt8(ascii: ":"), unsafe matches(name, at: line) {
-        return colon + 1..<end
-      }
-      line = end + 1
+  private func index(of name: UnsafeBufferPointer<UInt8>, from first: Int = 0) -> Int? {
+    var start = first == 0 ? 0 : fields[first - 1].valueEnd
+    for index in first..<fields.count {
+      if fields[index].nameEnd - start == name.count, unsafe matches(name, at: start) { return index }
+      start = fields[index].valueEnd
     }
     return nil
   }
 
-  private func matches(_ name: UnsafeBufferPointer<UInt8>, at line: Int) -> Bool {
+  private func matches(_ name: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
     for index in name.indices {
-      guard unsafe lowercased(name[index]) == lowercased(block[line + index]) else { return false }
+      guard unsafe lowercased(name[index]) == lowercased(block[start + index]) else { return false }
     }
     return true
   }

@@ -61,6 +61,12 @@ package struct RedisCommand: Sendable, Hashable {
     }
   }
 
+  package mutating func append(_ bytes: [UInt8]) {
+    beginArgument(byteCount: bytes.count)
+    encodedArguments.append(contentsOf: bytes)
+    encodedArguments.appendLineEnd()
+  }
+
   /// Adds one argument. Any bytes will do: the length goes first, so nothing is escaped.
   package mutating func append(bytes: some Collection<UInt8>) {
     beginArgument(byteCount: bytes.count)
@@ -96,7 +102,7 @@ extension String: RedisArgument {
 }
 
 extension [UInt8]: RedisArgument {
-  package func append(to command: inout RedisCommand) { command.append(bytes: self) }
+  package func append(to command: inout RedisCommand) { command.append(self) }
 }
 
 extension Int: RedisArgument {

@@ -37,39 +37,14 @@ package struct OperationRunner {
 
   /// Several operations, decided together and committed together. What becomes of one does not concern the
   /// others. Those in one partition are committed in their order, but for one that has to begin anew.
+  @specialized(where Op == SendNotification)
   package func run<Op: Operation>(_ operations: [Op]) async -> [Outcome<Op>] {
-    var outcomes: [Outcome<Op>?] = Array(repeating: nil, count: operations.count)
-    var open = Array(operations.indices)
-    for round in 0..<Self.roundsLimit where !open.isEmpty {
-      let decisions = await decide(open.map { operations[$0] }, isRecalling: round == 0)
-      var committing: [(index: Int, output: Op.Output)] = []
-      var transactions: [Transaction] = []
-      for (index, decision) in zip(open, decisions) {
-        do throws(Refusal) {
-          let decision = try decision.get()
-          if let transaction = decision.transaction {
-            committing.append((index, decision.output))
-            transactions.append(transaction)
-          } else {
-            outcomes[index] = .success(Done(output: decision.output))
-          }
-        } catch {
-          outcomes[index] = .failure(error)
-        }
-      }
-      let results = await commit(transactions)
-      open = []
-      for (place, result) in results.enumerated() {
-        let (index, output) = committing[place]
-        outcomes[index] = Done.outcome(output, transactions[place], result)
-        if outcomes[index] == nil { open.append(index) }
-      }
+    var rounds = OperationRounds(operations)
+    for round in 0..<Self.roundsLimit where !rounds.open.isEmpty {
+      await decide(&rounds, isRecalling: round == 0)
+      rounds.finish(await commit(rounds.transactions))
     }
-    return outcomes.indices.map { index in
-      let space = operations[index].space
-      return outcomes[index]
-        ?? .failure(Refusal(.conflict, "others keep changing \(space); try again", retryAfterSeconds: 1))
-    }
+    return rounds.outcomes
   }
 
   private func commit(_ transactions: [Transaction]) async -> [CommitResult] {
@@ -96,72 +71,63 @@ package struct OperationRunner {
   }
 }
 
-extension OperationRunner.Done {
-  /// Nil: it has to begin anew.
-  fileprivate static func outcome(
-    _ output: Output, _ transaction: Transaction, _ result: CommitResult
-  ) -> Result<Self, Refusal>? {
-    switch result {
-    case .success(.committed(let commit)): .success(Self(output: output, commit: commit))
-    case .success(.duplicate(let first)): .success(Self(output: output, duplicateOf: first))
-    case .success(.differentContent):
-      .failure(
-        Refusal(
-          .duplicateContent, "this messageClientId was used for another notification",
-          field: "messageClientId"))
-    case .success(.ceiling(let table)):
-      .failure(Refusal(.tooMany, "no room left in \(table.name) of \(transaction.space)"))
-    case .success(.conflict): nil
-    case .failure(let error): .failure(error.refusal)
-    }
-  }
-}
-
 // MARK: - Deciding
 
 extension OperationRunner {
   /// Reads what the operation needs, and lets it decide on that.
   package func decide<Op: Operation>(_ operation: Op) async throws(Refusal) -> Decision<Op.Output> {
-    try await decide([operation], isRecalling: false)[0].get()
+    let now = try await nowMilliseconds()
+    return try await decide(operation, on: try await read([operation]), nowMilliseconds: now)
   }
 
-  private func decide<Op: Operation>(
-    _ operations: [Op], isRecalling: Bool
-  ) async -> [Result<Decision<Op.Output>, Refusal>] {
+  private func decide<Op: Operation>(_ rounds: inout OperationRounds<Op>, isRecalling: Bool) async {
+    // Of what is not known yet.
+    var missing = rounds.open
     do throws(Refusal) {
       let now = try await nowMilliseconds()
-      let recalled = isRecalling ? operations.map { decideRecalling($0, nowMilliseconds: now) } : []
-      let missing = isRecalling ? recalled.indices.filter { recalled[$0] == nil } : Array(operations.indices)
-      let records = try await read(missing.map { operations[$0] })
-      var decisions: [Result<Decision<Op.Output>, Refusal>] = []
-      for (index, operation) in operations.enumerated() {
-        if isRecalling, let decision = recalled[index] {
-          decisions.append(.success(decision))
-          continue
-        }
+      if isRecalling { missing = decideRecalling(&rounds, nowMilliseconds: now) }
+      if missing.isEmpty { return }
+      let records = try await read(missing.map { rounds.operations[$0] })
+      for index in missing {
         do throws(Refusal) {
-          decisions.append(.success(try await decide(operation, on: records, nowMilliseconds: now)))
+          let operation = rounds.operations[index]
+          rounds.take(try await decide(operation, on: records, nowMilliseconds: now), of: index)
         } catch {
-          decisions.append(.failure(error))
+          rounds.refuse(index, error)
         }
       }
-      return decisions
     } catch {
-      return operations.map { _ in .failure(error) }
+      for index in missing { rounds.refuse(index, error) }
     }
   }
 
-  /// On the records as they were last read. Nil where they are not known, and where what they lead to is no
-  /// transaction: only a commit can tell whether they are still so, so a refusal needs what is there now.
+  /// On the records as they were last read.
+  /// - Returns: of which they are not known, or where what they lead to is no transaction: only a commit can tell
+  ///   whether they are still so, so a refusal needs what is there now.
   private func decideRecalling<Op: Operation>(
-    _ operation: Op, nowMilliseconds now: Int64
-  ) -> Decision<Op.Output>? {
-    guard operation.mayRecall, let records = recent.recall(operation.needs) else { return nil }
+    _ rounds: inout OperationRounds<Op>, nowMilliseconds now: Int64
+  ) -> [Int] {
     let context = DecisionContext(nowMilliseconds: now, limits: limits)
-    guard let decision = try? operation.decide(records, context: context), decision.transaction != nil else {
-      return nil
+    var missing: [Int] = []
+    // The lines of a batch mostly need the same.
+    var last: (needs: [RecordAddress], records: Records)?
+    for index in rounds.open {
+      let operation = rounds.operations[index]
+      guard operation.mayRecall else {
+        missing.append(index)
+        continue
+      }
+      let needs = operation.needs
+      if last?.needs != needs { last = recent.recall(needs).map { (needs, $0) } }
+      if let last, last.needs == needs, let decision = try? operation.decide(last.records, context: context),
+        decision.transaction != nil
+      {
+        rounds.take(decision, of: index)
+      } else {
+        missing.append(index)
+      }
     }
-    return decision
+    return missing
   }
 
   /// - Parameter read: what it needs, and perhaps more.
@@ -211,29 +177,6 @@ extension OperationRunner {
     } catch {
       throw error.refusal
     }
-  }
-}
-
-/// Records that sends decided on lately, as they were then.
-private final class RecentRecords {
-  /// A few for each place that is written to and each of its senders; at most some kilobytes each, mostly a
-  /// hundred bytes.
-  static let countMax = 8_192
-
-  private var texts = RecentValues<RecordAddress, String?>(countMax: countMax)
-
-  /// Nil unless all are known.
-  func recall(_ addresses: [RecordAddress]) -> Records? {
-    var found: [RecordAddress: String?] = [:]
-    for address in addresses {
-      guard let text = texts.use(address) else { return nil }
-      found.updateValue(text, forKey: address)
-    }
-    return Records(found)
-  }
-
-  func remember(_ records: Records) {
-    for (address, text) in records.texts { texts.remember(text, as: address) }
   }
 }
 

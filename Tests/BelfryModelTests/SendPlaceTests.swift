@@ -59,7 +59,9 @@ struct SendPlaceTests {
       "accounts", SendForm(to: nil, named: ["sam", "mia"]), to: "named +sam,mia", "ok ok ok ok ok ok ok ok"),
   ]
 
-  static func send(_ form: SendForm, by account: AccountID?) throws(Refusal) -> SendNotification {
+  static func send(
+    _ form: SendForm, by account: AccountID?, isTrusted: Bool? = nil
+  ) throws(Refusal) -> SendNotification {
     var content = NotificationContent(type: 100, toType: .server)
     let id = form.space.flatMap { EntityID($0.name) }
     switch form.space?.kind {
@@ -70,7 +72,7 @@ struct SendPlaceTests {
     }
     content.channelId = form.channel
     content.toAccids = form.named
-    let actor = Actor(account: account, isTrusted: account == nil)
+    let actor = Actor(account: account, isTrusted: isTrusted ?? (account == nil))
     return try SendNotification.sends(content, by: actor, generatedClientId: "g1")[0]
   }
 
@@ -92,8 +94,7 @@ struct SendPlaceTests {
 
   @Test func nobodyIsNoMember() throws {
     for row in Self.rows where row.form.space != nil {
-      var send = try Self.send(row.form, by: nil)
-      send.actor.isTrusted = false
+      let send = try Self.send(row.form, by: nil, isTrusted: false)
       #expect(try SendDesk.desk().refusal(of: send)?.code == .notMember)
     }
   }

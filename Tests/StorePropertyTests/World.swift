@@ -70,9 +70,8 @@ final class World {
         let operations = try await operations(sends, number)
         spaces = operations.map(\.space)
         let outcomes = await runner.run(operations)
-        for (operation, outcome) in zip(operations, outcomes) {
-          answers.append(try words(outcome, of: operation))
-        }
+        try record(outcomes.map { try? $0.get().commit }, in: spaces)
+        for outcome in outcomes { answers.append(try words(outcome)) }
       } else {
         for operation in try await operations(step, number) where mortal?.hasDied != true {
           spaces.append(operation.space)
@@ -87,12 +86,13 @@ final class World {
   }
 
   private func run<Op: Operation>(_ operation: Op, by runner: OperationRunner) async throws -> String {
-    try words(.success(try await runner.run(operation)), of: operation)
+    let done = try await runner.run(operation)
+    try record([done.commit], in: [operation.space])
+    return try words(OperationRunner.Outcome<Op>.success(done))
   }
 
-  private func words<Op: Operation>(_ outcome: OperationRunner.Outcome<Op>, of operation: Op) throws -> String
-  {
-    let done: OperationRunner.Done<Op.Output>
+  private func words<Output>(_ outcome: Result<OperationRunner.Done<Output>, Refusal>) throws -> String {
+    let done: OperationRunner.Done<Output>
     switch outcome {
     case .failure(let refusal): return Self.words(refusal)
     case .success(let found): done = found
@@ -102,9 +102,10 @@ final class World {
       learn(first)
       return "duplicate of \(try words(first)), \(try words(done.output))"
     }
-    let appended = try done.commit.map { try record($0, in: operation.space) } ?? "nothing to do"
-    return "\(appended), \(try words(done.output))"
+    return "\(done.commit.map(Self.words) ?? "nothing to do"), \(try words(done.output))"
   }
+
+  private static func words(_ commit: Commit) -> String { "appended \(commit.ids.count)" }
 
   /// Without the runner, which would decide again: each answer is what the store made of the commit.
   private func race(
@@ -122,9 +123,11 @@ final class World {
       }
     }
     for transactions in isTogether ? [transactions] : transactions.map({ [$0] }) {
-      for (transaction, result) in zip(transactions, await store.commit(transactions)) {
-        answers.append(try words(result.get(), of: transaction))
-      }
+      let outcomes = try await store.commit(transactions).map { try $0.get() }
+      try record(
+        outcomes.map { if case .committed(let commit) = $0 { commit } else { nil } },
+        in: transactions.map(\.space))
+      for outcome in outcomes { answers.append(try words(outcome)) }
       // Twice, which must be the same as once.
       for transaction in transactions + transactions {
         try await store.relayOutbox(of: transaction.space.partition)
@@ -133,9 +136,9 @@ final class World {
     return answers.joined(separator: "; ")
   }
 
-  private func words(_ outcome: CommitOutcome, of transaction: Transaction) throws -> String {
+  private func words(_ outcome: CommitOutcome) throws -> String {
     switch outcome {
-    case .committed(let commit): try record(commit, in: transaction.space)
+    case .committed(let commit): Self.words(commit)
     case .duplicate(let first): "duplicate of \(try words(first))"
     case .differentContent: "different content"
     case .conflict: "conflict"
@@ -147,18 +150,32 @@ final class World {
     try await runner.decide(operation).transaction
   }
 
-  /// Numbers what was appended, and checks what holds for every commit.
-  private func record(_ commit: Commit, in space: SpaceID) throws -> String {
+  /// Numbers what was appended, and checks what holds for every commit. In the order of the commits, partition by
+  /// partition: of several sends at once, one that is decided again comes after the others.
+  private func record(_ commits: [Commit?], in spaces: [SpaceID]) throws {
+    var partitions: [(partition: Partition, commits: [Commit])] = []
+    for case (let commit?, let partition) in zip(commits, spaces.map(\.partition)) {
+      if let index = partitions.firstIndex(where: { $0.partition == partition }) {
+        partitions[index].commits.append(commit)
+      } else {
+        partitions.append((partition, [commit]))
+      }
+    }
+    for (partition, commits) in partitions {
+      for commit in commits.sorted(by: { $0.before < $1.before }) { try record(commit, in: partition) }
+    }
+  }
+
+  private func record(_ commit: Commit, in partition: Partition) throws {
     var last = commit.before
-    guard last >= lastIDs[space.partition] ?? .zero else { throw Broken("the last id went back to \(last)") }
+    guard last >= lastIDs[partition] ?? .zero else { throw Broken("the last id went back to \(last)") }
     for id in commit.ids {
-      guard id > last, id.partition == space.partition else { throw Broken("id \(id) after \(last)") }
+      guard id > last, id.partition == partition else { throw Broken("id \(id) after \(last)") }
       last = id
       numbers[id] = ids.count
       ids.append(id)
     }
-    lastIDs[space.partition] = last
-    return "appended \(commit.ids.count)"
+    lastIDs[partition] = last
   }
 
   // MARK: Reading
@@ -251,7 +268,7 @@ final class World {
     case let server as ServerRecord: return "server \(server.name) of \(server.owner)"
     case let channel as ChannelRecord: return "channel \(channel.name)"
     case let added as [AccountID]: return "added \(added)"
-    case let content as NotificationContent: return try timeless(try RecordJSON.text(content))
+    case let send as SendNotification: return try timeless(try RecordJSON.text(send.content))
     case let notification as Notification:
       return
         "\(try words(notification.messageServerId)) is \(try timeless(try RecordJSON.text(notification.content)))"

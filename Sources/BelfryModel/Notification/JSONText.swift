@@ -9,43 +9,43 @@ package struct JSONText {
     bytes.reserveCapacity(capacity)
   }
 
-  package mutating func field(_ name: String, _ text: String) {
+  package mutating func field(_ name: StaticString, _ text: String) {
     begin(name)
     Self.append(text, to: &bytes)
   }
 
-  package mutating func field(_ name: String, _ number: Int64) {
+  package mutating func field(_ name: StaticString, _ number: Int64) {
     begin(name)
     bytes.append(decimal: number)
   }
 
   /// An id, which is a text, since not every reader's numbers have as many digits.
-  package mutating func field(_ name: String, id number: Int64) {
+  package mutating func field(_ name: StaticString, id number: Int64) {
     begin(name)
     bytes.append(UInt8(ascii: "\""))
     bytes.append(decimal: number)
     bytes.append(UInt8(ascii: "\""))
   }
 
-  package mutating func field(_ name: String, _ number: Int) { field(name, Int64(number)) }
+  package mutating func field(_ name: StaticString, _ number: Int) { field(name, Int64(number)) }
 
-  package mutating func field(_ name: String, _ flag: Bool) {
+  package mutating func field(_ name: StaticString, _ flag: Bool) {
     begin(name)
     bytes.append(flag ? "true" : "false")
   }
 
-  package mutating func field(_ name: String, _ value: JSONValue) {
+  package mutating func field(_ name: StaticString, _ value: JSONValue) {
     begin(name)
     Self.append(value, to: &bytes)
   }
 
-  package mutating func field(_ name: String, object: JSONText) {
+  package mutating func field(_ name: StaticString, object: JSONText) {
     begin(name)
     bytes.append(contentsOf: object.bytes)
     bytes.append(UInt8(ascii: "}"))
   }
 
-  package mutating func field(_ name: String, _ notifications: [LogEntry]) {
+  package mutating func field(_ name: StaticString, _ notifications: [LogEntry]) {
     begin(name)
     bytes.append(UInt8(ascii: "["))
     for (index, entry) in notifications.enumerated() {
@@ -60,12 +60,20 @@ package struct JSONText {
     return bytes
   }
 
-  /// Names are ours and need no escape.
-  private mutating func begin(_ name: String) {
+  /// What has been written already, as the value of a field.
+  package mutating func field(_ name: StaticString, json: [UInt8]) {
+    begin(name)
+    bytes.append(contentsOf: json)
+  }
+
+  /// Names are ours and need no escape. Static ones lie where they can be copied from: every send is rendered twice,
+  /// with a dozen names each time.
+  private mutating func begin(_ name: StaticString) {
     if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
     bytes.append(UInt8(ascii: "\""))
     bytes.append(name)
-    bytes.append("\":")
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(UInt8(ascii: ":"))
   }
 }
 

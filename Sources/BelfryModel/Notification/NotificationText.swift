@@ -23,7 +23,7 @@ extension NotificationContent {
     text.field("pushPayload", ifAny: pushPayload)
     text.field("roomId", ifAny: roomId)
     text.field("serverId", ifAny: serverId)
-    text.field("setting", object: setting.json)
+    text.field("setting", json: setting.json)
     text.field("status", status)
     text.field("toAccids", ifAny: toAccids.map { JSONValue.array($0.map { .string($0.text) }) })
     text.field("toType", toType.rawValue)
@@ -33,25 +33,43 @@ extension NotificationContent {
 }
 
 extension NotificationSetting {
-  fileprivate var json: JSONText {
+  /// There are so few of them that each is written once.
+  fileprivate var json: [UInt8] { Self.texts[bits] }
+
+  private static let texts = (0..<32).map { NotificationSetting(bits: $0).rendered }
+
+  private var bits: Int {
+    (needBadge ? 1 : 0) | (needPushNick ? 2 : 0) | (persistEnable ? 4 : 0) | (pushEnable ? 8 : 0)
+      | (routeEnable ? 16 : 0)
+  }
+
+  private init(bits: Int) {
+    needBadge = bits & 1 != 0
+    needPushNick = bits & 2 != 0
+    persistEnable = bits & 4 != 0
+    pushEnable = bits & 8 != 0
+    routeEnable = bits & 16 != 0
+  }
+
+  private var rendered: [UInt8] {
     var text = JSONText(capacity: 128)
     text.field("needBadge", needBadge)
     text.field("needPushNick", needPushNick)
     text.field("persistEnable", persistEnable)
     text.field("pushEnable", pushEnable)
     text.field("routeEnable", routeEnable)
-    return text
+    return text.finish()
   }
 }
 
 extension JSONText {
-  fileprivate mutating func field(_ name: String, ifAny text: String?) {
+  fileprivate mutating func field(_ name: StaticString, ifAny text: String?) {
     if let text { field(name, text) }
   }
-  fileprivate mutating func field(_ name: String, ifAny id: EntityID?) {
+  fileprivate mutating func field(_ name: StaticString, ifAny id: EntityID?) {
     if let id { field(name, id: id.number) }
   }
-  fileprivate mutating func field(_ name: String, ifAny value: JSONValue?) {
+  fileprivate mutating func field(_ name: StaticString, ifAny value: JSONValue?) {
     if let value { field(name, value) }
   }
 }

@@ -2,14 +2,17 @@
 ///
 /// A user sends where they belong and as themselves; a trusted back end anywhere. A named receiver who
 /// is not a member gets the whole send refused: nothing is sent to the others.
-package struct SendNotification: Operation {
-  package var space: SpaceID
-  package var actor: Actor
-  package var content: NotificationContent
+///
+/// A class, and its own output: a notification's content is twenty values, and on its way from the request to the
+/// answer it would be copied ten times.
+package final class SendNotification: Operation {
+  package let space: SpaceID
+  package let actor: Actor
+  package let content: NotificationContent
   /// False when the sender gave no `messageClientId`: a generated one can never be repeated.
-  package var isDeduped: Bool
+  package let isDeduped: Bool
 
-  private var form: SendForm
+  private let form: SendForm
 
   /// The sends that a request amounts to. One, but for a live-only notification to several accounts:
   /// with nothing stored there is no letter to point at, so each account's own space is told.
@@ -25,29 +28,31 @@ package struct SendNotification: Operation {
     }
     var sends: [SendNotification] = []
     for account in accounts {
-      var send = try SendNotification(content, form, by: actor, generatedClientId: generatedClientId)
-      send.space = .personal(account)
-      sends.append(send)
+      sends.append(
+        try SendNotification(
+          content, form, in: .personal(account), by: actor, generatedClientId: generatedClientId))
     }
     return sends
   }
 
+  /// - Parameter space: nil: where the form says, or what it names makes it.
   private init(
-    _ content: NotificationContent, _ form: SendForm, by actor: Actor, generatedClientId: String
+    _ given: NotificationContent, _ form: SendForm, in space: SpaceID? = nil, by actor: Actor,
+    generatedClientId: String
   ) throws(Refusal) {
-    try content.checkLimits()
+    try given.checkLimits()
+    let sender = try actor.sending(as: given.fromAccount)
+    let clientId = given.messageClientId ?? generatedClientId
+    var content = given
+    content.messageClientId = clientId
+    content.toType = form.toType
+    content.fromAccount = sender.account
+    content.fromDeviceId = given.fromDeviceId ?? actor.device
     self.form = form
     self.content = content
-    self.actor = try actor.sending(as: content.fromAccount)
-    isDeduped = content.messageClientId != nil
-    self.content.messageClientId = content.messageClientId ?? generatedClientId
-    self.content.toType = form.toType
-    self.content.fromAccount = self.actor.account
-    self.content.fromDeviceId = content.fromDeviceId ?? actor.device
-    space =
-      form.space
-      ?? .accounts(
-        form.named ?? [], from: self.actor.account, self.content.messageClientId ?? generatedClientId)
+    self.actor = sender
+    self.space = space ?? form.space ?? .accounts(form.named ?? [], from: sender.account, clientId)
+    isDeduped = given.messageClientId != nil
   }
 
   // MARK: Deciding
@@ -62,7 +67,7 @@ package struct SendNotification: Operation {
 
   package func decide(
     _ records: Records, context: DecisionContext
-  ) throws(Refusal) -> Decision<NotificationContent> {
+  ) throws(Refusal) -> Decision<SendNotification> {
     var transaction = Transaction(space)
     transaction.preconditions = records.unchanged(needs)
     if isDeduped, let messageClientId = content.messageClientId {
@@ -72,7 +77,7 @@ package struct SendNotification: Operation {
     if case .letter = space.kind, let accounts = content.toAccids {
       transaction.indexChanges = [IndexChange(.joined, accounts)]
     }
-    return Decision(transaction, content)
+    return Decision(transaction, self)
   }
 
   private func audience(_ records: Records, _ context: DecisionContext) throws(Refusal) -> Audience {

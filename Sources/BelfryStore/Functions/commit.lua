@@ -32,7 +32,7 @@ local function read_commits(arguments, at)
   local commits, spaces, is_listed = {}, {}, {}
   local last, basis = #arguments, nil
   while at <= last do
-    local commit = { space = arguments[at], dedupe = arguments[at + 1] }
+    local commit = { space = arguments[at], dedupe = arguments[at + 1], basis = false, announced = 0, first = 0 }
     if arguments[at + 2] == '=' then
       at = at + 3
     else

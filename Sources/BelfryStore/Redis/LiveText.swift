@@ -112,7 +112,7 @@ private struct LiveLines {
   }
 
   mutating func next() -> ArraySlice<UInt8> {
-    let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
+    let end = rest.firstPosition(of: UInt8(ascii: "\n")) ?? rest.endIndex
     defer { rest = rest[min(end + 1, rest.endIndex)...] }
     return rest[..<end]
   }

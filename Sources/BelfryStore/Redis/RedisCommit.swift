@@ -1,3 +1,4 @@
+import BelfryBytes
 package import BelfryModel
 import BelfryRedis
 
@@ -15,7 +16,15 @@ final class CommitRequest {
     let request: CommitRequest
     let index: Int
 
-    var transaction: Transaction { request.transactions[index] }
+    // Not the transaction as a whole, which is a dozen references to copy.
+    var partition: Partition { request.transactions[index].space.partition }
+    var echo: DeviceEcho? { request.transactions[index].echo }
+    var description: String { "commit \(request.transactions[index].space)" }
+
+    func add(to call: inout CommitCall) throws(StoreError) { try call.add(request.transactions[index]) }
+    func outcome(_ line: ArraySlice<UInt8>) -> CommitOutcome? {
+      CommitOutcome(line, of: request.transactions[index])
+    }
     func finish(_ result: CommitResult) { request.finish(index, result) }
   }
 
@@ -42,28 +51,40 @@ final class CommitRequest {
 extension CommitOutcome {
   /// Reads a line of the answer of `commit`; nil when it is none.
   init?(_ line: ArraySlice<UInt8>, of transaction: Transaction) {
-    let words = line.split(separator: UInt8(ascii: " "))
-    guard let first = words.first else { return nil }
-    switch String(decoding: first, as: UTF8.self) {
+    var words = Words(rest: line)
+    switch words.next().map({ String(decoding: $0, as: UTF8.self) }) {
     case "committed":
+      guard let before = words.next().flatMap({ MessageID(streamBytes: $0) }) else { return nil }
       var ids: [MessageID] = []
-      for word in words.dropFirst() {
+      while let word = words.next() {
         guard let id = MessageID(streamBytes: word) else { return nil }
         ids.append(id)
       }
-      guard ids.count == transaction.announcements.count + 1 else { return nil }
-      let before = ids.removeFirst()
+      guard ids.count == transaction.announcements.count else { return nil }
       self = .committed(Commit(ids: ids, before: before))
     case "duplicate":
-      guard words.count == 2, let id = MessageID(streamBytes: words[1]) else { return nil }
+      guard let id = words.next().flatMap({ MessageID(streamBytes: $0) }) else { return nil }
       self = .duplicate(of: id)
     case "different": self = .differentContent
     case "conflict": self = .conflict
     case "ceiling":
-      let name = words.last.map { String(decoding: $0, as: UTF8.self) }
+      let name = words.next().map { String(decoding: $0, as: UTF8.self) }
       guard let table = transaction.ceilings.keys.first(where: { $0.name == name }) else { return nil }
       self = .ceiling(table)
     default: return nil
     }
+  }
+}
+
+/// The words of a line, or the lines of an answer, one by one.
+struct Words {
+  var rest: ArraySlice<UInt8>
+  var separator = UInt8(ascii: " ")
+
+  mutating func next() -> ArraySlice<UInt8>? {
+    guard !rest.isEmpty else { return nil }
+    let end = rest.firstPosition(of: separator) ?? rest.endIndex
+    defer { rest = rest[min(end + 1, rest.endIndex)...] }
+    return rest[..<end]
   }
 }

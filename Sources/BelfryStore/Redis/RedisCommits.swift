@@ -56,7 +56,7 @@ final class RedisCommits {
   }
 
   private func add(_ place: CommitRequest.Place) {
-    let partition = place.transaction.space.partition
+    let partition = place.partition
     var index = places[partition] ?? open.count
     if index < open.count, open[index].isFull {
       // Its place in the order is kept: what is added to the partition now comes after it.
@@ -67,7 +67,7 @@ final class RedisCommits {
       places[partition] = index
     }
     do throws(StoreError) {
-      try open[index].call.add(place.transaction)
+      try place.add(to: &open[index].call)
       open[index].places.append(place)
     } catch {
       place.finish(.failure(error))
@@ -100,15 +100,11 @@ final class RedisCommits {
     }
   }
 
-  private func finish(_ call: OpenCall, _ answer: ArraySlice<UInt8>) throws(RedisError) {
-    let lines = answer.split(separator: UInt8(ascii: "\n"))
-    guard lines.count == call.places.count else {
-      throw RedisError(
-        .unexpectedReply, cause: "\(lines.count) outcomes of \(call.places.count) commits", place: "commit")
-    }
-    for (place, line) in zip(call.places, lines) {
-      let result = place.result(line)
-      if case .success(.committed) = result, let echo = place.transaction.echo { tell(echo) }
+  private func finish(_ call: OpenCall, _ answer: ArraySlice<UInt8>) {
+    var lines = Words(rest: answer, separator: UInt8(ascii: "\n"))
+    for place in call.places {
+      let result = place.result(lines.next() ?? [])
+      if case .success(.committed) = result, let echo = place.echo { tell(echo) }
       place.finish(result)
     }
   }
@@ -123,10 +119,8 @@ final class RedisCommits {
 }
 
 extension CommitRequest.Place {
-  fileprivate var description: String { "commit \(transaction.space)" }
-
   fileprivate func result(_ line: ArraySlice<UInt8>) -> CommitResult {
-    if let outcome = CommitOutcome(line, of: transaction) { return .success(outcome) }
+    if let outcome = outcome(line) { return .success(outcome) }
     let text = String(decoding: line, as: UTF8.self)
     guard text.hasPrefix("failed ") else {
       return .failure(StoreError(.corrupt, "the function's answer \(text)", at: description))

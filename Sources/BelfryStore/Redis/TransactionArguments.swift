@@ -21,7 +21,7 @@ struct CommitCall {
     let relays =
       transaction.hasRelays ? try json(Relays(transaction), at: "commit \(transaction.space)") : ""
     command.append(transaction.space.key)
-    command.append(bytes: transaction.dedupe?.name(in: transaction.space) ?? [])
+    command.append(transaction.dedupe?.name(in: transaction.space) ?? [])
     if let basis, basis.space == transaction.space, basis.records == transaction.preconditions {
       command.append("=")
     } else {
@@ -57,7 +57,7 @@ extension RedisCommand {
   fileprivate mutating func append(_ announcement: Announcement) {
     append(announcement.content.setting.persistEnable ? "1" : "0")
     append(announcement.audience.text)
-    append(bytes: announcement.content.jsonBytes)
+    append(announcement.content.jsonBytes)
   }
 
   /// The fields and texts, table by table. A function takes a group's fields in one call of Redis, so a

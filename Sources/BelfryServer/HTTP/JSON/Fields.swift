@@ -7,17 +7,19 @@ import BelfryModel
 struct Fields {
   /// From the whole body to this object; empty when they are the same.
   private let path: String
-  private var rest: [String: JSONValue]
+  /// A list, for they are few, and a look at each is less than a hash of one.
+  private var rest: [(name: String, value: JSONValue)]
 
-  /// A body that is one object.
-  init(of body: [UInt8]) throws(Refusal) {
-    try self.init(JSONParser.value(of: body), at: "")
+  /// A body, or a line of one, that is one object.
+  init(of body: [UInt8], in range: Range<Int>? = nil) throws(Refusal) {
+    path = ""
+    rest = try JSONParser.members(of: body, in: range ?? body.startIndex..<body.endIndex)
   }
 
   init(_ value: JSONValue, at path: String) throws(Refusal) {
     guard case .object(let members) = value else { throw value.refused("an object", at: path) }
     self.path = path
-    rest = members
+    rest = members.map { (name: $0.key, value: $0.value) }
   }
 
   var isEmpty: Bool { rest.isEmpty }
@@ -25,11 +27,11 @@ struct Fields {
   func path(of name: String) -> String { path.isEmpty ? name : path + "." + name }
 
   /// Refuses whatever was not taken.
-  func finish() throws(Refusal) { try refuseUnknown(rest.keys.min()) }
+  func finish() throws(Refusal) { try refuseUnknown(rest.map(\.name).min()) }
 
   /// Refuses whatever is not declared.
   func refuseOthers(than declared: [any DeclaredField]) throws(Refusal) {
-    try refuseUnknown(rest.keys.filter { name in !declared.contains { $0.name == name } }.min())
+    try refuseUnknown(rest.map(\.name).filter { name in !declared.contains { $0.name == name } }.min())
   }
 
   private func refuseUnknown(_ name: String?) throws(Refusal) {
@@ -39,7 +41,7 @@ struct Fields {
 
   /// Refuses a field that exists but is not the caller's to set.
   func refuse(_ name: String, _ why: String) throws(Refusal) {
-    if rest[name] != nil { throw .invalid(path(of: name), why) }
+    if rest.contains(where: { $0.name == name }) { throw .invalid(path(of: name), why) }
   }
 }
 
@@ -47,7 +49,10 @@ struct Fields {
 
 extension Fields {
   mutating func value(_ name: String) -> JSONValue? {
-    guard let value = rest.removeValue(forKey: name), value != .null else { return nil }
+    guard let index = rest.firstIndex(where: { $0.name == name }) else { return nil }
+    rest.swapAt(index, rest.count - 1)
+    let value = rest.removeLast().value
+    if case .null = value { return nil }
     return value
   }
 

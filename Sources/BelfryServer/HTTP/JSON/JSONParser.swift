@@ -12,10 +12,10 @@ struct JSONParser {
   /// 2^53: up to here a double holds every whole number.
   private static let exactIntegerMax: UInt64 = 1 << 53
 
-  private let bytes: [UInt8]
+  let bytes: [UInt8]
   private let start: Int
-  private let end: Int
-  private var position: Int
+  let end: Int
+  var position: Int
   private var depth = 0
 
   /// Reads one value and nothing beside it. A refusal's field is the path to what is wrong, `$` when that is
@@ -26,10 +26,28 @@ struct JSONParser {
 
   /// - Parameter range: where the value is to be read; places in refusals count from its start.
   static func value(of bytes: [UInt8], in range: Range<Int>) throws(Refusal) -> JSONValue {
+    try whole(of: bytes, in: range) { parser throws(Refusal) in try parser.value() }
+  }
+
+  /// The members of an object, in their order. Most requests are one and have few: to be found by name these
+  /// need not be hashed first.
+  static func members(
+    of bytes: [UInt8], in range: Range<Int>
+  ) throws(Refusal) -> [(name: String, value: JSONValue)] {
+    try whole(of: bytes, in: range) { parser throws(Refusal) in
+      parser.skipSpace()
+      guard parser.peek() == UInt8(ascii: "{") else { throw try parser.value().refused("an object", at: "") }
+      return try parser.nested { parser throws(Refusal) in try parser.members() }
+    }
+  }
+
+  private static func whole<Value>(
+    of bytes: [UInt8], in range: Range<Int>, _ read: (inout JSONParser) throws(Refusal) -> Value
+  ) throws(Refusal) -> Value {
     try checkUTF8(bytes, in: range)
     var parser = JSONParser(bytes: bytes, range: range)
     do throws(Refusal) {
-      let value = try parser.value()
+      let value = try read(&parser)
       parser.skipSpace()
       guard parser.position == parser.end else { throw parser.broken("ends, but something follows") }
       return value
@@ -72,9 +90,9 @@ extension JSONParser {
     }
   }
 
-  private mutating func nested(
-    _ read: (inout JSONParser) throws(Refusal) -> JSONValue
-  ) throws(Refusal) -> JSONValue {
+  private mutating func nested<Value>(
+    _ read: (inout JSONParser) throws(Refusal) -> Value
+  ) throws(Refusal) -> Value {
     guard depth < Self.depthMax else {
       throw Refusal.invalid("", "nests deeper than \(Self.depthMax) levels")
     }
@@ -85,8 +103,15 @@ extension JSONParser {
   }
 
   private mutating func object() throws(Refusal) -> JSONValue {
-    var members: [String: JSONValue] = [:]
-    guard !takeIf(UInt8(ascii: "}")) else { return .object(members) }
+    let members = try members()
+    return .object(Dictionary(uniqueKeysWithValues: members))
+  }
+
+  /// After the opening brace.
+  private mutating func members() throws(Refusal) -> [(name: String, value: JSONValue)] {
+    var members: [(name: String, value: JSONValue)] = []
+    var names = SeenNames()
+    guard !takeIf(UInt8(ascii: "}")) else { return members }
     repeat {
       skipSpace()
       guard peek() == UInt8(ascii: "\"") else { throw broken("has no name in quotes") }
@@ -98,12 +123,13 @@ extension JSONParser {
       } catch {
         throw error.under(name)
       }
-      guard members.updateValue(value, forKey: name) == nil else {
+      guard names.insert(name, beside: members) else {
         throw Refusal.invalid("", "stands twice in one object").under(name)
       }
+      members.append((name, value))
     } while takeIf(UInt8(ascii: ","))
     guard takeIf(UInt8(ascii: "}")) else { throw broken("has no comma or closing brace") }
-    return .object(members)
+    return members
   }
 
   private mutating func array() throws(Refusal) -> JSONValue {
@@ -183,92 +209,6 @@ extension JSONParser {
   }
 }
 
-// MARK: - Strings
-
-extension JSONParser {
-  /// The position is at the opening quote.
-  private mutating func string() throws(Refusal) -> String {
-    position += 1
-    let begin = position
-    while position < end {
-      switch bytes[position] {
-      case UInt8(ascii: "\""):
-        position += 1
-        return String(decoding: bytes[begin..<position - 1], as: UTF8.self)
-      case UInt8(ascii: "\\"): return try escapedString(from: begin)
-      case 0..<0x20: throw broken("has a control character in a string, which must be escaped")
-      default: position += 1
-      }
-    }
-    throw broken("ends inside a string")
-  }
-
-  /// The rest of a string from its first backslash on, for the few that have one.
-  private mutating func escapedString(from begin: Int) throws(Refusal) -> String {
-    var text = Array(bytes[begin..<position])
-    while position < end {
-      let byte = bytes[position]
-      switch byte {
-      case UInt8(ascii: "\""):
-        position += 1
-        return String(decoding: text, as: UTF8.self)
-      case UInt8(ascii: "\\"): text.append(contentsOf: try escape())
-      case 0..<0x20: throw broken("has a control character in a string, which must be escaped")
-      default:
-        text.append(byte)
-        position += 1
-      }
-    }
-    throw broken("ends inside a string")
-  }
-
-  /// What the escape at the position stands for, as UTF-8.
-  private mutating func escape() throws(Refusal) -> [UInt8] {
-    guard position + 1 < end else { throw broken("ends inside a string") }
-    let letter = bytes[position + 1]
-    guard letter != UInt8(ascii: "u") else { return try unicodeEscape() }
-    guard let meaning = Self.escapes[letter] else { throw broken("has an escape that JSON does not know") }
-    position += 2
-    return [meaning]
-  }
-
-  private mutating func unicodeEscape() throws(Refusal) -> [UInt8] {
-    let begin = position
-    let first = try hexUnit()
-    var units = [first]
-    if UTF16.isLeadSurrogate(first) { units.append(try hexUnit()) }
-    var decoder = UTF16()
-    var iterator = units.makeIterator()
-    guard case .scalarValue(let scalar) = decoder.decode(&iterator) else {
-      position = begin
-      throw broken("has half a surrogate pair")
-    }
-    return Array(String(Character(scalar)).utf8)
-  }
-
-  /// `\uXXXX` at the position.
-  private mutating func hexUnit() throws(Refusal) -> UInt16 {
-    guard position + 6 <= end, bytes[position] == UInt8(ascii: "\\"),
-      bytes[position + 1] == UInt8(ascii: "u")
-    else { throw broken("has half a surrogate pair, or a \\u without four digits") }
-    var unit: UInt16 = 0
-    for byte in bytes[position + 2..<position + 6] {
-      guard let digit = Character(UnicodeScalar(byte)).hexDigitValue else {
-        throw broken("has a \\u without four digits")
-      }
-      unit = unit << 4 | UInt16(digit)
-    }
-    position += 6
-    return unit
-  }
-
-  private static let escapes: [UInt8: UInt8] = [
-    UInt8(ascii: "\""): UInt8(ascii: "\""), UInt8(ascii: "\\"): UInt8(ascii: "\\"),
-    UInt8(ascii: "/"): UInt8(ascii: "/"), UInt8(ascii: "b"): 8, UInt8(ascii: "f"): 12,
-    UInt8(ascii: "n"): 10, UInt8(ascii: "r"): 13, UInt8(ascii: "t"): 9,
-  ]
-}
-
 // MARK: - Bytes
 
 extension JSONParser {
@@ -296,8 +236,21 @@ extension JSONParser {
     return takeByte(byte)
   }
 
-  private func broken(_ what: String) -> Refusal {
+  func broken(_ what: String) -> Refusal {
     .invalid("", "is not JSON: it \(what) at byte \(position - start)")
+  }
+}
+
+/// The names of an object so far: looked through while they are few, hashed once they are not.
+private struct SeenNames {
+  private static let few = 16
+  private var hashed: Set<String> = []
+
+  /// False if it is among the members.
+  mutating func insert(_ name: String, beside members: [(name: String, value: JSONValue)]) -> Bool {
+    guard members.count >= Self.few else { return !members.contains { $0.name == name } }
+    if hashed.isEmpty { hashed = Set(members.map(\.name)) }
+    return hashed.insert(name).inserted
   }
 }
 

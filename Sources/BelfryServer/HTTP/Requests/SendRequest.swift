@@ -9,10 +9,13 @@ struct SendRequest {
   /// What the sender believes the form to be; checked against what the fields make it.
   var toType: ToType?
 
+  /// Made once: it lists them all, for whoever gives another.
+  private static let toTypes = Kind<ToType>.choice
+
   init(_ fields: consuming Fields) throws(Refusal) {
     for name in ["messageServerId", "time", "updateTime"] { try fields.refuse(name, "is allotted by Belfry") }
     let type = try fields.integer("type") ?? Catalogue.custom.code
-    toType = try fields.take("toType", .choice)
+    toType = try fields.take("toType", Self.toTypes)
     content = NotificationContent(type: type, toType: toType ?? .accounts)
     content.messageClientId = try fields.text("messageClientId")
     try readPlace(&fields)

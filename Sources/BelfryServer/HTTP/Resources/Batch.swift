@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryModel
 
 extension Sending {
@@ -22,7 +23,10 @@ extension Sending {
     while !lines.isEmpty {
       let bodies = lines.prefix(linesAtOnce).map { read($0, of: request.body, by: caller, services) }
       lines = lines.dropFirst(linesAtOnce)
-      for receipt in await send(bodies, by: caller, services) { output += line(receipt) }
+      for receipt in await send(bodies, by: caller, services) {
+        output += line(receipt)
+        output.append(UInt8(ascii: "\n"))
+      }
     }
     return Reply(status: 200, contentType: "application/x-ndjson", body: output)
   }
@@ -32,7 +36,7 @@ extension Sending {
   ) -> Result<SendRequest, Refusal> {
     Result { () throws(Refusal) in
       try services.takeSend(caller)
-      return try SendRequest(Fields(JSONParser.value(of: body, in: line), at: ""))
+      return try SendRequest(Fields(of: body, in: line))
     }
   }
 
@@ -45,7 +49,7 @@ extension Sending {
     case .failure(let refusal):
       Problem(refusal).write(to: &text)
     }
-    return text.finish() + [UInt8(ascii: "\n")]
+    return text.finish()
   }
 }
 
@@ -56,7 +60,7 @@ enum Lines {
     var lines: [Range<Int>] = []
     var start = bytes.startIndex
     while start < bytes.endIndex {
-      let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
+      let end = bytes[start...].firstPosition(of: UInt8(ascii: "\n")) ?? bytes.endIndex
       let hasReturn = end > start && bytes[end - 1] == UInt8(ascii: "\r")
       lines.append(start..<(hasReturn ? end - 1 : end))
       start = end + 1

@@ -58,12 +58,13 @@ extension Answer {
   ///   - access: who may look, by what the space is.
   ///   - render: one record as it is shown; nil for what is not to be shown, such as what has expired.
   static func listing<Record: SpaceRecord>(
-    _ name: String, of shape: Shape, _ meaning: String, for access: @escaping @Sendable (Record) -> Access,
+    _ name: StaticString, of shape: Shape, _ meaning: String,
+    for access: @escaping @Sendable (Record) -> Access,
     _ place: @escaping @Sendable (Request) throws(Refusal) -> TableAddress,
     _ render: @escaping @Sendable (_ field: String, _ text: String, _ nowMilliseconds: Int64) -> JSONValue?
   ) -> Answer {
     .reply(
-      .ok(.page(name, of: shape, meaning)),
+      .ok(.page("\(name)", of: shape, meaning)),
       by: { request, services throws(Refusal) in
         let address = try place(request)
         _ = try await Look<Record>(request, at: address.space, for: access, services)

@@ -21,10 +21,10 @@ struct SendReceipt {
   let id: MessageID
   /// It had been sent before, and nobody receives it again.
   let isDuplicate: Bool
-  private let content: NotificationContent
+  private let send: SendNotification
 
-  init(_ done: OperationRunner.Done<NotificationContent>) throws(Refusal) {
-    content = done.output
+  init(_ done: OperationRunner.Done<SendNotification>) throws(Refusal) {
+    send = done.output
     isDuplicate = done.duplicateOf != nil
     guard let id = done.duplicateOf ?? done.commit?.ids.first else {
       throw Refusal(.unavailable, "the store did not say what it did")
@@ -35,6 +35,7 @@ struct SendReceipt {
   var status: Int { isDuplicate ? 200 : 201 }
 
   func write(to text: inout JSONText) {
+    let content = send.content
     text.field("messageServerId", id: id.raw)
     if let clientId = content.messageClientId { text.field("messageClientId", clientId) }
     text.field("time", id.unixMilliseconds)

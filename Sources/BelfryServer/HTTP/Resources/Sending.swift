@@ -45,6 +45,7 @@ enum Sending {
     var receipts: [Result<SendReceipt, Refusal>?] = Array(repeating: nil, count: bodies.count)
     // What is still to be sent of each, mostly one. The first of all go together, then the second.
     var sends: [ArraySlice<SendNotification>] = []
+    sends.reserveCapacity(bodies.count)
     for (index, body) in bodies.enumerated() {
       do throws(Refusal) {
         sends.append(try Self.sends(body.get(), by: caller, services)[...])

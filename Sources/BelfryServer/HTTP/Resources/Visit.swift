@@ -29,7 +29,7 @@ struct Visit {
 
 extension Reply {
   /// One page of a list; the cursor is null at the end.
-  static func page(_ name: String, _ items: [JSONValue], cursor: String?) -> Reply {
+  static func page(_ name: StaticString, _ items: [JSONValue], cursor: String?) -> Reply {
     var text = JSONText(capacity: 128 * (items.count + 1))
     text.field(name, .array(items))
     text.field("cursor", cursor.map { .string($0) } ?? .null)
