@@ -28,7 +28,9 @@ extension RedisStore {
 extension RedisStore {
   package func dueSpaces(nowMilliseconds: Int64) async throws(StoreError) -> [DueSpace] {
     let place = "due spaces"
-    let commands = Partition.allCases.map { partition in
+    let waiting = try await partitions(where: Self.isThereAnyWake, at: place)
+    guard !waiting.isEmpty else { return [] }
+    let commands = waiting.map { partition in
       RedisCommand(
         "ZRANGE", RedisLayout.wake(partition), "-inf", nowMilliseconds, "BYSCORE", "LIMIT", 0,
         DueSpace.perPartition, "WITHSCORES")
@@ -45,6 +47,10 @@ extension RedisStore {
       }
     }
     return due
+  }
+
+  private static let isThereAnyWake = Partition.allCases.map {
+    RedisCommand("EXISTS", RedisLayout.wake($0))
   }
 
   package func postpone(_ due: DueSpace, toMilliseconds time: Int64?) async throws(StoreError) {

@@ -38,15 +38,26 @@ extension RedisStore {
   }
 
   package func partitionsToRelay() async throws(StoreError) -> [Partition] {
-    let partitions = Partition.allCases
-    let commands = partitions.map { RedisCommand("EXISTS", RedisLayout.outbox($0)) }
-    let replies = try await pipeline(commands, at: "outboxes")
-    return try reading(at: "outboxes") { () throws(RedisError) in
-      var waiting: [Partition] = []
-      for (partition, reply) in zip(partitions, replies) where try reply.integer() > 0 {
-        waiting.append(partition)
+    try await partitions(where: Self.isThereAnOutbox, at: "outboxes")
+  }
+
+  private static let isThereAnOutbox = Partition.allCases.map {
+    RedisCommand("EXISTS", RedisLayout.outbox($0))
+  }
+
+  /// The partitions that have a key.
+  /// - Parameter questions: an `EXISTS` for each partition. They are asked so often, and mostly in vain, that it
+  ///   would be most of what an idle broker does to make them anew each time.
+  func partitions(
+    where questions: [RedisCommand], at place: String
+  ) async throws(StoreError) -> [Partition] {
+    let replies = try await pipeline(questions, at: place)
+    return try reading(at: place) { () throws(RedisError) in
+      var found: [Partition] = []
+      for (partition, reply) in zip(Partition.allCases, replies) where try reply.integer() > 0 {
+        found.append(partition)
       }
-      return waiting
+      return found
     }
   }
 
