@@ -24,18 +24,28 @@ struct FeedSnapshot: Sendable {
   ///   the spaces that hold something after it: of the others it would have no use.
   static func take(
     of account: AccountID, from store: any Store, after cursor: FeedCursor? = nil,
-    follow: ([SpaceID]) async throws(StoreError) -> Void = { (_) throws(StoreError) in }
+    follow: (([SpaceID]) async throws(StoreError) -> Void)? = nil
   ) async throws(StoreError) -> FeedSnapshot {
     let personal = SpaceID.personal(account)
     let takenAt = try await store.nowMilliseconds()
     var own = LogEnd(allotted: .zero, appended: .zero)
     var index: [IndexEntry] = []
+    var neighbours: Set<SpaceID> = []
+    var isBound = false
     repeat {
       own = try await store.ends(of: [personal])[0]
       index = try await store.index(of: account)
       // The index has learned of a space since: then that bound is not this index's.
-    } while index.contains { $0.addedAt > own.allotted }
-    try await follow(index.filter { $0.isMember }.map { $0.space })
+      isBound = !index.contains { $0.addedAt > own.allotted }
+      guard isBound, let follow else { continue }
+      let spaces = index.filter { $0.isMember }.map { $0.space }
+      try await follow(spaces)
+      // Those of the account's own partition share its bound, and were followed only after it: what was appended in
+      // between would neither be within it nor arrive. Once followed, they have a bound of after that.
+      let found = Set(spaces.filter { $0.partition == personal.partition })
+      isBound = found.isSubset(of: neighbours)
+      neighbours.formUnion(found)
+    } while !isBound
     let read = try await store.readState(of: account)
     let spaces = index.map { $0.space }
     // The bound of the account's own partition stays the one from before the index.
