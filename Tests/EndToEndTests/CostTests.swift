@@ -47,6 +47,36 @@ extension EndToEnd {
       }
     }
 
+    /// One call for the whole of it, in which only the appends are as many as the lines.
+    @Test func aBatchToOneServerIsOneCall() async throws {
+      try await withWorld(settings: ["BELFRY_LOOPS": "1"]) { world in
+        let app = try Person.app(at: world[0])
+        let server = try Person("owner", at: world[0]).createServer()
+        let wire = try Wire(port: world[0].port)
+        func batch(_ name: String) throws {
+          let lines = (0..<100).map {
+            #"{"serverId":"\#(server)","messageClientId":"\#(name) \#($0)","body":"\#($0)"}"#
+          }
+          let answer = try wire.request(
+            "POST", "/v1/notifications/batch",
+            headers: app.headers.merging(["Content-Type": "application/x-ndjson"]) { $1 },
+            body: Array(lines.joined(separator: "\n").utf8))
+          #expect(
+            answer.text.split(separator: "\n").count { $0.contains(#""status":201"#) } == 100, "\(answer)")
+        }
+        // The first one has to read what it is decided on.
+        try batch("first")
+        try await Task.sleep(for: .milliseconds(300))
+        try world.redis.command("CONFIG", "RESETSTAT")
+        try batch("second")
+        let names: Set = ["fcall", "xadd", "hget", "hmget", "hset", "hlen", "spublish"]
+        #expect(
+          try Self.calls(world).filter { names.contains($0.key) } == [
+            "fcall": 1, "xadd": 100, "hget": 1, "hmget": 3, "hset": 2, "hlen": 1, "spublish": 1,
+          ])
+      }
+    }
+
     /// What brokers ask for when they are asked for a feed. Not HLEN: they ask it of every outbox, now and then.
     static func readingCalls(_ world: World, of work: () throws -> Void) throws -> [String: Int] {
       let names: Set = [
