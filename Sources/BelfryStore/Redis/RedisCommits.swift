@@ -9,7 +9,7 @@ import BelfryRedis
 /// Each is done or refused by itself, in the order in which they came. If no answer comes, all of a call was
 /// done or nothing of it, and which of the two nobody knows, as with a single commit.
 final class RedisCommits {
-  /// So many sends take Redis a millisecond or two, in which it serves nobody else; what sharing saves is
+  /// So many sends take Redis about three milliseconds, in which it serves nobody else; what sharing saves is
   /// saved by then.
   static let commitsPerCall = 128
   /// A call takes no more once it has so many bytes. So it is longer than this by one commit at most, however

@@ -2,7 +2,7 @@ import BelfryBytes
 import BelfryModel
 
 extension Sending {
-  /// So many lines are read and decided in one go, and go to Redis together: a millisecond or two, in which the
+  /// So many lines are read and decided in one go, and go to Redis together: about three milliseconds, in which the
   /// loop serves nobody else. Then others have their turn.
   private static let linesAtOnce = 128
 
