@@ -96,6 +96,19 @@ struct StorePropertyTests {
     #expect(isThere)
   }
 
+  /// Whoever was invited and has not looked yet: a rewind must not go beyond what nobody was told of.
+  @Test func aRewindReadsNothing() async throws {
+    let group = DeedStep(
+      deed: CreateGroup.name.description, space: 0, channel: 0, by: .anybody(0), account: 0, others: [1],
+      isApt: true, isOn: true, choice: 0, text: "")
+    let send = SendStep(by: 1, accounts: [1], body: "seen", isPersisted: true)
+    let steps: [Step] = [.deed(group), .send(send), .rewind(1)]
+    let world = try await Walk.memory(tickMilliseconds: 1)(Cast())
+    var said: [String] = []
+    for number in steps.indices { said += try await world.said(steps, number, compareEvery: steps.count) }
+    #expect(said.contains("a1 has read []"))
+  }
+
   /// Every operation of the model is among the steps: by a row of a table, or, the oldest, by one of its own.
   @Test func everyOperationIsTaken() {
     let operations = Operations.servers + Operations.channels + Operations.groups + Operations.rooms

@@ -11,6 +11,8 @@ final class World {
   let makeMortal: MakeMortal
   /// Lets time pass, where the store's clock needs to be told.
   private let beforeStep: () -> Void
+  /// Before everything that will be sent here, whether anybody is told of it or not.
+  private let beginning: MessageID
   private(set) var ids: [MessageID] = []
   private var numbers: [MessageID: Int] = [:]
   private var lastIDs: [Partition: MessageID] = [:]
@@ -23,6 +25,7 @@ final class World {
   ) async throws {
     self.store = store
     heard = Heard(feed)
+    beginning = MessageID(firstAtUnixMilliseconds: try await store.nowMilliseconds() - 1)
     self.cast = cast
     self.makeMortal = makeMortal
     self.beforeStep = beforeStep
@@ -200,9 +203,8 @@ final class World {
   }
 
   private func rewind(_ account: Int) async throws -> String {
-    let start = MessageID(firstAtUnixMilliseconds: ids.map(\.unixMilliseconds).min() ?? 0)
-    try await store.compactReadState(of: cast.accounts[account], to: start)
-    return try await mark(ReadMark(items: [], watermark: start), account) + ", rewound"
+    try await store.compactReadState(of: cast.accounts[account], to: beginning)
+    return try await mark(ReadMark(items: [], watermark: beginning), account) + ", rewound"
   }
 
   private func mark(_ mark: ReadMark, _ account: Int) async throws -> String {
