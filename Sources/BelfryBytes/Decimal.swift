@@ -60,15 +60,7 @@ extension Int64 {
   package init?(canonical text: String) {
     let digits = text.utf8
     guard let first = digits.first, first != UInt8(ascii: "0") || digits.count == 1 else { return nil }
-    var value: Int64 = 0
-    for byte in digits {
-      guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
-      let (product, isTooLarge) = value.multipliedReportingOverflow(by: 10)
-      let (sum, isStillTooLarge) = product.addingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
-      if isTooLarge || isStillTooLarge { return nil }
-      value = sum
-    }
-    self = value
+    self.init(digits: digits.span)
   }
 
   /// Nil unless all bytes are digits, at least one, and their number is not too large. The initializer of

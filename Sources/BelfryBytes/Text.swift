@@ -68,4 +68,11 @@ extension ArraySlice<UInt8> {
       return unsafe startIndex + (UnsafeRawPointer(found) - start)
     }
   }
+
+  /// Takes what stands before the mark, and the mark; everything, if there is none.
+  package mutating func take(before mark: UInt8) -> ArraySlice<UInt8> {
+    let end = firstPosition(of: mark) ?? endIndex
+    defer { self = self[Swift.min(end + 1, endIndex)...] }
+    return self[..<end]
+  }
 }

@@ -117,7 +117,7 @@ import Testing
 extension Broker {
   private func command(_ name: String, _ numbers: Range<Int>, _ words: (Int) -> [String]) async throws {
     if numbers.isEmpty { return }
-    try await command([name, RedisLayout.table(TableAddress(space, .roster))] + numbers.flatMap(words))
+    try await command([name, RedisLayout.table(TableAddress(space, .roster)).text] + numbers.flatMap(words))
   }
 
   func fill(_ numbers: Range<Int>) async throws {

@@ -75,7 +75,7 @@ import Testing
       _ = try await broker.store.commit(.send("ding", clientId: "first")).commit
       var calls: [[String: Int]] = []
       for members in [3, 2_000] {
-        var fields = ["HSET", RedisLayout.table(TableAddress(space, .roster))]
+        var fields = ["HSET", RedisLayout.table(TableAddress(space, .roster)).text]
         for number in 3..<members { fields += ["member\(number)", "m 1763700000000-4096"] }
         if members > 3 { try await broker.command(fields) }
         #expect(try await broker.members() == members)
@@ -122,7 +122,7 @@ import Testing
   @Test func aLogOfOneEntryIsSmall() async throws {
     try await withBroker { broker, redis in
       let id = try await broker.append("ding", to: Audience(.all))
-      let log = RedisLayout.log(space)
+      let log = RedisLayout.log(space).text
       #expect(try #require(Int(try redis.command("MEMORY", "USAGE", log))) < 1_500)
       #expect(try redis.keys("*:log:*") == [log])
       let next = try await broker.append("dong", to: Audience(.all))

@@ -24,7 +24,7 @@ import Testing
       let tables = (RecordTable.ofSpace + RecordTable.of(3)).filter(\.expires)
       #expect(tables.count == 4)
       for table in tables {
-        var fill = ["HSET", RedisLayout.table(TableAddress(space, table))]
+        var fill = ["HSET", RedisLayout.table(TableAddress(space, table)).text]
         for number in 0..<1_500 { fill += ["gone\(number)", "\(now - 60_000)"] }
         fill += ["lasts", "\(now + 60_000) {}", "unreadable", "what is this"]
         try await broker.command(fill)
@@ -167,7 +167,7 @@ import Testing
       let members = (0..<20_000).compactMap { AccountID("member\($0)") }
       try await broker.makeServer([])
       _ = try await broker.runner.run(RemoveServer(server, actor: Actor(account: "alice")))
-      let roster = RedisLayout.table(TableAddress(space, .roster))
+      let roster = RedisLayout.table(TableAddress(space, .roster)).text
       for start in stride(from: 0, to: members.count, by: 4_000) {
         let some = members[start..<start + 4_000]
         try await broker.command(["HSET", roster] + some.flatMap { [$0.text, "m 0-0"] })

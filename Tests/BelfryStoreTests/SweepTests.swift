@@ -36,7 +36,7 @@ import Testing
     var limits = Limits()
     limits.entriesPerSpace = 200
     try await withBroker(limits) { [limits] broker, redis in
-      let log = RedisLayout.log(space)
+      let log = RedisLayout.log(space).text
       let old = limits.retentionFloor(nowMilliseconds: try await broker.store.nowMilliseconds())
       for number in 1...150 as ClosedRange<Int64> {
         let id = MessageID(
@@ -64,7 +64,7 @@ import Testing
         unixMilliseconds: floor.unixMilliseconds - 60_000, partition: space.partition, sequence: 1)
       let lately = MessageID(
         unixMilliseconds: floor.unixMilliseconds + 60_000, partition: space.partition, sequence: 1)
-      let table = RedisLayout.table(TableAddress(space, .former))
+      let table = RedisLayout.table(TableAddress(space, .former)).text
       var gone = ["HSET", table]
       for number in 0..<1_500 { gone += ["gone\(number)", "m \(long.streamForm),\(long.streamForm)"] }
       try await broker.command(gone)
@@ -89,11 +89,13 @@ import Testing
       try await broker.amend(id)
       let table = TableAddress(space, .amendments)
       let old = try #require(MessageID(id.raw - 1))
-      try await broker.command(["HSET", RedisLayout.table(table), old.text, "{\"updateTime\":1}", "9", "{}"])
+      try await broker.command([
+        "HSET", RedisLayout.table(table).text, old.text, "{\"updateTime\":1}", "9", "{}",
+      ])
       try await broker.store.sweep(space.partition)
       let left = try await broker.store.page(of: table, after: nil, limit: 10)
       #expect(left.records.map(\.field) == [id.text])
-      try await broker.command(["XTRIM", RedisLayout.log(space), "MAXLEN", "0"])
+      try await broker.command(["XTRIM", RedisLayout.log(space).text, "MAXLEN", "0"])
       try await broker.store.sweep(space.partition)
       #expect(try await broker.store.counts([table]) == [0])
     }
@@ -124,7 +126,7 @@ import Testing
       try await broker.append("ding", to: Audience(.all), in: own)
       try await broker.store.relay(IndexChange(.joined, ["bob"]), of: space, version: 5)
       try await broker.sweepEverything()
-      #expect(try redis.command("EXISTS", RedisLayout.log(own)) == "0")
+      #expect(try redis.command("EXISTS", RedisLayout.log(own).text) == "0")
       #expect(try redis.command("HEXISTS", RedisLayout.clock(own.partition), own.key) == "1")
       try await broker.store.relay(IndexChange(.left, ["bob"]), of: space, version: 6)
       try await broker.sweepEverything()

@@ -77,7 +77,7 @@ import Testing
     try await withBroker { broker, redis in
       let other = try #require(
         (1_000...).lazy.map { SpaceID.server(EntityID($0)!) }.first { $0.partition == space.partition })
-      try redis.command("SET", RedisLayout.log(other), "no stream")
+      try redis.command("SET", RedisLayout.log(other).text, "no stream")
       let results = await broker.store.commit([
         .send("one", clientId: "a"), .send("lost", in: other, clientId: "b"), .send("two", clientId: "c"),
       ])
@@ -85,7 +85,7 @@ import Testing
       #expect(error?.code == .corrupt && error?.detail.contains("WRONGTYPE") == true)
       #expect(try results[0].get().commit.ids[0] < results[2].get().commit.ids[0])
       #expect(try await broker.log().map(\.body) == ["one", "two"])
-      try redis.command("DEL", RedisLayout.log(other))
+      try redis.command("DEL", RedisLayout.log(other).text)
       // What was not done is not remembered as done.
       _ = try await broker.store.commit(.send("lost", in: other, clientId: "b")).commit
     }

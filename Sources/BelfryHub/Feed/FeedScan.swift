@@ -10,7 +10,7 @@ import BelfryStore
 final class FeedScan {
   struct Found {
     /// Which of the scan's logs it is from.
-    fileprivate(set) var log: Int
+    let log: Int
     let entry: LogEntry
   }
 

@@ -25,9 +25,11 @@ final class Turnstile {
   }
 
   /// Calls `entry` when it is its turn, perhaps at once. Who takes the place calls ``leave()`` in the end.
-  func enter(_ entry: @escaping Entry) {
+  func enter(_ entry: @escaping Entry) { enter(entry, orWaitIn: \.coming) }
+
+  private func enter(_ entry: @escaping Entry, orWaitIn line: ReferenceWritableKeyPath<Turnstile, Line>) {
     // Looked at in here, after whatever led here: between an outer look and this one a place may become free.
-    guard free > 0 else { return coming.append(entry) }
+    guard free > 0 else { return self[keyPath: line].append(entry) }
     if entry() { free -= 1 }
   }
 
@@ -42,11 +44,7 @@ final class Turnstile {
   func stepOut(_ wait: () async -> Void) async {
     leave()
     await wait()
-    await withCheckedContinuation { continuation in
-      guard free > 0 else { return returning.append { continuation.take() } }
-      free -= 1
-      continuation.resume()
-    }
+    await withCheckedContinuation { continuation in enter({ continuation.take() }, orWaitIn: \.returning) }
   }
 
   /// By turns: those who return hold more memory than those who come, who would wait for ever if they always

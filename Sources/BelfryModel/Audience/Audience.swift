@@ -120,13 +120,11 @@ extension Audience {
     var accounts: [AccountID] = []
     var rest = list
     while !rest.isEmpty {
-      let end = rest.firstIndex(of: UInt8(ascii: ",")) ?? rest.endIndex
+      let name = rest.take(before: UInt8(ascii: ","))
       // Of two commas side by side there is no name in between.
-      if end > rest.startIndex {
-        guard let account = AccountID(String(decoding: rest[..<end], as: UTF8.self)) else { return nil }
-        accounts.append(account)
-      }
-      rest = rest[end...].dropFirst()
+      if name.isEmpty { continue }
+      guard let account = AccountID(String(decoding: name, as: UTF8.self)) else { return nil }
+      accounts.append(account)
     }
     return accounts
   }

@@ -16,16 +16,11 @@ public enum MemberRole: String, Sendable, Codable, CaseIterable {
   }
 
   init?(letter: UInt8) {
-    switch Unicode.Scalar(letter) {
-    case "o": self = .owner
-    case "a": self = .admin
-    case "m": self = .member
-    case "h": self = .host
-    case "g": self = .guest
-    case "l": self = .listener
-    default: return nil
-    }
+    guard let role = Self.letters.first(where: { $0.letter == letter })?.role else { return nil }
+    self = role
   }
+
+  private static let letters = allCases.map { (letter: $0.letter.utf8.first, role: $0) }
 }
 
 /// One account in a space's roster, or (with its belonging ended) in the table of former members.

@@ -111,11 +111,7 @@ private struct LiveLines {
     return true
   }
 
-  mutating func next() -> ArraySlice<UInt8> {
-    let end = rest.firstPosition(of: UInt8(ascii: "\n")) ?? rest.endIndex
-    defer { rest = rest[min(end + 1, rest.endIndex)...] }
-    return rest[..<end]
-  }
+  mutating func next() -> ArraySlice<UInt8> { rest.take(before: UInt8(ascii: "\n")) }
 
   /// The audience's line, and the content's.
   mutating func entry(_ id: ArraySlice<UInt8>, updateTime: Int64? = nil) -> LogEntry? {

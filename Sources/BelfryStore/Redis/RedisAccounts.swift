@@ -55,8 +55,7 @@ extension RedisStore {
   ) async throws(StoreError) -> [MemberRecord?] {
     let place = "member records of \(account)"
     let commands = spaces.map { space in
-      var command = RedisCommand("HGET")
-      RedisLayout.tableKey(TableAddress(space, .roster)).append(to: &command)
+      var command = RedisCommand("HGET", at: RedisLayout.table(TableAddress(space, .roster)))
       command.append(account.text)
       return command
     }

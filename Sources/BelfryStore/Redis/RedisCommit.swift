@@ -82,9 +82,6 @@ struct Words {
   var separator = UInt8(ascii: " ")
 
   mutating func next() -> ArraySlice<UInt8>? {
-    guard !rest.isEmpty else { return nil }
-    let end = rest.firstPosition(of: separator) ?? rest.endIndex
-    defer { rest = rest[min(end + 1, rest.endIndex)...] }
-    return rest[..<end]
+    rest.isEmpty ? nil : rest.take(before: separator)
   }
 }

@@ -12,6 +12,14 @@ struct RedisKey: RedisArgument {
   func append(to command: inout RedisCommand) { command.append(joining: prefix, kind, ":", name) }
 }
 
+extension RedisCommand {
+  /// Not by the list of arguments, which boxes each of them: a page of a feed has hundreds of commands.
+  init(_ name: String, at key: RedisKey) {
+    self.init(name)
+    key.append(to: &self)
+  }
+}
+
 /// The keys and channels of a partition, by name; docs/redis-layout.md says what each holds.
 /// `Functions/partition.lua` says the same in Lua, and no third place does.
 ///
@@ -26,14 +34,12 @@ enum RedisLayout {
   static func clock(_ partition: Partition) -> String { prefix(partition) + "clock" }
 
   /// Stream: the entries of a space.
-  static func log(_ space: SpaceID) -> String { logKey(space).text }
-  static func logKey(_ space: SpaceID) -> RedisKey {
+  static func log(_ space: SpaceID) -> RedisKey {
     RedisKey(prefix: prefix(space.partition), kind: "log", name: space.key)
   }
 
   /// Hash: one kind of record.
-  static func table(_ address: TableAddress) -> String { tableKey(address).text }
-  static func tableKey(_ address: TableAddress) -> RedisKey {
+  static func table(_ address: TableAddress) -> RedisKey {
     RedisKey(prefix: prefix(address.space.partition), kind: address.table.name, name: address.space.key)
   }
 

@@ -81,9 +81,7 @@ extension RedisStore {
       for index in open {
         let space = pages[index].request.space
         commands.append(pages[index].command)
-        var length = RedisCommand("HLEN")
-        RedisLayout.tableKey(TableAddress(space, .amendments)).append(to: &length)
-        commands.append(length)
+        commands.append(RedisCommand("HLEN", at: RedisLayout.table(TableAddress(space, .amendments))))
       }
       let replies = try await pipeline(commands, at: "entries")
       try reading(at: "entries") { () throws(RedisError) in
@@ -103,7 +101,7 @@ extension RedisStore {
     let amended = pages.indices.filter { spaces.contains(pages[$0].request.space) && !answers[$0].isEmpty }
     let commands = amended.map { index in
       var command = RedisCommand(
-        "HMGET", RedisLayout.tableKey(TableAddress(pages[index].request.space, .amendments)))
+        "HMGET", at: RedisLayout.table(TableAddress(pages[index].request.space, .amendments)))
       for entry in answers[index] { command.append(entry.id.text) }
       return command
     }
@@ -157,8 +155,7 @@ private struct LogPage {
   private var missing: Int { request.limit - entries.count }
 
   var command: RedisCommand {
-    var command = RedisCommand("XRANGE")
-    RedisLayout.logKey(request.space).append(to: &command)
+    var command = RedisCommand("XRANGE", at: RedisLayout.log(request.space))
     if let start {
       command.append(start)
     } else if request.after == .zero {

@@ -65,7 +65,7 @@ extension JSONParser {
     return Array(String(Character(scalar)).utf8)
   }
 
-  /// `\uXXXX` at the position.
+  /// What a `\u` and its four digits at the position stand for.
   private mutating func hexUnit() throws(Refusal) -> UInt16 {
     guard position + 6 <= end, bytes[position] == UInt8(ascii: "\\"),
       bytes[position + 1] == UInt8(ascii: "u")
