@@ -28,7 +28,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   private var watches = WatchTable()
   private var timers = TimerHeap()
   private var hooks: [LoopHook] = []
-  private var jobs = JobQueue()
+  private var jobs = Queue<UnownedJob>()
   private var batch: [Inbox.Item] = []
   private var isStopping = false
   private var isRunningHooks = false

@@ -1,3 +1,5 @@
+import BelfryLoop
+
 /// Who waits for which reply on one connection. Replies come in the order of the commands, so the oldest
 /// exchange in flight owns the next reply; hence one that is overdue spoils all behind it.
 ///

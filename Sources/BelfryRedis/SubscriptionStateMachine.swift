@@ -1,3 +1,5 @@
+import BelfryLoop
+
 /// Which channels are wanted, which are confirmed, and whose confirmation comes next.
 ///
 /// Redis confirms in the order of the requests, but an error does not name its channel, so the requests

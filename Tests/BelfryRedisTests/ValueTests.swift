@@ -120,27 +120,3 @@ import Testing
     #expect(error?.cause.contains(reason) == true)
   }
 }
-
-@Suite struct QueueTests {
-  @Test func itKeepsTheOrderWhileItWrapsAndGrows() {
-    var queue = Queue<Int>()
-    var numbers = SeededNumbers(state: 3)
-    var next = 0
-    var expected = 0
-    for _ in 0..<10_000 {
-      if Bool.random(using: &numbers) {
-        queue.append(next)
-        next += 1
-      } else if let value = queue.popFirst() {
-        #expect(value == expected)
-        expected += 1
-      }
-      #expect(queue.count == next - expected)
-    }
-    #expect(Array(queue) == Array(expected..<next))
-    #expect(queue.first == (expected < next ? expected : nil))
-    #expect(queue.takeAll().count == next - expected)
-    #expect(queue.isEmpty)
-    #expect(queue.popFirst() == nil)
-  }
-}

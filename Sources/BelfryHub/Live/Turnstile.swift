@@ -1,3 +1,4 @@
+internal import BelfryLoop
 internal import BelfryStore
 
 /// Lets a bounded number through at a time; the others wait in the order in which they came.
@@ -10,8 +11,8 @@ final class Turnstile {
   typealias Entry = () -> Bool
 
   private var free: Int
-  private var coming = Line()
-  private var returning = Line()
+  private var coming = Queue<Entry>()
+  private var returning = Queue<Entry>()
   private var isReturningNext = true
 
   init(places: Int) {
@@ -27,7 +28,9 @@ final class Turnstile {
   /// Calls `entry` when it is its turn, perhaps at once. Who takes the place calls ``leave()`` in the end.
   func enter(_ entry: @escaping Entry) { enter(entry, orWaitIn: \.coming) }
 
-  private func enter(_ entry: @escaping Entry, orWaitIn line: ReferenceWritableKeyPath<Turnstile, Line>) {
+  private func enter(
+    _ entry: @escaping Entry, orWaitIn line: ReferenceWritableKeyPath<Turnstile, Queue<Entry>>
+  ) {
     // Looked at in here, after whatever led here: between an outer look and this one a place may become free.
     guard free > 0 else { return self[keyPath: line].append(entry) }
     if entry() { free -= 1 }
@@ -52,7 +55,7 @@ final class Turnstile {
   private func next() -> Entry? {
     isReturningNext.toggle()
     return isReturningNext
-      ? returning.removeFirst() ?? coming.removeFirst() : coming.removeFirst() ?? returning.removeFirst()
+      ? returning.popFirst() ?? coming.popFirst() : coming.popFirst() ?? returning.popFirst()
   }
 }
 
@@ -60,24 +63,5 @@ extension CheckedContinuation<Void, Never> {
   fileprivate func take() -> Bool {
     resume()
     return true
-  }
-}
-
-private struct Line {
-  private var entries: [Turnstile.Entry] = []
-  private var head = 0
-
-  mutating func append(_ entry: @escaping Turnstile.Entry) { entries.append(entry) }
-
-  mutating func removeFirst() -> Turnstile.Entry? {
-    guard head < entries.count else { return nil }
-    let first = entries[head]
-    head += 1
-    // Moving the rest once per half keeps each one's share of the work constant, and forgets who has gone.
-    if head * 2 >= entries.count {
-      entries.removeFirst(head)
-      head = 0
-    }
-    return first
   }
 }

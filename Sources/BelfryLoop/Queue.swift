@@ -1,0 +1,63 @@
+/// First in, first out, on a ring that grows when full and keeps its storage: one that has found its size
+/// allocates nothing any more.
+///
+/// Public, and its functions inlinable: of a generic type that is only the package's, Swift 6.3 makes nothing special
+/// for another module's elements, and asks for their type at run time in each call.
+public struct Queue<Element> {
+  /// Its size is a power of two, so that a mask wraps an index; none until something is appended, for most
+  /// queues stay empty.
+  @usableFromInline var ring: [Element?] = []
+  @usableFromInline var head = 0
+  @usableFromInline var length = 0
+
+  @inlinable public init() {}
+
+  @inlinable public var count: Int { length }
+  @inlinable public var isEmpty: Bool { length == 0 }
+
+  /// The oldest element.
+  @inlinable public var first: Element? { length > 0 ? ring[head] : nil }
+
+  @inlinable public mutating func append(_ element: Element) {
+    if length == ring.count { grow() }
+    ring[(head &+ length) & (ring.count &- 1)] = element
+    length &+= 1
+  }
+
+  @inlinable @discardableResult
+  public mutating func popFirst() -> Element? {
+    guard length > 0 else { return nil }
+    let element = ring[head].take()
+    head = (head &+ 1) & (ring.count &- 1)
+    length &-= 1
+    return element
+  }
+
+  /// Takes everything, oldest first, and frees the storage.
+  public mutating func takeAll() -> [Element] {
+    let elements = Array(self)
+    self = Queue()
+    return elements
+  }
+
+  @inlinable mutating func grow() {
+    let more = ring.isEmpty ? Self.leastPlaces : ring.count
+    ring = ring[head...] + ring[..<head] + Array(repeating: nil, count: more)
+    head = 0
+  }
+}
+
+extension Queue {
+  @inlinable static var leastPlaces: Int { 8 }
+}
+
+extension Queue: Sequence {
+  public func makeIterator() -> AnyIterator<Element> {
+    var index = 0
+    return AnyIterator {
+      guard index < count else { return nil }
+      defer { index += 1 }
+      return ring[(head + index) & (ring.count - 1)]
+    }
+  }
+}
