@@ -121,8 +121,14 @@ extension HTTPDaemon {
     if unsafe MHD_get_timeout(mhd, &milliseconds) == .YES, milliseconds == 0 { isRunDue = true }
   }
 
+  /// Lets streams that were woken send now, where they would have before the loop waits: who has just looked at
+  /// what they are to send finds it still at hand.
+  /// - Returns: false when so many have sent in the loop's present turn that the rest must wait for the next.
+  package func pumpStreams() -> Bool { streams.pump() }
+
   private func beforeWaiting() {
-    streams.pump()
+    _ = streams.pump()
+    streams.beginTurn()
     if isRunDue { run() }
     if isStopping, unsafe mhd != nil { return stop() }
     // What is left has its turn after the loop has looked at everybody else.

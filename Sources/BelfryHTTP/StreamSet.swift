@@ -6,9 +6,10 @@ final class StreamSet {
   let stallTime: Duration
   let buffer = ChunkBuffer(payloadBytes: HTTPLimits.streamChunkBytes)
   private var streams: [HTTPStream] = []
-  /// Those that have something to send, in the order in which they were woken, from `awakeStart` on.
-  private var awake: [HTTPStream] = []
-  private var awakeStart = 0
+  /// Those that have something to send, in the order in which they were woken.
+  private var awake = Queue<HTTPStream>()
+  /// How many more have their turn in the loop's present one.
+  private var turnsLeft = HTTPLimits.streamsPerTurn
 
   init(loop: EventLoop, stallTime: Duration) {
     self.loop = loop
@@ -16,7 +17,7 @@ final class StreamSet {
   }
 
   var count: Int { streams.count }
-  var hasAwake: Bool { awakeStart < awake.count }
+  var hasAwake: Bool { !awake.isEmpty }
 
   func insert(_ stream: HTTPStream) {
     stream.position = streams.count
@@ -42,18 +43,17 @@ final class StreamSet {
 
   /// Gives those that are awake their turns, as many as fit into one of the loop's. The others keep their
   /// places; who is woken meanwhile, or has more than a turn's worth, comes after them.
-  func pump() {
-    let end = min(awake.count, awakeStart + HTTPLimits.streamsPerTurn)
-    while awakeStart < end {
-      let stream = awake[awakeStart]
-      awakeStart += 1
-      stream.pump()
+  /// - Returns: whether there is room for more in the loop's turn.
+  func pump() -> Bool {
+    // Those that it wakes again have had their turn.
+    for _ in 0..<min(awake.count, turnsLeft) {
+      turnsLeft -= 1
+      awake.popFirst()?.pump()
     }
-    // Moved to the front only when half of it is used up, it costs each stream one move at most.
-    guard awakeStart * 2 >= awake.count else { return }
-    awake.removeFirst(awakeStart)
-    awakeStart = 0
+    return turnsLeft > 0
   }
+
+  func beginTurn() { turnsLeft = HTTPLimits.streamsPerTurn }
 
   func finishAll(_ end: HTTPStreamEnd) {
     while let stream = streams.last { stream.finish(end) }

@@ -21,6 +21,12 @@ package final class Hub {
   private(set) var arrivals: UInt64 = 0
   package private(set) var statistics = HubStatistics()
   private var ringHorizon: UInt64 = 0
+  /// Those where something arrived that not everybody has been told of.
+  private var news = Queue<ActiveSpace>()
+  private var hook: LoopHook?
+  /// Lets those who were told be sent it at once, while all that belongs to them is at hand: told together first,
+  /// thousands push each other's out of the processor's caches. False: the rest is for the loop's next turn.
+  package var onTold: () -> Bool = { true }
   private(set) var isDraining = false
 
   /// When ten thousand consumers come back at once, this many read from the store at a time; the others
@@ -40,6 +46,7 @@ package final class Hub {
     subscriptions = Subscriptions(live: live)
     live.onMessage = { [unowned self] space, message in receive(message, in: space) }
     live.onConnected = { [unowned self] isConnected in connectionChanged(isConnected) }
+    hook = loop.beforeWaiting { [weak self] in self?.tell() }
     scope.start { [self] in await beat() }
   }
 
@@ -96,7 +103,9 @@ package final class Hub {
     switch message {
     case .appended(let entry, let predecessor):
       if let last = active.ring.lastEntryID, last != predecessor { breakOff(active) }
-      arrive(.entry, entry, EventText.notificationUpToID(entry), in: active)
+      let base = FeedCursor.base(atMilliseconds: live.heardUpToMilliseconds)
+      let step = CursorStep(to: entry.id, base: base)
+      arrive(.entry(step), entry, EventText.notificationUpToID(entry), in: active)
     case .passing(let entry):
       arrive(.passing, entry, EventText.passing(entry), in: active)
     case .amended(let entry):
@@ -120,10 +129,24 @@ package final class Hub {
     arrivals += 1
     statistics.arrivals += 1
     let item = RingItem(
-      arrival: arrivals, kind: kind, id: entry.id, audience: entry.audience, bytes: bytes,
-      base: FeedCursor.base(atMilliseconds: live.heardUpToMilliseconds))
+      arrival: arrivals, kind: kind, id: entry.id, audience: entry.audience, bytes: bytes)
     active.ring.append(item)
-    for following in active.followings { following.session.receive(item, by: following) }
+    if case .read(let echo) = kind {
+      for following in active.followings { following.session.receive(echo) }
+    }
+    if active.beginRound() { news.append(active) }
+    loop.requireHooks()
+  }
+
+  /// At the end of the loop's turn, so that what came together is told once.
+  private func tell() {
+    while let active = news.first {
+      while let following = active.nextToTell() {
+        following.session.tell(of: following)
+        guard onTold() else { return loop.requireHooks() }
+      }
+      news.popFirst()
+    }
   }
 
   /// The predecessor is not what came last: something was missed. Everybody there goes by the store.

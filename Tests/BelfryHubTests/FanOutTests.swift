@@ -13,7 +13,7 @@ import Testing
     let pulls = try await onHall { hall in
       let audience = try await hall.open(3)
       try await hall.send(16)
-      hall.live.arrive(atMost: 16)
+      try await hall.arrive(16)
       return audience.map { hall.pull($0) }
     }
     for pull in pulls {
@@ -80,7 +80,7 @@ private final class Hall {
     var next: Consumer.Pull
   }
 
-  let live: SlowLiveFeed
+  private let live: SlowLiveFeed
   private let loop: EventLoop
   private let memory: MemoryStore
   private let hub: Hub
@@ -111,7 +111,7 @@ private final class Hall {
     accounts += count
     _ = try await runner.run(AddMembers(server, actor: app, accounts: newcomers, requestId: "r"))
     for partition in memory.partitionsToRelay() { memory.relayOutbox(of: partition) }
-    live.arrive(atMost: .max)
+    try await arrive(.max)
     let consumers = try newcomers.map { account in
       try hub.openConsumer(
         account: account, device: nil, after: nil, expiresAtMilliseconds: .max, onReady: {})
@@ -122,10 +122,16 @@ private final class Hall {
       try await loop.sleep(for: .milliseconds(1))
       for consumer in consumers { _ = pull(consumer) }
       try await send(1)
-      live.arrive(atMost: .max)
+      try await arrive(.max)
       areLive = consumers.map { pull($0).events == 1 }.allSatisfy(\.self)
     }
     return consumers
+  }
+
+  /// Whom it is for is told at the end of the loop's turn.
+  func arrive(_ count: Int) async throws {
+    live.arrive(atMost: count)
+    try await loop.sleep(for: .zero)
   }
 
   func send(_ count: Int) async throws {
@@ -146,12 +152,12 @@ private final class Hall {
     defer { for consumer in audience { consumer.close() } }
     // The first delivery makes room that the others use.
     try await send(count + 1)
-    live.arrive(atMost: 1)
+    try await arrive(1)
     for consumer in audience { #expect(pull(consumer).events == 1) }
     let before = count_of_allocations()
     var events = 0
     for _ in 0..<count {
-      live.arrive(atMost: 1)
+      try await arrive(1)
       for consumer in audience { events += pull(consumer).events }
     }
     let allocations = count_of_allocations() - before

@@ -65,6 +65,23 @@ struct FeedCursorTests {
     }
   }
 
+  /// What a step has rendered for all is what each would render.
+  @Test func aStepSaysWhatTheCursorSays() throws {
+    var random = SeededGenerator(seed: TestEnvironment.seed)
+    for _ in 0..<2_000 {
+      var cursor = random.cursor()
+      let last = cursor.positions.last ?? cursor.base
+      guard last < .last, let id = MessageID(last.raw + 1 + Int64(random.below(1 << 30))) else { continue }
+      let base = random.oneIn(2) ? cursor.base : MessageID(id.raw - Int64(random.below(1 << 40))) ?? .zero
+      let step = CursorStep(to: id, base: base)
+      let isNew = cursor.advance(.server(EntityID(bits: 14)), by: step)
+      var text: [UInt8] = []
+      text.append(addingCapacity: cursor.byteCountMost) { cursor.write(to: &$0, after: step) }
+      #expect(String(decoding: text, as: UTF8.self) == cursor.text)
+      #expect(isNew || cursor.position(in: id.partition) >= id)
+    }
+  }
+
   /// Where an id has one digit more.
   @Test func idsAreInBase36() throws {
     var power: Int64 = 1

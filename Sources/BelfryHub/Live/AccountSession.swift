@@ -46,11 +46,14 @@ final class AccountSession {
 
   // MARK: What arrives
 
-  func receive(_ item: RingItem, by following: Following) {
-    if case .read(let echo) = item.kind {
-      if isTakingSnapshot { echoes.append(echo) }
-      apply(echo)
-    }
+  /// At once, before anybody is told of it: what is shown from now on goes by it.
+  func receive(_ echo: ReadEcho) {
+    if isTakingSnapshot { echoes.append(echo) }
+    apply(echo)
+  }
+
+  /// Something arrived in a space of the account.
+  func tell(of following: Following) {
     for follower in followers { follower.arrived(by: following) }
   }
 

@@ -7,6 +7,7 @@ final class ActiveSpace {
   var ring = Ring()
   /// The accounts that follow it, each once, however many consumers it has.
   private(set) var followings: [Following] = []
+  private var round = TellingRound()
 
   init(_ space: SpaceID) {
     self.space = space
@@ -15,6 +16,7 @@ final class ActiveSpace {
   func add(_ following: Following) {
     following.position = followings.count
     followings.append(following)
+    round.added()
   }
 
   /// The last one takes its place: a search would cost each of ten thousand that leave a look at the others.
@@ -23,7 +25,19 @@ final class ActiveSpace {
     guard last !== following else { return }
     followings[following.position] = last
     last.position = following.position
+    // The round may have passed its new place, and not come to the old one.
+    if round.isUnderWay { last.session.tell(of: last) }
   }
+
+  /// Something arrived: everybody is to be told, from whoever is next in a round that is under way.
+  /// - Returns: whether none was.
+  func beginRound() -> Bool {
+    defer { round.begin(count: followings.count) }
+    return !round.isUnderWay
+  }
+
+  /// Who is to be told next; nil when everybody was.
+  func nextToTell() -> Following? { round.next(count: followings.count).map { followings[$0] } }
 }
 
 /// That an account follows a space, and what it is there.

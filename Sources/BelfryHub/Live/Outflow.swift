@@ -146,41 +146,43 @@ struct Outflow {
     _ standing: Standing, _ fill: inout Fill
   ) {
     consumed = item.arrival
-    guard let end = take(item, space, for: reader, standing, &fill) else { return }
-    let endBytesMost = end == .cursor ? EventText.idBytesMost(cursor) : 0
-    if item.bytes.count + endBytesMost <= buffer.remaining {
-      _ = buffer.write(item.bytes)
-      if end == .cursor { buffer.append { EventText.appendID(cursor, to: &$0) } }
+    guard takes(item, space, for: reader, standing, &fill) else { return }
+    guard case .entry(let step) = item.kind else { return write(item.bytes, &buffer, &fill) }
+    guard item.bytes.count + EventText.idBytesMost(cursor) <= buffer.remaining else {
+      var event = item.bytes
+      EventText.appendID(cursor, to: &event)
+      return write(event, &buffer, &fill)
+    }
+    _ = buffer.write(item.bytes)
+    buffer.append { EventText.appendID(cursor, after: step, to: &$0) }
+  }
+
+  /// What there is no room for is kept for the next buffer.
+  private mutating func write(_ event: [UInt8], _ buffer: inout StreamBuffer, _ fill: inout Fill) {
+    if event.count <= buffer.remaining {
+      _ = buffer.write(event)
     } else {
-      pending = item.bytes
-      if end == .cursor { EventText.appendID(cursor, to: &pending) }
+      pending = event
       writeQueued(&buffer, &fill)
     }
   }
 
-  /// What an item's event still needs for one consumer.
-  private enum End {
-    case nothing
-    case cursor
-  }
-
-  /// Nil when the item is not for this consumer.
-  private mutating func take(
+  /// Passes the item, and says whether it is for this consumer.
+  private mutating func takes(
     _ item: RingItem, _ space: SpaceID, for reader: Reader, _ standing: Standing, _ fill: inout Fill
-  ) -> End? {
+  ) -> Bool {
     switch item.kind {
-    case .entry:
-      let isNew = cursor.advance(space, toLive: item.id, base: item.base)
-      guard isNew, reader.sees(item, by: standing) else { return nil }
+    case .entry(let step):
+      guard cursor.advance(space, by: step), reader.sees(item, by: standing) else { return false }
       fill.deliveries += 1
-      return .cursor
+      return true
     case .passing:
-      guard reader.sees(item, by: standing) else { return nil }
+      guard reader.sees(item, by: standing) else { return false }
       fill.deliveries += 1
-      return .nothing
-    case .amended: return reader.sees(item, by: standing) ? .nothing : nil
-    case .read(let echo): return reader.isOwn(echo.device) ? nil : .nothing
-    case .device(let echo): return reader.isOwn(echo.device) ? nil : .nothing
+      return true
+    case .amended: return reader.sees(item, by: standing)
+    case .read(let echo): return !reader.isOwn(echo.device)
+    case .device(let echo): return !reader.isOwn(echo.device)
     }
   }
 }

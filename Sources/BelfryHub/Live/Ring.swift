@@ -4,7 +4,7 @@ import BelfryStore
 /// Something that happened in a space, rendered once for all who will be shown it.
 final class RingItem {
   enum Kind {
-    case entry
+    case entry(CursorStep)
     case passing
     case amended
     /// For the other devices of the account whose own space it is.
@@ -21,18 +21,13 @@ final class RingItem {
   let audience: Audience
   /// The event's bytes; of an entry all but the id, which is each consumer's own.
   let bytes: [UInt8]
-  /// Where the base of a cursor may stand that has passed this.
-  let base: MessageID
 
-  init(
-    arrival: UInt64, kind: Kind, id: MessageID, audience: Audience, bytes: [UInt8], base: MessageID
-  ) {
+  init(arrival: UInt64, kind: Kind, id: MessageID, audience: Audience, bytes: [UInt8]) {
     self.arrival = arrival
     self.kind = kind
     self.id = id
     self.audience = audience
     self.bytes = bytes
-    self.base = base
   }
 }
 

@@ -21,8 +21,10 @@ enum EventText {
   private static let idStart = Array("\nid: ".utf8)
 
   /// The end of an event that has a cursor, at most ``idBytesMost(_:)``.
-  static func appendID(_ cursor: FeedCursor, to text: inout OutputSpan<UInt8>) {
-    cursor.write(to: &text)
+  /// - Parameter step: by which the cursor has just advanced, if it has.
+  static func appendID(_ cursor: FeedCursor, after step: CursorStep? = nil, to text: inout OutputSpan<UInt8>)
+  {
+    cursor.write(to: &text, after: step)
     text.append(UInt8(ascii: "\n"))
     text.append(UInt8(ascii: "\n"))
   }

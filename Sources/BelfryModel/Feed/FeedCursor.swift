@@ -74,10 +74,10 @@ package struct FeedCursor: Sendable, Hashable {
 
   /// An entry that came live: passes it, and raises the base as ``raiseBase(to:)`` does.
   /// - Returns: whether it is still to be served.
-  package mutating func advance(_ space: SpaceID, toLive id: MessageID, base: MessageID) -> Bool {
-    guard id > position(in: space) else { return false }
-    advance(space, to: id)
-    raiseBase(to: base)
+  package mutating func advance(_ space: SpaceID, by step: CursorStep) -> Bool {
+    guard step.id > position(in: space) else { return false }
+    advance(space, to: step.id)
+    raiseBase(to: step.base)
     return true
   }
 
@@ -109,7 +109,8 @@ package struct FeedCursor: Sendable, Hashable {
 // `1.<base>[.<id>]*[_<indexed>][~<space key>*<id>]*`, ids in base 36. Opaque to clients, readable by any broker, and
 // made of characters that need no escape in a header or a query. A listed id names its own partition.
 extension FeedCursor {
-  private static let version = UInt8(ascii: "1")
+  private static var version: UInt8 { UInt8(ascii: "1") }
+  private static var idMark: UInt8 { UInt8(ascii: ".") }
 
   package var text: String {
     var text: [UInt8] = []
@@ -117,12 +118,25 @@ extension FeedCursor {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Appends ``text``. As bytes, since each notification that a stream is sent ends with it, and is the
-  /// only thing there that is each consumer's own: made of strings, it cost more than all the rest.
-  package func write(to text: inout OutputSpan<UInt8>) {
+  /// Appends ``text``. As bytes, since each notification that a stream is sent ends with it: made of strings, it
+  /// cost more than all the rest.
+  /// - Parameter step: by which it has just advanced, if it has.
+  package func write(to text: inout OutputSpan<UInt8>, after step: CursorStep? = nil) {
     text.append(Self.version)
-    Self.write(".", base, to: &text)
-    for id in positions { Self.write(".", id, to: &text) }
+    text.append(Self.idMark)
+    if let step, step.base == base {
+      text.append(contentsOf: step.baseText)
+    } else {
+      text.append(base36: base.raw.magnitude)
+    }
+    for id in positions {
+      text.append(Self.idMark)
+      if let step, step.id == id {
+        text.append(contentsOf: step.idText)
+      } else {
+        text.append(base36: id.raw.magnitude)
+      }
+    }
     if indexed > base { Self.write("_", indexed, to: &text) }
     guard !late.isEmpty else { return }
     for (space, id) in late.sorted(by: { $0.key.key < $1.key.key }) {
@@ -140,7 +154,7 @@ extension FeedCursor {
   }
 
   /// A mark and an id: 2^63 has 13 digits in base 36.
-  private static let idBytesMost = 14
+  static let idBytesMost = 14
 
   /// The mark, and the id in base 36.
   private static func write(_ mark: Unicode.Scalar, _ id: MessageID, to text: inout OutputSpan<UInt8>) {

@@ -47,6 +47,7 @@ actor ServingLoop {
       limits.bodyBytes = Route.Body.Form.lines.sizeMaxBytes
       let daemon = try HTTPDaemon(
         on: loop, listening: socket, limits: limits, handler: FrontDoor(services))
+      services.hub.onTold = { [weak daemon] in daemon?.pumpStreams() ?? true }
       serving = Serving(scope: scope, store: store, live: live, services: services, daemon: daemon)
     } catch {
       throw StartError(.systemRefused, error.cause, at: error.place)
