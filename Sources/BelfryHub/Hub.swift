@@ -186,17 +186,15 @@ package final class Hub {
 
   // MARK: Consumers
 
-  /// Opens a consumer. What it is to be sent is asked for by `pull`; `onReady` says that there is some.
+  /// Opens a consumer. What it is to be sent is asked for by `pull`; its outlet is told when there is some.
   package func openConsumer(
-    account: AccountID, device: DeviceID?, after cursor: FeedCursor?, expiresAtMilliseconds: Int64,
-    onReady: @escaping () -> Void
+    account: AccountID, device: DeviceID?, after cursor: FeedCursor?, expiresAtMilliseconds: Int64
   ) throws(Refusal) -> Consumer {
     if isDraining { throw Refusal(.unavailable, "this broker is shutting down", retryAfterSeconds: 1) }
     let session = session(of: account)
     let consumer = Consumer(
       hub: self, session: session, device: device, cursor: cursor,
-      expiresAtMilliseconds: expiresAtMilliseconds,
-      onReady: onReady)
+      expiresAtMilliseconds: expiresAtMilliseconds)
     session.add(consumer)
     pulse.add(consumer)
     statistics.consumers += 1

@@ -68,7 +68,7 @@ private actor Stage {
     ] {
       streams[name] = try hub.openConsumer(
         account: account, device: device.flatMap { DeviceID($0) }, after: nil,
-        expiresAtMilliseconds: .max, onReady: {})
+        expiresAtMilliseconds: .max)
     }
     let group = SpaceID.group(EntityID(bits: 14))
     var transaction = Transaction(group)

@@ -114,7 +114,7 @@ private final class Hall {
     try await arrive(.max)
     let consumers = try newcomers.map { account in
       try hub.openConsumer(
-        account: account, device: nil, after: nil, expiresAtMilliseconds: .max, onReady: {})
+        account: account, device: nil, after: nil, expiresAtMilliseconds: .max)
     }
     // Live is who is given at once what has just arrived, with nothing left from before.
     var areLive = false

@@ -168,7 +168,7 @@ final class Client {
     guard consumer == nil else { return }
     text = []
     consumer = try hub.openConsumer(
-      account: account, device: nil, after: cursor, expiresAtMilliseconds: .max, onReady: {})
+      account: account, device: nil, after: cursor, expiresAtMilliseconds: .max)
   }
 
   func cut() {

@@ -8,8 +8,15 @@ import BelfryStore
 /// what arrived after its place there. Whatever is unusual (it fell behind a ring, its account joined
 /// or left a space, Redis was away) has one remedy: catch up again, from the cursor.
 package final class Consumer: FeedFollower {
+  /// Where its bytes go. An object and no closure: between a consumer that is told and its connection there is
+  /// then nothing else to be fetched from memory, which for thousands in a row is what telling costs.
+  package protocol Outlet: AnyObject {
+    /// There is something to be pulled.
+    func consumerIsReady()
+  }
+
   package enum Pull: Sendable, Hashable {
-    /// That many are in the buffer; whether more may follow at once, or only when `onReady` says so.
+    /// That many are in the buffer; whether more may follow at once, or only when its outlet is told so.
     case bytes(Int, more: Bool)
     case wait
     case end
@@ -25,7 +32,8 @@ package final class Consumer: FeedFollower {
   unowned let hub: Hub
   let session: AccountSession
   private let device: DeviceID?
-  private let onReady: () -> Void
+  /// Whoever it is holds the consumer; it is let go when the consumer is closed.
+  package var outlet: (any Outlet)?
   let expiresAtMilliseconds: Int64
   var pulseSlot = 0
 
@@ -38,8 +46,7 @@ package final class Consumer: FeedFollower {
   private var isCatchUpRunning = false
 
   init(
-    hub: Hub, session: AccountSession, device: DeviceID?, cursor: FeedCursor?, expiresAtMilliseconds: Int64,
-    onReady: @escaping () -> Void
+    hub: Hub, session: AccountSession, device: DeviceID?, cursor: FeedCursor?, expiresAtMilliseconds: Int64
   ) {
     self.hub = hub
     self.session = session
@@ -47,7 +54,6 @@ package final class Consumer: FeedFollower {
     outflow = Outflow(cursor ?? FeedCursor())
     isResuming = cursor != nil
     self.expiresAtMilliseconds = expiresAtMilliseconds
-    self.onReady = onReady
   }
 
   func begin() {
@@ -59,6 +65,7 @@ package final class Consumer: FeedFollower {
   package func close() {
     guard state != .closed else { return }
     state = .closed
+    outlet = nil
     resumeDrained()
     hub.close(self, session: session)
   }
@@ -67,7 +74,7 @@ package final class Consumer: FeedFollower {
 
   func arrived(by following: Following) {
     guard state == .live, outflow.arrived(by: following) else { return }
-    onReady()
+    outlet?.consumerIsReady()
   }
 
   func lostTrack() {
@@ -109,14 +116,14 @@ package final class Consumer: FeedFollower {
   func goLive(from arrival: UInt64) {
     state = .live
     outflow.begin(after: arrival, in: session.followings)
-    if outflow.mayFlow { onReady() }
+    if outflow.mayFlow { outlet?.consumerIsReady() }
   }
 
   // MARK: What it is to be sent
 
   func queue(_ bytes: [UInt8]) {
     outflow.queue(bytes)
-    onReady()
+    outlet?.consumerIsReady()
   }
 
   /// Returns when everything queued is with the socket, or when the consumer is closed. That may take as long as
@@ -139,7 +146,7 @@ package final class Consumer: FeedFollower {
     drained = nil
   }
 
-  /// Fills the buffer with what is ready. `.wait`: nothing now; `onReady` will say.
+  /// Fills the buffer with what is ready. `.wait`: nothing now; its outlet will be told.
   package func pull(into buffer: inout StreamBuffer) -> Pull {
     guard state != .closed else { return .end }
     let fill = outflow.fill(&buffer, live: reader)

@@ -12,7 +12,7 @@ struct StreamOpening {
 
 /// One consumer's Server-Sent Events on their way out. It only carries: what is sent, and when the stream
 /// ends, is the hub's to say.
-final class NotificationStream: HTTPStreamSource {
+final class NotificationStream: HTTPStreamSource, Consumer.Outlet {
   static let head = Reply(status: 200, contentType: "text/event-stream", body: [])
 
   private static let headers: [(name: String, value: String)] = [
@@ -25,6 +25,9 @@ final class NotificationStream: HTTPStreamSource {
   private let consumer: Consumer
   private let place: AccountPlace
   private let counts: RequestCounts
+  /// The connection, once there is one. They refer to each other until the stream lets go of its source, which it
+  /// does when it has finished.
+  private var stream: HTTPStream?
 
   private init(_ consumer: Consumer, _ place: AccountPlace, _ counts: RequestCounts) {
     self.consumer = consumer
@@ -32,32 +35,27 @@ final class NotificationStream: HTTPStreamSource {
     self.counts = counts
   }
 
-  /// The connection a consumer's bytes go to, once there is one. They refer to each other until the stream
-  /// lets go of its source, which it does when it has finished.
-  private final class Outlet {
-    var stream: HTTPStream?
-  }
-
   static func open(
     _ opening: StreamOpening, on exchange: HTTPExchange, _ services: LoopServices
   ) throws(Refusal) {
     let place = try services.openPlace(of: opening.account)
-    let outlet = Outlet()
     let consumer: Consumer
     do throws(Refusal) {
       consumer = try services.hub.openConsumer(
         account: opening.account, device: opening.device, after: opening.cursor,
-        expiresAtMilliseconds: opening.expiresAtMilliseconds,
-        onReady: { outlet.stream?.wake() })
+        expiresAtMilliseconds: opening.expiresAtMilliseconds)
     } catch {
       place.close()
       throw error
     }
     services.counts.streams += 1
+    let source = NotificationStream(consumer, place, services.counts)
+    consumer.outlet = source
     // A new stream is asked without being woken, so nothing that was ready before is forgotten.
-    outlet.stream = exchange.stream(
-      status: 200, headers: headers, source: NotificationStream(consumer, place, services.counts))
+    source.stream = exchange.stream(status: 200, headers: headers, source: source)
   }
+
+  func consumerIsReady() { stream?.wake() }
 
   func pull(into buffer: UnsafeMutableRawBufferPointer) -> HTTPPull {
     // SAFETY: the buffer is the caller's for the length of this call, and does not outlive it here.

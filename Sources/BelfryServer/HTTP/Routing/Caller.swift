@@ -57,10 +57,12 @@ extension Caller {
   /// The token in an `Authorization` header.
   static func bearer(_ header: String?) throws(Refusal) -> String {
     guard let header else { throw Refusal(.unauthorized, "a token is needed: Authorization: Bearer <JWT>") }
-    let words = header.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
-    guard words.count == 2, words[0].lowercased() == "bearer" else {
+    let space = UInt8(ascii: " ")
+    let scheme = header.utf8.prefix { $0 != space }
+    let token = header.utf8[scheme.endIndex...].drop { $0 == space }
+    guard !token.isEmpty, String(Substring(scheme)).lowercased() == "bearer" else {
       throw Refusal(.unauthorized, "Authorization must be: Bearer <JWT>")
     }
-    return String(words[1].drop { $0 == " " })
+    return String(Substring(token))
   }
 }
