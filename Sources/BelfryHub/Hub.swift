@@ -149,6 +149,24 @@ package final class Hub {
     }
   }
 
+  /// Lets a consumer know of all that has arrived in its account's spaces, also where it has yet to be told. Say it
+  /// was told of one server, and pulled when a second had something older that it was not told of: having passed
+  /// what is newer it would never look for the older again.
+  func tellRest(to outflow: inout Outflow, of session: AccountSession) {
+    guard let first = news.first, news.count > 1 || !outflow.isReady(in: first) else { return }
+    // Whichever are fewer: an account may be in many spaces, and many may have something new.
+    if news.count < session.followings.count {
+      for place in 0..<news.count {
+        guard let active = news[place], let following = session.following(of: active.space) else { continue }
+        _ = outflow.arrived(by: following)
+      }
+    } else {
+      for following in session.followings where following.active.isTelling {
+        _ = outflow.arrived(by: following)
+      }
+    }
+  }
+
   /// The predecessor is not what came last: something was missed. Everybody there goes by the store.
   private func breakOff(_ active: ActiveSpace) {
     statistics.gapsSeen += 1

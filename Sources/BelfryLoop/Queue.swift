@@ -18,6 +18,11 @@ public struct Queue<Element> {
   /// The oldest element.
   @inlinable public var first: Element? { length > 0 ? ring[head] : nil }
 
+  /// From the oldest, which is the first, on; nil beyond the last.
+  @inlinable public subscript(place: Int) -> Element? {
+    place < length ? ring[(head &+ place) & (ring.count &- 1)] : nil
+  }
+
   @inlinable public mutating func append(_ element: Element) {
     if length == ring.count { grow() }
     ring[(head &+ length) & (ring.count &- 1)] = element
@@ -53,11 +58,10 @@ extension Queue {
 
 extension Queue: Sequence {
   public func makeIterator() -> AnyIterator<Element> {
-    var index = 0
+    var place = 0
     return AnyIterator {
-      guard index < count else { return nil }
-      defer { index += 1 }
-      return ring[(head + index) & (ring.count - 1)]
+      defer { place += 1 }
+      return self[place]
     }
   }
 }

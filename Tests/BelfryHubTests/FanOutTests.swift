@@ -22,6 +22,24 @@ import Testing
     }
   }
 
+  /// A consumer may be pulled for what it was told of in one server before it is told of another. What arrived
+  /// earlier there must not be left behind: what has been passed is never looked for again.
+  @Test func nothingIsLeftBehindInAServerThatItWasNotToldOf() async throws {
+    let pulls = try await onHall { hall in
+      let consumer = try await hall.open(1)[0]
+      try await hall.send(1)
+      try await hall.arrive(1)
+      // Told of the first server only, when both have something new.
+      try await hall.send(1, to: 1)
+      try await hall.send(1)
+      hall.arriveUntold(2)
+      let before = hall.pull(consumer)
+      try await hall.arrive(0)
+      return [before, hall.pull(consumer)]
+    }
+    #expect(pulls.map(\.events) == [3, 0])
+  }
+
   /// Rendered once, whoever is shown it: a consumer more costs a bounded number of allocations, its id line
   /// included, whatever the notification holds.
   @Test(.enabled(if: allocations_are_counted()))
@@ -85,7 +103,8 @@ private final class Hall {
   private let memory: MemoryStore
   private let hub: Hub
   private let runner: OperationRunner
-  private let server: EntityID
+  /// Both of one partition.
+  private let servers: [EntityID]
   private let app = Actor(account: nil, isTrusted: true)
   private var accounts = 0
   private var sends = 0
@@ -98,18 +117,26 @@ private final class Hall {
     let store = SlowStore(memory, Chance(seed: 1))
     hub = Hub(loop: loop, scope: scope, store: store, live: live, limits: Limits())
     runner = OperationRunner(store: store, limits: Limits())
-    server = EntityID(bits: 14)
+    let first = EntityID(bits: 14)
+    let twin = (16...40_000).lazy.map { EntityID(bits: $0) }.first {
+      SpaceID.server($0).partition == SpaceID.server(first).partition
+    }
+    servers = [first, try #require(twin)]
     let owner = try #require(AccountID("owner"))
-    _ = try await runner.run(
-      CreateServer(
-        id: server, defaultChannel: EntityID(bits: 1_000), owner: owner, actor: Actor(account: owner),
-        name: "s"))
+    for (number, server) in servers.enumerated() {
+      _ = try await runner.run(
+        CreateServer(
+          id: server, defaultChannel: EntityID(bits: 100_000 + UInt64(number)), owner: owner,
+          actor: Actor(account: owner), name: "s"))
+    }
   }
 
   func open(_ count: Int) async throws -> [Consumer] {
     let newcomers = (0..<count).compactMap { AccountID("m\(accounts + $0)") }
     accounts += count
-    _ = try await runner.run(AddMembers(server, actor: app, accounts: newcomers, requestId: "r"))
+    for server in servers {
+      _ = try await runner.run(AddMembers(server, actor: app, accounts: newcomers, requestId: "r"))
+    }
     for partition in memory.partitionsToRelay() { memory.relayOutbox(of: partition) }
     try await arrive(.max)
     let consumers = try newcomers.map { account in
@@ -130,16 +157,18 @@ private final class Hall {
 
   /// Whom it is for is told at the end of the loop's turn.
   func arrive(_ count: Int) async throws {
-    live.arrive(atMost: count)
+    arriveUntold(count)
     try await loop.sleep(for: .zero)
   }
 
-  func send(_ count: Int) async throws {
+  func arriveUntold(_ count: Int) { live.arrive(atMost: count) }
+
+  func send(_ count: Int, to server: Int = 0) async throws {
     for _ in 0..<count {
       sends += 1
       var content = NotificationContent(type: 100, toType: .server)
       content.body = "\(sends)"
-      content.serverId = server
+      content.serverId = servers[server]
       for send in try SendNotification.sends(content, by: app, generatedClientId: "c\(sends)") {
         _ = try await runner.run(send)
       }

@@ -44,6 +44,8 @@ final class AccountSession {
   /// The spaces that are followed, for a consumer that begins to read from their rings.
   var followings: Dictionary<SpaceID, Following>.Values { spaces.values }
 
+  func following(of space: SpaceID) -> Following? { spaces[space] }
+
   // MARK: What arrives
 
   /// At once, before anybody is told of it: what is shown from now on goes by it.

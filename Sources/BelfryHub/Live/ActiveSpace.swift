@@ -26,15 +26,18 @@ final class ActiveSpace {
     followings[following.position] = last
     last.position = following.position
     // The round may have passed its new place, and not come to the old one.
-    if round.isUnderWay { last.session.tell(of: last) }
+    if isTelling { last.session.tell(of: last) }
   }
 
   /// Something arrived: everybody is to be told, from whoever is next in a round that is under way.
   /// - Returns: whether none was.
   func beginRound() -> Bool {
     defer { round.begin(count: followings.count) }
-    return !round.isUnderWay
+    return !isTelling
   }
+
+  /// Whether something arrived that not everybody has been told of.
+  var isTelling: Bool { round.isUnderWay }
 
   /// Who is to be told next; nil when everybody was.
   func nextToTell() -> Following? { round.next(count: followings.count).map { followings[$0] } }

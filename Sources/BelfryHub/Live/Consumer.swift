@@ -149,6 +149,7 @@ package final class Consumer: FeedFollower {
   /// Fills the buffer with what is ready. `.wait`: nothing now; its outlet will be told.
   package func pull(into buffer: inout StreamBuffer) -> Pull {
     guard state != .closed else { return .end }
+    if state == .live { hub.tellRest(to: &outflow, of: session) }
     let fill = outflow.fill(&buffer, live: reader)
     if fill.deliveries > 0 { hub.count { $0.deliveries += fill.deliveries } }
     if fill.hasDrained { resumeDrained() }

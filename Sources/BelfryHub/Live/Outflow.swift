@@ -62,6 +62,8 @@ struct Outflow {
     return false
   }
 
+  func isReady(in active: ActiveSpace) -> Bool { ready.contains { $0.active === active } }
+
   /// Everything up to an arrival lies behind; what came after it is next.
   mutating func begin(after arrival: UInt64, in followings: some Sequence<Following>) {
     consumed = arrival
