@@ -129,6 +129,23 @@ import Testing
     }
   }
 
+  /// Also across spaces: a consumer has one place in a partition, and what is heard late lies before it.
+  @Test func entriesOfAPartitionAreHeardInTheOrderOfTheirIDs() async throws {
+    try await withBroker { broker, redis in
+      let spaces = (1_000...).lazy.compactMap { EntityID($0).map(SpaceID.server) }
+        .filter { $0.partition == space.partition }.prefix(4)
+      for space in spaces { try await broker.feed.subscribe(space) }
+      let senders = (0..<5).flatMap { _ in spaces.shuffled() }
+      let results = await broker.store.commit(senders.map { .send("ding", in: $0) })
+      let ids = try results.map { try $0.get().commit.ids[0] }
+      try await broker.eventually { $0.messages.count >= ids.count }
+      let heard = broker.messages.map {
+        if case .appended(let entry, _) = $0 { entry.id } else { MessageID.zero }
+      }
+      #expect(heard == ids)
+    }
+  }
+
   @Test func allThatIsSaidIsHeardInOrder() async throws {
     try await withBroker { broker, redis in
       try await broker.feed.subscribe(space)

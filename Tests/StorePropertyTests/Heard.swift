@@ -35,7 +35,9 @@ final class Heard {
 extension World {
   /// What the live feed has said, as lines: space by space, for only within a partition is there an order.
   func heardLines() async throws -> [String] {
-    let said = Dictionary(grouping: try await heard.take(from: store), by: \.space)
+    let all = try await heard.take(from: store)
+    try checkOrder(all.map(\.message))
+    let said = Dictionary(grouping: all, by: \.space)
     let spaces = said.keys.sorted { $0.key < $1.key }
     // If its answer was lost, a notification that is not stored is known from here only.
     for case (_, .passing(let entry)) in spaces.flatMap({ said[$0] ?? [] }) { learn(entry.id) }
@@ -43,6 +45,17 @@ extension World {
       try (said[space] ?? []).enumerated().map { place, said in
         "\(space) said \(place): \(try words(said.message))"
       }
+    }
+  }
+
+  /// A consumer has one place in a partition: what is heard after a later id of another space, it never looks for.
+  private func checkOrder(_ messages: [LiveMessage]) throws {
+    var last: [Partition: MessageID] = [:]
+    for case .appended(let entry, _) in messages {
+      guard entry.id > last[entry.id.partition] ?? .zero else {
+        throw Broken("\(entry.id) was heard after a later one of its partition")
+      }
+      last[entry.id.partition] = entry.id
     }
   }
 

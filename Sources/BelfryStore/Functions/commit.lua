@@ -7,7 +7,7 @@
 --   1 the member count, if an audience depends on it
 --   1 append for each entry
 --   1 the clock
---   1 publish for each space
+--   1 publish for each space, again when others were told something in between
 --
 -- So a hundred sends to one server are a hundred calls and ten; a user's alone is 11, a trusted back end's
 -- without an id 7. None depends on how many members the space has.

@@ -2,23 +2,26 @@
 
 local function publish(prefix, space, message) redis.call('SPUBLISH', live_channel(prefix, space), message) end
 
--- Said when all is done, in this order. A message comes in pieces: Redis's Lua hashes each string it makes from
--- its first byte to its last, half a microsecond for a notification, so what is put together is put together once.
+-- Said when all is done, in this order over all spaces: a consumer has one place in a partition, and what it hears
+-- after a later id of another space lies behind that place. Only what one space is told in a row is one message.
+--
+-- A message comes in pieces: Redis's Lua hashes each string it makes from its first byte to its last, half a
+-- microsecond for a notification, so what is put together is put together once.
 local function say(clock, space, ...)
-  local said = clock.said[space]
-  if not said then
-    said = { count = 0, 'several\n' }
-    clock.said[space] = said
+  local said = clock.said[#clock.said]
+  if not said or said.space ~= space then
+    said = { space = space, count = 0, 'several\n' }
+    clock.said[#clock.said + 1] = said
   end
   if said.count > 0 then said[#said + 1] = '\n' end
   said.count = said.count + 1
   for _, piece in ipairs({ ... }) do said[#said + 1] = piece end
 end
 
--- One call for each space that something is said of, however much that is.
+-- One call for each message.
 local function publish_said(clock)
-  for space, said in pairs(clock.said) do
-    publish(clock.prefix, space, table.concat(said, '', said.count > 1 and 1 or 2))
+  for _, said in ipairs(clock.said) do
+    publish(clock.prefix, said.space, table.concat(said, '', said.count > 1 and 1 or 2))
   end
 end
 
