@@ -56,38 +56,7 @@ import Testing
   private func onHall<Value: Sendable>(
     _ work: @escaping @Sendable (Hall) async throws -> Value
   ) async throws -> Value {
-    let loop = try EventLoop(name: "fan-out")
-    try loop.spawnThread()
-    defer {
-      loop.stop()
-      loop.join()
-    }
-    return try await Usher(on: loop).show(work)
-  }
-}
-
-private actor Usher {
-  private nonisolated let loop: EventLoop
-
-  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
-
-  init(on loop: EventLoop) { self.loop = loop }
-
-  func show<Value: Sendable>(
-    _ work: @escaping @Sendable (Hall) async throws -> Value
-  ) async throws -> Value {
-    let scope = LoopScope(on: loop)
-    var result: Result<Value, any Error>?
-    scope.start { [loop] in
-      do {
-        result = .success(try await work(try await Hall(loop: loop, scope: scope)))
-      } catch {
-        result = .failure(error)
-      }
-      scope.close()
-    }
-    await scope.run()
-    return try #require(result).get()
+    try await withLoop { loop, scope in try await work(try await Hall(loop: loop, scope: scope)) }
   }
 }
 

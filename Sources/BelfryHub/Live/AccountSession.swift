@@ -87,12 +87,23 @@ final class AccountSession {
         try await self.follow(spaces)
       }
       self.read = snapshot.view.read
-      for (space, following) in self.spaces {
-        following.standing = snapshot.view.standings[space] ?? .stranger
-      }
       for echo in self.echoes { self.apply(echo) }
+      // Others are shown what arrives by the same standings. By new ones they would be shown a stay that their cursors
+      // have not taken into account, and again once they have.
+      if self.takeStandings(of: snapshot.view), self.followers.count > 1 { self.becomeStale() }
       return snapshot
     }
+  }
+
+  /// - Returns: whether any is another than before.
+  private func takeStandings(of view: AccountView) -> Bool {
+    var isAnyNew = false
+    for (space, following) in spaces {
+      let standing = view.standings[space] ?? .stranger
+      if following.standing != standing { isAnyNew = true }
+      following.standing = standing
+    }
+    return isAnyNew
   }
 
   private func follow(_ wanted: [SpaceID]) async throws(StoreError) {
