@@ -54,6 +54,8 @@ struct Outflow {
 
   /// - Returns: whether that is news: nothing was there before.
   mutating func arrived(by following: Following) -> Bool {
+    // Dealt with already, when it was pulled for what it had been told of another space.
+    guard following.active.ring.lastArrival > consumed else { return false }
     if ready.isEmpty {
       ready.append(following)
       return true
