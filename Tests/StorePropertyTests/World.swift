@@ -224,7 +224,8 @@ final class World {
       beforeStep()
       now = try await store.nowMilliseconds()
     }
-    return MessageID(firstAtUnixMilliseconds: now)
+    // That id itself is allotted, should the first entry of this millisecond come to partition 0.
+    return MessageID(firstAtUnixMilliseconds: now).predecessor
   }
 
   // MARK: Words
