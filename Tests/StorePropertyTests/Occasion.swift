@@ -24,8 +24,9 @@ struct Occasion {
   var isOn: Bool { step.isOn }
   var text: String { step.text }
   var requestId: String { "r\(number)" }
-  /// It lasts for the whole of any walk: when it ends is for other tests, where the clock obeys.
-  var durationMilliseconds: Int64 { 3_600_000 }
+  /// It lasts for the whole of any walk: when it ends is for other tests, where the clock obeys. Each step's is
+  /// another, for to be muted again until the same moment is nothing new, and the clock may not have moved on.
+  var durationMilliseconds: Int64 { 3_600_000 + Int64(number) }
 
   func pick<Value>(_ values: [Value]) -> Value { values[step.choice % values.count] }
 
