@@ -79,7 +79,9 @@ let package = Package(
     tests("EndToEndTests", ["belfry", "BelfryServer", "BelfryModel", "RedisFixture"]),
     // Counts calls that cost: allocations, writes.
     .target(name: "CallCounts", path: "Tests/CallCounts"),
-    tests("BelfryHubTests", ["BelfryHub", "BelfryStore", "BelfryModel", "BelfryLoop", "CallCounts"]),
+    tests(
+      "BelfryHubTests",
+      ["BelfryHub", "BelfryStore", "BelfryModel", "BelfryLoop", "CallCounts", "ModelSamples"]),
     tests("BelfryHTTPTests", ["BelfryHTTP", "BelfryLoop", "CallCounts"]),
     tests(
       "BelfryStoreTests",

@@ -46,14 +46,10 @@ public struct Queue<Element> {
   }
 
   @inlinable mutating func grow() {
-    let more = ring.isEmpty ? Self.leastPlaces : ring.count
+    let more = ring.isEmpty ? 8 : ring.count
     ring = ring[head...] + ring[..<head] + Array(repeating: nil, count: more)
     head = 0
   }
-}
-
-extension Queue {
-  @inlinable static var leastPlaces: Int { 8 }
 }
 
 extension Queue: Sequence {

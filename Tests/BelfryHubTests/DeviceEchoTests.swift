@@ -7,13 +7,7 @@ import Testing
 /// What an account does on one device, its others are told while it happens.
 @Suite struct DeviceEchoTests {
   @Test func theOtherDevicesAreTold() async throws {
-    let loop = try EventLoop(name: "echo")
-    try loop.spawnThread()
-    defer {
-      loop.stop()
-      loop.join()
-    }
-    let shown = try await Stage(on: loop).play(device: "phone")
+    let shown = try await play(device: "phone")
     let mute =
       #"{"operation":"mute","of":"group","target":{"accids":["carol"],"groupId":"7"},"device":"phone"}"#
     #expect(shown == ["tablet": [mute], "no device": [mute]])
@@ -21,39 +15,14 @@ import Testing
 
   /// Done by a trusted back end for the account: none of its devices knows.
   @Test func allDevicesAreToldOfWhatNoneOfThemDid() async throws {
-    let loop = try EventLoop(name: "echo")
-    try loop.spawnThread()
-    defer {
-      loop.stop()
-      loop.join()
-    }
-    let shown = try await Stage(on: loop).play(device: nil)
+    let shown = try await play(device: nil)
     let mute = #"{"operation":"mute","of":"group","target":{"accids":["carol"],"groupId":"7"}}"#
     #expect(shown == ["tablet": [mute], "phone": [mute], "no device": [mute]])
   }
-}
-
-private actor Stage {
-  private nonisolated let loop: EventLoop
-
-  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
-
-  init(on loop: EventLoop) { self.loop = loop }
 
   /// The data of the device events that each of the streams was sent.
-  func play(device: String?) async throws -> [String: [String]] {
-    let scope = LoopScope(on: loop)
-    var result: Result<[String: [String]], any Error> = .success([:])
-    scope.start { [loop] in
-      do {
-        result = .success(try await Self.play(device.flatMap { DeviceID($0) }, on: loop, scope))
-      } catch {
-        result = .failure(error)
-      }
-      scope.close()
-    }
-    await scope.run()
-    return try result.get()
+  private func play(device: DeviceID?) async throws -> [String: [String]] {
+    try await withLoop { loop, scope in try await Self.play(device, on: loop, scope) }
   }
 
   private static func play(_ device: DeviceID?, on loop: EventLoop, _ scope: LoopScope) async throws

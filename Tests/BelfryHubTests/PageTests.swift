@@ -2,6 +2,7 @@ import BelfryHub
 import BelfryLoop
 import BelfryModel
 import BelfryStore
+import ModelSamples
 import Testing
 
 /// However entries lie in the logs, and whatever a page holds: the pages are the logs, merged.
@@ -52,49 +53,19 @@ import Testing
   }
 
   private func play(_ body: @escaping @Sendable (Reading) async throws -> Void) async throws {
-    let loop = try EventLoop(name: "pages")
-    try loop.spawnThread()
-    defer {
-      loop.stop()
-      loop.join()
-    }
-    try await Stage(on: loop).play(body)
-  }
-}
-
-private actor Stage {
-  private nonisolated let loop: EventLoop
-
-  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
-
-  init(on loop: EventLoop) { self.loop = loop }
-
-  func play(_ body: @escaping @Sendable (Reading) async throws -> Void) async throws {
-    let scope = LoopScope(on: loop)
-    var result: Result<Void, any Error> = .success(())
-    scope.start { [loop] in
-      do {
-        try await body(try Reading(on: loop, scope))
-      } catch {
-        result = .failure(error)
-      }
-      scope.close()
-    }
-    await scope.run()
-    try result.get()
+    try await withLoop { loop, scope in try await body(Reading(on: loop, scope)) }
   }
 }
 
 /// A reader who is in some servers.
 private final class Reading {
-  private let reader: AccountID
+  private let reader: AccountID = "reader"
   private let servers = (1...12).compactMap { EntityID(Int64($0)) }
   private let memory = MemoryStore(limits: Limits())
   private let chance = Chance(seed: 7)
   private let hub: Hub
 
-  init(on loop: EventLoop, _ scope: LoopScope) throws {
-    reader = try #require(AccountID("reader"))
+  init(on loop: EventLoop, _ scope: LoopScope) {
     hub = Hub(
       loop: loop, scope: scope, store: SlowStore(memory, chance), live: SlowLiveFeed(memory), limits: Limits()
     )

@@ -1,5 +1,6 @@
 import BelfryModel
 import BelfryStore
+import ModelSamples
 import Testing
 
 @testable import BelfryHub
@@ -8,7 +9,7 @@ import Testing
   /// What is appended before a space is followed does not arrive, so it has to lie within the bound; also of a
   /// server that happens to lie in the account's own partition, whose bound is taken first of all.
   @Test(arguments: [true, false]) func whatCameBeforeFollowingIsWithinTheBounds(isAtHome: Bool) async throws {
-    let reader = try #require(AccountID("reader"))
+    let reader: AccountID = "reader"
     let home = SpaceID.personal(reader).partition
     let ids = (1...200_000).lazy.compactMap { EntityID(Int64($0)) }
     let server = try #require(ids.first { (SpaceID.server($0).partition == home) == isAtHome })

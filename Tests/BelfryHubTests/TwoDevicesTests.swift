@@ -2,6 +2,7 @@ import BelfryHub
 import BelfryLoop
 import BelfryModel
 import BelfryStore
+import ModelSamples
 import Testing
 
 /// Two devices of one account on one loop share what is known of the account.
@@ -15,10 +16,10 @@ import Testing
       let live = SlowLiveFeed(memory)
       let hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
       let runner = OperationRunner(store: memory, limits: Limits())
-      let bob = try #require(AccountID("bob"))
+      let bob: AccountID = "bob"
       let app = Actor(account: nil, isTrusted: true)
       let server = EntityID(bits: 14)
-      let owner = try #require(AccountID("owner"))
+      let owner: AccountID = "owner"
       _ = try await runner.run(
         CreateServer(
           id: server, defaultChannel: EntityID(bits: 1_000), owner: owner, actor: Actor(account: owner),

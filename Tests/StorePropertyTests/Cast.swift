@@ -23,10 +23,8 @@ struct Cast {
     accounts = (0..<Self.accountCount).compactMap { AccountID("a\($0)") }
     let candidates = (1...20_000).compactMap { EntityID(Int64($0)) }
     let personal = SpaceID.personal(accounts[0]).partition
-    let withAccount = candidates.first { SpaceID.server($0).partition == personal }
-    let twin = candidates.dropFirst().first {
-      SpaceID.server($0).partition == SpaceID.server(candidates[0]).partition
-    }
+    let withAccount = personal.servers.first { _ in true }
+    let twin = SpaceID.server(candidates[0]).partition.servers.first { $0 != candidates[0] }
     servers = [candidates[0], twin, withAccount, candidates[1], candidates[2]].compactMap(\.self)
     let besideServer = candidates.first {
       SpaceID.group($0).partition == SpaceID.server(candidates[0]).partition

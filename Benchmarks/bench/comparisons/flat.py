@@ -102,9 +102,10 @@ def _section(run: Run, results: dict[str, Results]) -> Section:
     section = Section(
         title="A send to few and to many",
         what=(
-            f"Batches of {BATCH} to servers of different sizes, nobody connected, {_rounds(run)} rounds: all of the"
-            f" CPU, and Redis's share of it. Below, the same notification written to {INBOXES:,} inboxes, a pipeline of `XADD`s to"
-            f" {INBOXES:,} streams of a Redis with the same durability, {STORED_NOTIFICATION_BYTES} bytes each."
+            f"Batches of {BATCH} to servers of different sizes, nobody connected, {_rounds(run)} rounds: all of"
+            f" the CPU, and Redis's share of it. Below, the same notification written to {INBOXES:,} inboxes, a"
+            f" pipeline of `XADD`s to {INBOXES:,} streams of a Redis with the same durability,"
+            f" {STORED_NOTIFICATION_BYTES} bytes each."
         ),
         columns=["", "CPU, µs a send", "of it Redis, µs", "sends/s"],
     )

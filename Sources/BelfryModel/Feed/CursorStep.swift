@@ -9,14 +9,20 @@ import BelfryBytes
 package struct CursorStep: Sendable {
   package let id: MessageID
   package let base: MessageID
-  let idText: [UInt8]
-  let baseText: [UInt8]
+  private let idText: [UInt8]
+  private let baseText: [UInt8]
 
   package init(to id: MessageID, base: MessageID) {
     self.id = id
     self.base = base
     idText = Self.text(id)
     baseText = Self.text(base)
+  }
+
+  /// What was rendered of an id; nil if that is another.
+  func text(of id: MessageID) -> [UInt8]? {
+    if id == self.id { return idText }
+    return id == base ? baseText : nil
   }
 
   private static func text(_ id: MessageID) -> [UInt8] {

@@ -123,26 +123,14 @@ extension FeedCursor {
   /// - Parameter step: by which it has just advanced, if it has.
   package func write(to text: inout OutputSpan<UInt8>, after step: CursorStep? = nil) {
     text.append(Self.version)
-    text.append(Self.idMark)
-    if let step, step.base == base {
-      text.append(contentsOf: step.baseText)
-    } else {
-      text.append(base36: base.raw.magnitude)
-    }
-    for id in positions {
-      text.append(Self.idMark)
-      if let step, step.id == id {
-        text.append(contentsOf: step.idText)
-      } else {
-        text.append(base36: id.raw.magnitude)
-      }
-    }
-    if indexed > base { Self.write("_", indexed, to: &text) }
+    Self.write(Self.idMark, base, step, to: &text)
+    for id in positions { Self.write(Self.idMark, id, step, to: &text) }
+    if indexed > base { Self.write(UInt8(ascii: "_"), indexed, step, to: &text) }
     guard !late.isEmpty else { return }
     for (space, id) in late.sorted(by: { $0.key.key < $1.key.key }) {
       text.append(UInt8(ascii: "~"))
       text.append(contentsOf: space.key)
-      Self.write("*", id, to: &text)
+      Self.write(UInt8(ascii: "*"), id, step, to: &text)
     }
   }
 
@@ -157,9 +145,15 @@ extension FeedCursor {
   static let idBytesMost = 14
 
   /// The mark, and the id in base 36.
-  private static func write(_ mark: Unicode.Scalar, _ id: MessageID, to text: inout OutputSpan<UInt8>) {
-    text.append(UInt8(ascii: mark))
-    text.append(base36: id.raw.magnitude)
+  private static func write(
+    _ mark: UInt8, _ id: MessageID, _ step: CursorStep?, to text: inout OutputSpan<UInt8>
+  ) {
+    text.append(mark)
+    if let rendered = step?.text(of: id) {
+      text.append(contentsOf: rendered)
+    } else {
+      text.append(base36: id.raw.magnitude)
+    }
   }
 
   /// Nil when `text` was not made by ``text``.
