@@ -147,20 +147,46 @@ package struct LogRequest: Sendable, Hashable {
 
 /// One space in an account's index.
 package struct IndexEntry: Sendable, Hashable {
+  /// What the index knew of the space at a time.
+  package struct Knowledge: Sendable, Hashable {
+    /// The last id in the space's partition when that became so. Stays that began later were not known yet.
+    package var version: MessageID
+    /// An id of the account's own partition, allotted when the index learned that the latest of the stays had
+    /// begun. A cursor whose place in the index is before it has not taken that stay into account.
+    package var addedAt: MessageID
+
+    package init(version: MessageID, addedAt: MessageID) {
+      self.version = version
+      self.addedAt = addedAt
+    }
+  }
+
+  /// As many earlier states as an account has earlier stays in a space.
+  package static let earlierMax = Intervals.limit - 1
+
   package var space: SpaceID
   /// False: the account has left; the space is in its feed until retention has passed what it may see.
   package var isMember: Bool
-  /// The last id in the space's partition when that became so. A later change has a later one.
-  package var version: MessageID
-  /// An id of the account's own partition, allotted when the index learned of it. A cursor whose place
-  /// in that partition is before it has not taken the space into account.
-  package var addedAt: MessageID
+  package var known: Knowledge
+  /// What was known before it learned of each of the account's returns, the latest first.
+  package var earlier: [Knowledge]
 
-  package init(space: SpaceID, isMember: Bool, version: MessageID, addedAt: MessageID) {
+  package init(space: SpaceID, isMember: Bool, known: Knowledge, earlier: [Knowledge] = []) {
     self.space = space
     self.isMember = isMember
-    self.version = version
-    self.addedAt = addedAt
+    self.known = known
+    self.earlier = earlier
+  }
+
+  package var version: MessageID { known.version }
+  package var addedAt: MessageID { known.addedAt }
+
+  /// What a cursor has taken into account that has come this far in the index: all stays that began before the id
+  /// given. Zero: none.
+  package func version(knownAt place: MessageID) -> MessageID {
+    if let known = ([known] + earlier).first(where: { $0.addedAt <= place }) { return known.version }
+    // What was before that is forgotten, and so are the oldest stays.
+    return earlier.count < Self.earlierMax ? .zero : earlier.last?.version ?? .zero
   }
 }
 

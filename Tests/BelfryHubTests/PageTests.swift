@@ -52,6 +52,44 @@ import Testing
     }
   }
 
+  /// They come, go and come back while nobody relays, and are shown something newer of the same partition meanwhile.
+  @Test func whoCameAndWentUnnoticedIsShownAllOfTheirStays() async throws {
+    try await play { reading in
+      try reading.enter("m 0-0", .joined, in: reading.twin)
+      try reading.enter("m 0-0", .joined)
+      reading.relay()
+      let before = try reading.send(to: reading.first)
+      let stays = try await reading.comeAndGo(after: "0-0,\(before.streamForm)")
+      let after = try reading.send(to: reading.twin)
+
+      let (shown, cursor) = try await reading.page(after: nil)
+      #expect(shown == [before, after])
+      reading.relay()
+      let (late, next) = try await reading.page(after: cursor)
+      #expect(late == stays)
+      #expect(try await reading.page(after: next).0 == [])
+    }
+  }
+
+  /// The index learned of each stay in its time, but the reader was away.
+  @Test func whoWasAwayAllTheTimeIsShownAllOfTheirStays() async throws {
+    try await play { reading in
+      try reading.enter("m 0-0", .joined, in: reading.twin)
+      try reading.enter("m 0-0", .joined)
+      reading.relay()
+      let before = try reading.send(to: reading.first)
+      var cursor = FeedCursor()
+      let stays = try await reading.comeAndGo(after: "0-0,\(before.streamForm)") {
+        if cursor == FeedCursor() {
+          _ = try reading.send(to: reading.twin)
+          cursor = try await reading.page(after: nil).1
+        }
+        reading.relay()
+      }
+      #expect(try await reading.page(after: cursor).0 == stays)
+    }
+  }
+
   private func play(_ body: @escaping @Sendable (Reading) async throws -> Void) async throws {
     try await withLoop { loop, scope in try await body(Reading(on: loop, scope)) }
   }
@@ -89,6 +127,8 @@ private final class Reading {
   }
 
   var first: EntityID { servers[0] }
+  /// Of the same partition, after it and none of those that are written to at random.
+  var twin: EntityID { SpaceID.server(first).partition.servers.first { $0 != first } ?? first }
 
   @discardableResult
   func send(to server: EntityID) throws -> MessageID {
@@ -109,6 +149,24 @@ private final class Reading {
     belonging.changes[.former(reader, of: space)] = .some(isMember ? nil : record)
     belonging.indexChanges = [IndexChange(change, [reader])]
     _ = memory.commit(belonging)
+  }
+
+  /// Leaves the first server, comes for a while, leaves, and comes again; something is sent in both stays.
+  /// - Parameter first: the stay so far, as a record has it.
+  func comeAndGo(
+    after first: String, _ afterEach: () async throws -> Void = {}
+  ) async throws -> [MessageID] {
+    let now = MessageID.beforeThisCommit.streamForm
+    try enter("m \(first)", .left)
+    try enter("m \(first);\(now)", .joined)
+    let second = try send(to: self.first)
+    try await afterEach()
+    let began = second.predecessor.streamForm
+    try enter("m \(first);\(began),\(second.streamForm)", .left)
+    try enter("m \(first);\(began),\(second.streamForm);\(now)", .joined)
+    let third = try send(to: self.first)
+    try await afterEach()
+    return [second, third]
   }
 
   func relay() {

@@ -48,7 +48,7 @@ import Testing
       live.arrive(atMost: 1)
       try await loop.sleep(for: .milliseconds(5))
       try first.pull(room: 8_192)
-      try await settle(first, loop, live)
+      try await settle(first, loop, live) { !first.received.isEmpty }
       defer { for client in [first, second] { client.cut() } }
       return first.received
     }
@@ -61,9 +61,11 @@ private func relay(_ memory: MemoryStore) {
   for partition in memory.partitionsToRelay() { memory.relayOutbox(of: partition) }
 }
 
-/// Long enough for a catch-up from memory.
-private func settle(_ client: Client, _ loop: EventLoop, _ live: SlowLiveFeed? = nil) async throws {
-  for _ in 0..<50 {
+/// Long enough for a catch-up from memory, and, where there is something to wait for, as long as that takes.
+private func settle(
+  _ client: Client, _ loop: EventLoop, _ live: SlowLiveFeed? = nil, until isDone: () -> Bool = { true }
+) async throws {
+  for round in 0..<5_000 where round < 50 || !isDone() {
     live?.arrive(atMost: .max)
     try await loop.sleep(for: .milliseconds(1))
     try client.pull(room: 8_192)

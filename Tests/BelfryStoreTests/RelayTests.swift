@@ -68,8 +68,42 @@ import Testing
         added.append(try await broker.store.index(of: "bob")[0].addedAt)
       }
       #expect(added[0] == added[1] && added[1] < added[2])
+      // Somebody who stands between the two has taken the first stay into account, and not the second.
+      let entry = try await broker.store.index(of: "bob")[0]
+      #expect(entry.earlier == [.init(version: Self.version(1), addedAt: added[0])])
+      #expect(entry.version(knownAt: added[2]) == Self.version(2))
+      #expect(entry.version(knownAt: added[2].predecessor) == Self.version(1))
+      #expect(entry.version(knownAt: added[0].predecessor) == .zero)
       let last = try await broker.store.lastIDs(of: [SpaceID.personal("bob").partition])
       #expect(last == [added[2]])
+    }
+  }
+
+  /// As many as a record has stays. Of what is forgotten everybody is taken to have known.
+  @Test func anIndexRemembersSoManyReturns() async throws {
+    try await withBroker { broker, _ in
+      for sequence in 0..<30 as Range<Int64> {
+        let change = sequence.isMultiple(of: 2) ? Self.joined : Self.left
+        try await broker.store.relay(change, of: space, version: Self.version(sequence))
+      }
+      let entry = try await broker.store.index(of: "bob")[0]
+      #expect(!entry.isMember && entry.version == Self.version(29))
+      #expect(entry.earlier.map(\.version) == stride(from: 27, through: 15, by: -2).map { Self.version($0) })
+      #expect(entry.version(knownAt: .zero) == Self.version(15))
+    }
+  }
+
+  /// The outbox is in order, but not where very much has piled up.
+  @Test func whoLeavesUnexpectedlyWasThereInBetween() async throws {
+    try await withBroker { broker, _ in
+      try await broker.store.relay(Self.joined, of: space, version: Self.version(1))
+      try await broker.store.relay(Self.left, of: space, version: Self.version(2))
+      let before = try await broker.store.index(of: "bob")[0]
+      try await broker.store.relay(Self.left, of: space, version: Self.version(4))
+      try await broker.store.relay(Self.joined, of: space, version: Self.version(3))
+      let entry = try await broker.store.index(of: "bob")[0]
+      #expect(!entry.isMember && entry.version == Self.version(4))
+      #expect(entry.earlier == [before.known] && entry.addedAt > before.addedAt)
     }
   }
 

@@ -85,15 +85,18 @@ extension World {
 
   private func words(_ entry: IndexEntry, in index: [IndexEntry], of account: AccountID) throws -> String {
     let partition = SpaceID.personal(account).partition
-    guard entry.addedAt.partition == partition else {
-      throw Broken("\(account) learned of \(entry.space) at \(entry.addedAt), in another partition")
+    let learned = try ([entry.known] + entry.earlier).map { known in
+      guard known.addedAt.partition == partition else {
+        throw Broken("\(account) learned of \(entry.space) at \(known.addedAt), in another partition")
+      }
+      // The id that the index took is nobody's, so it is told by what it lies between.
+      let earlierIDs = ids.count { $0.partition == partition && $0 < known.addedAt }
+      let earlierSpaces = index.count { $0.addedAt < known.addedAt }
+      return
+        "since \(place(of: known.version)), learned after \(earlierIDs) ids and \(earlierSpaces) spaces"
     }
-    // The id that the index took is nobody's, so it is told by what it lies between.
-    let earlierIDs = ids.count { $0.partition == partition && $0 < entry.addedAt }
-    let earlierSpaces = index.count { $0.addedAt < entry.addedAt }
     return
-      "\(account) is \(entry.isMember ? "in" : "out of") \(entry.space) since \(place(of: entry.version)),"
-      + " learned after \(earlierIDs) ids and \(earlierSpaces) spaces"
+      "\(account) is \(entry.isMember ? "in" : "out of") \(entry.space) \(learned.joined(separator: "; before "))"
   }
 
   // MARK: Logs

@@ -8,8 +8,11 @@ extension FeedCursor {
   mutating func takeIntoAccount(_ snapshot: FeedSnapshot) {
     let view = snapshot.view
     for entry in view.index where entry.addedAt > indexed {
-      // The latest stay: of earlier ones the index has known before, and so has the cursor.
-      guard let since = view.standings[entry.space]?.belonging.all.last?.after else { continue }
+      // The first stay that the index did not know of when it was last taken into account. Those before it the
+      // cursor has passed; after it there may be more.
+      let known = entry.version(knownAt: indexed)
+      let stays = view.standings[entry.space]?.belonging.all ?? []
+      guard let since = stays.first(where: { $0.after >= known })?.after else { continue }
       admit(entry.space, since: entry.space.kind == .letter ? entry.version.predecessor : since)
     }
     let home = SpaceID.personal(view.account).partition

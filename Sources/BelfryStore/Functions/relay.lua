@@ -22,19 +22,32 @@ local function make_room(key, entries_max)
   if oldest then redis.call('HDEL', key, oldest) end
 end
 
+-- What was known of a space until now, before what was known still earlier, of which no more is kept than so much
+-- in all.
+local function remember(version, added_at, earlier, earlier_max)
+  local words = { '', version, added_at }
+  for word in string.gmatch(earlier, '%S+') do
+    if #words <= 2 * earlier_max then words[#words + 1] = word end
+  end
+  return table.concat(words, ' ')
+end
+
 local function relay(keys, arguments)
   local prefix, partition = open_partition(keys)
-  local account, space, kind, version, entries_max = unpack(arguments, 1, 5)
+  local account, space, kind, version, entries_max, earlier_max = unpack(arguments, 1, 6)
   local personal = personal_space(account)
   local known = redis.call('HGET', spaces_key(prefix, account), space)
-  local known_version, added_at
+  local known_kind, known_version, added_at
+  local earlier = ''
   if known then
-    known_version, added_at = string.match(known, '^%a+ (%S+) (%S+)$')
+    known_kind, known_version, added_at, earlier = string.match(known, '^(%a+) (%S+) (%S+)(.*)$')
     if known_version and not is_before(known_version, version) then return 0 end
   end
 
-  -- Who leaves has had the space in their feed all along, so no cursor has to take it in anew.
-  if kind == 'joined' or not added_at then
+  -- Who leaves has had the space in their feed all along, so no cursor has to take it in anew; but who leaves
+  -- without being known to be there has had a stay in between, of which nobody will tell any more.
+  if kind == 'joined' or known_kind ~= 'joined' then
+    if added_at then earlier = remember(known_version, added_at, earlier, tonumber(earlier_max)) end
     local clock = read_clock(prefix, partition, { personal })
     added_at = take_id(clock)
     -- The account's own space is entered even if nothing was ever appended to it: the clock is also the
@@ -42,7 +55,7 @@ local function relay(keys, arguments)
     enter_space(clock, personal)
     write_clock(clock)
   end
-  redis.call('HSET', spaces_key(prefix, account), space, kind .. ' ' .. version .. ' ' .. added_at)
+  redis.call('HSET', spaces_key(prefix, account), space, kind .. ' ' .. version .. ' ' .. added_at .. earlier)
   make_room(spaces_key(prefix, account), tonumber(entries_max))
   publish(prefix, personal, 'index')
   return 1

@@ -47,11 +47,20 @@ extension MemoryStore {
     let known = indexes[account]?[space]
     if let known, known.version >= version { return }
     let personal = SpaceID.personal(account)
-    // Who leaves has had the space in their feed all along, so no cursor has to take it in anew.
-    let addedAt = isMember ? nil : known?.addedAt
-    indexes[account, default: [:]][space] = IndexEntry(
-      space: space, isMember: isMember, version: version,
-      addedAt: addedAt ?? allotID(in: personal.partition))
+    var entry: IndexEntry
+    if let known, known.isMember, !isMember {
+      // Who leaves has had the space in their feed all along, so no cursor has to take it in anew; but who leaves
+      // without being known to be there has had a stay in between, of which nobody will tell any more.
+      entry = known
+      entry.isMember = false
+      entry.known.version = version
+    } else {
+      let earlier = known.map { ([$0.known] + $0.earlier).prefix(IndexEntry.earlierMax) } ?? []
+      entry = IndexEntry(
+        space: space, isMember: isMember,
+        known: .init(version: version, addedAt: allotID(in: personal.partition)), earlier: Array(earlier))
+    }
+    indexes[account, default: [:]][space] = entry
     publish(.index, in: personal)
   }
 

@@ -78,16 +78,34 @@ extension RedisStore {
 }
 
 extension IndexEntry {
-  /// `<joined|left> <version> <addedAt>`
+  /// `<joined|left>[ <version> <addedAt>]+`: what is known now, and what was before, the latest first.
   fileprivate init?(field: ArraySlice<UInt8>, text: ArraySlice<UInt8>) {
-    let blank = UInt8(ascii: " ")
-    guard let first = text.firstIndex(of: blank), let second = text[(first + 1)...].firstIndex(of: blank),
-      let kind = Self.kinds.first(where: { $0.word == text[..<first] })?.kind,
-      let space = SpaceID(keyBytes: field), let version = MessageID(streamBytes: text[(first + 1)..<second]),
-      let addedAt = MessageID(streamBytes: text[(second + 1)...])
+    let end = text.firstIndex(of: Self.blank) ?? text.endIndex
+    var rest = text[end...]
+    guard let kind = Self.kinds.first(where: { $0.word == text[..<end] })?.kind,
+      let space = SpaceID(keyBytes: field), let known = Self.takeKnowledge(from: &rest)
     else { return nil }
-    self.init(space: space, isMember: kind == .joined, version: version, addedAt: addedAt)
+    self.init(space: space, isMember: kind == .joined, known: known)
+    while !rest.isEmpty {
+      guard let known = Self.takeKnowledge(from: &rest) else { return nil }
+      earlier.append(known)
+    }
   }
+
+  private static func takeKnowledge(from text: inout ArraySlice<UInt8>) -> Knowledge? {
+    guard let version = takeID(from: &text), let addedAt = takeID(from: &text) else { return nil }
+    return Knowledge(version: version, addedAt: addedAt)
+  }
+
+  private static func takeID(from text: inout ArraySlice<UInt8>) -> MessageID? {
+    guard text.first == blank else { return nil }
+    text.removeFirst()
+    let end = text.firstIndex(of: blank) ?? text.endIndex
+    defer { text = text[end...] }
+    return MessageID(streamBytes: text[..<end])
+  }
+
+  private static let blank = UInt8(ascii: " ")
 
   private static let kinds = IndexChange.Kind.allCases.map { (word: ArraySlice($0.rawValue.utf8), kind: $0) }
 }

@@ -77,6 +77,7 @@ extension RedisStore {
       call.append(change.kind.rawValue)
       call.append(version.streamForm)
       call.append(indexMax)
+      call.append(IndexEntry.earlierMax)
       return call
     }
   }
