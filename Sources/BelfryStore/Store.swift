@@ -181,12 +181,10 @@ package struct IndexEntry: Sendable, Hashable {
   package var version: MessageID { known.version }
   package var addedAt: MessageID { known.addedAt }
 
-  /// What a cursor has taken into account that has come this far in the index: all stays that began before the id
-  /// given. Zero: none.
-  package func version(knownAt place: MessageID) -> MessageID {
-    if let known = ([known] + earlier).first(where: { $0.addedAt <= place }) { return known.version }
-    // What was before that is forgotten, and so are the oldest stays.
-    return earlier.count < Self.earlierMax ? .zero : earlier.last?.version ?? .zero
+  /// The first that is news to a cursor which has come this far in the index; nil when nothing is.
+  package func news(after place: MessageID) -> Knowledge? {
+    if let first = earlier.last(where: { $0.addedAt > place }) { return first }
+    return addedAt > place ? known : nil
   }
 }
 

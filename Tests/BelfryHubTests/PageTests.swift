@@ -1,9 +1,10 @@
 import BelfryHub
 import BelfryLoop
 import BelfryModel
-import BelfryStore
 import ModelSamples
 import Testing
+
+@testable import BelfryStore
 
 /// However entries lie in the logs, and whatever a page holds: the pages are the logs, merged.
 @Suite struct PageTests {
@@ -68,6 +69,68 @@ import Testing
       let (late, next) = try await reading.page(after: cursor)
       #expect(late == stays)
       #expect(try await reading.page(after: next).0 == [])
+    }
+  }
+
+  /// As before, and the reader is still busy with the first of these stays when its index learns of the second.
+  @Test func whoIsShownOneStayWhileAnotherBeginsIsShownBoth() async throws {
+    try await play { reading in
+      try reading.enter("m 0-0", .joined, in: reading.twin)
+      try reading.enter("m 0-0", .joined)
+      reading.relay()
+      let before = try reading.send(to: reading.first)
+      var (shown, cursor): ([MessageID], FeedCursor?) = ([], nil)
+      let stays = try await reading.comeAndGo(after: "0-0,\(before.streamForm)") {
+        let after = try reading.send(to: reading.twin)
+        if cursor == nil {
+          (shown, cursor) = try await reading.page(after: nil)
+          #expect(shown == [before, after])
+          reading.relay()
+        }
+      }
+      // One at a time; the second stay is passed on the way.
+      var more: [MessageID] = []
+      for _ in 0..<2 { try await reading.turn(&cursor, limit: 1, into: &more) }
+      reading.relay()
+      for _ in 0..<3 { try await reading.turn(&cursor, limit: 1, into: &more) }
+      #expect(more.filter { stays.contains($0) } == stays)
+      #expect(Set(more).count == more.count)
+    }
+  }
+
+  /// The same `messageClientId` after the dedupe window: the letter is there already.
+  @Test func aLetterThatIsWrittenToAgainIsShownOnce() async throws {
+    try await play { reading in
+      let letter: EntityID = 77
+      let neighbour = try #require(SpaceID.letter(letter).partition.servers.first { _ in true })
+      try reading.enter("m 0-0", .joined, in: neighbour)
+      let first = try reading.write(letter)
+      reading.relay()
+      var shown: [MessageID] = []
+      var cursor: FeedCursor?
+      try await reading.turn(&cursor, into: &shown)
+      let second = try reading.write(letter)
+      let after = try reading.send(to: neighbour)
+      try await reading.turn(&cursor, into: &shown)
+      reading.relay()
+      for _ in 0..<2 { try await reading.turn(&cursor, into: &shown) }
+      #expect(shown == [first, after, second])
+    }
+  }
+
+  /// An index from before it remembered returns, or one that had to forget the space in between.
+  @Test func whatAnIndexHasForgottenIsNotShownAgain() async throws {
+    try await play { reading in
+      try reading.enter("m 0-0", .joined)
+      reading.relay()
+      let before = try reading.send(to: reading.first)
+      var shown: [MessageID] = []
+      var cursor: FeedCursor?
+      try await reading.turn(&cursor, into: &shown)
+      let stays = try await reading.comeAndGo(after: "0-0,\(before.streamForm)") { reading.relay() }
+      reading.forgetReturns()
+      try await reading.turn(&cursor, into: &shown)
+      #expect(shown == [before] + stays)
     }
   }
 
@@ -151,6 +214,27 @@ private final class Reading {
     _ = memory.commit(belonging)
   }
 
+  /// Of a letter to the reader: its entry, and that the index is to learn of it.
+  func write(_ letter: EntityID) throws -> MessageID {
+    var writing = Transaction(.letter(letter))
+    let content = NotificationContent(type: Catalogue.custom.code, toType: .server)
+    writing.announcements = [Announcement(content, to: Audience(.named, named: [reader]))]
+    writing.indexChanges = [IndexChange(.joined, [reader])]
+    guard case .committed(let commit) = memory.commit(writing) else { return .zero }
+    return commit.ids[0]
+  }
+
+  /// Adds a page, and moves the cursor.
+  func turn(_ cursor: inout FeedCursor?, limit: Int = 100, into shown: inout [MessageID]) async throws {
+    let (more, next) = try await page(after: cursor, limit: limit)
+    shown += more
+    cursor = next
+  }
+
+  func forgetReturns() {
+    for space in memory.index(of: reader).map(\.space) { memory.indexes[reader]?[space]?.earlier = [] }
+  }
+
   /// Leaves the first server, comes for a while, leaves, and comes again; something is sent in both stays.
   /// - Parameter first: the stay so far, as a record has it.
   func comeAndGo(
@@ -161,7 +245,8 @@ private final class Reading {
     try enter("m \(first);\(now)", .joined)
     let second = try send(to: self.first)
     try await afterEach()
-    let began = second.predecessor.streamForm
+    // Its own id is between the two.
+    let began = second.predecessor.predecessor.streamForm
     try enter("m \(first);\(began),\(second.streamForm)", .left)
     try enter("m \(first);\(began),\(second.streamForm);\(now)", .joined)
     let third = try send(to: self.first)

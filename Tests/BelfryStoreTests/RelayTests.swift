@@ -71,15 +71,15 @@ import Testing
       // Somebody who stands between the two has taken the first stay into account, and not the second.
       let entry = try await broker.store.index(of: "bob")[0]
       #expect(entry.earlier == [.init(version: Self.version(1), addedAt: added[0])])
-      #expect(entry.version(knownAt: added[2]) == Self.version(2))
-      #expect(entry.version(knownAt: added[2].predecessor) == Self.version(1))
-      #expect(entry.version(knownAt: added[0].predecessor) == .zero)
+      #expect(entry.news(after: added[2]) == nil)
+      #expect(entry.news(after: added[2].predecessor)?.version == Self.version(2))
+      #expect(entry.news(after: added[0].predecessor)?.version == Self.version(1))
       let last = try await broker.store.lastIDs(of: [SpaceID.personal("bob").partition])
       #expect(last == [added[2]])
     }
   }
 
-  /// As many as a record has stays. Of what is forgotten everybody is taken to have known.
+  /// As many as a record has stays.
   @Test func anIndexRemembersSoManyReturns() async throws {
     try await withBroker { broker, _ in
       for sequence in 0..<30 as Range<Int64> {
@@ -89,7 +89,7 @@ import Testing
       let entry = try await broker.store.index(of: "bob")[0]
       #expect(!entry.isMember && entry.version == Self.version(29))
       #expect(entry.earlier.map(\.version) == stride(from: 27, through: 15, by: -2).map { Self.version($0) })
-      #expect(entry.version(knownAt: .zero) == Self.version(15))
+      #expect(entry.news(after: .zero)?.version == Self.version(15))
     }
   }
 
@@ -104,6 +104,14 @@ import Testing
       let entry = try await broker.store.index(of: "bob")[0]
       #expect(!entry.isMember && entry.version == Self.version(4))
       #expect(entry.earlier == [before.known] && entry.addedAt > before.addedAt)
+    }
+  }
+
+  @Test func whatNobodyCanReadOfAnIndexIsOverwritten() async throws {
+    try await withBroker { broker, redis in
+      try redis.command("HSET", RedisLayout.spaces(of: "bob"), space.key, "garbage")
+      try await broker.store.relay(Self.joined, of: space, version: Self.version(1))
+      #expect(try await broker.store.index(of: "bob").map(\.isMember) == [true])
     }
   }
 

@@ -7,13 +7,16 @@ extension FeedCursor {
   /// their own, if the partition's place has already passed them.
   mutating func takeIntoAccount(_ snapshot: FeedSnapshot) {
     let view = snapshot.view
-    for entry in view.index where entry.addedAt > indexed {
-      // The first stay that the index did not know of when it was last taken into account. Those before it the
-      // cursor has passed; after it there may be more.
-      let known = entry.version(knownAt: indexed)
+    for entry in view.index {
+      guard let news = entry.news(after: indexed) else { continue }
+      if entry.space.kind == .letter {
+        admit(entry.space, since: news.version.predecessor)
+        continue
+      }
+      // The stay that was news then, and those after it. A record forgets the oldest before the index does.
       let stays = view.standings[entry.space]?.belonging.all ?? []
-      guard let since = stays.first(where: { $0.after >= known })?.after else { continue }
-      admit(entry.space, since: entry.space.kind == .letter ? entry.version.predecessor : since)
+      guard let first = stays.last(where: { $0.after < news.version }) ?? stays.first else { continue }
+      admit(entry.space, since: first.after)
     }
     let home = SpaceID.personal(view.account).partition
     takeIntoAccount(indexThrough: snapshot.lastIDs[home] ?? .zero)

@@ -59,7 +59,9 @@ struct FeedSnapshot: Sendable {
       {
         continue
       }
-      ends.append((space: entry.space, last: min(bound, end.appended)))
+      // A letter that was written to again, likewise: what the index does not know of comes when it does.
+      let known = entry.space.kind == .letter ? entry.version : .last
+      ends.append((space: entry.space, last: min(bound, end.appended, known)))
     }
     var standings = try await standings(of: account, in: ends.dropFirst().map { $0.space }, from: store)
     // A stay that began later than what the index knows: its entries come when the index has learned of it,

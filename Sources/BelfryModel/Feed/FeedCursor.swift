@@ -82,9 +82,10 @@ package struct FeedCursor: Sendable, Hashable {
   }
 
   /// A space joined at `since`, of which the consumer learns only now. Kept until ``settle(_:)``, so
-  /// that a reader cut off in between neither repeats nor skips any of it.
+  /// that a reader cut off in between neither repeats nor skips any of it. A late space may be joined anew before it
+  /// is settled: nothing after `since` can have been shown, but it may have been passed.
   package mutating func admit(_ space: SpaceID, since: MessageID) {
-    guard late[space] == nil, since < position(in: space.partition) else { return }
+    guard since < position(in: space) else { return }
     late[space] = since
   }
 

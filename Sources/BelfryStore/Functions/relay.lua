@@ -41,6 +41,7 @@ local function relay(keys, arguments)
   local earlier = ''
   if known then
     known_kind, known_version, added_at, earlier = string.match(known, '^(%a+) (%S+) (%S+)(.*)$')
+    earlier = earlier or ''
     if known_version and not is_before(known_version, version) then return 0 end
   end
 
