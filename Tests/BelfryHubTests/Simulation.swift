@@ -30,6 +30,8 @@ final class SlowStore: Store {
   let memory: MemoryStore
   private let chance: Chance
   var relayFailurePercent = 0
+  /// How often logs were read.
+  private(set) var readings = 0
 
   init(_ memory: MemoryStore, _ chance: Chance) {
     self.memory = memory
@@ -71,7 +73,8 @@ final class SlowStore: Store {
   func partitionsToRelay() async throws(StoreError) -> [Partition] { memory.partitionsToRelay() }
   func sweep(_ partition: Partition) async throws(StoreError) { memory.sweep(partition) }
   func entries(_ requests: [LogRequest]) async throws(StoreError) -> [[LogEntry]] {
-    try await slowly { () throws(StoreError) in try memory.entries(requests) }
+    readings += 1
+    return try await slowly { () throws(StoreError) in try memory.entries(requests) }
   }
   func lastIDs(of partitions: [Partition]) async throws(StoreError) -> [MessageID] {
     try await slowly { () throws(StoreError) in memory.lastIDs(of: partitions) }

@@ -22,9 +22,12 @@ final class FeedScan {
 
   /// Entries fetched in one round trip over all logs together.
   private static let entriesPerRound = 512
-  /// Of one log at least, however many there are; and at most for a reader that takes them as fast as its
-  /// socket does, since until then they stay in memory.
-  private static let entriesPerLog = 2...128
+  /// Of one log at first, however many logs there are.
+  private static let entriesAtFirst = 2...128
+  /// Of one log at most, for a reader that takes them as fast as its socket does, since until then they stay in
+  /// memory: one that has stopped keeps no more than it has taken before. Each time takes a turn of the loop, in which
+  /// a busy one sends to hundreds of others.
+  private static let entriesPerLogMost = 512
 
   private struct Source {
     let log: Int
@@ -60,7 +63,7 @@ final class FeedScan {
     self.store = store
     self.snapshot = snapshot
     self.retentionFloor = retentionFloor
-    batchMax = wanted ?? Self.entriesPerLog.upperBound
+    batchMax = wanted ?? Self.entriesPerLogMost
     var logs: [Log] = []
     for (space, end) in snapshot.ends {
       guard let standing = snapshot.view.standings[space] else { continue }
@@ -75,7 +78,7 @@ final class FeedScan {
     }
     self.logs = logs
     let share = ((wanted ?? Self.entriesPerRound) + sources.count - 1) / max(sources.count, 1)
-    let batch = min(max(share, Self.entriesPerLog.lowerBound), batchMax)
+    let batch = min(max(share, Self.entriesAtFirst.lowerBound), wanted ?? Self.entriesAtFirst.upperBound)
     for index in sources.indices { sources[index].batch = batch }
   }
 

@@ -45,8 +45,9 @@ extension Consumer {
     return true
   }
 
-  /// Text handed to the socket before more is rendered: what a reader that has stopped reading costs.
-  private static let textBytes = 32 * 1_024
+  /// Text handed to the socket before more is rendered: what a reader that has stopped reading costs, and as much as
+  /// one is sent in a turn of the loop.
+  private static let textBytes = 64 * 1_024
 
   private func serve(
     _ found: [FeedScan.Found], of scan: FeedScan, while mayGoOn: () -> Bool
