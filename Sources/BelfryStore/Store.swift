@@ -181,10 +181,12 @@ package struct IndexEntry: Sendable, Hashable {
   package var version: MessageID { known.version }
   package var addedAt: MessageID { known.addedAt }
 
-  /// The first that is news to a cursor which has come this far in the index; nil when nothing is.
-  package func news(after place: MessageID) -> Knowledge? {
-    if let first = earlier.last(where: { $0.addedAt > place }) { return first }
-    return addedAt > place ? known : nil
+  /// The first that is news to a cursor which has come this far in the index, and what was known before that, if
+  /// it is remembered; nil when nothing is news.
+  package func news(after place: MessageID) -> (first: Knowledge, before: Knowledge?)? {
+    let all = [known] + earlier
+    guard let first = all.lastIndex(where: { $0.addedAt > place }) else { return nil }
+    return (all[first], first + 1 < all.count ? all[first + 1] : nil)
   }
 }
 

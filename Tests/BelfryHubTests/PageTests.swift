@@ -118,6 +118,26 @@ import Testing
     }
   }
 
+  /// Where very much has piled up, the index learns of a return before it learns of one before that.
+  @Test func whatTheIndexLearnsInAnotherOrderIsShownToo() async throws {
+    try await play { reading in
+      try reading.enter("m 0-0", .joined, in: reading.twin)
+      try reading.enter("m 0-0", .joined)
+      reading.relay()
+      let before = try reading.send(to: reading.first)
+      try reading.enter("m 0-0,\(before.streamForm)", .left)
+      reading.relay()
+      let stays = try await reading.comeBackTwice(after: "0-0,\(before.streamForm)")
+      let after = try reading.send(to: reading.twin)
+      var shown: [MessageID] = []
+      var cursor: FeedCursor?
+      try await reading.turn(&cursor, into: &shown)
+      reading.relayTheLast()
+      for _ in 0..<2 { try await reading.turn(&cursor, into: &shown) }
+      #expect(shown == [before, after] + stays)
+    }
+  }
+
   /// An index from before it remembered returns, or one that had to forget the space in between.
   @Test func whatAnIndexHasForgottenIsNotShownAgain() async throws {
     try await play { reading in
@@ -240,8 +260,14 @@ private final class Reading {
   func comeAndGo(
     after first: String, _ afterEach: () async throws -> Void = {}
   ) async throws -> [MessageID] {
-    let now = MessageID.beforeThisCommit.streamForm
     try enter("m \(first)", .left)
+    return try await comeBackTwice(after: first, afterEach)
+  }
+
+  func comeBackTwice(
+    after first: String, _ afterEach: () async throws -> Void = {}
+  ) async throws -> [MessageID] {
+    let now = MessageID.beforeThisCommit.streamForm
     try enter("m \(first);\(now)", .joined)
     let second = try send(to: self.first)
     try await afterEach()
@@ -252,6 +278,12 @@ private final class Reading {
     let third = try send(to: self.first)
     try await afterEach()
     return [second, third]
+  }
+
+  /// The others come later, and change nothing.
+  func relayTheLast() {
+    for partition in memory.partitionsToRelay() { memory.outboxes[partition]?.reverse() }
+    relay()
   }
 
   func relay() {

@@ -57,12 +57,12 @@ import Testing
   }
 }
 
-private func relay(_ memory: MemoryStore) {
+func relay(_ memory: MemoryStore) {
   for partition in memory.partitionsToRelay() { memory.relayOutbox(of: partition) }
 }
 
 /// Long enough for a catch-up from memory, and, where there is something to wait for, as long as that takes.
-private func settle(
+func settle(
   _ client: Client, _ loop: EventLoop, _ live: SlowLiveFeed? = nil, until isDone: () -> Bool = { true }
 ) async throws {
   for round in 0..<5_000 where round < 50 || !isDone() {

@@ -22,12 +22,10 @@ final class FeedScan {
 
   /// Entries fetched in one round trip over all logs together.
   private static let entriesPerRound = 512
-  /// Of one log at first, however many logs there are.
-  private static let entriesAtFirst = 2...128
-  /// Of one log at most, for a reader that takes them as fast as its socket does, since until then they stay in
-  /// memory: one that has stopped keeps no more than it has taken before. Each time takes a turn of the loop, in which
-  /// a busy one sends to hundreds of others.
-  private static let entriesPerLogMost = 512
+  /// Of one log at first, however many logs there are. Then twice as many each time, up to the same most, or where
+  /// there are few logs up to their share: each time takes a turn of the loop, in which a busy one sends to hundreds
+  /// of others; and all that was fetched stays in memory until the reader's socket takes it.
+  private static let entriesPerLog = 2...128
 
   private struct Source {
     let log: Int
@@ -63,7 +61,6 @@ final class FeedScan {
     self.store = store
     self.snapshot = snapshot
     self.retentionFloor = retentionFloor
-    batchMax = wanted ?? Self.entriesPerLogMost
     var logs: [Log] = []
     for (space, end) in snapshot.ends {
       guard let standing = snapshot.view.standings[space] else { continue }
@@ -78,7 +75,8 @@ final class FeedScan {
     }
     self.logs = logs
     let share = ((wanted ?? Self.entriesPerRound) + sources.count - 1) / max(sources.count, 1)
-    let batch = min(max(share, Self.entriesAtFirst.lowerBound), wanted ?? Self.entriesAtFirst.upperBound)
+    batchMax = wanted ?? max(share, Self.entriesPerLog.upperBound)
+    let batch = min(max(share, Self.entriesPerLog.lowerBound), wanted ?? Self.entriesPerLog.upperBound)
     for index in sources.indices { sources[index].batch = batch }
   }
 

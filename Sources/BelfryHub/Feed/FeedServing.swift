@@ -8,15 +8,12 @@ extension FeedCursor {
   mutating func takeIntoAccount(_ snapshot: FeedSnapshot) {
     let view = snapshot.view
     for entry in view.index {
-      guard let news = entry.news(after: indexed) else { continue }
+      guard let (first, before) = entry.news(after: indexed) else { continue }
       if entry.space.kind == .letter {
-        admit(entry.space, since: news.version.predecessor)
-        continue
+        admit(entry.space, since: before?.version ?? first.version.predecessor)
+      } else if let stay = view.standings[entry.space]?.belonging.firstStay(of: first, after: before) {
+        admit(entry.space, since: stay.after)
       }
-      // The stay that was news then, and those after it. A record forgets the oldest before the index does.
-      let stays = view.standings[entry.space]?.belonging.all ?? []
-      guard let first = stays.last(where: { $0.after < news.version }) ?? stays.first else { continue }
-      admit(entry.space, since: first.after)
     }
     let home = SpaceID.personal(view.account).partition
     takeIntoAccount(indexThrough: snapshot.lastIDs[home] ?? .zero)
@@ -61,6 +58,19 @@ extension FeedCursor {
     guard base != .zero || !positions.isEmpty else { return nil }
     let reached = max(base, positions.last ?? .zero)
     return reached < retentionFloor ? FeedGap(from: reached, to: retentionFloor) : nil
+  }
+}
+
+extension Intervals {
+  /// The first stay that was news to an index.
+  fileprivate func firstStay(of news: IndexEntry.Knowledge, after before: IndexEntry.Knowledge?)
+    -> Interval?
+  {
+    if let before, let next = all.first(where: { $0.after >= before.version }), next.after < news.version {
+      return next
+    }
+    // What was before is forgotten: the latest it may have been about. A record may have forgotten that, too.
+    return all.last { $0.after < news.version } ?? all.first
   }
 }
 

@@ -59,14 +59,16 @@ struct FeedSnapshot: Sendable {
       {
         continue
       }
-      // A letter that was written to again, likewise: what the index does not know of comes when it does.
-      let known = entry.space.kind == .letter ? entry.version : .last
-      ends.append((space: entry.space, last: min(bound, end.appended, known)))
+      ends.append((space: entry.space, last: min(bound, end.appended)))
     }
     var standings = try await standings(of: account, in: ends.dropFirst().map { $0.space }, from: store)
     // A stay that began later than what the index knows: its entries come when the index has learned of it,
     // with a place of their own in the cursor. Shown now, they would be shown again then.
-    for entry in index { standings[entry.space]?.belonging.keep(begunBefore: entry.version) }
+    for entry in index {
+      standings[entry.space]?.belonging.keep(begunBefore: entry.version)
+      // Likewise a letter that was written to again.
+      if entry.space.kind == .letter { standings[entry.space]?.belonging.close(through: entry.version) }
+    }
     let view = AccountView(account: account, index: index, standings: standings, read: read)
     return FeedSnapshot(view: view, lastIDs: lastIDs, ends: ends, takenAtMilliseconds: takenAt)
   }

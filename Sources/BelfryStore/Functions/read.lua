@@ -42,6 +42,17 @@ local function register_account(prefix, account)
   redis.call('HSETNX', clock_key(prefix), personal_space(account), NO_ID)
 end
 
+-- What has been read of a letter is all there is in it, unless it was written to again. Then it is left to the sweep.
+local function forget_letters(prefix, account, letters)
+  local key = spaces_key(prefix, account)
+  local gone = {}
+  for _, letter in ipairs(letters) do
+    local known = redis.call('HGET', key, letter)
+    if known and string.match(known, '^%a+ %S+ %S+$') then gone[#gone + 1] = letter end
+  end
+  call_in_chunks('HDEL', key, gone)
+end
+
 local function mark_read(keys, arguments)
   local prefix = open_partition(keys)
   local account, message, watermark, next_id = unpack(arguments, 1, 4)
@@ -59,7 +70,7 @@ local function mark_read(keys, arguments)
   if not old then register_account(prefix, account) end
   if watermark ~= '' then raise_watermark(prefix, account, old, watermark, next_id) end
   call_in_chunks('XDEL', log_key(prefix, personal_space(account)), own_entries)
-  call_in_chunks('HDEL', spaces_key(prefix, account), letters)
+  forget_letters(prefix, account, letters)
   publish(prefix, personal_space(account), message)
   return count
 end

@@ -40,7 +40,7 @@ local function relay(keys, arguments)
   local known_kind, known_version, added_at
   local earlier = ''
   if known then
-    known_kind, known_version, added_at, earlier = string.match(known, '^(%a+) (%S+) (%S+)(.*)$')
+    known_kind, known_version, added_at, earlier = string.match(known, '^(%a+) (%d+%-%d+) (%d+%-%d+)([%d%- ]*)$')
     earlier = earlier or ''
     if known_version and not is_before(known_version, version) then return 0 end
   end

@@ -41,7 +41,10 @@ extension MemoryStore {
     // A personal space has one reader; what that one has read, nobody needs any more.
     let personal = SpaceID.personal(account)
     remove(from: personal) { state.contains($0.id) }
-    for letter in mark.letters { indexes[account]?[letter] = nil }
+    // What has been read of a letter is all there is in it, unless it was written to again.
+    for letter in mark.letters where indexes[account]?[letter]?.earlier.isEmpty == true {
+      indexes[account]?[letter] = nil
+    }
     publish(
       .read(ReadEcho(items: mark.items, watermark: mark.watermark, upTo: mark.upTo, device: mark.device)),
       in: personal)
