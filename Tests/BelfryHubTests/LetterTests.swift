@@ -9,12 +9,7 @@ import Testing
 @Suite struct LetterTests {
   /// Live it is heard before the index learns of it, and found in the log when it has.
   @Test func whoFollowsALetterIsShownItsSecondEntryOnce() async throws {
-    try await withLoop { loop, scope in
-      let memory = MemoryStore(limits: Limits())
-      let live = SlowLiveFeed(memory)
-      let hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
-      let first = try write(memory)
-      relay(memory)
+    try await withALetter { loop, hub, memory, live, first in
       let client = Client("bob")
       defer { client.cut() }
       try client.open(hub)
@@ -30,18 +25,27 @@ import Testing
 
   /// On one device the first was read before the other device came for the second.
   @Test func readingOneEntryLeavesTheOther() async throws {
-    try await withLoop { loop, scope in
-      let memory = MemoryStore(limits: Limits())
-      let live = SlowLiveFeed(memory)
-      let hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
-      let first = try write(memory)
-      relay(memory)
+    try await withALetter { _, hub, memory, _, first in
       let second = try write(memory)
       relay(memory)
       #expect(try await hub.markRead(account: "bob", device: nil, items: [first]) == 1)
       #expect(try await hub.page(for: "bob", after: nil, limit: 10).notifications.map(\.id) == [second])
       #expect(try await hub.markRead(account: "bob", device: nil, items: [second]) == 1)
       #expect(try await hub.page(for: "bob", after: nil, limit: 10).notifications.isEmpty)
+    }
+  }
+
+  /// What it holds, the index knows of.
+  private func withALetter(
+    _ work: @escaping @Sendable (EventLoop, Hub, MemoryStore, SlowLiveFeed, MessageID) async throws -> Void
+  ) async throws {
+    try await withLoop { loop, scope in
+      let memory = MemoryStore(limits: Limits())
+      let live = SlowLiveFeed(memory)
+      let hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
+      let first = try write(memory)
+      relay(memory)
+      try await work(loop, hub, memory, live, first)
     }
   }
 

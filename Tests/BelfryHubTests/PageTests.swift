@@ -56,10 +56,7 @@ import Testing
   /// They come, go and come back while nobody relays, and are shown something newer of the same partition meanwhile.
   @Test func whoCameAndWentUnnoticedIsShownAllOfTheirStays() async throws {
     try await play { reading in
-      try reading.enter("m 0-0", .joined, in: reading.twin)
-      try reading.enter("m 0-0", .joined)
-      reading.relay()
-      let before = try reading.send(to: reading.first)
+      let before = try reading.beginInBoth()
       let stays = try await reading.comeAndGo(after: "0-0,\(before.streamForm)")
       let after = try reading.send(to: reading.twin)
 
@@ -75,10 +72,7 @@ import Testing
   /// As before, and the reader is still busy with the first of these stays when its index learns of the second.
   @Test func whoIsShownOneStayWhileAnotherBeginsIsShownBoth() async throws {
     try await play { reading in
-      try reading.enter("m 0-0", .joined, in: reading.twin)
-      try reading.enter("m 0-0", .joined)
-      reading.relay()
-      let before = try reading.send(to: reading.first)
+      let before = try reading.beginInBoth()
       var (shown, cursor): ([MessageID], FeedCursor?) = ([], nil)
       let stays = try await reading.comeAndGo(after: "0-0,\(before.streamForm)") {
         let after = try reading.send(to: reading.twin)
@@ -123,10 +117,7 @@ import Testing
   /// Where very much has piled up, the index learns of a return before it learns of one before that.
   @Test func whatTheIndexLearnsInAnotherOrderIsShownToo() async throws {
     try await play { reading in
-      try reading.enter("m 0-0", .joined, in: reading.twin)
-      try reading.enter("m 0-0", .joined)
-      reading.relay()
-      let before = try reading.send(to: reading.first)
+      let before = try reading.beginInBoth()
       try reading.enter("m 0-0,\(before.streamForm)", .left)
       reading.relay()
       let stays = try await reading.comeBackTwice(after: "0-0,\(before.streamForm)")
@@ -159,10 +150,7 @@ import Testing
   /// The index learned of each stay in its time, but the reader was away.
   @Test func whoWasAwayAllTheTimeIsShownAllOfTheirStays() async throws {
     try await play { reading in
-      try reading.enter("m 0-0", .joined, in: reading.twin)
-      try reading.enter("m 0-0", .joined)
-      reading.relay()
-      let before = try reading.send(to: reading.first)
+      let before = try reading.beginInBoth()
       var cursor = FeedCursor()
       let stays = try await reading.comeAndGo(after: "0-0,\(before.streamForm)") {
         if cursor == FeedCursor() {
@@ -255,6 +243,15 @@ private final class Reading {
 
   func forgetReturns() {
     for space in memory.index(of: reader).map(\.space) { memory.indexes[reader]?[space]?.earlier = [] }
+  }
+
+  /// In the first server and in its twin, as the index knows.
+  /// - Returns: what was then sent to the first.
+  func beginInBoth() throws -> MessageID {
+    try enter("m 0-0", .joined, in: twin)
+    try enter("m 0-0", .joined)
+    relay()
+    return try send(to: first)
   }
 
   /// Leaves the first server, comes for a while, leaves, and comes again; something is sent in both stays.
