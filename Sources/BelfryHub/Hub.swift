@@ -21,6 +21,9 @@ package final class Hub {
   private(set) var arrivals: UInt64 = 0
   package private(set) var statistics = HubStatistics()
   private var ringHorizon: UInt64 = 0
+  /// Not while the live channels are lost, nor while they return one after the other: what is heard in one of them
+  /// would be passed by cursors that have yet to learn what was said in the others.
+  private var isHearing = true
   /// Those where something arrived that not everybody has been told of.
   private var news = Queue<ActiveSpace>()
   private var hook: LoopHook?
@@ -45,6 +48,9 @@ package final class Hub {
     self.limits = limits
     subscriptions = Subscriptions(live: live)
     live.onMessage = { [unowned self] space, message in receive(message, in: space) }
+    live.onUnreadable = { [unowned self] space in
+      if isHearing, let active = spaces[space] { breakOff(active) }
+    }
     live.onConnected = { [unowned self] isConnected in connectionChanged(isConnected) }
     hook = loop.beforeWaiting { [weak self] in self?.tell() }
     scope.start { [self] in await beat() }
@@ -70,7 +76,7 @@ package final class Hub {
       spaces[space] = active
       startSubscribing(space)
     }
-    let following = Following(session, active)
+    let following = Following(session, active, since: arrivals)
     active.add(following)
     return following
   }
@@ -99,20 +105,16 @@ package final class Hub {
   // MARK: What arrives
 
   private func receive(_ message: LiveMessage, in space: SpaceID) {
-    guard let active = spaces[space] else { return }
+    guard isHearing, let active = spaces[space] else { return }
     switch message {
     case .appended(let entry, let predecessor):
-      if let last = active.ring.lastEntryID, last != predecessor { breakOff(active) }
-      let base = FeedCursor.base(atMilliseconds: live.heardUpToMilliseconds)
-      let step = CursorStep(to: entry.id, base: base)
-      arrive(.entry(step), entry, EventText.notificationUpToID(entry), in: active)
+      advance(active, to: entry.id, after: predecessor)
+      let (step, isNew) = (CursorStep(to: entry.id), entry.amends == nil)
+      arrive(isNew ? .entry(step) : .amendment(step), entry, EventText.upToID(entry), in: active)
     case .passing(let entry):
       arrive(.passing, entry, EventText.passing(entry), in: active)
-    case .amended(let entry):
-      arrive(.amended, entry, EventText.updated(entry), in: active)
     case .read(let echo):
-      let text = echo.upTo.map { EventText.read(upTo: $0) } ?? EventText.read(echo.items)
-      arrive(.read(echo), .nothing, text, in: active)
+      arrive(.read(echo), .nothing, EventText.read(echo), in: active)
     case .device(let echo):
       if let text = EventText.device(echo) { arrive(.device(echo), .nothing, text, in: active) }
     case .standings(let accounts):
@@ -129,7 +131,7 @@ package final class Hub {
     arrivals += 1
     statistics.arrivals += 1
     let item = RingItem(
-      arrival: arrivals, kind: kind, id: entry.id, audience: entry.audience, bytes: bytes)
+      arrival: arrivals, kind: kind, id: entry.notificationID, audience: entry.audience, bytes: bytes)
     active.ring.append(item)
     if case .read(let echo) = kind {
       for following in active.followings { following.session.receive(echo) }
@@ -167,19 +169,37 @@ package final class Hub {
     }
   }
 
-  /// The predecessor is not what came last: something was missed. Everybody there goes by the store.
+  private func advance(_ active: ActiveSpace, to id: MessageID, after predecessor: MessageID) {
+    guard !active.ring.advance(to: id, after: predecessor) else { return }
+    breakOff(active)
+    _ = active.ring.advance(to: id, after: predecessor)
+  }
+
+  /// An account goes on in the ring of a space, whose log it has seen up to `end`.
+  func join(_ following: Following, at end: MessageID) {
+    if !following.active.ring.join(at: end) { breakOff(following.active) }
+  }
+
+  /// Something was said in the space that nobody here has taken in, an entry or anything else. Everybody there goes
+  /// by the store, from where nothing of the space was missed.
   private func breakOff(_ active: ActiveSpace) {
     statistics.gapsSeen += 1
+    let end = active.ring.end
     // An arrival of its own: whoever was on the way to this ring is late for it, too.
     arrivals += 1
     active.ring.breakOff(at: arrivals)
     for following in active.followings {
-      for follower in following.session.followers { follower.lostTrack() }
+      for follower in following.session.followers {
+        // If nobody has joined the ring yet, all will read the log anyway.
+        if let end { follower.missed(in: active.space, since: end) }
+        follower.lostTrack()
+      }
     }
   }
 
   /// While the subscriptions were down anything may have been missed, control messages included.
   private func connectionChanged(_ isConnected: Bool) {
+    isHearing = isConnected
     guard isConnected else { return }
     arrivals += 1
     for active in spaces.values { active.ring.breakOff(at: arrivals) }

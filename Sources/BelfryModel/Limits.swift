@@ -76,6 +76,8 @@ extension Limits {
   package static let namedReceivers = 500
   package static let itemsPerMarkRead = 500
   package static let notificationsPerBatch = 1_000
+  /// Spaces in which an entry is looked for of which only the id is known: anybody may ask for any id.
+  package static let spacesPerLocating = 4_096
   /// Unread letters in an account's index, beside its servers. The index is read as a whole when a
   /// consumer connects, and anybody may write a letter: beyond this the oldest give way.
   package static let lettersPerAccount = 2_000

@@ -79,14 +79,17 @@ private final class HostLookup: @unchecked Sendable {
   }
 
   func run() {
-    let answer = lookUp()
+    let answer = HostResolver.lookUp(host)
     loop.perform {
       let completion = self.completion.take()
       completion?(answer)
     }
   }
+}
 
-  private func lookUp() -> HostResolver.Answer {
+extension HostResolver {
+  /// Blocks until the name server has answered.
+  static func lookUp(_ host: String) -> Answer {
     var hints = unsafe addrinfo()
     unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     var list: UnsafeMutablePointer<addrinfo>?
@@ -105,7 +108,7 @@ private final class HostLookup: @unchecked Sendable {
     return .success(addresses)
   }
 
-  private func numericAddress(of entry: addrinfo) -> String? {
+  private static func numericAddress(of entry: addrinfo) -> String? {
     var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
     let status = unsafe getnameinfo(
       entry.ai_addr, entry.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)

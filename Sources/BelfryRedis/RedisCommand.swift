@@ -81,6 +81,18 @@ package struct RedisCommand: Sendable, Hashable {
 }
 
 extension RedisCommand {
+  /// The bytes of each, the name's first: for who has to make another command of one.
+  package var arguments: [ArraySlice<UInt8>] {
+    var arguments: [ArraySlice<UInt8>] = []
+    var rest = encodedArguments[...]
+    while let lineEnd = rest.firstIndex(of: UInt8(ascii: "\n")) {
+      let length = Int(String(decoding: rest[(rest.startIndex + 1)..<(lineEnd - 1)], as: UTF8.self)) ?? 0
+      arguments.append(rest[(lineEnd + 1)..<(lineEnd + 1 + length)])
+      rest = rest[(lineEnd + 1 + length + 2)...]
+    }
+    return arguments
+  }
+
   /// The size on the wire.
   package var byteCount: Int {
     encodedArguments.count + DecimalText(lengthOf: argumentCount, "*").count

@@ -58,6 +58,9 @@ package final class RedisConnection {
     onStateChange = nil
   }
 
+  /// Gives up the connection as it is, and makes it again, with its set-up. What is in flight fails.
+  package func reconnect(because error: RedisError) { link.giveUp(error) }
+
   /// Commands sent or waiting, not yet answered.
   package var unansweredCommands: Int { machine.unansweredCommands }
 }

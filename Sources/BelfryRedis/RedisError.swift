@@ -17,6 +17,8 @@ package struct RedisError: Error, Hashable, CustomStringConvertible {
     case malformedReply
     /// A Redis URL or address that cannot be used.
     case invalidEndpoint
+    /// Set-up found that this Redis is not the one that is meant, or is not for this program to work on.
+    case unsuitable
     /// A subscription was given up by `unsubscribe` before it was confirmed.
     case unsubscribed
     /// The connection was closed by its owner. The command was not sent.
@@ -51,7 +53,7 @@ extension RedisError {
   /// Whoever asked should be told to come back, not that the request was wrong.
   package var isUnavailability: Bool {
     switch code {
-    case .unavailable, .overloaded, .timedOut, .connectionLost, .malformedReply, .closed: true
+    case .unavailable, .overloaded, .timedOut, .connectionLost, .malformedReply, .unsuitable, .closed: true
     case .replied: RedisError.unavailabilityReplyCodes.contains(replyCode ?? "")
     case .unexpectedReply, .invalidEndpoint, .unsubscribed: false
     }

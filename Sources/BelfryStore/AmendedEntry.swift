@@ -2,11 +2,11 @@ import BelfryModel
 
 // An entry as an amendment makes it, the same in either store.
 extension LogEntry {
-  /// The entry as it is once the amendment is committed.
-  init(_ amendment: Amendment) {
+  /// The entry that says what another has become.
+  init(_ amendment: Amendment, id: MessageID) {
     self.init(
-      id: amendment.notification.messageServerId, audience: amendment.audience,
-      contentJSON: amendment.notification.content.json, updateTime: amendment.notification.updateTime)
+      id: id, audience: amendment.audience, contentJSON: amendment.notification.content.json,
+      updateTime: amendment.notification.updateTime, amends: amendment.notification.messageServerId)
   }
 
   /// Puts in what became of the entry since it was appended.

@@ -57,3 +57,8 @@ extension ListingChange.Directory {
     }
   }
 }
+
+extension ListingChange.Directory {
+  /// Its partition is that of its name: a directory belongs to no space.
+  var name: String { "directory:\(rawValue)" }
+}

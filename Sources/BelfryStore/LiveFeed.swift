@@ -7,22 +7,21 @@ package protocol LiveFeed: AnyObject {
   func subscribe(_ space: SpaceID) async throws(StoreError)
   func unsubscribe(_ space: SpaceID)
   var onMessage: ((SpaceID, LiveMessage) -> Void)? { get set }
+  /// Something was said in the space that cannot be read, by a broker of another version perhaps: whatever it was,
+  /// it has been missed.
+  var onUnreadable: ((SpaceID) -> Void)? { get set }
   /// False: messages may be missing from now on. True: everything wanted is subscribed again, and what
   /// passed in between must be read from the logs.
   var onConnected: ((Bool) -> Void)? { get set }
-  /// Milliseconds since 1970 up to which nothing can have been missed unnoticed.
-  var heardUpToMilliseconds: Int64 { get }
 }
 
 /// One message of a space's live channel.
 package enum LiveMessage: Sendable, Hashable {
-  /// An entry was appended; `predecessor` is the log's entry before it (zero: the first). A reader whose
-  /// last entry is another one has missed something.
+  /// An entry was appended, a notification or what one has become; `predecessor` is the log's entry before it
+  /// (zero: the first). A reader whose last entry is another one has missed something.
   case appended(LogEntry, predecessor: MessageID)
   /// A notification that is never stored.
   case passing(LogEntry)
-  /// An entry's content changed; this is how it is now.
-  case amended(LogEntry)
   /// These accounts' standing in the space changed: read it again before deciding what they see.
   case standings([AccountID])
   /// On an account's own space: marked read, by which device.
@@ -33,17 +32,35 @@ package enum LiveMessage: Sendable, Hashable {
   case device(DeviceEcho)
 }
 
-/// What was marked read: single entries, or everything up to one.
+/// What was marked read.
 package struct ReadEcho: Sendable, Hashable {
+  /// To be told to clients, with `upTo`: everything up to it.
   package var items: [MessageID]
-  package var watermark: MessageID?
   package var upTo: MessageID?
+  // What it does to the read state.
+  package var marked: [MessageID]
+  package var watermarks: [MessageID]
+  package var settled: [SpaceID]
+  /// The device that acted; it is not told.
   package var device: DeviceID?
 
-  package init(items: [MessageID], watermark: MessageID?, upTo: MessageID?, device: DeviceID?) {
+  package init(
+    items: [MessageID], marked: [MessageID]? = nil, watermarks: [MessageID] = [], settled: [SpaceID] = [],
+    upTo: MessageID? = nil, device: DeviceID? = nil
+  ) {
     self.items = items
-    self.watermark = watermark
+    self.marked = marked ?? items
+    self.watermarks = watermarks
+    self.settled = settled
     self.upTo = upTo
     self.device = device
+  }
+}
+
+extension ReadState {
+  package mutating func apply(_ echo: ReadEcho, _ partitions: Partitions) {
+    mark(echo.marked)
+    for watermark in echo.watermarks { raise(to: watermark) }
+    settle(echo.settled, partitions)
   }
 }

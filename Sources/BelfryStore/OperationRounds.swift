@@ -39,6 +39,15 @@ struct OperationRounds<Op: Operation> {
 
   mutating func refuse(_ index: Int, _ refusal: Refusal) { results[index] = .failure(refusal) }
 
+  /// What was refused was done before, or something else under its id.
+  mutating func take(_ first: FirstSend, of index: Int, output: Op.Output) {
+    switch first {
+    case .unknown: break
+    case .same(let id): results[index] = .success(OperationRunner.Done(output: output, duplicateOf: id))
+    case .different: results[index] = .failure(.duplicateContent)
+    }
+  }
+
   /// What the store made of the transactions. Those in conflict are open for the next round.
   mutating func finish(_ commits: [CommitResult]) {
     open = []
@@ -58,10 +67,7 @@ struct OperationRounds<Op: Operation> {
     case .success(.committed(let commit)): .success(OperationRunner.Done(output: output, commit: commit))
     case .success(.duplicate(let first)): .success(OperationRunner.Done(output: output, duplicateOf: first))
     case .success(.differentContent):
-      .failure(
-        Refusal(
-          .duplicateContent, "this messageClientId was used for another notification",
-          field: "messageClientId"))
+      .failure(.duplicateContent)
     case .success(.ceiling(let table)):
       .failure(Refusal(.tooMany, "no room left in \(table.name) of \(transactions[place].space)"))
     case .success(.conflict): nil

@@ -52,7 +52,7 @@ package struct OperationRunner {
     let results = await store.commit(transactions)
     var relayed: [Partition] = []
     for (transaction, result) in zip(transactions, results) where transaction.hasRelays {
-      let partition = transaction.space.partition
+      let partition = store.partitions.holding(transaction.space)
       if case .success(.committed) = result, !relayed.contains(partition) { relayed.append(partition) }
     }
     await relay(relayed)
@@ -88,14 +88,17 @@ extension OperationRunner {
       if isRecalling { missing = decideRecalling(&rounds, nowMilliseconds: now) }
       if missing.isEmpty { return }
       let records = try await read(missing.map { rounds.operations[$0] })
+      var refused: [Int] = []
       for index in missing {
         do throws(Refusal) {
           let operation = rounds.operations[index]
           rounds.take(try await decide(operation, on: records, nowMilliseconds: now), of: index)
         } catch {
           rounds.refuse(index, error)
+          if error.code != .unavailable { refused.append(index) }
         }
       }
+      await findFirst(of: refused, in: &rounds)
     } catch {
       for index in missing { rounds.refuse(index, error) }
     }
@@ -128,6 +131,23 @@ extension OperationRunner {
       }
     }
     return missing
+  }
+
+  /// Of what is refused now and was done before, the first outcome is given again: whoever repeats it has not
+  /// heard of that, and the refusal would say that it was not done.
+  private func findFirst<Op: Operation>(of refused: [Int], in rounds: inout OperationRounds<Op>) async {
+    let asked = refused.compactMap { index in
+      rounds.operations[index].repetition.map { (index: index, repetition: $0) }
+    }
+    if asked.isEmpty { return }
+    do throws(StoreError) {
+      let found = try await store.firstSends(of: asked.map(\.repetition.send))
+      for (first, asked) in zip(found, asked) {
+        rounds.take(first, of: asked.index, output: asked.repetition.output)
+      }
+    } catch {
+      for (index, _) in asked { rounds.refuse(index, error.refusal) }
+    }
   }
 
   /// - Parameter read: what it needs, and perhaps more.
@@ -185,8 +205,13 @@ extension StoreError {
     switch code {
     case .unavailable:
       Refusal(.unavailable, "the store cannot be reached; try again", retryAfterSeconds: 1)
+    case .full:
+      Refusal(
+        .unavailable, "Redis's memory is full (maxmemory), so nothing was done; try again once there is room",
+        retryAfterSeconds: 5)
     case .corrupt: Refusal(.unavailable, "stored data is unreadable: \(detail)")
-    case .badCursor: .invalid("cursor", "was not given by this server")
+    case .badCursor:
+      .invalid("cursor", "was not given by this server, or before Redis was started again: begin anew")
     }
   }
 }

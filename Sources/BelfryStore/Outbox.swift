@@ -6,6 +6,8 @@ struct OutboxItem {
   /// The last id of the space's partition once the commit was made: a later commit's is later, and no two
   /// commits anywhere have the same.
   var version: MessageID
+  /// The last id of the partition before the commit: what can be seen for it comes after that.
+  var before: MessageID
   var relays: Relays
 }
 

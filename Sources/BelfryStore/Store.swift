@@ -6,13 +6,17 @@ package import BelfryModel
 /// compare Redis against. A store carries out decisions and makes none: preconditions, changes and
 /// audiences come from the model. Each instance belongs to one event loop.
 package protocol Store: AnyObject {
+  /// Into which the keyspace is dealt.
+  var partitions: Partitions { get }
+
   // MARK: Records
 
   /// The texts of the records, all as of one moment per space.
   func records(_ addresses: [RecordAddress]) async throws(StoreError) -> Records
   func counts(_ tables: [TableAddress]) async throws(StoreError) -> [Int]
   /// One page of a table, in no particular but a stable order. A record present throughout is on some
-  /// page; one that comes or goes meanwhile may be.
+  /// page; one that comes or goes meanwhile may be. A cursor that cannot keep this promise is refused as
+  /// `badCursor`: where the store was started again since, the order is another one.
   func page(of table: TableAddress, after cursor: PageCursor?, limit: Int) async throws(StoreError)
     -> RecordPage
 
@@ -22,12 +26,18 @@ package protocol Store: AnyObject {
   /// partition are committed in their order, each by itself: what becomes of one does not concern the others.
   /// - Returns: the result of each.
   func commit(_ transactions: [Transaction]) async -> [CommitResult]
+  /// Whether each was committed before, as a commit of it would find: by the same sender in the same space. Reads
+  /// only.
+  func firstSends(of sends: [RepeatedSend]) async throws(StoreError) -> [FirstSend]
   /// Carries what waits in a partition's outbox to other partitions: index changes and deliveries to those
   /// of the accounts, listings to those of the directories. Doing it twice, or from several brokers at
   /// once, is doing it once.
   func relayOutbox(of partition: Partition) async throws(StoreError)
   /// The partitions whose outboxes hold something.
   func partitionsToRelay() async throws(StoreError) -> [Partition]
+  /// Whether the partition is to be swept now: true once in so many milliseconds, whoever asks. The next is as long
+  /// after it even if the sweep is never finished.
+  func beginSweep(of partition: Partition, everyMilliseconds interval: Int64) async throws(StoreError) -> Bool
   /// Trims a partition to retention, and drops what nobody can see or needs any more.
   func sweep(_ partition: Partition) async throws(StoreError)
 
@@ -40,8 +50,9 @@ package protocol Store: AnyObject {
   func lastIDs(of partitions: [Partition]) async throws(StoreError) -> [MessageID]
   /// The same, together with where the logs of these spaces end: both as of one moment per partition.
   func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd]
-  /// The spaces of a partition that have a log.
-  func spaces(in partition: Partition) async throws(StoreError) -> [SpaceID]
+  /// The space whose log has this entry; nil if none has. Of those that have had an entry at about the same time
+  /// it looks at ``Limits/spacesPerLocating``; where more have, the entry may not be found.
+  func locate(_ id: MessageID) async throws(StoreError) -> SpaceID?
 
   // MARK: Directories
 
@@ -73,17 +84,35 @@ package protocol Store: AnyObject {
   func readState(of account: AccountID) async throws(StoreError) -> ReadState
   /// The same as far as it says something of these entries: its size does not depend on what else is read.
   func readState(of account: AccountID, among ids: [MessageID]) async throws(StoreError) -> ReadState
-  /// Marks entries read for good and tells the account's consumers. Gives how many of `mark.items` were
-  /// unread until now.
-  func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> Int
-  /// Replaces what is below the new watermark by the watermark; tells nobody, since nothing changes.
-  func compactReadState(of account: AccountID, to watermark: MessageID) async throws(StoreError)
+  /// Marks entries read for good and tells the account's consumers, or does nothing. Each entry is counted by one
+  /// mark only, whoever marks it at the same time.
+  func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> MarkOutcome
 
   /// Milliseconds since 1970 by the store's own clock, which is the one that ids are made from.
   func nowMilliseconds() async throws(StoreError) -> Int64
 }
 
 extension Store {
+  /// All of a table that is never large, however often the store is started again meanwhile.
+  package func everyRecord(
+    of table: TableAddress, perPage limit: Int
+  ) async throws(StoreError) -> [(field: String, text: String)] {
+    var records: [(field: String, text: String)] = []
+    var cursor: PageCursor?
+    while true {
+      do throws(StoreError) {
+        let page = try await page(of: table, after: cursor, limit: limit)
+        records += page.records
+        cursor = page.next
+        if cursor == nil { return records }
+      } catch {
+        // What led to the cursor that is refused is void with it.
+        guard error.code == .badCursor else { throw error }
+        (records, cursor) = ([], nil)
+      }
+    }
+  }
+
   package func commit(_ transaction: Transaction) async throws(StoreError) -> CommitOutcome {
     try await commit([transaction])[0].get()
   }
@@ -123,10 +152,33 @@ package struct LogEnd: Sendable, Hashable {
   /// The last entry ever appended to the log, still there or not; zero if none. Nothing is to be found
   /// after it, so a reader that has come this far need not look.
   package var appended: MessageID
+  /// Up to here entries were trimmed from the log, by its age or its length, which somebody may not have read; zero
+  /// if none were.
+  package var lostThrough: MessageID
+  /// When ids of the partition were lost, oldest first.
+  package var rewinds: [Rewind]
 
-  package init(allotted: MessageID, appended: MessageID) {
+  package init(
+    allotted: MessageID, appended: MessageID, lostThrough: MessageID = .zero, rewinds: [Rewind] = []
+  ) {
     self.allotted = allotted
     self.appended = appended
+    self.lostThrough = lostThrough
+    self.rewinds = rewinds
+  }
+}
+
+/// The store came back in an earlier state: the ids of a partition between these two may have been given, and to
+/// nothing that is still there. They are not given again.
+package struct Rewind: Sendable, Hashable {
+  /// The last that was kept.
+  package var kept: MessageID
+  /// The first that was given afterwards.
+  package var first: MessageID
+
+  package init(kept: MessageID, first: MessageID) {
+    self.kept = kept
+    self.first = first
   }
 }
 
@@ -162,7 +214,7 @@ package struct IndexEntry: Sendable, Hashable {
   }
 
   /// As many earlier states as an account has earlier stays in a space.
-  package static let earlierMax = Intervals.limit - 1
+  package static func earlierMax(in space: SpaceID) -> Int { space.kind.staysMax - 1 }
 
   package var space: SpaceID
   /// False: the account has left; the space is in its feed until retention has passed what it may see.
@@ -181,14 +233,27 @@ package struct IndexEntry: Sendable, Hashable {
   package var version: MessageID { known.version }
   package var addedAt: MessageID { known.addedAt }
 
-  /// The first that is news to a cursor which has come this far in the index, and what was known before that, if
-  /// it is remembered; nil when nothing is news.
-  package func news(after place: MessageID) -> (first: Knowledge, before: Knowledge?)? {
-    // Nearly always, for each of thousands of spaces: the latest was learned last.
-    guard addedAt > place else { return nil }
+  /// Something the index learned, and what it knew of the space before that, if it is remembered.
+  package struct News: Sendable, Hashable {
+    package var known: Knowledge
+    package var before: Knowledge?
+  }
+
+  /// What is news to a cursor that has come this far in the index, oldest first.
+  package func news(after place: MessageID) -> [News] {
+    var news: [News] = []
     let all = [known] + earlier
-    guard let first = all.lastIndex(where: { $0.addedAt > place }) else { return nil }
-    return (all[first], first + 1 < all.count ? all[first + 1] : nil)
+    for (index, known) in all.enumerated() where known.addedAt > place {
+      news.append(News(known: known, before: index + 1 < all.count ? all[index + 1] : nil))
+    }
+    return news.reversed()
+  }
+
+  /// What the index knew when it had come this far; nil if nothing.
+  package func knowledge(through place: MessageID) -> Knowledge? {
+    // Nearly always, for each of thousands of spaces: the latest was learned last.
+    if addedAt <= place { return known }
+    return earlier.first { $0.addedAt <= place }
   }
 }
 
@@ -196,25 +261,53 @@ package struct IndexEntry: Sendable, Hashable {
 package struct ReadMark: Sendable, Hashable {
   /// Single entries, each of them visible and unread when it was looked at.
   package var items: [MessageID]
-  /// The watermark to raise to, at least a safety window in the past; nil leaves it.
-  package var watermark: MessageID?
-  /// What to tell the other devices when they marked everything up to an id; nil: tell the items.
+  /// Likewise, but the new watermarks cover them: they are counted and need not be remembered.
+  package var covered: [MessageID]
+  /// The watermarks to raise to, each in the partition it names. All that the account can see up to there is among
+  /// `items`, `covered` or what was read before.
+  package var watermarks: [MessageID]
+  /// Spaces of which the index learned late, and in which the watermark holds from now on.
+  package var settled: [SpaceID]
+  /// What to tell the other devices when they marked everything up to an id, beside what is among `told`.
   package var upTo: MessageID?
+  /// The ids to tell the other devices.
+  package var told: [MessageID]
   /// Letters that are read and can leave the index.
   package var letters: [SpaceID]
   /// The device that acted; it is not told.
   package var device: DeviceID?
+  /// Of the read state that all this was judged by. If that has changed since, nothing is marked.
+  package var version: Int64
 
+  /// - Parameter told: nil: the items.
   package init(
-    items: [MessageID], watermark: MessageID? = nil, upTo: MessageID? = nil, letters: [SpaceID] = [],
-    device: DeviceID? = nil
+    items: [MessageID], covered: [MessageID] = [], watermarks: [MessageID] = [], settled: [SpaceID] = [],
+    upTo: MessageID? = nil, told: [MessageID]? = nil, letters: [SpaceID] = [], device: DeviceID? = nil,
+    version: Int64 = 0
   ) {
     self.items = items
-    self.watermark = watermark
+    self.covered = covered
+    self.watermarks = watermarks
+    self.settled = settled
     self.upTo = upTo
+    self.told = told ?? items
     self.letters = letters
     self.device = device
+    self.version = version
   }
+
+  package var echo: ReadEcho {
+    ReadEcho(
+      items: told, marked: items, watermarks: watermarks, settled: settled, upTo: upTo, device: device)
+  }
+}
+
+/// What came of marking.
+package enum MarkOutcome: Sendable, Hashable {
+  /// So many of the mark's entries were unread until now; and the version of the read state since.
+  case marked(Int, version: Int64)
+  /// The read state is no longer the one that the mark was judged by: look again.
+  case conflict
 }
 
 /// A space that is to be looked at, and since when, milliseconds since 1970.

@@ -4,6 +4,8 @@ package struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The store cannot be reached or cannot work right now. If it was a write, it may or may not have
     /// happened; doing it again with the same `messageClientId` is safe.
     case unavailable
+    /// The store's memory is full. Nothing was done; what frees memory goes on.
+    case full
     /// A record or an entry is not what it should be.
     case corrupt
     /// The page cursor was not made by this store.

@@ -6,6 +6,23 @@ import BelfryModel
 struct SpaceDates: Decodable {
   var createdAt: Int64
   var removedAt: Int64?
+
+  /// Nil when the text is not such settings.
+  init?(_ text: String) {
+    guard let dates = RecordJSON.value(Self.self, text) else { return nil }
+    self = dates
+  }
+}
+
+extension RecordTable {
+  /// Whether a record of the table can go, now that nothing older than the floor can be seen. One that is unreadable
+  /// stays.
+  func isOver(_ text: String, floor: MessageID, nowMilliseconds now: Int64) -> Bool {
+    if self == .former {
+      return MemberRecord(text: text)?.isForgotten(retentionFloor: floor, nowMilliseconds: now) ?? false
+    }
+    return expires && ExpiringText(text: text).map { $0.expiresAtMilliseconds <= now } ?? false
+  }
 }
 
 extension SpaceKind {

@@ -113,7 +113,7 @@ import Testing
     #expect(text(.kicked(reason: "replaced", retry: false)) == time + "kicked: replaced")
     #expect(text(.device(["op": "join"])) == time + #"device {"op":"join"}"#)
     #expect(
-      text(.updated(try notification(#","body":"new""#)))
+      text(.updated(try notification(#","body":"new""#), cursor: "c"))
         == time + "updated 7  account  custom  -  new")
   }
 
@@ -123,6 +123,8 @@ import Testing
     #expect(line.hasPrefix(#"{"cursor":"1.a","data":{"body":"hi","messageServerId":"7""#))
     #expect(line.hasSuffix(#""event":"notification"}"#))
     #expect(!line.contains("\n"))
+    let update = FeedEvent.updated(try notification(#","body":"new""#), cursor: "1.b")
+    #expect(try JSONLine.text(FeedLine(update)).hasPrefix(#"{"cursor":"1.b","data":{"body":"new""#))
     let seven = try #require(MessageID("7"))
     #expect(try JSONLine.text(FeedLine(.read(.upTo(seven)))) == #"{"data":{"upTo":"7"},"event":"read"}"#)
     #expect(

@@ -73,6 +73,7 @@ import Testing
 
   @Test(arguments: [
     (["--listen", "nowhere"], "invalidValue"), (["--loops", "0"], "invalidValue"),
+    (["--partitions", "48"], "invalidValue"),
     (["--config", "/nonexistent/belfry.json"], "unreadableFile"),
     (["--redis", "http://localhost"], "invalidValue"),
     (["--listen", "192.0.2.1:80", "--redis", "redis://localhost"], "cannotListen"),

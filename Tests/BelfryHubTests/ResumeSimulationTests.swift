@@ -7,7 +7,8 @@ import ModelSamples
 import Testing
 
 /// Random people in random servers with streams that are cut at random, while everything that takes time
-/// takes a random while. Each must be shown what is theirs exactly once, in order.
+/// takes a random while, clocks step, and the store loses its last writes. Each must be shown what is theirs exactly once, in order, and told of whatever else happens
+/// to it: what was marked read, what was sent without being stored, what other devices did.
 @Suite struct ResumeSimulationTests {
   @Test(arguments: 0..<10) func everyEntryOnceInOrder(run: Int) async throws {
     let seed =
@@ -45,7 +46,23 @@ private final class Stage {
   private let app = Actor(account: nil, isTrusted: true)
   /// What each account could see at some time, by what was read when it was last looked at.
   private var everVisible: [AccountID: Set<MessageID>] = [:]
-  private var sinceRelay: Int64 = 0
+  /// What no log has, and which streams are to be told of it: as long as they are not cut, and the connection is not.
+  private var moments: [Moment] = []
+  private var breaks = 0
+  private var isFaulty = false
+  /// To go back to.
+  private var checkpoint: MemoryStore.Checkpoint?
+  /// What was another for an account after the store had lost its last writes: gone, or unread again, or back to what
+  /// it said before. Nobody is told of that one by one.
+  private var setBack: [AccountID: Set<MessageID>] = [:]
+
+  private struct Moment {
+    var client: Int
+    var opening: Int
+    var breaks: Int
+    /// What a stream that was told of it has once.
+    var isTold: (Client) -> Int
+  }
 
   init(loop: EventLoop, scope: LoopScope, seed: UInt64) throws {
     self.loop = loop
@@ -71,6 +88,7 @@ private final class Stage {
     }
     // With many of them people come, go and come back before anybody's index says so.
     store.relayFailurePercent = chance.pick([20, 70])
+    isFaulty = chance.happens(percent: 50)
     for step in 0..<steps {
       try await act(step)
       live.arrive(atMost: chance.below(4))
@@ -95,7 +113,10 @@ private final class Stage {
     let server = chance.pick(servers)
     do throws(Refusal) {
       switch chance.below(100) {
-      case 0..<40: try await send(step, server, account)
+      case 0..<30: try await send(step, server, account)
+      case 30..<33: try await update(step, account)
+      case 33..<37: echo(step, server, account)
+      case 37..<40: try await pass(step, account)
       case 40..<48:
         _ = try await runner.run(AddMembers(server, actor: app, accounts: [account], requestId: "r"))
       case 48..<53: _ = try await runner.run(KickMembers(server, actor: app, accounts: [account]))
@@ -112,8 +133,11 @@ private final class Stage {
         if let upTo = everVisible[account]?.max() {
           _ = try await hub.markRead(account: account, device: nil, upTo: upTo)
         }
-      case 67..<69: live.breakOff()
-      case 69..<75: await moveClock()
+      case 67: if isFaulty { breakOff() }
+      case 68: if isFaulty { garble(server) }
+      case 69..<72: await moveClock()
+      case 72..<74: checkpoint = memory.checkpoint()
+      case 74..<75: if isFaulty { loseTail() }
       case 75..<85: try? chance.pick(clients).open(hub)
       case 85..<94: for _ in 0..<3 { chance.pick(clients).cut() }
       default: for client in clients { try? client.open(hub) }
@@ -136,17 +160,90 @@ private final class Stage {
     }
   }
 
-  /// Relays may be late by as much as the safety window promises, not by more.
+  private func breakOff() {
+    breaks += 1
+    live.breakOff()
+  }
+
+  private func garble(_ server: EntityID) {
+    breaks += 1
+    if chance.happens(percent: 30) {
+      live.sayUnreadable(in: .server(server))
+    } else {
+      live.garble(from: chance.below(3), count: 1 + chance.below(2))
+    }
+  }
+
+  /// Something that the account does on none of its devices.
+  private func echo(_ step: Int, _ server: EntityID, _ account: AccountID) {
+    expect(account) { $0.echoes.count { $0 == .integer(Int64(step)) } }
+    var transaction = Transaction(.server(server))
+    transaction.echo = DeviceEcho(
+      account: account, device: nil, operation: OperationName(.server, "update"),
+      target: .integer(Int64(step)))
+    _ = memory.commit(transaction)
+  }
+
+  private func update(_ step: Int, _ account: AccountID) async throws(Refusal) {
+    let sent = visibleEntries(of: account).filter {
+      RecordJSON.value(NotificationContent.self, $0.entry.contentJSON)?.type == Catalogue.custom.code
+    }
+    guard !sent.isEmpty else { return }
+    let (space, entry) = chance.pick(sent)
+    _ = try await runner.run(
+      UpdateNotification(entry, in: space, by: app, body: "updated \(step)", ext: nil, status: nil))
+  }
+
+  /// A notification that is not stored.
+  private func pass(_ step: Int, _ account: AccountID) async throws(Refusal) {
+    var content = NotificationContent(type: 100, toType: .accounts)
+    content.body = "passing \(step)"
+    content.toAccids = [account]
+    content.setting.persistEnable = false
+    let sends = try SendNotification.sends(content, by: app, generatedClientId: "p\(step)")
+    expect(account) { $0.passing.count { $0 == "passing \(step)" } }
+    // At once: streams may come and go while a store is asked.
+    let runner = OperationRunner(store: memory, limits: Limits())
+    for send in sends { _ = try await runner.run(send) }
+  }
+
+  private func expect(_ account: AccountID, _ isTold: @escaping (Client) -> Int) {
+    guard live.isSubscribed(.personal(account)) else { return }
+    for (number, client) in clients.enumerated() where client.account == account && client.isOpen {
+      moments.append(
+        Moment(client: number, opening: client.openings, breaks: breaks, isTold: isTold))
+    }
+  }
+
+  /// It steps, too, by up to an hour either way; and relays are late by however much.
   private func moveClock() async {
-    let milliseconds = Int64(chance.below(20_000))
-    sinceRelay += milliseconds
-    if sinceRelay > 40_000 { relay() }
-    memory.clockMilliseconds += milliseconds
+    if chance.happens(percent: 10) { relay() }
+    memory.clockMilliseconds += Int64(chance.below(20_000))
+    guard chance.happens(percent: 30) else { return }
+    memory.clockMilliseconds += Int64(chance.below(7_200_000)) - 3_600_000
+  }
+
+  /// The store dies, and comes back without its last writes.
+  private func loseTail() {
+    guard let last = checkpoint else { return }
+    checkpoint = nil
+    observe()
+    let before = accounts.map(contents)
+    memory.restore(last)
+    breakOff()
+    for (account, before) in zip(accounts, before) {
+      let now = contents(visibleTo: account)
+      let ids = everVisible[account, default: []].union(now.keys)
+      setBack[account, default: []].formUnion(ids.filter { before[$0] != now[$0] })
+    }
+  }
+
+  private func contents(visibleTo account: AccountID) -> [MessageID: String] {
+    Dictionary(visibleEntries(of: account).map { ($0.entry.id, $0.entry.contentJSON) }) { first, _ in first }
   }
 
   private func relay() {
     for partition in memory.partitionsToRelay() { memory.relayOutbox(of: partition) }
-    sinceRelay = 0
   }
 
   private func observe() {
@@ -154,7 +251,11 @@ private final class Stage {
   }
 
   private func visible(to account: AccountID) -> Set<MessageID> {
-    var ids: Set<MessageID> = []
+    Set(visibleEntries(of: account).map(\.entry.id))
+  }
+
+  private func visibleEntries(of account: AccountID) -> [(space: SpaceID, entry: LogEntry)] {
+    var visible: [(SpaceID, LogEntry)] = []
     for space in memory.index(of: account).map(\.space) + [.personal(account)] {
       let standing: Standing
       if space.kind == .server {
@@ -165,15 +266,18 @@ private final class Stage {
         standing = .owner
       }
       let all = (try? memory.entries([LogRequest(space, after: .zero, limit: 100_000)]))?.first ?? []
+      let read = memory.readState(of: account)
       for entry in all
-      where Visibility.of(
-        entry.id, entry.audience, for: account, standing: standing, read: memory.readState(of: account),
-        retentionFloor: .zero
-      ).isVisible {
-        ids.insert(entry.id)
+      where entry.amends == nil
+        && Visibility.of(
+          entry.id, entry.audience, in: space, for: account, standing: standing, read: read,
+          retentionFloor: .zero
+        ).isVisible
+      {
+        visible.append((space, entry))
       }
     }
-    return ids
+    return visible
   }
 
   private func settle() async throws {
@@ -201,12 +305,46 @@ private final class Stage {
     var failures: [String] = []
     for (number, client) in clients.enumerated() {
       let who = "client \(number) of \(client.account)"
-      let received = Set(client.received)
-      if received.count != client.received.count { failures.append("\(who) was shown something twice") }
-      let missing = visible(to: client.account).subtracting(received)
+      let setBack = setBack[client.account] ?? []
+      let doubled = Set(client.doubled).subtracting(setBack)
+      if !doubled.isEmpty { failures.append("\(who) was shown \(doubled.sorted()) twice") }
+      let missing = visible(to: client.account).subtracting(client.held).subtracting(setBack)
       if !missing.isEmpty { failures.append("\(who) misses \(missing.sorted())") }
-      let foreign = received.subtracting(everVisible[client.account] ?? [])
+      let foreign = Set(client.received).subtracting(everVisible[client.account] ?? [])
       if !foreign.isEmpty { failures.append("\(who) was shown \(foreign.sorted())") }
+      let unknown = client.held.subtracting(setBack).filter { isRead($0, by: client.account) }
+      for (_, entry) in visibleEntries(of: client.account)
+      where client.held.contains(entry.id) && !setBack.contains(entry.id) {
+        let body = RecordJSON.value(NotificationContent.self, entry.contentJSON)?.body ?? ""
+        if client.bodies[entry.id] != body {
+          failures.append("\(who) was not told that \(entry.id) is \(body) now")
+        }
+      }
+      if !unknown.isEmpty { failures.append("\(who) was not told that it has read \(unknown.sorted())") }
+    }
+    return failures + momentFailures()
+  }
+
+  private func isRead(_ id: MessageID, by account: AccountID) -> Bool {
+    let spaces = memory.index(of: account).map(\.space) + [.personal(account)]
+    let holding = spaces.first { space in
+      (try? memory.entries([LogRequest(space, after: id.predecessor, through: id, limit: 1)]))?[0].first?.id
+        == id
+    }
+    // What was read of the account's own is deleted.
+    return memory.readState(of: account).contains(id, in: holding ?? .personal(account))
+  }
+
+  private func momentFailures() -> [String] {
+    var failures: [String] = []
+    for (number, moment) in moments.enumerated() {
+      let client = clients[moment.client]
+      let told = moment.isTold(client)
+      let who = "client \(moment.client) of \(client.account)"
+      if told > 1 { failures.append("\(who) was told moment \(number) \(told) times") }
+      if told == 0, client.openings == moment.opening, moment.breaks == breaks {
+        failures.append("\(who) was not told moment \(number)")
+      }
     }
     return failures
   }

@@ -26,7 +26,7 @@ final class Chance {
 
 /// The store in memory, with every answer on its way for a while: others get to run in between, as they
 /// do while a real store is asked. Relays can fail, as when a broker dies after its commit.
-final class SlowStore: Store {
+class SlowStore: Store {
   let memory: MemoryStore
   private let chance: Chance
   var relayFailurePercent = 0
@@ -37,6 +37,8 @@ final class SlowStore: Store {
     self.memory = memory
     self.chance = chance
   }
+
+  var partitions: Partitions { memory.partitions }
 
   private func delay() async {
     for _ in 0..<chance.below(4) { await Task.yield() }
@@ -66,11 +68,19 @@ final class SlowStore: Store {
     await delay()
     return results
   }
+  func firstSends(of sends: [RepeatedSend]) async throws(StoreError) -> [FirstSend] {
+    try await slowly { () throws(StoreError) in memory.firstSends(of: sends) }
+  }
   func relayOutbox(of partition: Partition) async throws(StoreError) {
     if chance.happens(percent: relayFailurePercent) { return }
     try await slowly { () throws(StoreError) in memory.relayOutbox(of: partition) }
   }
   func partitionsToRelay() async throws(StoreError) -> [Partition] { memory.partitionsToRelay() }
+  func beginSweep(
+    of partition: Partition, everyMilliseconds interval: Int64
+  ) async throws(StoreError) -> Bool {
+    memory.beginSweep(of: partition, everyMilliseconds: interval)
+  }
   func sweep(_ partition: Partition) async throws(StoreError) { memory.sweep(partition) }
   func entries(_ requests: [LogRequest]) async throws(StoreError) -> [[LogEntry]] {
     readings += 1
@@ -82,7 +92,7 @@ final class SlowStore: Store {
   func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd] {
     try await slowly { () throws(StoreError) in memory.ends(of: spaces) }
   }
-  func spaces(in partition: Partition) async throws(StoreError) -> [SpaceID] { memory.spaces(in: partition) }
+  func locate(_ id: MessageID) async throws(StoreError) -> SpaceID? { memory.locate(id) }
   func index(of account: AccountID) async throws(StoreError) -> [IndexEntry] {
     try await slowly { () throws(StoreError) in memory.index(of: account) }
   }
@@ -109,101 +119,8 @@ final class SlowStore: Store {
   func readState(of account: AccountID, among ids: [MessageID]) async throws(StoreError) -> ReadState {
     try await slowly { () throws(StoreError) in memory.readState(of: account, among: ids) }
   }
-  func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> Int {
+  func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> MarkOutcome {
     try await slowly { () throws(StoreError) in memory.markRead(mark, by: account) }
   }
-  func compactReadState(of account: AccountID, to watermark: MessageID) async throws(StoreError) {
-    memory.compactReadState(of: account, to: watermark)
-  }
   func nowMilliseconds() async throws(StoreError) -> Int64 { memory.clockMilliseconds }
-}
-
-/// Live messages on their way for a while, in order; a lost connection loses those under way.
-final class SlowLiveFeed: LiveFeed {
-  var onMessage: ((SpaceID, LiveMessage) -> Void)?
-  var onConnected: ((Bool) -> Void)?
-  private let memory: MemoryStore
-  private let inner: MemoryLiveFeed
-  private var underWay: [(SpaceID, LiveMessage)] = []
-
-  init(_ memory: MemoryStore) {
-    self.memory = memory
-    inner = MemoryLiveFeed(memory)
-    inner.onMessage = { [unowned self] in underWay.append(($0, $1)) }
-    inner.onConnected = { [unowned self] isConnected in
-      underWay.removeAll()
-      onConnected?(isConnected)
-    }
-  }
-
-  var heardUpToMilliseconds: Int64 { inner.heardUpToMilliseconds }
-  func subscribe(_ space: SpaceID) async throws(StoreError) {
-    await Task.yield()
-    try inner.subscribe(space)
-    await Task.yield()
-  }
-  func unsubscribe(_ space: SpaceID) { inner.unsubscribe(space) }
-
-  func arrive(atMost count: Int) {
-    for _ in 0..<min(count, underWay.count) {
-      let (space, message) = underWay.removeFirst()
-      onMessage?(space, message)
-    }
-  }
-
-  func breakOff() {
-    inner.isConnected = false
-    inner.isConnected = true
-  }
-}
-
-/// Somebody with a stream, who is cut off now and then and returns with the last event id.
-final class Client {
-  let account: AccountID
-  private(set) var received: [MessageID] = []
-  private var consumer: Consumer?
-  private var cursor: FeedCursor?
-  private var text: [UInt8] = []
-
-  init(_ account: AccountID) { self.account = account }
-
-  func open(_ hub: Hub) throws {
-    guard consumer == nil else { return }
-    text = []
-    consumer = try hub.openConsumer(
-      account: account, device: nil, after: cursor, expiresAtMilliseconds: .max)
-  }
-
-  func cut() {
-    consumer?.close()
-    consumer = nil
-  }
-
-  /// Takes what is ready, as much as a socket of some size would.
-  func pull(room: Int) throws {
-    guard let consumer else { return }
-    var bytes = [UInt8](repeating: 0, count: room)
-    let count = unsafe bytes.withUnsafeMutableBytes { room in
-      var buffer = unsafe StreamBuffer(room)
-      _ = consumer.pull(into: &buffer)
-      return buffer.count
-    }
-    text += bytes[..<count]
-    try takeEvents()
-  }
-
-  private func takeEvents() throws {
-    while let end = text.indices.dropFirst().first(where: { text[$0] == 10 && text[$0 - 1] == 10 }) {
-      let event = String(decoding: text[..<end], as: UTF8.self)
-      text.removeSubrange(...end)
-      guard event.hasPrefix("event: notification\n") else { continue }
-      for line in event.split(separator: "\n") {
-        if line.hasPrefix("id: ") { cursor = FeedCursor(text: String(line.dropFirst(4))) ?? cursor }
-        if line.hasPrefix("data: {\"messageServerId\":\"") {
-          let rest = line.dropFirst("data: {\"messageServerId\":\"".count)
-          received.append(try #require(MessageID(String(rest.prefix { $0 != "\"" }))))
-        }
-      }
-    }
-  }
 }

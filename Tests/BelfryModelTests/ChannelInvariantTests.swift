@@ -177,7 +177,8 @@ private struct ChannelWorld {
   private func isFor(_ account: AccountID, _ audience: Audience, at id: MessageID) -> Bool {
     guard let member = desk.member(account, of: Self.space) else { return false }
     return Visibility.of(
-      id, audience, for: account, standing: member.standing, read: ReadState(), retentionFloor: .zero
+      id, audience, in: .server(1), for: account, standing: member.standing, read: ReadState(),
+      retentionFloor: .zero
     ).isVisible
   }
 

@@ -26,7 +26,8 @@ struct ChannelOperationTests {
     let channel = try #require(RecordJSON.value(ChannelRecord.self, text))
     let audience = Audience(.all, channel: id, channelHasRoster: channel.hasRoster)
     return Visibility.of(
-      try #require(MessageID(desk.lastID.raw + 1)), audience, for: account, standing: standing,
+      try #require(MessageID(desk.lastID.raw + 1)), audience, in: .server(1), for: account,
+      standing: standing,
       read: ReadState(), retentionFloor: .zero
     ).isVisible
   }

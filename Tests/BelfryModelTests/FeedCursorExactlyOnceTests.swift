@@ -34,6 +34,8 @@ private struct CursorWorld {
   private var skews: [Partition: Int64] = [:]
   private var now: Int64 = 1_763_700_000_000
   private let spaces: [SpaceID]
+  /// An hour: by as much clocks differ, and step, either way.
+  private static let stepMilliseconds = 3_600_000
 
   init(seed: UInt64) {
     random = SeededGenerator(seed: seed)
@@ -41,14 +43,15 @@ private struct CursorWorld {
     let servers = (1...4_000).compactMap { EntityID(Int64($0)) }.map(SpaceID.server)
     spaces = servers.filter { $0.partition.number < 4 }.prefix(12).map(\.self)
     for space in spaces {
-      skews[space.partition] =
-        Int64(random.below(Int(FeedCursor.safetyWindowMilliseconds))) - FeedCursor.safetyWindowMilliseconds
-        + 1
+      skews[space.partition] = Int64(random.below(2 * Self.stepMilliseconds)) - Int64(Self.stepMilliseconds)
     }
   }
 
   mutating func step() throws {
     now += Int64(random.below(random.oneIn(10) ? 90_000 : 20))
+    if random.oneIn(20) {
+      now += Int64(random.below(2 * Self.stepMilliseconds)) - Int64(Self.stepMilliseconds)
+    }
     let space = random.pick(spaces)
     switch random.below(10) {
     case 0: join(space)
@@ -67,7 +70,8 @@ private struct CursorWorld {
   private mutating func learn(of space: SpaceID) {
     guard let log = logs[space], !log.isKnown else { return }
     logs[space]?.isKnown = true
-    cursor.admit(space, since: log.joinedAt)
+    let isAdmitted = cursor.admit(space, of: space.partition, since: log.joinedAt)
+    #expect(isAdmitted, "a dozen at most are late")
   }
 
   private mutating func append(to space: SpaceID) {
@@ -87,7 +91,8 @@ private struct CursorWorld {
     var waiting: [(space: SpaceID, id: MessageID)] = []
     for (space, log) in logs where log.isKnown {
       waiting += log.entries.filter {
-        $0 > max(cursor.position(in: space), log.joinedAt) && $0 <= bounds[space.partition] ?? .zero
+        $0 > max(cursor.position(in: space, of: space.partition), log.joinedAt)
+          && $0 <= bounds[space.partition] ?? .zero
       }.map { (space, $0) }
     }
     for (space, id) in interleaved(waiting).prefix(steps) {
@@ -96,9 +101,7 @@ private struct CursorWorld {
       if random.oneIn(3) { try resume() }
     }
     if steps >= waiting.count {
-      cursor.settle(bounds)
-      cursor.raiseBase(
-        to: MessageID(firstAtUnixMilliseconds: now - FeedCursor.safetyWindowMilliseconds))
+      cursor.settle(bounds, .standard)
     }
     try resume()
   }

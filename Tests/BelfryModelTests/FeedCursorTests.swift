@@ -4,59 +4,86 @@ import Testing
 
 struct FeedCursorTests {
   static let server = SpaceID.server(77)
+  static let partition = server.partition
   /// An id of the server's own partition.
-  static func id(_ milliseconds: Int64, _ partition: Partition = server.partition) -> MessageID {
+  static func id(_ milliseconds: Int64, _ partition: Partition = partition) -> MessageID {
     MessageID(unixMilliseconds: 1_763_700_000_000 + milliseconds, partition: partition, sequence: 0)
   }
 
-  @Test func aNewCursorStandsAtItsBase() {
-    let cursor = FeedCursor(base: Self.id(5))
-    #expect(cursor.position(in: Self.server) == Self.id(5))
-    #expect(cursor.position(in: SpaceID.personal("ann")) == Self.id(5))
+  @Test func aNewCursorStandsAtTheBeginning() {
+    let cursor = FeedCursor()
+    #expect(cursor.position(in: Self.server, of: Self.partition) == .zero)
+    #expect(cursor.indexed == .zero)
+    #expect(cursor.text == "2")
+  }
+
+  /// Whether there was room.
+  private func admit(_ space: SpaceID, since: MessageID, to cursor: inout FeedCursor) -> Bool {
+    cursor.admit(space, of: space.partition, since: since)
   }
 
   @Test func advancingIsPerPartitionAndNeverBack() {
-    var cursor = FeedCursor(base: Self.id(5))
-    cursor.advance(Self.server, to: Self.id(9))
-    cursor.advance(Self.server, to: Self.id(7))
-    #expect(cursor.position(in: Self.server) == Self.id(9))
-    #expect(cursor.position(in: SpaceID.personal("ann")) == Self.id(5))
-    cursor.advance(.personal("ann"), to: Self.id(3, SpaceID.personal("ann").partition))
-    #expect(cursor.position(in: SpaceID.personal("ann")) == Self.id(5))
-  }
-
-  @Test func raisingTheBaseDropsWhatItCovers() {
+    let ann = SpaceID.personal("ann")
     var cursor = FeedCursor()
     cursor.advance(Self.server, to: Self.id(9))
-    cursor.advance(.personal("ann"), to: Self.id(20, SpaceID.personal("ann").partition))
-    cursor.raiseBase(to: Self.id(10))
-    #expect(cursor.positions.count == 1)
-    #expect(cursor.position(in: Self.server) == Self.id(10))
-    cursor.raiseBase(to: Self.id(1))
-    #expect(cursor.base == Self.id(10))
+    cursor.advance(Self.server, to: Self.id(7))
+    #expect(cursor.position(in: Self.partition) == Self.id(9))
+    #expect(cursor.position(in: ann.partition) == .zero)
+    cursor.advance(ann, to: Self.id(3, ann.partition))
+    #expect(
+      cursor.position(in: ann.partition) == Self.id(3, ann.partition), "whatever the others' clocks say")
+    #expect(cursor.position(in: Self.partition) == Self.id(9))
   }
 
   @Test func aLateSpaceHasAPlaceOfItsOwnUntilSettled() {
-    var cursor = FeedCursor(base: Self.id(5))
+    var cursor = FeedCursor()
+    let place = { (cursor: FeedCursor) in cursor.position(in: Self.server, of: Self.partition) }
     cursor.advance(Self.server, to: Self.id(9))
-    cursor.admit(Self.server, since: Self.id(6))
-    #expect(cursor.position(in: Self.server) == Self.id(6))
-    #expect(cursor.position(in: Self.server.partition) == Self.id(9))
+    #expect(admit(Self.server, since: Self.id(6), to: &cursor))
+    #expect(place(cursor) == Self.id(6))
+    #expect(cursor.position(in: Self.partition) == Self.id(9))
     cursor.advance(Self.server, to: Self.id(8))
-    #expect(cursor.position(in: Self.server) == Self.id(8))
-    cursor.admit(Self.server, since: Self.id(8))
-    #expect(cursor.position(in: Self.server) == Self.id(8))
-    cursor.admit(Self.server, since: Self.id(7))
-    #expect(cursor.position(in: Self.server) == Self.id(7), "of a stay unknown when it was passed")
-    cursor.settle([Self.server.partition: Self.id(9)])
+    #expect(place(cursor) == Self.id(8))
+    #expect(admit(Self.server, since: Self.id(8), to: &cursor))
+    #expect(place(cursor) == Self.id(8))
+    #expect(admit(Self.server, since: Self.id(7), to: &cursor))
+    #expect(place(cursor) == Self.id(7), "of a stay unknown when it was passed")
+    cursor.settle([Self.partition: Self.id(9)], .standard)
     #expect(cursor.late.isEmpty)
-    #expect(cursor.position(in: Self.server) == Self.id(9))
+    #expect(place(cursor) == Self.id(9))
   }
 
   @Test func aSpaceThatIsNotLateNeedsNoPlace() {
-    var cursor = FeedCursor(base: Self.id(5))
-    cursor.admit(Self.server, since: Self.id(5))
+    var cursor = FeedCursor()
+    cursor.advance(Self.server, to: Self.id(5))
+    #expect(admit(Self.server, since: Self.id(5), to: &cursor))
     #expect(cursor.late.isEmpty)
+  }
+
+  /// One more has to come again; one that is there already need not.
+  @Test func soManyMayBeLateAtOnce() {
+    var cursor = FeedCursor()
+    cursor.advance(Self.server, to: Self.id(5))
+    let spaces = Self.partition.servers.prefix(FeedCursor.lateLimit + 1).map { SpaceID.server($0) }
+    for space in spaces.dropLast() {
+      #expect(admit(space, since: Self.id(3), to: &cursor))
+    }
+    #expect(!admit(spaces[FeedCursor.lateLimit], since: Self.id(3), to: &cursor))
+    #expect(admit(spaces[0], since: Self.id(2), to: &cursor))
+    #expect(cursor.late.count == FeedCursor.lateLimit)
+    #expect(FeedCursor(text: cursor.text) == cursor)
+  }
+
+  @Test func goingBackIsOfOnePartition() {
+    let ann = SpaceID.personal("ann")
+    var cursor = FeedCursor()
+    cursor.advance(Self.server, to: Self.id(9))
+    cursor.advance(ann, to: Self.id(20, ann.partition))
+    cursor.goBack(to: Self.id(4), in: Self.partition, .standard)
+    #expect(cursor.position(in: Self.partition) == Self.id(4))
+    #expect(cursor.position(in: ann.partition) == Self.id(20, ann.partition))
+    cursor.goBack(to: .zero, in: ann.partition, .standard)
+    #expect(cursor.position(in: ann.partition) == .zero)
   }
 
   @Test func textRoundTrips() {
@@ -67,17 +94,37 @@ struct FeedCursorTests {
     }
   }
 
+  /// With a place in every partition, and as many late spaces as there may be, all with the longest names.
+  @Test(arguments: [(64, 2_048), (1_024, FeedCursor.textLimitBytes)])
+  func theLongestTextIsRead(count: Int, bytesMax: Int) throws {
+    let partitions = try #require(Partitions(count: count))
+    var cursor = FeedCursor()
+    for partition in partitions.all {
+      let id = MessageID(unixMilliseconds: 2_100_000_000_000, partition: partition, sequence: 4_095)
+      cursor.settle([partition: id], partitions)
+    }
+    cursor.takeIntoAccount(indexThrough: Self.id(9))
+    for number in 0..<FeedCursor.lateLimit {
+      let name = "\(number)" + String(repeating: "x", count: 62)
+      let space = try #require(SpaceID(kind: .server, name: name))
+      let isAdmitted = cursor.admit(space, of: partitions.holding(space), since: Self.id(1))
+      #expect(isAdmitted)
+    }
+    #expect(cursor.text.utf8.count <= bytesMax, "\(cursor.text.utf8.count)")
+    #expect(FeedCursor(text: cursor.text) == cursor)
+  }
+
   /// What a step has rendered for all is what each would render.
   @Test func aStepSaysWhatTheCursorSays() throws {
     var random = SeededGenerator(seed: TestEnvironment.seed)
     for _ in 0..<2_000 {
       var cursor = random.cursor()
-      let last = cursor.positions.last ?? cursor.base
+      let last = cursor.positions.last ?? .zero
       guard last < .last, let id = MessageID(last.raw + 1 + Int64(random.below(1 << 30))) else { continue }
-      let base = random.oneIn(2) ? cursor.base : MessageID(id.raw - Int64(random.below(1 << 40))) ?? .zero
-      let step = CursorStep(to: id, base: base)
+      let step = CursorStep(to: id)
       let isNew = cursor.advance(.server(EntityID(bits: 14)), by: step)
       var text: [UInt8] = []
+      cursor.render()
       text.append(addingCapacity: cursor.byteCountMost) { cursor.write(to: &$0, after: step) }
       #expect(String(decoding: text, as: UTF8.self) == cursor.text)
       #expect(isNew || cursor.position(in: id.partition) >= id)
@@ -90,11 +137,11 @@ struct FeedCursorTests {
     for _ in 0..<12 {
       power *= 36
       for number in [power - 1, power] {
-        let id = try #require(MessageID(number))
-        #expect(FeedCursor(base: id).text == "1.\(String(number, radix: 36))")
+        var cursor = FeedCursor()
+        cursor.takeIntoAccount(indexThrough: try #require(MessageID(number)))
+        #expect(cursor.text == "2_\(String(number, radix: 36))")
       }
     }
-    #expect(FeedCursor(base: .last).text == "1.\(String(MessageID.last.raw, radix: 36))")
   }
 
   @Test func textIsOfCharactersThatNeedNoEscape() {
@@ -106,13 +153,14 @@ struct FeedCursorTests {
   }
 
   @Test(arguments: [
-    "", "1", "1.", "2.0", "1.-1", "1.+1", "1.0.", "1.0..1", "1.zzzzzzzzzzzzzz", "1.0~", "1.0~server:7",
-    "1.0~server:7*", "1.0~server:7*-1", "1.0~server:7*1*1", "1.0~guild:7*1", "1.é", "0", "null",
-    "1.0 ", "1.0\n", "1.0~~", "1.0" + String(repeating: ".1", count: 20_000),
+    "", "1", "2.", "1.0", "3.0", "2.-1", "2.+1", "2.0.", "2.0..1", "2.zzzzzzzzzzzzzz", "2.0~", "2.0~server:7",
+    "2.0~server:7*", "2.0~server:7*-1", "2.0~server:7*1*1", "2.0~guild:7*1", "2.é", "0", "null",
+    "2.0 ", "2.0\n", "2.0~~", "2_", "2_1_1", "2" + String(repeating: ".1", count: 1_025),
+    "2" + String(repeating: "~server:7*1", count: 13),
   ])
   func whatIsNoCursor(text: String) { #expect(FeedCursor(text: text) == nil) }
 
-  @Test func aPlaceAtOrBelowTheBaseSaysNothing() {
-    #expect(FeedCursor(text: "1.zz.5.zz") == FeedCursor(text: "1.zz"))
+  @Test func ofTwoPlacesInAPartitionTheLaterCounts() {
+    #expect(FeedCursor(text: "2.5.7") == FeedCursor(text: "2.7"))
   }
 }

@@ -14,9 +14,9 @@ struct IntervalsTests {
     #expect(!Interval(after: 10, through: 10).contains(10))
   }
 
-  @Test func openingTwiceIsOpeningOnce() {
+  @Test func openingTwiceIsOpeningOnce() throws {
     var intervals = Intervals.since(5)
-    intervals.open(after: 7)
+    try intervals.open(after: 7, retentionFloor: .zero, "")
     #expect(intervals.all == [Interval(after: 5)])
   }
 
@@ -31,25 +31,14 @@ struct IntervalsTests {
     #expect(none.isEmpty)
   }
 
-  @Test func comingAndGoingIsRemembered() {
+  @Test func comingAndGoingIsRemembered() throws {
     var intervals = Intervals()
     for start in stride(from: 10, to: 50, by: 10) {
-      intervals.open(after: MessageID(Int64(start)) ?? .zero)
+      try intervals.open(after: MessageID(Int64(start)) ?? .zero, retentionFloor: .zero, "")
       intervals.close(through: MessageID(Int64(start + 5)) ?? .zero)
     }
     #expect(intervals.contains(11) && intervals.contains(45))
     #expect(!intervals.contains(16) && !intervals.contains(50))
-  }
-
-  @Test func theOldestStaysAreForgottenFirst() {
-    var intervals = Intervals()
-    for start in 1...Int64(Intervals.limit + 2) {
-      intervals.open(after: MessageID(start * 10) ?? .zero)
-      intervals.close(through: MessageID(start * 10 + 5) ?? .zero)
-    }
-    #expect(intervals.all.count == Intervals.limit)
-    #expect(!intervals.contains(21))
-    #expect(intervals.contains(31))
   }
 
   @Test func whatEndedBeforeTheFloorIsForgotten() {

@@ -105,7 +105,7 @@ struct VisibilityTests {
       $0.channels[7] = .init(blocked: .since(30))
     },
     Row("blocked no longer", audience: "all channel:7", is: .visible(because: .openToAll)) {
-      $0.channels[7] = .init(blocked: Intervals([Interval(after: 20, through: 29)]))
+      $0.channels[7] = .init(blocked: Restrictions(Intervals([Interval(after: 20, through: 29)])))
     },
     Row("blocked, and named", audience: "named channel:7 +ann", is: .visible(because: .named)) {
       $0.channels[7] = .init(blocked: .since(29))
@@ -157,8 +157,8 @@ struct VisibilityTests {
 
     // Read state and retention.
     Row("read one by one", read: ReadState(above: [30]), is: .hidden(because: .read)),
-    Row("read by the watermark", read: ReadState(watermark: 30), is: .hidden(because: .read)),
-    Row("not yet read", read: ReadState(watermark: 29), is: .visible(because: .openToAll)),
+    Row("read by the watermark", read: ReadState(watermarks: [30]), is: .hidden(because: .read)),
+    Row("not yet read", read: ReadState(watermarks: [29]), is: .visible(because: .openToAll)),
     Row("trimmed", floor: 31, is: .hidden(because: .beyondRetention)),
     Row("just inside retention", floor: 30, is: .visible(because: .openToAll)),
 
@@ -170,7 +170,7 @@ struct VisibilityTests {
       $0 = .stranger
     },
     Row(
-      "the audience before read", audience: "named +bob", read: ReadState(watermark: 30),
+      "the audience before read", audience: "named +bob", read: ReadState(watermarks: [30]),
       is: .hidden(because: .notNamed)),
     Row("being left out before the channel", audience: "all roster:7 -ann", is: .hidden(because: .leftOut)),
     Row(
@@ -183,7 +183,8 @@ struct VisibilityTests {
     var standing = Standing(belonging: Intervals([Interval(after: 10, through: 50), Interval(after: 70)]))
     row.change(&standing)
     let verdict = Visibility.of(
-      row.id, try #require(Audience(text: row.audience)), for: "ann", standing: standing, read: row.read,
+      row.id, try #require(Audience(text: row.audience)), in: .server(1), for: "ann", standing: standing,
+      read: row.read,
       retentionFloor: row.floor)
     #expect(verdict == row.expected)
   }

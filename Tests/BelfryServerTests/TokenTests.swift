@@ -58,6 +58,14 @@ import Testing
     #expect(try signer.verify(token, nowSeconds: Self.now - 1).subject == "alice")
   }
 
+  /// Brokers of other builds compare it. Made elsewhere: Python's hmac, as libjwt writes header and payload.
+  @Test func aFingerprintTellsSecretsApartAndIsNoSignature() throws {
+    let fingerprint = try signer.fingerprint()
+    #expect(fingerprint == "d4wdrr")
+    let other = TokenSigner(secret: Array("another secret of thirty-two byte".utf8))
+    #expect(try other.fingerprint() != fingerprint)
+  }
+
   @Test func anotherSecretIsRefused() throws {
     let other = TokenSigner(secret: Array("another secret of thirty-two byte".utf8))
     #expect(refusal(of: try other.mint(claims())) != nil)

@@ -157,8 +157,14 @@ import Testing
       let entries = try await broker.log()
       let amended = try #require(entries.first { $0.id == id })
       #expect(amended.body == "dong" && amended.updateTime == notification.updateTime)
-      #expect(broker.messages == [.amended(amended)])
-      #expect(entries.last?.body == "unchanged" && entries.last?.updateTime == nil)
+      #expect(entries[entries.count - 2].body == "unchanged" && entries[entries.count - 2].updateTime == nil)
+      // What it has become is an entry of its own, with all that a reader needs who has the first.
+      let amendment = try #require(entries.last)
+      #expect(amendment.id > id && amendment.amends == id)
+      #expect(amendment.notificationJSON == amended.notificationJSON)
+      #expect(amendment.audience == amended.audience)
+      #expect(
+        broker.messages == [.appended(amendment, predecessor: entries[entries.count - 2].id)])
     }
   }
 }

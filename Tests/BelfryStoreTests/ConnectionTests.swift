@@ -14,7 +14,7 @@ import Testing
       #expect(try await broker.log().map(\.id) == [id])
       try redis.command("FUNCTION", "FLUSH")
       let accounts = (0..<300).compactMap { AccountID("member\($0)") }
-      try await broker.store.relay(IndexChange(.joined, accounts), of: space, version: 5)
+      try await broker.relay(IndexChange(.joined, accounts), of: space, version: 5)
       for account in accounts { #expect(try await broker.store.index(of: account).count == 1) }
     }
   }
@@ -81,9 +81,6 @@ import Testing
         // The estimate is behind by a reply's way at most, which may be long on a busy machine.
         #expect(estimate > before - 10_000 && estimate <= after)
       }
-      let heard = broker.feed.heardUpToMilliseconds
-      let after = try redis.milliseconds()
-      #expect(heard > after - 30_000 && heard <= after)
     }
   }
 
@@ -99,7 +96,7 @@ import Testing
   @Test func whatIsNotUnderstoodIsIgnored() async throws {
     try await withBroker { broker, redis in
       try await broker.feed.subscribe(space)
-      try redis.command("SPUBLISH", RedisLayout.live(space), "garbage")
+      try redis.command("SPUBLISH", layout.live(space), "garbage")
       let id = try await broker.append("ding", to: Audience(.all))
       try await broker.eventually { !$0.heard.isEmpty }
       #expect(broker.messages.map(\.entry?.id) == [id])

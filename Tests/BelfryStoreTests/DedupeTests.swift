@@ -75,7 +75,7 @@ import Testing
       let sends: [(bucket: Int64, left: Set<Int64>)] = [
         (0, [0]), (1, [0, 1]), (2, [1, 2]), (5, [5]), (6, [5, 6]),
       ]
-      let prefix = RedisLayout.prefix(space.partition) + "dedupe:"
+      let prefix = layout.prefix(space.partition) + "dedupe:"
       for (bucket, left) in sends {
         try redis.setClock(start + bucket * window)
         _ = try await broker.store.commit(.send("ding", clientId: "\(bucket)")).commit
@@ -94,7 +94,7 @@ import Testing
       }
       var bytes = 0
       var records = 0
-      for key in try redis.keys(RedisLayout.prefix(space.partition) + "dedupe:*") {
+      for key in try redis.keys(layout.prefix(space.partition) + "dedupe:*") {
         bytes += Int(try redis.command("MEMORY", "USAGE", key, "SAMPLES", "0")) ?? 0
         records += Int(try redis.command("HLEN", key)) ?? 0
       }
@@ -108,6 +108,6 @@ extension RedisServer {
   /// Makes this the time from which the partition's ids go on.
   func setClock(_ milliseconds: Int64, of partition: Partition = space.partition) throws {
     let id = MessageID(unixMilliseconds: milliseconds, partition: partition, sequence: 0)
-    try command("HSET", RedisLayout.clock(partition), "last", id.streamForm)
+    try setLastID(id)
   }
 }

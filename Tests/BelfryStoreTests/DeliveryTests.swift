@@ -38,7 +38,7 @@ import Testing
       transaction.indexChanges = [IndexChange(.joined, ["carol"])]
       transaction.listing = ListingChange(.groups, isListed: true, createdAt: 5)
       _ = try await broker.store.commit(transaction).commit
-      #expect(try redis.command("HLEN", RedisLayout.outbox(space.partition)) == "1")
+      #expect(try redis.command("XLEN", layout.outbox(space.partition)) == "1")
       try await broker.store.relayOutbox(of: space.partition)
       #expect(try await broker.log(.personal("bob")).count == 1)
       #expect(try await broker.store.index(of: "carol").map(\.space) == [space])
@@ -50,19 +50,20 @@ import Testing
   @Test func whatIsRelayedAgainArrivesOnce() async throws {
     try await withBroker { broker, redis in
       _ = try await broker.store.commit(Self.invitation(["bob", "bob", "carol"])).commit
-      let outbox = RedisLayout.outbox(space.partition)
-      let field = try redis.command("HKEYS", outbox)
-      let item = try redis.command("HGET", outbox, field)
+      let outbox = layout.outbox(space.partition)
+      let entry = try redis.command("XRANGE", outbox, "-", "+").split(separator: "\n").map(String.init)
       try await broker.store.relayOutbox(of: space.partition)
       let ids = try await broker.log(.personal("bob")).map(\.id)
       #expect(ids.count == 2, "two deliveries to one account are two")
 
       // Read and deleted: the log no longer knows of the first.
-      _ = try await broker.store.markRead(ReadMark(items: [ids[0]]), by: "bob")
+      _ = try await broker.store.marked(ReadMark(items: [ids[0]]), by: "bob")
       #expect(try await broker.log(.personal("bob")).map(\.id) == [ids[1]])
       let before = try redis.digest()
       for _ in 0..<2 {
-        try redis.command("HSET", outbox, field, item)
+        // An id that was removed cannot be added again.
+        try redis.command("DEL", outbox)
+        try redis.command("XADD", outbox, entry[0], entry[1], entry[2])
         try await broker.store.relayOutbox(of: space.partition)
       }
       #expect(try redis.digest() == before)
@@ -105,17 +106,17 @@ import Testing
       }
       let deliveries = [Delivery(.custom("come"), to: "bob")]
       let floor = now - limits.retentionMilliseconds
-      try await broker.store.deliver(deliveries, version: version(floor - 60_000), of: space)
+      try await broker.deliver(deliveries, version: version(floor - 60_000), of: space)
       #expect(try await broker.log(own) == [])
-      try await broker.store.deliver(deliveries, version: version(floor + 60_000), of: space)
+      try await broker.deliver(deliveries, version: version(floor + 60_000), of: space)
       #expect(try await broker.log(own).count == 1)
 
       // Two minutes later it is beyond retention itself: forgotten, and never delivered again, though
       // Redis's clock is behind what the partition's ids say.
       try redis.setClock(now + 120_000, of: own.partition)
       try await broker.store.sweep(own.partition)
-      #expect(try redis.command("EXISTS", RedisLayout.arrived(of: "bob")) == "0")
-      try await broker.store.deliver(deliveries, version: version(floor + 60_000), of: space)
+      #expect(try redis.command("EXISTS", layout.arrived(of: "bob")) == "0")
+      try await broker.deliver(deliveries, version: version(floor + 60_000), of: space)
       #expect(try await broker.log(own).map(\.body) == ["come"])
     }
   }
@@ -126,10 +127,10 @@ import Testing
       _ = try await broker.store.commit(Self.invitation(["bob"])).commit
       try await broker.relayEverything()
       let id = try await broker.log(own)[0].id
-      _ = try await broker.store.markRead(ReadMark(items: [id]), by: "bob")
+      _ = try await broker.store.marked(ReadMark(items: [id]), by: "bob")
       try await broker.store.sweep(own.partition)
-      #expect(try redis.command("HLEN", RedisLayout.arrived(of: "bob")) == "1")
-      #expect(try redis.command("HEXISTS", RedisLayout.clock(own.partition), own.key) == "1")
+      #expect(try redis.command("HLEN", layout.arrived(of: "bob")) == "1")
+      #expect(try redis.command("HEXISTS", layout.clock(own.partition), own.key) == "1")
     }
   }
 
@@ -145,7 +146,7 @@ import Testing
 }
 
 extension NotificationContent {
-  fileprivate static func custom(_ body: String) -> NotificationContent {
+  static func custom(_ body: String) -> NotificationContent {
     var content = NotificationContent(type: Catalogue.custom.code, toType: .accounts)
     content.body = body
     return content

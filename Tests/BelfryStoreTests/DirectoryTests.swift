@@ -38,19 +38,19 @@ import Testing
         #expect(listed == wanted.map(\.1))
       }
       #expect(try await broker.store.page(of: .rooms, after: nil, limit: 10).spaces == [])
-      #expect(try redis.keys("*:directory:*") == [RedisLayout.directory(.groups)])
+      #expect(try redis.keys("*:directory:*") == [layout.directory(.groups)])
     }
   }
 
   @Test func listingTwiceIsListingOnceAndUnlistingEndsIt() async throws {
     try await withBroker { broker, redis in
       let (group, time) = (Self.group(1), Int64(1_763_700_000_000))
-      try await broker.store.list(group, Self.listing(true, at: time))
+      try await broker.list(group, Self.listing(true, at: time))
       let before = try redis.digest()
-      try await broker.store.list(group, Self.listing(true, at: time))
+      try await broker.list(group, Self.listing(true, at: time))
       #expect(try redis.digest() == before)
-      for _ in 0..<2 { try await broker.store.list(group, Self.listing(false, at: time)) }
-      #expect(try redis.keys("*") == [])
+      for _ in 0..<2 { try await broker.list(group, Self.listing(false, at: time)) }
+      #expect(try redis.keys("belfry:{*") == [])
     }
   }
 
@@ -88,7 +88,7 @@ import Testing
   @Test func ofOnePartitionTheLongestDueComeFirstAndNotAllAtOnce() async throws {
     try await withBroker { broker, redis in
       for number in 0..<50 {
-        try redis.command("ZADD", RedisLayout.wake(space.partition), "\(100 - number)", "room:\(number + 1)")
+        try redis.command("ZADD", layout.wake(space.partition), "\(100 - number)", "room:\(number + 1)")
       }
       let due = try await broker.store.dueSpaces(nowMilliseconds: 1_000)
       #expect(due.map(\.atMilliseconds) == (0..<16).map { 51 + Int64($0) })

@@ -27,13 +27,13 @@ import Testing
 
       for refused in [Transaction.send("ding", in: own), transaction] {
         let error = await #expect(throws: StoreError.self) { try await broker.store.commit(refused) }
-        #expect(error?.code == .unavailable)
+        #expect(error?.code == .full)
       }
       #expect(try await broker.log(own).map(\.id) == ids)
 
-      #expect(try await broker.store.markRead(ReadMark(items: [ids[0]]), by: "bob") == 1)
+      #expect(try await broker.store.marked(ReadMark(items: [ids[0]]), by: "bob") == 1)
       #expect(try await broker.log(own).map(\.id) == [ids[1]])
-      try await broker.store.compactReadState(of: "bob", to: ids[1])
+      _ = try await broker.store.marked(ReadMark(items: [], watermarks: [ids[1]]), by: "bob")
       #expect(try await broker.log(own) == [])
       let due = try #require(try await broker.store.dueSpaces(nowMilliseconds: 5).first)
       try await broker.store.postpone(due, toMilliseconds: nil)
@@ -41,6 +41,78 @@ import Testing
       try await broker.sweepEverything()
       #expect(try redis.keys("*:\(space.key)") == [])
       #expect(try await broker.store.index(of: "alice") == [])
+    }
+  }
+  /// A new release, or somebody, has left Redis without the functions, and they cannot be loaded.
+  @Test func whatFreesMemoryGoesOnWithoutTheLibrary() async throws {
+    var limits = Limits()
+    limits.retentionMilliseconds = -60_000
+    try await withBroker(limits) { [limits] broker, redis in
+      let (own, group) = (SpaceID.personal("bob"), SpaceID.group(8))
+      let ids = [
+        try await broker.append("one", to: Audience(.all), in: own),
+        try await broker.append("two", to: Audience(.all), in: own),
+      ]
+      var transaction = Transaction(group)
+      transaction.wakeAtMilliseconds = 5
+      transaction.changes[.settings(group)] = "{\"createdAt\":17,\"removedAt\":20}"
+      transaction.changes[.member("bob", of: group)] = "m 0-0"
+      transaction.changes[.former("carol", of: group)] = "m 1-1,2-2"
+      transaction.indexChanges = [IndexChange(.joined, ["bob"])]
+      transaction.listing = ListingChange(.groups, isListed: true, createdAt: 17)
+      _ = try await broker.store.commit(transaction).commit
+      try await broker.relayEverything()
+
+      try redis.command("CONFIG", "SET", "maxmemory", "1mb")
+      try redis.command("FUNCTION", "FLUSH")
+      #expect(try await broker.store.marked(ReadMark(items: [ids[0]]), by: "bob") == 1)
+      #expect(try await broker.log(own).map(\.id) == [ids[1]])
+      let due = try #require(try await broker.store.dueSpaces(nowMilliseconds: 5).first)
+      try await broker.store.postpone(due, toMilliseconds: 6)
+      #expect(try await broker.store.dueSpaces(nowMilliseconds: 5) == [])
+      #expect(try await broker.store.beginSweep(of: space.partition, everyMilliseconds: 60_000))
+      try redis.command("SCRIPT", "FLUSH")
+
+      let error = await #expect(throws: StoreError.self) { try await broker.append("ding") }
+      #expect(error?.code == .full)
+      #expect(error?.refusal.code == .unavailable && error?.refusal.detail.contains("memory is full") == true)
+      await #expect(throws: StoreError.self) {
+        try await broker.relay(IndexChange(.left, ["bob"]), of: group, version: .last)
+      }
+
+      // Another broker comes, and is of use.
+      try await withBroker(of: redis, limits) { other in
+        #expect(try await other.log(own).map(\.id) == [ids[1]])
+        #expect(try await other.store.marked(ReadMark(items: [ids[1]]), by: "bob") == 1)
+        try await other.sweepEverything()
+      }
+      #expect(try redis.keys("*:\(group.key)") == [])
+      #expect(try await broker.log(own) == [])
+      #expect(try await broker.store.index(of: "bob") == [])
+      #expect(try await broker.store.page(of: .groups, after: nil, limit: 9).spaces == [])
+      #expect(try redis.command("FUNCTION", "LIST") == "")
+
+      // As soon as there is room it is as before.
+      try redis.command("CONFIG", "SET", "maxmemory", "0")
+      let id = try await broker.append("ding")
+      #expect(try redis.command("FUNCTION", "LIST").contains(FunctionLibrary.name))
+      #expect(try await broker.log().map(\.id) == [id])
+    }
+  }
+
+  @Test func whatWasSentIsToldWhileNothingCanBeSent() async throws {
+    try await withBroker { broker, redis in
+      try await broker.makeServer(["bob"])
+      var content = NotificationContent(type: Catalogue.custom.code, toType: .server)
+      content.serverId = server
+      content.messageClientId = "c"
+      let send = try SendNotification.sends(content, by: Actor(account: "bob"), generatedClientId: "")[0]
+      let first = try await broker.runner.run(send).commit?.ids.first
+      try redis.command("CONFIG", "SET", "maxmemory", "1mb")
+      let before = try redis.digest()
+      let repetition = try #require(send.repetition)
+      #expect(try await broker.store.firstSends(of: [repetition.send]) == [.same(try #require(first))])
+      #expect(try redis.digest() == before)
     }
   }
 }

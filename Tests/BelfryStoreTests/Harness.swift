@@ -7,6 +7,30 @@ import Testing
 
 @testable import BelfryStore
 
+/// The keys of the keyspace that these tests have.
+let layout = RedisLayout(.standard)
+
+extension Store {
+  /// Marks on the read state as it is now. Gives how many became read.
+  func marked(_ mark: ReadMark, by account: AccountID) async throws -> Int {
+    var mark = mark
+    while true {
+      mark.version = try await readState(of: account).version
+      if case .marked(let count, _) = try await markRead(mark, by: account) { return count }
+    }
+  }
+}
+
+extension RedisServer {
+  /// As if this Redis had allotted it.
+  func setLastID(_ id: MessageID) throws {
+    let line = try command("INFO", "replication").split(whereSeparator: \.isNewline)
+      .first { $0.hasPrefix("master_replid:") }
+    let name = try #require(line).dropFirst("master_replid:".count).prefix { $0.isHexDigit }
+    try command("HSET", layout.clock(id.partition), "last", id.streamForm, "line", String(name))
+  }
+}
+
 /// An actor on a loop with a store and a live feed, as a broker's loop has them.
 actor Broker {
   nonisolated let loop: EventLoop
@@ -22,9 +46,10 @@ actor Broker {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
-  init(on loop: EventLoop, _ endpoint: RedisEndpoint, _ limits: Limits) {
+  init(on loop: EventLoop, _ endpoint: RedisEndpoint, _ limits: Limits, relayRetryPause: Duration) {
     self.loop = loop
-    store = RedisStore(loop: loop, endpoint: endpoint, limits: limits, redisLimits: .patient)
+    store = RedisStore(
+      loop: loop, endpoint: endpoint, limits: limits, redisLimits: .patient, relayRetryPause: relayRetryPause)
     feed = RedisLiveFeed(loop: loop, endpoint: endpoint, store: store, redisLimits: .patient)
   }
 
@@ -57,14 +82,18 @@ actor Broker {
 }
 
 /// Gives the body a broker's loop on a redis-server, and ends it afterwards, whatever happened.
+/// - Parameter relayRetryPause: none, so that each relay tries everything.
 func withBroker(
-  of server: RedisServer, _ limits: Limits = Limits(),
+  of server: RedisServer, _ limits: Limits = Limits(), relayRetryPause: Duration = .zero,
   _ body: @Sendable (isolated Broker) async throws -> Void
 ) async throws {
   let loop = try EventLoop(name: "store-test")
   try loop.spawnThread()
-  let broker = Broker(on: loop, try RedisEndpoint(url: server.url), limits)
+  let broker = Broker(
+    on: loop, try RedisEndpoint(url: server.url), limits, relayRetryPause: relayRetryPause)
   await broker.start()
+  // Connected, so that the keyspace says what it is before a test writes into it by hand.
+  await broker.run { broker in _ = try? await broker.store.lastIDs(of: [space.partition]) }
   do {
     try await broker.run(body)
     await broker.close()
@@ -131,6 +160,32 @@ extension RedisServer {
 }
 
 extension Broker {
+  func relay(_ change: IndexChange, of space: SpaceID, version: MessageID) async throws {
+    try await relay(Relays(index: [change]), of: space, version: version)
+  }
+
+  func deliver(_ deliveries: [Delivery], version: MessageID, of space: SpaceID) async throws {
+    try await relay(Relays(index: [], deliveries: deliveries), of: space, version: version)
+  }
+
+  func list(_ space: SpaceID, _ listing: ListingChange) async throws {
+    try await relay(Relays(index: [], listing: listing), of: space, version: .zero)
+  }
+
+  private func relay(_ relays: Relays, of space: SpaceID, version: MessageID) async throws {
+    try await relay(OutboxItem(space: space, version: version, before: version.predecessor, relays: relays))
+  }
+
+  /// As if it had been in an outbox.
+  func relay(_ item: OutboxItem) async throws {
+    var work = OutboxWork([item], held: [])
+    while true {
+      let round = work.nextRound()
+      if round.isEmpty { return }
+      for (_, problem) in try await store.tell(round) { throw problem }
+    }
+  }
+
   /// A command as the test wants it, on the store's connection.
   @discardableResult
   func command(_ words: [String]) async throws -> RedisReply {

@@ -9,6 +9,9 @@ import Testing
     id: MessageID(unixMilliseconds: 1_763_700_000_000, partition: space.partition, sequence: 7),
     audience: Audience(.subscribed, channel: 3, named: ["bob"]), contentJSON: "{\"body\":\"鐘\"}")
 
+  private static let earlier = MessageID(
+    unixMilliseconds: 1_763_700_000_000, partition: space.partition, sequence: 6)
+
   private static let echoes = [
     DeviceEcho(
       account: "bob", device: "phone", operation: OperationName(.group, "mute"),
@@ -19,11 +22,12 @@ import Testing
   private static var texts: [String] {
     let id = entry.id.streamForm
     let rest = "\n\(entry.audience.text)\n\(entry.contentJSON)"
-    var amended = entry
-    amended.updateTime = 5
     return [
-      "appended \(id) 0-0" + rest, "passing \(id)" + rest, LiveText.amended(amended), "standings\nbob carol",
-      LiveText.read(ReadEcho(items: [1, 2], watermark: 5, upTo: 6, device: "phone")), "index",
+      "appended \(id) 0-0" + rest, "passing \(id)" + rest, "amended \(id) \(earlier.streamForm) 0-0 5" + rest,
+      "standings\nbob carol",
+      LiveText.read(
+        ReadEcho(items: [1, 2], marked: [3], watermarks: [5], settled: [space], upTo: 6, device: "phone")),
+      "index",
     ] + echoes.compactMap { try? LiveText.device($0) }
   }
 
@@ -37,9 +41,13 @@ import Testing
   private static var messages: [LiveMessage] {
     var amended = entry
     amended.updateTime = 5
+    amended.amends = .zero
     return [
-      .appended(entry, predecessor: .zero), .passing(entry), .amended(amended), .standings(["bob", "carol"]),
-      .read(ReadEcho(items: [1, 2], watermark: 5, upTo: 6, device: "phone")), .index, .device(echoes[0]),
+      .appended(entry, predecessor: .zero), .passing(entry), .appended(amended, predecessor: earlier),
+      .standings(["bob", "carol"]),
+      .read(
+        ReadEcho(items: [1, 2], marked: [3], watermarks: [5], settled: [space], upTo: 6, device: "phone")),
+      .index, .device(echoes[0]),
       .device(echoes[1]),
     ]
   }
@@ -51,8 +59,11 @@ import Testing
     "appended 1763700000000-5 0-0\n?\n{}", "appended 1763700000000-5 0-0\nnobody\n{}",
     "appended 1763700000000-5 0-0\nall\nnot json", "appended 1763700000000-5 0-0 \nall\n{}",
     "appended 99999999999999999999-1 0-0\nall\n{}", "appended 1763700000000-4194304 0-0\nall\n{}",
-    "appended 1763700000000--5 0-0\nall\n{}", "passing\nall\n{}", "amended 1763700000000-5 x\nall\n{}",
-    "standings\nbob ?", "read * *\n1", "read * * *\nx", "read 1-1 * *\n", "read * * b/d\n1", "index 1",
+    "appended 1763700000000--5 0-0\nall\n{}", "passing\nall\n{}",
+    "amended 1763700000000-5 0-0 0-0 x\nall\n{}",
+    "amended 1763700000000-5 0-0 x 5\nall\n{}", "amended 1763700000000-5 5\nall\n{}",
+    "standings\nbob ?", "read *\n1", "read * *\nx", "read 1-1 *\n", "read * b/d\n1",
+    "read * *\n1\nx", "read * *\n1\n*\nx", "read * *\n1\n*\n1\nguild:7", "index 1",
     "Index", "device bob phone group mute", "device bob phone group mute\n{", "device bob phone group\n{}",
     "device ? phone group mute\n{}", "device bob b/d group mute\n{}", "device bob phone club mute\n{}",
     "device bob phone group mu\"te\n{}", "device bob phone group \n{}",

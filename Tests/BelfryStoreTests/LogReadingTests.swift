@@ -27,7 +27,7 @@ import Testing
   /// Put there by hand perhaps. It is nobody's to see, and nothing else may be lost by it.
   @Test func whatIsNoEntryIsPassedOver() async throws {
     try await withBroker { broker, redis in
-      let log = RedisLayout.log(space).text
+      let log = layout.log(space).text
       let first = try await broker.append("first")
       for (number, fields) in [
         ["audience", "?", "notification", "{}"], ["audience", "all", "notification", "x"],
@@ -69,8 +69,8 @@ import Testing
 
   @Test func whatCannotBeReadIsSaidToBeCorrupt() async throws {
     try await withBroker { broker, redis in
-      try redis.command("SET", RedisLayout.log(space).text, "x")
-      try redis.command("SET", RedisLayout.table(TableAddress(space, .settings)).text, "x")
+      try redis.command("SET", layout.log(space).text, "x")
+      try redis.command("SET", layout.table(TableAddress(space, .settings)).text, "x")
       for attempt in [
         { broker in _ = try await broker.log() },
         { broker in _ = try await broker.text(.settings(space)) },

@@ -58,10 +58,75 @@ import Testing
   ])
   func aForeignCursorIsRefused(text: String) async throws {
     try await withBroker { broker, _ in
-      await #expect(throws: StoreError.self) {
-        _ = try await broker.store.page(of: Self.table, after: PageCursor(text: text), limit: 10)
+      _ = try await broker.pages(limit: 1)
+      for text in [text, broker.store.process.mark + "." + text] {
+        let error = await #expect(throws: StoreError.self) {
+          try await broker.store.page(of: Self.table, after: PageCursor(text: text), limit: 10)
+        }
+        #expect(error?.code == .badCursor)
       }
     }
+  }
+
+  /// The process that is started again goes through its tables in another order: what a cursor of the one before
+  /// leads to would be a part of the rest.
+  @Test(arguments: [7, 100, 1_000]) func aCursorFromBeforeARestartIsRefused(limit: Int) async throws {
+    var options = RedisServer.Options.debuggable
+    options.appendOnly = .always
+    try await withBroker(Limits(), options) { broker, redis in
+      try await broker.fill(0..<3_000)
+      var cursor: PageCursor?
+      for _ in 0..<2 {
+        cursor = try await broker.store.page(of: Self.table, after: cursor, limit: limit).next
+      }
+      let old = try #require(cursor)
+      await redis.stop()
+      try await redis.start()
+      try await broker.eventually { $0.store.state == .ready }
+      let error = await #expect(throws: StoreError.self) {
+        try await broker.store.page(of: Self.table, after: old, limit: limit)
+      }
+      #expect(error?.code == .badCursor)
+      let all = try await broker.pages(limit: limit).flatMap(\.records).map(\.field)
+      #expect(Set(all) == Set((0..<3_000).map { "member\($0)" }))
+      #expect(all.count == 3_000)
+    }
+  }
+
+  /// Another broker on the same Redis goes on where the first one ended.
+  @Test func aCursorIsGoodOnAnyBroker() async throws {
+    try await withBroker { broker, redis in
+      try await broker.fill(0..<300)
+      let first = try await broker.store.page(of: Self.table, after: nil, limit: 100)
+      try await withBroker(of: redis) { other in
+        let second = try await other.store.page(of: Self.table, after: first.next, limit: 1_000)
+        #expect(second.next == nil)
+        #expect(Set((first.records + second.records).map(\.field)).count == 300)
+      }
+    }
+  }
+
+  /// In the middle of it the process is another one, as far as the store knows: all is read again, and given once.
+  @Test func whatIsNeededWholeIsReadAnew() async throws {
+    try await withBroker { broker, redis in
+      try await broker.fill(0..<3_000)
+      async let reading = broker.fields(perPage: 1)
+      try await broker.meetAnotherProcess(of: redis, afterScans: 50)
+      let fields = try await reading
+      #expect(fields.count == 3_000)
+      #expect(Set(fields).count == 3_000)
+      #expect(try redis.calls()["hscan"] ?? 0 > 3_040)
+    }
+  }
+
+  @Test func aWalkBeginsAnewInAnotherProcess() {
+    var walk = ProcessWalk()
+    var taken = [walk.take("5", of: "a"), walk.take("9", of: "a")]
+    #expect(taken == [true, true] && walk.cursor == "9")
+    taken = [walk.take("0", of: "b")]
+    #expect(taken == [false] && walk.cursor == "0")
+    taken = [walk.take("3", of: "b"), walk.take("0", of: "b")]
+    #expect(taken == [true, true] && walk.cursor == "0")
   }
 
   @Test func cursorsAreReadBack() {
@@ -115,9 +180,19 @@ import Testing
 }
 
 extension Broker {
+  func fields(perPage limit: Int) async throws -> [String] {
+    try await store.everyRecord(of: TableAddress(space, .roster), perPage: limit).map(\.field)
+  }
+
+  /// Once so many steps of scans have been made, the connection leads to another process.
+  func meetAnotherProcess(of redis: RedisServer, afterScans scans: Int) async throws {
+    try await eventually { _ in try redis.calls()["hscan"] ?? 0 >= scans }
+    try store.process.take(.bulk(ArraySlice("run_id:another\r\n".utf8)))
+  }
+
   private func command(_ name: String, _ numbers: Range<Int>, _ words: (Int) -> [String]) async throws {
     if numbers.isEmpty { return }
-    try await command([name, RedisLayout.table(TableAddress(space, .roster)).text] + numbers.flatMap(words))
+    try await command([name, layout.table(TableAddress(space, .roster)).text] + numbers.flatMap(words))
   }
 
   func fill(_ numbers: Range<Int>) async throws {

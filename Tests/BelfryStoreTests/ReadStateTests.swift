@@ -15,30 +15,72 @@ import Testing
       let store = broker.store
       let fresh = try await store.readState(of: "bob")
       #expect(fresh == ReadState())
-      #expect(try await store.markRead(ReadMark(items: [Self.big[0], Self.big[1]]), by: "bob") == 2)
-      #expect(try await store.markRead(ReadMark(items: [Self.big[1], Self.big[2]]), by: "bob") == 1)
-      #expect(try await store.markRead(ReadMark(items: []), by: "bob") == 0)
+      #expect(try await store.marked(ReadMark(items: [Self.big[0], Self.big[1]]), by: "bob") == 2)
+      #expect(try await store.marked(ReadMark(items: [Self.big[1], Self.big[2]]), by: "bob") == 1)
+      #expect(try await store.marked(ReadMark(items: []), by: "bob") == 0)
       #expect(try await store.readState(of: "bob") == ReadState(above: Set(Self.big[0...2])))
       #expect(try await store.readState(of: "carol") == ReadState())
     }
   }
 
+  /// Ids of partition 0, and far above them some of another.
   @Test func theWatermarkTakesTheSetIn() async throws {
     try await withBroker { broker, redis in
       let store = broker.store
-      _ = try await store.markRead(ReadMark(items: [9, 10, 11, Self.big[1], Self.big[2]]), by: "bob")
-      #expect(try await store.markRead(ReadMark(items: [Self.big[3]], watermark: 10), by: "bob") == 1)
-      #expect(
-        try await store.readState(of: "bob")
-          == ReadState(watermark: 10, above: [11, Self.big[1], Self.big[2], Self.big[3]]))
-      // Longer is later, however it compares as text.
-      #expect(try await store.markRead(ReadMark(items: [9], watermark: Self.big[1]), by: "bob") == 0)
-      #expect(
-        try await store.readState(of: "bob")
-          == ReadState(watermark: Self.big[1], above: [Self.big[2], Self.big[3]]))
-      #expect(try await store.markRead(ReadMark(items: [Self.big[0]], watermark: 11), by: "bob") == 0)
-      #expect(try await store.readState(of: "bob").watermark == Self.big[1], "it never goes back")
-      #expect(try redis.command("SCARD", RedisLayout.read(of: "bob")) == "2")
+      let far = Self.big[0].partition
+      _ = try await store.marked(ReadMark(items: [9, 10, 11, Self.big[1], Self.big[2]]), by: "bob")
+      #expect(try await store.marked(ReadMark(items: [Self.big[3]], watermarks: [10]), by: "bob") == 1)
+      let state = try await store.readState(of: "bob")
+      #expect(state.above == [11, Self.big[1], Self.big[2], Self.big[3]])
+      #expect(state.watermarks == [10])
+      _ = try await store.marked(ReadMark(items: [], watermarks: [Self.big[1]]), by: "bob")
+      let later = try await store.readState(of: "bob")
+      #expect(later.above == [11, Self.big[2], Self.big[3]])
+      #expect(later.watermark(in: far) == Self.big[1] && later.watermarks.contains(10))
+      _ = try await store.marked(ReadMark(items: [], watermarks: [Self.big[0]]), by: "bob")
+      #expect(try await store.readState(of: "bob").watermark(in: far) == Self.big[1], "it never goes back")
+      #expect(try redis.command("SCARD", layout.read(of: "bob")) == "3")
+    }
+  }
+
+  /// Whoever judged by what has changed since is told, and nothing is done.
+  @Test func aMarkIsOfTheReadStateItWasJudgedBy() async throws {
+    try await withBroker { broker, redis in
+      let store = broker.store
+      let first = ReadMark(items: [], covered: [5, 6, 7], watermarks: [10])
+      // From the first watermark on the index says what it learns.
+      let unprepared = try await store.markRead(first, by: "bob")
+      #expect(unprepared == .conflict)
+      #expect(try await store.marked(first, by: "bob") == 3)
+      for late in [first, ReadMark(items: [11], version: 1)] {
+        #expect(try await store.markRead(late, by: "bob") == .conflict)
+      }
+      #expect(try await store.readState(of: "bob").above.isEmpty)
+      #expect(try await store.marked(ReadMark(items: [11]), by: "bob") == 1)
+      // What was marked singly is not counted again.
+      let second = ReadMark(items: [], covered: [11, 12], watermarks: [12])
+      #expect(try await store.marked(second, by: "bob") == 1)
+      #expect(try redis.command("EXISTS", layout.read(of: "bob")) == "0")
+    }
+  }
+
+  /// Its relay came after the mark: what was sent in between was never shown.
+  @Test func aSpaceLearnedLateIsNotBornRead() async throws {
+    try await withBroker { broker, _ in
+      let store = broker.store
+      let sent = try await broker.append("before anybody knows", to: Audience(.all))
+      _ = try await store.marked(ReadMark(items: [], watermarks: [sent]), by: "bob")
+      let item = OutboxItem(
+        space: space, version: sent, before: .zero, relays: Relays(index: [IndexChange(.joined, ["bob"])]))
+      try await broker.relay(item)
+      let state = try await store.readState(of: "bob")
+      #expect(state.late == [space: .zero])
+      #expect(!state.contains(sent, in: space))
+      _ = try await store.marked(ReadMark(items: [sent]), by: "bob")
+      #expect(try await store.readState(of: "bob").contains(sent, in: space))
+      _ = try await store.marked(ReadMark(items: [], watermarks: [sent], settled: [space]), by: "bob")
+      let settled = try await store.readState(of: "bob")
+      #expect(settled.late.isEmpty && settled.contains(sent, in: space))
     }
   }
 
@@ -49,15 +91,15 @@ import Testing
       for body in ["1", "2", "3", "4"] {
         ids.append(try await broker.append(body, to: Audience(.all), in: own))
       }
-      _ = try await broker.store.markRead(ReadMark(items: [ids[2]]), by: "bob")
+      _ = try await broker.store.marked(ReadMark(items: [ids[2]]), by: "bob")
       #expect(try await broker.log(own).map(\.id) == [ids[0], ids[1], ids[3]])
-      _ = try await broker.store.markRead(ReadMark(items: [], watermark: ids[0]), by: "bob")
+      _ = try await broker.store.marked(ReadMark(items: [], watermarks: [ids[0]]), by: "bob")
       #expect(try await broker.log(own).map(\.id) == [ids[1], ids[3]])
-      try await broker.store.compactReadState(of: "bob", to: ids[1])
+      _ = try await broker.store.marked(ReadMark(items: [], watermarks: [ids[1]]), by: "bob")
       #expect(try await broker.log(own).map(\.id) == [ids[3]])
       // The next entry names its predecessor although that is gone.
       try await broker.feed.subscribe(own)
-      _ = try await broker.store.markRead(ReadMark(items: [ids[3]]), by: "bob")
+      _ = try await broker.store.marked(ReadMark(items: [ids[3]]), by: "bob")
       let next = try await broker.append("5", to: Audience(.all), in: own)
       try await broker.eventually { $0.heard.count == 2 }
       guard case .appended(let entry, let predecessor) = broker.messages[1] else {
@@ -70,7 +112,7 @@ import Testing
   @Test func otherEntriesStay() async throws {
     try await withBroker { broker, _ in
       let id = try await broker.append("for many", to: Audience(.all))
-      _ = try await broker.store.markRead(ReadMark(items: [id], watermark: id), by: "bob")
+      _ = try await broker.store.marked(ReadMark(items: [id], watermarks: [id]), by: "bob")
       #expect(try await broker.log().map(\.id) == [id])
     }
   }
@@ -78,9 +120,9 @@ import Testing
   @Test func lettersThatAreReadLeaveTheIndex() async throws {
     try await withBroker { broker, _ in
       for letter in [1, 2] as [EntityID] {
-        try await broker.store.relay(IndexChange(.joined, ["bob"]), of: .letter(letter), version: 5)
+        try await broker.relay(IndexChange(.joined, ["bob"]), of: .letter(letter), version: 5)
       }
-      _ = try await broker.store.markRead(ReadMark(items: [5], letters: [.letter(1)]), by: "bob")
+      _ = try await broker.store.marked(ReadMark(items: [5], letters: [.letter(1)]), by: "bob")
       #expect(try await broker.store.index(of: "bob").map(\.space) == [.letter(2)])
     }
   }
@@ -89,23 +131,21 @@ import Testing
     try await withBroker { broker, _ in
       try await broker.feed.subscribe(.personal("bob"))
       let marks = [
-        ReadMark(items: [5, Self.big[0]], device: "phone"), ReadMark(items: [], watermark: 5),
-        ReadMark(items: [7, 8], watermark: 6, upTo: Self.big[1], device: "-"),
+        ReadMark(items: [5, Self.big[0]], device: "phone"), ReadMark(items: [], watermarks: [5]),
+        ReadMark(
+          items: [7, 8], covered: [6], watermarks: [6], settled: [space], upTo: Self.big[1],
+          told: [Self.big[1]],
+          device: "-"),
       ]
-      for mark in marks { _ = try await broker.store.markRead(mark, by: "bob") }
-      // This tells nobody.
-      try await broker.store.compactReadState(of: "bob", to: 7)
+      for mark in marks { _ = try await broker.store.marked(mark, by: "bob") }
       try await broker.append("the end", to: Audience(.all), in: .personal("bob"))
       try await broker.eventually { $0.messages.last?.entry != nil }
-      let echoes = marks.map {
-        LiveMessage.read(
-          ReadEcho(items: $0.items, watermark: $0.watermark, upTo: $0.upTo, device: $0.device))
-      }
+      let echoes = marks.map { LiveMessage.read($0.echo) }
       #expect(broker.messages.dropLast() == echoes[...])
     }
   }
 
-  /// As DESIGN §6 says, given the setting that docs/redis-layout.md recommends.
+  /// Given the setting that docs/redis-layout.md recommends.
   @Test func aMarkTakesEightBytes() async throws {
     var options = RedisServer.Options.debuggable
     options.settings["set-max-intset-entries"] = "16384"
@@ -113,9 +153,9 @@ import Testing
       let first = Self.big[0].raw
       for batch in 0..<20 as Range<Int64> {
         let items = (0..<500).compactMap { MessageID(first + batch * 500 + $0) }
-        #expect(try await broker.store.markRead(ReadMark(items: items), by: "bob") == 500)
+        #expect(try await broker.store.marked(ReadMark(items: items), by: "bob") == 500)
       }
-      let key = RedisLayout.read(of: "bob")
+      let key = layout.read(of: "bob")
       #expect(try redis.command("OBJECT", "ENCODING", key) == "intset")
       let bytes = try #require(Int(try redis.command("MEMORY", "USAGE", key)))
       #expect(bytes < 10_000 * 9)
@@ -127,13 +167,15 @@ import Testing
     try await withBroker { broker, redis in
       // Within retention: the sweep would forget them otherwise.
       let first = MessageID(firstAtUnixMilliseconds: try await broker.store.nowMilliseconds()).raw
-      let key = RedisLayout.read(of: "bob")
+      let key = layout.read(of: "bob")
       for batch in 0..<60 as Range<Int64> {
-        try await broker.command(["SADD", key] + (0..<1_000).map { "\(first + batch * 1_000 + Int64($0))" })
+        // A thousand of a millisecond, all of one partition.
+        try await broker.command(["SADD", key] + (0..<1_000).map { "\(first + batch << 22 + Int64($0))" })
       }
-      let last = try #require(MessageID(first + 59_998))
-      try await broker.store.compactReadState(of: "bob", to: last)
-      let state = ReadState(watermark: last, above: [try #require(MessageID(last.raw + 1))])
+      let last = try #require(MessageID(first + 59 << 22 + 998))
+      _ = try await broker.store.marked(ReadMark(items: [], watermarks: [last]), by: "bob")
+      let state = ReadState(
+        watermarks: [last], above: [try #require(MessageID(last.raw + 1))], version: 2)
       #expect(try await broker.store.readState(of: "bob") == state)
       #expect(try #require(Int(try redis.command("SCARD", key))) > 1_000)
       try await broker.store.sweep(SpaceID.personal("bob").partition)

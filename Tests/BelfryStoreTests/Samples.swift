@@ -41,6 +41,15 @@ extension Broker {
     try await store.entries([LogRequest(space, after: after, limit: limit)])[0]
   }
 
+  /// Those that have a log, or had one.
+  func spaces(in partition: Partition) async throws -> Set<SpaceID> {
+    var spaces: Set<SpaceID> = []
+    try await store.scanClock(of: partition) { (page: [ClockField]) throws(StoreError) in
+      for field in page where field.last != .zero { spaces.insert(field.space) }
+    }
+    return spaces
+  }
+
   func text(_ address: RecordAddress) async throws -> String? {
     try await store.records([address]).text(address)
   }
@@ -82,7 +91,7 @@ extension LiveMessage {
   /// The entry it brings, if any.
   var entry: LogEntry? {
     switch self {
-    case .appended(let entry, _), .passing(let entry), .amended(let entry): entry
+    case .appended(let entry, _), .passing(let entry): entry
     case .standings, .read, .index, .device: nil
     }
   }

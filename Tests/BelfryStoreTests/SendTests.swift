@@ -75,7 +75,7 @@ import Testing
       _ = try await broker.store.commit(.send("ding", clientId: "first")).commit
       var calls: [[String: Int]] = []
       for members in [3, 2_000] {
-        var fields = ["HSET", RedisLayout.table(TableAddress(space, .roster)).text]
+        var fields = ["HSET", layout.table(TableAddress(space, .roster)).text]
         for number in 3..<members { fields += ["member\(number)", "m 1763700000000-4096"] }
         if members > 3 { try await broker.command(fields) }
         #expect(try await broker.members() == members)
@@ -86,7 +86,8 @@ import Testing
         }
         try redis.command("CONFIG", "RESETSTAT")
         _ = try await broker.store.commit(transaction).commit
-        calls.append(try redis.calls())
+        // Now and then a call asks which Redis it runs in, and holds a log to its length.
+        calls.append(try redis.calls().filter { !["info", "xtrim", "xrange"].contains($0.key) })
       }
       // Functions/commit.lua counts them: eleven, whatever happens, and the call itself.
       #expect(calls[0] == calls[1])
@@ -109,8 +110,10 @@ import Testing
       }
       try redis.command("CONFIG", "RESETSTAT")
       let results = await broker.store.commit(transactions)
+      // Now and then a call holds a log to its length.
+      let calls = try redis.calls().filter { !["xlen", "xtrim", "xrange"].contains($0.key) }
       #expect(
-        try redis.calls() == [
+        calls == [
           "fcall": 1, "hget": 1, "hmget": 3, "time": 1, "hlen": 1, "xadd": 100, "spublish": 1, "hset": 2,
         ])
       let ids = try results.map { try $0.get().commit.ids[0] }
@@ -122,7 +125,7 @@ import Testing
   @Test func aLogOfOneEntryIsSmall() async throws {
     try await withBroker { broker, redis in
       let id = try await broker.append("ding", to: Audience(.all))
-      let log = RedisLayout.log(space).text
+      let log = layout.log(space).text
       #expect(try #require(Int(try redis.command("MEMORY", "USAGE", log))) < 1_500)
       #expect(try redis.keys("*:log:*") == [log])
       let next = try await broker.append("dong", to: Audience(.all))

@@ -24,7 +24,7 @@ import Testing
       let tables = (RecordTable.ofSpace + RecordTable.of(3)).filter(\.expires)
       #expect(tables.count == 4)
       for table in tables {
-        var fill = ["HSET", RedisLayout.table(TableAddress(space, table)).text]
+        var fill = ["HSET", layout.table(TableAddress(space, table)).text]
         for number in 0..<1_500 { fill += ["gone\(number)", "\(now - 60_000)"] }
         fill += ["lasts", "\(now + 60_000) {}", "unreadable", "what is this"]
         try await broker.command(fill)
@@ -82,6 +82,35 @@ import Testing
     }
   }
 
+  /// Whoever came back, or was muted, between the look and the removal.
+  @Test func whatWasWrittenAfterItWasJudgedStays() async throws {
+    try await withBroker { broker, _ in
+      let table = TableAddress(space, .former)
+      let key = layout.table(table).text
+      try await broker.command(["HSET", key, "bob", "m 1-1,2-2", "carol", "m 1-1,2-2 q/99"])
+      let judged = [("bob", "m 1-1,2-2"), ("carol", "m 1-1,2-2"), ("dave", "m 1-1,2-2")]
+      let removal = broker.store.removal(of: judged[...], from: table)
+      #expect(try await broker.store.call(removal, at: "test") == .integer(1))
+      let left = try await broker.store.page(of: table, after: nil, limit: 10)
+      #expect(left.records.map(\.field) == ["carol"])
+    }
+  }
+
+  /// A space whose settings are no longer those that were judged stays as it is.
+  @Test func aSpaceGoesOnlyByTheSettingsThatSayItIsOver() async throws {
+    try await withBroker { broker, _ in
+      var transaction = Transaction(space)
+      transaction.changes[.settings(space)] = "{\"createdAt\":17}"
+      _ = try await broker.store.commit(transaction).commit
+      for (settings, dropped) in [("{\"createdAt\":17,\"removedAt\":20}", 0), ("{\"createdAt\":17}", 1)] {
+        var drop = layout.call(.dropSpace, in: space.partition)
+        drop.append(contentsOf: [space.key, settings, "settings"])
+        #expect(try await broker.store.call(drop, at: "test") == .integer(Int64(dropped)))
+      }
+      #expect(try await broker.text(.settings(space)) == nil)
+    }
+  }
+
   /// Of a space of any kind that was removed nothing is left: no table, no place in a directory, no time.
   @Test(arguments: [SpaceID.server(7), .group(7), .room(7)])
   func aRemovedSpaceGoesWithAllItHas(space: SpaceID) async throws {
@@ -101,6 +130,7 @@ import Testing
       var (writes, isOver) = (0, false)
       while !isOver {
         try redis.command("FLUSHALL")
+        try await broker.store.compareFormat()
         try await broker.makeRemoved(space)
         link.mend(writes: writes)
         let mortal = RedisStore(
@@ -167,13 +197,13 @@ import Testing
       let members = (0..<20_000).compactMap { AccountID("member\($0)") }
       try await broker.makeServer([])
       _ = try await broker.runner.run(RemoveServer(server, actor: Actor(account: "alice")))
-      let roster = RedisLayout.table(TableAddress(space, .roster)).text
+      let roster = layout.table(TableAddress(space, .roster)).text
       for start in stride(from: 0, to: members.count, by: 4_000) {
         let some = members[start..<start + 4_000]
         try await broker.command(["HSET", roster] + some.flatMap { [$0.text, "m 0-0"] })
         let entries = some.map {
           RedisCommand(
-            "HSET", RedisLayout.spaces(of: $0), space.key, "joined 1763600000000-1 1763600000000-1")
+            "HSET", layout.spaces(of: $0), space.key, "joined 1763600000000-1 1763600000000-1")
         }
         _ = try await broker.store.pipeline(entries, at: "test")
       }
@@ -196,7 +226,7 @@ import Testing
       _ = try await broker.store.commit(transaction).commit
       try await broker.sweepEverything()
       #expect(try await broker.store.counts([TableAddress(room, .settings)]) == [1])
-      #expect(try await broker.store.spaces(in: room.partition) == [], "there is no log to read")
+      #expect(try await broker.spaces(in: room.partition) == [], "there is no log to read")
       transaction.changes[.settings(room)] = "{\"createdAt\":17,\"removedAt\":20}"
       _ = try await broker.store.commit(transaction).commit
       try await broker.sweepEverything()
@@ -232,10 +262,12 @@ extension Broker {
 }
 
 extension RedisServer {
-  /// But for the last ids.
+  /// But for the last ids, outboxes with nothing in them, and what goes by itself.
   fileprivate func expectNothingLeft(_ when: String = "in the end") throws {
-    let left = try keys("*")
+    let outboxes = try keys("*:outbox")
+    for outbox in outboxes { #expect(try command("XLEN", outbox) == "0", "\(when)") }
+    let left = try keys("belfry:{*").filter { !outboxes.contains($0) && !$0.contains(":where:") }
     #expect(left.allSatisfy { $0.hasSuffix(":clock") }, "\(when) there is: \(left)")
-    for clock in left { #expect(try command("HKEYS", clock) == "last", "\(when)") }
+    for clock in left { #expect(try command("HKEYS", clock) == "rewound\nlast\nline", "\(when)") }
   }
 }

@@ -76,7 +76,7 @@ import Testing
   @Test func whatFailsFailsAlone() async throws {
     try await withBroker { broker, redis in
       let other = SpaceID.server(try #require(space.partition.servers.first { SpaceID.server($0) != space }))
-      try redis.command("SET", RedisLayout.log(other).text, "no stream")
+      try redis.command("SET", layout.log(other).text, "no stream")
       let results = await broker.store.commit([
         .send("one", clientId: "a"), .send("lost", in: other, clientId: "b"), .send("two", clientId: "c"),
       ])
@@ -84,7 +84,7 @@ import Testing
       #expect(error?.code == .corrupt && error?.detail.contains("WRONGTYPE") == true)
       #expect(try results[0].get().commit.ids[0] < results[2].get().commit.ids[0])
       #expect(try await broker.log().map(\.body) == ["one", "two"])
-      try redis.command("DEL", RedisLayout.log(other).text)
+      try redis.command("DEL", layout.log(other).text)
       // What was not done is not remembered as done.
       _ = try await broker.store.commit(.send("lost", in: other, clientId: "b")).commit
     }

@@ -129,8 +129,7 @@ extension EndToEnd {
     /// they came, and a thousand a call would take minutes.
     ///
     /// In the indexes it looks as if they had joined before anything else happened in their partitions,
-    /// whose clocks are left out: with these all 1,024 partitions are in use, and a round of the sweep takes
-    /// four minutes. Of the hash that says the partition, the low ten bits are made of low ten bits.
+    /// whose clocks are left out. Of the hash that says the partition, the low ten bits are made of low ten bits.
     @discardableResult
     private func fill(_ roster: String, to count: Int, indexesOf space: String = "", _ redis: RedisServer)
       throws -> Int
@@ -148,13 +147,13 @@ extension EndToEnd {
           local account = 'member' .. i
           redis.call('HSET', KEYS[1], account, 'm 1763700000000-4096')
           if ARGV[3] ~= '' then
-            local tag = tags[extend(member, tostring(i)) + 1]
+            local tag = tags[extend(member, tostring(i)) % #tags + 1]
             redis.call('HSET', 'belfry:{' .. tag .. '}:spaces:' .. account, ARGV[3],
               'joined 1763700000000-4097 0-0')
           end
         end
         """
-      let tags = Partition.allCases.map(\.hashTag).joined(separator: " ")
+      let tags = Partitions.standard.hashTags.joined(separator: " ")
       // Meanwhile the broker waits for Redis, and not for long.
       let step = 10_000
       for start in stride(from: first, to: count, by: step) {

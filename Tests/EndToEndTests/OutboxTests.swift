@@ -62,7 +62,8 @@ extension EndToEnd {
     }
 
     private func waiting(_ redis: RedisServer) throws -> Int {
-      try redis.command("KEYS", "*:outbox").split(separator: "\n").count
+      try redis.command("KEYS", "*:outbox").split(separator: "\n")
+        .reduce(0) { try $0 + (Int(redis.command("XLEN", String($1))) ?? 0) }
     }
 
     private func waitUntilNothingWaits(_ redis: RedisServer) async throws {

@@ -1,3 +1,4 @@
+import BelfryModel
 import Foundation
 import Testing
 
@@ -117,8 +118,12 @@ extension EndToEnd {
         let group = try #require(
           try owner.call(
             "POST", "/v1/groups", ["name": "Two", "style": "publicOpen", "maxMembers": 2])["groupId"])
-        let (left, right) = (try Person("left", at: world[0]), try Person("right", at: world[1]))
         for round in 0..<Self.rounds {
+          // An account may join a group so many times within retention.
+          let some = round / Intervals.limit
+          let (left, right) = (
+            try Person("left\(some)", at: world[0]), try Person("right\(some)", at: world[1])
+          )
           let (first, second) = try race(
             { try left.call("POST", "/v1/groups/\(group)/applications", [:]) },
             { try right.call("POST", "/v1/groups/\(group)/applications", [:]) })

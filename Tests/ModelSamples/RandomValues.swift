@@ -43,7 +43,7 @@ extension SeededGenerator {
 
   /// In order, none touching the next, and only the last may still last.
   package mutating func intervals(atLeast least: Int = 0) -> Intervals {
-    let count = max(least, below(Intervals.limit + 1))
+    let count = max(least, below(Intervals.limit / 4 + 1))
     var distinct: Set<MessageID> = []
     // Drawing a fixed number would now and then give the same id each time, and no interval.
     while distinct.count < count * 2 + 2 { distinct.insert(messageID()) }
@@ -60,9 +60,9 @@ extension SeededGenerator {
     for _ in 0..<below(4) {
       standing.channels[entityID()] = Standing.Channel(
         belonging: intervals(atLeast: 1), subscription: intervals(), allowed: intervals(),
-        blocked: intervals())
+        blocked: Restrictions(intervals()))
     }
-    standing.stopped = intervals()
+    standing.stopped = Restrictions(intervals())
     var record = MemberRecord(role: pick(MemberRole.allCases), standing: standing)
     record.rights = .init(
       mutedUntilMilliseconds: oneIn(2) ? Int64(below(1_000)) : nil, isAllowListed: oneIn(2))
@@ -71,12 +71,16 @@ extension SeededGenerator {
   }
 
   package mutating func cursor() -> FeedCursor {
-    var cursor = FeedCursor(base: oneIn(3) ? .zero : messageID())
+    var cursor = FeedCursor()
     for _ in 0..<below(6) {
       let id = messageID()
-      cursor.settle([id.partition: id])
+      cursor.settle([id.partition: id], .standard)
     }
-    for _ in 0..<below(3) { cursor.admit(spaceID(), since: messageID()) }
+    if oneIn(2) { cursor.takeIntoAccount(indexThrough: messageID()) }
+    for _ in 0..<below(3) {
+      let space = spaceID()
+      _ = cursor.admit(space, of: space.partition, since: messageID())
+    }
     return cursor
   }
 

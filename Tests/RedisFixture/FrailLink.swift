@@ -75,7 +75,7 @@ package final class FrailLink: Sendable {
   /// `*<count> $<length> <name> …`, a line each.
   private static func isWrite(_ command: [UInt8]) -> Bool {
     let lines = command.prefix(64).split(separator: UInt8(ascii: "\n"), maxSplits: 3)
-    return lines.count > 2 && [Array("FCALL\r".utf8), Array("HDEL\r".utf8)].contains(Array(lines[2]))
+    return lines.count > 2 && [Array("FCALL\r".utf8), Array("XDEL\r".utf8)].contains(Array(lines[2]))
   }
 }
 

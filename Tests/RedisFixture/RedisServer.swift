@@ -17,6 +17,8 @@ package final class RedisServer: Sendable {
     package var password: String?
     /// More settings, as `["maxmemory": "10mb"]`.
     package var settings: [String: String] = [:]
+    /// By which it goes; the machine's if nil.
+    package var clock: ShiftedClock?
 
     package init() {}
   }
@@ -85,7 +87,8 @@ extension RedisServer {
 
   /// Starts the server, again perhaps, on the data in its folder. Returns when it answers.
   package func start() async throws(FixtureError) {
-    let child = try ChildProcess(arguments, output: logPath, folder: folder)
+    let child = try ChildProcess(
+      arguments, environment: options.clock?.environment ?? [:], output: logPath, folder: folder)
     process.withLock { $0 = child }
     let deadline = ContinuousClock.now + RedisServer.patience
     while (try? command("PING")) != "PONG" {

@@ -82,11 +82,12 @@ final class FaultyStore: ForwardingStore {
     return answers
   }
 
-  override func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> Int {
+  override func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> MarkOutcome {
     var mark = mark
     if fault == .keepsReadLetters { mark.letters = [] }
-    let read = store.markRead(mark, by: account)
-    return fault == .countsReadTwice ? mark.items.count : read
+    let outcome = store.markRead(mark, by: account)
+    guard fault == .countsReadTwice, case .marked(_, let version) = outcome else { return outcome }
+    return .marked(mark.items.count + mark.covered.count, version: version)
   }
 
   override func sweep(_ partition: Partition) async throws(StoreError) {

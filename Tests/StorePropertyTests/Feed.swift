@@ -20,11 +20,12 @@ extension World {
     let standings = try await standings(of: account, in: spaces)
     var feed: [Seen] = []
     for (space, (log, standing)) in zip(spaces, zip(logs, standings)) {
-      feed += log.map { entry in
+      feed += log.filter { $0.amends == nil }.map { entry in
         Seen(
           space: space, entry: entry,
           visibility: Visibility.of(
-            entry.id, entry.audience, for: account, standing: standing, read: read, retentionFloor: .zero))
+            entry.id, entry.audience, in: space, for: account, standing: standing, read: read,
+            retentionFloor: .zero))
       }
     }
     return feed

@@ -7,6 +7,8 @@ class ForwardingStore: Store {
 
   init(_ base: any Store) { self.base = base }
 
+  var partitions: Partitions { base.partitions }
+
   func records(_ addresses: [RecordAddress]) async throws(StoreError) -> Records {
     try await base.records(addresses)
   }
@@ -18,10 +20,17 @@ class ForwardingStore: Store {
   }
 
   func commit(_ transactions: [Transaction]) async -> [CommitResult] { await base.commit(transactions) }
+  func firstSends(of sends: [RepeatedSend]) async throws(StoreError) -> [FirstSend] {
+    try await base.firstSends(of: sends)
+  }
   func relayOutbox(of partition: Partition) async throws(StoreError) {
     try await base.relayOutbox(of: partition)
   }
   func partitionsToRelay() async throws(StoreError) -> [Partition] { try await base.partitionsToRelay() }
+  func beginSweep(of partition: Partition, everyMilliseconds interval: Int64) async throws(StoreError) -> Bool
+  {
+    try await base.beginSweep(of: partition, everyMilliseconds: interval)
+  }
   func sweep(_ partition: Partition) async throws(StoreError) { try await base.sweep(partition) }
 
   func entries(_ requests: [LogRequest]) async throws(StoreError) -> [[LogEntry]] {
@@ -31,9 +40,7 @@ class ForwardingStore: Store {
     try await base.lastIDs(of: partitions)
   }
   func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd] { try await base.ends(of: spaces) }
-  func spaces(in partition: Partition) async throws(StoreError) -> [SpaceID] {
-    try await base.spaces(in: partition)
-  }
+  func locate(_ id: MessageID) async throws(StoreError) -> SpaceID? { try await base.locate(id) }
 
   func page(of directory: ListingChange.Directory, after cursor: PageCursor?, limit: Int)
     async throws(StoreError) -> DirectoryPage
@@ -65,11 +72,8 @@ class ForwardingStore: Store {
   func readState(of account: AccountID, among ids: [MessageID]) async throws(StoreError) -> ReadState {
     try await base.readState(of: account, among: ids)
   }
-  func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> Int {
+  func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> MarkOutcome {
     try await base.markRead(mark, by: account)
-  }
-  func compactReadState(of account: AccountID, to watermark: MessageID) async throws(StoreError) {
-    try await base.compactReadState(of: account, to: watermark)
   }
   func nowMilliseconds() async throws(StoreError) -> Int64 { try await base.nowMilliseconds() }
 }

@@ -41,6 +41,10 @@ extension World {
     let spaces = said.keys.sorted { $0.key < $1.key }
     // If its answer was lost, a notification that is not stored is known from here only.
     for case (_, .passing(let entry)) in spaces.flatMap({ said[$0] ?? [] }) { learn(entry.id) }
+    // Nor is anybody told the ids of those that say what others have become.
+    for case (_, .appended(let entry, _)) in spaces.flatMap({ said[$0] ?? [] }) where entry.amends != nil {
+      learn(entry.id)
+    }
     return try spaces.flatMap { space in
       try (said[space] ?? []).enumerated().map { place, said in
         "\(space) said \(place): \(try words(said.message))"
@@ -64,10 +68,9 @@ extension World {
     case .appended(let entry, let predecessor):
       "\(try words(entry)) appended after \(predecessor == .zero ? "none" : try words(predecessor))"
     case .passing(let entry): "\(try words(entry)) passing"
-    case .amended(let entry): "\(try words(entry)) amended"
     case .standings(let accounts): "standings of \(accounts)"
     case .read(let echo):
-      "read \(try echo.items.map(words)) up to \(echo.watermark == nil ? "" : "a watermark")"
+      "read \(try echo.items.map(words)) up to \(echo.watermarks.isEmpty ? "" : "watermarks")"
         + " on \(echo.device?.text ?? "none")"
     case .index: "index"
     case .device(let echo):
@@ -76,8 +79,10 @@ extension World {
     }
   }
 
-  private func words(_ entry: LogEntry) throws -> String {
+  func words(_ entry: LogEntry) throws -> String {
     let update = entry.updateTime == nil ? "" : " updated"
-    return "\(try words(entry.id)) to \(entry.audience.text)\(update): \(try timeless(entry.contentJSON))"
+    let amended = try entry.amends.map { ", amended \(try words($0))" } ?? ""
+    return
+      "\(try words(entry.id)) to \(entry.audience.text)\(update)\(amended): \(try timeless(entry.contentJSON))"
   }
 }

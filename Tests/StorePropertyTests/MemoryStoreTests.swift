@@ -120,14 +120,14 @@ struct MemoryStoreTests {
   @Test func lettersAndReadMarksGoWithRetention() async throws {
     let id = try await send(to: ["mia", "max"])
     #expect(store.index(of: "mia").map(\.space.kind) == [.letter])
-    #expect(store.markRead(ReadMark(items: [id]), by: "mia") == 1)
-    #expect(store.markRead(ReadMark(items: [id]), by: "mia") == 0)
+    #expect(store.markRead(ReadMark(items: [id]), by: "mia") == .marked(1, version: 0))
+    #expect(store.markRead(ReadMark(items: [id]), by: "mia") == .marked(0, version: 0))
     let letter = try #require(store.index(of: "mia").first?.space)
     store.clockMilliseconds += 10_001
     for space in [letter, .personal("mia")] { store.sweep(space.partition) }
     #expect(store.index(of: "mia").isEmpty)
     #expect(store.readState(of: "mia").above.isEmpty)
-    #expect(!store.spaces(in: letter.partition).contains(letter))
+    #expect(store.locate(id) == nil)
   }
 
   @Test func aRemovedServerLastsAsLongAsItsLog() async throws {
@@ -144,9 +144,12 @@ struct MemoryStoreTests {
   @Test func whatIsReadLeavesAPersonalLog() async throws {
     let ids = [try await send(to: ["mia"]), try await send(to: ["mia"]), try await send(to: ["mia"])]
     #expect(try log(.personal("mia")) == ids)
-    #expect(store.markRead(ReadMark(items: [ids[1]]), by: "mia") == 1)
+    #expect(store.markRead(ReadMark(items: [ids[1]]), by: "mia") == .marked(1, version: 0))
     #expect(try log(.personal("mia")) == [ids[0], ids[2]])
-    #expect(store.markRead(ReadMark(items: [], watermark: ids[0]), by: "mia") == 0)
+    var mark = ReadMark(items: [], watermarks: [ids[0]])
+    #expect(store.markRead(mark, by: "mia") == .conflict, "the first")
+    mark.version = 1
+    #expect(store.markRead(mark, by: "mia") == .marked(0, version: 2))
     #expect(try log(.personal("mia")) == [ids[2]])
   }
 
@@ -162,11 +165,9 @@ struct MemoryStoreTests {
     try feed.subscribe(Self.space)
     _ = try await send()
     feed.isConnected = false
-    let cutAt = store.clockMilliseconds
     store.clockMilliseconds += 5
     _ = try await send()
     #expect(heard.count == 1)
-    #expect(feed.heardUpToMilliseconds == cutAt)
     #expect(throws: StoreError.self) { try feed.subscribe(Self.space) }
     feed.isConnected = true
     _ = try await send()

@@ -46,6 +46,7 @@ actor RedisWorlds {
       makeLeft: Walk.memory(tickMilliseconds: 1),
       makeRight: { cast in
         try server.command("FLUSHALL")
+        try await store.compareFormat()
         return try await World(
           store, feed, cast: cast,
           makeMortal: { MortalRedis(link, writes: $0, on: loop, limits) })

@@ -73,10 +73,17 @@ extension World {
     }
     let read = try await store.readState(of: account)
     let among = try await store.readState(of: account, among: ids)
-    guard ids.allSatisfy({ among.contains($0) == read.contains($0) }) else {
+    // In a space that nobody learned of late.
+    let space = SpaceID.room(1)
+    guard ids.allSatisfy({ among.contains($0, in: space) == read.contains($0, in: space) }),
+      among.late == read.late, among.version == read.version
+    else {
       throw Broken("\(account) has read \(read), and of all ids \(among)")
     }
-    lines.append("\(account) has read \(ids.indices.filter { read.contains(ids[$0]) })")
+    lines.append("\(account) has read \(ids.indices.filter { read.contains(ids[$0], in: space) })")
+    for (space, id) in read.late.sorted(by: { $0.key.key < $1.key.key }) {
+      lines.append("\(account) learned late of \(space), since \(place(of: id))")
+    }
     for seen in try await feed(of: account) {
       lines.append("\(account) and \(try words(seen.id)) in \(seen.space): \(seen.visibility.words)")
     }
@@ -103,6 +110,7 @@ extension World {
 
   private func logLines(_ spaces: [SpaceID]) async throws -> [String] {
     let logs = try await wholeLogs(of: spaces)
+    for log in logs { learn(log.filter { $0.amends != nil }) }
     let lastIDs = try await store.lastIDs(of: spaces.map(\.partition))
     let ends = try await store.ends(of: spaces)
     var lines: [String] = []
@@ -111,10 +119,7 @@ extension World {
       for entry in log {
         guard entry.id > last else { throw Broken("\(entry.id) stands after \(last) in \(space)") }
         last = entry.id
-        let update = entry.updateTime == nil ? "" : " updated"
-        lines.append(
-          "\(space) \(try words(entry.id)) to \(entry.audience.text)\(update): \(try timeless(entry.contentJSON))"
-        )
+        lines.append("\(space) \(try words(entry))")
       }
       // A reader leaves a log alone that ends before it: what it says of its end must never be too low.
       guard end.allotted == lastID, end.appended >= last, end.appended <= lastID else {
@@ -123,7 +128,7 @@ extension World {
       guard lastID >= last else { throw Broken("\(space) reaches beyond its partition's last id \(lastID)") }
     }
     try await checkWindows(spaces, logs)
-    try await checkListed(zip(spaces, logs).filter { !$1.isEmpty }.map(\.0))
+    for (space, log) in zip(spaces, logs) { try await checkLocated(log, in: space) }
     return lines
   }
 
@@ -147,10 +152,11 @@ extension World {
     }
   }
 
-  private func checkListed(_ spaces: [SpaceID]) async throws {
-    for (partition, spaces) in Dictionary(grouping: spaces, by: \.partition) {
-      guard Set(spaces).isSubset(of: try await store.spaces(in: partition)) else {
-        throw Broken("\(spaces) are not all listed in their partition")
+  /// Who knows no more than an id finds the entry.
+  private func checkLocated(_ log: [LogEntry], in space: SpaceID) async throws {
+    for entry in [log.first, log.last].compactMap(\.self) {
+      guard try await store.locate(entry.id) == space else {
+        throw Broken("\(entry.id) is not found in \(space)")
       }
     }
   }

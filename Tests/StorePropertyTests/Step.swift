@@ -23,8 +23,6 @@ indirect enum Step: Sendable {
   case read(Int, places: [Int])
   /// Marks everything so far by moving the watermark.
   case readUpToNow(Int)
-  /// Reads everything there is, then lets the watermark take its place.
-  case compact(Int)
   /// Moves the watermark to before everything, which must make nothing unread.
   case rewind(Int)
   /// Both decide on the same records; then one commits, then the other, or both in one call.
@@ -261,7 +259,7 @@ extension SeededGenerator {
   private mutating func markRead() -> Step {
     switch below(8) {
     case 0: .readUpToNow(number())
-    case 1: .compact(number())
+    case 1: .readUpToNow(number())
     case 2: .rewind(number())
     default: .read(number(), places: (0..<1 + below(4)).map { _ in below(100) })
     }

@@ -62,9 +62,9 @@ extension World {
       "\(intervals.all.count)\(intervals.current == nil ? "" : "+")"
     }
     let standing = record.standing
-    let all = [standing.belonging, standing.subscription, standing.stopped].map(shape)
+    let all = [standing.belonging, standing.subscription, standing.stopped.intervals].map(shape)
     let channels = standing.channels.sorted { $0.key < $1.key }.map { id, channel in
-      " \(id):\([channel.belonging, channel.subscription, channel.allowed, channel.blocked].map(shape).joined(separator: "/"))"
+      " \(id):\([channel.belonging, channel.subscription, channel.allowed, channel.blocked.intervals].map(shape).joined(separator: "/"))"
     }
     var words = all + channels
     if record.rights.mutedUntilMilliseconds != nil { words.append("muted") }

@@ -49,7 +49,6 @@ final class World {
     switch step {
     case .read(let account, let places): return try await markRead(account, places)
     case .readUpToNow(let account): return try await readUpToNow(account)
-    case .compact(let account): return try await compact(account)
     case .rewind(let account): return try await rewind(account)
     case .relay: return try await relay(by: store)
     case .sweep(let server, let account): return try await sweep(server, account, by: store)
@@ -191,42 +190,30 @@ final class World {
 
   private func readUpToNow(_ account: Int) async throws -> String {
     let seen = try await visible(to: cast.accounts[account])
-    let now = try await afterEverything()
-    return try await mark(ReadMark(items: [], watermark: now, upTo: now, letters: letters(seen)), account)
-  }
-
-  private func compact(_ account: Int) async throws -> String {
-    let seen = try await visible(to: cast.accounts[account])
-    let answer = try await mark(ReadMark(items: seen.map(\.id), letters: letters(seen)), account)
-    try await store.compactReadState(of: cast.accounts[account], to: try await afterEverything())
-    return answer + ", compacted"
+    let watermarks = try await store.lastIDs(of: store.partitions.all).filter { $0 > .zero }
+    let late = try await store.readState(of: cast.accounts[account]).late.keys.sorted { $0.key < $1.key }
+    let mark = ReadMark(
+      items: [], covered: seen.map(\.id), watermarks: watermarks, settled: late, upTo: watermarks.max(),
+      letters: letters(seen))
+    return try await self.mark(mark, account)
   }
 
   private func rewind(_ account: Int) async throws -> String {
-    try await store.compactReadState(of: cast.accounts[account], to: beginning)
-    return try await mark(ReadMark(items: [], watermark: beginning), account) + ", rewound"
+    try await mark(ReadMark(items: [], watermarks: [beginning]), account) + ", rewound"
   }
 
+  /// As hubs do: on the read state as it is, until it is still that.
   private func mark(_ mark: ReadMark, _ account: Int) async throws -> String {
-    "read \(try await store.markRead(mark, by: cast.accounts[account]))"
+    var mark = mark
+    while true {
+      mark.version = try await store.readState(of: cast.accounts[account]).version
+      if case .marked(let count, let version) = try await store.markRead(mark, by: cast.accounts[account]) {
+        return "read \(count), now version \(version)"
+      }
+    }
   }
 
   private func letters(_ chosen: [Seen]) -> [SpaceID] { chosen.map(\.space).filter { $0.kind == .letter } }
-
-  /// An id that is above all that were allotted and below all that will be, in every partition, whether
-  /// anybody was told of them or not. Ids of one millisecond are ordered by partition, so this waits for the
-  /// next one.
-  private func afterEverything() async throws -> MessageID {
-    let lastIDs = try await store.lastIDs(of: Partition.allCases)
-    let last = lastIDs.map(\.unixMilliseconds).max() ?? 0
-    var now = try await store.nowMilliseconds()
-    while now <= last {
-      beforeStep()
-      now = try await store.nowMilliseconds()
-    }
-    // That id itself is allotted, should the first entry of this millisecond come to partition 0.
-    return MessageID(firstAtUnixMilliseconds: now).predecessor
-  }
 
   // MARK: Words
 

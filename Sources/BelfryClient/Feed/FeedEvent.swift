@@ -5,8 +5,8 @@ public enum FeedEvent: Sendable, Hashable {
   case notification(Notification, cursor: String)
   /// Another device of the account, or this one by another way, has read these.
   case read(ReadMark)
-  /// A notification received before has another body, ext or status now.
-  case updated(Notification)
+  /// A notification received before has another body, ext or status now. `cursor` as above.
+  case updated(Notification, cursor: String)
   /// What lay between the two ids was dropped by retention before this feed could receive it.
   case gap(from: MessageID, to: MessageID)
   /// The broker ended the connection on purpose. With `retry` the feed comes back by itself; without, this

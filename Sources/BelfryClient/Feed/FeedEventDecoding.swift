@@ -15,7 +15,8 @@ extension FeedEvent {
       guard let id else { return nil }
       return value(Notification.self).map { .notification($0, cursor: id) }
     case "updated":
-      return value(Notification.self).map { .updated($0) }
+      guard let id else { return nil }
+      return value(Notification.self).map { .updated($0, cursor: id) }
     case "read":
       guard let fields = value(ReadFields.self) else { return nil }
       return fields.upTo.map { .read(.upTo($0)) } ?? fields.messageServerIds.map { .read(.ids($0)) }

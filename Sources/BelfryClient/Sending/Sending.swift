@@ -59,7 +59,7 @@ extension BelfryClient {
   private struct BatchStatus: Decodable { var status: Int }
 
   /// Changes a notification that was sent. Nil leaves a field as it is. Receivers are told
-  /// (``FeedEvent/updated(_:)``), and who fetches later sees the new content.
+  /// (``FeedEvent/updated(_:cursor:)``), and who fetches later sees the new content.
   public func update(
     _ id: MessageID, body: String? = nil, ext: String? = nil, status: Int? = nil
   ) async throws(BelfryError) -> Notification {

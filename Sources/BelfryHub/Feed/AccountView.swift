@@ -17,7 +17,7 @@ package struct AccountView: Sendable {
 
   package func visibility(of entry: LogEntry, in space: SpaceID, retentionFloor: MessageID) -> Visibility {
     Visibility.of(
-      entry.id, entry.audience, for: account, standing: standings[space] ?? .stranger, read: read,
+      entry.id, entry.audience, in: space, for: account, standing: standings[space] ?? .stranger, read: read,
       retentionFloor: retentionFloor)
   }
 }

@@ -46,16 +46,20 @@ extension Hub {
   private func explainAbsence(
     of id: MessageID, _ view: AccountView, _ floor: MessageID, otherwise refusal: Refusal
   ) throws(Refusal) -> Explanation {
-    let facts = Explanation.Facts(sentAt: id.unixMilliseconds, read: view.read.contains(id))
+    let personal = SpaceID.personal(view.account)
+    let isRead = view.read.contains(id, in: personal)
+    let facts = Explanation.Facts(sentAt: id.unixMilliseconds, read: isRead)
     if id < floor {
       return Explanation(
         visible: false, reason: Visibility.Exclusion.beyondRetention.rawValue,
         detail: "It would be older than what is kept; whatever it was, it has been trimmed.", facts: facts)
     }
-    if view.read.above.contains(id) {
+    if isRead {
       return Explanation(
         visible: false, reason: Visibility.Exclusion.read.rawValue,
-        detail: "\(view.account) has read it, and it was for nobody else, so it is gone.", facts: facts)
+        detail:
+          "\(view.account) has marked it read, or everything up to it, and nobody else has yet to read it:"
+          + " it is kept no more.", facts: facts)
     }
     throw refusal
   }
@@ -74,7 +78,7 @@ extension Explanation {
       memberSince: interval.flatMap { $0.after == .zero ? nil : $0.after.unixMilliseconds },
       memberUntil: interval?.through?.unixMilliseconds,
       subscribedSince: subscription.all.last?.after.unixMilliseconds,
-      named: audience.named.contains(view.account), read: view.read.contains(id))
+      named: audience.named.contains(view.account), read: view.read.contains(id, in: located.space))
     switch verdict {
     case .visible(let why):
       self.init(

@@ -7,7 +7,7 @@ package struct FeedPage: Sendable {
   package var notifications: [LogEntry] = []
   /// Where the next page begins.
   package var cursor: FeedCursor
-  /// What cannot be had any more, when the cursor came from before retention.
+  /// What cannot be had any more: trimmed, or lost by the store, before the reader came for it.
   package var gap: FeedGap?
 }
 
@@ -39,7 +39,7 @@ extension Hub {
     while true {
       wait.rearm()
       let page = try await page(of: try await session.snapshot(), after: cursor, limit: limit)
-      if !page.notifications.isEmpty || wait.hasEnded || Task.isCancelled { return page }
+      if !page.notifications.isEmpty || page.gap != nil || wait.hasEnded || Task.isCancelled { return page }
       cursor = page.cursor
       await wait.untilSomethingComes()
     }
@@ -51,24 +51,38 @@ extension Hub {
     let read = snapshot.view.read
     let floor = limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
     var page = FeedPage(cursor: start ?? FeedCursor())
-    page.gap = page.cursor.gap(retentionFloor: floor)
-    page.cursor.takeIntoAccount(snapshot)
+    page.gap = snapshot.gap(behind: start, retentionFloor: floor)
+    // As many scans as it takes until all that the index knows has been taken into account.
+    while try await fill(&page, from: snapshot, limit: limit, read: read, floor: floor) {}
+    return page
+  }
+
+  /// - Returns: whether there may be more for the page.
+  private func fill(
+    _ page: inout FeedPage, from snapshot: FeedSnapshot, limit: Int, read: ReadState, floor: MessageID
+  ) async throws(StoreError) -> Bool {
+    page.gap.extend(by: page.cursor.takeIntoAccount(snapshot))
     let scan = FeedScan(snapshot, at: page.cursor, retentionFloor: floor, wanted: limit, in: store)
     count { $0.scans += 1 }
     while page.notifications.count < limit, !scan.isComplete {
       let wanted = limit - page.notifications.count
       let next = { () async throws(StoreError) in try await scan.next(wanted: wanted) }
-      guard let found = try await turnstile.pass(next) else { break }
+      let found = try await turnstile.pass(next)
+      page.gap.extend(by: scan.takeGap())
+      guard let found else { break }
       var passed = found.startIndex
       while passed < found.endIndex, page.notifications.count < limit {
-        if scan.isVisible(found[passed], read: read) { page.notifications.append(found[passed].entry) }
+        let one = found[passed]
+        if scan.isVisible(one, read: read) { page.notifications.append(one.entry) }
+        if scan.isLost(one, read: read) { page.gap.extend(from: one.entry.id.predecessor, to: floor) }
         passed += 1
       }
       page.cursor.pass(found[..<passed], of: scan)
       // The rest is the next page's.
-      if passed < found.endIndex { return page }
+      if passed < found.endIndex { return false }
     }
-    if scan.isComplete { page.cursor.finish(scan) }
-    return page
+    guard scan.isComplete else { return false }
+    page.cursor.finish(scan)
+    return scan.isPartial && page.notifications.count < limit
   }
 }

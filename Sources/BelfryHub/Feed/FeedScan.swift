@@ -18,6 +18,8 @@ final class FeedScan {
   struct Log {
     let space: SpaceID
     fileprivate let standing: Standing
+    /// Where the cursor stood in it.
+    fileprivate let place: MessageID
   }
 
   /// Entries fetched in one round trip over all logs together.
@@ -33,6 +35,8 @@ final class FeedScan {
     let through: MessageID
     /// Read up to here.
     var after: MessageID
+    /// What was trimmed up to here is known.
+    var lostThrough: MessageID
     /// Entries to ask for next.
     var batch: Int
     var buffered: ArraySlice<LogEntry> = []
@@ -52,26 +56,40 @@ final class FeedScan {
   private let retentionFloor: MessageID
   let snapshot: FeedSnapshot
   let logs: [Log]
+  /// Whether the index knows more than the cursor has taken into account: then another scan has to follow.
+  let isPartial: Bool
+  private var gap: FeedGap?
 
-  /// - Parameter wanted: how many entries will be taken in all, and at once; nil if as many as there are.
+  /// - Parameters:
+  ///   - cursor: nil: from the beginning of what is kept.
+  ///   - wanted: how many entries will be taken in all, and at once; nil if as many as there are.
   init(
-    _ snapshot: FeedSnapshot, at cursor: FeedCursor, through last: MessageID = .last,
+    _ snapshot: FeedSnapshot, at cursor: FeedCursor?, through last: MessageID = .last,
     retentionFloor: MessageID, wanted: Int? = nil, in store: any Store
   ) {
     self.store = store
     self.snapshot = snapshot
     self.retentionFloor = retentionFloor
+    let unknown = Self.unknown(to: cursor, of: snapshot)
+    isPartial = !unknown.isEmpty
     var logs: [Log] = []
-    for (space, end) in snapshot.ends {
-      guard let standing = snapshot.view.standings[space] else { continue }
+    for (space, end, lostThrough) in snapshot.ends {
+      guard var standing = snapshot.view.standings[space] else { continue }
+      if let known = unknown[space] { standing.belonging.keep(begunBefore: known) }
       let through = min(end, last)
       var joined = MessageID.last
       for interval in standing.belonging.all { joined = min(joined, interval.after) }
-      let after = max(
-        cursor.position(in: space), joined, snapshot.view.read.watermark, retentionFloor.predecessor)
+      let partition = snapshot.partition(of: space)
+      // What is older than retention and has yet to be trimmed is read by who comes with a cursor: they are told
+      // that it is lost, if they had not come that far.
+      let place =
+        cursor.map { $0.position(in: space, of: partition) }.flatMap { $0 > .zero ? $0 : nil }
+        ?? retentionFloor.predecessor
+      let after = max(place, joined, snapshot.view.read.watermark(of: space, in: partition))
       guard after < through else { continue }
-      sources.append(Source(log: logs.count, through: through, after: after, batch: 0))
-      logs.append(Log(space: space, standing: standing))
+      sources.append(
+        Source(log: logs.count, through: through, after: after, lostThrough: lostThrough, batch: 0))
+      logs.append(Log(space: space, standing: standing, place: place))
     }
     self.logs = logs
     let share = ((wanted ?? Self.entriesPerRound) + sources.count - 1) / max(sources.count, 1)
@@ -80,13 +98,42 @@ final class FeedScan {
     for index in sources.indices { sources[index].batch = batch }
   }
 
+  /// The spaces of which the index has learned something that the cursor has yet to take into account, and before
+  /// which id a stay there must have begun to be known to it; zero: no stay is.
+  private static func unknown(to cursor: FeedCursor?, of snapshot: FeedSnapshot) -> [SpaceID: MessageID] {
+    guard let cursor, cursor.indexed < snapshot.lastID(in: snapshot.home) else { return [:] }
+    var unknown: [SpaceID: MessageID] = [:]
+    for entry in snapshot.view.index where entry.addedAt > cursor.indexed {
+      unknown[entry.space] = entry.knowledge(through: cursor.indexed)?.version ?? .zero
+    }
+    return unknown
+  }
+
   func space(of found: Found) -> SpaceID { logs[found.log].space }
 
+  /// Whether it is a notification that is too old to be shown, and would be shown otherwise.
+  func isLost(_ found: Found, read: ReadState) -> Bool {
+    found.entry.id < retentionFloor && found.entry.amends == nil
+      && isForAccount(found, read, retentionFloor: .zero)
+  }
+
+  /// Whether it is a notification for the account.
   /// - Parameter read: as of now, if more is known than when the snapshot was taken.
   func isVisible(_ found: Found, read: ReadState) -> Bool {
+    found.entry.amends == nil && isForAccount(found, read, retentionFloor: retentionFloor)
+  }
+
+  /// Whether it says what has become of a notification that the account was shown before the scan. What comes with the
+  /// scan is read as it is now.
+  func isUpdate(_ found: Found, read: ReadState) -> Bool {
+    guard let amended = found.entry.amends, amended <= logs[found.log].place else { return false }
+    return isForAccount(found, read, retentionFloor: retentionFloor)
+  }
+
+  private func isForAccount(_ found: Found, _ read: ReadState, retentionFloor: MessageID) -> Bool {
     Visibility.of(
-      found.entry.id, found.entry.audience, for: snapshot.view.account, standing: logs[found.log].standing,
-      read: read, retentionFloor: retentionFloor
+      found.entry.notificationID, found.entry.audience, in: logs[found.log].space, for: snapshot.view.account,
+      standing: logs[found.log].standing, read: read, retentionFloor: retentionFloor
     ).isVisible
   }
 
@@ -148,8 +195,31 @@ final class FeedScan {
       asked.append(number)
       count += source.batch
     }
-    for (number, entries) in zip(asked, try await store.entries(requests)) {
-      sources[number].take(entries, batchMax: batchMax)
+    let answers = try await store.entries(requests)
+    // Asked afterwards: what was trimmed since the snapshot, before it was read, must not be passed over in silence. A
+    // reader that takes its time may read hours later than the snapshot.
+    let ends = try await store.ends(of: requests.map(\.space))
+    for (index, number) in asked.enumerated() {
+      noteTrimmed(from: number, before: answers[index].first?.id, ends[index].lostThrough)
+      sources[number].take(answers[index], batchMax: batchMax)
     }
+  }
+
+  /// - Parameter next: the first that was found; nil if nothing was.
+  private func noteTrimmed(from number: Int, before next: MessageID?, _ lostThrough: MessageID) {
+    let source = sources[number]
+    let place = max(source.after, source.lostThrough)
+    guard lostThrough > place else { return }
+    sources[number].lostThrough = lostThrough
+    // It was read before it was trimmed, and so was all before it.
+    if let next, next <= lostThrough { return }
+    gap.extend(
+      after: place, trimmedThrough: min(lostThrough, source.through), in: logs[source.log].standing.belonging)
+  }
+
+  /// What was trimmed before the scan came to it, and has not been taken yet.
+  func takeGap() -> FeedGap? {
+    defer { gap = nil }
+    return gap
   }
 }

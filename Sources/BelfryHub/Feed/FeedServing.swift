@@ -1,81 +1,84 @@
-package import BelfryModel
+import BelfryModel
 import BelfryStore
 
 // How a cursor moves while a scan is served. One place, so that a stream and a page mean the same.
 extension FeedCursor {
   /// Before a scan: spaces that the account's index learned of after the cursor was made get a place of
   /// their own, if the partition's place has already passed them.
-  mutating func takeIntoAccount(_ snapshot: FeedSnapshot) {
-    let view = snapshot.view
-    for entry in view.index {
-      guard let (first, before) = entry.news(after: indexed) else { continue }
-      if entry.space.kind == .letter {
-        admit(entry.space, since: before?.version ?? first.version.predecessor)
-      } else if let stay = view.standings[entry.space]?.belonging.firstStay(of: first, after: before) {
-        admit(entry.space, since: stay.after)
+  ///
+  /// What there is no room for waits for the next scan; ``indexed`` says how far this one came, and the scan leaves
+  /// out what the index learned after that.
+  /// - Returns: what is lost, when the cursor stood at ids that the store has lost since it gave them.
+  mutating func takeIntoAccount(_ snapshot: FeedSnapshot) -> FeedGap? {
+    let gap = goBackFromLost(snapshot)
+    var news: [(space: SpaceID, what: IndexEntry.News)] = []
+    for entry in snapshot.view.index where entry.addedAt > indexed {
+      for what in entry.news(after: indexed) { news.append((entry.space, what)) }
+    }
+    news.sort { $0.what.known.addedAt < $1.what.known.addedAt }
+    var reached = snapshot.lastID(in: snapshot.home)
+    for (space, what) in news {
+      guard let since = snapshot.view.beginning(of: what, in: space) else { continue }
+      guard admit(space, of: snapshot.partition(of: space), since: since) else {
+        reached = what.known.addedAt.predecessor
+        break
       }
     }
-    let home = SpaceID.personal(view.account).partition
-    takeIntoAccount(indexThrough: snapshot.lastIDs[home] ?? .zero)
+    takeIntoAccount(indexThrough: reached)
+    return gap
   }
 
   /// An entry of the scan has been dealt with, shown or not.
   mutating func pass(_ found: FeedScan.Found, of scan: FeedScan) {
     advance(scan.space(of: found), to: found.entry.id)
-    raiseBase(toMilliseconds: min(found.entry.id.unixMilliseconds, scan.snapshot.takenAtMilliseconds))
   }
 
   /// The same for many at once: what comes of it is seen only after the last of them, so of each log its last
   /// entry will do.
   mutating func pass(_ found: ArraySlice<FeedScan.Found>, of scan: FeedScan) {
-    guard let last = found.last else { return }
     var reached = [MessageID](repeating: .zero, count: scan.logs.count)
     for index in found.indices { reached[found[index].log] = found[index].entry.id }
     for (log, id) in zip(scan.logs, reached) where id > .zero { advance(log.space, to: id) }
-    pass(last, of: scan)
   }
 
-  /// The scan is complete: late spaces have caught up with their partitions.
-  mutating func finish(_ scan: FeedScan) {
-    let caughtUp = Set(late.keys.map(\.partition))
-    if !caughtUp.isEmpty { settle(scan.snapshot.lastIDs.filter { caughtUp.contains($0.key) }) }
-    raiseBase(toMilliseconds: scan.snapshot.takenAtMilliseconds)
-  }
+  /// The scan is complete: all of its spaces have been served up to their partitions' bounds.
+  mutating func finish(_ scan: FeedScan) { settle(scan.snapshot.lastIDs, scan.snapshot.partitions) }
 
-  /// Everything that was there at this time has been served.
-  mutating func raiseBase(toMilliseconds milliseconds: Int64) {
-    raiseBase(to: Self.base(atMilliseconds: milliseconds))
+  /// Redis came back without its last writes, or a replica that had yet to receive them took over. Ids that the
+  /// cursor has passed were given to nothing that is still there. What is appended since has larger ones, but the
+  /// cursor may lie behind the first of these: it goes back to the last id that was kept.
+  private mutating func goBackFromLost(_ snapshot: FeedSnapshot) -> FeedGap? {
+    var gap: FeedGap?
+    for (partition, bound) in snapshot.bounds {
+      let place = position(in: partition)
+      if let kept = bound.lastKept(before: place) {
+        goBack(to: kept, in: partition, snapshot.partitions)
+        gap.extend(from: kept, to: place)
+      }
+      guard partition == snapshot.home, let kept = bound.lastKept(before: indexed) else { continue }
+      goBack(indexedTo: kept)
+    }
+    return gap
   }
+}
 
-  /// Where a cursor's base may stand when everything that was there at this time has been served.
-  static func base(atMilliseconds milliseconds: Int64) -> MessageID {
-    MessageID(firstAtUnixMilliseconds: milliseconds - safetyWindowMilliseconds)
-  }
-
-  /// A cursor from before retention may have missed what was trimmed; zero, the beginning, promises
-  /// nothing and so misses nothing.
-  func gap(retentionFloor: MessageID) -> FeedGap? {
-    guard base != .zero || !positions.isEmpty else { return nil }
-    let reached = max(base, positions.last ?? .zero)
-    return reached < retentionFloor ? FeedGap(from: reached, to: retentionFloor) : nil
+extension AccountView {
+  /// Where in the space's log begins what an index learned; nil if it is nothing that can be seen.
+  fileprivate func beginning(of news: IndexEntry.News, in space: SpaceID) -> MessageID? {
+    if space.kind == .letter { return news.before?.version ?? news.known.version.predecessor }
+    return standings[space]?.belonging.firstStay(of: news)?.after
   }
 }
 
 extension Intervals {
   /// The first stay that was news to an index.
-  fileprivate func firstStay(of news: IndexEntry.Knowledge, after before: IndexEntry.Knowledge?)
-    -> Interval?
-  {
-    if let before, let next = all.first(where: { $0.after >= before.version }), next.after < news.version {
+  fileprivate func firstStay(of news: IndexEntry.News) -> Interval? {
+    if let before = news.before, let next = all.first(where: { $0.after >= before.version }),
+      next.after < news.known.version
+    {
       return next
     }
     // What was before is forgotten: the latest it may have been about. A record may have forgotten that, too.
-    return all.last { $0.after < news.version } ?? all.first
+    return all.last { $0.after < news.known.version } ?? all.first
   }
-}
-
-/// A range that is gone: whoever stood at `from` cannot be told what was up to `to`.
-package struct FeedGap: Sendable, Hashable, Codable {
-  package var from: MessageID
-  package var to: MessageID
 }

@@ -10,12 +10,35 @@ import BelfryStore
 /// the view while the entry sent right after it lies within the bounds: it would be passed over as not
 /// for this account, for good.
 struct FeedSnapshot: Sendable {
+  /// The last id of a partition when it was asked, and which before it were lost.
+  struct Bound: Sendable {
+    let last: MessageID
+    fileprivate let rewinds: [Rewind]
+
+    /// For an id that was given and then lost: the last before it that was not. Nil for all others.
+    func lastKept(before id: MessageID) -> MessageID? {
+      if let rewind = rewinds.last(where: { $0.kept < id && id < $0.first }) { return rewind.kept }
+      return id > last ? last : nil
+    }
+  }
+
   let view: AccountView
-  let lastIDs: [Partition: MessageID]
-  /// How far the log of each space in the view is to be read: to its last entry, or to the bound of its partition.
-  let ends: [(space: SpaceID, last: MessageID)]
+  let partitions: Partitions
+  let bounds: [Partition: Bound]
+  /// How far the log of each space in the view is to be read, to its last entry or to the bound of its partition;
+  /// and up to where entries of it have been trimmed that not everybody need have read.
+  let ends: [(space: SpaceID, last: MessageID, lostThrough: MessageID)]
   /// By the store's clock, before anything was read.
   let takenAtMilliseconds: Int64
+
+  /// The account's own partition.
+  var home: Partition { partitions.holding(.personal(view.account)) }
+  var lastIDs: [Partition: MessageID] { bounds.mapValues { $0.last } }
+  func lastID(in partition: Partition) -> MessageID { bounds[partition]?.last ?? .zero }
+  func partition(of space: SpaceID) -> Partition { partitions.holding(space) }
+
+  /// An index that has not come to rest after so many looks is damaged, not changing.
+  private static let indexReadsMax = 64
 
   /// `follow` gets the spaces the account belongs to before their logs and standings are looked at: a live
   /// reader subscribes to them there, so that what comes after the bounds arrives as messages.
@@ -27,12 +50,19 @@ struct FeedSnapshot: Sendable {
     follow: (([SpaceID]) async throws(StoreError) -> Void)? = nil
   ) async throws(StoreError) -> FeedSnapshot {
     let personal = SpaceID.personal(account)
+    let partitions = store.partitions
+    let home = partitions.holding(personal)
     let takenAt = try await store.nowMilliseconds()
     var own = LogEnd(allotted: .zero, appended: .zero)
+    var reads = 0
     var index: [IndexEntry] = []
     var neighbours: Set<SpaceID> = []
     var isBound = false
     repeat {
+      reads += 1
+      guard reads <= Self.indexReadsMax else {
+        throw StoreError(.corrupt, "it knows of ids that were never allotted", at: "index of \(account)")
+      }
       own = try await store.ends(of: [personal])[0]
       index = try await store.index(of: account)
       // The index has learned of a space since: then that bound is not this index's.
@@ -42,24 +72,28 @@ struct FeedSnapshot: Sendable {
       try await follow(spaces)
       // Those of the account's own partition share its bound, and were followed only after it: what was appended in
       // between would neither be within it nor arrive. Once followed, they have a bound of after that.
-      let found = Set(spaces.filter { $0.partition == personal.partition })
+      let found = Set(spaces.filter { partitions.holding($0) == home })
       isBound = found.isSubset(of: neighbours)
       neighbours.formUnion(found)
     } while !isBound
     let read = try await store.readState(of: account)
     let spaces = index.map { $0.space }
     // The bound of the account's own partition stays the one from before the index.
-    var lastIDs = [personal.partition: own.allotted]
-    var ends = [(space: personal, last: min(own.allotted, own.appended))]
+    var bounds = [home: Bound(last: own.allotted, rewinds: own.rewinds)]
+    var ends = [(space: personal, last: min(own.allotted, own.appended), lostThrough: own.lostThrough)]
     for (entry, end) in zip(index, try await store.ends(of: spaces)) {
-      let bound = entry.space.partition == personal.partition ? own.allotted : end.allotted
-      lastIDs[entry.space.partition] = bound
+      let partition = partitions.holding(entry.space)
+      let bound = bounds[partition] ?? Bound(last: end.allotted, rewinds: end.rewinds)
+      bounds[partition] = bound
       if let cursor, entry.addedAt <= cursor.indexed,
-        end.appended <= max(cursor.position(in: entry.space), read.watermark)
+        bound.lastKept(before: cursor.position(in: partition)) == nil,
+        end.appended
+          <= max(
+            cursor.position(in: entry.space, of: partition), read.watermark(of: entry.space, in: partition))
       {
         continue
       }
-      ends.append((space: entry.space, last: min(bound, end.appended)))
+      ends.append((space: entry.space, last: min(bound.last, end.appended), lostThrough: end.lostThrough))
     }
     var standings = try await standings(of: account, in: ends.dropFirst().map { $0.space }, from: store)
     // A stay that began later than what the index knows: its entries come when the index has learned of it,
@@ -70,7 +104,8 @@ struct FeedSnapshot: Sendable {
       if entry.space.kind == .letter { standings[entry.space]?.belonging.close(through: entry.version) }
     }
     let view = AccountView(account: account, index: index, standings: standings, read: read)
-    return FeedSnapshot(view: view, lastIDs: lastIDs, ends: ends, takenAtMilliseconds: takenAt)
+    return FeedSnapshot(
+      view: view, partitions: partitions, bounds: bounds, ends: ends, takenAtMilliseconds: takenAt)
   }
 
   /// What the account is in these spaces, and in its own.

@@ -1,3 +1,5 @@
+import BelfryModel
+
 /// A request's patience: it waits for its account's feed to have something, so long and no longer, or until
 /// nobody waits for the answer any more.
 package final class FeedWait: FeedFollower {
@@ -17,6 +19,8 @@ package final class FeedWait: FeedFollower {
 
   func arrived(by following: Following) { wake() }
   func lostTrack() { wake() }
+  /// A page reads from its cursor on, which no message moves.
+  func missed(in space: SpaceID, since id: MessageID) {}
   func sendAway() { end() }
 
   func rearm() { hasNews = false }

@@ -10,27 +10,23 @@ package struct LocatedEntry: Sendable, Hashable {
 // An id names its partition, not its space. Among an account's own spaces few share a partition, so
 // asking each of those is one round trip.
 extension Hub {
-  /// Spaces asked for one id in one round trip, when all of a partition's have to be asked.
-  private static let spacesPerRound = 500
   /// Entries of a stretch that are read for each that is wanted: others in between were not for the account,
   /// or are read.
   private static let entriesPerWanted = 2
 
-  /// Finds the entry with this id: first where the account is, then in the whole partition, since whoever
-  /// sends to one account's own space is not in it.
+  /// Finds the entry with this id: first where the account is, then wherever something was appended at that time,
+  /// since whoever sends to one account's own space is not in it.
   package func find(_ id: MessageID, for account: AccountID?) async throws(Refusal) -> LocatedEntry {
     do throws(StoreError) {
-      var tried: Set<SpaceID> = []
       if let account {
         let known = try await store.index(of: account).map { $0.space } + [.personal(account)]
-        let own = known.filter { $0.partition == id.partition }
+        let own = known.filter { store.partitions.holding($0) == id.partition }
         if let found = try await locate([id], in: [id.partition: own]).first { return found }
-        tried = Set(own)
       }
-      let others = try await store.spaces(in: id.partition).filter { !tried.contains($0) }
-      for start in stride(from: 0, to: others.count, by: Self.spacesPerRound) {
-        let some = Array(others[start..<min(start + Self.spacesPerRound, others.count)])
-        if let found = try await locate([id], in: [id.partition: some]).first { return found }
+      if let space = try await store.locate(id),
+        let found = try await locate([id], in: [id.partition: [space]]).first
+      {
+        return found
       }
     } catch {
       throw error.refusal
@@ -58,16 +54,18 @@ extension Hub {
     var singles: [LogRequest] = []
     let all = Set(ids)
     for (request, entries) in zip(stretches, try await store.entries(stretches)) {
-      for entry in entries where all.contains(entry.id) {
+      for entry in entries where all.contains(entry.id) && entry.amends == nil {
         located.append(LocatedEntry(space: request.space, entry: entry))
       }
       guard entries.count == request.limit, let last = entries.last?.id else { continue }
-      for id in wanted[request.space.partition] ?? [] where id > last {
+      for id in wanted[store.partitions.holding(request.space)] ?? [] where id > last {
         singles.append(LogRequest(request.space, after: id.predecessor, through: id, limit: 1))
       }
     }
     for (request, entries) in zip(singles, try await store.entries(singles)) {
-      located += entries.map { LocatedEntry(space: request.space, entry: $0) }
+      for entry in entries where entry.amends == nil {
+        located.append(LocatedEntry(space: request.space, entry: entry))
+      }
     }
     return located
   }

@@ -7,6 +7,8 @@ protocol FeedFollower: AnyObject {
   func arrived(by following: Following)
   /// The account's spaces, standings or the live channels changed: go by the store, from the cursor on.
   func lostTrack()
+  /// Something of the space was missed, after this id.
+  func missed(in space: SpaceID, since id: MessageID)
   /// The broker is shutting down.
   func sendAway()
 }
@@ -60,8 +62,7 @@ final class AccountSession {
   }
 
   private func apply(_ echo: ReadEcho) {
-    read?.mark(echo.items)
-    if let watermark = echo.watermark { read?.raise(to: watermark) }
+    read?.apply(echo, hub.store.partitions)
   }
 
   /// What is known of the account may be wrong from now on.
@@ -75,6 +76,7 @@ final class AccountSession {
   /// The account as it is now, with all its spaces subscribed.
   func snapshot() async throws(StoreError) -> FeedSnapshot {
     try await turn.pass { () async throws(StoreError) in
+      let arrival = self.hub.arrivals
       self.isTakingSnapshot = true
       defer {
         self.isTakingSnapshot = false
@@ -88,10 +90,19 @@ final class AccountSession {
       }
       self.read = snapshot.view.read
       for echo in self.echoes { self.apply(echo) }
+      self.joinRings(snapshot, since: arrival)
       // Others are shown what arrives by the same standings. By new ones they would be shown a stay that their cursors
       // have not taken into account, and again once they have.
       if self.takeStandings(of: snapshot.view), self.followers.count > 1 { self.becomeStale() }
       return snapshot
+    }
+  }
+
+  private func joinRings(_ snapshot: FeedSnapshot, since arrival: UInt64) {
+    for (space, end, _) in snapshot.ends {
+      // A ring that was broken off meanwhile: what was missed may have come after the snapshot.
+      guard let following = spaces[space], following.active.ring.droppedThrough <= arrival else { continue }
+      hub.join(following, at: end)
     }
   }
 

@@ -50,11 +50,14 @@ final class Following {
   /// The account's standing in the space by its latest snapshot. Kept here, since looking it up by name took
   /// a third of what it takes to decide who is shown an entry.
   var standing = Standing.stranger
+  /// The latest arrival when the account began to follow the space: what is in the ring from before was not for it.
+  let since: UInt64
   /// Where it stands in its space's list.
   fileprivate(set) var position = 0
 
-  init(_ session: AccountSession, _ active: ActiveSpace) {
+  init(_ session: AccountSession, _ active: ActiveSpace, since: UInt64) {
     self.session = session
     self.active = active
+    self.since = since
   }
 }

@@ -25,24 +25,63 @@ extension Consumer {
   private func catchUpOnce() async throws(StoreError) -> Bool {
     let hub = hub
     let session = session
-    // Taken before the snapshot: what arrives from here on, and is not in the logs it bounds, is in the rings.
+    // Taken before the snapshot: an entry that arrives from here on, and is not in the logs it bounds, is in the rings.
     let arrival = hub.arrivals
+    tellOwnRing(through: arrival)
     let generation = session.generation
-    let mayGoOn = { [self] in state == .catchingUp && session.generation == generation }
+    let setbacks = setbacks
+    let mayGoOn = { [self] in
+      state == .catchingUp && session.generation == generation && self.setbacks == setbacks
+    }
     let snapshot = try await session.snapshot()
     guard mayGoOn() else { return false }
-    outflow.cursor.takeIntoAccount(snapshot)
     let floor = hub.limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
+    var gap = snapshot.gap(behind: hasBeenServed ? outflow.cursor : nil, retentionFloor: floor)
+    gap.extend(by: outflow.cursor.takeIntoAccount(snapshot))
+    tell(gap)
+    if isResuming {
+      guard try await welcomeBack(snapshot, floor, while: mayGoOn) else { return false }
+    }
+    noteReach(of: snapshot)
     let scan = FeedScan(snapshot, at: outflow.cursor, retentionFloor: floor, in: hub.store)
     hub.count { $0.scans += 1 }
-    if isResuming { welcomeBack(snapshot.view, floor) }
     while let found = try await scan.next() {
-      guard await serve(found, of: scan, while: mayGoOn) else { return false }
+      tell(scan.takeGap())
+      guard await serve(found, of: scan, floor, while: mayGoOn) else { return false }
     }
     guard mayGoOn() else { return false }
+    tell(scan.takeGap())
     outflow.cursor.finish(scan)
-    goLive(from: arrival)
+    hasBeenServed = true
+    if scan.isPartial || hasMissedMarks { return false }
+    goLive(recovered: arrival)
     return true
+  }
+
+  /// What the account's own ring has and no log. Before the scan: a mark up to an id has a client drop what the scan may
+  /// show again. What the ring has forgotten may have been marks, and then all that is read is told.
+  private func tellOwnRing(through arrival: UInt64) {
+    if hasMissedMarks { isResuming = true }
+    guard let own = ownRing else { return }
+    for item in outflow.takeUntold(from: own, through: arrival, for: device) { queue(item.bytes) }
+  }
+
+  private var hasMissedMarks: Bool { ownRing.map { outflow.hasMissed(in: $0) } ?? false }
+
+  private var ownRing: Following? { session.following(of: .personal(session.account)) }
+
+  /// What the scan is about to have that has not come through the rings, which it may still do: the entry after it
+  /// may be found to be missing then, and nothing up to here must be had again. Not so where something up to here is
+  /// what is missing, as it is where the cursor has passed it without having had it.
+  private func noteReach(of snapshot: FeedSnapshot) {
+    var ahead: [SpaceID: MessageID] = [:]
+    for (space, end, _) in snapshot.ends {
+      guard let heard = session.following(of: space)?.active.ring.end, heard < end else { continue }
+      let had = max(heard, aheadOfRings[space] ?? .zero)
+      let place = outflow.cursor.position(in: space, of: snapshot.partition(of: space))
+      if place <= had { ahead[space] = end }
+    }
+    aheadOfRings = ahead
   }
 
   /// Text handed to the socket before more is rendered: what a reader that has stopped reading costs, and as much as
@@ -50,18 +89,20 @@ extension Consumer {
   private static let textBytes = 64 * 1_024
 
   private func serve(
-    _ found: [FeedScan.Found], of scan: FeedScan, while mayGoOn: () -> Bool
+    _ found: [FeedScan.Found], of scan: FeedScan, _ floor: MessageID, while mayGoOn: () -> Bool
   ) async -> Bool {
     var text: [UInt8] = []
     for one in found {
       guard mayGoOn(), let read = session.read else { return false }
       outflow.cursor.pass(one, of: scan)
+      if scan.isLost(one, read: read) { tell(FeedGap(from: one.entry.id.predecessor, to: floor)) }
       // The session knows what was read since the scan began.
-      if scan.isVisible(one, read: read) {
-        EventText.appendNotificationUpToID(one.entry, to: &text)
-        EventText.appendID(outflow.cursor, to: &text)
-        hub.count { $0.deliveries += 1 }
+      let isVisible = scan.isVisible(one, read: read)
+      if isVisible || scan.isUpdate(one, read: read) {
+        EventText.appendUpToID(one.entry, to: &text)
+        EventText.appendID(&outflow.cursor, to: &text)
       }
+      if isVisible { hub.count { $0.deliveries += 1 } }
       guard text.count >= Self.textBytes else { continue }
       queue(text)
       text.removeAll()
@@ -72,18 +113,54 @@ extension Consumer {
     return mayGoOn()
   }
 
-  /// What a client that was away must hear before anything new: what of its own is read, what is lost.
-  private func welcomeBack(_ view: AccountView, _ floor: MessageID) {
-    isResuming = false
-    if let gap = outflow.cursor.gap(retentionFloor: floor) { queue(EventText.gap(gap)) }
-    if view.read.watermark > .zero { queue(EventText.read(upTo: view.read.watermark)) }
-    let ids = view.read.above.sorted()
+  /// Once, however often a catch-up begins anew before it has passed the gap.
+  private func tell(_ gap: FeedGap?) {
+    guard let gap, toldGap?.contains(gap) != true else { return }
+    toldGap = gap
+    queue(EventText.gap(gap))
+  }
+
+  /// What a client that was away must hear before anything new: what of its own is read.
+  /// - Returns: false when something changed on the way.
+  private func welcomeBack(
+    _ snapshot: FeedSnapshot, _ floor: MessageID, while mayGoOn: () -> Bool
+  ) async throws(StoreError) -> Bool {
+    let read = snapshot.view.read
+    if let upTo = read.watermarks.max() {
+      queue(EventText.read(upTo: upTo))
+      guard try await showAgain(snapshot, upTo, floor, while: mayGoOn) else { return false }
+    }
+    let ids = read.above.sorted()
     var start = 0
     while start < ids.count {
       let end = min(start + Self.readIDsPerEvent, ids.count)
       queue(EventText.read(ids[start..<end]))
       start = end
     }
+    isResuming = false
+    return true
+  }
+
+  /// The client drops all it holds up to `last`, in whichever space. What of that is not read it is shown again: an
+  /// index may have learned of a space after the mark, or a clock was behind. Mostly there is nothing.
+  private func showAgain(
+    _ snapshot: FeedSnapshot, _ last: MessageID, _ floor: MessageID, while mayGoOn: () -> Bool
+  ) async throws(StoreError) -> Bool {
+    let scan = FeedScan(snapshot, at: nil, through: last, retentionFloor: floor, in: hub.store)
+    while let found = try await scan.next() {
+      var text: [UInt8] = []
+      for one in found where scan.isVisible(one, read: snapshot.view.read) {
+        let space = scan.space(of: one)
+        let place = outflow.cursor.position(in: space, of: snapshot.partition(of: space))
+        guard one.entry.id <= place else { continue }
+        EventText.appendUpToID(one.entry, to: &text)
+        EventText.appendID(&outflow.cursor, to: &text)
+      }
+      if !text.isEmpty { queue(text) }
+      await waitUntilDrained()
+      guard mayGoOn() else { return false }
+    }
+    return true
   }
 }
 

@@ -5,7 +5,8 @@ import BelfryStore
 ///
 /// It is in one of two states. Catching up, it reads from the store what lies between its cursor and
 /// now, one page at a time, the next when the socket has taken the last. Live, it takes from the rings
-/// what arrived after its place there. Whatever is unusual (it fell behind a ring, its account joined
+/// what arrived after its place there, which it keeps while it catches up: what is no entry (`read`, `device`, what
+/// is sent without being stored) is in no log. Whatever is unusual (it fell behind a ring, its account joined
 /// or left a space, Redis was away) has one remedy: catch up again, from the cursor.
 package final class Consumer: FeedFollower {
   /// Where its bytes go. An object and no closure: between a consumer that is told and its connection there is
@@ -31,7 +32,7 @@ package final class Consumer: FeedFollower {
 
   unowned let hub: Hub
   let session: AccountSession
-  private let device: DeviceID?
+  let device: DeviceID?
   /// Whoever it is holds the consumer; it is let go when the consumer is closed.
   package var outlet: (any Outlet)?
   let expiresAtMilliseconds: Int64
@@ -41,6 +42,13 @@ package final class Consumer: FeedFollower {
   var outflow: Outflow
   /// Whether the client has been here before: then it holds notifications that were read meanwhile.
   var isResuming: Bool
+  /// Whether its cursor says what it was shown: a new one promises nothing.
+  var hasBeenServed: Bool
+  var toldGap: FeedGap?
+  /// In which spaces the latest scan goes on behind the end of their rings, and how far.
+  var aheadOfRings: [SpaceID: MessageID] = [:]
+  /// Counts how often the cursor was set back: a scan from before that does not end where it should.
+  private(set) var setbacks = 0
   private var drained: CheckedContinuation<Void, Never>?
   private var isQuiet = true
   private var isCatchUpRunning = false
@@ -51,8 +59,9 @@ package final class Consumer: FeedFollower {
     self.hub = hub
     self.session = session
     self.device = device
-    outflow = Outflow(cursor ?? FeedCursor())
+    outflow = Outflow(cursor ?? FeedCursor(), after: hub.arrivals)
     isResuming = cursor != nil
+    hasBeenServed = cursor != nil
     self.expiresAtMilliseconds = expiresAtMilliseconds
   }
 
@@ -98,6 +107,20 @@ package final class Consumer: FeedFollower {
     }
   }
 
+  /// The cursor may have passed what was missed: it has one place for all spaces of a partition.
+  func missed(in space: SpaceID, since id: MessageID) {
+    let partitions = hub.store.partitions
+    let partition = partitions.holding(space)
+    let place = outflow.cursor.position(in: space, of: partition)
+    let known = max(id, min(aheadOfRings[space] ?? .zero, place))
+    guard known < place else { return }
+    if !outflow.cursor.admit(space, of: partition, since: known) {
+      // There is no room for another: better that neighbours are shown something again.
+      outflow.cursor.goBack(to: known, in: partition, partitions)
+    }
+    setbacks += 1
+  }
+
   func beat() {
     if isQuiet { queue(EventText.heartbeat) }
     isQuiet = true
@@ -113,9 +136,9 @@ package final class Consumer: FeedFollower {
   }
 
   /// Becomes live at the end of a catch-up that began when `arrival` was the latest.
-  func goLive(from arrival: UInt64) {
+  func goLive(recovered arrival: UInt64) {
     state = .live
-    outflow.begin(after: arrival, in: session.followings)
+    outflow.begin(recovered: arrival, latest: hub.arrivals, in: session.followings)
     if outflow.mayFlow { outlet?.consumerIsReady() }
   }
 

@@ -7,8 +7,14 @@ import BelfryModel
 /// the most: as properties of the consumer, each of them asked the runtime for access many times over.
 struct Outflow {
   var cursor: FeedCursor
-  /// Everything that arrived on the loop up to here has been dealt with.
-  private var consumed: UInt64 = 0
+  /// Everything that arrived on the loop up to here has been dealt with. It outlasts catch-ups: the store has the
+  /// entries that arrive meanwhile, and the rings alone have what is no entry.
+  private var consumed: UInt64
+  /// What arrived up to here and was an entry, the last complete catch-up has had from the store: a ring may have
+  /// forgotten it.
+  private var recovered: UInt64 = 0
+  /// Up to here the account was told what is in its own ring and in no log.
+  private var toldThrough: UInt64 = 0
   /// Those whose rings have something that was not dealt with.
   private var ready: [Following] = []
   private var pending: [UInt8] = []
@@ -21,14 +27,11 @@ struct Outflow {
     let read: ReadState
 
     /// Retention is no question for what has just arrived.
-    fileprivate func sees(_ item: RingItem, by standing: Standing) -> Bool {
+    fileprivate func sees(_ item: RingItem, in space: SpaceID, by standing: Standing) -> Bool {
       Visibility.of(
-        item.id, item.audience, for: account, standing: standing, read: read, retentionFloor: .zero
+        item.id, item.audience, in: space, for: account, standing: standing, read: read, retentionFloor: .zero
       ).isVisible
     }
-
-    /// Whether it was done on this consumer's own device, which knows.
-    fileprivate func isOwn(_ acting: DeviceID?) -> Bool { acting != nil && acting == device }
   }
 
   /// What came of filling a buffer.
@@ -40,8 +43,9 @@ struct Outflow {
     var hasLostTrack = false
   }
 
-  init(_ cursor: FeedCursor) {
+  init(_ cursor: FeedCursor, after arrival: UInt64) {
     self.cursor = cursor
+    consumed = arrival
   }
 
   var hasQueued: Bool { pendingOffset < pending.count }
@@ -55,7 +59,7 @@ struct Outflow {
   /// - Returns: whether that is news: nothing was there before.
   mutating func arrived(by following: Following) -> Bool {
     // Dealt with already, when it was pulled for what it had been told of another space.
-    guard following.active.ring.lastArrival > consumed else { return false }
+    guard hasMore(following) else { return false }
     if ready.isEmpty {
       ready.append(following)
       return true
@@ -66,10 +70,39 @@ struct Outflow {
 
   func isReady(in active: ActiveSpace) -> Bool { ready.contains { $0.active === active } }
 
-  /// Everything up to an arrival lies behind; what came after it is next.
-  mutating func begin(after arrival: UInt64, in followings: some Sequence<Following>) {
-    consumed = arrival
-    ready = followings.filter { $0.active.ring.lastArrival > arrival }
+  /// Goes on in the rings at the end of a catch-up, from where it left them.
+  /// - Parameters:
+  ///   - arrival: the latest when the catch-up began.
+  ///   - latest: the latest of all.
+  mutating func begin(
+    recovered arrival: UInt64, latest: UInt64, in followings: some Sequence<Following>
+  ) {
+    recovered = arrival
+    ready = followings.filter { hasMore($0) }
+    if ready.isEmpty { consumed = latest }
+  }
+
+  /// Whether the account's own ring has forgotten something that was not told.
+  func hasMissed(in own: Following) -> Bool {
+    own.active.ring.droppedThrough > max(consumed, own.since, toldThrough)
+  }
+
+  /// What the account's own ring has of it that is in no log and was not told, up to an arrival. It counts as told.
+  mutating func takeUntold(from own: Following, through arrival: UInt64, for device: DeviceID?) -> [RingItem]
+  {
+    let ring = own.active.ring
+    let place = max(consumed, own.since, toldThrough, ring.droppedThrough)
+    toldThrough = max(toldThrough, arrival)
+    return (ring.items(after: place) ?? []).filter { $0.arrival <= arrival && $0.isTold(to: device) }
+  }
+
+  /// Everything in the ring up to here has been dealt with, or need not be.
+  private func place(in following: Following) -> UInt64 {
+    max(consumed, following.since, min(recovered, following.active.ring.droppedThrough))
+  }
+
+  private func hasMore(_ following: Following) -> Bool {
+    following.active.ring.lastArrival > place(in: following)
   }
 
   mutating func leaveRings() { ready.removeAll() }
@@ -113,7 +146,9 @@ struct Outflow {
   private mutating func writeRing(
     of following: Following, _ buffer: inout StreamBuffer, for reader: Reader, _ fill: inout Fill
   ) {
-    guard let items = following.active.ring.items(after: consumed) else { return fill.hasLostTrack = true }
+    guard let items = following.active.ring.items(after: place(in: following)) else {
+      return fill.hasLostTrack = true
+    }
     let standing = following.standing
     for item in items {
       guard buffer.remaining > 0, !hasQueued else { return }
@@ -128,7 +163,7 @@ struct Outflow {
     var earliest: (RingItem, Following)?
     var hasFinished = false
     for following in ready {
-      guard let items = following.active.ring.items(after: consumed) else {
+      guard let items = following.active.ring.items(after: place(in: following)) else {
         fill.hasLostTrack = true
         return nil
       }
@@ -139,7 +174,7 @@ struct Outflow {
         hasFinished = true
       }
     }
-    if hasFinished { ready.removeAll { $0.active.ring.lastArrival <= consumed } }
+    if hasFinished { ready = ready.filter { hasMore($0) } }
     return earliest
   }
 
@@ -151,10 +186,11 @@ struct Outflow {
   ) {
     consumed = item.arrival
     guard takes(item, space, for: reader, standing, &fill) else { return }
-    guard case .entry(let step) = item.kind else { return write(item.bytes, &buffer, &fill) }
+    guard let step = item.step else { return write(item.bytes, &buffer, &fill) }
+    cursor.render()
     guard item.bytes.count + EventText.idBytesMost(cursor) <= buffer.remaining else {
       var event = item.bytes
-      EventText.appendID(cursor, to: &event)
+      EventText.appendID(&cursor, to: &event)
       return write(event, &buffer, &fill)
     }
     _ = buffer.write(item.bytes)
@@ -177,16 +213,17 @@ struct Outflow {
   ) -> Bool {
     switch item.kind {
     case .entry(let step):
-      guard cursor.advance(space, by: step), reader.sees(item, by: standing) else { return false }
+      guard cursor.advance(space, by: step), reader.sees(item, in: space, by: standing) else { return false }
       fill.deliveries += 1
       return true
+    // Whoever sees the entry was shown it before: it lies before this one in the log.
+    case .amendment(let step):
+      return cursor.advance(space, by: step) && reader.sees(item, in: space, by: standing)
     case .passing:
-      guard reader.sees(item, by: standing) else { return false }
+      guard reader.sees(item, in: space, by: standing) else { return false }
       fill.deliveries += 1
       return true
-    case .amended: return reader.sees(item, by: standing)
-    case .read(let echo): return !reader.isOwn(echo.device)
-    case .device(let echo): return !reader.isOwn(echo.device)
+    case .read, .device: return item.arrival > toldThrough && item.isTold(to: reader.device)
     }
   }
 }

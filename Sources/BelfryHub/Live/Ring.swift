@@ -5,8 +5,9 @@ import BelfryStore
 final class RingItem {
   enum Kind {
     case entry(CursorStep)
+    /// What an entry has become.
+    case amendment(CursorStep)
     case passing
-    case amended
     /// For the other devices of the account whose own space it is.
     case read(ReadEcho)
     /// Likewise.
@@ -17,10 +18,19 @@ final class RingItem {
   /// one such number.
   let arrival: UInt64
   let kind: Kind
+  /// Of the notification that it is or is about.
   let id: MessageID
   let audience: Audience
-  /// The event's bytes; of an entry all but the id, which is each consumer's own.
+  /// The event's bytes; of what is in the log all but the id, which is each consumer's own.
   let bytes: [UInt8]
+
+  /// What it is to the cursors that pass it; nil when it is not in the log.
+  var step: CursorStep? {
+    switch kind {
+    case .entry(let step), .amendment(let step): step
+    case .passing, .read, .device: nil
+    }
+  }
 
   init(arrival: UInt64, kind: Kind, id: MessageID, audience: Audience, bytes: [UInt8]) {
     self.arrival = arrival
@@ -28,6 +38,17 @@ final class RingItem {
     self.id = id
     self.audience = audience
     self.bytes = bytes
+  }
+}
+
+extension RingItem {
+  /// Whether it is something that another device did than this one, which knows.
+  func isTold(to device: DeviceID?) -> Bool {
+    switch kind {
+    case .read(let echo): echo.device == nil || echo.device != device
+    case .device(let echo): echo.device == nil || echo.device != device
+    case .entry, .amendment, .passing: false
+    }
   }
 }
 
@@ -43,16 +64,37 @@ struct Ring {
   private var bytesHeld = 0
   /// Everything up to this arrival is gone, or cannot be relied on.
   private(set) var droppedThrough: UInt64 = 0
-  /// The last entry of the log that came through here; nil until one did.
-  private(set) var lastEntryID: MessageID?
+  /// The end of the log as far as it is known here: the last entry that came through, or, before any did, where those
+  /// who follow the ring found it. Nil until one of them has looked.
+  private(set) var end: MessageID?
+  /// What came before the first entry that came through; nil until one did.
+  private var firstPredecessor: MessageID?
 
   var lastArrival: UInt64 { items.last?.arrival ?? droppedThrough }
 
   mutating func append(_ item: RingItem) {
     items.append(item)
     bytesHeld += item.bytes.count
-    if case .entry = item.kind { lastEntryID = item.id }
     while items.count - head > Self.itemsLimit || bytesHeld > Self.bytesLimit { dropFirst() }
+  }
+
+  /// An entry comes.
+  /// - Returns: whether it is the next one, as far as that is known: if not, something was missed, and nothing changes.
+  mutating func advance(to id: MessageID, after predecessor: MessageID) -> Bool {
+    let isFirst = firstPredecessor == nil
+    // Where the end was looked up, the first may have been on its way already.
+    if let end, isFirst ? predecessor > end : predecessor != end { return false }
+    if isFirst { firstPredecessor = predecessor }
+    end = id
+    return true
+  }
+
+  /// Somebody goes on in the ring who has all entries up to `id` from the log.
+  /// - Returns: whether the ring has all that came after it.
+  mutating func join(at id: MessageID) -> Bool {
+    if let firstPredecessor { return firstPredecessor <= id }
+    end = min(end ?? id, id)
+    return true
   }
 
   /// What came after an arrival, in order; nil if some of it is gone, or may be.
@@ -83,7 +125,8 @@ struct Ring {
     head = 0
     bytesHeld = 0
     droppedThrough = arrival
-    lastEntryID = nil
+    end = nil
+    firstPredecessor = nil
   }
 
   private mutating func dropFirst() {

@@ -3,24 +3,25 @@ import BelfryStore
 
 /// Server-Sent Events as text. Source: WHATWG HTML, "Server-sent events".
 enum EventText {
-  /// A notification's event up to its id, which is each consumer's own; the rest is the same for all.
-  static func notificationUpToID(_ entry: LogEntry) -> [UInt8] {
+  /// An entry's event up to its id, which is each consumer's own; the rest is the same for all.
+  static func upToID(_ entry: LogEntry) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(entry.content.count + 128)
-    appendNotificationUpToID(entry, to: &text)
+    appendUpToID(entry, to: &text)
     return text
   }
 
-  static func appendNotificationUpToID(_ entry: LogEntry, to text: inout [UInt8]) {
-    text += notificationStart
+  static func appendUpToID(_ entry: LogEntry, to text: inout [UInt8]) {
+    text += entry.amends == nil ? notificationStart : updatedStart
     entry.appendNotification(to: &text)
     text += idStart
   }
 
   private static let notificationStart = Array("event: notification\ndata: ".utf8)
+  private static let updatedStart = Array("event: updated\ndata: ".utf8)
   private static let idStart = Array("\nid: ".utf8)
 
-  /// The end of an event that has a cursor, at most ``idBytesMost(_:)``.
+  /// The end of an event that has a cursor, which has been rendered; at most ``idBytesMost(_:)``.
   /// - Parameter step: by which the cursor has just advanced, if it has.
   static func appendID(_ cursor: FeedCursor, after step: CursorStep? = nil, to text: inout OutputSpan<UInt8>)
   {
@@ -31,8 +32,9 @@ enum EventText {
 
   static func idBytesMost(_ cursor: FeedCursor) -> Int { cursor.byteCountMost + 2 }
 
-  static func appendID(_ cursor: FeedCursor, to text: inout [UInt8]) {
-    text.append(addingCapacity: idBytesMost(cursor)) { appendID(cursor, to: &$0) }
+  static func appendID(_ cursor: inout FeedCursor, to text: inout [UInt8]) {
+    cursor.render()
+    text.append(addingCapacity: idBytesMost(cursor)) { [cursor] in appendID(cursor, to: &$0) }
   }
 
   /// A notification's event without an id: no cursor passes it.
@@ -40,13 +42,13 @@ enum EventText {
     Array("event: notification\ndata: \(entry.notificationJSON)\n\n".utf8)
   }
 
-  static func updated(_ entry: LogEntry) -> [UInt8] {
-    Array("event: updated\ndata: \(entry.notificationJSON)\n\n".utf8)
-  }
-
   static func read(_ ids: some Sequence<MessageID>) -> [UInt8] {
     let list = ids.map { "\"\($0.text)\"" }.joined(separator: ",")
     return Array("event: read\ndata: {\"messageServerIds\":[\(list)]}\n\n".utf8)
+  }
+
+  static func read(_ echo: ReadEcho) -> [UInt8] {
+    (echo.upTo.map { read(upTo: $0) } ?? []) + (echo.items.isEmpty ? [] : read(echo.items))
   }
 
   static func read(upTo id: MessageID) -> [UInt8] {

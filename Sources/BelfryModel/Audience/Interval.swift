@@ -14,17 +14,16 @@ package struct Interval: Sendable, Hashable {
   }
 }
 
-/// When something was the case, over and over: belonged, left, belonged again.
+/// When something was the case, over and over: belonged, left, belonged again. What was so within retention is
+/// known exactly: an interval that would be one too many is refused, and none is forgotten for it.
 package struct Intervals: Sendable, Hashable {
-  /// Older ones are forgotten first. Whoever joins and leaves more often than this within the retention
-  /// loses sight of what was sent in the oldest of those stays.
-  package static let limit = 8
+  /// As many of a kind as a record holds within retention; of stays, see ``SpaceKind/staysMax``.
+  package static let limit = 32
 
   package private(set) var all: [Interval]
 
-  package init(_ all: [Interval] = []) {
-    self.all = all.count <= Self.limit ? all : Array(all.suffix(Self.limit))
-  }
+  /// As many as there are: what a record holds is read whole.
+  package init(_ all: [Interval] = []) { self.all = all }
 
   package static func since(_ after: MessageID) -> Intervals { Intervals([Interval(after: after)]) }
 
@@ -33,10 +32,18 @@ package struct Intervals: Sendable, Hashable {
   package var current: Interval? { all.last.flatMap { $0.through == nil ? $0 : nil } }
   package func contains(_ id: MessageID) -> Bool { all.contains { $0.contains(id) } }
 
-  /// Begins a new interval unless one lasts already.
-  package mutating func open(after id: MessageID) {
+  /// Begins a new interval unless one lasts already. Those that ended before `floor` make room.
+  /// - Parameters:
+  ///   - most: how many there may be.
+  ///   - what: what was so over and over, such as `bob has been in server 7`.
+  package mutating func open(
+    after id: MessageID, retentionFloor floor: MessageID, atMost most: Int = limit,
+    _ what: @autoclosure () -> String
+  ) throws(Refusal) {
     guard current == nil else { return }
-    self = Intervals(all + [Interval(after: id)])
+    forget(before: floor)
+    guard all.count < most else { throw .tooOften(what(), most) }
+    all.append(Interval(after: id))
   }
 
   /// Ends the interval that lasts, if one does.
@@ -54,5 +61,58 @@ package struct Intervals: Sendable, Hashable {
   /// will know (``MessageID/endOfThisCommit``) is later than any floor.
   package mutating func forget(before floor: MessageID) {
     all.removeAll { interval in interval.through.map { $0 >= .zero && $0 < floor } ?? false }
+  }
+
+  /// Begins an interval however many there are, unless one lasts already.
+  fileprivate mutating func openInAnyCase(after id: MessageID) {
+    if current == nil { all.append(Interval(after: id)) }
+  }
+}
+
+/// When something was kept from an account, over and over: blocked, let in again, blocked again.
+///
+/// To begin with that is never refused, since then the account would be shown what is not for it. What is
+/// refused instead is the end that would leave no room for another beginning.
+package struct Restrictions: Sendable, Hashable {
+  package private(set) var intervals: Intervals
+
+  package init(_ intervals: Intervals = Intervals()) { self.intervals = intervals }
+  package static func since(_ after: MessageID) -> Restrictions { Restrictions(.since(after)) }
+
+  package var isEmpty: Bool { intervals.isEmpty }
+  package var current: Interval? { intervals.current }
+  package func contains(_ id: MessageID) -> Bool { intervals.contains(id) }
+
+  package mutating func begin(after id: MessageID) { intervals.openInAnyCase(after: id) }
+
+  /// - Parameter what: what was so over and over, such as `bob has been blocked from channel 9`.
+  package mutating func end(
+    through id: MessageID, retentionFloor floor: MessageID, _ what: @autoclosure () -> String
+  ) throws(Refusal) {
+    guard current != nil else { return }
+    intervals.forget(before: floor)
+    guard intervals.all.count < Intervals.limit else { throw .tooOften(what(), Intervals.limit) }
+    intervals.close(through: id)
+  }
+
+  /// Ends with the account's stay in the space, which is never refused. Stays are limited themselves, so there
+  /// are at most twice ``Intervals/limit`` within retention.
+  package mutating func endWithStay(through id: MessageID) { intervals.close(through: id) }
+
+  package mutating func forget(before floor: MessageID) { intervals.forget(before: floor) }
+}
+
+extension SpaceKind {
+  /// How many stays of an account a space remembers within retention. Into a room one goes several times a day, and
+  /// out of it whenever the network fails for half a minute.
+  package var staysMax: Int { self == .room ? 256 : Intervals.limit }
+}
+
+extension Refusal {
+  fileprivate static func tooOften(_ what: String, _ most: Int) -> Refusal {
+    Refusal(
+      .tooMany,
+      "\(what) \(most) times within the time for which notifications are kept, the most that is"
+        + " remembered; this is possible again once the first of these times is longer ago than that")
   }
 }

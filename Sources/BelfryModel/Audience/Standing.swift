@@ -8,11 +8,11 @@ package struct Standing: Sendable, Hashable {
     /// When it stood on the channel's allow list, and saw a private channel without being in it.
     package var allowed: Intervals
     /// When it stood on the channel's block list, and nothing of the channel was for it.
-    package var blocked: Intervals
+    package var blocked: Restrictions
 
     package init(
       belonging: Intervals = Intervals(), subscription: Intervals = Intervals(),
-      allowed: Intervals = Intervals(), blocked: Intervals = Intervals()
+      allowed: Intervals = Intervals(), blocked: Restrictions = Restrictions()
     ) {
       self.belonging = belonging
       self.subscription = subscription
@@ -34,7 +34,7 @@ package struct Standing: Sendable, Hashable {
   package var belonging: Intervals
   package var subscription: Intervals
   /// When a group's member received none of its custom notifications, by their own wish.
-  package var stopped: Intervals
+  package var stopped: Restrictions
   package var channels: [EntityID: Channel]
 
   package init(
@@ -42,7 +42,7 @@ package struct Standing: Sendable, Hashable {
   ) {
     self.belonging = belonging
     self.subscription = subscription
-    stopped = Intervals()
+    stopped = Restrictions()
     self.channels = channels
   }
 
@@ -56,7 +56,7 @@ package struct Standing: Sendable, Hashable {
   package mutating func leave(through id: MessageID) {
     belonging.close(through: id)
     subscription.close(through: id)
-    stopped.close(through: id)
+    stopped.endWithStay(through: id)
     for channel in channels.keys {
       channels[channel]?.leave(through: id)
       channels[channel]?.allowed.close(through: id)

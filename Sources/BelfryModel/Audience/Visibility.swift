@@ -20,11 +20,11 @@ package enum Visibility: Sendable, Hashable {
 }
 
 extension Visibility {
-  /// DESIGN §2: inside the member's interval, AND in the audience, AND for `subscribed` subscribed before
+  /// Inside the member's interval, AND in the audience, AND for `subscribed` subscribed before
   /// it, AND unread, AND inside retention. The order below is the order in which `explain` tells it.
   package static func of(
-    _ id: MessageID, _ audience: Audience, for account: AccountID, standing: Standing, read: ReadState,
-    retentionFloor: MessageID
+    _ id: MessageID, _ audience: Audience, in space: SpaceID, for account: AccountID, standing: Standing,
+    read: ReadState, retentionFloor: MessageID
   ) -> Visibility {
     guard id >= retentionFloor else { return .hidden(because: .beyondRetention) }
     guard standing.belonging.contains(id) else {
@@ -33,7 +33,7 @@ extension Visibility {
     }
     let verdict = audience.admits(account, standing: standing, at: id)
     guard verdict.isVisible else { return verdict }
-    return read.contains(id) ? .hidden(because: .read) : verdict
+    return read.contains(id, in: space) ? .hidden(because: .read) : verdict
   }
 
   /// Why no interval holds the id: there is none, they begin after it, or they ended before it.

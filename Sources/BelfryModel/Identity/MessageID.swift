@@ -5,8 +5,8 @@ package import BelfryBytes
 /// 41 bits of milliseconds since 2024-01-01T00:00Z, 10 bits of partition, 12 bits of sequence. The same
 /// thing in Redis's own form is the stream id `<unix ms>-<partition * 4096 + sequence>`; going from one
 /// to the other is shifts and masks, so one number is the id, the place in the log and the time.
-/// Within a partition ids only grow. Across partitions they are ordered by time, but only as well as
-/// the clocks of the partitions' Redis nodes agree (see ``FeedCursor/safetyWindowMilliseconds``).
+/// Within a partition ids only grow, whatever the clocks do. Across partitions they are ordered by time, but only
+/// as well as the clocks of their Redis nodes agree, so nothing that must be exact compares ids of two partitions.
 public struct MessageID: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// 2024-01-01T00:00Z in milliseconds since 1970.
   public static let epochMilliseconds: Int64 = 1_704_067_200_000
@@ -54,13 +54,22 @@ public struct MessageID: Hashable, Sendable, Comparable, CustomStringConvertible
 
   public var unixMilliseconds: Int64 { (raw >> Self.lowBits) + Self.epochMilliseconds }
   public var partition: Partition {
-    Partition.all[partitionNumber]
+    Partition(unchecked: partitionNumber)
   }
-  var partitionNumber: Int { Int(raw >> Self.sequenceBits) & (Partition.count - 1) }
+  var partitionNumber: Int { Int(raw >> Self.sequenceBits) & (Partition.limit - 1) }
   public var sequence: Int64 { raw & (1 << Self.sequenceBits - 1) }
 
   /// The id just before this one, as an exclusive lower bound; of zero zero.
   package var predecessor: MessageID { MessageID(raw: max(0, raw - 1)) }
+
+  /// The last id of a partition that is not after this one.
+  package func last(in partition: Partition) -> MessageID {
+    if partition.number == partitionNumber { return self }
+    let milliseconds = (raw >> Self.lowBits) - (partition.number > partitionNumber ? 1 : 0)
+    guard milliseconds >= 0 else { return .zero }
+    let lastSequence = (Int64(partition.number + 1) << Self.sequenceBits) - 1
+    return MessageID(raw: milliseconds << Self.lowBits | lastSequence)
+  }
 
   public var text: String { String(raw) }
   public var description: String { text }

@@ -15,8 +15,9 @@ public struct SpaceID: Hashable, Sendable, CustomStringConvertible {
   public let kind: SpaceKind
   /// Its name in Redis keys and in what is hashed to a partition, for example `server:8106302`.
   public let key: String
-  /// Kept, like the key: whoever reads a feed asks for both, entry by entry.
-  public let partition: Partition
+  /// What of its key decides in which partition of a keyspace it lies (``Partitions/holding(_:)``). Kept, like the
+  /// key: whoever reads a feed asks for both, entry by entry.
+  let partitionHash: UInt16
 
   public init?(kind: SpaceKind, name: String) {
     guard Name.isValid(name, lengthLimitBytes: AccountID.lengthLimitBytes) else { return nil }
@@ -30,7 +31,7 @@ public struct SpaceID: Hashable, Sendable, CustomStringConvertible {
   private init(_ kind: SpaceKind, key: String) {
     self.kind = kind
     self.key = key
-    partition = Partition(holding: key)
+    partitionHash = StableHash.partitionHash(key)
   }
 
   public static func server(_ id: EntityID) -> SpaceID { SpaceID(unchecked: .server, name: id.text) }

@@ -9,6 +9,9 @@ package struct JSONText {
     bytes.reserveCapacity(capacity)
   }
 
+  /// The bytes so far.
+  var count: Int { bytes.count }
+
   package mutating func field(_ name: StaticString, _ text: String) {
     begin(name)
     Self.append(text, to: &bytes)

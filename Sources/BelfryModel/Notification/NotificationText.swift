@@ -2,10 +2,10 @@ extension NotificationContent {
   /// The content as the log holds it: JSON, names in order, without what is absent, so that equal contents are
   /// equal texts. Written by hand because every send is rendered: Foundation's encoder took a tenth of a
   /// send's processor time.
-  package var json: String { String(decoding: jsonBytes, as: UTF8.self) }
+  package var json: String { String(decoding: text.bytes, as: UTF8.self) }
 
   /// The same as bytes.
-  package var jsonBytes: [UInt8] {
+  package var text: ContentText {
     var text = JSONText(capacity: 384 + (body?.utf8.count ?? 0) + (ext?.utf8.count ?? 0))
     text.field("attach", ifAny: attach)
     text.field("body", ifAny: body)
@@ -15,7 +15,9 @@ extension NotificationContent {
     text.field("ext", ifAny: ext)
     text.field("fromAccount", ifAny: fromAccount?.text)
     text.field("fromClientType", ifAny: fromClientType)
+    let deviceStart = text.count
     text.field("fromDeviceId", ifAny: fromDeviceId?.text)
+    let device = deviceStart..<text.count
     text.field("fromNick", ifAny: fromNick)
     text.field("groupId", ifAny: groupId)
     text.field("messageClientId", ifAny: messageClientId)
@@ -28,7 +30,7 @@ extension NotificationContent {
     text.field("toAccids", ifAny: toAccids.map { JSONValue.array($0.map { .string($0.text) }) })
     text.field("toType", toType.rawValue)
     text.field("type", type)
-    return text.finish()
+    return ContentText(bytes: text.finish(), device: device)
   }
 }
 

@@ -146,7 +146,9 @@ extension Draft {
       try records.former(account, of: space) ?? MemberRecord(role: role, standing: .stranger)
     member.role = role
     member.standing.forget(before: context.retentionFloor)
-    member.standing.belonging.open(after: .beforeThisCommit)
+    try begin(
+      &member.standing.belonging, atMost: Record.kind.staysMax,
+      "\(account) has been in \(Record.kind) \(space.name)")
     set(member, for: account, seesOtherwise: true)
     transaction.changes[.former(account, of: space)] = .some(nil)
     joined.append(account)
@@ -182,6 +184,37 @@ extension Draft {
     transaction.changes[.former(account, of: space)] = member.text
     transaction.changedStandings.append(account)
     left.append(account)
+  }
+}
+
+// MARK: - What is so since when
+
+extension Draft {
+  /// From this commit on it is so. Refused if it has been so too often.
+  /// - Parameter what: what has been so, as ``Intervals/open(after:retentionFloor:_:)`` says it.
+  package func begin(
+    _ intervals: inout Intervals, atMost most: Int = Intervals.limit, _ what: @autoclosure () -> String
+  ) throws(Refusal) {
+    try intervals.open(
+      after: .beforeThisCommit, retentionFloor: context.retentionFloor, atMost: most, what())
+  }
+
+  /// From this commit on it is so, or no longer. Refused if it has been so too often.
+  package func set(
+    _ intervals: inout Intervals, to lasts: Bool, _ what: @autoclosure () -> String
+  ) throws(Refusal) {
+    if lasts { try begin(&intervals, what()) } else { intervals.close(through: .beforeThisCommit) }
+  }
+
+  /// The same of what is kept from an account: there it is the end that may be refused.
+  package func set(
+    _ restrictions: inout Restrictions, to lasts: Bool, _ what: @autoclosure () -> String
+  ) throws(Refusal) {
+    if lasts {
+      restrictions.begin(after: .beforeThisCommit)
+    } else {
+      try restrictions.end(through: .beforeThisCommit, retentionFloor: context.retentionFloor, what())
+    }
   }
 }
 

@@ -22,6 +22,9 @@ package protocol Operation: Sendable {
   /// for one whose transactions require every record of its needs to be unchanged, and which decides on
   /// nothing else: a decision on what is no longer so is then refused by the commit.
   var mayRecall: Bool { get }
+  /// What tells whether it was done before, for one that is done once however often it is asked for. Then what
+  /// it gave is given again, also when by now it would be refused.
+  var repetition: Repetition<Output>? { get }
   func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<Output>
 }
 
@@ -31,6 +34,7 @@ extension Operation {
   package var joiners: [AccountID] { [] }
   package func joiners(_ records: Records) -> [AccountID] { joiners }
   package var mayRecall: Bool { false }
+  package var repetition: Repetition<Output>? { nil }
 }
 
 /// What an operation may know beside the records.

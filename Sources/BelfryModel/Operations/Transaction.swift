@@ -17,7 +17,7 @@ package struct Transaction: Sendable {
   package var removedTables: [RecordTable]
   /// Appended in this order, after the changes, so that a threshold counts the members as they are then.
   package var announcements: [Announcement]
-  /// Entries whose content changes: nothing is appended, live consumers are told.
+  /// Entries whose content changes: each is said in an entry of its own, appended after the announcements.
   package var amendments: [Amendment]
   /// What other partitions must learn. Written to the space's outbox in the same commit, then relayed.
   package var indexChanges: [IndexChange]

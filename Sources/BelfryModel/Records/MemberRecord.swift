@@ -78,14 +78,14 @@ extension MemberRecord {
   package var text: String {
     var words = [role.letter, standing.belonging.text]
     if !standing.subscription.isEmpty { words.append("s/" + standing.subscription.text) }
-    if !standing.stopped.isEmpty { words.append("x/" + standing.stopped.text) }
+    if !standing.stopped.isEmpty { words.append("x/" + standing.stopped.intervals.text) }
     if let until = rights.mutedUntilMilliseconds { words.append("q/\(until)") }
     if rights.isAllowListed { words.append("w/1") }
     for (id, channel) in standing.channels.sorted(by: { $0.key < $1.key }) {
       if !channel.belonging.isEmpty { words.append("c\(id.text)/" + channel.belonging.text) }
       if !channel.subscription.isEmpty { words.append("d\(id.text)/" + channel.subscription.text) }
       if !channel.allowed.isEmpty { words.append("w\(id.text)/" + channel.allowed.text) }
-      if !channel.blocked.isEmpty { words.append("b\(id.text)/" + channel.blocked.text) }
+      if !channel.blocked.isEmpty { words.append("b\(id.text)/" + channel.blocked.intervals.text) }
     }
     for (id, until) in channelMutes.sorted(by: { $0.key < $1.key }) { words.append("q\(id.text)/\(until)") }
     return words.joined(separator: " ")
@@ -136,11 +136,11 @@ extension MemberRecord {
   private mutating func read(_ kind: Character, _ channel: EntityID?, _ intervals: Intervals) -> Bool {
     switch (kind, channel) {
     case ("s", nil): standing.subscription = intervals
-    case ("x", nil): standing.stopped = intervals
+    case ("x", nil): standing.stopped = Restrictions(intervals)
     case ("c", let id?): standing.channels[id, default: .init()].belonging = intervals
     case ("d", let id?): standing.channels[id, default: .init()].subscription = intervals
     case ("w", let id?): standing.channels[id, default: .init()].allowed = intervals
-    case ("b", let id?): standing.channels[id, default: .init()].blocked = intervals
+    case ("b", let id?): standing.channels[id, default: .init()].blocked = Restrictions(intervals)
     default: return false
     }
     return true

@@ -1,6 +1,6 @@
 internal import BelfryBytes
 
-/// One entry of a space's log, as a reader finds it.
+/// One entry of a space's log, as a reader finds it: a notification, or what has become of one.
 package struct LogEntry: Sendable, Hashable {
   package var id: MessageID
   package var audience: Audience
@@ -9,17 +9,32 @@ package struct LogEntry: Sendable, Hashable {
   package var content: ArraySlice<UInt8>
   /// Milliseconds since 1970; nil if never updated.
   package var updateTime: Int64?
+  /// The entry that this one says the new content of, an earlier one of the log: then it is no notification of its
+  /// own. Who has that one learns of it here, and its audience is the same.
+  package var amends: MessageID?
 
-  package init(id: MessageID, audience: Audience, content: ArraySlice<UInt8>, updateTime: Int64? = nil) {
+  package init(
+    id: MessageID, audience: Audience, content: ArraySlice<UInt8>, updateTime: Int64? = nil,
+    amends: MessageID? = nil
+  ) {
     self.id = id
     self.audience = audience
     self.content = content
     self.updateTime = updateTime
+    self.amends = amends
   }
 
-  package init(id: MessageID, audience: Audience, contentJSON: String, updateTime: Int64? = nil) {
-    self.init(id: id, audience: audience, content: ArraySlice(contentJSON.utf8), updateTime: updateTime)
+  package init(
+    id: MessageID, audience: Audience, contentJSON: String, updateTime: Int64? = nil,
+    amends: MessageID? = nil
+  ) {
+    self.init(
+      id: id, audience: audience, content: ArraySlice(contentJSON.utf8), updateTime: updateTime,
+      amends: amends)
   }
+
+  /// The notification that it is, or is about.
+  package var notificationID: MessageID { amends ?? id }
 
   package var contentJSON: String {
     get { String(decoding: content, as: UTF8.self) }
@@ -30,9 +45,9 @@ package struct LogEntry: Sendable, Hashable {
   /// added here are the fields that only the append could know.
   package func appendNotification(to bytes: inout [UInt8]) {
     bytes.append("{\"messageServerId\":\"")
-    bytes.append(decimal: id.raw)
+    bytes.append(decimal: notificationID.raw)
     bytes.append("\",\"time\":")
-    bytes.append(decimal: id.unixMilliseconds)
+    bytes.append(decimal: notificationID.unixMilliseconds)
     if let updateTime {
       bytes.append(",\"updateTime\":")
       bytes.append(decimal: updateTime)

@@ -65,19 +65,35 @@ package final class SendNotification: Operation {
 
   package var mayRecall: Bool { true }
 
+  /// The sender, the space and the sender's id are what they were, whoever belongs where by now.
+  package var repetition: Repetition<SendNotification>? {
+    dedupe.map { Repetition(of: RepeatedSend(in: space, $0, content), self) }
+  }
+
+  private var dedupe: Dedupe? {
+    guard isDeduped, let messageClientId = content.messageClientId else { return nil }
+    return Dedupe(sender: actor.account, messageClientId: messageClientId)
+  }
+
   package func decide(
     _ records: Records, context: DecisionContext
   ) throws(Refusal) -> Decision<SendNotification> {
+    try requireOwnDevice()
     var transaction = Transaction(space)
     transaction.preconditions = records.unchanged(needs)
-    if isDeduped, let messageClientId = content.messageClientId {
-      transaction.dedupe = Dedupe(sender: actor.account, messageClientId: messageClientId)
-    }
+    transaction.dedupe = dedupe
     transaction.announcements = [Announcement(content, to: try audience(records, context))]
     if case .letter = space.kind, let accounts = content.toAccids {
       transaction.indexChanges = [IndexChange(.joined, accounts)]
     }
     return Decision(transaction, self)
+  }
+
+  /// Other devices of the sender's go by what device sent it, so a user cannot name another one. Asked when it
+  /// is decided, not before: what was sent from there may be repeated from here.
+  private func requireOwnDevice() throws(Refusal) {
+    guard !actor.isTrusted, let own = actor.device, content.fromDeviceId != own else { return }
+    throw Refusal(.forbidden, "you cannot send from another device", field: "fromDeviceId")
   }
 
   private func audience(_ records: Records, _ context: DecisionContext) throws(Refusal) -> Audience {

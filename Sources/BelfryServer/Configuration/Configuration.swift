@@ -11,9 +11,14 @@ package struct Configuration: Sendable, Hashable {
   package var redisURL: String?
   /// Event loops, each a thread: by default one for each processor this process may use.
   package var loops = min(ProcessInfo.processInfo.activeProcessorCount, loopsMax)
+  /// Into how many a new keyspace is dealt; one that is there must have as many.
+  package var partitions = Partitions.standard
   package var secret = SecretSource.dataFolder
   package var embeddedRedis = EmbeddedRedisSettings()
   package var limits = Limits()
+  /// Whether the keyspace is to say from now on that its brokers have this one's secret and limits. No setting: left
+  /// in a file, it would let the brokers of one keyspace overrule each other at every start.
+  package var adoptsSettings = false
 
   /// Beyond it one Redis is the bottleneck long before, and another broker serves better than more threads.
   package static let loopsMax = 256
@@ -34,8 +39,9 @@ package struct EmbeddedRedisSettings: Sendable, Hashable {
   package enum AppendFsync: String, Sendable, CaseIterable {
     /// Before it answers: nothing acknowledged is lost, at a disk's pace.
     case always
-    /// Once a second: a power cut loses at most the last second or two. A crash of Redis or of the broker
-    /// loses nothing, for the system still writes what it was handed.
+    /// Once a second: a power cut loses what came since the last flush that ended. A crash of the broker loses
+    /// nothing; a crash of Redis what it had not handed to the system, up to two seconds while a flush is under
+    /// way (config/redis.conf).
     case everysec
   }
 

@@ -5,6 +5,8 @@ package struct ServeOptions: Sendable, Hashable {
   package var data: String?
   package var redis: String?
   package var loops: String?
+  package var partitions: String?
+  package var adoptsSettings = false
 
   package init() {}
 }
@@ -21,6 +23,7 @@ extension Configuration {
     }
     try configuration.apply(try values(of: environment))
     try configuration.apply(values(of: options))
+    configuration.adoptsSettings = options.adoptsSettings
     return configuration
   }
 
@@ -58,6 +61,7 @@ extension Configuration {
   private static func values(of options: ServeOptions) -> [String: GivenValue] {
     let texts = [
       "listen": options.listen, "data": options.data, "redis": options.redis, "loops": options.loops,
+      "partitions": options.partitions,
     ]
     return texts.compactMapValues { $0 }.reduce(into: [:]) { values, option in
       values[option.key] = GivenValue(text: option.value, place: "--\(option.key)")

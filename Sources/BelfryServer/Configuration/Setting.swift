@@ -45,6 +45,11 @@ extension Setting {
       configuration.redisURL = url
     },
     .integer("loops", 1...Configuration.loopsMax, \.loops),
+    .text("partitions") { configuration, value throws(StartError) in
+      guard let count = try? value.integer(in: 1...Partition.limit), let partitions = Partitions(count: count)
+      else { throw value.refused("it must be a power of two from 1 to \(Partition.limit)") }
+      configuration.partitions = partitions
+    },
     .text("secret") { configuration, value throws(StartError) in
       let text = try value.text()
       guard text.utf8.count >= SigningSecret.lengthMinBytes else {

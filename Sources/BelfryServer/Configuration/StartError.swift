@@ -22,6 +22,8 @@ package struct StartError: Error, Hashable, CustomStringConvertible {
     case redisMissing
     /// The embedded redis-server does not run.
     case redisUnusable
+    /// The keyspace is not one that this broker, as it was started, can work on.
+    case keyspaceRefused
     /// The address to listen on is taken, or not ours.
     case cannotListen
     /// The system has no thread or descriptor left for the broker.

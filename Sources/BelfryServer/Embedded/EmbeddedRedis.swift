@@ -16,12 +16,13 @@ package final class EmbeddedRedis: Sendable {
     case ended(String)
     case restarting(after: Duration)
     case restartFailed(StartError)
-    /// It did not end in time when told to, and was killed. The append-only file keeps what was acknowledged.
+    /// It did not end in time when told to, and was killed. What it had not handed to the system by then is lost.
     case killed
   }
 
   private let folder: DataFolder
   private let settings: EmbeddedRedisSettings
+  private let arguments: [String]
   private let report: @Sendable (Event) -> Void
   private let running = Mutex<Running?>(nil)
 
@@ -33,13 +34,16 @@ package final class EmbeddedRedis: Sendable {
   /// Where to connect, as `BelfryRedis` reads it.
   package let endpointURL: String
 
-  /// - Parameter report: called on the keeper's thread.
+  /// - Parameters:
+  ///   - arguments: given to redis-server after all others, which they override.
+  ///   - report: called on the keeper's thread.
   package init(
-    in folder: DataFolder, settings: EmbeddedRedisSettings,
+    in folder: DataFolder, settings: EmbeddedRedisSettings, arguments: [String] = [],
     report: @escaping @Sendable (Event) -> Void = { _ in }
   ) throws(StartError) {
     self.folder = folder
     self.settings = settings
+    self.arguments = arguments
     self.report = report
     endpointURL = "unix://" + (try RedisSocketPath.choose(for: folder.path))
   }
@@ -47,8 +51,10 @@ package final class EmbeddedRedis: Sendable {
   /// Returns when it answers, its data loaded; throws when it cannot be started, and nothing is left running
   /// then. Blocks its caller, so it is called before the event loops run.
   package func start() throws(StartError) {
+    try StrayData.check(folder.path)
     let launch = try RedisLaunch(
-      folder: folder.path, socketPath: String(endpointURL.dropFirst("unix://".count)), settings: settings)
+      folder: folder.path, socketPath: String(endpointURL.dropFirst("unix://".count)), settings: settings,
+      arguments: arguments)
     if let processID = try launch.stopOrphan() { report(.stoppedOrphan(processID: processID)) }
     let keeper = try RedisKeeper(launch, report: report)
     let thread = try KeeperThread(running: keeper)

@@ -20,7 +20,10 @@ final class RedisLaunch: Sendable {
   /// From SIGTERM to the end. Redis then writes through what it has; beyond this the disk does not move.
   static let stopTimeout: Duration = .seconds(15)
 
-  init(folder: String, socketPath: String, settings: EmbeddedRedisSettings) throws(StartError) {
+  /// - Parameter others: override ours.
+  init(
+    folder: String, socketPath: String, settings: EmbeddedRedisSettings, arguments others: [String] = []
+  ) throws(StartError) {
     executable = try RedisExecutable.find(settings.server)
     let redisFolder = folder + "/redis"
     guard unsafe mkdir(redisFolder, 0o700) == 0 || errno == EEXIST else {
@@ -29,11 +32,12 @@ final class RedisLaunch: Sendable {
     self.socketPath = socketPath
     logPath = redisFolder + "/redis.log"
     lockPath = redisFolder + "/lock"
-    arguments = [
-      executable, try RedisLaunch.configFile(settings, in: redisFolder),
-      "--dir", redisFolder, "--unixsocket", socketPath, "--port", "0",
-      "--appendfsync", settings.appendFsync.rawValue, "--daemonize", "no", "--logfile", "",
-    ]
+    arguments =
+      [
+        executable, try RedisLaunch.configFile(settings, in: redisFolder),
+        "--dir", redisFolder, "--unixsocket", socketPath, "--port", "0",
+        "--appendfsync", settings.appendFsync.rawValue, "--daemonize", "no", "--logfile", "",
+      ] + others
     lock = unsafe open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard lock >= 0 else { throw .refused(.dataFolderUnusable, "cannot open the lock", at: lockPath) }
   }

@@ -8,6 +8,8 @@ final class Broker: Sendable {
   let configuration: Configuration
   let signer: TokenSigner
   let accountLimits: AccountLimits
+  let keyspace = KeyspaceState()
+  let secretFingerprint: String
   private let redis: RedisEndpoint
   private let loops: [ServingLoop]
   private let startedAt = ContinuousClock.now
@@ -17,6 +19,11 @@ final class Broker: Sendable {
     self.configuration = configuration
     self.signer = signer
     accountLimits = AccountLimits(configuration.limits)
+    do throws(TokenError) {
+      secretFingerprint = try signer.fingerprint()
+    } catch {
+      throw StartError(.secretUnusable, error.cause, at: "secret")
+    }
     do throws(RedisError) {
       redis = try RedisEndpoint(url: redisURL)
     } catch {
@@ -57,6 +64,7 @@ final class Broker: Sendable {
       for serving in loops { group.addTask(executorPreference: serving.loop) { await serving.run() } }
     }
     await loops.first?.unwatchSignals()
+    if let error = keyspace.startError { throw error }
   }
 
   /// - Returns: the port, which is the system's choice where the configured one is 0.
@@ -79,6 +87,12 @@ final class Broker: Sendable {
     }
   }
 
+  /// The keyspace is not one that this broker can work on. From any thread.
+  func refuseKeyspace(_ error: RedisError, loop: Int) {
+    if keyspace.isRefused(error) { return drain() }
+    Log.line("redis refused", ["loop": String(loop), "cause": error.description])
+  }
+
   /// Whether every loop has its Redis. A request goes to whichever loop the kernel picks, so a broker is
   /// as ready as the least ready of them.
   func isConnected() async -> Bool {
@@ -92,6 +106,8 @@ final class Broker: Sendable {
       if let statistics = await serving.statistics { all.append(statistics) }
     }
     return BrokerStatistics(
-      uptimeSeconds: Int(startedAt.duration(to: .now).components.seconds), loops: all)
+      uptimeSeconds: Int(startedAt.duration(to: .now).components.seconds),
+      keyspace: KeyspaceStatistics(
+        partitions: configuration.partitions.count, differences: keyspace.differences), loops: all)
   }
 }

@@ -2,24 +2,25 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 
-/// What a broker does beside answering. Every broker does all of it, on one of its loops, and none of them
-/// asks another: relaying or sweeping twice is harmless, and a lease would be one more thing to lose.
+/// What a broker does beside answering, on one of its loops. None asks another to do it: every broker relays, which
+/// is harmless twice, and every broker sweeps what none has swept for a while. A lease would be one more thing to
+/// lose.
 struct Duties {
   /// What another broker committed and did not live to relay waits in an outbox. Meanwhile an account does
-  /// not see a space it joined, so not for long; looking is one cheap command.
+  /// not see a space it joined, so not for long; looking is one cheap command for each partition.
   static let relayInterval: Duration = .seconds(3)
-  /// One partition at a time, of those that hold anything: all 1,024 in about four minutes. What is beyond
-  /// retention is hidden from readers at once; sweeping only frees its memory.
-  static let sweepInterval: Duration = .milliseconds(250)
+  /// One partition at a time, of those that hold anything. What is beyond retention is hidden from readers at once;
+  /// sweeping only frees its memory.
+  static let sweepStepMilliseconds: Int64 = 250
   /// Between two rounds of a deployment with few partitions in use, which would otherwise be swept over and
   /// over. Half of retention if that is less: nothing is to lie about for long after it.
-  static let sweepPauseMax: Duration = .seconds(30)
+  static let sweepPauseMaxMilliseconds: Int64 = 30_000
 
   let loop: EventLoop
   let runner: OperationRunner
   private var store: any Store { runner.store }
-  private var sweepPause: Duration {
-    min(Self.sweepPauseMax, .milliseconds(runner.limits.retentionMilliseconds / 2))
+  private var sweepPauseMilliseconds: Int64 {
+    min(Self.sweepPauseMaxMilliseconds, runner.limits.retentionMilliseconds / 2)
   }
 
   func start(in scope: LoopScope) {
@@ -37,18 +38,22 @@ struct Duties {
   }
 
   private func sweep() async {
-    while await pause(sweepPause) {
-      // Several brokers seldom sweep the same partition at the same time when each goes its own way.
-      for partition in await partitionsInUse().shuffled() {
-        guard await pause(Self.sweepInterval) else { return }
-        try? await store.sweep(partition)
+    while await pause(.milliseconds(sweepPauseMilliseconds)) {
+      let partitions = await partitionsInUse()
+      // A little less than a round takes: however many brokers there are, all of them together sweep no more than
+      // one would. In the same order each time, or what came last in one round and first in the next was not due.
+      let interval = max(sweepPauseMilliseconds, Self.sweepStepMilliseconds * Int64(partitions.count))
+      for partition in partitions {
+        guard await pause(.milliseconds(Self.sweepStepMilliseconds)) else { return }
+        let isDue = try? await store.beginSweep(of: partition, everyMilliseconds: interval)
+        if isDue == true { try? await store.sweep(partition) }
       }
     }
   }
 
   /// A partition in which no id was ever allotted holds nothing.
   private func partitionsInUse() async -> [Partition] {
-    let all = Partition.allCases
+    let all = store.partitions.all
     guard let lastIDs = try? await store.lastIDs(of: all) else { return [] }
     return zip(all, lastIDs).filter { $0.1 != .zero }.map(\.0)
   }

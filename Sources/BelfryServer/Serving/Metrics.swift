@@ -27,11 +27,28 @@ enum Metrics {
     Metric(name: "belfry_gaps_total", help: "Gaps seen in what arrived, and filled.", isCounter: true) {
       $0.hub.gapsSeen
     },
+    Metric(
+      name: "belfry_relays_waiting", help: "What other partitions had yet to learn when loop 0 last looked.",
+      isCounter: false
+    ) { $0.relays.waiting },
+    Metric(
+      name: "belfry_relays_oldest_seconds", help: "For how long the oldest of it had waited then.",
+      isCounter: false
+    ) { $0.relays.oldestSeconds },
+    Metric(
+      name: "belfry_relay_failures_total", help: "Tries to tell other partitions that failed.",
+      isCounter: true
+    ) { $0.relays.failures },
   ]
 
   static func text(of statistics: BrokerStatistics) -> String {
     var text = head("belfry_uptime_seconds", "Since the broker started.", isCounter: false)
     text += "belfry_uptime_seconds \(statistics.uptimeSeconds)\n"
+    text += head("belfry_partitions", "Partitions of the keyspace.", isCounter: false)
+    text += "belfry_partitions \(statistics.keyspace.partitions)\n"
+    text += head(
+      "belfry_settings_differing", "Settings that are others here than the keyspace says.", isCounter: false)
+    text += "belfry_settings_differing \(statistics.keyspace.differences.count)\n"
     text += head("belfry_requests_total", "Requests answered.", isCounter: true)
     for loop in statistics.loops {
       for (status, count) in loop.requests.sorted(by: { $0.key < $1.key }) {

@@ -9,6 +9,8 @@ import BelfryStore
 actor ServingLoop {
   /// Requests that are being answered, and streams that are being told to go, are given this long.
   static let drainTimeout: Duration = .seconds(10)
+  /// How often it is looked what the keyspace says of itself. Its settings change when an operator says so.
+  static let formatInterval: Duration = .seconds(30)
 
   nonisolated let loop: EventLoop
   nonisolated let number: Int
@@ -39,7 +41,13 @@ actor ServingLoop {
   /// Begins to listen. Redis need not be there yet.
   func open(_ socket: ListenSocket, redis: RedisEndpoint, for broker: Broker) throws(StartError) {
     let scope = LoopScope(on: loop)
-    let store = RedisStore(loop: loop, endpoint: redis, limits: broker.configuration.limits)
+    let configuration = broker.configuration
+    let store = RedisStore(
+      loop: loop, endpoint: redis, limits: configuration.limits, partitions: configuration.partitions,
+      secretFingerprint: broker.secretFingerprint,
+      // An embedded Redis has one broker, with which nobody can disagree.
+      adoptsSettings: configuration.adoptsSettings || configuration.redisURL == nil)
+    store.onSettings = { broker.keyspace.note($0) }
     let live = RedisLiveFeed(loop: loop, endpoint: redis, store: store)
     let services = LoopServices(loop: loop, scope: scope, store: store, live: live, broker: broker)
     do throws(HTTPError) {
@@ -57,11 +65,17 @@ actor ServingLoop {
   /// Serves until it is drained or cancelled.
   func run() async {
     guard let serving else { return }
-    watch(serving.store)
+    watch(serving.store, of: serving.services.broker)
     serving.store.start()
     serving.live.start()
     // One loop is enough for what is done for all accounts.
     if number == 0 { Duties(loop: loop, runner: serving.services.runner).start(in: serving.scope) }
+    serving.scope.start { [loop] in
+      // While Redis is away there is nothing to compare.
+      while (try? await loop.sleep(for: Self.formatInterval)) != nil {
+        try? await serving.store.compareFormat()
+      }
+    }
     await serving.scope.run()
     serving.daemon.stop()
     serving.live.close()
@@ -69,12 +83,14 @@ actor ServingLoop {
     self.serving = nil
   }
 
-  private func watch(_ store: RedisStore) {
-    let number = String(number)
-    store.onStateChange = { state in
+  private func watch(_ store: RedisStore, of broker: Broker) {
+    store.onStateChange = { [number] state in
       switch state {
-      case .ready: Log.line("redis connected", ["loop": number])
-      case .lost(let error): Log.line("redis lost", ["loop": number, "cause": error.description])
+      case .ready:
+        broker.keyspace.isServed()
+        Log.line("redis connected", ["loop": String(number)])
+      case .lost(let error) where error.code == .unsuitable: broker.refuseKeyspace(error, loop: number)
+      case .lost(let error): Log.line("redis lost", ["loop": String(number), "cause": error.description])
       case .connecting, .closed: break
       }
     }
@@ -123,6 +139,6 @@ actor ServingLoop {
       loop: number, isRedisConnected: isRedisConnected,
       requests: Dictionary(uniqueKeysWithValues: counts.byStatus.map { (String($0.key), $0.value) }),
       sends: counts.sends, duplicates: counts.duplicates, streams: counts.streams,
-      hub: serving.services.hub.statistics)
+      relays: serving.store.relayStatistics, hub: serving.services.hub.statistics)
   }
 }

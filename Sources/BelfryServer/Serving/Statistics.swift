@@ -1,4 +1,5 @@
 import BelfryHub
+import BelfryStore
 
 /// What one loop has answered. It lives on its loop's thread.
 final class RequestCounts {
@@ -23,10 +24,12 @@ struct LoopStatistics: Sendable, Encodable {
   var sends: Int
   var duplicates: Int
   var streams: Int
+  var relays: RelayStatistics
   var hub: HubStatistics
 }
 
 struct BrokerStatistics: Sendable, Encodable {
   var uptimeSeconds: Int
+  var keyspace: KeyspaceStatistics
   var loops: [LoopStatistics]
 }

@@ -5,7 +5,8 @@
 --   2 dedupe records, if a sender gave an id; 1 more to enter new ones
 --   1 per table of preconditions that is not the same as before (settings; roster for a user)
 --   1 the member count, if an audience depends on it
---   1 append for each entry
+--   1 append for each entry, and for each that says what another has become; 2 more for a space's first in some
+--     17 minutes
 --   1 the clock
 --   1 publish for each space, again when others were told something in between
 --
@@ -32,7 +33,13 @@ local function read_commits(arguments, at)
   local commits, spaces, is_listed = {}, {}, {}
   local last, basis = #arguments, nil
   while at <= last do
-    local commit = { space = arguments[at], dedupe = arguments[at + 1], basis = false, announced = 0, first = 0 }
+    local commit = {
+      space = arguments[at], dedupe = arguments[at + 1], fingerprint = false, basis = false, announced = 0, first = 0,
+    }
+    if commit.dedupe ~= '' then
+      commit.fingerprint = arguments[at + 2]
+      at = at + 1
+    end
     if arguments[at + 2] == '=' then
       at = at + 3
     else
@@ -85,20 +92,15 @@ local function find_table_over_ceiling(call, space, changes)
   end
 end
 
-local function fingerprint_of_commit(call, commit)
-  if not commit.field or commit.announced == 0 then return nil end
-  if commit.announced == 1 then return fingerprint_of(call.arguments[commit.first + 2]) end
-  local contents = {}
-  for index = 1, commit.announced do contents[index] = call.arguments[commit.first + 3 * index - 1] end
-  return fingerprint_of(table.concat(contents, '\n'))
-end
-
+-- The ids of the entries, and those of the amendments.
 local function take_ids(clock, commit)
-  local ids = {}
+  local ids, amendment_ids, changes = {}, {}, commit.changes
   for index = 1, commit.announced do ids[index] = take_id(clock) end
+  if not changes then return ids, amendment_ids end
+  for index = 1, #changes.amendments / 4 do amendment_ids[index] = take_id(clock) end
   -- The version of what is relayed must be later than that of anything before it.
-  if not ids[1] and commit.changes and commit.changes.relays ~= '' then take_id(clock) end
-  return ids
+  if not ids[1] and not amendment_ids[1] and changes.relays ~= '' then take_id(clock) end
+  return ids, amendment_ids
 end
 
 local function write_records(call, space, changes, before)
@@ -119,12 +121,16 @@ local function wake(prefix, space, time)
 end
 
 -- What comes after the entries.
-local function finish_changes(call, space, changes)
+local function finish_changes(call, space, changes, amendment_ids, before)
   local clock = call.clock
-  for _, message in ipairs(changes.amendments) do say(clock, space, message) end
+  for index, id in ipairs(amendment_ids) do
+    local amended, time, audience, notification = unpack(changes.amendments, 4 * index - 3, 4 * index)
+    announce_amendment(clock, space, id, amended, time, audience, notification, call.entries_max)
+  end
   if changes.relays ~= '' then
-    local item = '{"space":"' .. space .. '","version":"' .. clock.last .. '","relays":' .. changes.relays .. '}'
-    redis.call('HSET', outbox_key(call.prefix), clock.last, item)
+    -- Its id is the version: the outbox is in the order of the commits.
+    local item = '{"space":"' .. space .. '","before":"' .. before .. '","relays":' .. changes.relays .. '}'
+    redis.call('XADD', outbox_key(call.prefix), clock.last, 'item', item)
   end
   if changes.wake_time ~= '' then wake(call.prefix, space, changes.wake_time) end
   -- The sweep finds spaces in the clock. One that nothing was ever appended to has records all the same.
@@ -137,12 +143,12 @@ local function carry_out(call, commit)
   if not holds(call, commit.basis) then return 'conflict' end
   local over = changes and find_table_over_ceiling(call, space, changes)
   if over then return 'ceiling ' .. over end
-  local fingerprint = fingerprint_of_commit(call, commit)
+  local fingerprint = commit.announced > 0 and commit.fingerprint
   local earlier = fingerprint and find_earlier(call.dedupe, commit.field, fingerprint)
   if earlier then return earlier end
 
   local before = clock.last
-  local ids = take_ids(clock, commit)
+  local ids, amendment_ids = take_ids(clock, commit)
   if changes then
     write_records(call, space, changes, before)
     -- Before the entries: a consumer reads its standing again before it judges them.
@@ -153,24 +159,19 @@ local function carry_out(call, commit)
     local is_stored, audience, notification = unpack(call.arguments, at, at + 2)
     announce(clock, space, id, stamp(call, space, audience), notification, is_stored == '1', call.entries_max)
   end
-  if changes then finish_changes(call, space, changes) end
+  if changes then finish_changes(call, space, changes, amendment_ids, before) end
   if fingerprint then enter_dedupe(call.dedupe, commit.field, fingerprint, ids[1]) end
   return 'committed ' .. before .. ' ' .. table.concat(ids, ' ')
-end
-
--- An outcome that says what Redis said.
-local function failed(problem)
-  local text = type(problem) == 'table' and problem.err or tostring(problem)
-  return 'failed ' .. string.gsub(text, '[\r\n]', ' ')
 end
 
 -- Gives the outcomes, a line each.
 local function commit(keys, arguments)
   local prefix, partition = open_partition(keys)
-  local commits, spaces = read_commits(arguments, 4)
+  local commits, spaces = read_commits(arguments, 5)
   local call = { prefix = prefix, arguments = arguments, changes = 0, members = {} }
   call.entries_max, call.threshold = arguments[2], tonumber(arguments[3])
   call.clock = read_clock(prefix, partition, spaces)
+  call.clock.retention = tonumber(arguments[4])
   call.dedupe = read_dedupe(call.clock, commits, tonumber(arguments[1]))
   local outcomes = {}
   for index, each in ipairs(commits) do

@@ -2,29 +2,34 @@
 -- costs one field instead of a key with a timer, and goes with its whole hash. The clock's field `dedupe`
 -- names the hash in use, `dedupe-before` the one before it; there are never more.
 --
--- A record is `<id> <fingerprint>` under the first 80 bits of the key's SHA-1. 28 characters at most: with
--- one more, every record would take 16 bytes more of an allocator that rounds up to 32 and 48. So the
--- fingerprint has 24 bits; it only tells a caller of a bug.
+-- A record is `<id> <fingerprint>`, the caller's of the content, under the first 80 bits of the key's SHA-1. 28
+-- characters at most: with one more, every record would take 16 bytes more of an allocator that rounds up to 32
+-- and 48. So the fingerprint has 24 bits; it only tells a caller of a bug.
 
 local FIELD_DIGITS = 20
-local FINGERPRINT_DIGITS = 6
 
 local function bucket_of(ms, window) return math.floor(ms / window) * window end
 
--- The first write into a bucket: the one before the last is out of every window.
-local function open_bucket(prefix, bucket, clock, window)
-  local before = redis.call('HGET', clock_key(prefix), 'dedupe-before')
-  if before then redis.call('UNLINK', dedupe_key(prefix, before)) end
-  local old = tonumber(clock.bucket)
-  if old and old ~= bucket - window then
-    redis.call('UNLINK', dedupe_key(prefix, old))
-    old = nil
+-- The first write into a bucket: the one before the last is out of every window. Where the window has been changed, or
+-- brokers have different ones, the bucket that is opened may be one of the two there are, or another than the next; of
+-- those what may still be within the window stays.
+local function open_bucket(clock, bucket, window)
+  local key, kept = clock_key(clock.prefix), nil
+  for _, name in ipairs({ clock.bucket or '', clock.bucket_before or '' }) do
+    local other = tonumber(name)
+    if other and other ~= bucket then
+      if not kept and other + 2 * window > bucket then
+        kept = other
+      else
+        redis.call('UNLINK', dedupe_key(clock.prefix, other))
+      end
+    end
   end
-  redis.call('HSET', clock_key(prefix), 'dedupe', string.format('%d', bucket))
-  if old then
-    redis.call('HSET', clock_key(prefix), 'dedupe-before', string.format('%d', old))
+  redis.call('HSET', key, 'dedupe', string.format('%d', bucket))
+  if kept then
+    redis.call('HSET', key, 'dedupe-before', string.format('%d', kept))
   else
-    redis.call('HDEL', clock_key(prefix), 'dedupe-before')
+    redis.call('HDEL', key, 'dedupe-before')
   end
 end
 
@@ -43,17 +48,23 @@ local function read_dedupe(clock, commits, window)
   if not fields[1] then return dedupe end
   local ms = math.max(clock.now, clock.ms)
   dedupe.bucket = bucket_of(ms, window)
-  local before = redis.call('HMGET', dedupe_key(clock.prefix, dedupe.bucket - window), unpack(fields))
-  local now = redis.call('HMGET', dedupe_key(clock.prefix, dedupe.bucket), unpack(fields))
-  for index, field in ipairs(fields) do
-    local record = before[index]
-    if record and ms - tonumber(string.match(record, '^%d+')) >= window then record = false end
-    dedupe.found[field] = record or now[index]
+  local buckets, is_listed = {}, {}
+  for _, name in ipairs({ dedupe.bucket - window, dedupe.bucket, clock.bucket or '', clock.bucket_before or '' }) do
+    local bucket = tonumber(name)
+    if bucket and not is_listed[bucket] then
+      is_listed[bucket] = true
+      buckets[#buckets + 1] = bucket
+    end
+  end
+  for _, bucket in ipairs(buckets) do
+    local records = redis.call('HMGET', dedupe_key(clock.prefix, bucket), unpack(fields))
+    for index, field in ipairs(fields) do
+      local record = records[index]
+      if record and ms - tonumber(string.match(record, '^%d+')) < window then dedupe.found[field] = record end
+    end
   end
   return dedupe
 end
-
-local function fingerprint_of(content) return string.sub(redis.sha1hex(content), 1, FINGERPRINT_DIGITS) end
 
 -- The outcome for whom has a record already.
 local function find_earlier(dedupe, field, fingerprint)
@@ -77,6 +88,22 @@ local function write_dedupe(clock, dedupe)
   if not dedupe.entered[1] then return end
   redis.call('HSET', dedupe_key(clock.prefix, dedupe.bucket), unpack(dedupe.entered))
   if tonumber(clock.bucket) ~= dedupe.bucket then
-    open_bucket(clock.prefix, dedupe.bucket, clock, dedupe.window)
+    open_bucket(clock, dedupe.bucket, dedupe.window)
   end
 end
+
+-- first_sends: what became of sends that would be refused now. Gives `duplicate <id>`, `different`, or an empty text
+-- for what is not remembered. Four calls, and nothing is written.
+local function first_sends(keys, arguments)
+  local prefix, partition = open_partition(keys)
+  local sends = {}
+  for at = 2, #arguments, 2 do
+    sends[#sends + 1] = { dedupe = arguments[at], fingerprint = arguments[at + 1] }
+  end
+  local dedupe = read_dedupe(read_clock(prefix, partition, {}), sends, tonumber(arguments[1]))
+  local found = {}
+  for index, send in ipairs(sends) do found[index] = find_earlier(dedupe, send.field, send.fingerprint) or '' end
+  return found
+end
+
+register('first_sends', first_sends, { 'no-writes' })

@@ -33,18 +33,117 @@ local function make_compact(key)
   redis.call('RENAME', copy, key)
 end
 
--- Appends an entry and says so; only says so if it is not to be stored. One call or none, and two more for the
--- first entry of a space. A log is trimmed with the first entry of a call, which spares the others the words.
+-- The id just before a stream id.
+local function predecessor_of(id)
+  local ms, low = parse_id(id)
+  if low > 0 then return string.format('%d-%d', ms, low - 1) end
+  return string.format('%d-%d', ms - 1, PER_MS - 1)
+end
+
+-- Redis trims by whole nodes, of a hundred entries at most.
+local NODE_ENTRIES = 100
+
+-- Trims a log, by whole nodes: to cut into one would move its rest for no gain. Gives up to where entries are lost, nil
+-- if none were trimmed. One call if there is nothing to trim.
+local function trim(prefix, space, strategy, bound, last)
+  local key, through = log_key(prefix, space), '+'
+  if strategy == 'MINID' then
+    through = '(' .. bound
+  elseif redis.call('XLEN', key) <= tonumber(bound) then
+    return nil
+  end
+  -- Which entry is the last that goes is known only from how many go: a reader who had come just as far has lost
+  -- nothing. Of more than a node's, the id before the first that stays must do.
+  local oldest = redis.call('XRANGE', key, '-', through, 'COUNT', NODE_ENTRIES)
+  if not oldest[1] then return nil end
+  local count = redis.call('XTRIM', key, strategy, '~', bound)
+  if count == 0 then return nil end
+  if oldest[count] then return oldest[count][1] end
+  local first = redis.call('XRANGE', key, '-', '+', 'COUNT', 1)[1]
+  return first and predecessor_of(first[1]) or last
+end
+
+-- After one of so many entries a log is held to its length: to look each time would cost each send a call. Which one it
+-- is the microseconds of the time say, so that no regularity of sends can always evade it; not the milliseconds of the
+-- ids, which stand still while the clock is behind them.
+local ENTRIES_PER_TRIM = 32
+
+-- An id names its partition, not its space. Which spaces have an entry in a stretch of time, some 17 minutes, a set
+-- says: there whoever knows no more than an id looks for it. What ends it is its age: two hours more than what is kept,
+-- for the stretch itself and for clocks that are set.
+local WHERE_MS = 1048576
+local WHERE_LATE_MS = 7200000
+
+local function where_bucket(ms) return math.floor(ms / WHERE_MS) end
+
+-- Two calls for the first entry of a space in a stretch, and none for others. `last` is the entry before it.
+local function enter_where(clock, space, id, last)
+  local entered = clock.where_of[space] or where_bucket((parse_id(last)))
+  -- No id is later than the clock.
+  if entered ~= where_bucket(clock.ms) then
+    local bucket = where_bucket((parse_id(id)))
+    if bucket ~= entered then
+      local key = where_key(clock.prefix, bucket)
+      redis.call('SADD', key, space)
+      redis.call('PEXPIRE', key, clock.retention + WHERE_LATE_MS, 'NX')
+      entered = bucket
+    end
+  end
+  clock.where_of[space] = entered
+end
+
+-- Appends an entry of these fields; gives the one before it. One call, and two more for the first entry of a space,
+-- two for its first in a stretch of time.
+local function append(clock, space, id, entries_max, ...)
+  local key, last = log_key(clock.prefix, space), clock.last_of[space]
+  redis.call('XADD', key, id, ...)
+  enter_where(clock, space, id, last)
+  clock.last_of[space] = id
+  clock.changed[space] = true
+  clock.appended = clock.appended + 1
+  if clock.appended % ENTRIES_PER_TRIM == 0 then
+    clock.lost_of[space] = trim(clock.prefix, space, 'MAXLEN', entries_max, id) or clock.lost_of[space]
+  end
+  if last == NO_ID then make_compact(key) end
+  return last
+end
+
+-- Appends an entry and says so; only says so if it is not to be stored.
 local function announce(clock, space, id, audience, notification, is_stored, entries_max)
   if not is_stored then return say(clock, space, 'passing ', id, '\n', audience, '\n', notification) end
-  local key, last = log_key(clock.prefix, space), clock.last_of[space]
-  if clock.changed[space] then
-    redis.call('XADD', key, id, 'audience', audience, 'notification', notification)
-  else
-    redis.call('XADD', key, 'MAXLEN', '~', entries_max, id, 'audience', audience, 'notification', notification)
-    clock.changed[space] = true
-  end
-  clock.last_of[space] = id
-  if last == NO_ID then make_compact(key) end
+  local last = append(clock, space, id, entries_max, 'audience', audience, 'notification', notification)
   say(clock, space, 'appended ', id, ' ', last, '\n', audience, '\n', notification)
 end
+
+-- The same with what an entry has become. It is an entry of the log itself, so that whoever is away, or reads the log
+-- for another reason, learns of it as of any other.
+local function announce_amendment(clock, space, id, amended, time, audience, notification, entries_max)
+  local last = append(clock, space, id, entries_max,
+    'amends', amended, 'updated', time, 'audience', audience, 'notification', notification)
+  say(clock, space, 'amended ', id, ' ', last, ' ', amended, ' ', time, '\n', audience, '\n', notification)
+end
+
+-- locate: a step through the spaces that may have the entry. Gives where to go on, and the space if it was found.
+-- Three calls, and one for each of the spaces that have had an entry as late as that.
+local function locate(keys, arguments)
+  local prefix = open_partition(keys)
+  local id, cursor, count = unpack(arguments, 1, 3)
+  local reply = redis.call('SSCAN', where_key(prefix, where_bucket((parse_id(id)))), cursor, 'COUNT', count)
+  local spaces = reply[2]
+  for first = 1, #spaces, ARGUMENTS_PER_CALL do
+    local last = math.min(first + ARGUMENTS_PER_CALL - 1, #spaces)
+    local ends = redis.call('HMGET', clock_key(prefix), unpack(spaces, first, last))
+    for index, log_end in ipairs(ends) do
+      local space = spaces[first + index - 1]
+      -- What was lost of a log stands behind its last entry.
+      if log_end and not is_before(string.match(log_end, '^%S+'), id)
+        and redis.call('XRANGE', log_key(prefix, space), id, id, 'COUNT', 1)[1]
+      then
+        return { '0', space }
+      end
+    end
+  end
+  return { reply[1], '' }
+end
+
+register('locate', locate, { 'no-writes' })

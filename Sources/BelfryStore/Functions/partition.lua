@@ -13,6 +13,7 @@ local function account_key(prefix, account) return prefix .. 'account:' .. accou
 local function arrived_key(prefix, account) return prefix .. 'arrived:' .. account end
 local function directory_key(prefix, name) return prefix .. 'directory:' .. name end
 local function wake_key(prefix) return prefix .. 'wake' end
+local function where_key(prefix, bucket) return prefix .. 'where:' .. string.format('%d', bucket) end
 local function live_channel(prefix, space) return prefix .. 'live:' .. space end
 local function personal_space(account) return 'account:' .. account end
 
@@ -34,6 +35,12 @@ local function call_in_chunks(command, key, arguments)
     sum = sum + redis.call(command, key, unpack(arguments, first, last))
   end
   return sum
+end
+
+-- An outcome that says what Redis said.
+local function failed(problem)
+  local text = type(problem) == 'table' and problem.err or tostring(problem)
+  return 'failed ' .. string.gsub(text, '[\r\n]', ' ')
 end
 
 local function register(name, callback, flags)

@@ -1,6 +1,35 @@
--- What an account has read: all up to a watermark, and a set of ids above it.
+-- What an account has read. In each partition all up to a watermark: field `w<partition>` of its hash, a decimal id.
+-- Above these a set of decimal ids. And spaces of which its index learned only after a watermark had passed them:
+-- field `late`, words of `<space>*<stream id>`; in such a space the watermark is that id. `version` counts the
+-- changes of all this but the set.
 
--- A large set is pruned in parts: leftovers below the watermark say what it says anyway, and the sweep comes
+-- A decimal id's milliseconds since 1970 and the rest, as a stream id has them. It has 63 bits, so it is divided by
+-- 2^22 in parts that a double holds.
+local function parse_decimal(id)
+  local high, middle, low = string.sub(id, 1, -15), string.sub(id, -14, -8), string.sub(id, -7)
+  local rest = tonumber(high) or 0
+  rest = rest % PER_MS * 1e7 + (tonumber(middle) or 0)
+  local ms = math.floor(rest / PER_MS)
+  rest = rest % PER_MS * 1e7 + tonumber(low)
+  return EPOCH_MS + ms * 1e7 + math.floor(rest / PER_MS), rest % PER_MS
+end
+
+local function watermark_field(low) return 'w' .. math.floor(low / SEQUENCES) end
+
+-- The spaces that are late, with their ids, in the order of the text.
+local function parse_late(text)
+  local late = {}
+  for space, id in string.gmatch(text or '', '(%S+)%*(%S+)') do late[#late + 1] = { space = space, id = id } end
+  return late
+end
+
+local function write_late(key, late)
+  local words = {}
+  for index, each in ipairs(late) do words[index] = each.space .. '*' .. each.id end
+  if words[1] then redis.call('HSET', key, 'late', table.concat(words, ' ')) else redis.call('HDEL', key, 'late') end
+end
+
+-- A large set is pruned in parts: leftovers below a watermark say what it says anyway, and the sweep comes
 -- for them.
 local PRUNE_STEPS = 4
 local PRUNE_STEP = 500
@@ -23,23 +52,66 @@ local function prune_step(key, cursor, is_to_go)
   return reply[1]
 end
 
--- Never backwards: what arrives late must not make anything unread. `next_id` is the stream id after the
--- watermark, which Lua cannot compute.
-local function raise_watermark(prefix, account, old, watermark, next_id)
-  if old and not is_decimal_before(old, watermark) then return end
-  redis.call('HSET', account_key(prefix, account), 'watermark', watermark)
-  local key, cursor = read_key(prefix, account), '0'
-  for _ = 1, PRUNE_STEPS do
-    cursor = prune_step(key, cursor, function(id) return not is_decimal_before(watermark, id) end)
-    if cursor == '0' then break end
+-- Up to where, in each partition, the set need say nothing: the watermark, or the place of a late space before it.
+-- Gives whether an id is covered.
+local function covered_by(fields)
+  local places = {}
+  local late
+  for index = 1, #fields, 2 do
+    if fields[index] == 'late' then late = parse_late(fields[index + 1]) end
+    if string.sub(fields[index], 1, 1) == 'w' then
+      local ms, low = parse_decimal(fields[index + 1])
+      places[fields[index]] = { ms, low }
+    end
   end
-  -- The account's own log has one reader.
-  redis.call('XTRIM', log_key(prefix, personal_space(account)), 'MINID', next_id)
+  for _, each in ipairs(late or {}) do
+    local ms, low = parse_id(each.id)
+    if ms == 0 then return function() return false end end -- of which partition, it does not say
+    local place = places[watermark_field(low)]
+    if place and (ms < place[1] or (ms == place[1] and low < place[2])) then places[watermark_field(low)] = { ms, low } end
+  end
+  return function(id)
+    local ms, low = parse_decimal(id)
+    local place = places[watermark_field(low)]
+    return place and (ms < place[1] or (ms == place[1] and low <= place[2]))
+  end
 end
 
--- The clock is the list of the partition's accounts, by which the sweep finds them.
-local function register_account(prefix, account)
-  redis.call('HSETNX', clock_key(prefix), personal_space(account), NO_ID)
+-- Never backwards: what arrives late must not make anything unread.
+local function raise_watermarks(prefix, partition, account, watermarks)
+  local key, set, own = account_key(prefix, account), {}, nil
+  for _, id in ipairs(watermarks) do
+    local ms, low = parse_decimal(id)
+    local field = watermark_field(low)
+    local old = redis.call('HGET', key, field)
+    if not old or is_decimal_before(old, id) then
+      set[#set + 1] = field
+      set[#set + 1] = id
+      if math.floor(low / SEQUENCES) == partition then own = string.format('%d-%d', ms, low + 1) end
+    end
+  end
+  call_in_chunks('HSET', key, set)
+  -- The account's own log has one reader.
+  if own then redis.call('XTRIM', log_key(prefix, personal_space(account)), 'MINID', own) end
+end
+
+local function settle_late(key, settled)
+  local is_settled, left = {}, {}
+  for _, space in ipairs(settled) do is_settled[space] = true end
+  for _, each in ipairs(parse_late(redis.call('HGET', key, 'late'))) do
+    if not is_settled[each.space] then left[#left + 1] = each end
+  end
+  write_late(key, left)
+end
+
+local function prune_read(prefix, account)
+  local key, cursor = read_key(prefix, account), '0'
+  if redis.call('EXISTS', key) == 0 then return end
+  local is_covered = covered_by(redis.call('HGETALL', account_key(prefix, account)))
+  for _ = 1, PRUNE_STEPS do
+    cursor = prune_step(key, cursor, is_covered)
+    if cursor == '0' then return end
+  end
 end
 
 -- What has been read of a letter is all there is in it, unless it was written to again. Then it is left to the sweep.
@@ -53,37 +125,75 @@ local function forget_letters(prefix, account, letters)
   call_in_chunks('HDEL', key, gone)
 end
 
-local function mark_read(keys, arguments)
-  local prefix = open_partition(keys)
-  local account, message, watermark, next_id = unpack(arguments, 1, 4)
-  local items, own_entries, letters, at
-  items, at = read_list(arguments, 5)
-  own_entries, at = read_list(arguments, at)
-  letters = read_list(arguments, at)
-
-  local old = redis.call('HGET', account_key(prefix, account), 'watermark')
-  local unread = {}
-  for _, id in ipairs(items) do
-    if not old or is_decimal_before(old, id) then unread[#unread + 1] = id end
+local function count_members(key, ids)
+  local count = 0
+  for first = 1, #ids, ARGUMENTS_PER_CALL do
+    local last = math.min(first + ARGUMENTS_PER_CALL - 1, #ids)
+    for _, is_member in ipairs(redis.call('SMISMEMBER', key, unpack(ids, first, last))) do count = count + is_member end
   end
-  local count = call_in_chunks('SADD', read_key(prefix, account), unread)
-  if not old then register_account(prefix, account) end
-  if watermark ~= '' then raise_watermark(prefix, account, old, watermark, next_id) end
-  call_in_chunks('XDEL', log_key(prefix, personal_space(account)), own_entries)
-  forget_letters(prefix, account, letters)
-  publish(prefix, personal_space(account), message)
   return count
 end
 
--- Nothing changes for anybody, so nobody is told.
-local function compact_read(keys, arguments)
-  local prefix = open_partition(keys)
-  local account, watermark, next_id = unpack(arguments, 1, 3)
-  local old = redis.call('HGET', account_key(prefix, account), 'watermark')
-  if not old then register_account(prefix, account) end
-  raise_watermark(prefix, account, old, watermark, next_id)
-  return 1
+-- Gives how many of the ids were unread, and the version of the read state since; or 'conflict', having done
+-- nothing, if it is no longer the one that the ids were judged by. Four calls for single ids.
+local function mark_read(keys, arguments)
+  local prefix, partition = open_partition(keys)
+  local account, known, message = unpack(arguments, 1, 3)
+  local key = account_key(prefix, account)
+  local version = redis.call('HGET', key, 'version') or '0'
+  if version ~= known then return 'conflict' end
+  -- The clock is the list of the partition's accounts, by which the sweep finds them.
+  if known == '0' then redis.call('HSETNX', clock_key(prefix), personal_space(account), NO_ID) end
+  local items, covered, watermarks, settled, own_entries, letters, at
+  items, at = read_list(arguments, 4)
+  covered, at = read_list(arguments, at)
+  watermarks, at = read_list(arguments, at)
+  if watermarks[1] then
+    -- From the first watermark on, the index says when it learns of a space (`relay`). It may have learned of one since
+    -- the ids were judged, and not said so.
+    version = redis.call('HINCRBY', key, 'version', 1)
+    if known == '0' then return 'conflict' end
+  end
+  settled, at = read_list(arguments, at)
+  own_entries, at = read_list(arguments, at)
+  letters = read_list(arguments, at)
+
+  local count = call_in_chunks('SADD', read_key(prefix, account), items)
+  if covered[1] then count = count + #covered - count_members(read_key(prefix, account), covered) end
+  if settled[1] then settle_late(key, settled) end
+  if watermarks[1] then
+    raise_watermarks(prefix, partition, account, watermarks)
+    prune_read(prefix, account)
+  end
+  call_in_chunks('XDEL', log_key(prefix, personal_space(account)), own_entries)
+  forget_letters(prefix, account, letters)
+  publish(prefix, personal_space(account), message)
+  return count .. ' ' .. version
+end
+
+-- The account's index learns of a space in which there is something to see after `before`. Where a watermark has passed
+-- that already, what lies between was never shown, and must not be taken for read.
+local function note_late_space(prefix, account, space, version, before)
+  local key = account_key(prefix, account)
+  local _, version_low = parse_id(version)
+  local found = redis.call('HMGET', key, 'version', watermark_field(version_low), 'late')
+  if not found[1] then return end
+  redis.call('HINCRBY', key, 'version', 1)
+  if found[2] then
+    local ms, low = parse_id(before)
+    local mark_ms, mark_low = parse_decimal(found[2])
+    if ms < mark_ms or (ms == mark_ms and low < mark_low) then
+      local late, is_there = parse_late(found[3]), false
+      for _, each in ipairs(late) do
+        if each.space == space then
+          is_there = true
+          if is_before(before, each.id) then each.id = before end
+        end
+      end
+      if not is_there then late[#late + 1] = { space = space, id = before } end
+      write_late(key, late)
+    end
+  end
 end
 
 register('mark_read', mark_read, FREES_MEMORY)
-register('compact_read', compact_read, FREES_MEMORY)

@@ -1,7 +1,24 @@
 -- What the outbox of one partition carries to others. Whatever comes twice changes nothing.
+--
+-- A call tells several accounts of one partition, which share its clock. What cannot be told to one of them does
+-- not concern the others, so each has a result of its own: a number, or `failed` and what Redis said.
 
--- relay: an account's index learns that it joined or left a space. A change that comes after a later one
--- changes nothing either.
+-- Gives the results of `tell` for each `width` arguments from the one at `first` on.
+local function tell_each(arguments, first, width, tell)
+  local results = {}
+  for at = first, #arguments, width do
+    local is_told, result = pcall(tell, unpack(arguments, at, at + width - 1))
+    results[#results + 1] = is_told and result or failed(result)
+  end
+  return results
+end
+
+-- The own spaces of the accounts that a call is about, of which each is the first of `width` arguments.
+local function personal_spaces(arguments, first, width)
+  local spaces = {}
+  for at = first, #arguments, width do spaces[#spaces + 1] = personal_space(arguments[at]) end
+  return spaces
+end
 
 -- Of an index that is full, the oldest of so many entries gives way: nearly the oldest of all, for a price
 -- that does not grow. Never a space that the account is in.
@@ -32,34 +49,51 @@ local function remember(version, added_at, earlier, earlier_max)
   return table.concat(words, ' ')
 end
 
+-- relay: an account's index learns that it joined or left a space. A change that comes after a later one changes
+-- nothing either. Four calls for each, and three for all of them together if any has joined.
 local function relay(keys, arguments)
   local prefix, partition = open_partition(keys)
-  local account, space, kind, version, entries_max, earlier_max = unpack(arguments, 1, 6)
-  local personal = personal_space(account)
-  local known = redis.call('HGET', spaces_key(prefix, account), space)
-  local known_kind, known_version, added_at
-  local earlier = ''
-  if known then
-    known_kind, known_version, added_at, earlier = string.match(known, '^(%a+) (%d+%-%d+) (%d+%-%d+)([%d%- ]*)$')
-    earlier = earlier or ''
-    if known_version and not is_before(known_version, version) then return 0 end
-  end
+  local entries_max = tonumber(arguments[1])
+  local clock
+  local told, is_told = {}, {}
 
-  -- Who leaves has had the space in their feed all along, so no cursor has to take it in anew; but who leaves
-  -- without being known to be there has had a stay in between, of which nobody will tell any more.
-  if kind == 'joined' or known_kind ~= 'joined' then
-    if added_at then earlier = remember(known_version, added_at, earlier, tonumber(earlier_max)) end
-    local clock = read_clock(prefix, partition, { personal })
-    added_at = take_id(clock)
-    -- The account's own space is entered even if nothing was ever appended to it: the clock is also the
-    -- list of the partition's accounts, by which the sweep finds them.
-    enter_space(clock, personal)
-    write_clock(clock)
-  end
-  redis.call('HSET', spaces_key(prefix, account), space, kind .. ' ' .. version .. ' ' .. added_at .. earlier)
-  make_room(spaces_key(prefix, account), tonumber(entries_max))
-  publish(prefix, personal, 'index')
-  return 1
+  local results = tell_each(arguments, 2, 6, function(account, space, kind, version, before, earlier_max)
+    local key, personal = spaces_key(prefix, account), personal_space(account)
+    local known = redis.call('HGET', key, space)
+    local known_kind, known_version, added_at
+    local earlier = ''
+    if known then
+      known_kind, known_version, added_at, earlier = string.match(known, '^(%a+) (%d+%-%d+) (%d+%-%d+)([%d%- ]*)$')
+      earlier = earlier or ''
+      if known_version and not is_before(known_version, version) then return 0 end
+    elseif string.sub(space, 1, 7) == 'letter:' then
+      -- A letter leaves the index when it is read, and with it what says that this came before.
+      if redis.call('HSETNX', arrived_key(prefix, account), version .. '/' .. space, '') == 0 then return 0 end
+    end
+
+    -- Who leaves has had the space in their feed all along, so no cursor has to take it in anew; but who leaves
+    -- without being known to be there has had a stay in between, of which nobody will tell any more.
+    if kind == 'joined' or known_kind ~= 'joined' then
+      if added_at then earlier = remember(known_version, added_at, earlier, tonumber(earlier_max)) end
+      clock = clock or read_clock(prefix, partition, personal_spaces(arguments, 2, 6))
+      added_at = take_id(clock)
+      -- The account's own space is entered even if nothing was ever appended to it: the clock is also the
+      -- list of the partition's accounts, by which the sweep finds them.
+      enter_space(clock, personal)
+      note_late_space(prefix, account, space, version, before)
+    end
+    redis.call('HSET', key, space, kind .. ' ' .. version .. ' ' .. added_at .. earlier)
+    make_room(key, entries_max)
+    if not is_told[personal] then
+      is_told[personal] = true
+      told[#told + 1] = personal
+    end
+    return 1
+  end)
+
+  if clock then write_clock(clock) end
+  for _, personal in ipairs(told) do publish(prefix, personal, 'index') end
+  return results
 end
 
 -- The first millisecond within retention. It never goes back, as the clock's own last id does not: what the
@@ -71,15 +105,26 @@ local function retention_floor(clock, retention) return math.max(clock.now, cloc
 -- read is deleted from there. What is older than anything that is remembered is not appended at all.
 local function deliver(keys, arguments)
   local prefix, partition = open_partition(keys)
-  local account, version, position, retention, entries_max, audience, notification = unpack(arguments, 1, 7)
-  local personal = personal_space(account)
-  local clock = read_clock(prefix, partition, { personal })
-  if parse_id(version) < retention_floor(clock, tonumber(retention)) then return 0 end
-  if redis.call('HSETNX', arrived_key(prefix, account), version .. '/' .. position, '') == 0 then return 0 end
-  announce(clock, personal, take_id(clock), audience, notification, true, entries_max)
+  local retention, entries_max = tonumber(arguments[1]), arguments[2]
+  local clock = read_clock(prefix, partition, personal_spaces(arguments, 3, 5))
+  clock.retention = retention
+  local floor = retention_floor(clock, retention)
+
+  local results = tell_each(arguments, 3, 5, function(account, version, position, audience, notification)
+    if parse_id(version) < floor then return 0 end
+    local key, arrival = arrived_key(prefix, account), version .. '/' .. position
+    if redis.call('HSETNX', key, arrival, '') == 0 then return 0 end
+    local is_appended, problem = pcall(
+      announce, clock, personal_space(account), take_id(clock), audience, notification, true, entries_max)
+    if is_appended then return 1 end
+    -- What has not arrived must be able to come again.
+    redis.call('HDEL', key, arrival)
+    error(problem, 0)
+  end)
+
   write_clock(clock)
   publish_said(clock)
-  return 1
+  return results
 end
 
 -- list: a space appears in a directory, or disappears from it.

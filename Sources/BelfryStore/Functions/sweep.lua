@@ -1,12 +1,19 @@
 -- The sweep's steps. Each is bounded, however large what it walks through: the broker calls them one after
--- the other, and Redis serves everybody else in between.
+-- the other, and Redis serves everybody else in between. What a record says, only the model knows: the broker reads
+-- those records and judges, and what it found to be over is removed here.
 
 local STEP = 100
 
-local function is_over(prefix, space)
-  local settings = redis.call('HGET', table_key(prefix, space, 'settings'), 'settings')
-  local is_read, record = pcall(cjson.decode, settings or '')
-  return is_read and type(record) == 'table' and type(record.removedAt) == 'number'
+-- Whether so many milliseconds have passed since the last sweep began, and if so, that one begins now. A record of a
+-- time that has yet to come was written before the clock was set back, and must not stop sweeps until then.
+local function begin_sweep(keys, arguments)
+  local key, interval = clock_key((open_partition(keys))), tonumber(arguments[1])
+  local time = redis.call('TIME')
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  local swept_at = tonumber(redis.call('HGET', key, 'swept-at') or nil)
+  if swept_at and swept_at <= now and now < swept_at + interval then return 0 end
+  redis.call('HSET', key, 'swept-at', string.format('%d', now))
+  return 1
 end
 
 -- Whether anything is kept about the account beside its log and its options.
@@ -25,24 +32,23 @@ local function drop_empty_log(prefix, space, last, floor)
   if is_forgotten then redis.call('HDEL', clock_key(prefix), space) end
 end
 
--- Trims one log, by whole nodes: to cut into one would move its rest for no gain.
--- Gives: the first entry left ('' if none), whether the space is over, how long each of the tables is.
+-- Trims one log.
+-- Gives: the first entry left ('' if none), how long each of the tables is.
 local function sweep_space(keys, arguments)
   local prefix = open_partition(keys)
   local space, floor, entries_max = unpack(arguments, 1, 3)
   local key = log_key(prefix, space)
-  redis.call('XTRIM', key, 'MINID', '~', floor)
-  redis.call('XTRIM', key, 'MAXLEN', '~', entries_max)
+  local last = string.match(redis.call('HGET', clock_key(prefix), space) or '', '^%S+')
+  local lost = trim(prefix, space, 'MINID', floor, last)
+  lost = trim(prefix, space, 'MAXLEN', entries_max, last) or lost
+  if lost and last then redis.call('HSET', clock_key(prefix), space, last .. ' ' .. lost) end
   local first = redis.call('XRANGE', key, '-', '+', 'COUNT', 1)[1]
-  if not first then
-    local last = redis.call('HGET', clock_key(prefix), space)
-    if last then drop_empty_log(prefix, space, last, floor) end
-  end
+  if not first and last then drop_empty_log(prefix, space, last, floor) end
   local lengths = {}
   for index = 4, #arguments do
     lengths[index - 3] = redis.call('HLEN', table_key(prefix, space, arguments[index]))
   end
-  return { first and first[1] or '', (not first and is_over(prefix, space)) and 1 or 0, lengths }
+  return { first and first[1] or '', lengths }
 end
 
 -- One step through a hash: removes the fields of which `is_to_go(field, text)`. Gives the next cursor.
@@ -56,26 +62,16 @@ local function sweep_hash(key, cursor, is_to_go)
   return reply[1]
 end
 
--- Whether something is forbidden to the member: muted, or blocked from a channel.
-local function is_restrained(record, now)
-  for word in string.gmatch(record, '%S+') do
-    local muted_until = string.match(word, '^q%d*/(%d+)$')
-    if muted_until and tonumber(muted_until) > now then return true end
-    -- An interval that has an end has a comma.
-    if string.find(word, '^b%d+/') and not string.find(word, ',[^;]*$') then return true end
+-- Records that the broker has judged, each with the text that it judged by: what has been written to since stays.
+local function remove_unchanged(keys, arguments)
+  local key = table_key((open_partition(keys)), arguments[1], arguments[2])
+  local fields, gone = {}, {}
+  for index = 3, #arguments, 2 do fields[#fields + 1] = arguments[index] end
+  local texts = redis.call('HMGET', key, unpack(fields))
+  for index, field in ipairs(fields) do
+    if texts[index] == arguments[2 * index + 2] then gone[#gone + 1] = field end
   end
-  return false
-end
-
--- Former members whose last stay ended before the floor. Of those to whom something is forbidden the record
--- stays: nobody gets rid of that by going and coming back.
-local function sweep_former(keys, arguments)
-  local prefix = open_partition(keys)
-  local space, name, cursor, floor, now = unpack(arguments, 1, 5)
-  return sweep_hash(table_key(prefix, space, name), cursor, function(_, record)
-    local through = string.match(record, '^%a %S*,(%d+%-%d+)')
-    return through and is_before(through, floor) and not is_restrained(record, tonumber(now))
-  end)
+  return call_in_chunks('HDEL', key, gone)
 end
 
 -- Amendments of entries before the floor, a decimal id.
@@ -84,16 +80,6 @@ local function sweep_amendments(keys, arguments)
   local space, name, cursor, floor = unpack(arguments, 1, 4)
   return sweep_hash(table_key(prefix, space, name), cursor, function(id)
     return is_decimal_before(id, floor)
-  end)
-end
-
--- Records that begin with the time at which they are over.
-local function sweep_expired(keys, arguments)
-  local prefix = open_partition(keys)
-  local space, name, cursor, now = unpack(arguments, 1, 4)
-  return sweep_hash(table_key(prefix, space, name), cursor, function(_, record)
-    local time = string.match(record, '^%d+')
-    return time and tonumber(time) <= tonumber(now)
   end)
 end
 
@@ -107,21 +93,39 @@ local function sweep_index(keys, arguments)
   end)
 end
 
--- Read marks of entries that nobody can see any more, and those that the watermark covers.
+-- What was read so long ago that nothing up to there can be seen any more: watermarks, and late spaces of their
+-- partitions. `floor` is a decimal id.
+local function sweep_watermarks(key, floor)
+  local fields, gone, is_gone, left = redis.call('HGETALL', key), {}, {}, {}
+  for index = 1, #fields, 2 do
+    if string.sub(fields[index], 1, 1) == 'w' and is_decimal_before(fields[index + 1], floor) then
+      gone[#gone + 1] = fields[index]
+      is_gone[fields[index]] = true
+    end
+  end
+  if not gone[1] then return end
+  local late = parse_late(redis.call('HGET', key, 'late'))
+  for _, each in ipairs(late) do
+    local ms, low = parse_id(each.id)
+    if ms > 0 and not is_gone[watermark_field(low)] then left[#left + 1] = each end
+  end
+  call_in_chunks('HDEL', key, gone)
+  if #left < #late then write_late(key, left) end
+  -- Alone it says nothing.
+  if redis.call('HLEN', key) == 1 then redis.call('HDEL', key, 'version') end
+end
+
+-- Read marks of entries that nobody can see any more, and those that a watermark covers.
 local function sweep_read(keys, arguments)
   local prefix = open_partition(keys)
   local account, cursor, floor = unpack(arguments, 1, 3)
   local key = read_key(prefix, account)
-  local watermark = redis.call('HGET', account_key(prefix, account), 'watermark')
-  if redis.call('EXISTS', key) == 1 then
-    return prune_step(key, cursor, function(id)
-      return is_decimal_before(id, floor) or (watermark and not is_decimal_before(watermark, id))
-    end)
+  if redis.call('EXISTS', key) == 0 then
+    sweep_watermarks(account_key(prefix, account), floor)
+    return '0'
   end
-  if watermark and is_decimal_before(watermark, floor) then
-    redis.call('HDEL', account_key(prefix, account), 'watermark')
-  end
-  return '0'
+  local is_covered = covered_by(redis.call('HGETALL', account_key(prefix, account)))
+  return prune_step(key, cursor, function(id) return is_decimal_before(id, floor) or is_covered(id) end)
 end
 
 -- Deliveries that come from so long ago that `deliver` would not take them again.
@@ -151,12 +155,18 @@ local function forget_space(keys, arguments)
   return told
 end
 
--- Everything of a space that is over, all of its tables among the arguments.
+-- A space that is over leaves its directory.
+local function unlist(keys, arguments)
+  return redis.call('ZREM', directory_key((open_partition(keys)), arguments[1]), arguments[2])
+end
+
+-- Everything of a space that is over, by the settings that say so; all of its tables are among the arguments.
 local function drop_space(keys, arguments)
   local prefix = open_partition(keys)
-  local space = arguments[1]
-  if redis.call('EXISTS', log_key(prefix, space)) == 1 or not is_over(prefix, space) then return 0 end
-  for index = 2, #arguments do redis.call('UNLINK', table_key(prefix, space, arguments[index])) end
+  local space, settings = unpack(arguments, 1, 2)
+  if redis.call('EXISTS', log_key(prefix, space)) == 1 then return 0 end
+  if redis.call('HGET', table_key(prefix, space, 'settings'), 'settings') ~= settings then return 0 end
+  for index = 3, #arguments do redis.call('UNLINK', table_key(prefix, space, arguments[index])) end
   redis.call('ZREM', wake_key(prefix), space)
   redis.call('HDEL', clock_key(prefix), space)
   return 1
@@ -169,20 +179,29 @@ local function sweep_dedupe(keys, arguments)
   local clock = read_clock(prefix, partition, {})
   local bucket = tonumber(clock.bucket)
   if not bucket or bucket + 2 * window > math.max(clock.now, clock.ms) then return 0 end
-  local before = redis.call('HGET', clock_key(prefix), 'dedupe-before')
-  if before then redis.call('UNLINK', dedupe_key(prefix, before)) end
+  if clock.bucket_before then redis.call('UNLINK', dedupe_key(prefix, clock.bucket_before)) end
   redis.call('UNLINK', dedupe_key(prefix, bucket))
   redis.call('HDEL', clock_key(prefix), 'dedupe', 'dedupe-before')
   return 1
 end
 
+-- What everybody has read, up to an id. Nobody misses it, so it is not lost.
+local function trim_read(keys, arguments)
+  local prefix = open_partition(keys)
+  local space, last = unpack(arguments, 1, 2)
+  local ms, low = parse_id(last)
+  return redis.call('XTRIM', log_key(prefix, space), 'MINID', string.format('%d-%d', ms, low + 1))
+end
+
+register('begin_sweep', begin_sweep, FREES_MEMORY)
 register('sweep_space', sweep_space, FREES_MEMORY)
-register('sweep_former', sweep_former, FREES_MEMORY)
+register('trim_read', trim_read, FREES_MEMORY)
+register('remove_unchanged', remove_unchanged, FREES_MEMORY)
 register('sweep_amendments', sweep_amendments, FREES_MEMORY)
-register('sweep_expired', sweep_expired, FREES_MEMORY)
 register('sweep_index', sweep_index, FREES_MEMORY)
 register('sweep_read', sweep_read, FREES_MEMORY)
 register('sweep_arrived', sweep_arrived, FREES_MEMORY)
 register('sweep_dedupe', sweep_dedupe, FREES_MEMORY)
+register('unlist', unlist, FREES_MEMORY)
 register('forget_space', forget_space, FREES_MEMORY)
 register('drop_space', drop_space, FREES_MEMORY)

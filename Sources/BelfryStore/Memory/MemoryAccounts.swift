@@ -31,27 +31,28 @@ extension MemoryStore {
     return state
   }
 
-  package func markRead(_ mark: ReadMark, by account: AccountID) -> Int {
+  package func markRead(_ mark: ReadMark, by account: AccountID) -> MarkOutcome {
     var state = readState(of: account)
-    let unread = Set(mark.items).filter { !state.contains($0) }
-    state.mark(unread)
-    if let watermark = mark.watermark { state.raise(to: watermark) }
+    guard state.version == mark.version else { return .conflict }
+    if !mark.watermarks.isEmpty {
+      state.version += 1
+      // From the first watermark on, the index says when it learns of a space; it may have learned of one since the
+      // mark was judged, and not said so.
+      readStates[account] = state
+      if mark.version == 0 { return .conflict }
+    }
+    let unread = Set(mark.items + mark.covered).filter { !state.above.contains($0) }
+    state.apply(mark.echo, partitions)
     readStates[account] = state
 
     // A personal space has one reader; what that one has read, nobody needs any more.
     let personal = SpaceID.personal(account)
-    remove(from: personal) { state.contains($0.id) }
+    remove(from: personal) { state.contains($0.id, in: personal) }
     // What has been read of a letter is all there is in it, unless it was written to again.
     for letter in mark.letters where indexes[account]?[letter]?.earlier.isEmpty == true {
       indexes[account]?[letter] = nil
     }
-    publish(
-      .read(ReadEcho(items: mark.items, watermark: mark.watermark, upTo: mark.upTo, device: mark.device)),
-      in: personal)
-    return unread.count
-  }
-
-  package func compactReadState(of account: AccountID, to watermark: MessageID) {
-    readStates[account, default: ReadState()].raise(to: watermark)
+    publish(.read(mark.echo), in: personal)
+    return .marked(unread.count, version: state.version)
   }
 }

@@ -9,7 +9,7 @@ struct MemorySendKey: Hashable {
 /// A send that may be repeated.
 struct MemorySend {
   var id: MessageID
-  /// Everything that was sent. Redis keeps a fingerprint of it; the oracle has no need to.
+  /// Everything that was sent, but from which device. Redis keeps a fingerprint of it; the oracle has no need to.
   var contents: [String]
   var expiresAtMilliseconds: Int64
 }
@@ -22,36 +22,38 @@ extension MemoryStore {
   package func commit(_ transaction: Transaction) -> CommitOutcome {
     let space = transaction.space
     let contents = transaction.announcements.map(\.content.json)
-    let amended = transaction.amendments.map { LogEntry($0) }
+    let repeated = transaction.announcements.map(\.content.fromAnyDevice.json)
 
     for (address, expected) in transaction.preconditions where text(address) != expected {
       return .conflict
     }
-    if let first = firstSend(transaction) {
-      return first.contents == contents ? .duplicate(of: first.id) : .differentContent
+    if let dedupe = transaction.dedupe, let first = firstSend(dedupe, in: space) {
+      return first.contents == repeated ? .duplicate(of: first.id) : .differentContent
     }
 
-    let before = lastID(in: space.partition)
-    let ids = transaction.announcements.map { _ in allotID(in: space.partition) }
+    let partition = partitions.holding(space)
+    let before = lastID(in: partition)
+    let ids = transaction.announcements.map { _ in allotID(in: partition) }
+    let amended = transaction.amendments.map { LogEntry($0, id: allotID(in: partition)) }
     // The version of what is relayed is later than that of anything before it.
-    if ids.isEmpty, transaction.hasRelays { _ = allotID(in: space.partition) }
-    let last = lastID(in: space.partition)
+    if ids.isEmpty, amended.isEmpty, transaction.hasRelays { _ = allotID(in: partition) }
+    let last = lastID(in: partition)
     let tablesBefore = tables
     apply(transaction, before: before, last: last)
     for (table, ceiling) in transaction.ceilings where count(TableAddress(space, table)) > ceiling {
       tables = tablesBefore
-      lastIDs[space.partition] = before
+      lastIDs[partitions.holding(space)] = before
       return .ceiling(table)
     }
 
     if let dedupe = transaction.dedupe, let id = ids.first {
       sends[MemorySendKey(space: space, dedupe: dedupe)] = MemorySend(
-        id: id, contents: contents,
+        id: id, contents: repeated,
         expiresAtMilliseconds: clockMilliseconds + limits.dedupeWindowMilliseconds)
     }
     if transaction.hasRelays {
-      outboxes[space.partition, default: []].append(
-        OutboxItem(space: space, version: last, relays: Relays(transaction)))
+      outboxes[partitions.holding(space), default: []].append(
+        OutboxItem(space: space, version: last, before: before, relays: Relays(transaction)))
     }
     if let time = transaction.wakeAtMilliseconds { wake(space, atMilliseconds: time) }
     if !transaction.changedStandings.isEmpty {
@@ -60,18 +62,24 @@ extension MemoryStore {
     for (announcement, (id, content)) in zip(transaction.announcements, zip(ids, contents)) {
       append(announcement, id, content, in: space)
     }
-    for entry in amended { publish(.amended(entry), in: space) }
+    for entry in amended { append(entry, in: space) }
     if let echo = transaction.echo { publish(.device(echo), in: .personal(echo.account)) }
     return .committed(Commit(ids: ids, before: before))
   }
 
   /// The send that this one repeats, if it is still remembered.
-  private func firstSend(_ transaction: Transaction) -> MemorySend? {
-    guard let dedupe = transaction.dedupe,
-      let send = sends[MemorySendKey(space: transaction.space, dedupe: dedupe)],
+  private func firstSend(_ dedupe: Dedupe, in space: SpaceID) -> MemorySend? {
+    guard let send = sends[MemorySendKey(space: space, dedupe: dedupe)],
       clockMilliseconds < send.expiresAtMilliseconds
     else { return nil }
     return send
+  }
+
+  package func firstSends(of sends: [RepeatedSend]) -> [FirstSend] {
+    sends.map { send in
+      guard let first = firstSend(send.dedupe, in: send.space) else { return .unknown }
+      return first.contents == [send.content.fromAnyDevice.json] ? .same(first.id) : .different
+    }
   }
 
   private func apply(_ transaction: Transaction, before: MessageID, last: MessageID) {
@@ -109,5 +117,13 @@ extension MemoryStore {
     let members = count(TableAddress(space, .roster))
     audience.rule = members <= limits.subscriptionThreshold ? .all : .subscribed
     return audience
+  }
+}
+
+extension NotificationContent {
+  fileprivate var fromAnyDevice: NotificationContent {
+    var content = self
+    content.fromDeviceId = nil
+    return content
   }
 }

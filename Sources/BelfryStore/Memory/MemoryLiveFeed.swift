@@ -3,20 +3,17 @@ package import BelfryModel
 /// What happens in a ``MemoryStore``, said at once. Its connection breaks and returns when told to.
 package final class MemoryLiveFeed: LiveFeed {
   package var onMessage: ((SpaceID, LiveMessage) -> Void)?
+  /// Never called: what is said in memory is not read from text.
+  package var onUnreadable: ((SpaceID) -> Void)?
   package var onConnected: ((Bool) -> Void)?
   package var isConnected = true {
     didSet {
       guard isConnected != oldValue else { return }
-      disconnectedAtMilliseconds = store.clockMilliseconds
       onConnected?(isConnected)
     }
   }
-  package var heardUpToMilliseconds: Int64 {
-    isConnected ? store.clockMilliseconds : disconnectedAtMilliseconds
-  }
 
   private let store: MemoryStore
-  private var disconnectedAtMilliseconds: Int64 = 0
   private var spaces: Set<SpaceID> = []
 
   package init(_ store: MemoryStore) {

@@ -3,49 +3,64 @@ package import BelfryModel
 extension MemoryStore {
   package func relayOutbox(of partition: Partition) { _ = relayOutbox(of: partition, writes: .max) }
 
-  /// As far as a broker comes that dies after so many writes: one for each account and each directory that
-  /// is told, and one for striking off the item of which all is told.
+  /// As far as a broker comes that dies after so many writes: one for each call that tells others, and one for
+  /// striking off the items of which all is told.
   /// - Returns: how many writes it made.
   package func relayOutbox(of partition: Partition, writes limit: Int) -> Int {
     var written = 0
-    while let item = outboxes[partition]?.first {
-      for write in tellings(item) + [{ self.strikeOffFirst(of: partition) }] {
-        guard written < limit else { return written }
-        write()
-        written += 1
+    while let items = outboxes[partition]?.prefix(OutboxItem.perPage) {
+      var work = OutboxWork(Array(items), held: [])
+      while true {
+        let round = work.nextRound()
+        if round.isEmpty { break }
+        for call in TellingCall.calls(for: round, among: partitions) {
+          guard written < limit else { return written }
+          tell(call)
+          written += 1
+        }
       }
+      guard written < limit else { return written }
+      strikeOff(items.count, of: partition)
+      written += 1
     }
     return written
   }
 
   package func partitionsToRelay() -> [Partition] { outboxes.keys.sorted() }
 
-  private func strikeOffFirst(of partition: Partition) {
-    outboxes[partition]?.removeFirst()
+  private func strikeOff(_ count: Int, of partition: Partition) {
+    outboxes[partition]?.removeFirst(count)
     if outboxes[partition]?.isEmpty == true { outboxes[partition] = nil }
   }
 
-  /// What telling an item comes to, in its order. Whatever comes twice changes nothing.
-  private func tellings(_ item: OutboxItem) -> [() -> Void] {
-    var tellings: [() -> Void] = []
-    for change in item.relays.index {
-      for account in change.accounts {
-        tellings.append {
-          self.index(account, of: item.space, isMember: change.kind == .joined, version: item.version)
-        }
+  /// Whatever comes twice changes nothing. An account hears once of what a call has for its index.
+  private func tell(_ call: TellingCall) {
+    var told: [SpaceID] = []
+    for telling in call.tellings {
+      switch telling.message {
+      case .index(let kind, let account):
+        let personal = SpaceID.personal(account)
+        let isNews = index(account, of: telling, isMember: kind == .joined)
+        if isNews, !told.contains(personal) { told.append(personal) }
+      case .delivery(let delivery, let position):
+        deliver(delivery, Arrival(version: telling.version, position: position))
+      case .listing(let listing): list(telling.space, listing)
       }
     }
-    for (position, delivery) in item.relays.deliveries.enumerated() {
-      tellings.append { self.deliver(delivery, Arrival(version: item.version, position: position)) }
-    }
-    if let listing = item.relays.listing { tellings.append { self.list(item.space, listing) } }
-    return tellings
+    for personal in told { publish(.index, in: personal) }
   }
 
   /// A change that comes after a later one changes nothing either.
-  func index(_ account: AccountID, of space: SpaceID, isMember: Bool, version: MessageID) {
+  /// - Returns: whether it changed something.
+  private func index(_ account: AccountID, of telling: Telling, isMember: Bool) -> Bool {
+    let (space, version) = (telling.space, telling.version)
     let known = indexes[account]?[space]
-    if let known, known.version >= version { return }
+    if let known, known.version >= version { return false }
+    // A letter leaves the index when it is read, and with it what says that this came before.
+    if known == nil, space.kind == .letter {
+      let arrival = Arrival(version: version, position: .max)
+      guard arrived[account, default: []].insert(arrival).inserted else { return false }
+    }
     let personal = SpaceID.personal(account)
     var entry: IndexEntry
     if let known, known.isMember, !isMember {
@@ -55,13 +70,15 @@ extension MemoryStore {
       entry.isMember = false
       entry.known.version = version
     } else {
-      let earlier = known.map { ([$0.known] + $0.earlier).prefix(IndexEntry.earlierMax) } ?? []
+      let earlier = known.map { ([$0.known] + $0.earlier).prefix(IndexEntry.earlierMax(in: space)) } ?? []
       entry = IndexEntry(
         space: space, isMember: isMember,
-        known: .init(version: version, addedAt: allotID(in: personal.partition)), earlier: Array(earlier))
+        known: .init(version: version, addedAt: allotID(in: partitions.holding(personal))),
+        earlier: Array(earlier))
+      readStates[account]?.learn(of: space, in: partitions.holding(space), since: telling.before)
     }
     indexes[account, default: [:]][space] = entry
-    publish(.index, in: personal)
+    return true
   }
 
   /// One that arrived before, or that comes so late that it may have been forgotten, is not appended.
@@ -73,7 +90,8 @@ extension MemoryStore {
     let content = delivery.content.json
     let personal = SpaceID.personal(account)
     append(
-      LogEntry(id: allotID(in: personal.partition), audience: delivery.audience, contentJSON: content),
+      LogEntry(
+        id: allotID(in: partitions.holding(personal)), audience: delivery.audience, contentJSON: content),
       in: personal)
   }
 
@@ -114,7 +132,8 @@ extension MemoryStore {
   package func dueSpaces(nowMilliseconds: Int64) -> [DueSpace] {
     let due = wakes.filter { $0.value <= nowMilliseconds }
       .map { DueSpace(space: $0.key, atMilliseconds: $0.value) }
-    return Dictionary(grouping: due, by: \.space.partition).sorted { $0.key < $1.key }.flatMap { _, due in
+    return Dictionary(grouping: due, by: { partitions.holding($0.space) }).sorted { $0.key < $1.key }.flatMap
+    { _, due in
       due.sorted { ($0.atMilliseconds, $0.space.key) < ($1.atMilliseconds, $1.space.key) }
         .prefix(DueSpace.perPartition)
     }

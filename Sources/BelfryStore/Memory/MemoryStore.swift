@@ -9,11 +9,16 @@ package final class MemoryStore: Store {
   /// Milliseconds since 1970: the clock that ids are made from. It may be set back, as real ones are.
   package var clockMilliseconds: Int64
   package let limits: Limits
+  package let partitions: Partitions
 
   var tables: [TableAddress: [String: String]] = [:]
   var logs: [SpaceID: MemoryLog] = [:]
   /// The last id allotted in each partition, for whatever purpose.
   var lastIDs: [Partition: MessageID] = [:]
+  /// When ids were lost.
+  var rewinds: [Partition: [Rewind]] = [:]
+  /// Those whose next id leaps, since the store came back without its last writes.
+  var leaping: Set<Partition> = []
   var sends: [MemorySendKey: MemorySend] = [:]
   var outboxes: [Partition: [OutboxItem]] = [:]
   /// Which deliveries each account has had.
@@ -21,14 +26,19 @@ package final class MemoryStore: Store {
   var directories: [ListingChange.Directory: Set<DirectoryPlace>] = [:]
   /// When to look at spaces, milliseconds since 1970.
   var wakes: [SpaceID: Int64] = [:]
+  /// When the last sweep of a partition began, milliseconds since 1970.
+  var sweptAt: [Partition: Int64] = [:]
   var indexes: [AccountID: [SpaceID: IndexEntry]] = [:]
   var readStates: [AccountID: ReadState] = [:]
   /// Hear what happens in spaces, in the order in which it happens.
   var listeners: [(SpaceID, LiveMessage) -> Void] = []
 
   /// The clock begins in November 2025, well inside what an id can hold.
-  package init(limits: Limits, clockMilliseconds: Int64 = 1_763_700_000_000) {
+  package init(
+    limits: Limits, partitions: Partitions = .standard, clockMilliseconds: Int64 = 1_763_700_000_000
+  ) {
     self.limits = limits
+    self.partitions = partitions
     self.clockMilliseconds = clockMilliseconds
   }
 
@@ -44,6 +54,8 @@ struct MemoryLog {
   var entries: [LogEntry] = []
   /// The last entry ever appended, still there or not.
   var head = MessageID.zero
+  /// Up to here entries were trimmed that somebody may not have read.
+  var lostThrough = MessageID.zero
 }
 
 // MARK: - Ids
@@ -52,7 +64,11 @@ extension MemoryStore {
   package func lastIDs(of partitions: [Partition]) -> [MessageID] { partitions.map(lastID) }
 
   package func ends(of spaces: [SpaceID]) -> [LogEnd] {
-    spaces.map { LogEnd(allotted: lastID(in: $0.partition), appended: logs[$0]?.head ?? .zero) }
+    spaces.map {
+      LogEnd(
+        allotted: lastID(in: partitions.holding($0)), appended: logs[$0]?.head ?? .zero,
+        lostThrough: logs[$0]?.lostThrough ?? .zero, rewinds: rewinds[partitions.holding($0)] ?? [])
+    }
   }
 
   func lastID(in partition: Partition) -> MessageID { lastIDs[partition] ?? .zero }
@@ -61,18 +77,24 @@ extension MemoryStore {
   /// that runs over borrows the next millisecond (DESIGN §3).
   func allotID(in partition: Partition) -> MessageID {
     let last = lastID(in: partition)
-    let now = MessageID(unixMilliseconds: clockMilliseconds, partition: partition, sequence: 0)
-    let next: MessageID
-    if now > last {
-      next = now
-    } else if last.sequence < 4_095 {
-      next = MessageID(
-        unixMilliseconds: last.unixMilliseconds, partition: partition, sequence: last.sequence + 1)
-    } else {
-      next = MessageID(unixMilliseconds: last.unixMilliseconds + 1, partition: partition, sequence: 0)
-    }
+    let next = id(after: last, in: partition)
+    if last == .zero || leaping.remove(partition) != nil { noteRewind(Rewind(kept: last, first: next)) }
     lastIDs[partition] = next
     return next
+  }
+
+  private func id(after last: MessageID, in partition: Partition) -> MessageID {
+    if leaping.contains(partition) {
+      let time = max(clockMilliseconds, last.unixMilliseconds) + Self.leapMilliseconds
+      return MessageID(unixMilliseconds: time, partition: partition, sequence: 0)
+    }
+    let now = MessageID(unixMilliseconds: clockMilliseconds, partition: partition, sequence: 0)
+    if now > last { return now }
+    if last.sequence < 4_095 {
+      return MessageID(
+        unixMilliseconds: last.unixMilliseconds, partition: partition, sequence: last.sequence + 1)
+    }
+    return MessageID(unixMilliseconds: last.unixMilliseconds + 1, partition: partition, sequence: 0)
   }
 }
 
@@ -136,7 +158,7 @@ extension MemoryStore {
     return entry
   }
 
-  package func spaces(in partition: Partition) -> [SpaceID] {
-    logs.keys.filter { $0.partition == partition }.sorted { $0.key < $1.key }
+  package func locate(_ id: MessageID) -> SpaceID? {
+    logs.first { $1.entries.contains { $0.id == id } }?.key
   }
 }

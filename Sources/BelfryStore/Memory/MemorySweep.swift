@@ -1,39 +1,76 @@
 package import BelfryModel
 
 extension MemoryStore {
+  /// One that has yet to come was written before the clock was set back.
+  package func beginSweep(of partition: Partition, everyMilliseconds interval: Int64) -> Bool {
+    if let sweptAt = sweptAt[partition], sweptAt <= clockMilliseconds, clockMilliseconds < sweptAt + interval
+    {
+      return false
+    }
+    sweptAt[partition] = clockMilliseconds
+    return true
+  }
+
   package func sweep(_ partition: Partition) {
     let floor = limits.retentionFloor(nowMilliseconds: clockMilliseconds)
     for space in everySpace(in: partition) {
       let excess = (logs[space]?.entries.count ?? 0) - limits.entriesPerSpace
       let oldest = Set((logs[space]?.entries ?? []).prefix(max(0, excess)).map(\.id))
+      let lost = logs[space]?.entries.last { $0.id < floor || oldest.contains($0.id) }
+      if let lost { logs[space]?.lostThrough = lost.id }
       remove(from: space) { $0.id < floor || oldest.contains($0.id) }
       sweepFormerMembers(of: space, floor)
+      trimWhatAllHaveRead(of: space, floor)
       if isOver(space) { retire(space) }
     }
-    for table in tables.keys where table.space.partition == partition && table.table.expires {
+    for table in tables.keys where partitions.holding(table.space) == partition && table.table.expires {
       tables[table] = tables[table]?.filter { _, text in
         ExpiringText(text: text).map { $0.expiresAtMilliseconds > clockMilliseconds } ?? true
       }
     }
     sends = sends.filter { key, send in
-      key.space.partition != partition || clockMilliseconds < send.expiresAtMilliseconds
+      partitions.holding(key.space) != partition || clockMilliseconds < send.expiresAtMilliseconds
     }
-    for account in indexes.keys where SpaceID.personal(account).partition == partition {
+    for account in indexes.keys where partitions.holding(.personal(account)) == partition {
       sweepIndex(of: account, floor)
     }
-    for account in readStates.keys where SpaceID.personal(account).partition == partition {
+    for account in readStates.keys where partitions.holding(.personal(account)) == partition {
       var state = readState(of: account)
-      state.above = state.above.filter { $0 >= floor }
+      state.removeMarks(before: floor)
       readStates[account] = state
     }
-    for account in arrived.keys where SpaceID.personal(account).partition == partition {
+    for account in arrived.keys where partitions.holding(.personal(account)) == partition {
       arrived[account] = arrived[account]?.filter { $0.version >= floor }
     }
   }
 
+  private func trimWhatAllHaveRead(of space: SpaceID, _ floor: MessageID) {
+    guard outboxes[partitions.holding(space)] == nil else { return }
+    guard space.kind.isRemovable || space.kind == .letter, let entries = logs[space]?.entries,
+      count(TableAddress(space, .roster)) + count(TableAddress(space, .former)) <= ReadByAll.readersMax
+    else { return }
+    var standings: [AccountID: Standing] = [:]
+    for table in [RecordTable.roster, .former] {
+      for (name, text) in tables[TableAddress(space, table)] ?? [:] {
+        guard let account = AccountID(name), let member = MemberRecord(text: text) else { return }
+        standings[account] = member.standing
+      }
+    }
+    if space.kind == .letter {
+      for account in entries.flatMap(\.lettersReaders) { standings[account] = .owner }
+    }
+    if standings.isEmpty { return }
+    var prefix = ReadByAll(entries, of: space, retentionFloor: floor)
+    for (account, standing) in standings {
+      prefix.keepOnly(readBy: LogReader(account, standing: standing, read: readState(of: account)))
+    }
+    let gone = Set(prefix.entries.map(\.id))
+    remove(from: space) { gone.contains($0.id) }
+  }
+
   /// Those that have nothing in their log, too.
   private func everySpace(in partition: Partition) -> Set<SpaceID> {
-    Set((Array(logs.keys) + tables.keys.map(\.space)).filter { $0.partition == partition })
+    Set((Array(logs.keys) + tables.keys.map(\.space)).filter { partitions.holding($0) == partition })
   }
 
   /// Removes entries from a log, and whatever became of entries that are not there.
@@ -59,7 +96,7 @@ extension MemoryStore {
   }
 
   private func dates(of space: SpaceID) -> SpaceDates? {
-    text(.settings(space)).flatMap { RecordJSON.value(SpaceDates.self, $0) }
+    text(.settings(space)).flatMap { SpaceDates($0) }
   }
 
   /// Its members' indexes and its directory still name it: it is taken out of them first.

@@ -6,15 +6,18 @@ import BelfryRedis
 /// side on one Redis, each with its own. Raise it whenever a function's arguments, replies or effects
 /// change.
 enum FunctionLibrary {
-  static let version = 5
+  static let version = 6
   static let name = "belfry_\(version)"
 
   /// Lua reads it from the top: a file uses only what stands in those before it.
-  static let code: [UInt8] =
-    Array("#!lua name=\(name)\nlocal VERSION = \(version)\n".utf8)
+  static let code: [UInt8] = Array("#!lua name=\(name)\n".utf8) + functions
+
+  /// The library less its first line.
+  static let functions: [UInt8] =
+    Array("local VERSION = \(version)\n".utf8)
     + PackageResources.partition_lua + PackageResources.clock_lua + PackageResources.records_lua
-    + PackageResources.dedupe_lua + PackageResources.log_lua + PackageResources.commit_lua
-    + PackageResources.relay_lua + PackageResources.read_lua + PackageResources.sweep_lua
+    + PackageResources.dedupe_lua + PackageResources.log_lua + PackageResources.read_lua
+    + PackageResources.relay_lua + PackageResources.commit_lua + PackageResources.sweep_lua
 
   static var load: RedisCommand { RedisCommand("FUNCTION", "LOAD", "REPLACE", code) }
 
@@ -22,13 +25,24 @@ enum FunctionLibrary {
     RedisCommand("FUNCTION", "LIST", "LIBRARYNAME", name, "WITHCODE")
   }
 
-  /// Loads the library on a new connection, unless the node has this very code.
-  static func setUp(readingTimeWith read: @escaping (RedisReply) -> Void) -> RedisSetUp {
-    RedisSetUp([list, RedisCommand("TIME")]) { replies throws(RedisError) in
+  /// Loads the library on a new connection, unless the node has this very code. Above `maxmemory` it cannot be
+  /// loaded: what frees memory is done without it, and each call tries again to load it.
+  /// - Parameter read: takes what TIME and INFO answer.
+  static func setUp(
+    reading read: @escaping (_ time: RedisReply, _ info: RedisReply) throws(RedisError) -> Void
+  ) -> RedisSetUp {
+    RedisSetUp([list, RedisCommand("TIME"), RedisCommand("INFO", "server")]) { replies throws(RedisError) in
       _ = try RedisSetUp.refuseErrors(replies)
-      read(replies[1])
-      return replies[0].holds(code) ? nil : RedisSetUp([load])
+      try read(replies[1], replies[2])
+      if replies[0].holds(code) { return nil }
+      return RedisSetUp([load]) { replies throws(RedisError) in
+        isRefusedForMemory(replies[0]) ? nil : try RedisSetUp.refuseErrors(replies)
+      }
     }
+  }
+
+  static func isRefusedForMemory(_ reply: RedisReply) -> Bool {
+    if case .error(let message) = reply { message.hasPrefix("OOM ") } else { false }
   }
 
   /// Whether a call failed because the node has no such function: it was emptied by FUNCTION FLUSH, or
@@ -41,21 +55,26 @@ enum FunctionLibrary {
 /// The functions.
 enum StoreFunction: String {
   case commit, postpone
+  case firstSends = "first_sends"
+  case locate
   case relay, deliver, list
   case markRead = "mark_read"
-  case compactRead = "compact_read"
+  case beginSweep = "begin_sweep"
   case sweepSpace = "sweep_space"
-  case sweepFormer = "sweep_former"
+  case trimRead = "trim_read"
+  case removeUnchanged = "remove_unchanged"
   case sweepAmendments = "sweep_amendments"
-  case sweepExpired = "sweep_expired"
   case sweepIndex = "sweep_index"
   case sweepRead = "sweep_read"
   case sweepArrived = "sweep_arrived"
   case sweepDedupe = "sweep_dedupe"
+  case unlist
   case forgetSpace = "forget_space"
   case dropSpace = "drop_space"
 
   var name: String { "belfry_\(rawValue)_\(FunctionLibrary.version)" }
+  /// Registered with `no-writes`.
+  var onlyReads: Bool { self == .firstSends || self == .locate }
 }
 
 extension RedisReply {

@@ -5,22 +5,25 @@ import BelfryModel
 ///
 ///     appended <id> <predecessor>         the next two lines: audience, content
 ///     passing <id>                        the next two lines: audience, content
-///     amended <id> <update time>          the next two lines: audience, content
+///     amended <id> <predecessor> <entry> <update time>    the next two lines: audience, content
 ///     standings                           the next line: accids
-///     read <watermark> <upTo> <device>    the next line: ids; `*` stands for none, being no name
+///     read <upTo> <device>                the next lines: ids; those that are marked one by one, `*` for the same;
+///                                         watermarks; spaces that are late no more. In the words `*` stands for
+///                                         none, being no name
 ///     index
 ///     device <accid> <device> <scene> <operation>     the next line: the target, as JSON; `*` for no device
 ///
 /// Ids are stream ids in the first three, as Lua has them, and decimal in `read`. What comes of several commits in
 /// one call is told at once: after a line `several`, one after the other. No line of them holds a line's end.
 enum LiveText {
-  static func amended(_ entry: LogEntry) -> String {
-    "amended \(entry.id.streamForm) \(entry.updateTime ?? 0)\n\(entry.audience.text)\n\(entry.contentJSON)"
-  }
-
   static func read(_ echo: ReadEcho) -> String {
-    let words = [echo.watermark?.text, echo.upTo?.text, echo.device?.text].map { $0 ?? "*" }
-    return "read " + words.joined(separator: " ") + "\n" + echo.items.map(\.text).joined(separator: " ")
+    let words = [echo.upTo?.text, echo.device?.text].map { $0 ?? "*" }
+    let marked = echo.marked == echo.items ? "*" : echo.marked.map(\.text).joined(separator: " ")
+    let lines = [
+      "read " + words.joined(separator: " "), echo.items.map(\.text).joined(separator: " "), marked,
+      echo.watermarks.map(\.text).joined(separator: " "), echo.settled.map(\.key).joined(separator: " "),
+    ]
+    return lines.joined(separator: "\n")
   }
 
   static func device(_ echo: DeviceEcho) throws(Refusal) -> String {
@@ -55,14 +58,17 @@ extension LiveMessage {
       guard let entry = lines.entry(words[1]) else { return nil }
       self = .passing(entry)
     case .amended:
-      guard let time = Int64(digits: words[2]), let entry = lines.entry(words[1], updateTime: time)
+      guard let predecessor = MessageID(streamBytes: words[2]), let amends = MessageID(streamBytes: words[3]),
+        let time = Int64(digits: words[4]), var entry = lines.entry(words[1])
       else { return nil }
-      self = .amended(entry)
+      entry.updateTime = time
+      entry.amends = amends
+      self = .appended(entry, predecessor: predecessor)
     case .standings:
       guard let accounts = lines.words(AccountID.init(bytes:)) else { return nil }
       self = .standings(accounts)
     case .read:
-      guard let echo = ReadEcho(words, lines.words(MessageID.init(decimalBytes:))) else { return nil }
+      guard let echo = ReadEcho(words, &lines) else { return nil }
       self = .read(echo)
     case .index:
       self = .index
@@ -78,10 +84,9 @@ extension LiveMessage {
     /// With the word itself.
     var wordCount: Int {
       switch self {
-      case .appended, .amended: 3
+      case .appended, .read: 3
       case .passing: 2
-      case .read: 4
-      case .device: 5
+      case .amended, .device: 5
       case .standings, .index: 1
       }
     }
@@ -114,10 +119,10 @@ private struct LiveLines {
   mutating func next() -> ArraySlice<UInt8> { rest.take(before: UInt8(ascii: "\n")) }
 
   /// The audience's line, and the content's.
-  mutating func entry(_ id: ArraySlice<UInt8>, updateTime: Int64? = nil) -> LogEntry? {
+  mutating func entry(_ id: ArraySlice<UInt8>) -> LogEntry? {
     guard let id = MessageID(streamBytes: id) else { return nil }
     let audience = next()
-    return LogEntry(id: id, audience: audience, content: next(), updateTime: updateTime)
+    return LogEntry(id: id, audience: audience, content: next())
   }
 
   /// The words of the next line; nil if one of them cannot be read.
@@ -132,21 +137,27 @@ private struct LiveLines {
 }
 
 extension ReadEcho {
-  fileprivate init?(_ words: [ArraySlice<UInt8>], _ items: [MessageID]?) {
-    guard let items else { return nil }
-    self.init(items: items, watermark: nil, upTo: nil, device: nil)
+  fileprivate init?(_ words: [ArraySlice<UInt8>], _ lines: inout LiveLines) {
+    guard let items = lines.words(MessageID.init(decimalBytes:)), let marked = lines.marked(items),
+      let watermarks = lines.words(MessageID.init(decimalBytes:)),
+      let settled = lines.words(SpaceID.init(keyBytes:))
+    else { return nil }
+    self.init(items: items, marked: marked, watermarks: watermarks, settled: settled)
     if !words[1].isNone {
       guard let id = MessageID(decimalBytes: words[1]) else { return nil }
-      watermark = id
-    }
-    if !words[2].isNone {
-      guard let id = MessageID(decimalBytes: words[2]) else { return nil }
       upTo = id
     }
-    if !words[3].isNone {
-      guard let device = DeviceID(String(decoding: words[3], as: UTF8.self)) else { return nil }
+    if !words[2].isNone {
+      guard let device = DeviceID(String(decoding: words[2], as: UTF8.self)) else { return nil }
       self.device = device
     }
+  }
+}
+
+extension LiveLines {
+  /// The next line's ids, or the same as those.
+  fileprivate mutating func marked(_ items: [MessageID]) -> [MessageID]? {
+    skip("*\n") ? items : words(MessageID.init(decimalBytes:))
   }
 }
 

@@ -11,7 +11,7 @@ extension RedisStore {
   /// Exact from the limit on; below it, what the index holds in all is near enough and costs one cheap
   /// command, even for the thousand accounts that may be added at once.
   package func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError) -> [Int] {
-    let commands = accounts.map { RedisCommand("HLEN", RedisLayout.spaces(of: $0)) }
+    let commands = accounts.map { RedisCommand("HLEN", layout.spaces(of: $0)) }
     let replies = try await pipeline(commands, at: "space counts")
     var counts = try reading(at: "space counts") { () throws(RedisError) in
       try replies.map { reply throws(RedisError) in Int(try reply.integer()) }
@@ -25,7 +25,7 @@ extension RedisStore {
   }
 
   private func indexes(of accounts: [AccountID]) async throws(StoreError) -> [[IndexEntry]] {
-    let commands = accounts.map { RedisCommand("HGETALL", RedisLayout.spaces(of: $0)) }
+    let commands = accounts.map { RedisCommand("HGETALL", layout.spaces(of: $0)) }
     let replies = try await pipeline(commands, at: "index")
     var indexes: [[IndexEntry]] = []
     for (account, reply) in zip(accounts, replies) {
@@ -55,7 +55,7 @@ extension RedisStore {
   ) async throws(StoreError) -> [MemberRecord?] {
     let place = "member records of \(account)"
     let commands = spaces.map { space in
-      var command = RedisCommand("HGET", at: RedisLayout.table(TableAddress(space, .roster)))
+      var command = RedisCommand("HGET", at: layout.table(TableAddress(space, .roster)))
       command.append(account.text)
       return command
     }
@@ -108,92 +108,4 @@ extension IndexEntry {
   private static let blank = UInt8(ascii: " ")
 
   private static let kinds = IndexChange.Kind.allCases.map { (word: ArraySlice($0.rawValue.utf8), kind: $0) }
-}
-
-// MARK: - Read state
-
-extension RedisStore {
-  /// The set first: should a mark-read move ids from it under the watermark in between, they are found
-  /// in both places instead of in neither.
-  package func readState(of account: AccountID) async throws(StoreError) -> ReadState {
-    let place = "read state of \(account)"
-    let replies = try await pipeline(
-      [RedisCommand("SMEMBERS", RedisLayout.read(of: account)), watermarkCommand(of: account)], at: place)
-    return try reading(at: place) { () throws(RedisError) in
-      var state = ReadState(watermark: try replies[1].watermark())
-      for reply in try replies[0].array() { state.mark(try reply.decimalID()) }
-      return state
-    }
-  }
-
-  package func readState(
-    of account: AccountID, among ids: [MessageID]
-  ) async throws(StoreError) -> ReadState {
-    if ids.isEmpty { return ReadState() }
-    let place = "read state of \(account)"
-    var isMember = RedisCommand("SMISMEMBER", RedisLayout.read(of: account))
-    for id in ids { isMember.append(id.text) }
-    let replies = try await pipeline([isMember, watermarkCommand(of: account)], at: place)
-    return try reading(at: place) { () throws(RedisError) in
-      var state = ReadState(watermark: try replies[1].watermark())
-      for (id, reply) in zip(ids, try replies[0].array(count: ids.count)) where try reply.integer() == 1 {
-        state.mark(id)
-      }
-      return state
-    }
-  }
-
-  private func watermarkCommand(of account: AccountID) -> RedisCommand {
-    RedisCommand("HGET", RedisLayout.account(account), RedisLayout.watermarkField)
-  }
-
-  package func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> Int {
-    let personal = SpaceID.personal(account)
-    let echo = ReadEcho(items: mark.items, watermark: mark.watermark, upTo: mark.upTo, device: mark.device)
-    var call = RedisCommand(calling: .markRead, in: personal.partition)
-    call.append(account.text)
-    call.append(LiveText.read(echo))
-    call.append(watermark: mark.watermark)
-    call.append(list: mark.items.map(\.text))
-    // The account's own log has one reader. Which ids are from it only the log knows; the others of its
-    // partition are not found there.
-    call.append(list: mark.items.filter { $0.partition == personal.partition }.map(\.streamForm))
-    call.append(list: mark.letters.map(\.key))
-    let place = "mark read of \(account)"
-    let reply = try await self.call(call, at: place)
-    return try reading(at: place) { () throws(RedisError) in Int(try reply.integer()) }
-  }
-
-  package func compactReadState(of account: AccountID, to watermark: MessageID) async throws(StoreError) {
-    var call = RedisCommand(calling: .compactRead, in: SpaceID.personal(account).partition)
-    call.append(account.text)
-    call.append(watermark: watermark)
-    let place = "compact read state of \(account)"
-    let reply = try await self.call(call, at: place)
-    _ = try reading(at: place) { () throws(RedisError) in try reply.integer() }
-  }
-}
-
-extension RedisCommand {
-  /// The watermark, and the stream id after it, which Lua cannot compute: everything before that is read.
-  fileprivate mutating func append(watermark: MessageID?) {
-    append(watermark?.text ?? "")
-    append(watermark.map { $0 < .last ? MessageID($0.raw + 1) ?? $0 : $0 }?.streamForm ?? "")
-  }
-
-  fileprivate mutating func append(list words: [String]) {
-    append(words.count)
-    append(contentsOf: words)
-  }
-}
-
-extension RedisReply {
-  fileprivate func watermark() throws(RedisError) -> MessageID { try ifPresent?.decimalID() ?? .zero }
-
-  fileprivate func decimalID() throws(RedisError) -> MessageID {
-    guard let id = MessageID(decimalBytes: try bytes()) else {
-      throw RedisError(.unexpectedReply, cause: "wanted a message id", place: "reply")
-    }
-    return id
-  }
 }

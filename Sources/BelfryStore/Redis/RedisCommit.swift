@@ -17,7 +17,7 @@ final class CommitRequest {
     let index: Int
 
     // Not the transaction as a whole, which is a dozen references to copy.
-    var partition: Partition { request.transactions[index].space.partition }
+    var space: SpaceID { request.transactions[index].space }
     var echo: DeviceEcho? { request.transactions[index].echo }
     var description: String { "commit \(request.transactions[index].space)" }
 

@@ -27,13 +27,15 @@ final class RedisCommits {
 
   private let loop: EventLoop
   private let connection: RedisConnection
+  private let layout: RedisLayout
   private let limits: Limits
   /// In the order in which they were begun.
   private var open: [OpenCall] = []
   private var places: [Partition: Int] = [:]
   private var hook: LoopHook?
 
-  init(loop: EventLoop, connection: RedisConnection, limits: Limits) {
+  init(loop: EventLoop, connection: RedisConnection, layout: RedisLayout, limits: Limits) {
+    self.layout = layout
     self.loop = loop
     self.connection = connection
     self.limits = limits
@@ -56,14 +58,15 @@ final class RedisCommits {
   }
 
   private func add(_ place: CommitRequest.Place) {
-    let partition = place.partition
+    let partition = layout.partition(of: place.space)
     var index = places[partition] ?? open.count
     if index < open.count, open[index].isFull {
       // Its place in the order is kept: what is added to the partition now comes after it.
       index = open.count
     }
     if index == open.count {
-      open.append(OpenCall(partition: partition, call: CommitCall(in: partition, limits)))
+      open.append(
+        OpenCall(partition: partition, call: CommitCall(layout.call(.commit, in: partition), limits)))
       places[partition] = index
     }
     do throws(StoreError) {
@@ -114,7 +117,7 @@ final class RedisCommits {
   /// no part of it, for it lies in another partition. What is lost with the connection stays lost.
   private func tell(_ echo: DeviceEcho) {
     guard let message = try? LiveText.device(echo) else { return }
-    connection.post(RedisCommand("SPUBLISH", RedisLayout.live(.personal(echo.account)), message))
+    connection.post(RedisCommand("SPUBLISH", layout.live(.personal(echo.account)), message))
   }
 }
 

@@ -13,7 +13,7 @@ extension RedisStore {
     if let cursor { start = "(" + (try DirectoryPlace(cursor, of: directory).text) }
     let limit = max(1, limit)
     let range = RedisCommand(
-      "ZREVRANGEBYLEX", RedisLayout.directory(directory), start, "-", "LIMIT", 0, limit + 1)
+      "ZREVRANGEBYLEX", layout.directory(directory), start, "-", "LIMIT", 0, limit + 1)
     let reply = try await pipeline([range], at: place)[0]
     let texts = try reading(at: place) { () throws(RedisError) in
       try reply.array().map { text throws(RedisError) in try text.string() }
@@ -28,11 +28,18 @@ extension RedisStore {
 extension RedisStore {
   package func dueSpaces(nowMilliseconds: Int64) async throws(StoreError) -> [DueSpace] {
     let place = "due spaces"
-    let waiting = try await partitions(where: Self.isThereAnyWake, at: place)
+    let questions = try await pipeline(isThereAnyWake, at: place)
+    let waiting = try reading(at: place) { () throws(RedisError) in
+      var waiting: [Partition] = []
+      for (partition, reply) in zip(partitions.all, questions) where try reply.integer() > 0 {
+        waiting.append(partition)
+      }
+      return waiting
+    }
     guard !waiting.isEmpty else { return [] }
     let commands = waiting.map { partition in
       RedisCommand(
-        "ZRANGE", RedisLayout.wake(partition), "-inf", nowMilliseconds, "BYSCORE", "LIMIT", 0,
+        "ZRANGE", layout.wake(partition), "-inf", nowMilliseconds, "BYSCORE", "LIMIT", 0,
         DueSpace.perPartition, "WITHSCORES")
     }
     let replies = try await pipeline(commands, at: place)
@@ -49,12 +56,8 @@ extension RedisStore {
     return due
   }
 
-  private static let isThereAnyWake = Partition.allCases.map {
-    RedisCommand("EXISTS", RedisLayout.wake($0))
-  }
-
   package func postpone(_ due: DueSpace, toMilliseconds time: Int64?) async throws(StoreError) {
-    var call = RedisCommand(calling: .postpone, in: due.space.partition)
+    var call = layout.call(.postpone, in: layout.partition(of: due.space))
     call.append(due.space.key)
     call.append(due.atMilliseconds)
     call.append(time.map(String.init) ?? "")

@@ -20,74 +20,96 @@ extension RedisCommand {
   }
 }
 
-/// The keys and channels of a partition, by name; docs/redis-layout.md says what each holds.
+/// The keys and channels of a keyspace, by name; docs/redis-layout.md says what each holds.
 /// `Functions/partition.lua` says the same in Lua, and no third place does.
 ///
 /// All names of a partition share its hash tag, so that whatever one function touches is in one slot.
-enum RedisLayout {
-  static func prefix(_ partition: Partition) -> String { prefixes[partition.number] }
+struct RedisLayout: Sendable {
+  let partitions: Partitions
+  private let prefixes: [String]
 
-  private static let prefixes = Partition.allCases.map { "belfry:{\($0.hashTag)}:" }
+  init(_ partitions: Partitions) {
+    self.partitions = partitions
+    prefixes = partitions.hashTags.map { "belfry:{\($0)}:" }
+  }
+
+  func partition(of space: SpaceID) -> Partition { partitions.holding(space) }
+
+  /// An account's keys lie in the partition of its own space.
+  func partition(of account: AccountID) -> Partition { partitions.holding(.personal(account)) }
+
+  /// Hash: of which version the data is, how many partitions there are, and by which settings brokers work.
+  static let format = "belfry:format"
+  /// Every key of any partition, however many there are.
+  static let anyPartition = "belfry:{*"
+
+  /// A call of one of our functions; its arguments are to be appended.
+  func call(_ function: StoreFunction, in partition: Partition) -> RedisCommand {
+    RedisCommand(function.onlyReads ? "FCALL_RO" : "FCALL", function.name, 1, clock(partition))
+  }
 
   /// Hash: `last`, the last id allotted; by space, the last one appended to its log; and which dedupe
   /// buckets there are. It is the list of the partition's spaces and accounts, too.
-  static func clock(_ partition: Partition) -> String { prefix(partition) + "clock" }
+  func clock(_ partition: Partition) -> String { prefix(partition) + "clock" }
 
   /// Stream: the entries of a space.
-  static func log(_ space: SpaceID) -> RedisKey {
-    RedisKey(prefix: prefix(space.partition), kind: "log", name: space.key)
+  func log(_ space: SpaceID) -> RedisKey {
+    RedisKey(prefix: prefix(partition(of: space)), kind: "log", name: space.key)
   }
 
   /// Hash: one kind of record.
-  static func table(_ address: TableAddress) -> RedisKey {
-    RedisKey(prefix: prefix(address.space.partition), kind: address.table.name, name: address.space.key)
+  func table(_ address: TableAddress) -> RedisKey {
+    RedisKey(
+      prefix: prefix(partition(of: address.space)), kind: address.table.name, name: address.space.key)
   }
 
-  /// Hash: what other partitions are to learn.
-  static func outbox(_ partition: Partition) -> String { prefix(partition) + "outbox" }
+  /// Stream: what other partitions are to learn, an item for each commit, in their order.
+  func outbox(_ partition: Partition) -> String { prefix(partition) + "outbox" }
 
   /// Hash: the spaces an account belongs or belonged to.
-  static func spaces(of account: AccountID) -> String { key("spaces", of: account) }
+  func spaces(of account: AccountID) -> String { key("spaces", of: account) }
 
-  /// Set: what an account has read above its watermark.
-  static func read(of account: AccountID) -> String { key("read", of: account) }
+  /// Set: what an account has read above its watermarks.
+  func read(of account: AccountID) -> String { key("read", of: account) }
 
-  /// Hash: `watermark`, up to which the account has read everything.
-  static func account(_ account: AccountID) -> String { key("account", of: account) }
+  /// Hash: up to where the account has read everything; `Functions/read.lua` says how.
+  func account(_ account: AccountID) -> String { key("account", of: account) }
 
   /// Hash: which deliveries an account has had.
-  static func arrived(of account: AccountID) -> String { key("arrived", of: account) }
+  func arrived(of account: AccountID) -> String { key("arrived", of: account) }
 
   /// Sorted set: the spaces of a partition that are to be looked at, by when.
-  static func wake(_ partition: Partition) -> String { prefix(partition) + "wake" }
+  func wake(_ partition: Partition) -> String { prefix(partition) + "wake" }
 
   /// Sorted set: the spaces of a directory, in the order of their places.
-  static func directory(_ directory: ListingChange.Directory) -> String {
-    prefix(partition(of: directory)) + name(of: directory)
+  func directory(_ directory: ListingChange.Directory) -> String {
+    prefix(partition(of: directory)) + directory.name
   }
 
   /// Of its own: a directory belongs to no space.
-  static func partition(of directory: ListingChange.Directory) -> Partition {
-    Partition(holding: name(of: directory))
+  func partition(of directory: ListingChange.Directory) -> Partition {
+    partitions.holding(key: directory.name)
   }
 
-  private static func name(of directory: ListingChange.Directory) -> String {
-    "directory:\(directory.rawValue)"
+  /// Set: the spaces of a partition that have an entry in a stretch of time, of 2^20 milliseconds.
+  func whereabouts(of id: MessageID) -> String {
+    prefix(id.partition) + "where:\(id.unixMilliseconds >> 20)"
   }
 
   /// Sharded channel: what happens in a space.
-  static func live(_ space: SpaceID) -> String { prefix(space.partition) + "live:" + space.key }
+  func live(_ space: SpaceID) -> String { prefix(partition(of: space)) + "live:" + space.key }
 
-  /// An account's keys lie in the partition of its own space.
-  private static func key(_ name: String, of account: AccountID) -> String {
-    prefix(SpaceID.personal(account).partition) + name + ":" + account.text
+  private func key(_ name: String, of account: AccountID) -> String {
+    prefix(partition(of: account)) + name + ":" + account.text
   }
+
+  /// An id that a caller made up may name a partition that there is not. Nothing with that id is in the one that is
+  /// looked at instead.
+  func prefix(_ partition: Partition) -> String { prefixes[partition.number & (prefixes.count - 1)] }
 }
 
 extension RedisLayout {
   // Fields of the clock that are not spaces.
   static let lastField = "last"
-  static let watermarkField = "watermark"
-  /// What stands for "no id yet".
-  static let noID = "0-0"
+  static let rewoundField = "rewound"
 }

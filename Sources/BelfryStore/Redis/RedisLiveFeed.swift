@@ -6,26 +6,23 @@ package import BelfryRedis
 /// the store it belongs to its loop.
 package final class RedisLiveFeed: LiveFeed {
   private let subscriber: RedisSubscriber
-  private let clock: RedisClock
-  /// How long what Redis has published may be on its way: a connection is given up when a PING has not
-  /// been answered by the time of the next, and its answer comes after all that was published before it.
-  private let delay: Duration
+  private let layout: RedisLayout
   /// The spaces wanted, by channel.
   private var spaces: [String: SpaceID] = [:]
-  /// Messages that could not be read; they are ignored.
+  /// Messages that could not be read.
   package private(set) var unreadableMessages = 0
   package private(set) var isConnected = false
 
   package var onMessage: ((SpaceID, LiveMessage) -> Void)?
+  package var onUnreadable: ((SpaceID) -> Void)?
   package var onConnected: ((Bool) -> Void)?
 
-  /// - Parameter store: of the same loop and the same Redis. It knows Redis's time.
+  /// - Parameter store: of the same loop and the same Redis.
   package init(
     loop: EventLoop, endpoint: RedisEndpoint, store: RedisStore, redisLimits: RedisLimits = RedisLimits()
   ) {
     subscriber = RedisSubscriber(loop: loop, endpoint: endpoint, limits: redisLimits)
-    clock = store.clock
-    delay = redisLimits.heartbeatInterval * 2
+    layout = store.layout
   }
 
   package func start() {
@@ -39,12 +36,8 @@ package final class RedisLiveFeed: LiveFeed {
 
   package func close() { subscriber.close() }
 
-  package var heardUpToMilliseconds: Int64 {
-    subscriber.lastHeard.flatMap { clock.milliseconds(at: $0 - delay) } ?? 0
-  }
-
   package func subscribe(_ space: SpaceID) async throws(StoreError) {
-    let channel = RedisLayout.live(space)
+    let channel = layout.live(space)
     spaces[channel] = space
     do throws(RedisError) {
       try await subscriber.subscribe(channel)
@@ -54,7 +47,7 @@ package final class RedisLiveFeed: LiveFeed {
   }
 
   package func unsubscribe(_ space: SpaceID) {
-    let channel = RedisLayout.live(space)
+    let channel = layout.live(space)
     spaces[channel] = nil
     subscriber.unsubscribe(channel)
   }
@@ -63,6 +56,7 @@ package final class RedisLiveFeed: LiveFeed {
     guard let space = spaces[channel] else { return }
     guard let messages = LiveMessage.all(in: payload) else {
       unreadableMessages += 1
+      onUnreadable?(space)
       return
     }
     for message in messages { onMessage?(space, message) }

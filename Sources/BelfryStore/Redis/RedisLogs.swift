@@ -23,7 +23,7 @@ extension RedisStore {
   }
 
   package func lastIDs(of partitions: [Partition]) async throws(StoreError) -> [MessageID] {
-    let commands = partitions.map { RedisCommand("HGET", RedisLayout.clock($0), RedisLayout.lastField) }
+    let commands = partitions.map { RedisCommand("HGET", layout.clock($0), RedisLayout.lastField) }
     let replies = try await pipeline(commands, at: "last ids")
     return try reading(at: "last ids") { () throws(RedisError) in
       try replies.map { reply throws(RedisError) in try reply.ifPresent?.messageID() ?? .zero }
@@ -34,15 +34,17 @@ extension RedisStore {
   package func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd] {
     // The command that asks for a space, and which it is of each partition.
     var asked: [Int] = []
-    var places = [Int?](repeating: nil, count: Partition.count)
+    var places = [Int?](repeating: nil, count: partitions.count)
     var commands: [RedisCommand] = []
     for space in spaces {
-      let place = places[space.partition.number] ?? commands.count
+      let partition = layout.partition(of: space)
+      let place = places[partition.number] ?? commands.count
       if place == commands.count {
-        places[space.partition.number] = place
+        places[partition.number] = place
         var command = RedisCommand("HMGET")
-        command.append(RedisLayout.clock(space.partition))
+        command.append(layout.clock(partition))
         command.append(RedisLayout.lastField)
+        command.append(RedisLayout.rewoundField)
         commands.append(command)
       }
       commands[place].append(space.key)
@@ -52,17 +54,33 @@ extension RedisStore {
     return try reading(at: "ends of logs") { () throws(RedisError) in
       var answers = try replies.map { reply throws(RedisError) in try LastIDs(reply) }
       return try asked.map { place throws(RedisError) in
-        LogEnd(allotted: answers[place].allotted, appended: try answers[place].next())
+        try answers[place].next()
       }
     }
   }
 
-  package func spaces(in partition: Partition) async throws(StoreError) -> [SpaceID] {
-    var spaces: Set<SpaceID> = []
-    try await scanClock(of: partition) { (page: [ClockField]) throws(StoreError) in
-      for field in page where field.last != .zero { spaces.insert(field.space) }
+  /// Spaces looked at in one step of looking for an entry: a millisecond of Redis's time.
+  static let locatedPerStep = 512
+
+  package func locate(_ id: MessageID) async throws(StoreError) -> SpaceID? {
+    // An id may be made up, and name a partition that this keyspace has not.
+    guard id.partition.number < partitions.count else { return nil }
+    let place = "locate \(id)"
+    var walk = ProcessWalk()
+    for _ in 0..<Limits.spacesPerLocating / Self.locatedPerStep {
+      var call = layout.call(.locate, in: id.partition)
+      call.append(id.streamForm)
+      call.append(walk.cursor)
+      call.append(Self.locatedPerStep)
+      let reply = try await self.call(call, at: place)
+      let (next, space) = try reading(at: place) { () throws(RedisError) in
+        let parts = try reply.array(count: 2)
+        return (try parts[0].string(), SpaceID(key: try parts[1].string()))
+      }
+      if let space { return space }
+      if walk.take(next, of: process.mark), next == "0" { return nil }
     }
-    return spaces.sorted { $0.key < $1.key }
+    return nil
   }
 }
 
@@ -80,8 +98,8 @@ extension RedisStore {
       commands.reserveCapacity(2 * open.count)
       for index in open {
         let space = pages[index].request.space
-        commands.append(pages[index].command)
-        commands.append(RedisCommand("HLEN", at: RedisLayout.table(TableAddress(space, .amendments))))
+        commands.append(pages[index].command(layout))
+        commands.append(RedisCommand("HLEN", at: layout.table(TableAddress(space, .amendments))))
       }
       let replies = try await pipeline(commands, at: "entries")
       try reading(at: "entries") { () throws(RedisError) in
@@ -101,7 +119,7 @@ extension RedisStore {
     let amended = pages.indices.filter { spaces.contains(pages[$0].request.space) && !answers[$0].isEmpty }
     let commands = amended.map { index in
       var command = RedisCommand(
-        "HMGET", at: RedisLayout.table(TableAddress(pages[index].request.space, .amendments)))
+        "HMGET", at: layout.table(TableAddress(pages[index].request.space, .amendments)))
       for entry in answers[index] { command.append(entry.id.text) }
       return command
     }
@@ -121,21 +139,31 @@ extension RedisStore {
 
 /// A partition's last id, and those of the spaces that were asked for with it, one after the other.
 private struct LastIDs {
-  let allotted: MessageID
+  private let allotted: MessageID
+  private let rewinds: [Rewind]
   private var reader: RedisReplies.Reader
 
   init(_ reply: RedisReply) throws(RedisError) {
     reader = try reply.array().reader
-    allotted = try reader.lastID()
+    allotted =
+      try reader.bytesIfPresent().map { bytes throws(RedisError) in try MessageID(replied: bytes) } ?? .zero
+    let ids = try reader.bytesIfPresent()?.split(separator: UInt8(ascii: " ")) ?? []
+    var rewinds: [Rewind] = []
+    for index in stride(from: 0, to: ids.count - 1, by: 2) {
+      rewinds.append(
+        Rewind(kept: try MessageID(replied: ids[index]), first: try MessageID(replied: ids[index + 1])))
+    }
+    self.rewinds = rewinds
   }
 
-  mutating func next() throws(RedisError) -> MessageID { try reader.lastID() }
-}
-
-extension RedisReplies.Reader {
-  fileprivate mutating func lastID() throws(RedisError) -> MessageID {
-    guard let bytes = try bytesIfPresent() else { return .zero }
-    return try MessageID(replied: bytes)
+  /// `<last>[ <lost through>]`
+  mutating func next() throws(RedisError) -> LogEnd {
+    var end = LogEnd(allotted: allotted, appended: .zero, rewinds: rewinds)
+    guard let bytes = try reader.bytesIfPresent() else { return end }
+    var words = Words(rest: bytes)
+    end.appended = try MessageID(replied: words.next() ?? [])
+    if let lost = words.next() { end.lostThrough = try MessageID(replied: lost) }
+    return end
   }
 }
 
@@ -154,8 +182,8 @@ private struct LogPage {
 
   private var missing: Int { request.limit - entries.count }
 
-  var command: RedisCommand {
-    var command = RedisCommand("XRANGE", at: RedisLayout.log(request.space))
+  func command(_ layout: RedisLayout) -> RedisCommand {
+    var command = RedisCommand("XRANGE", at: layout.log(request.space))
     if let start {
       command.append(start)
     } else if request.after == .zero {
@@ -202,6 +230,8 @@ extension LogEntry {
     }
     var audience: Range<Int>?
     var content: Range<Int>?
+    var amends: Range<Int>?
+    var updated: Range<Int>?
     let count = try reader.array()
     for _ in 0..<count / 2 {
       let name = try reader.place()
@@ -209,16 +239,28 @@ extension LogEntry {
       let word = bytes.span.extracting(name)
       if word.isEqual(to: Self.audienceField) { audience = value }
       if word.isEqual(to: Self.notificationField) { content = value }
+      // Of notifications, which nearly all are, these two fields are all there is.
+      guard count > 4 else { continue }
+      if word.isEqual(to: Self.amendsField) { amends = value }
+      if word.isEqual(to: Self.updatedField) { updated = value }
     }
     if !count.isMultiple(of: 2) { reader.skip() }
     guard let id = MessageID(streamBytes: bytes.span.extracting(id)), let audience, let content else {
       return nil
     }
     self.init(id: id, audience: bytes[audience], content: bytes[content])
+    guard let amends else { return }
+    guard let amended = MessageID(streamBytes: bytes[amends]), let updated,
+      let time = Int64(digits: bytes[updated])
+    else { return nil }
+    self.amends = amended
+    updateTime = time
   }
 
   private static let audienceField = Array("audience".utf8)
   private static let notificationField = Array("notification".utf8)
+  private static let amendsField = Array("amends".utf8)
+  private static let updatedField = Array("updated".utf8)
 }
 
 extension MessageID {

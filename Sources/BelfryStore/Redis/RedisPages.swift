@@ -10,12 +10,12 @@ extension RedisStore {
     -> RecordPage
   {
     let place = "page \(table.space) \(table.table.name)"
-    var scan = TableScan()
+    var (mark, scan): (String?, TableScan) = (nil, TableScan())
     if let cursor {
-      guard let place = TableScan(text: cursor.text) else {
+      guard let found = ScanPlace(text: cursor.text) else {
         throw StoreError(.badCursor, "no cursor of this store", at: place)
       }
-      scan = place
+      (mark, scan) = (found.mark, found.scan)
     }
     let limit = max(1, limit)
     var page = RecordPage(records: [], next: nil)
@@ -23,15 +23,21 @@ extension RedisStore {
     for _ in 0..<Self.stepsPerPage {
       let missing = limit - page.records.count
       let count = scan.count ?? missing
-      let command = RedisCommand("HSCAN", RedisLayout.table(table), scan.cursor, "COUNT", count)
+      let command = RedisCommand("HSCAN", layout.table(table), scan.cursor, "COUNT", count)
       let reply = try await pipeline([command], at: place)[0]
+      guard mark == nil || mark == process.mark else {
+        // What this page has so far is void, and where it began, too, unless that was the beginning.
+        if cursor == nil { return try await self.page(of: table, after: nil, limit: limit) }
+        throw StoreError(.badCursor, "a cursor of another process of Redis", at: place)
+      }
+      mark = process.mark
       let (next, fields) = try reading(at: place) { () throws(RedisError) in try reply.scannedPage() }
       var step = scan.rest(of: fields, next: next).filter { seen.insert($0.field).inserted }
       if step.count > missing {
         step.sort { $0.field < $1.field }
         page.records += step.prefix(missing)
         let last = step[missing - 1].field
-        page.next = PageCursor(text: scan.isCut(after: last, count: count, next: next).text)
+        page.next = ScanPlace(process.mark, scan.isCut(after: last, count: count, next: next)).cursor
         return page
       }
       page.records += step
@@ -39,8 +45,30 @@ extension RedisStore {
       scan = rest
       if page.records.count == limit { break }
     }
-    page.next = PageCursor(text: scan.text)
+    page.next = mark.map { ScanPlace($0, scan).cursor }
     return page
+  }
+}
+
+/// Where a listing goes on, and in which process of Redis: `<mark>.<scan>`.
+struct ScanPlace: Hashable {
+  var mark: String
+  var scan: TableScan
+
+  init(_ mark: String, _ scan: TableScan) {
+    self.mark = mark
+    self.scan = scan
+  }
+
+  var cursor: PageCursor { PageCursor(text: "\(mark).\(scan.text)") }
+
+  /// Nil when `text` was not made by ``cursor``.
+  init?(text: String) {
+    let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty, let scan = TableScan(text: String(parts[1])) else {
+      return nil
+    }
+    self.init(String(parts[0]), scan)
   }
 }
 

@@ -4,12 +4,12 @@ import BelfryRedis
 extension RedisStore {
   package func records(_ addresses: [RecordAddress]) async throws(StoreError) -> Records {
     let reads = RecordReads(addresses)
-    let replies = try await pipeline(reads.commands, at: "records")
+    let replies = try await pipeline(reads.commands(layout), at: "records")
     return Records(try reading(at: "records") { () throws(RedisError) in try reads.texts(replies) })
   }
 
   package func counts(_ tables: [TableAddress]) async throws(StoreError) -> [Int] {
-    let commands = tables.map { RedisCommand("HLEN", RedisLayout.table($0)) }
+    let commands = tables.map { RedisCommand("HLEN", layout.table($0)) }
     let replies = try await pipeline(commands, at: "counts")
     return try reading(at: "counts") { () throws(RedisError) in try replies.map(integer) }
   }
@@ -45,12 +45,12 @@ private struct RecordReads {
     }
   }
 
-  var commands: [RedisCommand] {
+  func commands(_ layout: RedisLayout) -> [RedisCommand] {
     var commands: [RedisCommand] = []
     for reads in spaces {
       if reads.count > 1 { commands.append(RedisCommand("MULTI")) }
       for read in reads {
-        var command = RedisCommand("HMGET", RedisLayout.table(read.table))
+        var command = RedisCommand("HMGET", layout.table(read.table))
         for address in read.addresses { command.append(address.field) }
         commands.append(command)
       }

@@ -19,16 +19,20 @@ extension RedisStore {
     let place = "clock \(partition.number)"
     var cursor = "0"
     repeat {
-      let scan = RedisCommand("HSCAN", RedisLayout.clock(partition), cursor, "COUNT", Self.clockStep)
+      let scan = RedisCommand("HSCAN", layout.clock(partition), cursor, "COUNT", Self.clockStep)
       let reply = try await pipeline([scan], at: place)[0]
       let (next, fields) = try reading(at: place) { () throws(RedisError) in try reply.scanned() }
       cursor = next
       try await body(
         fields.compactMap { name, value in
           // Its other fields, `last` and so on, are no spaces.
-          SpaceID(key: name).map { ClockField(space: $0, last: MessageID(streamForm: value) ?? .zero) }
+          SpaceID(key: name).map { ClockField(space: $0, last: Self.last(value)) }
         })
     } while cursor != "0"
+  }
+
+  private static func last(_ value: String) -> MessageID {
+    MessageID(streamForm: value.prefix { $0 != " " }) ?? .zero
   }
 }
 

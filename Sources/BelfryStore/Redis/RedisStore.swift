@@ -9,21 +9,52 @@ package import BelfryRedis
 /// fails at once with `unavailable`.
 package final class RedisStore: Store {
   let connection: RedisConnection
-  /// Redis's time; the live feed of the same loop needs it too.
   let clock: RedisClock
+  /// Whose answers the connection brings.
+  let process: RedisProcess
   let commits: RedisCommits
+  let relays: OutboxRelays
   package let limits: Limits
+  let layout: RedisLayout
+  /// Of spaces whose log everybody else may have read, who has yet to; see `trimWhatAllHaveRead`.
+  var laggards: [SpaceID: AccountID] = [:]
+  private let format: FormatCheck
+  /// Of what any that holds something means work. They are asked for so often, and mostly in vain, that it would be
+  /// most of what an idle broker does to make the commands anew each time.
+  let outboxLengths: [RedisCommand]
+  let isThereAnyWake: [RedisCommand]
 
+  package var partitions: Partitions { layout.partitions }
+
+  /// - Parameters:
+  ///   - secretFingerprint: of the secret that signs the deployment's tokens.
+  ///   - adoptsSettings: whether the keyspace is to say from now on that its brokers have this one's settings.
+  ///   - relayRetryPause: after which what could not be relayed is tried again.
   package init(
-    loop: EventLoop, endpoint: RedisEndpoint, limits: Limits, redisLimits: RedisLimits = RedisLimits()
+    loop: EventLoop, endpoint: RedisEndpoint, limits: Limits, partitions: Partitions = .standard,
+    secretFingerprint: String = "", adoptsSettings: Bool = false, redisLimits: RedisLimits = RedisLimits(),
+    relayRetryPause: Duration = OutboxRelays.retryPause
   ) {
-    let clock = RedisClock()
+    let layout = RedisLayout(partitions)
+    self.layout = layout
+    outboxLengths = partitions.all.map { RedisCommand("XLEN", layout.outbox($0)) }
+    isThereAnyWake = partitions.all.map { RedisCommand("EXISTS", layout.wake($0)) }
+    let (clock, process) = (RedisClock(), RedisProcess())
     self.clock = clock
+    self.process = process
     self.limits = limits
+    format = FormatCheck(
+      Keyspace(partitions: partitions, secretFingerprint: secretFingerprint, limits: limits),
+      adopts: adoptsSettings, at: endpoint.description)
     connection = RedisConnection(
       loop: loop, endpoint: endpoint, limits: redisLimits,
-      setUp: FunctionLibrary.setUp { clock.take($0) })
-    commits = RedisCommits(loop: loop, connection: connection, limits: limits)
+      setUp: format.setUp(
+        then: FunctionLibrary.setUp { time, info throws(RedisError) in
+          clock.take(time)
+          try process.take(info)
+        }))
+    commits = RedisCommits(loop: loop, connection: connection, layout: layout, limits: limits)
+    relays = OutboxRelays(retryPause: relayRetryPause)
   }
 
   package func start() {
@@ -35,6 +66,8 @@ package final class RedisStore: Store {
     commits.close()
     connection.close()
   }
+
+  package var relayStatistics: RelayStatistics { relays.statistics }
 
   package var state: RedisConnection.State { connection.state }
   package var onStateChange: ((RedisConnection.State) -> Void)? {
@@ -54,6 +87,38 @@ package final class RedisStore: Store {
   }
 }
 
+// MARK: - The keyspace
+
+extension RedisStore {
+  /// Told on each new connection, and by ``compareFormat()``.
+  package var onSettings: ((SettingsFinding) -> Void)? {
+    get { format.onSettings }
+    set { format.onSettings = newValue }
+  }
+
+  /// Compares again what the keyspace says of itself: another broker may have been told to write its settings there.
+  /// If it has become another keyspace, the connection is given up, and is refused when it is made again.
+  package func compareFormat() async throws(StoreError) {
+    let place = "format record"
+    let found = try await pipeline([format.read], at: place)
+    if try compare(found[0], at: place) { return }
+    // Somebody removed it while this broker worked here; until another broker writes one, it is as it was.
+    let written = try await pipeline(format.writing + [format.read], at: place)
+    _ = try compare(written[written.count - 1], at: place)
+  }
+
+  private func compare(_ reply: RedisReply, at place: String) throws(StoreError) -> Bool {
+    try reading(at: place) { () throws(RedisError) in
+      do throws(RedisError) {
+        return try format.compare(try FormatRecord(reply))
+      } catch {
+        if error.code == .unsuitable { connection.reconnect(because: error) }
+        throw error
+      }
+    }
+  }
+}
+
 // MARK: - Asking Redis
 
 extension RedisStore {
@@ -69,18 +134,23 @@ extension RedisStore {
   }
 
   /// Calls functions, each with the clock of the partition it works in, and loads the library first
-  /// where it is missing. A call that found no function has done nothing and may be made again.
+  /// where it is missing. A call that found no function has done nothing and may be made again. Where memory is too
+  /// full for the library, what frees some is done without it.
   func call(_ calls: [RedisCommand], at place: @autoclosure () -> String) async throws(StoreError)
     -> [RedisReply]
   {
     var replies = try await pipeline(calls, at: place())
     let missed = replies.indices.filter { FunctionLibrary.isMissing(replies[$0]) }
     if missed.isEmpty { return replies }
-    let again = try await pipeline([FunctionLibrary.load] + missed.map { calls[$0] }, at: place())
-    if case .error(let message) = again[0] {
+    let callsAgain = missed.map { calls[$0] }
+    var again = try await pipeline([FunctionLibrary.load] + callsAgain, at: place())
+    let loading = again.removeFirst()
+    if FunctionLibrary.isRefusedForMemory(loading) {
+      again = try await callWithoutLibrary(callsAgain, at: place())
+    } else if case .error(let message) = loading {
       throw StoreError(.unavailable, "the function library cannot be loaded: \(message)", at: place())
     }
-    for (index, reply) in zip(missed, again.dropFirst()) { replies[index] = reply }
+    for (index, reply) in zip(missed, again) { replies[index] = reply }
     return replies
   }
 
@@ -90,19 +160,17 @@ extension RedisStore {
   }
 }
 
-extension RedisCommand {
-  /// A call of one of our functions; its arguments are to be appended.
-  init(calling function: StoreFunction, in partition: Partition) {
-    self.init("FCALL", function.name, 1, RedisLayout.clock(partition))
-  }
-}
-
 // MARK: - Errors
 
 extension StoreError {
   init(_ error: RedisError, at place: String) {
-    let isUnreadable = error.code == .unexpectedReply || error.replyCode == "WRONGTYPE"
-    self.init(isUnreadable ? .corrupt : .unavailable, error.description, at: place)
+    let code: Code =
+      switch error.replyCode {
+      case "WRONGTYPE": .corrupt
+      case "OOM": .full
+      default: error.code == .unexpectedReply ? .corrupt : .unavailable
+      }
+    self.init(code, error.description, at: place)
   }
 }
 

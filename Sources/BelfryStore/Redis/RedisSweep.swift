@@ -11,11 +11,21 @@ extension RedisStore {
   /// Keys gone through side by side, each some steps of a hundred records.
   private static let walksAtOnce = 100
 
+  package func beginSweep(
+    of partition: Partition, everyMilliseconds interval: Int64
+  ) async throws(StoreError) -> Bool {
+    let place = "sweep \(partition.number)"
+    var call = layout.call(.beginSweep, in: partition)
+    call.append(interval)
+    let reply = try await self.call(call, at: place)
+    return try reading(at: place) { () throws(RedisError) in try reply.integer() == 1 }
+  }
+
   /// Walks through the partition in steps that Redis does not feel; what comes meanwhile, or is left
   /// because this broker dies, the next sweep finds.
   package func sweep(_ partition: Partition) async throws(StoreError) {
     let bounds = SweepBounds(nowMilliseconds: try await nowMilliseconds(), limits)
-    var dedupe = RedisCommand(calling: .sweepDedupe, in: partition)
+    var dedupe = layout.call(.sweepDedupe, in: partition)
     dedupe.append(limits.dedupeWindowMilliseconds)
     _ = try await checked([dedupe], at: "sweep \(partition.number)")
     try await scanClock(of: partition) { (page: [ClockField]) throws(StoreError) in
@@ -33,7 +43,8 @@ extension RedisStore {
       (.sweepArrived, String(limits.retentionMilliseconds)),
     ]
     for (step, bound) in steps {
-      try await walk(spaces.map { SweepWalk(step, in: $0.partition, through: [$0.name], [bound]) })
+      try await walk(
+        spaces.map { SweepWalk(step, in: layout.partition(of: $0), through: [$0.name], [bound]) })
     }
   }
 
@@ -41,7 +52,7 @@ extension RedisStore {
 
   private func sweepSpaces(_ spaces: [SpaceID], _ bounds: SweepBounds) async throws(StoreError) {
     let calls = spaces.map { space in
-      var call = RedisCommand(calling: .sweepSpace, in: space.partition)
+      var call = layout.call(.sweepSpace, in: layout.partition(of: space))
       call.append(space.key)
       call.append(bounds.floor.streamForm)
       call.append(limits.entriesPerSpace)
@@ -49,23 +60,20 @@ extension RedisStore {
       return call
     }
     let replies = try await checked(calls, at: "sweep spaces")
-    var walks: [SweepWalk] = []
-    var withChannels: [SpaceID] = []
-    for (space, reply) in zip(spaces, replies) {
-      let state = try reading(at: "sweep \(space)") { () throws(RedisError) in
-        try SweptSpace(reply, space.kind)
-      }
-      if state.isOver {
-        try await retire(space)
-        continue
-      }
-      for table in space.kind.sweptTables where state.tables.contains(table) {
-        walks.append(.through(TableAddress(space, table), bounds, first: state.first))
-      }
-      if state.tables.contains(.channels) { withChannels.append(space) }
+    let states = try reading(at: "sweep spaces") { () throws(RedisError) in
+      try zip(spaces, replies).map { space, reply throws(RedisError) in try SweptSpace(space, reply) }
     }
-    try await walk(walks)
-    try await sweepChannels(of: withChannels, bounds)
+    let over = try await spacesThatAreOver(among: states.filter { $0.first == .zero }.map(\.space))
+    let left = states.filter { over[$0.space] == nil }
+    try await walk(
+      left.filter { $0.tables.contains(.amendments) }.map {
+        .throughAmendments(of: $0.space, in: layout.partition(of: $0.space), bounds, $0.first)
+      })
+    try await removeRecordsThatAreOver(from: left.flatMap(\.judgedTables), bounds)
+    try await sweepChannels(of: left.filter { $0.tables.contains(.channels) }.map(\.space), bounds)
+    let floor = bounds.floor
+    try await trimWhatAllHaveRead(left.filter { $0.first > .zero }.map { ($0.space, $0.first) }, floor)
+    for (space, settings) in over { try await retire(space, settings) }
   }
 
   private func sweepChannels(of spaces: [SpaceID], _ bounds: SweepBounds) async throws(StoreError) {
@@ -74,11 +82,24 @@ extension RedisStore {
       channels.flatMap { RecordTable.of($0) }.filter(\.expires).map { TableAddress(space, $0) }
     }
     let lengths = try await counts(tables)
-    try await walk(zip(tables, lengths).filter { $1 > 0 }.map { .through($0.0, bounds, first: .zero) })
+    try await removeRecordsThatAreOver(from: zip(tables, lengths).filter { $1 > 0 }.map(\.0), bounds)
+  }
+
+  /// Those that were removed, with the settings that say so.
+  private func spacesThatAreOver(among spaces: [SpaceID]) async throws(StoreError) -> [SpaceID: String] {
+    let addresses = spaces.filter(\.kind.isRemovable).map { RecordAddress.settings($0) }
+    if addresses.isEmpty { return [:] }
+    let records = try await records(addresses)
+    var over: [SpaceID: String] = [:]
+    for address in addresses {
+      guard let text = records.text(address), SpaceDates(text)?.removedAt != nil else { continue }
+      over[address.tableAddress.space] = text
+    }
+    return over
   }
 
   private func channels(of spaces: [SpaceID]) async throws(StoreError) -> [[EntityID]] {
-    let commands = spaces.map { RedisCommand("HKEYS", RedisLayout.table(TableAddress($0, .channels))) }
+    let commands = spaces.map { RedisCommand("HKEYS", layout.table(TableAddress($0, .channels))) }
     let replies = try await pipeline(commands, at: "channels")
     return try reading(at: "channels") { () throws(RedisError) in
       try replies.map { reply throws(RedisError) in
@@ -89,27 +110,38 @@ extension RedisStore {
 
   /// A removed space of which nothing is left to see. Its members' indexes and its directory still name
   /// it: it is taken out of them first, by the roster, which goes only afterwards; so whoever is
-  /// interrupted can begin again.
-  private func retire(_ space: SpaceID) async throws(StoreError) {
+  /// interrupted can begin again, and does where Redis itself began again: some would not have been seen.
+  private func retire(_ space: SpaceID, _ settings: String) async throws(StoreError) {
     let place = "retire \(space)"
-    let roster = RedisLayout.table(TableAddress(space, .roster))
-    var cursor = "0"
+    let roster = layout.table(TableAddress(space, .roster))
+    var walk = ProcessWalk()
+    var isComplete = false
     var accounts: [AccountID] = []
     repeat {
-      let scan = RedisCommand("HSCAN", roster, cursor, "COUNT", Self.rosterStep)
+      let scan = RedisCommand("HSCAN", roster, walk.cursor, "COUNT", Self.rosterStep)
       let reply = try await pipeline([scan], at: place)[0]
       let (next, members) = try reading(at: place) { () throws(RedisError) in try reply.scanned() }
-      cursor = next
+      guard walk.take(next, of: process.mark) else {
+        accounts = []
+        continue
+      }
       accounts += members.compactMap { AccountID($0.0) }
-      if cursor == "0" || accounts.count >= Self.membersAtOnce {
+      if next == "0" || accounts.count >= Self.membersAtOnce {
         try await forget(space, accounts)
         accounts = []
       }
-    } while cursor != "0"
-    if let directory = ListingChange.Directory(of: space.kind) { try await unlist(space, from: directory) }
+      isComplete = next == "0"
+    } while !isComplete
+    if let directory = ListingChange.Directory(of: space.kind), let dates = SpaceDates(settings) {
+      var unlist = layout.call(.unlist, in: layout.partition(of: directory))
+      unlist.append(directory.rawValue)
+      unlist.append(DirectoryPlace(space, createdAtMilliseconds: dates.createdAt).text)
+      _ = try await checked([unlist], at: place)
+    }
     let channels = try await channels(of: [space])[0]
-    var drop = RedisCommand(calling: .dropSpace, in: space.partition)
+    var drop = layout.call(.dropSpace, in: layout.partition(of: space))
     drop.append(space.key)
+    drop.append(settings)
     drop.append(contentsOf: (RecordTable.ofSpace + channels.flatMap { RecordTable.of($0) }).map(\.name))
     _ = try await checked([drop], at: place)
   }
@@ -117,14 +149,14 @@ extension RedisStore {
   /// Takes the space out of the accounts' indexes, with one call for those of a partition. A call and a
   /// pipeline are for as many accounts at most as others can wait for.
   private func forget(_ space: SpaceID, _ accounts: [AccountID]) async throws(StoreError) {
-    let sorted = accounts.map { (partition: SpaceID.personal($0).partition, account: $0) }
+    let sorted = accounts.map { (partition: layout.partition(of: $0), account: $0) }
       .sorted { $0.partition < $1.partition }
-    for first in stride(from: 0, to: sorted.count, by: Self.relaysPerPipeline) {
+    for first in stride(from: 0, to: sorted.count, by: OutboxWork.roundMax) {
       var calls: [RedisCommand] = []
       var last: Partition?
-      for (partition, account) in sorted[first..<min(first + Self.relaysPerPipeline, sorted.count)] {
+      for (partition, account) in sorted[first..<min(first + OutboxWork.roundMax, sorted.count)] {
         if partition != last {
-          var call = RedisCommand(calling: .forgetSpace, in: partition)
+          var call = layout.call(.forgetSpace, in: partition)
           call.append(space.key)
           calls.append(call)
           last = partition
@@ -133,14 +165,6 @@ extension RedisStore {
       }
       _ = try await checked(calls, at: "forget \(space)")
     }
-  }
-
-  private func unlist(_ space: SpaceID, from directory: ListingChange.Directory) async throws(StoreError) {
-    let settings = RecordAddress.settings(space)
-    guard let text = try await records([settings]).text(settings),
-      let dates = RecordJSON.value(SpaceDates.self, text)
-    else { return }
-    try await list(space, ListingChange(directory, isListed: false, createdAt: dates.createdAt))
   }
 
   // MARK: Steps
@@ -152,7 +176,7 @@ extension RedisStore {
       var underWay = rest.prefix(Self.walksAtOnce).map { (walk: $0, cursor: "0") }
       rest = rest.dropFirst(Self.walksAtOnce)
       while !underWay.isEmpty {
-        let replies = try await checked(underWay.map { $0.walk.step(from: $0.cursor) }, at: "sweep")
+        let replies = try await checked(underWay.map { $0.walk.step(from: $0.cursor, layout) }, at: "sweep")
         let cursors = try reading(at: "sweep") { () throws(RedisError) in
           try replies.map { reply throws(RedisError) in try reply.string() }
         }
@@ -162,7 +186,7 @@ extension RedisStore {
   }
 
   /// The replies of calls none of which may fail.
-  private func checked(_ calls: [RedisCommand], at place: String) async throws(StoreError) -> [RedisReply] {
+  func checked(_ calls: [RedisCommand], at place: String) async throws(StoreError) -> [RedisReply] {
     let replies = try await call(calls, at: place)
     for case .error(let message) in replies { throw StoreError(.unavailable, message, at: place) }
     return replies
@@ -170,7 +194,7 @@ extension RedisStore {
 }
 
 /// What is older is over.
-private struct SweepBounds {
+struct SweepBounds {
   var nowMilliseconds: Int64
   var floor: MessageID
 
@@ -195,19 +219,16 @@ private struct SweepWalk {
   }
 
   /// - Parameter first: the first entry of the space's log; an amendment of an earlier one is of no use.
-  static func through(_ address: TableAddress, _ bounds: SweepBounds, first: MessageID) -> SweepWalk {
-    let (function, until): (StoreFunction, [String]) =
-      switch address.table {
-      case .former: (.sweepFormer, [bounds.floor.streamForm, String(bounds.nowMilliseconds)])
-      case .amendments: (.sweepAmendments, [max(bounds.floor, first).text])
-      default: (.sweepExpired, [String(bounds.nowMilliseconds)])
-      }
-    return SweepWalk(
-      function, in: address.space.partition, through: [address.space.key, address.table.name], until)
+  static func throughAmendments(
+    of space: SpaceID, in partition: Partition, _ bounds: SweepBounds, _ first: MessageID
+  ) -> SweepWalk {
+    SweepWalk(
+      .sweepAmendments, in: partition, through: [space.key, RecordTable.amendments.name],
+      [max(bounds.floor, first).text])
   }
 
-  func step(from cursor: String) -> RedisCommand {
-    var call = RedisCommand(calling: function, in: partition)
+  func step(from cursor: String, _ layout: RedisLayout) -> RedisCommand {
+    var call = layout.call(function, in: partition)
     call.append(contentsOf: subject)
     call.append(cursor)
     call.append(contentsOf: bounds)
@@ -222,19 +243,26 @@ extension SpaceKind {
 
 /// What `sweep_space` found.
 private struct SweptSpace {
+  var space: SpaceID
   /// The first entry left; zero if there is none.
   var first: MessageID
-  var isOver: Bool
   /// Those that have records.
   var tables: Set<RecordTable>
 
-  init(_ reply: RedisReply, _ kind: SpaceKind) throws(RedisError) {
-    let parts = try reply.array(count: 3)
+  init(_ space: SpaceID, _ reply: RedisReply) throws(RedisError) {
+    self.space = space
+    let parts = try reply.array(count: 2)
     first = try parts[0].bytes().isEmpty ? .zero : parts[0].messageID()
-    isOver = try parts[1].integer() == 1
     tables = []
-    for (table, length) in zip(kind.countedTables, try parts[2].array()) where try length.integer() > 0 {
+    for (table, length) in zip(space.kind.countedTables, try parts[1].array()) where try length.integer() > 0
+    {
       tables.insert(table)
     }
+  }
+
+  /// Those whose records the model judges.
+  var judgedTables: [TableAddress] {
+    space.kind.sweptTables.filter { $0 != .amendments && tables.contains($0) }
+      .map { TableAddress(space, $0) }
   }
 }

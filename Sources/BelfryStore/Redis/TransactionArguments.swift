@@ -9,11 +9,14 @@ struct CommitCall {
   /// The space and the preconditions of the last one added.
   private var basis: (space: SpaceID, records: [RecordAddress: String?])?
 
-  init(in partition: Partition, _ limits: Limits) {
-    command = RedisCommand(calling: .commit, in: partition)
+  /// - Parameter command: the call of the partition's `commit`, with nothing appended.
+  init(_ command: RedisCommand, _ limits: Limits) {
+    var command = command
     command.append(limits.dedupeWindowMilliseconds)
     command.append(limits.entriesPerSpace)
     command.append(limits.subscriptionThreshold)
+    command.append(limits.retentionMilliseconds)
+    self.command = command
   }
 
   /// - Throws: before anything is added, if the transaction cannot be written down.
@@ -21,7 +24,13 @@ struct CommitCall {
     let relays =
       transaction.hasRelays ? try json(Relays(transaction), at: "commit \(transaction.space)") : ""
     command.append(transaction.space.key)
-    command.append(transaction.dedupe?.name(in: transaction.space) ?? [])
+    let contents = transaction.announcements.map(\.content.text)
+    if let dedupe = transaction.dedupe {
+      command.append(dedupe.name(in: transaction.space))
+      command.append(SendFingerprint(contents).text)
+    } else {
+      command.append("")
+    }
     if let basis, basis.space == transaction.space, basis.records == transaction.preconditions {
       command.append("=")
     } else {
@@ -29,7 +38,9 @@ struct CommitCall {
       basis = (transaction.space, transaction.preconditions)
     }
     command.append(transaction.announcements.count)
-    for announcement in transaction.announcements { command.append(announcement) }
+    for (announcement, content) in zip(transaction.announcements, contents) {
+      command.append(announcement, content.bytes)
+    }
     if transaction.onlyAnnounces { command.append("-") } else { command.append(transaction, relays) }
   }
 }
@@ -48,16 +59,19 @@ extension RedisCommand {
     }
     append(transaction.removedTables.count)
     for table in transaction.removedTables { append(table.name) }
-    append(transaction.amendments.count)
+    append(4 * transaction.amendments.count)
     for amendment in transaction.amendments {
-      append(LiveText.amended(LogEntry(amendment)))
+      append(amendment.notification.messageServerId.streamForm)
+      append(amendment.notification.updateTime ?? 0)
+      append(amendment.audience.text)
+      append(amendment.notification.content.text.bytes)
     }
   }
 
-  fileprivate mutating func append(_ announcement: Announcement) {
+  fileprivate mutating func append(_ announcement: Announcement, _ content: [UInt8]) {
     append(announcement.content.setting.persistEnable ? "1" : "0")
     append(announcement.audience.text)
-    append(announcement.content.jsonBytes)
+    append(content)
   }
 
   /// The fields and texts, table by table. A function takes a group's fields in one call of Redis, so a
@@ -100,7 +114,7 @@ extension Transaction {
 
 extension Dedupe {
   /// No name holds a NUL, so no two keys read the same.
-  fileprivate func name(in space: SpaceID) -> [UInt8] {
+  func name(in space: SpaceID) -> [UInt8] {
     var name: [UInt8] = []
     name.reserveCapacity(128)
     if let sender { name.append(sender.text) }

@@ -13,12 +13,9 @@ enum HelpText {
       }
       if !rows.contains(where: { $0.0 == group }) { rows.append((group, table.groups[group] ?? "")) }
     }
-    return ["belfry COMMAND [OPTIONS]   a queue for notifications, a broker for subscriptions", ""]
+    return ["belfry COMMAND [OPTIONS]   a queue for notifications, a broker for subscriptions"]
       + columns(rows)
-      + [
-        "What reaches a broker takes --url, --token (or BELFRY_TOKEN) and --as ACCID.",
-        "belfry COMMAND --help says all about one of them, with examples.",
-      ]
+      + ["belfry COMMAND --help says all. To reach a broker: --url, --token, --as ACCID."]
   }
 
   /// The commands of one group.

@@ -16,7 +16,7 @@ extension CommandTable {
     ])
 
   private static let own: [Command] = [
-    .serve, .token,
+    .serve, .token, .backup, .restore,
     .send, .resend, .tail, .unread, .read,
     .subscribe, .unsubscribe,
     .serverCreate, .serverList, .serverShow, .serverUpdate, .serverRemove,

@@ -14,6 +14,10 @@ extension Command {
       .value("data", "DIR", "the broker's own folder: its secret, and its Redis's data; data otherwise"),
       .value("redis", "URL", "redis:// or unix://; without it an embedded redis-server under DIR is run"),
       .value("loops", "N", "event loops, each a thread; one for each processor otherwise"),
+      .value(
+        "partitions", "N",
+        "how many parts a new keyspace has, a power of two to 1024; 64 otherwise. Never changes afterwards"),
+      .flag("adopt-settings", "write in the keyspace that its brokers have this one's limits and secret"),
     ],
     examples: [
       Example("serve --data /var/lib/belfry", "on port 8080 of this machine, with a Redis of its own"),
@@ -26,6 +30,8 @@ extension Command {
       options.data = invocation.arguments.text("data")
       options.redis = invocation.arguments.text("redis")
       options.loops = invocation.arguments.text("loops")
+      options.partitions = invocation.arguments.text("partitions")
+      options.adoptsSettings = invocation.arguments.isSet("adopt-settings")
       do {
         try await Serve.run(options, environment: invocation.environment)
       } catch let error as StartError {

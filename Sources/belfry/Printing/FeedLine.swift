@@ -15,10 +15,8 @@ struct FeedLine: Encodable {
     var line = encoder.container(keyedBy: Key.self)
     try line.encode(event.name, forKey: .event)
     switch event {
-    case .notification(let notification, let cursor):
+    case .notification(let notification, let cursor), .updated(let notification, let cursor):
       try line.encode(cursor, forKey: .cursor)
-      try line.encode(notification, forKey: .data)
-    case .updated(let notification):
       try line.encode(notification, forKey: .data)
     case .device(let value):
       try line.encode(value, forKey: .data)
@@ -51,7 +49,7 @@ extension FeedLine {
     switch event {
     case .notification(let notification, _):
       return columns(notification.time, notification.messageServerId.text, notification.content, in: zone)
-    case .updated(let notification):
+    case .updated(let notification, _):
       return columns(
         notification.updateTime ?? nowMilliseconds, "updated \(notification.messageServerId)",
         notification.content, in: zone)

@@ -34,6 +34,21 @@ import Testing
     }
   }
 
+  @Test(arguments: [1, 16, 1_024])
+  func partitionsAreAPowerOfTwo(count: Int) throws {
+    var options = ServeOptions()
+    options.partitions = String(count)
+    #expect(try Configuration.load(options: options, environment: [:]).partitions.count == count)
+    let variables = ["BELFRY_PARTITIONS": "\(count)"]
+    #expect(try Configuration.load(options: ServeOptions(), environment: variables).partitions.count == count)
+    #expect(Configuration().partitions == .standard)
+    options.partitions = String(count + 2)
+    let error = try #require(throws: StartError.self) {
+      try Configuration.load(options: options, environment: [:])
+    }
+    #expect(error.description == "--partitions: it must be a power of two from 1 to 1024 (invalidValue)")
+  }
+
   @Test func theFileMayBeNamedByTheEnvironment() async throws {
     try await TemporaryFolder.with { folder in
       let path = try folder.write(#"{"loops": 3}"#, to: "belfry.json")
@@ -64,6 +79,10 @@ import Testing
     (#"{"loops": 1.5}"#, .invalidValue, "loops"),
     (#"{"loops": true}"#, .invalidValue, "loops"),
     (#"{"loops": 99999999999999999999}"#, .invalidValue, "loops"),
+    (#"{"partitions": 0}"#, .invalidValue, "partitions"),
+    (#"{"partitions": 48}"#, .invalidValue, "partitions"),
+    (#"{"partitions": 2048}"#, .invalidValue, "partitions"),
+    (#"{"partitions": "64"}"#, .invalidValue, "partitions"),
     (#"{"listen": 8080}"#, .invalidValue, "listen"),
     (#"{"listen": "8080"}"#, .invalidValue, "listen"),
     (#"{"listen": ":8080"}"#, .invalidValue, "listen"),
@@ -149,5 +168,6 @@ import Testing
     // The loops' default depends on the machine, and the example is one of a deployment.
     #expect(configuration.limits == Limits())
     #expect(configuration.embeddedRedis == EmbeddedRedisSettings())
+    #expect(configuration.partitions == Partitions.standard)
   }
 }

@@ -53,6 +53,25 @@ import Testing
     }
   }
 
+  /// Where a backup was put back beside `redis/` and not into it, the broker would start empty.
+  @Test func dataBesideItsFolderKeepItFromStarting() async throws {
+    try await withDataFolder { folder in
+      let stray = folder.path + "/appendonlydir"
+      for isThereToo in [false, true] {
+        try FileManager.default.createDirectory(atPath: stray, withIntermediateDirectories: true)
+        let redis = try EmbeddedRedis(in: folder, settings: EmbeddedRedisSettings())
+        let error = try #require(throws: StartError.self) { try redis.start() }
+        #expect(error.code == .dataFolderUnusable)
+        #expect(error.place == stray)
+        #expect(error.cause.contains(folder.path + "/redis/appendonlydir"))
+        #expect(error.cause.contains("too") == isThereToo)
+        try FileManager.default.removeItem(atPath: stray)
+        try redis.start()
+        redis.stop()
+      }
+    }
+  }
+
   @Test func itRunsWithOurSettings() async throws {
     try await withDataFolder { folder in
       var settings = EmbeddedRedisSettings()

@@ -33,7 +33,7 @@ import Testing
       for (path, headers) in [
         ("/v1/notifications/stream", [("Last-Event-ID", cursor)]),
         ("/v1/notifications/stream?after=\(cursor)", []),
-        ("/v1/notifications/stream?after=1.0", [("Last-Event-ID", cursor)]),
+        ("/v1/notifications/stream?after=2.1", [("Last-Event-ID", cursor)]),
       ] {
         let resumed = try broker.connect()
         resumed.begin("GET", path, as: bob, headers: headers)

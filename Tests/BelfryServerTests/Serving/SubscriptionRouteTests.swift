@@ -14,7 +14,7 @@ import Testing
   /// Whether bob's record has a subscription to the channel.
   private func subscribes(_ broker: TestBroker, _ server: String, _ channel: String) throws -> Bool {
     let table = TableAddress(.server(try #require(EntityID(server))), .roster)
-    let record = try broker.redis.command("HGET", RedisLayout.table(table).text, "bob")
+    let record = try broker.redis.command("HGET", RedisLayout(.standard).table(table).text, "bob")
     let member = try #require(MemberRecord(text: record))
     return member.standing.channels[try #require(EntityID(channel))]?.subscription.current != nil
   }

@@ -20,7 +20,7 @@ extension FuzzTarget {
         _ = try SendNotification.sends(
           request.content, by: Actor(account: AccountID("alice"), isTrusted: true), generatedClientId: "g")
       },
-      FuzzTarget("query", sample: { Array($0.pick(["limit=10", "after=1.0", "wait=5", "cursor=77"]).utf8) }) {
+      FuzzTarget("query", sample: { Array($0.pick(["limit=10", "after=2.1", "wait=5", "cursor=77"]).utf8) }) {
         bytes in
         let text = String(decoding: bytes, as: UTF8.self)
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(

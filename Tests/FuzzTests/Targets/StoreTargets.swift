@@ -57,11 +57,12 @@ extension SeededGenerator {
       switch below(7) {
       case 0: "appended \(id) \(messageID().streamForm)\(entry)"
       case 1: "passing \(id)\(entry)"
-      case 2: "amended \(id) \(below(1_000))\(entry)"
+      case 2:
+        "amended \(id) \(messageID().streamForm) \(messageID().streamForm) \(below(1_000))\(entry)"
       case 3: "standings\n" + accounts().map(\.text).joined(separator: " ")
       case 4:
         LiveText.read(
-          ReadEcho(items: [messageID()], watermark: messageID(), upTo: nil, device: DeviceID("phone")))
+          ReadEcho(items: [messageID()], watermarks: [messageID()], upTo: nil, device: DeviceID("phone")))
       case 5: (try? LiveText.device(deviceEcho())) ?? "device"
       default: "index"
       }

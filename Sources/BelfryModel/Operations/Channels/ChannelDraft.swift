@@ -39,9 +39,12 @@ extension Draft<ServerRecord> {
   }
 
   /// Enters a member of the server into the channel's roster.
-  mutating func enterChannel(_ id: EntityID, _ account: AccountID, _ member: MemberRecord) {
+  mutating func enterChannel(
+    _ id: EntityID, _ account: AccountID, _ member: MemberRecord
+  ) throws(Refusal) {
     var member = member
-    member.standing.channels[id, default: .init()].belonging.open(after: .beforeThisCommit)
+    try begin(
+      &member.standing.channels[id, default: .init()].belonging, "\(account) has been in channel \(id)")
     set(member, for: account, seesOtherwise: true)
     change(.channelMember(account, channel: id, of: space), to: MessageID.beforeThisCommit.streamForm)
   }
@@ -59,10 +62,19 @@ extension Draft<ServerRecord> {
   mutating func dropBlocks(of account: AccountID) throws(Refusal) {
     var member = try knownMember(account)
     for (id, channel) in member.standing.channels where channel.blocked.current != nil {
-      member.standing.channels[id]?.blocked.set(false)
+      try block(&member, from: id, false, account)
       set(member, for: account, seesOtherwise: true)
       change(RecordAddress(space, .channelBlocked(id), account.text), to: nil)
     }
+  }
+
+  /// Puts an account on a channel's block list, or takes it off.
+  func block(
+    _ member: inout MemberRecord, from id: EntityID, _ isBlocked: Bool, _ account: AccountID
+  ) throws(Refusal) {
+    try set(
+      &member.standing.channels[id, default: .init()].blocked, to: isBlocked,
+      "\(account) has been blocked from channel \(id)")
   }
 
   /// What the server knows of an account, of one that has left too: it is still on the lists on which it
@@ -74,13 +86,14 @@ extension Draft<ServerRecord> {
 
   /// Changes that. Needs the same records.
   mutating func amend(
-    _ account: AccountID, seesOtherwise: Bool = false, _ body: (inout MemberRecord) -> Void
+    _ account: AccountID, seesOtherwise: Bool = false,
+    _ body: (Self, inout MemberRecord) throws(Refusal) -> Void
   ) throws(Refusal) {
     if var member = try member(account) {
-      body(&member)
+      try body(self, &member)
       set(member, for: account, seesOtherwise: seesOtherwise)
     } else if var former = try records.former(account, of: space) {
-      body(&former)
+      try body(self, &former)
       change(.former(account, of: space), to: former.text)
     }
   }

@@ -64,7 +64,9 @@ package struct CreateChannel: SpaceOperation {
     for account in members { _ = try draft.knownMember(account, field: "members") }
     var roster = members
     if let creator = actor.account, try draft.member(creator) != nil { roster.append(creator) }
-    for account in roster.withoutRepeats { draft.enterChannel(id, account, try draft.knownMember(account)) }
+    for account in roster.withoutRepeats {
+      try draft.enterChannel(id, account, try draft.knownMember(account))
+    }
   }
 }
 

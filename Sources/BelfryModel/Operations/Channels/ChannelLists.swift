@@ -100,10 +100,13 @@ package struct ChangeChannelList: SpaceOperation {
     } else {
       draft.change(entry(of: account), to: nil)
     }
-    try draft.amend(account, seesOtherwise: true) { member in
+    try draft.amend(account, seesOtherwise: true) { draft, member throws(Refusal) in
       switch list {
-      case .allow: member.standing.channels[id, default: .init()].allowed.set(adds)
-      case .block: member.standing.channels[id, default: .init()].blocked.set(adds)
+      case .allow:
+        try draft.set(
+          &member.standing.channels[id, default: .init()].allowed, to: adds,
+          "\(account) has been on the allow list of channel \(id)")
+      case .block: try draft.block(&member, from: id, adds, account)
       }
     }
   }

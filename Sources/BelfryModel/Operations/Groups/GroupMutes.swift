@@ -101,7 +101,8 @@ package struct SetGroupReceiving: SpaceOperation {
       throw Refusal(.forbidden, "the owner and the admins receive everything in their group")
     }
     let before = member
-    member.standing.stopped.set(!receives)
+    try draft.set(
+      &member.standing.stopped, to: !receives, "you have stopped receiving of group \(space.name)")
     guard member != before else { return }
     member.standing.forget(before: draft.context.retentionFloor)
     draft.set(member, for: account, seesOtherwise: true)

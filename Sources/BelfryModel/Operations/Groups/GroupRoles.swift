@@ -73,7 +73,10 @@ extension Draft<GroupRecord> {
     guard try assign(role, to: account) else { return false }
     let before = try knownMember(account, field: "accid")
     var member = before
-    if role != .member { member.standing.stopped.set(false) }
+    if role != .member {
+      try set(
+        &member.standing.stopped, to: false, "\(account) has stopped receiving of group \(space.name)")
+    }
     if role == .owner, member.rights.mutedUntilMilliseconds != nil {
       member.rights.mutedUntilMilliseconds = nil
       change(.muted(account, in: space), to: nil)

@@ -24,7 +24,9 @@ package struct SetSubscription: SpaceOperation {
     if let channelID {
       try draft.subscribe(&member, to: channelID, isSubscribed)
     } else {
-      member.standing.subscription.set(isSubscribed)
+      try draft.set(
+        &member.standing.subscription, to: isSubscribed,
+        "you have been subscribed to server \(space.name)")
     }
     try draft.keep(member)
   }
@@ -84,7 +86,7 @@ extension Draft<ServerRecord> {
       throw Refusal(.notMember, "you are not in channel \(id)", field: "channelId")
     }
     var standing = member.standing.channels[id] ?? Standing.Channel()
-    standing.subscription.set(isSubscribed)
+    try set(&standing.subscription, to: isSubscribed, "you have been subscribed to channel \(id)")
     member.standing.channels[id] = standing.isEmpty ? nil : standing
   }
 
@@ -95,12 +97,5 @@ extension Draft<ServerRecord> {
     var member = member
     member.standing.forget(before: context.retentionFloor)
     set(member, for: account, seesOtherwise: true)
-  }
-}
-
-extension Intervals {
-  /// From this commit on it is so, or no longer.
-  mutating func set(_ lasts: Bool) {
-    if lasts { open(after: .beforeThisCommit) } else { close(through: .beforeThisCommit) }
   }
 }

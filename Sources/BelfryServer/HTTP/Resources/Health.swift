@@ -3,7 +3,12 @@ import BelfryStore
 
 /// Whether the process is alive, and whether it is of use.
 enum Health {
-  static let shape = Shape.object([.always("status", .words(["ok", "ready"]), "how it is")])
+  static let aliveShape = Shape.object([.always("status", .words(["ok"]), "how it is")])
+  static let readyShape = Shape.object([
+    .always("status", .words(["ready"]), "how it is"),
+    .sometimes(
+      "differing", .list(.text), "settings that are others here than the keyspace's brokers should have"),
+  ])
 
   static func isAlive(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
     .json(["status": "ok"])
@@ -14,12 +19,18 @@ enum Health {
   static func isReady(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
     if services.isDraining { throw Refusal(.unavailable, "this broker is shutting down") }
     guard await services.broker.isConnected() else {
-      throw Refusal(.unavailable, "not every loop of this broker has reached Redis yet", retryAfterSeconds: 1)
+      throw Refusal(
+        .unavailable,
+        services.broker.keyspace.refusal ?? "not every loop of this broker has reached Redis yet",
+        retryAfterSeconds: 1)
     }
     _ = try await reading { () async throws(StoreError) in
-      try await services.store.lastIDs(of: [Partition(holding: "readyz")])
+      try await services.store.lastIDs(of: services.store.partitions.all.prefix(1).map(\.self))
     }
-    return .json(["status": "ready"])
+    // Anybody may ask: the names, and no values.
+    let differing = services.broker.keyspace.differences.map { JSONValue.string($0.setting) }
+    if differing.isEmpty { return .json(["status": "ready"]) }
+    return .json(["status": "ready", "differing": .array(differing)])
   }
 }
 

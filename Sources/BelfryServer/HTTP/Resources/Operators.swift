@@ -50,8 +50,21 @@ extension BrokerStatistics {
     "Statistics",
     [
       .always("uptimeSeconds", .count, "since the broker started"),
+      .always("keyspace", .object(keyspace), "the data that it works on"),
       .always("loops", .list(.object(loop)), "each of its loops"),
     ])
+
+  private static let keyspace: [Property] = [
+    .always("dataVersion", .count, "of which version the data is"),
+    .always("partitions", .count, "into how many the keyspace is dealt"),
+    .always("differences", .list(.object(difference)), "settings that are others on this broker"),
+  ]
+
+  private static let difference: [Property] = [
+    .always("setting", .text, "its name; `secret` is the one that signs tokens"),
+    .always("here", .text, "what it is on this broker"),
+    .always("keyspace", .text, "what the keyspace's format record says"),
+  ]
 
   private static let loop: [Property] = [
     .always("loop", .count, "its number"),
@@ -60,7 +73,15 @@ extension BrokerStatistics {
     .always("sends", .count, "notifications sent"),
     .always("duplicates", .count, "sends recognised as repeated"),
     .always("streams", .count, "open streams"),
+    .always("relays", .object(relays), "what was carried from one partition to others"),
     .always("hub", .object(hub), "what was delivered live"),
+  ]
+
+  private static let relays: [Property] = [
+    .always("waiting", .count, "what other partitions had yet to learn when the first loop last looked"),
+    .always("oldestSeconds", .count, "for how long the oldest of it had waited then"),
+    .always("failures", .count, "tries to tell other partitions that failed"),
+    .sometimes("lastFailure", .text, "why the last of them failed"),
   ]
 
   private static let hub: [Property] = [

@@ -75,7 +75,6 @@ enum Sending {
   private static func sends(
     _ body: SendRequest, by caller: Caller, _ services: LoopServices
   ) throws(Refusal) -> [SendNotification] {
-    try body.check(caller)
     let sends = try SendNotification.sends(
       body.content, by: caller.actor,
       generatedClientId: body.content.messageClientId ?? services.clientIDs.next())
@@ -95,15 +94,5 @@ enum Sending {
       status: try request[status])
     let notification = try await services.runner.run(operation).output
     return .json(rendered: Array(try RecordJSON.text(notification).utf8))
-  }
-}
-
-extension SendRequest {
-  /// Other devices of the sender's go by what device sent it, so a user cannot name another one.
-  fileprivate func check(_ caller: Caller) throws(Refusal) {
-    guard !caller.actor.isTrusted, let own = caller.actor.device, let named = content.fromDeviceId,
-      named != own
-    else { return }
-    throw Refusal(.forbidden, "you cannot send from another device", field: "fromDeviceId")
   }
 }

@@ -62,20 +62,14 @@ enum Subscriptions {
       _ = try request.known().account()
       _ = try await Look<ServerRecord>(request, at: space, for: { _ in .members }, services)
       let actor = try request.actor
-      var cursor: PageCursor?
-      repeat {
-        let page = try await reading { () async throws(StoreError) in
-          try await services.store.page(
-            of: TableAddress(space, .channels), after: cursor, limit: Limits.pageMembers)
-        }
-        let failed = try await set(
-          page.records.compactMap { EntityID($0.field) }, of: try request.server, isSubscribed,
-          by: actor, services)
-        // What is not the account's to subscribe to is not meant by "all".
-        let unexpected = failed.values.first { ![.notMember, .notFound, .banned].contains($0.code) }
-        if let unexpected { throw unexpected }
-        cursor = page.next
-      } while cursor != nil
+      let channels = try await reading { () async throws(StoreError) in
+        try await services.store.everyRecord(of: TableAddress(space, .channels), perPage: Limits.pageMembers)
+      }
+      let failed = try await set(
+        channels.compactMap { EntityID($0.field) }, of: try request.server, isSubscribed, by: actor, services)
+      // What is not the account's to subscribe to is not meant by "all".
+      let unexpected = failed.values.first { ![.notMember, .notFound, .banned].contains($0.code) }
+      if let unexpected { throw unexpected }
       return .noContent
     }
   }

@@ -100,7 +100,7 @@ extension Routes {
       .operation { ask throws(Refusal) in try Admissions.setAdmin(ask, false) }),
     Route(
       .put, path + "/owner", .token, "server hand-over", "Hand a server over to a member",
-      body: .json(Given.accid),
+      body: .json(Given.accid), refusals: [.tooMany],
       .operation { ask throws(Refusal) in
         HandOverServer(try ask.server, actor: try ask.actor, to: try ask.account)
       }),

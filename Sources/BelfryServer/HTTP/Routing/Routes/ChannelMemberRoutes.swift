@@ -9,7 +9,8 @@ extension Routes {
 
   private static let roster: [Route] = [
     Route(
-      .post, path + "/members", .token, "channel join", "Join a channel", refusals: [.banned],
+      .post, path + "/members", .token, "channel join", "Join a channel",
+      refusals: [.banned, .tooMany],
       .operation { ask throws(Refusal) in
         JoinChannel(try ask.server, id: try ask.channel, actor: try ask.actor)
       }),
@@ -42,7 +43,7 @@ extension Routes {
   ) -> Route {
     Route(
       .post, path + "/invitations/{requestId}/\(word)", .token, name, summary,
-      body: .optional(Given.postscript), refusals: [.banned],
+      body: .optional(Given.postscript), refusals: [.banned, .tooMany],
       .operation { ask throws(Refusal) in
         AnswerChannelInvitation(
           try ask.server, id: try ask.channel, request: try ask[Given.requestId], actor: try ask.actor,
@@ -67,7 +68,7 @@ extension Routes {
         }),
       Route(
         .delete, path + "/\(word)/{accid}", .token, "channel un\(name)",
-        "Take an account off a channel's \(word)",
+        "Take an account off a channel's \(word)", refusals: [.tooMany],
         .operation { ask throws(Refusal) in
           try ChannelLooks.change(list, ask, adds: false, [try ask.account])
         }),

@@ -100,7 +100,7 @@ extension Routes {
   private static let groupRoles: [Route] = [
     Route(
       .put, path + "/owner", .token, "group assign-owner", "Hand a group over to a member",
-      body: .json(Given.accid),
+      body: .json(Given.accid), refusals: [.tooMany],
       .operation { ask throws(Refusal) in
         HandOverGroup(try ask.group, actor: try ask.actor, to: try ask.account)
       }),
@@ -189,6 +189,7 @@ extension Routes {
   private static let groupContents: [Route] = [
     Route(
       .put, path + "/receiving", .token, "group resume", "Receive a group's custom notifications again",
+      refusals: [.tooMany],
       .operation { ask throws(Refusal) in
         SetGroupReceiving(try ask.group, actor: try ask.actor, receives: true)
       }),

@@ -6,10 +6,10 @@ package enum Routes {
   static let broker: [Route] = [
     Route(
       .get, "/healthz", .everyone, "broker alive", "Say that the process lives", isCommand: false,
-      .reply(.ok(Health.shape), by: Health.isAlive)),
+      .reply(.ok(Health.aliveShape), by: Health.isAlive)),
     Route(
       .get, "/readyz", .everyone, "broker ready", "Say whether the broker is of use", isCommand: false,
-      .reply(.ok(Health.shape), by: Health.isReady)),
+      .reply(.ok(Health.readyShape), by: Health.isReady)),
     Route(
       .get, "/openapi.json", .everyone, "broker openapi", "Describe this interface", isCommand: false,
       .reply(.ok(.jsonObject(bytesMax: .max)), by: Health.describe)),
@@ -20,7 +20,8 @@ package enum Routes {
         .other("text/plain; version=0.0.4; charset=utf-8", "Prometheus's text format"),
         by: Operators.metrics)),
     Route(
-      .get, "/v1/stats", .trusted, "broker stats", "Show what each loop has done and holds", isCommand: false,
+      .get, "/v1/stats", .trusted, "broker stats", "Show the keyspace, and what each loop has done and holds",
+      isCommand: false,
       .reply(.ok(BrokerStatistics.shape), by: Operators.statistics)),
     Route(
       .get, "/v1/types", .token, "broker types", "List the types of notifications", isCommand: false,

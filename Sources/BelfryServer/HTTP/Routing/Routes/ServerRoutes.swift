@@ -30,7 +30,7 @@ extension Routes {
       .operation { ask throws(Refusal) in RemoveServer(try ask.server, actor: try ask.actor) }),
     Route(
       .put, "/v1/servers/{serverId}/subscription", .token, "server subscribe",
-      "Subscribe to a server's own notifications",
+      "Subscribe to a server's own notifications", refusals: [.tooMany],
       .operation { ask throws(Refusal) in try Servers.subscription(ask, true) }),
     Route(
       .delete, "/v1/servers/{serverId}/subscription", .token, "server unsubscribe",
@@ -98,7 +98,7 @@ extension Routes {
       }),
     Route(
       .put, "/v1/servers/{serverId}/channels/{channelId}/subscription", .token, "channel subscribe",
-      "Subscribe to a channel's notifications",
+      "Subscribe to a channel's notifications", refusals: [.tooMany],
       .operation { ask throws(Refusal) in try Channels.subscription(ask, true) }),
     Route(
       .delete, "/v1/servers/{serverId}/channels/{channelId}/subscription", .token, "channel unsubscribe",
@@ -117,7 +117,7 @@ extension Routes {
       .reply(.ok(Subscriptions.shape), by: Subscriptions.change)),
     Route(
       .put, "/v1/servers/{serverId}/channels/subscription", .token, "server subscribe-channels",
-      "Subscribe to all channels of a server", refusals: [.notMember, .conflict],
+      "Subscribe to all channels of a server", refusals: [.notMember, .conflict, .tooMany],
       Subscriptions.changeAll(true)),
     Route(
       .delete, "/v1/servers/{serverId}/channels/subscription", .token, "server unsubscribe-channels",

@@ -1,0 +1,68 @@
+internal import BelfryBytes
+
+/// A send as a repetition of it is recognised: by whom, where, under which id, and what.
+package struct RepeatedSend: Sendable {
+  package var space: SpaceID
+  package var dedupe: Dedupe
+  package var content: NotificationContent
+
+  package init(in space: SpaceID, _ dedupe: Dedupe, _ content: NotificationContent) {
+    self.space = space
+    self.dedupe = dedupe
+    self.content = content
+  }
+}
+
+/// An operation that may have been done before, and what it gives then.
+package struct Repetition<Output: Sendable>: Sendable {
+  package var send: RepeatedSend
+  package var output: Output
+
+  package init(of send: RepeatedSend, _ output: Output) {
+    self.send = send
+    self.output = output
+  }
+}
+
+/// A notification's content as the log holds it, and where in it stands what Belfry itself filled in.
+package struct ContentText: Sendable {
+  package let bytes: [UInt8]
+  /// The device, with the comma before it, or after it where it comes first: what is repeated may come from
+  /// another device of the sender. Empty if no device is said.
+  let device: Range<Int>
+
+  init(bytes: [UInt8], device: Range<Int>) {
+    self.bytes = bytes
+    let isFirst = device.lowerBound == 1 && !device.isEmpty
+    self.device = isFirst ? 1..<device.upperBound + 1 : device
+  }
+}
+
+/// Tells whether what was sent again is what was sent first. It only tells a caller of a mistake, so a few digits do:
+/// each would be kept for every send.
+package struct SendFingerprint: Sendable, Hashable {
+  private var hash = StableHash.basis
+
+  package init(_ contents: some Sequence<ContentText>) {
+    for content in contents {
+      add(content.bytes[..<content.device.lowerBound])
+      add(content.bytes[content.device.upperBound...])
+      // No content holds a line's end: one text is not two.
+      add([UInt8(ascii: "\n")])
+    }
+  }
+
+  private mutating func add(_ bytes: ArraySlice<UInt8>) {
+    let span = bytes.span
+    for index in span.indices { hash = StableHash.next(hash, span[index]) }
+  }
+
+  /// Six hexadecimal digits.
+  package var text: [UInt8] {
+    let bits = hash ^ (hash >> 32)
+    return (0..<6).map { place in
+      let digit = UInt8(truncatingIfNeeded: bits >> (4 * place)) & 15
+      return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+    }
+  }
+}

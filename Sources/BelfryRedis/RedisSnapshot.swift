@@ -1,0 +1,216 @@
+import CHiredis
+import Glibc
+
+/// A snapshot of everything that a Redis holds, as of one moment, over a connection of its own: what a replica
+/// is sent when it is new (`SYNC`), without being one. Redis forks for it, and goes on serving.
+///
+/// Blocks the thread that reads it, for it is for a command that does nothing else meanwhile.
+package final class RedisSnapshot {
+  private let descriptor: Int32
+  private let place: String
+  private let silenceMax: Duration
+  private var received: [UInt8] = []
+  private var position = 0
+  private var end = End.reached
+
+  /// How the snapshot ends: after so many bytes or, if Redis does not know how many, with a mark.
+  private enum End {
+    case bytesLeft(Int)
+    case mark([UInt8])
+    case reached
+  }
+
+  private static let pieceBytes = 256 << 10
+  private static let markBytes = 40
+  private static let lineBytesMax = 4 << 10
+
+  /// Connects and asks. The first piece may take long: Redis waits for another child of its own to end.
+  /// - Parameter silenceMax: how long nothing at all may come. Redis sends a line end now and then while it
+  ///   prepares.
+  package init(of endpoint: RedisEndpoint, silenceMax: Duration = .seconds(60)) throws(RedisError) {
+    place = endpoint.description
+    self.silenceMax = silenceMax
+    descriptor = try Self.connect(to: endpoint, within: min(silenceMax, .seconds(5)))
+    try ask(endpoint)
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  /// The next piece; nil when the snapshot is complete. Throws when it breaks off.
+  package func next() throws(RedisError) -> [UInt8]? {
+    switch end {
+    case .reached:
+      return nil
+    case .bytesLeft(0):
+      end = .reached
+      return nil
+    case .bytesLeft(let count):
+      if position == received.count { try receive() }
+      let piece = Array(received[position...].prefix(count))
+      position += piece.count
+      end = .bytesLeft(count - piece.count)
+      return piece
+    case .mark(let mark):
+      return try piece(before: mark)
+    }
+  }
+
+  /// The last bytes are kept back as long as they may be the mark.
+  private func piece(before mark: [UInt8]) throws(RedisError) -> [UInt8]? {
+    while received.count - position <= mark.count {
+      if received[position...].elementsEqual(mark) {
+        end = .reached
+        return nil
+      }
+      try receive()
+    }
+    let piece = Array(received[position...].dropLast(mark.count))
+    position += piece.count
+    return piece
+  }
+}
+
+// MARK: Asking
+
+extension RedisSnapshot {
+  private func ask(_ endpoint: RedisEndpoint) throws(RedisError) {
+    if let password = endpoint.password {
+      var authenticate = RedisCommand("AUTH")
+      if let username = endpoint.username { authenticate.append(username) }
+      authenticate.append(password)
+      try expectOK(authenticate)
+    }
+    // What is written from then on is not for us; and the snapshot need not be written to Redis's disk first.
+    try expectOK(RedisCommand("REPLCONF", "rdb-only", "1"))
+    try expectOK(RedisCommand("REPLCONF", "capa", "eof"))
+    try write(RedisCommand("SYNC"))
+    var line = ""
+    repeat { line = try readLine() } while line.isEmpty
+    if line.hasPrefix("$EOF:"), line.utf8.count == 5 + Self.markBytes {
+      end = .mark(Array(line.utf8.dropFirst(5)))
+    } else if line.hasPrefix("$"), let count = Int(line.dropFirst()), count >= 0 {
+      end = .bytesLeft(count)
+    } else {
+      throw refusal(line, of: "SYNC")
+    }
+  }
+
+  private func expectOK(_ command: RedisCommand) throws(RedisError) {
+    try write(command)
+    let line = try readLine()
+    guard line == "+OK" else { throw refusal(line, of: command.name) }
+  }
+
+  private func refusal(_ line: String, of command: String) -> RedisError {
+    line.hasPrefix("-")
+      ? .replied(String(line.dropFirst()), to: "\(command) at \(place)")
+      : RedisError(.unexpectedReply, cause: "it is no Redis that knows \(command)", place: place)
+  }
+
+  private func write(_ command: RedisCommand) throws(RedisError) {
+    var buffer = OutputBuffer()
+    buffer.append([command])
+    while !buffer.isEmpty {
+      do throws(OutputBuffer.SendError) {
+        try buffer.send(to: descriptor)
+      } catch {
+        throw RedisError(.connectionLost, cause: describe(errno: error.number), place: place)
+      }
+      if !buffer.isEmpty { try wait(for: POLLOUT) }
+    }
+  }
+
+  private func readLine() throws(RedisError) -> String {
+    while true {
+      if let lineEnd = received[position...].firstIndex(of: UInt8(ascii: "\n")) {
+        let line = received[position..<lineEnd].filter { $0 != UInt8(ascii: "\r") }
+        position = lineEnd + 1
+        return String(decoding: line, as: UTF8.self)
+      }
+      guard received.count - position < Self.lineBytesMax else {
+        throw RedisError(.malformedReply, cause: "a line without an end", place: place)
+      }
+      try receive()
+    }
+  }
+}
+
+// MARK: The socket
+
+extension RedisSnapshot {
+  private static func connect(
+    to endpoint: RedisEndpoint, within timeout: Duration
+  ) throws(RedisError) -> Int32 {
+    var failure = RedisError(.unavailable, cause: "the host has no address", place: endpoint.description)
+    for address in try addresses(of: endpoint) {
+      do throws(RedisError) {
+        let descriptor = try beginConnecting(to: address)
+        if let error = finishConnecting(descriptor, within: timeout) {
+          close(descriptor)
+          throw RedisError(.unavailable, cause: error, place: endpoint.description)
+        }
+        return descriptor
+      } catch {
+        failure = error
+      }
+    }
+    throw failure
+  }
+
+  private static func addresses(of endpoint: RedisEndpoint) throws(RedisError) -> [RedisEndpoint.Address] {
+    guard case .tcp(let host, let port) = endpoint.address else { return [endpoint.address] }
+    if let known = HostResolver.knownAddress(of: host) { return [.tcp(host: known, port: port)] }
+    return try HostResolver.lookUp(host).get().map { .tcp(host: $0, port: port) }
+  }
+
+  /// - Returns: why it is not connected, in words; nil if it is.
+  private static func finishConnecting(_ descriptor: Int32, within timeout: Duration) -> String? {
+    guard isReady(descriptor, for: POLLOUT, within: timeout) else { return "no answer" }
+    var error: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) == 0 else {
+      return describe(errno: errno)
+    }
+    return error == 0 ? nil : describe(errno: error)
+  }
+
+  /// Appends what has come to what was not taken yet.
+  private func receive() throws(RedisError) {
+    received.removeFirst(position)
+    position = 0
+    var piece = [UInt8](repeating: 0, count: Self.pieceBytes)
+    while true {
+      let count = unsafe recv(descriptor, &piece, piece.count, 0)
+      if count > 0 {
+        received += piece[..<count]
+        return
+      }
+      if count == 0 { throw RedisError(.connectionLost, cause: "Redis closed the connection", place: place) }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN: try wait(for: POLLIN)
+      default: throw RedisError(.connectionLost, cause: describe(errno: errno), place: place)
+      }
+    }
+  }
+
+  private func wait(for events: Int32) throws(RedisError) {
+    guard Self.isReady(descriptor, for: events, within: silenceMax) else {
+      throw RedisError(.timedOut, cause: "nothing came for \(silenceMax)", place: place)
+    }
+  }
+
+  private static func isReady(_ descriptor: Int32, for events: Int32, within timeout: Duration) -> Bool {
+    var one = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+    let deadline = ContinuousClock.now + timeout
+    while true {
+      let (seconds, attoseconds) = ContinuousClock.now.duration(to: deadline).components
+      let milliseconds = max(seconds * 1_000 + attoseconds / 1_000_000_000_000_000, 0)
+      let count = unsafe poll(&one, 1, Int32(clamping: milliseconds))
+      if count > 0 { return true }
+      if count == 0 || errno != EINTR { return false }
+    }
+  }
+}

@@ -1,0 +1,196 @@
+import BelfryRedis
+import BelfryStore
+
+/// What a backup or a restore is doing, for whoever waits for it.
+package enum BackupProgress: Sendable, Hashable {
+  case startingRedis(folder: String)
+  /// Redis prepares a snapshot; it forks for it.
+  case askingForSnapshot(of: String)
+  case copied(bytes: Int)
+  case checking
+  case checked(bytes: Int)
+  case restored(bytes: Int)
+  case writingLog
+  case countingRestored
+}
+
+/// What was backed up, or restored.
+package struct BackupReport: Sendable {
+  package let file: String
+  package let byteCount: Int
+  let counts: KeyspaceCounts
+  /// When everything was as it is in the backup, in seconds since 1970.
+  package let momentSeconds: Int64?
+  /// The secret of the broker it belongs to, which no backup holds; nil if it lies in no data folder.
+  package let secretPath: String?
+  /// Whether there is one.
+  package let hasSecret: Bool
+
+  package var namedCounts: [(name: String, count: Int)] { counts.byName }
+}
+
+/// `belfry backup`: copies the keyspace of a broker into a file.
+///
+/// Redis gives a snapshot of one moment, as to a new replica; the keys of Belfry are copied from it while it comes,
+/// so that it needs neither memory here nor disk beside the file itself. Then the file is read again.
+package struct Backup {
+  private let file: String
+  private let configuration: Configuration
+  private let progress: (BackupProgress) -> Void
+
+  /// - Parameter options: as a broker is given them: its Redis is what is backed up.
+  package init(
+    to file: String, of options: ServeOptions, environment: [String: String],
+    progress: @escaping (BackupProgress) -> Void
+  ) throws(BackupError) {
+    self.file = file
+    self.progress = progress
+    do throws(StartError) {
+      configuration = try Configuration.load(options: options, environment: environment)
+    } catch {
+      throw BackupError(error)
+    }
+  }
+
+  /// Blocks its thread.
+  package func run() throws(BackupError) -> BackupReport {
+    guard let url = configuration.redisURL else {
+      return try backUpEmbedded(try EmbeddedSource(configuration, progress))
+    }
+    return try backUp(try RedisEndpoint(backup: url), secretPath: nil)
+  }
+
+  private func backUpEmbedded(_ source: EmbeddedSource) throws(BackupError) -> BackupReport {
+    defer { source.end() }
+    let secret = configuration.secret == .dataFolder ? source.folder + "/secret" : nil
+    return try backUp(source.endpoint, secretPath: secret)
+  }
+
+  private func backUp(_ endpoint: RedisEndpoint, secretPath: String?) throws(BackupError) -> BackupReport {
+    // Before Redis has any work with it.
+    let writer = try BackupWriter(file)
+    progress(.askingForSnapshot(of: endpoint.description))
+    let snapshot: RedisSnapshot
+    do throws(RedisError) {
+      snapshot = try RedisSnapshot(of: endpoint)
+    } catch {
+      throw BackupError(error, advice: Self.advice(error))
+    }
+    let contents = try copy(snapshot, endpoint, to: writer)
+    progress(.checking)
+    let written = try BackupFile.check(writer.draft) { progress(.checked(bytes: $0)) }
+    guard BackupFile.text(written.counts) == BackupFile.text(contents.counts) else {
+      throw BackupError(
+        .countsDiffer,
+        "Redis gave \(BackupFile.text(contents.counts)); the file holds \(BackupFile.text(written.counts))",
+        at: file)
+    }
+    try writer.keep()
+    return BackupReport(
+      file: file, byteCount: writer.bytesWritten, counts: written.counts,
+      momentSeconds: contents.momentSeconds, secretPath: secretPath,
+      hasSecret: secretPath.map(Folder.exists) ?? false)
+  }
+
+  private static func advice(_ error: RedisError) -> String? {
+    switch error.replyCode {
+    case "NOPERM", "NOAUTH":
+      "the user in the URL must be allowed SYNC and REPLCONF"
+    case "ERR" where error.cause.contains("unknown command"):
+      "this Redis gives no snapshots to others: use the ones that whoever runs it makes"
+    case "LOADING": "it reads its data: try again when it is ready"
+    default: nil
+    }
+  }
+}
+
+// MARK: - From Redis's snapshot into the file
+
+extension Backup {
+  private func copy(
+    _ snapshot: RedisSnapshot, _ endpoint: RedisEndpoint, to writer: BackupWriter
+  ) throws(BackupError) -> BackupFile.Contents {
+    let reader = RDBReader(endpoint.description, needsChecksum: false) { () throws(BackupError) in
+      do throws(RedisError) {
+        return try snapshot.next()
+      } catch {
+        throw BackupError(error)
+      }
+    }
+    try reader.readHeader()
+    try writer.begin(version: reader.version)
+    try writer.note(BackupFile.Note.format, BackupFile.formatVersion)
+    let contents = try copyItems(reader, writer, endpoint)
+    guard contents.counts.keys > 0 else {
+      throw BackupError(
+        .nothingThere, "it holds nothing of Belfry's in database \(endpoint.database)",
+        at: endpoint.description, advice: "name the Redis that the brokers use, as they do")
+    }
+    try writer.note(BackupFile.Note.counts, BackupFile.text(contents.counts))
+    try writer.end()
+    return contents
+  }
+
+  private func copyItems(
+    _ reader: RDBReader, _ writer: BackupWriter, _ endpoint: RedisEndpoint
+  ) throws(BackupError) -> BackupFile.Contents {
+    var contents = BackupFile.Contents()
+    var keysAnnounced = 0
+    var keysSeen = 0
+    while true {
+      switch try reader.next() {
+      case .end:
+        // Redis's own count of that moment, against what was understood of its snapshot.
+        guard keysSeen == keysAnnounced else {
+          throw BackupError(
+            .countsDiffer, "it holds \(keysAnnounced) keys, and \(keysSeen) came", at: endpoint.description)
+        }
+        return contents
+      case .size(endpoint.database, let keys): keysAnnounced += keys
+      case .size: break
+      case .note(let name, let value):
+        try keep(name, value, &contents, writer)
+      case .key(let key):
+        if key.database == endpoint.database { keysSeen += 1 }
+        try copy(key, reader, writer, isOurs: key.database == endpoint.database, &contents)
+        progress(.copied(bytes: reader.bytesRead))
+      }
+    }
+  }
+
+  private func keep(
+    _ name: String, _ value: String, _ contents: inout BackupFile.Contents, _ writer: BackupWriter
+  ) throws(BackupError) {
+    switch name {
+    case BackupFile.Note.moment: contents.momentSeconds = Int64(value)
+    case BackupFile.Note.redisVersion: break
+    default: return
+    }
+    try writer.note(name, value)
+  }
+
+  private func copy(
+    _ key: RDBReader.Key, _ reader: RDBReader, _ writer: BackupWriter, isOurs: Bool,
+    _ contents: inout BackupFile.Contents
+  ) throws(BackupError) {
+    guard isOurs, let parts = KeyspaceKey(String(decoding: key.name, as: UTF8.self)) else {
+      _ = try reader.readValue(of: key)
+      return
+    }
+    if contents.counts.keys == 0 { try writer.selectDatabase() }
+    try writer.begin(key)
+    let entries = try reader.readValue(of: key, copyingTo: writer.write)
+    contents.counts.add(parts, entries: entries)
+  }
+}
+
+extension RedisEndpoint {
+  /// Of a configuration, which has read it once already.
+  init(backup url: String) throws(BackupError) {
+    do throws(RedisError) {
+      try self.init(url: url)
+    } catch {
+      throw BackupError(error)
+    }
+  }
+}

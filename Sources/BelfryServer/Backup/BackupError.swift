@@ -1,0 +1,59 @@
+import BelfryRedis
+import Glibc
+
+/// Why a backup was not made, or was not restored. Nothing is left half done then, unless it says so.
+package struct BackupError: Error, Hashable, CustomStringConvertible {
+  package enum Code: String, Sendable {
+    /// The file cannot be read or written.
+    case fileUnusable
+    /// A file of that name is there already; none is overwritten.
+    case fileExists
+    /// The file is something else than what `belfry backup` writes.
+    case notABackup
+    /// The file is cut short, or its bytes are not those that were written.
+    case damaged
+    /// What was written, or what was restored, is not what it was made from.
+    case countsDiffer
+    /// There is nothing of Belfry's where the backup should be made from.
+    case nothingThere
+    /// The data folder to restore into holds something.
+    case folderNotEmpty
+    /// The Redis to restore into holds a keyspace.
+    case keyspaceExists
+    /// Redis is away or refuses.
+    case redisFailed
+  }
+
+  /// A word for programs: one of `Code`, or of `StartError.Code`.
+  package let code: String
+  package let cause: String
+  /// The file, the folder, the Redis. Never holds a password.
+  package let place: String
+  /// What to do about it.
+  package var advice: String?
+
+  init(_ code: Code, _ cause: String, at place: String, advice: String? = nil) {
+    self.code = code.rawValue
+    self.cause = cause
+    self.place = place
+    self.advice = advice
+  }
+
+  init(_ error: StartError) {
+    code = error.code.rawValue
+    cause = error.cause
+    place = error.place
+  }
+
+  init(_ error: RedisError, advice: String? = nil) {
+    self.init(.redisFailed, error.cause, at: error.place, advice: advice)
+  }
+
+  /// The kernel refused; its reason is in `errno`, so nothing may be called in between.
+  static func refused(_ action: String, at place: String) -> BackupError {
+    let reason = unsafe String(cString: strerror(errno))
+    return BackupError(.fileUnusable, "\(action): \(reason)", at: place)
+  }
+
+  package var description: String { "\(place): \(cause) (\(code))" }
+}

@@ -1,0 +1,119 @@
+import Glibc
+
+/// Writes a backup beside its place, and moves it there when it is complete: under its name there is all of it or
+/// nothing. A draft that a killed command left is written over by the next one for the same file.
+final class BackupWriter {
+  let path: String
+  let draft: String
+  private let descriptor: Int32
+  private var buffer: [UInt8] = []
+  private var crc = CRC64()
+  private(set) var bytesWritten = 0
+  /// Whether the draft is none any more, or not ours to remove.
+  private var isKept = false
+
+  private static let bufferBytes = 256 << 10
+
+  init(_ path: String) throws(BackupError) {
+    self.path = path
+    draft = path + ".new"
+    try Self.checkIsFree(path)
+    descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else {
+      isKept = true
+      throw .refused("cannot write it", at: path)
+    }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      isKept = true
+      throw BackupError(.fileUnusable, "another backup is just being written there", at: draft)
+    }
+    guard ftruncate(descriptor, 0) == 0, fchmod(descriptor, 0o600) == 0 else {
+      throw .refused("cannot write it", at: path)
+    }
+  }
+
+  deinit {
+    if !isKept { unsafe unlink(draft) }
+    close(descriptor)
+  }
+
+  static func checkIsFree(_ path: String) throws(BackupError) {
+    guard unsafe access(path, F_OK) != 0 else {
+      throw BackupError(
+        .fileExists, "it is there already, and nothing is overwritten: name another", at: path)
+    }
+  }
+
+  // MARK: Parts of an RDB
+
+  /// - Parameter version: four digits, those of the RDB that the values are copied from.
+  func begin(version: String) throws(BackupError) {
+    try write(Array("REDIS\(version)".utf8)[...])
+  }
+
+  func note(_ name: String, _ value: String) throws(BackupError) {
+    try write([250])
+    try string(Array(name.utf8))
+    try string(Array(value.utf8))
+  }
+
+  func selectDatabase() throws(BackupError) {
+    try write([254, 0])
+  }
+
+  /// The value comes next, by `write`.
+  func begin(_ key: RDBReader.Key) throws(BackupError) {
+    if let time = key.expiresAt {
+      try write([252])
+      try fixed(UInt64(bitPattern: time))
+    }
+    try write([key.type])
+    try string(key.name)
+  }
+
+  func write(_ bytes: ArraySlice<UInt8>) throws(BackupError) {
+    crc.update(bytes)
+    buffer += bytes
+    if buffer.count >= Self.bufferBytes { try flush() }
+  }
+
+  /// Nothing can be written any more; it is on the disk, and not yet in its place.
+  func end() throws(BackupError) {
+    try write([255])
+    try fixed(crc.value)
+    try flush()
+    guard fsync(descriptor) == 0 else { throw .refused("cannot write it", at: path) }
+  }
+
+  /// Moves it to its place.
+  func keep() throws(BackupError) {
+    try Self.checkIsFree(path)
+    guard unsafe rename(draft, path) == 0 else { throw .refused("cannot write it", at: path) }
+    isKept = true
+    try Folder.synchronize(Folder.parent(of: path))
+  }
+
+  private func string(_ bytes: [UInt8]) throws(BackupError) {
+    // Always in the form for long ones: four bytes, the most significant first.
+    let count = UInt32(clamping: bytes.count).bigEndian
+    try write([0x80] + (0..<4).map { UInt8(truncatingIfNeeded: count >> (8 * $0)) })
+    try write(bytes[...])
+  }
+
+  private func fixed(_ number: UInt64) throws(BackupError) {
+    try write(((0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) })[...])
+  }
+
+  private func flush() throws(BackupError) {
+    var written = 0
+    while written < buffer.count {
+      let count = unsafe buffer[written...].withUnsafeBytes {
+        unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
+      }
+      guard count > 0 else { throw .refused("cannot write it", at: path) }
+      written += count
+    }
+    bytesWritten += written
+    buffer.removeAll(keepingCapacity: true)
+  }
+}

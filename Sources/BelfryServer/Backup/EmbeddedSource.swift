@@ -1,0 +1,49 @@
+import BelfryRedis
+import Glibc
+
+/// The embedded Redis of a data folder: the one that a broker runs or, if none does, one that is started for as long
+/// as this lasts, just as a broker would.
+struct EmbeddedSource {
+  let folder: String
+  let endpoint: RedisEndpoint
+  /// Of one that was started.
+  private let started: EmbeddedRedis?
+
+  init(_ configuration: Configuration, _ progress: (BackupProgress) -> Void) throws(BackupError) {
+    folder = try Folder.resolve(configuration.dataFolder)
+    guard Folder.exists(folder + "/redis") else {
+      throw BackupError(
+        .nothingThere, "no broker has had a Redis of its own in this folder", at: folder,
+        advice: "--data DIR names the broker's data folder, --redis URL its Redis if it has none of its own")
+    }
+    do throws(StartError) {
+      if let held = try Self.take(folder) {
+        progress(.startingRedis(folder: held.path))
+        let redis = try EmbeddedRedis(in: held, settings: configuration.embeddedRedis)
+        try redis.start()
+        started = redis
+      } else {
+        started = nil
+      }
+      endpoint = .unixSocket(try RedisSocketPath.choose(for: folder))
+    } catch {
+      throw BackupError(error)
+    }
+  }
+
+  /// - Returns: nil if a broker runs on it.
+  private static func take(_ folder: String) throws(StartError) -> DataFolder? {
+    do throws(StartError) {
+      let held = try DataFolder(opening: folder)
+      try Folder.checkOwner(folder + "/redis")
+      return held
+    } catch {
+      guard error.code == .dataFolderInUse else { throw error }
+      return nil
+    }
+  }
+
+  func end() {
+    started?.stop()
+  }
+}

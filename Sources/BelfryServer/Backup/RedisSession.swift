@@ -1,0 +1,126 @@
+import BelfryLoop
+import BelfryRedis
+import BelfryStore
+
+/// A connection to Redis for a command that asks one thing after the other and may wait long for an answer.
+actor RedisSession {
+  private nonisolated let loop: EventLoop
+  nonisolated let endpoint: RedisEndpoint
+  private let connection: RedisConnection
+
+  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+  private static let keysPerScan = 1_000
+
+  /// Gives the body a connection, on a thread of its own that ends with it.
+  static func with<Result: Sendable>(
+    _ endpoint: RedisEndpoint, _ body: (RedisSession) async throws(BackupError) -> Result
+  ) async throws(BackupError) -> Result {
+    let loop: EventLoop
+    do throws(LoopError) {
+      loop = try EventLoop(name: "redis-session")
+      try loop.spawnThread()
+    } catch {
+      throw BackupError(StartError(.systemRefused, "\(error)", at: "threads"))
+    }
+    defer {
+      loop.stop()
+      loop.join()
+    }
+    let session = RedisSession(loop, endpoint)
+    await session.start()
+    do throws(BackupError) {
+      let result = try await body(session)
+      await session.close()
+      return result
+    } catch {
+      await session.close()
+      throw error
+    }
+  }
+
+  private init(_ loop: EventLoop, _ endpoint: RedisEndpoint) {
+    self.loop = loop
+    self.endpoint = endpoint
+    var limits = RedisLimits()
+    // One value may have hundreds of megabytes, and an append-only file be far behind.
+    limits.commandTimeout = .seconds(600)
+    limits.waitForConnection = .seconds(10)
+    limits.connectTimeout = .seconds(5)
+    limits.unansweredBytesMax = 2 << 30
+    connection = RedisConnection(loop: loop, endpoint: endpoint, limits: limits)
+  }
+
+  private func start() { connection.start() }
+  private func close() { connection.close() }
+
+  func ask(_ command: RedisCommand) async throws(BackupError) -> RedisReply {
+    do throws(RedisError) {
+      return try await connection.send(command)
+    } catch {
+      throw BackupError(error)
+    }
+  }
+
+  /// An error among the replies is thrown.
+  func ask(_ commands: [RedisCommand]) async throws(BackupError) -> [RedisReply] {
+    do throws(RedisError) {
+      let replies = try await connection.sendPipeline(commands)
+      for case .error(let message) in replies {
+        throw RedisError.replied(message, to: "\(commands.first?.name ?? "") at \(endpoint)")
+      }
+      return replies
+    } catch {
+      throw BackupError(error)
+    }
+  }
+
+  /// All keys that match, some at a time, each at least once if it is there from the beginning to the end.
+  func scan(
+    _ pattern: String, _ visit: ([[UInt8]]) async throws(BackupError) -> Void
+  ) async throws(BackupError) {
+    var cursor = "0"
+    repeat {
+      let reply = try await ask(
+        RedisCommand("SCAN", cursor, "MATCH", pattern, "COUNT", Self.keysPerScan))
+      var keys: [[UInt8]] = []
+      do throws(RedisError) {
+        let parts = try reply.array(count: 2)
+        cursor = try parts[0].string()
+        for key in try parts[1].array() { keys.append(Array(try key.bytes())) }
+      } catch {
+        throw BackupError(error)
+      }
+      if !keys.isEmpty { try await visit(keys) }
+    } while cursor != "0"
+  }
+}
+
+extension RedisSession {
+  /// Counts what is there key by key, as ``KeyspaceCounts`` does.
+  /// - Parameter prefix: what stands in place of `belfry:` in the keys' names.
+  func count(prefix: String = KeyspaceKey.prefix) async throws(BackupError) -> KeyspaceCounts {
+    var counts = KeyspaceCounts()
+    // A scan may come to a key twice.
+    var seen: Set<[UInt8]> = []
+    try await scan(prefix + "*") { found throws(BackupError) in
+      let new = found.filter { seen.insert($0).inserted }
+      let keys = new.map { name in
+        let rest = String(decoding: name, as: UTF8.self).dropFirst(prefix.count)
+        return KeyspaceKey(KeyspaceKey.prefix + rest)
+      }
+      let logs = zip(new, keys).filter { $1?.isLog == true }.map { RedisCommand("XLEN", $0.0) }
+      var lengths = try await self.ask(logs).makeIterator()
+      for case let key? in keys {
+        let length: Int64
+        do throws(RedisError) {
+          length = key.isLog ? try lengths.next()?.integer() ?? 0 : 0
+        } catch {
+          throw BackupError(error)
+        }
+        counts.add(key, entries: Int(length))
+      }
+    }
+    return counts
+  }
+}

@@ -1,0 +1,56 @@
+import BelfryRedis
+import BelfryStore
+
+/// `belfry restore`: makes a keyspace of a backup, in a data folder or in a Redis, where there is none yet.
+///
+/// What is restored is counted by Redis itself before anything of it can be seen by a broker.
+package struct Restore {
+  let file: String
+  let configuration: Configuration
+  let progress: @Sendable (BackupProgress) -> Void
+
+  /// - Parameter options: as a broker is given them: its Redis is what is restored into.
+  package init(
+    from file: String, into options: ServeOptions, environment: [String: String],
+    progress: @escaping @Sendable (BackupProgress) -> Void
+  ) throws(BackupError) {
+    self.file = file
+    self.progress = progress
+    do throws(StartError) {
+      configuration = try Configuration.load(options: options, environment: environment)
+    } catch {
+      throw BackupError(error)
+    }
+  }
+
+  package func run() async throws(BackupError) -> BackupReport {
+    guard let url = configuration.redisURL else { return try await restoreIntoFolder() }
+    let contents = try check()
+    try await restore(contents, into: try RedisEndpoint(backup: url))
+    return report(contents, secretPath: nil)
+  }
+
+  /// Before anything is touched: all of the file is there.
+  func check() throws(BackupError) -> BackupFile.Contents {
+    progress(.checking)
+    return try BackupFile.check(file) { progress(.checked(bytes: $0)) }
+  }
+
+  func report(_ contents: BackupFile.Contents, secretPath: String?) -> BackupReport {
+    BackupReport(
+      file: file, byteCount: contents.byteCount, counts: contents.counts,
+      momentSeconds: contents.momentSeconds, secretPath: secretPath,
+      hasSecret: secretPath.map(Folder.exists) ?? false)
+  }
+
+  func compare(
+    _ counts: KeyspaceCounts, with contents: BackupFile.Contents, at place: String
+  ) throws(BackupError) {
+    guard BackupFile.text(counts) == BackupFile.text(contents.counts) else {
+      throw BackupError(
+        .countsDiffer,
+        "the backup holds \(BackupFile.text(contents.counts)); restored were \(BackupFile.text(counts))",
+        at: place, advice: "nothing is left of it; did something else write there meanwhile?")
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import BelfryRedis
+import BelfryStore
+import Glibc
+
+// Into a data folder. A redis-server of its own is started beside `redis/`, reads the backup and writes its
+// append-only file; then one is started as the broker will, from that file alone, and what it holds is counted. Only
+// then the folder becomes `redis/`.
+
+extension Restore {
+  /// Beside `redis/`, until it takes its place. A broker does not start on a folder that holds it.
+  static let draftName = "restoring"
+  /// What may be in a folder that is restored into: what a broker is to use then.
+  private static let allowedNames: Set<String> = ["secret", "lock", draftName]
+
+  func restoreIntoFolder() async throws(BackupError) -> BackupReport {
+    let contents = try check()
+    let isNew = !Folder.exists(configuration.dataFolder)
+    let held: DataFolder
+    do throws(StartError) {
+      held = try DataFolder(opening: configuration.dataFolder)
+      try Folder.checkOwner(held.path)
+    } catch {
+      throw BackupError(error)
+    }
+    do throws(BackupError) {
+      try await restore(contents, into: held)
+    } catch {
+      if isNew { Folder.remove(held.path) }
+      throw error
+    }
+    let secret = configuration.secret == .dataFolder ? held.path + "/secret" : nil
+    return report(contents, secretPath: secret)
+  }
+
+  private func restore(
+    _ contents: BackupFile.Contents, into held: DataFolder
+  ) async throws(BackupError) {
+    let others = try Folder.names(in: held.path).subtracting(Self.allowedNames)
+    guard others.isEmpty else {
+      throw BackupError(
+        .folderNotEmpty, "it is not empty (\(others.sorted().prefix(3).joined(separator: ", ")))",
+        at: held.path,
+        advice: "restore into a new folder; only secret may be there already")
+    }
+    let draft = held.path + "/" + Self.draftName
+    // Of one that was killed.
+    Folder.remove(draft)
+    defer { Folder.remove(draft) }
+    try await writeDraft(draft)
+    try await countDraft(draft, contents)
+    try keepDraft(draft, held.path)
+  }
+
+  /// One redis-server reads the backup, and then switches its append-only file on.
+  private func writeDraft(_ draft: String) async throws(BackupError) {
+    progress(.startingRedis(folder: draft))
+    let imageName = "backup.rdb"
+    try await withRedis(
+      in: draft, arguments: ["--appendonly", "no", "--dbfilename", imageName, "--save", ""],
+      prepare: { redisFolder throws(BackupError) in
+        let target = try Folder.resolve(file)
+        guard unsafe symlink(target, redisFolder + "/" + imageName) == 0 else {
+          throw .refused("cannot link the backup", at: redisFolder)
+        }
+      }
+    ) { session throws(BackupError) in
+      progress(.writingLog)
+      _ = try await session.ask(RedisCommand("CONFIG", "SET", "appendonly", "yes"))
+      try await waitForLog(session)
+    }
+    guard unsafe unlink("\(draft)/redis/\(imageName)") == 0 else {
+      throw .refused("cannot remove the link", at: draft)
+    }
+  }
+
+  /// Until then what Redis holds is in no file.
+  private func waitForLog(_ session: RedisSession) async throws(BackupError) {
+    while true {
+      let facts = try await session.facts("persistence")
+      // One that has failed Redis tries again for ever.
+      guard facts["aof_enabled"] == "1", facts["aof_last_bgrewrite_status"] == "ok" else {
+        throw BackupError(
+          .redisFailed, "Redis could not write its append-only file: is the disk full?",
+          at: session.endpoint.description)
+      }
+      if facts["aof_rewrite_in_progress"] == "0", facts["aof_rewrite_scheduled"] == "0" { return }
+      _ = Poll.readable([], until: .now + .milliseconds(50))
+    }
+  }
+
+  /// Another one starts from that file alone.
+  private func countDraft(_ draft: String, _ contents: BackupFile.Contents) async throws(BackupError) {
+    progress(.countingRestored)
+    try await withRedis(in: draft) { session throws(BackupError) in
+      try compare(try await session.count(), with: contents, at: draft)
+    }
+  }
+
+  private func withRedis(
+    in draft: String, arguments: [String] = [],
+    prepare: (String) throws(BackupError) -> Void = { _ in },
+    _ body: (RedisSession) async throws(BackupError) -> Void
+  ) async throws(BackupError) {
+    let redis: EmbeddedRedis
+    let endpoint: RedisEndpoint
+    do throws(StartError) {
+      let held = try DataFolder(opening: draft)
+      redis = try EmbeddedRedis(in: held, settings: configuration.embeddedRedis, arguments: arguments)
+      endpoint = .unixSocket(try RedisSocketPath.choose(for: held.path))
+    } catch {
+      throw BackupError(error)
+    }
+    let redisFolder = draft + "/redis"
+    guard unsafe mkdir(redisFolder, 0o700) == 0 || errno == EEXIST else {
+      throw .refused("cannot make the folder", at: redisFolder)
+    }
+    try prepare(redisFolder)
+    do throws(StartError) {
+      try redis.start()
+    } catch {
+      throw BackupError(error)
+    }
+    defer { redis.stop() }
+    try await RedisSession.with(endpoint, body)
+  }
+
+  private func keepDraft(_ draft: String, _ folder: String) throws(BackupError) {
+    try Folder.synchronize(draft + "/redis")
+    guard unsafe rename(draft + "/redis", folder + "/redis") == 0 else {
+      throw .refused("cannot move the restored data there", at: folder + "/redis")
+    }
+    try Folder.synchronize(folder)
+  }
+}
+
+extension RedisSession {
+  /// A section of INFO.
+  func facts(_ section: String) async throws(BackupError) -> [String: String] {
+    let reply = try await ask(RedisCommand("INFO", section))
+    let text: String
+    do throws(RedisError) {
+      text = try reply.string()
+    } catch {
+      throw BackupError(error)
+    }
+    var facts: [String: String] = [:]
+    for line in text.split(whereSeparator: \.isNewline) {
+      let parts = line.split(separator: ":", maxSplits: 1)
+      if parts.count == 2 { facts[String(parts[0])] = String(parts[1]) }
+    }
+    return facts
+  }
+}

@@ -1,0 +1,132 @@
+import BelfryBytes
+import BelfryRedis
+import BelfryStore
+
+// Into a Redis that runs already. All keys are restored under other names, which no broker reads, counted, and then
+// renamed in one step: no broker ever finds a part of a keyspace, whatever happens meanwhile.
+
+extension Restore {
+  /// In place of `belfry:`.
+  static let draftPrefix = "belfry-restoring:"
+
+  /// Sent together; a value may be larger by itself.
+  private static let bytesAtOnce = 4 << 20
+  private static let keysAtOnce = 512
+
+  func restore(
+    _ contents: BackupFile.Contents, into endpoint: RedisEndpoint
+  ) async throws(BackupError) {
+    try await RedisSession.with(endpoint) { session throws(BackupError) in
+      try await checkIsFree(session)
+      // Of one that was killed.
+      try await removeDraft(session)
+      do throws(BackupError) {
+        try await writeDraft(session)
+        progress(.countingRestored)
+        try compare(
+          try await session.count(prefix: Self.draftPrefix), with: contents, at: endpoint.description)
+        try await publish(session)
+      } catch {
+        throw await undo(session, after: error)
+      }
+    }
+  }
+
+  private func checkIsFree(_ session: RedisSession) async throws(BackupError) {
+    try await session.scan(KeyspaceKey.pattern) { keys throws(BackupError) in
+      throw BackupError(
+        .keyspaceExists,
+        "it holds a keyspace already (\(String(decoding: keys.first ?? [], as: UTF8.self))), and nothing is "
+          + "overwritten",
+        at: session.endpoint.description,
+        advice: "stop all brokers on it; restore into another database or Redis, or empty this one first")
+    }
+  }
+
+  private func removeDraft(_ session: RedisSession) async throws(BackupError) {
+    try await session.scan(Self.draftPrefix + "*") { keys throws(BackupError) in
+      var command = RedisCommand("UNLINK")
+      command.append(contentsOf: keys)
+      _ = try await session.ask(command)
+    }
+  }
+
+  private func undo(_ session: RedisSession, after error: BackupError) async -> BackupError {
+    var error = error
+    do throws(BackupError) {
+      try await removeDraft(session)
+    } catch {
+      // The next restore removes them; until then they take memory, and no broker sees them.
+    }
+    if error.cause.hasPrefix("OOM") {
+      error.advice = "the backup needs more memory than its maxmemory leaves; nothing was restored"
+    } else if error.cause.contains("DUMP payload version") {
+      error.advice = "the backup is of a later Redis than this one; nothing was restored"
+    }
+    return error
+  }
+
+  // MARK: Writing
+
+  private func writeDraft(_ session: RedisSession) async throws(BackupError) {
+    let reader = try BackupReader(file)
+    var commands: [RedisCommand] = []
+    var bytes = 0
+    while let key = try reader.nextKey() {
+      let command = Self.restoring(key, try reader.dump(of: key))
+      bytes += command.byteCount
+      commands.append(command)
+      guard bytes >= Self.bytesAtOnce || commands.count >= Self.keysAtOnce else { continue }
+      _ = try await session.ask(commands)
+      progress(.restored(bytes: reader.bytesRead))
+      commands.removeAll(keepingCapacity: true)
+      bytes = 0
+    }
+    _ = try await session.ask(commands)
+  }
+
+  private static func restoring(_ key: RDBReader.Key, _ dump: [UInt8]) -> RedisCommand {
+    let rest = key.name.dropFirst(KeyspaceKey.prefix.utf8.count)
+    var command = RedisCommand("RESTORE")
+    command.append(bytes: Array(draftPrefix.utf8) + rest)
+    command.append(key.expiresAt ?? 0)
+    command.append(dump)
+    command.append("ABSTTL")
+    return command
+  }
+
+  // MARK: Renaming
+
+  /// Does nothing if there is a keyspace by now: a broker may have come.
+  private func publish(_ session: RedisSession) async throws(BackupError) {
+    let reply = try await session.ask(
+      RedisCommand("EVAL", Self.publishing, 0, KeyspaceKey.prefix, Self.draftPrefix))
+    guard reply != .integer(0) else {
+      throw BackupError(
+        .keyspaceExists, "a broker has begun a keyspace there meanwhile; nothing was restored",
+        at: session.endpoint.description, advice: "stop all brokers on it, and empty it first")
+    }
+  }
+
+  private static let publishing = """
+    local function each(prefix, visit)
+      local cursor = '0'
+      repeat
+        local reply = redis.call('SCAN', cursor, 'MATCH', prefix .. '*', 'COUNT', 10000)
+        for _, key in ipairs(reply[2]) do visit(key) end
+        cursor = reply[1]
+      until cursor == '0'
+    end
+    local isFree = true
+    each(ARGV[1], function() isFree = false end)
+    if not isFree then return 0 end
+    local renamed = 0
+    each(ARGV[2], function(key)
+      if redis.call('EXISTS', key) == 1 then
+        redis.call('RENAME', key, ARGV[1] .. key:sub(#ARGV[2] + 1))
+        renamed = renamed + 1
+      end
+    end)
+    return renamed
+    """
+}

@@ -1,0 +1,21 @@
+/// What in a data folder looks like a Redis's data and is not read by the embedded one: the broker would start
+/// empty beside it, and nobody would be told why.
+enum StrayData {
+  static func check(_ folder: String) throws(StartError) {
+    let stray = folder + "/appendonlydir"
+    let place = folder + "/redis/appendonlydir"
+    if Folder.exists(stray) {
+      let remedy =
+        Folder.exists(place)
+        ? "there are data in \(place) too: keep one of them there, and put the other elsewhere"
+        : "move it to \(place), or elsewhere if it is not meant"
+      throw StartError(.dataFolderUnusable, "no Redis reads it here: \(remedy)", at: stray)
+    }
+    let draft = folder + "/" + Restore.draftName
+    if Folder.exists(draft) {
+      throw StartError(
+        .dataFolderUnusable,
+        "a belfry restore into this folder did not come to its end: do it again, or remove this", at: draft)
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import BelfryModel
+
+/// One thing that an item of an outbox has for another partition.
+struct Telling {
+  enum Message {
+    case index(IndexChange.Kind, AccountID)
+    /// With its place among the deliveries of the item.
+    case delivery(Delivery, position: Int)
+    case listing(ListingChange)
+  }
+
+  /// Whom a space's items concern. What one of them is told has to come in the order of the commits.
+  struct Subject: Hashable {
+    var space: SpaceID
+    /// Nil: the directory that the space may be listed in.
+    var account: AccountID?
+  }
+
+  /// Which of the items it is of.
+  var item: Int
+  var space: SpaceID
+  var version: MessageID
+  var before: MessageID
+  var message: Message
+
+  var subject: Subject {
+    switch message {
+    case .index(_, let account): Subject(space: space, account: account)
+    case .delivery(let delivery, _): Subject(space: space, account: delivery.account)
+    case .listing: Subject(space: space, account: nil)
+    }
+  }
+}
+
+// MARK: - Calls
+
+extension Telling {
+  enum Function: Hashable {
+    case relay, deliver, list
+
+    /// Tellings in one call: half a millisecond of Redis's time.
+    fileprivate var tellingsMax: Int {
+      switch self {
+      case .relay: 50
+      case .deliver: 16
+      case .list: 1
+      }
+    }
+  }
+
+  var function: Function {
+    switch message {
+    case .index: .relay
+    case .delivery: .deliver
+    case .listing: .list
+    }
+  }
+
+  func partition(among partitions: Partitions) -> Partition {
+    switch message {
+    case .index(_, let account): partitions.holding(.personal(account))
+    case .delivery(let delivery, _): partitions.holding(.personal(delivery.account))
+    case .listing(let listing): partitions.holding(key: listing.directory.name)
+    }
+  }
+}
+
+/// What is told by one call of a function, in one step.
+struct TellingCall {
+  private struct Receiver: Hashable {
+    var function: Telling.Function
+    var partition: Partition
+  }
+
+  var function: Telling.Function
+  var partition: Partition
+  var tellings: [Telling] = []
+
+  /// One call for the accounts of a partition, as far as it holds them.
+  static func calls(for tellings: [Telling], among partitions: Partitions) -> [TellingCall] {
+    var calls: [TellingCall] = []
+    var open: [Receiver: Int] = [:]
+    for telling in tellings {
+      let receiver = Receiver(function: telling.function, partition: telling.partition(among: partitions))
+      var place = open[receiver] ?? calls.count
+      if place < calls.count, calls[place].tellings.count >= receiver.function.tellingsMax {
+        place = calls.count
+      }
+      if place == calls.count {
+        calls.append(TellingCall(function: receiver.function, partition: receiver.partition))
+        open[receiver] = place
+      }
+      calls[place].tellings.append(telling)
+    }
+    return calls
+  }
+}
+
+// MARK: - Rounds
+
+extension OutboxItem {
+  /// Items of an outbox looked at together. Each may concern a thousand accounts.
+  static let perPage = 64
+
+  /// In the order in which they are told.
+  fileprivate func tellings(_ number: Int) -> [Telling] {
+    var messages: [Telling.Message] = relays.index.flatMap { change in
+      change.accounts.map { .index(change.kind, $0) }
+    }
+    messages += relays.deliveries.enumerated().map { .delivery($1, position: $0) }
+    if let listing = relays.listing { messages.append(.listing(listing)) }
+    return messages.map { Telling(item: number, space: space, version: version, before: before, message: $0) }
+  }
+}
+
+/// What is still to be told of some items of an outbox, and of which everything was.
+///
+/// It goes in rounds. Within a round nothing depends on anything else of it, so all of it may leave together:
+/// what two items have for one subject is in two rounds. Where something could not be told, later items have
+/// nothing for that subject any more, and keep waiting with it; whoever else they concern is told all the same.
+struct OutboxWork {
+  /// Tellings in a round: some milliseconds of Redis's time, between which it serves others.
+  static let roundMax = 200
+
+  private let items: [OutboxItem]
+  private var waiting: ArraySlice<Telling>
+  /// Whom nothing more is told, because something earlier could not be.
+  private(set) var held: Set<Telling.Subject>
+  private var incomplete: Set<Int> = []
+
+  /// - Parameter items: in the order of their versions.
+  init(_ items: [OutboxItem], held: Set<Telling.Subject>) {
+    self.items = items
+    self.held = held
+    waiting = items.enumerated().flatMap { $1.tellings($0) }[...]
+  }
+
+  /// Empty when there is nothing more to tell.
+  mutating func nextRound() -> [Telling] {
+    var round: [Telling] = []
+    var itemsOfSubjects: [Telling.Subject: Int] = [:]
+    while round.count < Self.roundMax, let telling = waiting.first {
+      let subject = telling.subject
+      if held.contains(subject) {
+        incomplete.insert(telling.item)
+      } else if itemsOfSubjects[subject, default: telling.item] != telling.item {
+        break
+      } else {
+        itemsOfSubjects[subject] = telling.item
+        round.append(telling)
+      }
+      waiting.removeFirst()
+    }
+    return round
+  }
+
+  mutating func fail(_ telling: Telling) {
+    held.insert(telling.subject)
+    incomplete.insert(telling.item)
+  }
+
+  /// Once there are no more rounds: the items of which everything was told.
+  var done: [OutboxItem] {
+    items.indices.filter { !incomplete.contains($0) }.map { items[$0] }
+  }
+}

@@ -1,0 +1,123 @@
+import BelfryRedis
+
+/// Compares the keyspace's format record with what the broker takes the keyspace for: on each new connection before
+/// anything else, since Redis may have been replaced meanwhile. A keyspace that is new is given its record.
+final class FormatCheck {
+  private let keyspace: Keyspace
+  /// Where this Redis is, for refusals.
+  private let place: String
+  /// Whether the record is to say what this broker has. Done once, at the start: were it done on every connection,
+  /// two brokers that were both told to would overrule each other for ever.
+  private var adopts: Bool
+  var onSettings: ((SettingsFinding) -> Void)?
+
+  init(_ keyspace: Keyspace, adopts: Bool, at place: String) {
+    self.keyspace = keyspace
+    self.adopts = adopts
+    self.place = place
+  }
+
+  let read = RedisCommand("HMGET", RedisLayout.format, "format", "secret", "limits")
+
+  /// Each field only if it is not there: another broker may write it at the same moment.
+  var writing: [RedisCommand] {
+    [
+      ("format", keyspace.format), ("secret", keyspace.secretFingerprint), ("limits", keyspace.limits),
+    ].map { RedisCommand("HSETNX", RedisLayout.format, $0.0, $0.1) }
+  }
+
+  /// - Throws: `unsuitable` if the broker must not work on it.
+  /// - Returns: whether all of the record was there.
+  func compare(_ record: FormatRecord) throws(RedisError) -> Bool {
+    guard let differences = try differences(from: record) else { return false }
+    onSettings?(.differ(differences))
+    return true
+  }
+
+  /// Nil if some of the record is missing.
+  private func differences(from record: FormatRecord) throws(RedisError) -> [SettingDifference]? {
+    if let format = record.format, let refusal = keyspace.refusal(ofFormat: format) {
+      throw RedisError(.unsuitable, cause: refusal, place: place)
+    }
+    guard record.format != nil, let secret = record.secret, let limits = record.limits else { return nil }
+    return keyspace.differences(fromSecret: secret, limits: limits)
+  }
+}
+
+// MARK: - On a new connection
+
+extension FormatCheck {
+  func setUp(then following: RedisSetUp) -> RedisSetUp {
+    RedisSetUp([read]) { [self] replies throws(RedisError) in
+      let record = try FormatRecord(replies[0])
+      return record.format == nil
+        ? lookForData(from: Array("0".utf8), then: following) : try take(record, then: following)
+    }
+  }
+
+  /// Walks through all keys, until one of a partition is found. There are none but in a Redis that others use too.
+  private func lookForData(from cursor: [UInt8], then following: RedisSetUp) -> RedisSetUp {
+    let scan = RedisCommand("SCAN", cursor, "MATCH", RedisLayout.anyPartition, "COUNT", 1_000)
+    return RedisSetUp([scan]) { [self] replies throws(RedisError) in
+      let reply = try replies[0].array(count: 2)
+      if try reply[1].array().isEmpty == false { return refuseUnlessWritten(then: following) }
+      let next = Array(try reply[0].bytes())
+      return next == Array("0".utf8) ? write(then: following) : lookForData(from: next, then: following)
+    }
+  }
+
+  /// Another broker may have written the record and begun to work, since it was looked for.
+  private func refuseUnlessWritten(then following: RedisSetUp) -> RedisSetUp {
+    RedisSetUp([read]) { [self] replies throws(RedisError) in
+      let record = try FormatRecord(replies[0])
+      guard record.format != nil else {
+        throw RedisError(.unsuitable, cause: Keyspace.refusalWithoutRecord, place: place)
+      }
+      return try take(record, then: following)
+    }
+  }
+
+  private func write(then following: RedisSetUp) -> RedisSetUp {
+    RedisSetUp(writing + [read]) { [self] replies throws(RedisError) in
+      _ = try RedisSetUp.refuseErrors(replies)
+      return try take(try FormatRecord(replies[writing.count]), then: following)
+    }
+  }
+
+  private func take(_ record: FormatRecord, then following: RedisSetUp) throws(RedisError) -> RedisSetUp {
+    guard let differences = try differences(from: record) else { return write(then: following) }
+    if adopts, !differences.isEmpty { return adopt(differences, then: following) }
+    adopts = false
+    onSettings?(.differ(differences))
+    return following
+  }
+
+  private func adopt(_ differences: [SettingDifference], then following: RedisSetUp) -> RedisSetUp {
+    let command = RedisCommand(
+      "HSET", RedisLayout.format, "secret", keyspace.secretFingerprint, "limits", keyspace.limits)
+    return RedisSetUp([command]) { [self] replies in
+      // At maxmemory it fails, and may be what is to make room: the broker works by its settings all the same.
+      if case .error = replies[0] {
+        onSettings?(.differ(differences))
+      } else {
+        adopts = false
+        onSettings?(.adopted(differences))
+      }
+      return following
+    }
+  }
+}
+
+/// The fields of the record, as far as they are there.
+struct FormatRecord {
+  let format: String?
+  let secret: String?
+  let limits: String?
+
+  init(_ reply: RedisReply) throws(RedisError) {
+    let fields = try reply.array(count: 3)
+    format = try fields[0].ifPresent?.string()
+    secret = try fields[1].ifPresent?.string()
+    limits = try fields[2].ifPresent?.string()
+  }
+}

@@ -1,0 +1,54 @@
+import BelfryRedis
+
+/// The functions that free memory as a script, for when the library is gone and Redis, above `maxmemory`, refuses to
+/// load it: a script may say of itself that it is to run all the same, and is not refused when it is loaded.
+///
+/// Each run makes the functions anew from the same code, so none of them may rely on what it kept from the run before.
+enum FullMemoryScript {
+  /// In place of registering functions those are collected that may run above `maxmemory`, as what only reads may; the one whose name is the
+  /// last argument is called.
+  private static let code: [UInt8] =
+    Array(
+      """
+      #!lua flags=allow-oom
+      local collected = {}
+      local function collect(registered)
+        for _, flag in ipairs(registered.flags) do
+          if flag == 'allow-oom' or flag == 'no-writes' then collected[registered.function_name] = registered.callback end
+        end
+      end
+      local redis = setmetatable({ register_function = collect }, { __index = redis })
+
+      """.utf8) + FunctionLibrary.functions
+    + Array(
+      """
+
+      local wanted = collected[table.remove(ARGV)]
+      if not wanted then return redis.error_reply('OOM this is not done while memory is full') end
+      return wanted(KEYS, ARGV)
+      """.utf8)
+
+  /// Its reply is what the script is called by.
+  static let load = RedisCommand("SCRIPT", "LOAD", code)
+
+  /// The same as a call of a function.
+  static func call(_ call: RedisCommand, as script: String) -> RedisCommand {
+    // FCALL, the function, the number of keys, and so on.
+    let arguments = call.arguments
+    var evaluation = RedisCommand("EVALSHA", script)
+    for argument in arguments.dropFirst(2) { evaluation.append(bytes: argument) }
+    evaluation.append(bytes: arguments[1])
+    return evaluation
+  }
+}
+
+extension RedisStore {
+  /// Makes calls that found no function, and whose library cannot be loaded because memory is full.
+  func callWithoutLibrary(
+    _ calls: [RedisCommand], at place: @autoclosure () -> String
+  ) async throws(StoreError) -> [RedisReply] {
+    let reply = try await pipeline([FullMemoryScript.load], at: place())[0]
+    let script = try reading(at: place()) { () throws(RedisError) in try reply.string() }
+    return try await pipeline(calls.map { FullMemoryScript.call($0, as: script) }, at: place())
+  }
+}

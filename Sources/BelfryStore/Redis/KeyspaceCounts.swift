@@ -1,0 +1,76 @@
+import BelfryModel
+
+/// How much a keyspace holds, counted key by key, in whatever order the keys come: what a copy of it is compared
+/// with.
+package struct KeyspaceCounts: Sendable {
+  package private(set) var keys = 0
+  package private(set) var entries = 0
+  package private(set) var servers = 0
+  package private(set) var groups = 0
+  package private(set) var rooms = 0
+  /// Hashes of the accounts' names: an account has up to five keys, and there are millions of accounts.
+  private var accountHashes: Set<UInt64> = []
+
+  package init() {}
+
+  package var accounts: Int { accountHashes.count }
+
+  /// By name, for people and files.
+  package var byName: [(name: String, count: Int)] {
+    [
+      ("entries", entries), ("accounts", accounts), ("servers", servers), ("groups", groups),
+      ("rooms", rooms), ("keys", keys),
+    ]
+  }
+
+  /// - Parameter entries: of a log, how many it has.
+  package mutating func add(_ key: KeyspaceKey, entries: Int) {
+    // It goes by itself, and may have gone before a copy is counted.
+    if key.kind == "where" { return }
+    keys += 1
+    switch key.kind {
+    case "log":
+      self.entries += entries
+      if let account = key.account { accountHashes.insert(account) }
+    case "settings": add(SpaceID(key: key.name)?.kind)
+    case "spaces", "read", "account", "arrived": accountHashes.insert(StableHash.fnv1a(key.name))
+    default: break
+    }
+  }
+
+  private mutating func add(_ kind: SpaceKind?) {
+    switch kind {
+    case .server: servers += 1
+    case .group: groups += 1
+    case .room: rooms += 1
+    case .account, .letter, nil: break
+    }
+  }
+}
+
+/// A key by its parts, as ``RedisLayout`` puts them together.
+package struct KeyspaceKey: Sendable {
+  package static let prefix = "belfry:"
+  /// Matches every key of a keyspace, and no other.
+  package static let pattern = prefix + "*"
+
+  let kind: Substring
+  let name: String
+
+  /// Nil of what is not Belfry's.
+  package init?(_ key: String) {
+    guard key.hasPrefix(Self.prefix) else { return nil }
+    // What has no partition's tag has no space's name either.
+    let rest = key.firstIndex(of: "}").map { key[$0...].dropFirst(2) } ?? ""
+    kind = rest.prefix { $0 != ":" }
+    name = String(rest.dropFirst(kind.count + 1))
+  }
+
+  /// The account whose own log it is, hashed.
+  fileprivate var account: UInt64? {
+    guard let space = SpaceID(key: name), space.kind == .account else { return nil }
+    return StableHash.fnv1a(space.name)
+  }
+
+  package var isLog: Bool { kind == "log" }
+}

@@ -1,0 +1,148 @@
+package import BelfryModel
+import BelfryRedis
+
+// What accounts have read; `Functions/read.lua` says how it is kept.
+extension RedisStore {
+  /// The set first: should a mark-read move ids from it under a watermark in between, they are found
+  /// in both places instead of in neither.
+  package func readState(of account: AccountID) async throws(StoreError) -> ReadState {
+    let place = "read state of \(account)"
+    let replies = try await pipeline(
+      [RedisCommand("SMEMBERS", layout.read(of: account)), RedisCommand("HGETALL", layout.account(account))],
+      at: place)
+    return try reading(at: place) { () throws(RedisError) in
+      var fields = ReadStateFields()
+      let words = try replies[1].array()
+      for index in stride(from: 0, to: words.count - 1, by: 2) {
+        try fields.take(words[index].string(), words[index + 1])
+      }
+      var state = fields.state
+      state.mark(try replies[0].array().map { reply throws(RedisError) in try reply.decimalID() })
+      return state
+    }
+  }
+
+  package func readState(
+    of account: AccountID, among ids: [MessageID]
+  ) async throws(StoreError) -> ReadState {
+    try await readStates(of: [account], among: ids)[0]
+  }
+
+  /// The same of several accounts.
+  func readStates(
+    of accounts: [AccountID], among ids: [MessageID]
+  ) async throws(StoreError) -> [ReadState] {
+    if ids.isEmpty { return accounts.map { _ in ReadState() } }
+    let watermarks = Set(ids.map { $0.partition }).map { ReadStateFields.watermarkPrefix + "\($0.number)" }
+    let names = ["version", "late"] + watermarks
+    let texts = ids.map(\.text)
+    let commands = accounts.flatMap { account in
+      var isMember = RedisCommand("SMISMEMBER", layout.read(of: account))
+      isMember.append(contentsOf: texts)
+      var fields = RedisCommand("HMGET", layout.account(account))
+      fields.append(contentsOf: names)
+      return [isMember, fields]
+    }
+    let replies = try await pipeline(commands, at: "read states")
+    return try reading(at: "read states") { () throws(RedisError) in
+      var states: [ReadState] = []
+      for index in stride(from: 0, to: replies.count, by: 2) {
+        var fields = ReadStateFields()
+        for (name, value) in zip(names, try replies[index + 1].array(count: names.count)) {
+          if let value = value.ifPresent { try fields.take(name, value) }
+        }
+        var state = fields.state
+        for (id, reply) in zip(ids, try replies[index].array(count: ids.count)) where try reply.integer() == 1
+        {
+          state.mark([id])
+        }
+        states.append(state)
+      }
+      return states
+    }
+  }
+
+  package func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> MarkOutcome {
+    let home = layout.partition(of: account)
+    var call = layout.call(.markRead, in: home)
+    call.append(account.text)
+    call.append(mark.version)
+    call.append(LiveText.read(mark.echo))
+    call.append(list: mark.items.map(\.text))
+    call.append(list: mark.covered.map(\.text))
+    call.append(list: mark.watermarks.map(\.text))
+    call.append(list: mark.settled.map(\.key))
+    // The account's own log has one reader. Which ids are from it only the log knows; the others of its
+    // partition are not found there.
+    call.append(list: mark.items.filter { $0.partition == home }.map(\.streamForm))
+    call.append(list: mark.letters.map(\.key))
+    let place = "mark read of \(account)"
+    let reply = try await self.call(call, at: place)
+    return try reading(at: place) { () throws(RedisError) in try MarkOutcome(reply) }
+  }
+}
+
+extension MarkOutcome {
+  /// `<count> <version>`, or `conflict`.
+  fileprivate init(_ reply: RedisReply) throws(RedisError) {
+    let words = try reply.string().split(separator: " ")
+    if words == ["conflict"] {
+      self = .conflict
+    } else if words.count == 2, let count = Int(words[0]), let version = Int64(words[1]) {
+      self = .marked(count, version: version)
+    } else {
+      throw RedisError(.unexpectedReply, cause: "wanted what became of a mark", place: "reply")
+    }
+  }
+}
+
+/// The fields of an account's hash, one by one.
+private struct ReadStateFields {
+  static let watermarkPrefix = "w"
+
+  private var watermarks: [MessageID] = []
+  private var late: [SpaceID: MessageID] = [:]
+  private var version: Int64 = 0
+
+  var state: ReadState { ReadState(watermarks: watermarks, late: late, version: version) }
+
+  mutating func take(_ name: String, _ value: RedisReply) throws(RedisError) {
+    switch name {
+    case "version": version = try value.string().asNumber()
+    case "late":
+      for word in try value.string().split(separator: " ") {
+        let parts = word.split(separator: "*")
+        guard parts.count == 2, let space = SpaceID(key: parts[0]), let id = MessageID(streamForm: parts[1])
+        else { throw RedisError(.unexpectedReply, cause: "wanted a space and an id", place: "late") }
+        late[space] = id
+      }
+    default:
+      if name.hasPrefix(Self.watermarkPrefix) { watermarks.append(try value.decimalID()) }
+    }
+  }
+}
+
+extension String {
+  fileprivate func asNumber() throws(RedisError) -> Int64 {
+    guard let number = Int64(self) else {
+      throw RedisError(.unexpectedReply, cause: "wanted a number", place: "reply")
+    }
+    return number
+  }
+}
+
+extension RedisCommand {
+  fileprivate mutating func append(list words: [String]) {
+    append(words.count)
+    append(contentsOf: words)
+  }
+}
+
+extension RedisReply {
+  fileprivate func decimalID() throws(RedisError) -> MessageID {
+    guard let id = MessageID(decimalBytes: try bytes()) else {
+      throw RedisError(.unexpectedReply, cause: "wanted a message id", place: "reply")
+    }
+    return id
+  }
+}

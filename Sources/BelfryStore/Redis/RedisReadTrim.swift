@@ -1,0 +1,116 @@
+import BelfryModel
+import BelfryRedis
+
+// What every reader has read leaves the log before it is too old: the beginning of it that nobody can see any more.
+extension RedisStore {
+  /// Entries looked at in one step, and readers asked about in one pipeline.
+  private static let entriesPerStep = 200
+  private static let readersPerStep = 50
+
+  /// - Parameter spaces: those that have entries, with the first of each.
+  func trimWhatAllHaveRead(
+    _ spaces: [(space: SpaceID, first: MessageID)], _ floor: MessageID
+  ) async throws(StoreError) {
+    let candidates = try await withFewReaders(spaces)
+    for (space, first) in candidates {
+      if let laggard = laggards[space], try await hasYetToRead(laggard, first, in: space) { continue }
+      laggards[space] = nil
+      while try await trimStep(of: space, floor) {}
+    }
+  }
+
+  /// Those in which so few can see anything that all of them can be asked.
+  private func withFewReaders(
+    _ spaces: [(space: SpaceID, first: MessageID)]
+  ) async throws(StoreError) -> [(space: SpaceID, first: MessageID)] {
+    let kept = spaces.filter { $0.space.kind.isRemovable || $0.space.kind == .letter }
+    let tables = kept.flatMap { [TableAddress($0.space, .roster), TableAddress($0.space, .former)] }
+    let counts = try await counts(tables)
+    return kept.enumerated().filter { index, _ in
+      counts[2 * index] + counts[2 * index + 1] <= ReadByAll.readersMax
+    }.map { $1 }
+  }
+
+  /// Whoever held up the log the last time mostly still does, which spares asking the others.
+  private func hasYetToRead(
+    _ laggard: AccountID, _ first: MessageID, in space: SpaceID
+  ) async throws(StoreError) -> Bool {
+    let entries = try await entries([LogRequest(space, after: first.predecessor, through: first, limit: 1)])[
+      0]
+    var prefix = ReadByAll(entries, of: space, retentionFloor: .zero)
+    let standing =
+      space.kind == .letter
+      ? Standing.owner : try await memberRecords(of: laggard, in: [space])[0]?.standing ?? .stranger
+    let read = try await readState(of: laggard, among: [entries.first?.notificationID ?? first])
+    prefix.keepOnly(readBy: LogReader(laggard, standing: standing, read: read))
+    return prefix.entries.isEmpty && !entries.isEmpty
+  }
+
+  /// - Returns: whether there may be more to trim.
+  private func trimStep(of space: SpaceID, _ floor: MessageID) async throws(StoreError) -> Bool {
+    let request = LogRequest(space, after: .zero, limit: Self.entriesPerStep)
+    let entries = try await entries([request])[0]
+    // Whoever's index has yet to learn of the space has not seen what a watermark of theirs may cover. That is put right
+    // when it learns, so until then nothing goes. Asked before the read states, which say what was put right.
+    let outbox = RedisCommand("XLEN", layout.outbox(layout.partition(of: space)))
+    let waiting = try await pipeline([outbox], at: "trim \(space)")[0]
+    guard try reading(at: "trim \(space)", { () throws(RedisError) in try waiting.integer() }) == 0 else {
+      return false
+    }
+    var prefix = ReadByAll(entries, of: space, retentionFloor: floor)
+    guard let readers = try await readers(of: space, entries), !readers.isEmpty else { return false }
+    for start in stride(from: 0, to: readers.count, by: Self.readersPerStep) {
+      let some = Array(readers[start..<min(start + Self.readersPerStep, readers.count)])
+      let ids = prefix.entries.map(\.notificationID)
+      for (reader, read) in zip(some, try await readStates(of: some.map(\.account), among: ids)) {
+        prefix.keepOnly(readBy: LogReader(reader.account, standing: reader.standing, read: read))
+        guard prefix.entries.isEmpty else { continue }
+        note(reader.account, of: space)
+        return false
+      }
+    }
+    guard let last = prefix.entries.last?.id else { return false }
+    var call = layout.call(.trimRead, in: layout.partition(of: space))
+    call.append(space.key)
+    call.append(last.streamForm)
+    let place = "trim \(space)"
+    let reply = try await self.call(call, at: place)
+    _ = try reading(at: place) { () throws(RedisError) in try reply.integer() }
+    return prefix.entries.count == Self.entriesPerStep
+  }
+
+  /// Nil when not all of them can be made out: then nothing is known to be read by all.
+  private func readers(
+    of space: SpaceID, _ entries: [LogEntry]
+  ) async throws(StoreError) -> [(account: AccountID, standing: Standing)]? {
+    if space.kind == .letter {
+      return Set(entries.flatMap(\.lettersReaders)).sorted().map { ($0, .owner) }
+    }
+    // The roster again: whoever leaves or comes back in between is in one of the three.
+    let commands = [RecordTable.roster, .former, .roster].map {
+      RedisCommand("HGETALL", layout.table(TableAddress(space, $0)).text)
+    }
+    let replies = try await pipeline(commands, at: "readers of \(space)")
+    var readers: [(account: AccountID, standing: Standing)] = []
+    for reply in replies {
+      let words = try reading(at: "readers of \(space)") { () throws(RedisError) in
+        try reply.array().map { word throws(RedisError) in try word.string() }
+      }
+      for index in stride(from: 0, to: words.count - 1, by: 2) {
+        guard let account = AccountID(words[index]), let member = MemberRecord(text: words[index + 1]) else {
+          return nil
+        }
+        readers.append((account, member.standing))
+      }
+    }
+    return readers
+  }
+
+  private func note(_ laggard: AccountID, of space: SpaceID) {
+    if laggards.count >= Self.laggardsMax { laggards.removeAll() }
+    laggards[space] = laggard
+  }
+
+  /// Beyond it they are forgotten, and found again by asking all.
+  private static let laggardsMax = 10_000
+}

@@ -1,0 +1,108 @@
+import BelfryServer
+import Foundation
+import Synchronization
+
+/// A backup or a restore, as a program reads it.
+struct BackupFacts: Encodable {
+  var file: String
+  var bytes: Int
+  /// Milliseconds since 1970.
+  var takenAt: Int64?
+  var secret: String?
+  var hasSecret: Bool
+  var counts: [String: Int]
+
+  init(_ report: BackupReport) {
+    file = report.file
+    bytes = report.byteCount
+    takenAt = report.momentSeconds.map { $0 * 1_000 }
+    secret = report.secretPath
+    hasSecret = report.hasSecret
+    counts = Dictionary(uniqueKeysWithValues: report.namedCounts.map { ($0.name, $0.count) })
+  }
+}
+
+/// A backup or a restore, as a person reads it.
+enum BackupText {
+  static func made(_ report: BackupReport, in zone: TimeZone) -> [String] {
+    let secret: String
+    switch report.secretPath {
+    case let path? where report.hasSecret:
+      secret = "The secret is not in it: keep a copy of \(path) elsewhere, once; it does not change."
+    default:
+      secret = "The brokers' secret is not in it: keep a copy of that elsewhere."
+    }
+    return summary("backed up to", report, in: zone) + [VisibleText.of(secret)]
+  }
+
+  static func restored(_ report: BackupReport, in zone: TimeZone) -> [String] {
+    let secret: String
+    switch report.secretPath {
+    case _? where report.hasSecret:
+      secret = "Tokens stay valid if its secret is the one that the broker had."
+    case let path?:
+      secret =
+        "There is no secret yet: put the one that the broker had to \(path) before it starts. Otherwise it makes a "
+        + "new one, and every token that was given out is invalid."
+    case nil:
+      secret = "Tokens stay valid if the brokers are given the secret that they had."
+    }
+    return summary("restored from", report, in: zone) + [VisibleText.of(secret)]
+  }
+
+  private static func summary(_ verb: String, _ report: BackupReport, in zone: TimeZone) -> [String] {
+    var line = "\(verb) \(report.file): \(size(report.byteCount))"
+    if let seconds = report.momentSeconds {
+      line += ", everything as it was at " + TimeText.of(unixMilliseconds: seconds * 1_000, in: zone)
+    }
+    let rows = report.namedCounts.map { ["  " + $0.name, "\($0.count)"] }
+    return [VisibleText.of(line)] + TextTable.aligned(rows)
+  }
+
+  static func size(_ bytes: Int) -> String {
+    if bytes < 1_000 { return "\(bytes) bytes" }
+    let (unit, name) =
+      bytes < 1_000_000 ? (1_000, "kB") : bytes < 1_000_000_000 ? (1_000_000, "MB") : (1_000_000_000, "GB")
+    let tenths = bytes * 10 / unit
+    return "\(tenths / 10).\(tenths % 10) \(name)"
+  }
+
+  static func of(_ progress: BackupProgress) -> String {
+    switch progress {
+    case .startingRedis(let folder): "starting a redis-server in \(folder)"
+    case .askingForSnapshot(let place): "asking \(place) for a snapshot"
+    case .copied(let bytes): "copying: \(size(bytes))"
+    case .checking: "reading the file, to check it"
+    case .checked(let bytes): "checking: \(size(bytes))"
+    case .restored(let bytes): "restoring: \(size(bytes))"
+    case .writingLog: "writing the append-only file"
+    case .countingRestored: "counting what was restored"
+    }
+  }
+}
+
+/// Prints what begins, and how far it is now and then.
+final class ProgressPrinter: Sendable {
+  private let console: Console
+  private let lastShown = Mutex(ContinuousClock.now)
+
+  private static let interval: Duration = .seconds(2)
+
+  init(console: Console) {
+    self.console = console
+  }
+
+  func show(_ progress: BackupProgress) {
+    switch progress {
+    case .copied, .checked, .restored:
+      let isDue = lastShown.withLock { last in
+        guard ContinuousClock.now - last >= Self.interval else { return false }
+        last = .now
+        return true
+      }
+      guard isDue else { return }
+    case .startingRedis, .askingForSnapshot, .checking, .writingLog, .countingRestored: break
+    }
+    console.complain(BackupText.of(progress))
+  }
+}

@@ -1,0 +1,63 @@
+import BelfryModel
+import BelfryStore
+
+/// Live messages on their way for a while, in order; a lost connection loses those under way.
+final class SlowLiveFeed: LiveFeed {
+  var onMessage: ((SpaceID, LiveMessage) -> Void)?
+  var onUnreadable: ((SpaceID) -> Void)?
+  var onConnected: ((Bool) -> Void)?
+  private let memory: MemoryStore
+  private let inner: MemoryLiveFeed
+  /// Nil: what arrives cannot be read.
+  private var underWay: [(space: SpaceID, message: LiveMessage?)] = []
+  private var subscribed: Set<SpaceID> = []
+
+  init(_ memory: MemoryStore) {
+    self.memory = memory
+    inner = MemoryLiveFeed(memory)
+    inner.onMessage = { [unowned self] in underWay.append(($0, $1)) }
+    inner.onConnected = { [unowned self] isConnected in
+      underWay.removeAll()
+      onConnected?(isConnected)
+    }
+  }
+
+  func isSubscribed(_ space: SpaceID) -> Bool { subscribed.contains(space) }
+  func subscribe(_ space: SpaceID) async throws(StoreError) {
+    await Task.yield()
+    try inner.subscribe(space)
+    subscribed.insert(space)
+    await Task.yield()
+  }
+  func unsubscribe(_ space: SpaceID) {
+    inner.unsubscribe(space)
+    subscribed.remove(space)
+  }
+
+  func arrive(atMost count: Int) {
+    for _ in 0..<min(count, underWay.count) {
+      let (space, message) = underWay.removeFirst()
+      if let message { onMessage?(space, message) } else { onUnreadable?(space) }
+    }
+  }
+
+  /// Says something that nobody can read, after all that is under way.
+  func sayUnreadable(in space: SpaceID) {
+    if isSubscribed(space) { underWay.append((space, nil)) }
+  }
+
+  /// What is under way from this place on, as much as there is, cannot be read when it arrives.
+  func garble(from place: Int, count: Int = 1) {
+    for index in underWay.indices.dropFirst(place).prefix(count) { underWay[index].message = nil }
+  }
+
+  /// What is under way is not heard, and nobody knows.
+  func lose(_ isLost: (SpaceID, LiveMessage) -> Bool) {
+    underWay.removeAll { space, message in message.map { isLost(space, $0) } ?? false }
+  }
+
+  func breakOff() {
+    inner.isConnected = false
+    inner.isConnected = true
+  }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Glibc
+import RedisFixture
+import Synchronization
+import Testing
+
+@testable import BelfryServer
+
+func makeBackup(
+  to file: String, redis url: String? = nil, data folder: String? = nil,
+  progress: @escaping (BackupProgress) -> Void = { _ in }
+) throws -> BackupReport {
+  var options = ServeOptions()
+  options.redis = url
+  options.data = folder
+  return try Backup(to: file, of: options, environment: [:], progress: progress).run()
+}
+
+func restore(
+  _ file: String, redis url: String? = nil, data folder: String? = nil,
+  progress: @escaping @Sendable (BackupProgress) -> Void = { _ in }
+) async throws -> BackupReport {
+  var options = ServeOptions()
+  options.redis = url
+  options.data = folder
+  return try await Restore(from: file, into: options, environment: [:], progress: progress).run()
+}
+
+/// What the work is refused with.
+func refusal(_ work: () async throws -> BackupReport) async -> BackupError? {
+  do {
+    _ = try await work()
+    return nil
+  } catch {
+    return error as? BackupError
+  }
+}
+
+extension RedisServer.Options {
+  /// `DEBUG` tells a digest of all that a Redis holds; and a snapshot comes at once, as from the embedded one.
+  static func debuggable(_ appendOnly: Sync? = nil) -> RedisServer.Options {
+    var options = RedisServer.Options()
+    options.settings["enable-debug-command"] = "yes"
+    options.settings["repl-diskless-sync-delay"] = "0"
+    options.appendOnly = appendOnly
+    return options
+  }
+}
+
+extension RedisServer {
+  var digest: String { get throws { try command("DEBUG", "DIGEST") } }
+
+  func keys(_ pattern: String) throws -> [String] {
+    try command("KEYS", pattern).split(separator: "\n").map(String.init).sorted()
+  }
+
+  /// A keyspace as to its names; one of each kind that is counted, and values of every type and form.
+  func fillKeyspace() throws {
+    for number in 0..<300 {
+      try command("XADD", "belfry:{1.1}:log:server:1", "*", "audience", "all", "n", "\(number)")
+    }
+    try command("XADD", "belfry:{2.1}:log:account:alice", "1-1", "a", String(repeating: "long ", count: 99))
+    try command("XADD", "belfry:{2.1}:log:account:alice", "1-2", "a", "b")
+    try command("XDEL", "belfry:{2.1}:log:account:alice", "1-1")
+    try command("HSET", "belfry:{1.1}:settings:server:1", "settings", "{}")
+    try command("HSET", "belfry:{1.1}:settings:group:12", "settings", "{}")
+    try command("HSET", "belfry:{1.1}:settings:room:13", "settings", "{}")
+    try command("HSET", "belfry:{1.1}:settings:account:bob", "settings", "{}")
+    for account in ["alice", "bob"] { try command("HSET", "belfry:{2.1}:spaces:\(account)", "server:1", "j") }
+    try command("SADD", "belfry:{2.1}:read:carol", "382402239304294400", "382402239304294401")
+    for number in 0..<1_000 { try command("HSET", "belfry:{1.1}:roster:server:1", "m\(number)", "m 0-0") }
+    try command("HSET", "belfry:format", "version", "1")
+    // Forms that Belfry does not use, or not yet.
+    try command("SET", "belfry:text", "12345")
+    try command("SET", "belfry:expiring", "x", "PXAT", "4102444800123")
+    for number in 0..<300 {
+      try command("RPUSH", "belfry:list", "\(number) " + String(repeating: "y", count: number))
+      try command("ZADD", "belfry:scores", "\(number).5", "member \(number)")
+      try command("SADD", "belfry:words", "word \(number)")
+    }
+    try command("ZADD", "belfry:fewScores", "inf", "a", "-inf", "b")
+    try command("SADD", "belfry:fewWords", "a", "b")
+    try command("XGROUP", "CREATE", "belfry:{1.1}:log:server:1", "readers", "0")
+    try command(
+      "XREADGROUP", "GROUP", "readers", "one", "COUNT", "7", "STREAMS", "belfry:{1.1}:log:server:1", ">")
+  }
+
+  /// Ends it at once, from any thread.
+  func crash() throws {
+    let lines = try command("INFO", "server").split(whereSeparator: \.isNewline)
+    let line = try #require(lines.first { $0.hasPrefix("process_id:") })
+    Glibc.kill(try #require(pid_t(line.dropFirst("process_id:".count))), SIGKILL)
+  }
+}
+
+/// Does something once, at the first sign of a kind of progress.
+final class Once: Sendable {
+  private let isDone = Mutex(false)
+
+  func callAsFunction(_ work: () throws -> Void) {
+    let isFirst = isDone.withLock { done in
+      defer { done = true }
+      return !done
+    }
+    guard isFirst else { return }
+    do { try work() } catch { Issue.record(error) }
+  }
+}

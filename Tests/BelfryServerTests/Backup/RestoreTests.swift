@@ -1,0 +1,248 @@
+import Foundation
+import Glibc
+import RedisFixture
+import Testing
+
+@testable import BelfryServer
+
+@Suite(.timeLimit(.minutes(3))) struct RestoreTests {
+  /// Gives the body a backup of a filled keyspace, and the digest of what is in it.
+  private func withBackup(_ body: (TemporaryFolder, String, String) async throws -> Void) async throws {
+    try await TemporaryFolder.with { folder in
+      let file = folder.path + "/b"
+      let digest = try await withRedisServer(.debuggable()) { redis in
+        try redis.fillKeyspace()
+        _ = try makeBackup(to: file, redis: redis.url)
+        return try redis.digest
+      }
+      try await body(folder, file, digest)
+    }
+  }
+
+  // MARK: Into a Redis
+
+  @Test func aRedisHoldsTheSameAndKeepsWhatIsNotOurs() async throws {
+    try await withBackup { _, file, digest in
+      var options = RedisServer.Options.debuggable()
+      options.listensOnTCP = true
+      try await withRedisServer(options) { redis in
+        let url = try #require(redis.tcpURL)
+        _ = try await restore(file, redis: url)
+        #expect(try redis.digest == digest)
+        try redis.command("FLUSHALL")
+        try redis.command("SET", "other", "1")
+        _ = try await restore(file, redis: url)
+        let others = try redis.keys("*").filter { !$0.hasPrefix("belfry:") }
+        #expect(others == ["other"])
+      }
+    }
+  }
+
+  @Test func aRedisWithAKeyspaceIsRefusedAndNotTouched() async throws {
+    try await withBackup { _, file, _ in
+      try await withRedisServer(.debuggable()) { redis in
+        try redis.command("HSET", "belfry:format", "version", "1")
+        let before = try redis.digest
+        let refused = await refusal { try await restore(file, redis: redis.url) }
+        #expect(refused?.code == "keyspaceExists")
+        #expect(refused?.cause.contains("belfry:format") == true)
+        #expect(try redis.digest == before)
+      }
+    }
+  }
+
+  @Test func aBrokerThatComesMeanwhileStopsIt() async throws {
+    try await withBackup { _, file, _ in
+      try await withRedisServer(.debuggable()) { redis in
+        let once = Once()
+        let refused = await refusal {
+          try await restore(file, redis: redis.url) { progress in
+            if progress == .countingRestored { once { try redis.command("HSET", "belfry:format", "v", "1") } }
+          }
+        }
+        #expect(refused?.code == "keyspaceExists")
+        let left = try redis.keys("*")
+        #expect(left == ["belfry:format"])
+      }
+    }
+  }
+
+  /// Something that changes what has been restored before it can be seen.
+  @Test func whatDoesNotCountTheSameIsRemovedAgain() async throws {
+    try await withBackup { _, file, _ in
+      try await withRedisServer(.debuggable()) { redis in
+        let once = Once()
+        let refused = await refusal {
+          try await restore(file, redis: redis.url) { progress in
+            guard progress == .countingRestored else { return }
+            once { try redis.command("XTRIM", "belfry-restoring:{1.1}:log:server:1", "MAXLEN", "299") }
+          }
+        }
+        #expect(refused?.code == "countsDiffer")
+        #expect(refused?.cause.contains("entries 300,") == true, "\(refused?.cause ?? "")")
+        let left = try redis.keys("*")
+        #expect(left == [])
+      }
+    }
+  }
+
+  @Test func aRedisThatDiesInTheMiddleShowsNoneOfItAndIsRestoredIntoAgain() async throws {
+    try await TemporaryFolder.with { folder in
+      let file = folder.path + "/b"
+      try await withRedisServer(.debuggable(.always)) { redis in
+        try redis.command("DEBUG", "POPULATE", "5000", "belfry:x", "100")
+        _ = try makeBackup(to: file, redis: redis.url)
+        let digest = try redis.digest
+        try redis.command("FLUSHALL")
+        let once = Once()
+        let refused = await refusal {
+          try await restore(file, redis: redis.url) { progress in
+            if case .restored = progress { once { try redis.crash() } }
+          }
+        }
+        #expect(refused?.code == "redisFailed")
+        await redis.kill()
+        try await redis.start()
+        let visible = try redis.keys("belfry:*")
+        #expect(visible == [])
+        let drafts = try redis.keys("belfry-restoring:*")
+        #expect(!drafts.isEmpty, "it died in the middle")
+        _ = try await restore(file, redis: redis.url)
+        #expect(try redis.digest == digest)
+      }
+    }
+  }
+
+  @Test func aRedisWithoutTheMemoryKeepsNothing() async throws {
+    try await TemporaryFolder.with { folder in
+      let file = folder.path + "/b"
+      try await withRedisServer(.debuggable()) { redis in
+        try redis.command("DEBUG", "POPULATE", "5000", "belfry:x", "1000")
+        _ = try makeBackup(to: file, redis: redis.url)
+        try redis.command("FLUSHALL")
+        try redis.command("CONFIG", "SET", "maxmemory", "3mb")
+        let refused = await refusal { try await restore(file, redis: redis.url) }
+        #expect(refused?.advice?.contains("maxmemory") == true, "\(refused?.description ?? "")")
+        let left = try redis.keys("*")
+        #expect(left == [])
+      }
+    }
+  }
+
+  // MARK: Into a folder
+
+  @Test func theEmbeddedRedisHoldsTheSameAndGoesOnKeepingIt() async throws {
+    try await withBackup { folder, file, _ in
+      let report = try await restore(file, data: folder.path + "/d/e")
+      #expect(!report.hasSecret)
+      #expect(report.secretPath == folder.path + "/d/e/secret")
+      for round in 0...1 {
+        let held = try DataFolder(opening: folder.path + "/d/e")
+        let redis = try EmbeddedRedis(in: held, settings: EmbeddedRedisSettings())
+        try redis.start()
+        let cli = RedisCLI(url: redis.endpointURL)
+        #expect(try cli("XLEN", "belfry:{1.1}:log:server:1") == "\(300 + round)")
+        #expect(try cli("PEXPIRETIME", "belfry:expiring") == "4102444800123")
+        #expect(try cli("CONFIG", "GET", "appendonly") == "appendonly\nyes")
+        _ = try cli("XADD", "belfry:{1.1}:log:server:1", "*", "a", "b")
+        redis.stop()
+      }
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/d/e")
+      #expect(Set(names) == ["lock", "redis"])
+    }
+  }
+
+  @Test func aFolderThatHoldsASecretOnlyIsTaken() async throws {
+    try await withBackup { folder, file, _ in
+      let data = folder.path + "/d"
+      try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: false)
+      _ = try folder.write("0123456789abcdef0123456789abcdef", to: "d/secret")
+      #expect(try await restore(file, data: data).hasSecret)
+      // Now it holds something.
+      let refused = await refusal { try await restore(file, data: data) }
+      #expect(refused?.code == "folderNotEmpty")
+      #expect(refused?.cause.contains("redis") == true)
+      #expect(try makeBackup(to: folder.path + "/again", data: data).counts.entries == 301)
+    }
+  }
+
+  @Test func aFolderInUseIsRefused() async throws {
+    try await withBackup { folder, file, _ in
+      let held = try DataFolder(opening: folder.path + "/d")
+      let refused = await refusal { try await restore(file, data: held.path) }
+      #expect(refused?.code == "dataFolderInUse")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: held.path) == ["lock"])
+    }
+  }
+
+  @Test func aRedisServerThatCannotReadItLeavesNothing() async throws {
+    try await withBackup { folder, file, _ in
+      // As of a Redis that is not out yet: only the redis-server can tell.
+      var bytes = Array(try Data(contentsOf: URL(filePath: file)).dropLast(8))
+      bytes.replaceSubrange(5..<9, with: Array("0099".utf8))
+      var crc = CRC64()
+      crc.update(bytes[...])
+      for shift in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: crc.value >> (8 * shift))) }
+      try Data(bytes).write(to: URL(filePath: folder.path + "/new"))
+      let refused = await refusal { try await restore(folder.path + "/new", data: folder.path + "/d") }
+      #expect(refused?.code == "redisUnusable")
+      #expect(refused?.cause.contains("format version 99") == true, "\(refused?.cause ?? "")")
+      #expect(!FileManager.default.fileExists(atPath: folder.path + "/d"))
+      try await withRedisServer(.debuggable()) { redis in
+        let byURL = await refusal { try await restore(folder.path + "/new", redis: redis.url) }
+        #expect(byURL?.advice?.contains("later Redis") == true, "\(byURL?.description ?? "")")
+        let left = try redis.keys("*")
+        #expect(left == [])
+      }
+    }
+  }
+
+  @Test func aRestoreThatWasKilledKeepsTheBrokerFromStartingAndIsDoneAgain() async throws {
+    try await withBackup { folder, file, _ in
+      let data = folder.path + "/d"
+      try FileManager.default.createDirectory(
+        atPath: data + "/restoring/redis", withIntermediateDirectories: true)
+      do {
+        let redis = try EmbeddedRedis(in: try DataFolder(opening: data), settings: EmbeddedRedisSettings())
+        let error = #expect(throws: StartError.self) { try redis.start() }
+        #expect(error?.place == data + "/restoring")
+      }
+      _ = try await restore(file, data: data)
+      #expect(!FileManager.default.fileExists(atPath: data + "/restoring"))
+    }
+  }
+
+  @Test func aFolderWithoutARedisHasNoBackup() async throws {
+    try await TemporaryFolder.with { folder in
+      for data in [folder.path, folder.path + "/none"] {
+        #expect(await refusal { try makeBackup(to: folder.path + "/b", data: data) } != nil)
+      }
+      let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      #expect(left == [])
+    }
+  }
+
+  // MARK: A disk that is full
+
+  @Test func aFullDiskLeavesNoFileAndNoFolder() async throws {
+    try await TemporaryFolder.with { folder in
+      let small = folder.path + "/small"
+      try FileManager.default.createDirectory(atPath: small, withIntermediateDirectories: false)
+      // Only where a file system may be mounted.
+      guard unsafe mount("none", small, "tmpfs", 0, "size=1m") == 0 else { return }
+      defer { unsafe umount2(small, Int32(MNT_DETACH)) }
+      try await withRedisServer(.debuggable()) { redis in
+        try redis.command("DEBUG", "POPULATE", "100000", "belfry:x")
+        let refused = await refusal { try makeBackup(to: small + "/b", redis: redis.url) }
+        #expect(refused?.cause.contains("No space left") == true)
+        let left = try FileManager.default.contentsOfDirectory(atPath: small)
+        #expect(left == [])
+        _ = try makeBackup(to: folder.path + "/b", redis: redis.url)
+        let refusedToo = await refusal { try await restore(folder.path + "/b", data: small + "/d") }
+        #expect(refusedToo != nil)
+        let leftThen = try FileManager.default.contentsOfDirectory(atPath: small)
+        #expect(leftThen == [])
+      }
+    }
+  }
+}

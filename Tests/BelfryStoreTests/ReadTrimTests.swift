@@ -1,0 +1,91 @@
+import BelfryModel
+import ModelSamples
+import RedisFixture
+import Testing
+
+@testable import BelfryStore
+
+/// What every reader has read is deleted with the next sweep, and nobody misses it.
+@Suite struct ReadTrimTests {
+  @Test func whatEverybodyHasReadGoes() async throws {
+    try await withBroker { broker, _ in
+      try await broker.makeServer(["bob"])
+      for number in 0..<250 { try await broker.append("\(number)", to: Audience(.all)) }
+      let ids = try await broker.log().map(\.id)
+      let readers: [AccountID] = ["alice", "bob"]
+      for account in readers {
+        let read = account == "bob" ? Array(ids.dropLast(3)) : ids
+        _ = try await broker.store.marked(ReadMark(items: read), by: account)
+      }
+      try await broker.store.sweep(space.partition)
+      #expect(try await broker.log().map(\.id) == ids.suffix(3))
+      #expect(try await broker.store.ends(of: [space])[0].lostThrough == .zero, "nobody lost anything")
+      let last = try #require(ids.last)
+      _ = try await broker.store.marked(ReadMark(items: [], watermarks: [last]), by: "bob")
+      try await broker.store.sweep(space.partition)
+      #expect(try await broker.log().isEmpty)
+      let next = try await broker.append("next", to: Audience(.all))
+      try await broker.store.sweep(space.partition)
+      #expect(try await broker.log().map(\.id) == [next])
+    }
+  }
+
+  /// Somebody who has left may still see what was sent before; an entry that a reader cannot see need not be read.
+  @Test func whoHasLeftCountsAndWhoCannotSeeDoesNot() async throws {
+    try await withBroker { broker, _ in
+      try await broker.makeServer(["bob", "carol"])
+      let all = try await broker.log().map(\.id)
+      for account in ["alice", "bob", "carol"] as [AccountID] {
+        _ = try await broker.store.marked(ReadMark(items: all), by: account)
+      }
+      let both = try await broker.append("for both", to: Audience(.all))
+      _ = try await broker.runner.run(LeaveServer(server, actor: Actor(account: "carol")))
+      let own = try await broker.append("for bob", to: Audience(.named, named: ["bob"]))
+      let later = try await broker.log().map(\.id).filter { $0 > both }
+      _ = try await broker.store.marked(ReadMark(items: [both] + later), by: "alice")
+      _ = try await broker.store.marked(ReadMark(items: [both] + later), by: "bob")
+      try await broker.store.sweep(space.partition)
+      #expect(try await broker.log().first?.id == both, "carol has yet to read it")
+      _ = try await broker.store.marked(ReadMark(items: [both] + later.filter { $0 != own }), by: "carol")
+      try await broker.store.sweep(space.partition)
+      #expect(try await broker.log().isEmpty)
+    }
+  }
+
+  @Test func aLetterGoesWithItsLastReader() async throws {
+    try await withBroker { broker, _ in
+      let letter = SpaceID.letter(5)
+      let audience = Audience(.named, named: ["bob", "carol"])
+      let id = try await broker.append("ding", to: audience, in: letter)
+      _ = try await broker.store.marked(ReadMark(items: [id], letters: [letter]), by: "bob")
+      try await broker.store.sweep(letter.partition)
+      #expect(try await broker.log(letter).map(\.id) == [id])
+      _ = try await broker.store.marked(ReadMark(items: [id], letters: [letter]), by: "carol")
+      try await broker.store.sweep(letter.partition)
+      #expect(try await broker.log(letter).isEmpty)
+    }
+  }
+
+  /// In so many there is always somebody who does not read: they are not asked.
+  @Test func ofAManySpaceNobodyIsAsked() async throws {
+    try await withBroker { broker, redis in
+      try await broker.makeServer((0..<ReadByAll.readersMax).compactMap { AccountID("member\($0)") })
+      #expect(try await broker.members() == ReadByAll.readersMax + 1)
+      try redis.command("CONFIG", "RESETSTAT")
+      try await broker.store.sweep(space.partition)
+      #expect(try redis.calls()["smismember", default: 0] == 0)
+      #expect(try await !broker.log().isEmpty)
+    }
+  }
+
+  /// Whoever held the log up the last time is asked first.
+  @Test func aSweepInVainAsksOne() async throws {
+    try await withBroker { broker, redis in
+      try await broker.makeServer((0..<200).compactMap { AccountID("member\($0)") })
+      try await broker.store.sweep(space.partition)
+      try redis.command("CONFIG", "RESETSTAT")
+      try await broker.store.sweep(space.partition)
+      #expect(try redis.calls()["smismember", default: 0] == 1)
+    }
+  }
+}

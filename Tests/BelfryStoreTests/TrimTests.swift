@@ -1,0 +1,54 @@
+import BelfryModel
+import ModelSamples
+import RedisFixture
+import Testing
+
+@testable import BelfryStore
+
+/// Logs are held to their length while they grow, and say what was trimmed.
+@Suite struct TrimTests {
+  private static var limits: Limits {
+    var limits = Limits()
+    limits.entriesPerSpace = 100
+    return limits
+  }
+
+  /// Also while the clock is behind the ids, whose milliseconds stand still then.
+  @Test(arguments: [1, 7, 100], [false, true])
+  func aLogNeverGrowsFarBeyondItsLength(burst: Int, isClockBehind: Bool) async throws {
+    try await withBroker(Self.limits) { broker, redis in
+      if isClockBehind {
+        let time = try await broker.store.nowMilliseconds() + 3_600_000
+        let place = time - time % 32 + 1
+        try redis.setLastID(MessageID(unixMilliseconds: place, partition: space.partition, sequence: 0))
+      }
+      var longest = 0
+      for _ in 0..<(5_000 / burst) {
+        for result in await broker.store.commit((0..<burst).map { _ in .send("ding") }) {
+          _ = try result.get().commit
+        }
+        longest = max(longest, Int(try redis.command("XLEN", layout.log(space).text)) ?? .max)
+      }
+      // The limit, a node that cannot go yet, and what came since somebody looked. Who sends one by one is looked after
+      // by chance, one time in 32.
+      #expect(longest <= 100 + 100 + (burst == 100 ? 132 : 600), "\(longest) entries")
+      #expect(longest > 100)
+    }
+  }
+
+  /// To the last that went, and not to the first that stayed: who had read all of it has lost nothing.
+  @Test func whatIsLostIsSaidToTheEntry() async throws {
+    try await withBroker(Self.limits) { broker, _ in
+      var ids: [MessageID] = []
+      for _ in 0..<10 {
+        let sends = (0..<100).map { _ in Transaction.send("ding") }
+        for result in await broker.store.commit(sends) { ids += try result.get().commit.ids }
+      }
+      try await broker.store.sweep(space.partition)
+      let first = try await broker.log(limit: 1)[0].id
+      let place = try #require(ids.firstIndex(of: first))
+      #expect(place > 700)
+      #expect(try await broker.store.ends(of: [space])[0].lostThrough == ids[place - 1])
+    }
+  }
+}
