@@ -18,6 +18,7 @@ class Broker(Interface):
         loops: int = 1,
         cores: set[int] | None = None,
         limits: dict[str, int] | None = None,
+        partitions: int | None = None,
         beside: "Broker | None" = None,
     ):
         """`beside`: a second broker on the Redis of the first."""
@@ -29,6 +30,8 @@ class Broker(Interface):
             "BELFRY_LIMITS_SENDS_PER_SECOND_PER_ACCOUNT": "1000000",
             **{f"BELFRY_LIMITS_{name}": str(value) for name, value in (limits or {}).items()},
         }
+        if partitions:
+            environment["BELFRY_PARTITIONS"] = str(partitions)
         if beside:
             environment["BELFRY_REDIS"] = f"unix://{beside.redis_path}"
             environment["BELFRY_SECRET_FILE"] = str(beside.data / "secret")

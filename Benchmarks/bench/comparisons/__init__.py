@@ -1,14 +1,17 @@
 """The comparisons, in the order in which they run."""
 
-from . import fanout, flat, loops, memory, posting, reading, returning, soak
+from . import fanout, flat, loops, memory, posting, reading, returning, soak, spread
 
 ALL = {
     "fanout": fanout.measure,
     "posting": posting.measure,
     "flat": flat.measure,
+    "spread": spread.measure,
     "returning": returning.measure,
     "memory": memory.measure,
     "reading": reading.measure,
     "loops": loops.measure,
 }
 SOAK = soak.measure
+ASKED_FOR = {"partitions": spread.measure_partitions}
+"""Only when named: what was decided by it is in docs/decisions."""

@@ -1,0 +1,217 @@
+"""Resurrected, untold, miscounted."""
+
+from bisect import bisect_left
+
+from ..history import OK
+from .audience import MUST
+from .case import Case
+from .timeline import was_lost
+from .violation import Violation
+
+NEVER = float("inf")
+
+
+class ReadTold:
+    """When a device was told that an entry is read."""
+
+    def __init__(self, told: list):
+        self._by_id: dict[str, list[float]] = {}
+        self._up_to = [(one.at, int(one.up_to)) for one in told if one.what == "read" and one.up_to]
+        for one in told:
+            if one.what == "read":
+                for id in one.ids:
+                    self._by_id.setdefault(id, []).append(one.at)
+
+    def first(self, id: str, since: float) -> float:
+        times = self._by_id.get(id, [])
+        at = bisect_left(times, since)
+        by_name = times[at] if at < len(times) else NEVER
+        return min(by_name, self._first_up_to(int(id), since))
+
+    def _first_up_to(self, id: int, since: float) -> float:
+        return next((at for at, place in self._up_to if at >= since and place >= id), NEVER)
+
+
+def resurrected(case: Case):
+    for device, all in case.shown_to_device.items():
+        account = case.history.account_of(device)
+        reading = case.reading[account]
+        read_told = ReadTold(case.told_device[device])
+        for shown in all:
+            mark = reading.certainly(shown.id)
+            if not mark or mark.ended >= shown.at:
+                continue
+            told = read_told.first(shown.id, mark.began)
+            if shown.asked > mark.ended:
+                text = f"asked for {shown.asked - mark.ended:.1f} s after it was marked read"
+            elif told < shown.at:
+                text = f"shown {shown.at - told:.1f} s after the device was told that it is read"
+            else:
+                continue
+            yield Violation("resurrected", text, shown.at, shown.id, account, device)
+    for account, final in case.history.finals.items():
+        for id in {*final.ids, *(final.fresh or ())}:
+            mark = case.reading[account].certainly(id)
+            if mark and mark.ended < final.asked:
+                text = "in the feed at the end, and marked read before"
+                yield Violation("resurrected", text, final.asked, id, account)
+
+
+def untold_read(case: Case):
+    for device in case.history.devices.values():
+        if device.kind != "stream":
+            continue
+        reading = case.reading[device.account]
+        read_told = ReadTold(case.told_device[device.name])
+        for id, shown in case.first_shown_to_device[device.name].items():
+            mark = reading.certainly(id)
+            # What went with a lost tail cannot be marked any more: its loss is told.
+            if id in case.lost_ids:
+                continue
+            if not mark or any(mark.device == device.name for mark in reading.possibly(id, 0)):
+                continue
+            due = case.patience.due(device.name, max(mark.ended, shown.at))
+            if due >= case.history.ended:
+                continue
+            told = read_told.first(id, mark.began)
+            if told > due:
+                when = "never" if told == NEVER else f"{told - mark.ended:.1f} s later"
+                how = f"upTo {mark.up_to}" if mark.up_to else "by name"
+                text = f"marked read {how} on {mark.device}; this device was told {when}"
+                yield Violation("untold", text, mark.ended, id, device.account, device.name)
+
+
+def untold_update(case: Case):
+    updates = [
+        update
+        for update in case.history.updates
+        if update.outcome == OK and update.id not in case.lost_ids and not was_lost(update.ended, case.history.faults)
+    ]
+    for update in updates:
+        for device in case.history.devices.values():
+            shown = case.first_shown_to_device[device.name].get(update.id)
+            if not shown or case.reading[device.account].possibly(update.id, 0):
+                continue
+            if shown.asked > update.ended:
+                if shown.version < update.version:
+                    text = f"shown in version {shown.version} after version {update.version} was acknowledged"
+                    yield Violation("untold", text, shown.at, update.id, device.account, device.name)
+                continue
+            if device.kind != "stream" or shown.version >= update.version:
+                continue
+            due = case.patience.due(device.name, max(update.ended, shown.at))
+            if due >= case.history.ended:
+                continue
+            send = case.send_of_id.get(update.id)
+            if not send or not case.audience.stays(send, device.account, update.began, due):
+                # Whoever has left since is not told any more.
+                continue
+            if _version_told(case, device.name, update, due) < update.version:
+                text = f"version {update.version} was acknowledged; this device was not told in time"
+                yield Violation("untold", text, update.ended, update.id, device.account, device.name)
+
+
+def _version_told(case: Case, device: str, update, due: float) -> int:
+    told = [
+        one.version
+        for one in case.told_device[device]
+        if one.what == "updated" and one.ids == (update.id,) and one.at <= due
+    ]
+    again = [one.version for one in case.shown_to_device[device] if one.id == update.id and one.at <= due]
+    return max(told + again, default=0)
+
+
+def untold_loss(case: Case):
+    """Whoever was shown what a lost tail took has a cursor ahead of what there is, and must be told so."""
+    for fault in case.history.faults:
+        lost = set(fault.lost_ids)
+        for device, all in case.shown_to_device.items() if lost else ():
+            phantoms = [one for one in all if one.id in lost and one.at < fault.ended]
+            due = case.patience.due(device, fault.ended)
+            if not phantoms or due >= case.history.ended:
+                continue
+            if not any(fault.began <= gap.at <= due for gap in case.gaps[device]):
+                text = f"{len(phantoms)} shown to it are gone with a lost tail, and it was told no gap"
+                account = case.history.account_of(device)
+                yield Violation("untold", text, fault.ended, phantoms[-1].id, account, device)
+
+
+def miscounted(case: Case):
+    for account, reading in case.reading.items():
+        yield from _feed_as_stream(case, account)
+        if reading.marks and reading.is_counted_exactly:
+            yield from _count_as_marked(case, account)
+
+
+def _feed_as_stream(case: Case, account: str):
+    final = case.history.finals.get(account)
+    if not final:
+        return
+    feed = set(final.ids)
+    if final.count is not None and final.count != len(feed):
+        text = f"the count says {final.count} unread, the feed has {len(feed)}"
+        yield Violation("miscounted", text, final.asked, account=account)
+    if final.fresh is not None:
+        for id in feed.symmetric_difference(final.fresh):
+            where = "the feed but not on a new device" if id in feed else "a new device but not in the feed"
+            yield Violation("miscounted", f"it is on {where}", final.asked, id, account)
+    reading = case.reading[account]
+    # These are lost, if they are not there, and reported as such.
+    musts = {send.id for send in case.history.sends if case.receivers.get(send.client_id, {}).get(account) == MUST}
+    for device in case.devices_of[account]:
+        if case.patience.due(device, case.history.devices[device].began) == NEVER:
+            continue
+        for id, shown in case.first_shown_to_device[device].items():
+            is_there = id in feed or id in musts or id in case.lost_ids or reading.possibly(id, 0)
+            if not is_there and shown.at < final.asked:
+                text = "shown, never marked read, and not in the feed at the end"
+                yield Violation("miscounted", text, final.asked, id, account, device)
+
+
+def _count_as_marked(case: Case, account: str):
+    """Each mark says how many it made read: together as many as became read."""
+    reading = case.reading[account]
+    counted = sum(mark.count for mark in reading.marks)
+    certain = {
+        id for id in case.first_shown[account] if id not in case.lost_ids and reading.certainly(id)
+    }
+    possible = {id for id in case.first_shown[account] if reading.possibly(id, 0)}
+    unseen = []
+    for send in case.history.sends:
+        if not send.id or send.id in case.first_shown[account]:
+            continue
+        verdict = case.receivers[send.client_id].get(account)
+        if verdict and reading.possibly(send.id, send.began):
+            possible.add(send.id)
+            if verdict == MUST:
+                unseen.append(send)
+    slack = _built_in_unseen(case, account) if any(mark.up_to for mark in reading.marks) else 0
+    last = reading.marks[-1].ended
+    if counted > len(possible) + slack:
+        text = f"marks made {counted} read, of {len(possible)} that there were"
+        yield Violation("miscounted", text, last, account=account)
+    elif counted < len(certain):
+        text = f"marks made {counted} read, and {len(certain)} became read"
+        yield Violation("miscounted", text, last, account=account)
+    elif counted < len(certain) + len(unseen):
+        in_feed = set(case.history.finals[account].ids) if account in case.history.finals else set()
+        for send in unseen:
+            if send.id not in in_feed:
+                text = f"never shown, and no mark counted it: {counted} of {len(certain)} shown and {len(unseen)} not"
+                yield Violation("lost", text, send.began, send.id, account)
+
+
+def _built_in_unseen(case: Case, account: str) -> int:
+    """How many built-in ones may have been marked that were never shown to the account: what two others were shown, and
+    what its own changes told it alone."""
+    others: dict[str, int] = {}
+    for other, ids in case.first_shown.items():
+        for id in ids if other != account else ():
+            others[id] = others.get(id, 0) + 1
+    own = case.first_shown[account]
+    of_many = sum(1 for id, count in others.items() if count > 1 and id not in own and id not in case.send_of_id)
+    changed = sum(1 for change in case.history.changes for effect in change.effects if effect[0] == account)
+    return of_many + 2 * changed
+
+
+RULES = [resurrected, untold_read, untold_update, untold_loss, miscounted]

@@ -1,0 +1,131 @@
+"""The end of a scene: all is well, what is outstanding arrives, and the feeds are read from their beginning."""
+
+import asyncio
+
+from bench.failure import Failure
+
+from .checker import check
+from .history import FOREVER, FinalFeed
+from .load.consumers import HEAD_SECONDS, Stream
+from .load.people import Person
+from .machinery.http import Connection, Events, NoAnswer
+from .stage import Stage
+
+PAGE = 500
+
+
+async def drain(stage: Stage, bound: float) -> None:
+    """Until nothing is outstanding, and no longer than it takes to say that something is missing."""
+    history = stage.history
+    write_down_losses(stage)
+    started = max([stage.now, *(fault.ended for fault in history.faults if fault.ended < 1e18)])
+    pause = 1.0
+    while stage.now < started + bound + 3:
+        await asyncio.sleep(pause)
+        before = stage.now
+        history.ended = before
+        # What would be missing if no patience were had.
+        outstanding = [one for one in check(history, 0.0) if one.kind in ("lost", "untold")]
+        pause = max(1.0, 3 * (stage.now - before))
+        if not outstanding:
+            break
+    history.ended = stage.now
+
+
+def write_down_losses(stage: Stage) -> None:
+    """What was sent before a tail was cut, was acknowledged or shown, and is not in the file. The file is never rewritten
+    while a scene plays. What was sent afterwards and is not there would be lost for no reason."""
+    history = stage.history
+    cuts = [fault for fault in history.faults if fault.lost_since < FOREVER]
+    if not cuts:
+        return
+    present = stage.redis.file.ids()
+    sent = {send.client_id: send.began for send in history.sends}
+    began = {send.id: send.began for send in history.sends if send.id}
+    for shown in history.shown:
+        began.setdefault(shown.id, sent.get(shown.client_id, shown.at))
+    for cut in cuts:
+        cut.lost_ids.clear()
+    for id, time in began.items():
+        # A disk that is full loses what was sent since; its fault ends when Redis is back.
+        cut = next((cut for cut in cuts if time <= (cut.killed or cut.began)), None)
+        if id not in present and cut:
+            cut.lost_ids.append(id)
+
+
+async def read_feeds(stage: Stage) -> None:
+    for account in stage.history.accounts:
+        person = Person(stage, account)
+        # Taken first: what a page shows is what there is when it is asked for.
+        final = FinalFeed(account, stage.now, ())
+        final.ids = tuple(await read_feed(person))
+        final.count = await read_count(person)
+        final.fresh = tuple(await watch_fresh(stage, account, len(final.ids)))
+        stage.history.finals[account] = final
+        person.close()
+
+
+async def ask_patiently(person: Person, path: str):
+    for _ in range(20):
+        try:
+            answer = await person.ask("GET", path, trusted=False, device="final")
+            if answer.status < 500:
+                return answer
+        except (NoAnswer, TimeoutError):
+            pass
+        await asyncio.sleep(0.3)
+    raise Failure(f"GET {path} is not answered, with all well")
+
+
+async def read_feed(person: Person) -> list[str]:
+    ids: list[str] = []
+    cursor = ""
+    while True:
+        path = f"/v1/notifications?limit={PAGE}" + (f"&after={cursor}" if cursor else "")
+        answer = await ask_patiently(person, path)
+        if answer.status != 200:
+            raise Failure(f"GET {path[:60]}: {answer.status} {answer.body.decode(errors='replace')}")
+        page = answer.json
+        ids += [str(notification["messageServerId"]) for notification in page["notifications"]]
+        if not page["notifications"]:
+            return ids
+        cursor = page["cursor"]
+
+
+async def read_count(person: Person) -> int | None:
+    answer = await ask_patiently(person, "/v1/notifications/counts")
+    return answer.json["unread"] if answer.status == 200 else None
+
+
+async def watch_fresh(stage: Stage, account: str, expected: int) -> list[str]:
+    """A device that was never there before."""
+    probe = Stream(stage, account, "fresh", life=None)
+    # It is judged by the end's own rules.
+    del stage.history.devices[probe.name]
+    shown: list[str] = []
+    probe.show = lambda notification, asked: shown.append(str(notification["messageServerId"]))
+    probe.tell = lambda what, **more: None
+    connection = Connection(stage.random.choice(stage.brokers).front.port)
+    try:
+        answer, reader = await connection.open_stream(
+            "/v1/notifications/stream", probe.token, {}, HEAD_SECONDS
+        )
+        events = Events(answer, reader)
+        # Never given up in the middle of a piece.
+        next_piece = asyncio.create_task(events.next())
+        quiet = 0
+        while quiet < (2 if len(shown) >= expected else 8):
+            done, _ = await asyncio.wait({next_piece}, timeout=0.25)
+            if not done:
+                quiet += 1
+                continue
+            quiet = 0
+            for event in next_piece.result():
+                probe.hear(event, 0)
+            next_piece = asyncio.create_task(events.next())
+        next_piece.cancel()
+    except (NoAnswer, OSError, EOFError, TimeoutError) as problem:
+        raise Failure(f"a new stream of {account} breaks with all well: {problem!r}") from problem
+    finally:
+        connection.close()
+    return shown

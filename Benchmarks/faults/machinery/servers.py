@@ -1,0 +1,155 @@
+"""The Redis and the brokers under test, each with its system, each behind a proxy."""
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import urllib.request
+from pathlib import Path
+
+from bench.failure import Failure
+from bench.processes import Process, free_port
+from bench.redis import Client
+
+from .appendonly import AppendOnlyFile
+from .preload import System
+from .proxy import Proxy
+
+CORES = os.sched_getaffinity(0)
+
+
+class Server:
+    """A process that is killed, stopped and started again."""
+
+    def __init__(self, name: str, system: System, log: Path):
+        self.name, self.system, self.log = name, system, log
+        self.process: Process | None = None
+        self.is_stopped = False
+
+    def command(self) -> list[str]:
+        raise NotImplementedError
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {}
+
+    def launch(self) -> None:
+        self.process = Process(
+            self.name,
+            self.command(),
+            log=self.log,
+            cores=CORES,
+            environment={**self.system.environment, **self.environment},
+        )
+
+    @property
+    def is_up(self) -> bool:
+        return self.process is not None and self.process.popen.poll() is None
+
+    def signal(self, number: int) -> None:
+        if self.is_up:
+            self.process.popen.send_signal(number)
+
+    def kill(self) -> None:
+        self.signal(signal.SIGKILL)
+        self.process.popen.wait()
+        self.process.stop()
+        self.is_stopped = False
+
+    def pause(self) -> None:
+        self.signal(signal.SIGSTOP)
+        self.is_stopped = True
+
+    def go_on(self) -> None:
+        self.signal(signal.SIGCONT)
+        self.is_stopped = False
+
+
+async def wait_until(holds, seconds: float, what: str) -> None:
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    while not await asyncio.to_thread(holds):
+        if loop.time() > end:
+            raise Failure(f"{what}: not within {seconds:.0f} s")
+        await asyncio.sleep(0.05)
+
+
+class RedisServer(Server):
+    def __init__(self, folder: Path, system: System, settings: Path):
+        super().__init__("redis-server", system, folder / "redis.log")
+        self.folder = folder
+        self.port = free_port()
+        shutil.copy(settings, folder / "redis.conf")
+        self.file = AppendOnlyFile(folder)
+
+    def command(self) -> list[str]:
+        return ["redis-server", str(self.folder / "redis.conf"), "--port", str(self.port)] + [
+            *("--bind", "127.0.0.1", "--dir", str(self.folder), "--appendfsync", "everysec"),
+        ]
+
+    async def start(self) -> None:
+        self.launch()
+        await wait_until(self.answers, 30, "redis-server answers")
+
+    def answers(self) -> bool:
+        try:
+            return self.call("PING") == b"PONG"
+        except (OSError, Failure):
+            return False
+
+    def call(self, *words: str | bytes | int, seconds: float = 3):
+        client = Client(port=self.port)
+        client.socket.settimeout(seconds)
+        try:
+            return client.call(*words)
+        finally:
+            client.input.close()
+            client.socket.close()
+
+    def info(self, name: str) -> int:
+        for line in self.call("INFO", "all").decode().splitlines():
+            if line.startswith(name + ":"):
+                return int(line.split(":")[1])
+        raise Failure(f"INFO has no {name}")
+
+
+class Broker(Server):
+    """Clients reach it at `front.port`; it reaches Redis through `back`."""
+
+    def __init__(
+        self, number: int, belfry: Path, folder: Path, system: System, redis: RedisServer, settings: dict[str, str]
+    ):
+        super().__init__(f"belfry-{number}", system, folder / f"belfry-{number}.log")
+        self.number, self.belfry = number, belfry
+        self.data = folder / f"data-{number}"
+        self.port = free_port()
+        self.front = Proxy(free_port(), self.port)
+        self.back = Proxy(free_port(), redis.port)
+        self.settings = settings
+
+    def command(self) -> list[str]:
+        return [str(self.belfry), "serve", "--listen", f"127.0.0.1:{self.port}", "--data", str(self.data)] + [
+            *("--loops", "1", "--redis", f"redis://127.0.0.1:{self.back.port}"),
+        ]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return self.settings
+
+    async def start(self) -> None:
+        self.launch()
+        await wait_until(self.listens, 30, f"{self.name} listens")
+
+    def listens(self) -> bool:
+        if not self.is_up:
+            raise Failure(f"{self.name} ended; its log is {self.log}")
+        with socket.socket() as one:
+            return one.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def is_ready(self) -> bool:
+        with contextlib.suppress(OSError):
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/readyz", timeout=1) as answer:
+                return answer.status == 200
+        return False

@@ -1,0 +1,1 @@
+"""Faults that are put in on purpose, to see that each is found."""

@@ -1,0 +1,170 @@
+"""What plays on a stage: a load, and the faults in it."""
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Awaitable, Callable
+
+from . import deeds
+from .load.cast import Cast
+from .stage import Stage
+
+Play = Callable[[Stage, Cast], Awaitable[None]]
+
+
+@dataclass
+class Scene:
+    about: str
+    play: Play
+    seconds: float = 40
+    """Of load; a play may take longer."""
+    pause: float = 1.5
+    """Between two changes of the same membership, on average."""
+    options: dict = field(default_factory=dict)
+
+
+def again(*each: deeds.Deed, rest: float = 4) -> Play:
+    """These, one after the other, until the time is over."""
+
+    async def play(stage: Stage, cast: Cast) -> None:
+        await asyncio.sleep(3)
+        end = stage.now + cast.seconds - 6
+        count = 0
+        while stage.now < end:
+            await each[count % len(each)](stage)
+            count += 1
+            await asyncio.sleep(rest * (0.5 + stage.random.random()))
+
+    return play
+
+
+def once(deed: deeds.Deed, before: float = 5, after: float = 8) -> Play:
+    async def play(stage: Stage, cast: Cast) -> None:
+        await asyncio.sleep(before)
+        await deed(stage)
+        await asyncio.sleep(after)
+
+    return play
+
+
+async def nothing(stage: Stage, cast: Cast) -> None:
+    await asyncio.sleep(cast.seconds)
+
+
+async def mixed(stage: Stage, cast: Cast) -> None:
+    """Two rows of faults side by side, one of which has those of Redis; then quiet for a while, and again."""
+    end = stage.now + cast.seconds - 4
+    shared = [(deed, weight) for deed, weight in deeds.MIXED if deed not in deeds.ALONE]
+    alone = [(deed, weight) for deed, weight in deeds.MIXED if deed in deeds.ALONE]
+
+    async def row(choices, rest: float) -> None:
+        while stage.now < end:
+            await asyncio.sleep(rest * (0.5 + stage.random.random()))
+            names, weights = zip(*choices)
+            await stage.random.choices(names, weights)[0](stage)
+
+    async def still() -> None:
+        while stage.now < end:
+            await asyncio.sleep(10 * (0.5 + stage.random.random()))
+            await deeds.consumer_stands_still(stage, cast.streams)
+
+    await asyncio.sleep(3)
+    await asyncio.gather(row(shared, 6), row(alone, 10), still())
+
+
+async def standing_still(stage: Stage, cast: Cast) -> None:
+    await asyncio.sleep(3)
+    end = stage.now + cast.seconds - 6
+    while stage.now < end:
+        await deeds.consumer_stands_still(stage, cast.streams)
+        await asyncio.sleep(2)
+
+
+async def cycles(stage: Stage, cast: Cast) -> None:
+    """Each membership changes more often than any list of its changes might be long."""
+    await asyncio.sleep(cast.seconds)
+
+
+async def all_at_once(stage: Stage, cast: Cast) -> None:
+    """Four marks of all up to the same place at the same time; at the end of what is old enough to be below any mark's
+    line, too."""
+
+    async def mark(account: str) -> None:
+        stream = next(stream for stream in cast.streams if stream.account == account)
+        markers = cast.new_markers(account, 4)
+        await asyncio.gather(*(marker.mark(stream, everything=True) for marker in markers))
+
+    await asyncio.sleep(4)
+    end = stage.now + cast.seconds
+    while stage.now < end:
+        await asyncio.sleep(6)
+        await mark("a2")
+    for account in ("a4", "a6", "a7"):
+        await mark(account)
+
+
+async def left_while_away(stage: Stage, cast: Cast) -> None:
+    """The answer is lost, and before the send is repeated its receiver leaves."""
+    await asyncio.sleep(3)
+    end = stage.now + cast.seconds - 6
+    while stage.now < end:
+        for broker in stage.brokers:
+            broker.back.eats_replies = True
+        fault = stage.begin_fault("replies eaten", "all brokers to Redis")
+        await asyncio.sleep(1.2)
+        for broker in stage.brokers:
+            broker.back.cut()
+            broker.back.heal()
+        await deeds.healed(stage, fault)
+        await asyncio.sleep(3)
+
+
+async def unrelayed(stage: Stage, cast: Cast) -> None:
+    """Letters are acknowledged just as memory is full: what their relay is refused must not become read unseen."""
+    await asyncio.sleep(3)
+    for _ in range(3):
+        sends = [asyncio.create_task(cast.producers[0].send_one("several")) for _ in range(20)]
+        await deeds.memory_full(stage, 70)
+        await asyncio.gather(*sends)
+        for marker in cast.markers:
+            await marker.mark(marker.streams[0], everything=True)
+        await asyncio.sleep(3)
+        if stage.now > cast.began + cast.seconds:
+            return
+
+
+SCENES: dict[str, Scene] = {
+    "mixed": Scene("everything mixed", mixed, seconds=100),
+    "quiet": Scene("no fault at all: members come and go, devices are cut and resume", nothing),
+    "cycles": Scene("no fault: members, blocks and subscriptions change twenty times", cycles, pause=0.4),
+    "marks": Scene(
+        "no fault: the same is marked by four at once", all_at_once, seconds=66, pause=1e6, options={"markers": False}
+    ),
+    "broker-killed": Scene("SIGKILL of brokers", again(deeds.broker_killed)),
+    "broker-stopped": Scene("SIGSTOP of brokers for some seconds", again(deeds.broker_stopped)),
+    "broker-stopped-long": Scene("SIGSTOP of a broker for 76 s", once(deeds.broker_stopped_long)),
+    "redis-killed": Scene("SIGKILL of Redis", again(deeds.redis_killed)),
+    "redis-stopped": Scene("SIGSTOP of Redis for some seconds", again(deeds.redis_stopped)),
+    "redis-stopped-long": Scene("SIGSTOP of Redis for 72 s", once(deeds.redis_stopped_long)),
+    "cut": Scene("connections cut, also in the middle of a reply", again(deeds.connections_cut, deeds.replies_cut)),
+    "eaten": Scene("done, and no answer", again(deeds.replies_eaten)),
+    "eaten-by-all": Scene("done, no answer from any broker, and members leave meanwhile", left_while_away, pause=0.6),
+    "slow": Scene("connections delayed", again(deeds.connections_slow)),
+    "half-open": Scene("connections stand, and nothing passes", again(deeds.half_open)),
+    "half-open-long": Scene("nothing passes for 72 s", once(deeds.half_open_long)),
+    "redis-clock": Scene("Redis's clock steps, up to an hour", again(deeds.redis_clock_steps)),
+    "redis-clock-back": Scene(
+        "Redis's clock ten minutes forward, and back", again(deeds.redis_clock_forward_and_back)
+    ),
+    "broker-clock": Scene("a broker's clock steps, up to an hour", again(deeds.broker_clock_steps)),
+    "tail": Scene("the last seconds of the append-only file are lost", again(deeds.tail_cut)),
+    "tail-behind": Scene("the same, and the clock is behind afterwards", once(deeds.tail_cut_behind, after=20)),
+    "memory": Scene("maxmemory is reached, and raised", again(deeds.memory_full)),
+    "memory-flushed": Scene("FUNCTION FLUSH at maxmemory", again(deeds.memory_full_and_flushed)),
+    "unrelayed": Scene("relays are refused for 70 s, then all is marked read", unrelayed, seconds=70),
+    "disk": Scene("the disk is full, and slow", again(deeds.disk_full, deeds.flush_slow)),
+    "disk-killed": Scene("Redis is killed while the disk is full", again(deeds.killed_while_disk_is_full)),
+    "flushed": Scene("FUNCTION FLUSH", again(deeds.functions_flushed)),
+    "client-kill": Scene("CLIENT KILL TYPE normal and pubsub", again(deeds.clients_killed)),
+    "pubsub-kill": Scene("CLIENT KILL TYPE pubsub while much is marked", again(deeds.pubsub_killed, rest=2)),
+    "still": Scene("consumers that do not read, and go on", standing_still),
+}

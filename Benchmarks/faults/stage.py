@@ -1,0 +1,84 @@
+"""Where a scene plays: a Redis, brokers, the proxies before them, and what is written down of it."""
+
+import asyncio
+import random
+import signal
+import time
+from pathlib import Path
+
+from bench import processes
+
+from .history import FOREVER, Fault, History
+from .machinery.preload import System
+from .machinery.servers import Broker, RedisServer, wait_until
+
+SECRET = "faults-faults-faults-faults-faults-faults"
+THRESHOLD = 16
+# Beyond this the machine itself stood still, which no broker can help.
+OWN_LAG_SECONDS = 0.7
+
+
+class Stage:
+    def __init__(self, folder: Path, belfry: Path, library: Path, settings: Path, seed: int, brokers: int = 3):
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.random = random.Random(seed)
+        self.history = History(threshold=THRESHOLD)
+        self.redis = RedisServer(folder, System(library, folder / "redis.told"), settings)
+        environment = {
+            "BELFRY_SECRET": SECRET,
+            "BELFRY_LIMITS_SUBSCRIPTION_THRESHOLD": str(THRESHOLD),
+            "BELFRY_LIMITS_SENDS_PER_SECOND_PER_ACCOUNT": "100000",
+        }
+        self.environment = environment
+        self.brokers = [
+            Broker(number, belfry, folder, System(library, folder / f"belfry-{number}.told"), self.redis, environment)
+            for number in range(1, brokers + 1)
+        ]
+        self.is_over = False
+        self._lag_task: asyncio.Task | None = None
+
+    @property
+    def now(self) -> float:
+        return time.monotonic()
+
+    async def start(self) -> None:
+        await self.redis.start()
+        for broker in self.brokers:
+            await broker.front.start()
+            await broker.back.start()
+        await asyncio.gather(*(broker.start() for broker in self.brokers))
+        for broker in self.brokers:
+            await wait_until(broker.is_ready, 30, f"{broker.name} is ready")
+        self._lag_task = asyncio.create_task(self._watch_own_lag())
+
+    async def stop(self) -> None:
+        self.is_over = True
+        if self._lag_task:
+            self._lag_task.cancel()
+        for server in [*self.brokers, self.redis]:
+            if server.process:
+                server.signal(signal.SIGCONT)
+                server.kill()
+        for broker in self.brokers:
+            await broker.front.stop()
+            await broker.back.stop()
+        processes.stop_all()
+
+    def begin_fault(self, kind: str, detail: str = "", **more) -> Fault:
+        fault = Fault(kind, self.now, FOREVER, detail, **more)
+        self.history.faults.append(fault)
+        return fault
+
+    def end_fault(self, fault: Fault) -> None:
+        fault.ended = self.now
+
+    async def _watch_own_lag(self) -> None:
+        """Where this program was not served by the machine, the servers were not either."""
+        while True:
+            before = self.now
+            await asyncio.sleep(0.1)
+            lag = self.now - before - 0.1
+            if lag > OWN_LAG_SECONDS:
+                fault = Fault("the machine stood still", before, self.now, f"{lag:.1f} s")
+                self.history.faults.append(fault)
