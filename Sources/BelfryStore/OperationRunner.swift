@@ -51,9 +51,10 @@ package struct OperationRunner {
     if transactions.isEmpty { return [] }
     let results = await store.commit(transactions)
     var relayed: [Partition] = []
-    for (transaction, result) in zip(transactions, results) where transaction.hasRelays {
+    for (transaction, result) in zip(transactions, results) {
+      guard case .success(.committed) = result, store.partitions.reachBeyondTheirOwn(transaction) else { continue }
       let partition = store.partitions.holding(transaction.space)
-      if case .success(.committed) = result, !relayed.contains(partition) { relayed.append(partition) }
+      if !relayed.contains(partition) { relayed.append(partition) }
     }
     await relay(relayed)
     return results

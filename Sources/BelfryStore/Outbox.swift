@@ -11,10 +11,14 @@ struct OutboxItem {
   var relays: Relays
 }
 
+/// What accounts and a directory have to learn of a commit. Those of the same partition learn it in the commit itself,
+/// others by the outbox.
 struct Relays: Codable {
   var index: [IndexChange]
   var deliveries: [Delivery]
   var listing: ListingChange?
+
+  var isEmpty: Bool { index.isEmpty && deliveries.isEmpty && listing == nil }
 
   init(index: [IndexChange], deliveries: [Delivery] = [], listing: ListingChange? = nil) {
     self.index = index
@@ -25,6 +29,46 @@ struct Relays: Codable {
   init(_ transaction: Transaction) {
     self.init(
       index: transaction.indexChanges, deliveries: transaction.deliveries, listing: transaction.listing)
+  }
+
+  /// What all of them have, in their order.
+  init(joining parts: [Relays]) {
+    self.init(
+      index: parts.flatMap(\.index), deliveries: parts.flatMap(\.deliveries),
+      listing: parts.compactMap(\.listing).last)
+  }
+
+  /// What concerns one partition, and what concerns others.
+  func divided(by partition: Partition, of partitions: Partitions) -> (near: Relays, far: Relays) {
+    func isNear(_ account: AccountID) -> Bool { partitions.holding(.personal(account)) == partition }
+    func isFar(_ account: AccountID) -> Bool { !isNear(account) }
+    let isListedNear = listing.map { partitions.holding($0.directory) == partition } ?? false
+    return (
+      near: Relays(
+        index: index.compactMap { $0.concerning(isNear) }, deliveries: deliveries.filter { isNear($0.account) },
+        listing: isListedNear ? listing : nil),
+      far: Relays(
+        index: index.compactMap { $0.concerning(isFar) }, deliveries: deliveries.filter { isFar($0.account) },
+        listing: isListedNear ? nil : listing)
+    )
+  }
+}
+
+extension IndexChange {
+  /// Nil when it concerns none of them.
+  fileprivate func concerning(_ isConcerned: (AccountID) -> Bool) -> IndexChange? {
+    let concerned = accounts.filter(isConcerned)
+    return concerned.isEmpty ? nil : IndexChange(kind, concerned)
+  }
+}
+
+extension Partitions {
+  func holding(_ directory: ListingChange.Directory) -> Partition { holding(key: directory.name) }
+
+  /// Whether another partition has to learn of it.
+  func reachBeyondTheirOwn(_ transaction: Transaction) -> Bool {
+    guard transaction.hasRelays else { return false }
+    return !Relays(transaction).divided(by: holding(transaction.space), of: self).far.isEmpty
   }
 }
 

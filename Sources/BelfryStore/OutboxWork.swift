@@ -60,7 +60,7 @@ extension Telling {
     switch message {
     case .index(_, let account): partitions.holding(.personal(account))
     case .delivery(let delivery, _): partitions.holding(.personal(delivery.account))
-    case .listing(let listing): partitions.holding(key: listing.directory.name)
+    case .listing(let listing): partitions.holding(listing.directory)
     }
   }
 }
@@ -103,7 +103,8 @@ extension OutboxItem {
   static let perPage = 64
 
   /// In the order in which they are told.
-  fileprivate func tellings(_ number: Int) -> [Telling] {
+  /// - Parameter number: which of the items it is.
+  func tellings(_ number: Int) -> [Telling] {
     var messages: [Telling.Message] = relays.index.flatMap { change in
       change.accounts.map { .index(change.kind, $0) }
     }

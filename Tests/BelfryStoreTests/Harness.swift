@@ -46,10 +46,14 @@ actor Broker {
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
-  init(on loop: EventLoop, _ endpoint: RedisEndpoint, _ limits: Limits, relayRetryPause: Duration) {
+  init(
+    on loop: EventLoop, _ endpoint: RedisEndpoint, _ limits: Limits, _ partitions: Partitions,
+    relayRetryPause: Duration
+  ) {
     self.loop = loop
     store = RedisStore(
-      loop: loop, endpoint: endpoint, limits: limits, redisLimits: .patient, relayRetryPause: relayRetryPause)
+      loop: loop, endpoint: endpoint, limits: limits, partitions: partitions, redisLimits: .patient,
+      relayRetryPause: relayRetryPause)
     feed = RedisLiveFeed(loop: loop, endpoint: endpoint, store: store, redisLimits: .patient)
   }
 
@@ -84,16 +88,17 @@ actor Broker {
 /// Gives the body a broker's loop on a redis-server, and ends it afterwards, whatever happened.
 /// - Parameter relayRetryPause: none, so that each relay tries everything.
 func withBroker(
-  of server: RedisServer, _ limits: Limits = Limits(), relayRetryPause: Duration = .zero,
+  of server: RedisServer, _ limits: Limits = Limits(), partitions: Partitions = .standard,
+  relayRetryPause: Duration = .zero,
   _ body: @Sendable (isolated Broker) async throws -> Void
 ) async throws {
   let loop = try EventLoop(name: "store-test")
   try loop.spawnThread()
   let broker = Broker(
-    on: loop, try RedisEndpoint(url: server.url), limits, relayRetryPause: relayRetryPause)
+    on: loop, try RedisEndpoint(url: server.url), limits, partitions, relayRetryPause: relayRetryPause)
   await broker.start()
   // Connected, so that the keyspace says what it is before a test writes into it by hand.
-  await broker.run { broker in _ = try? await broker.store.lastIDs(of: [space.partition]) }
+  await broker.run { broker in _ = try? await broker.store.lastIDs(of: [partitions.holding(space)]) }
   do {
     try await broker.run(body)
     await broker.close()
@@ -110,10 +115,13 @@ func withBroker(
 /// The same, on a redis-server of its own.
 func withBroker(
   _ limits: Limits = Limits(), _ options: RedisServer.Options = .debuggable,
+  partitions: Partitions = .standard,
   _ body: @Sendable (isolated Broker, RedisServer) async throws -> Void
 ) async throws {
   try await withRedisServer(options) { server in
-    try await withBroker(of: server, limits) { broker in try await body(broker, server) }
+    try await withBroker(of: server, limits, partitions: partitions) { broker in
+      try await body(broker, server)
+    }
   }
 }
 

@@ -19,9 +19,10 @@ package struct Transaction: Sendable {
   package var announcements: [Announcement]
   /// Entries whose content changes: each is said in an entry of its own, appended after the announcements.
   package var amendments: [Amendment]
-  /// What other partitions must learn. Written to the space's outbox in the same commit, then relayed.
+  /// What accounts must learn: in the same commit where their own space is in the partition of this one; of others it
+  /// is written to the partition's outbox, then relayed.
   package var indexChanges: [IndexChange]
-  /// Entries for accounts that do not belong to the space: relayed to their own spaces, each once.
+  /// Entries for accounts that do not belong to the space: told in their own spaces, each once.
   package var deliveries: [Delivery]
   /// The space's place in a directory; nil leaves it.
   package var listing: ListingChange?
@@ -39,7 +40,7 @@ package struct Transaction: Sendable {
       && wakeAtMilliseconds == nil
   }
 
-  /// Whether anything waits in the outbox once it is committed.
+  /// Whether accounts or a directory have to learn of it.
   package var hasRelays: Bool { !indexChanges.isEmpty || !deliveries.isEmpty || listing != nil }
 
   package init(_ space: SpaceID) {

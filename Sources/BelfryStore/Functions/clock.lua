@@ -70,7 +70,9 @@ end
 -- Where the ids of a partition stand, and the last entries of some of its spaces. Whoever reads it takes ids and
 -- says things, and writes it once in the end, for whatever it did in between. Two calls.
 local function read_clock(prefix, partition, spaces)
-  local found = redis.call('HMGET', clock_key(prefix), 'last', 'dedupe', 'line', 'dedupe-before', unpack(spaces))
+  local wanted = { 'last', 'dedupe', 'line', 'dedupe-before' }
+  for index, space in ipairs(spaces) do wanted[index + 4] = space end
+  local found = read_fields(clock_key(prefix), wanted)
   local time = redis.call('TIME')
   local now = math.max(time[1] * 1000 + math.floor(time[2] / 1000), EPOCH_MS)
   local clock = {
@@ -158,5 +160,5 @@ local function write_clock(clock)
     fields[#fields + 1] = clock.lost_of[space] and clock.last_of[space] .. ' ' .. clock.lost_of[space]
       or clock.last_of[space]
   end
-  if fields[1] then redis.call('HSET', clock_key(clock.prefix), unpack(fields)) end
+  call_in_chunks('HSET', clock_key(clock.prefix), fields)
 end

@@ -9,6 +9,7 @@
 --     17 minutes
 --   1 the clock
 --   1 publish for each space, again when others were told something in between
+--   4 for each account of the same partition whose index changes, 3 for each that gets an entry in its own space
 --
 -- So a hundred sends to one server are a hundred calls and ten; a user's alone is 11, a trusted back end's
 -- without an id 7. None depends on how many members the space has.
@@ -16,22 +17,40 @@
 -- Should a call of Redis fail in between, which takes a key of a wrong type, that transaction alone fails, and
 -- may be half done; it is never acknowledged. The others are done or refused as they would be alone.
 
+-- What the transaction has for accounts and a directory of its own partition: `relays` is all of it as the outbox would
+-- have it.
+local function read_near(arguments, at)
+  local near = { relays = arguments[at] }
+  if near.relays == '' then return nil, at + 1 end
+  near.earlier_max = tonumber(arguments[at + 1])
+  near.index, at = read_list(arguments, at + 2)
+  near.deliveries, at = read_list(arguments, at)
+  near.listing, at = read_list(arguments, at)
+  return near, at
+end
+
 local function read_changes(arguments, at)
   local changes = {}
   changes.standings, changes.relays, changes.wake_time = unpack(arguments, at, at + 2)
-  changes.groups, at = read_groups(arguments, at + 3)
+  changes.near, at = read_near(arguments, at + 3)
+  changes.groups, at = read_groups(arguments, at)
   changes.ceilings, at = read_list(arguments, at)
   changes.removed, at = read_list(arguments, at)
   changes.amendments, at = read_list(arguments, at)
   return changes, at
 end
 
--- The transactions, and the spaces they are in. `=` stands for the preconditions of the one before, which many
+-- The transactions, and the spaces that they may append to. `=` stands for the preconditions of the one before, which many
 -- sends to one place have in common: the same table then, so that they are looked at once. One that only
 -- announces, as sends do, has `-` in the place of its changes.
 local function read_commits(arguments, at)
   local commits, spaces, is_listed = {}, {}, {}
   local last, basis = #arguments, nil
+  local function list_space(space)
+    if is_listed[space] then return end
+    is_listed[space] = true
+    spaces[#spaces + 1] = space
+  end
   while at <= last do
     local commit = {
       space = arguments[at], dedupe = arguments[at + 1], fingerprint = false, basis = false, announced = 0, first = 0,
@@ -51,9 +70,11 @@ local function read_commits(arguments, at)
     at = commit.first + 3 * commit.announced
     if arguments[at] == '-' then at = at + 1 else commit.changes, at = read_changes(arguments, at) end
     commits[#commits + 1] = commit
-    if not is_listed[commit.space] then
-      is_listed[commit.space] = true
-      spaces[#spaces + 1] = commit.space
+    list_space(commit.space)
+    local near = commit.changes and commit.changes.near
+    if near then
+      for index = 2, #near.index, 2 do list_space(personal_space(near.index[index])) end
+      for index = 1, #near.deliveries, 3 do list_space(personal_space(near.deliveries[index])) end
     end
   end
   return commits, spaces
@@ -99,7 +120,8 @@ local function take_ids(clock, commit)
   if not changes then return ids, amendment_ids end
   for index = 1, #changes.amendments / 4 do amendment_ids[index] = take_id(clock) end
   -- The version of what is relayed must be later than that of anything before it.
-  if not ids[1] and not amendment_ids[1] and changes.relays ~= '' then take_id(clock) end
+  local has_relays = changes.relays ~= '' or changes.near
+  if not ids[1] and not amendment_ids[1] and has_relays then take_id(clock) end
   return ids, amendment_ids
 end
 
@@ -120,6 +142,51 @@ local function wake(prefix, space, time)
   if redis.call('ZADD', key, 'LT', 'CH', time, space) == 0 then redis.call('ZINCRBY', key, -1, space) end
 end
 
+-- Tells accounts and a directory of this partition what concerns them: by the time the caller has its answer they know.
+-- Gives whether all of it could be told.
+local function tell_near(call, space, near, version, before)
+  local clock, are_all_told = call.clock, true
+  local function try(tell)
+    local is_told = pcall(tell)
+    are_all_told = are_all_told and is_told
+  end
+  local function need_clock() return clock end
+  for index = 1, #near.index, 2 do
+    local kind, account = near.index[index], near.index[index + 1]
+    local change = {
+      kind = kind, version = version, before = before, earlier_max = near.earlier_max, entries_max = call.index_max,
+    }
+    try(function()
+      if tell_index(call.prefix, account, space, change, need_clock) then say(clock, personal_space(account), 'index') end
+    end)
+  end
+  for index = 1, #near.deliveries, 3 do
+    local account, audience, notification = unpack(near.deliveries, index, index + 2)
+    -- Its place among them is what the outbox would give it.
+    local position = string.format('%d', (index - 1) / 3)
+    try(function()
+      tell_delivery(clock, account, version, position, audience, notification, call.entries_max)
+    end)
+  end
+  if near.listing[1] then try(function() tell_listing(call.prefix, unpack(near.listing)) end) end
+  return are_all_told
+end
+
+-- Leaves to the outbox what other partitions have to learn, and what those of this one could not: it is tried again
+-- with the rest, and what was told already changes nothing then.
+local function relay_changes(call, space, changes, before)
+  -- Later than that of any commit before, and the item's id: the outbox is in the order of the commits. What accounts are
+  -- told takes later ids.
+  local version = call.clock.last
+  local parts = {}
+  local near = changes.near
+  if near and not tell_near(call, space, near, version, before) then parts[1] = near.relays end
+  if changes.relays ~= '' then parts[#parts + 1] = changes.relays end
+  if not parts[1] then return end
+  local item = '{"space":"' .. space .. '","before":"' .. before .. '","relays":[' .. table.concat(parts, ',') .. ']}'
+  redis.call('XADD', outbox_key(call.prefix), version, 'item', item)
+end
+
 -- What comes after the entries.
 local function finish_changes(call, space, changes, amendment_ids, before)
   local clock = call.clock
@@ -127,11 +194,7 @@ local function finish_changes(call, space, changes, amendment_ids, before)
     local amended, time, audience, notification = unpack(changes.amendments, 4 * index - 3, 4 * index)
     announce_amendment(clock, space, id, amended, time, audience, notification, call.entries_max)
   end
-  if changes.relays ~= '' then
-    -- Its id is the version: the outbox is in the order of the commits.
-    local item = '{"space":"' .. space .. '","before":"' .. before .. '","relays":' .. changes.relays .. '}'
-    redis.call('XADD', outbox_key(call.prefix), clock.last, 'item', item)
-  end
+  relay_changes(call, space, changes, before)
   if changes.wake_time ~= '' then wake(call.prefix, space, changes.wake_time) end
   -- The sweep finds spaces in the clock. One that nothing was ever appended to has records all the same.
   if clock.last_of[space] == NO_ID then enter_space(clock, space) end
@@ -167,11 +230,11 @@ end
 -- Gives the outcomes, a line each.
 local function commit(keys, arguments)
   local prefix, partition = open_partition(keys)
-  local commits, spaces = read_commits(arguments, 5)
+  local commits, spaces = read_commits(arguments, 6)
   local call = { prefix = prefix, arguments = arguments, changes = 0, members = {} }
   call.entries_max, call.threshold = arguments[2], tonumber(arguments[3])
   call.clock = read_clock(prefix, partition, spaces)
-  call.clock.retention = tonumber(arguments[4])
+  call.clock.retention, call.index_max = tonumber(arguments[4]), tonumber(arguments[5])
   call.dedupe = read_dedupe(call.clock, commits, tonumber(arguments[1]))
   local outcomes = {}
   for index, each in ipairs(commits) do

@@ -37,6 +37,19 @@ local function call_in_chunks(command, key, arguments)
   return sum
 end
 
+-- The fields of a hash, `false` for each that is not there.
+local function read_fields(key, fields)
+  if #fields <= ARGUMENTS_PER_CALL then return redis.call('HMGET', key, unpack(fields)) end
+  local found = {}
+  for first = 1, #fields, ARGUMENTS_PER_CALL do
+    local last = math.min(first + ARGUMENTS_PER_CALL - 1, #fields)
+    for index, text in ipairs(redis.call('HMGET', key, unpack(fields, first, last))) do
+      found[first + index - 1] = text
+    end
+  end
+  return found
+end
+
 -- An outcome that says what Redis said.
 local function failed(problem)
   local text = type(problem) == 'table' and problem.err or tostring(problem)

@@ -1,4 +1,5 @@
--- What the outbox of one partition carries to others. Whatever comes twice changes nothing.
+-- What a commit has for accounts and directories. Of those in its own partition it tells them itself (commit.lua); to
+-- others the outbox carries it, and there a call may come again: whatever comes twice changes nothing.
 --
 -- A call tells several accounts of one partition, which share its clock. What cannot be told to one of them does
 -- not concern the others, so each has a result of its own: a number, or `failed` and what Redis said.
@@ -49,41 +50,80 @@ local function remember(version, added_at, earlier, earlier_max)
   return table.concat(words, ' ')
 end
 
--- relay: an account's index learns that it joined or left a space. A change that comes after a later one changes
--- nothing either. Four calls for each, and three for all of them together if any has joined.
+-- An account's index learns that it joined or left a space. A change that comes after a later one changes nothing
+-- either. Four calls. Gives whether it is news.
+--
+-- `change` has the kind of it, its version, the last id `before` it, how much `earlier_max` is kept of what was known,
+-- and how many `entries_max` an index has. `need_clock` gives the clock of the account's partition, read with the
+-- account's own space.
+local function tell_index(prefix, account, space, change, need_clock)
+  local key, version = spaces_key(prefix, account), change.version
+  local known = redis.call('HGET', key, space)
+  local known_kind, known_version, added_at
+  local earlier = ''
+  if known then
+    known_kind, known_version, added_at, earlier = string.match(known, '^(%a+) (%d+%-%d+) (%d+%-%d+)([%d%- ]*)$')
+    earlier = earlier or ''
+    if known_version and not is_before(known_version, version) then return false end
+  elseif string.sub(space, 1, 7) == 'letter:' then
+    -- A letter leaves the index when it is read, and with it what says that this came before.
+    if redis.call('HSETNX', arrived_key(prefix, account), version .. '/' .. space, '') == 0 then return false end
+  end
+
+  -- Who leaves has had the space in their feed all along, so no cursor has to take it in anew; but who leaves
+  -- without being known to be there has had a stay in between, of which nobody will tell any more.
+  if change.kind == 'joined' or known_kind ~= 'joined' then
+    if added_at then earlier = remember(known_version, added_at, earlier, change.earlier_max) end
+    local clock = need_clock()
+    added_at = take_id(clock)
+    -- The account's own space is entered even if nothing was ever appended to it: the clock is also the
+    -- list of the partition's accounts, by which the sweep finds them.
+    enter_space(clock, personal_space(account))
+    note_late_space(prefix, account, space, version, change.before)
+  end
+  redis.call('HSET', key, space, change.kind .. ' ' .. version .. ' ' .. added_at .. earlier)
+  make_room(key, change.entries_max)
+  return true
+end
+
+-- An entry for one account, in its own space, once. The account remembers where it came from, its version and its
+-- place in that commit, for as long as it may come again; its log does not, since what was read is deleted from
+-- there. Gives whether it had not come before.
+local function tell_delivery(clock, account, version, position, audience, notification, entries_max)
+  local key, arrival = arrived_key(clock.prefix, account), version .. '/' .. position
+  if redis.call('HSETNX', key, arrival, '') == 0 then return false end
+  local is_appended, problem = pcall(
+    announce, clock, personal_space(account), take_id(clock), audience, notification, true, entries_max)
+  if is_appended then return true end
+  -- What has not arrived must be able to come again.
+  redis.call('HDEL', key, arrival)
+  error(problem, 0)
+end
+
+-- A space appears in a directory, or disappears from it.
+local function tell_listing(prefix, directory, place, is_listed)
+  local key = directory_key(prefix, directory)
+  if is_listed == '1' then return redis.call('ZADD', key, 0, place) end
+  return redis.call('ZREM', key, place)
+end
+
+-- relay: indexes of accounts. Beside the calls of each, three for all of them together if any has joined.
 local function relay(keys, arguments)
   local prefix, partition = open_partition(keys)
   local entries_max = tonumber(arguments[1])
   local clock
+  local function need_clock()
+    clock = clock or read_clock(prefix, partition, personal_spaces(arguments, 2, 6))
+    return clock
+  end
   local told, is_told = {}, {}
 
   local results = tell_each(arguments, 2, 6, function(account, space, kind, version, before, earlier_max)
-    local key, personal = spaces_key(prefix, account), personal_space(account)
-    local known = redis.call('HGET', key, space)
-    local known_kind, known_version, added_at
-    local earlier = ''
-    if known then
-      known_kind, known_version, added_at, earlier = string.match(known, '^(%a+) (%d+%-%d+) (%d+%-%d+)([%d%- ]*)$')
-      earlier = earlier or ''
-      if known_version and not is_before(known_version, version) then return 0 end
-    elseif string.sub(space, 1, 7) == 'letter:' then
-      -- A letter leaves the index when it is read, and with it what says that this came before.
-      if redis.call('HSETNX', arrived_key(prefix, account), version .. '/' .. space, '') == 0 then return 0 end
-    end
-
-    -- Who leaves has had the space in their feed all along, so no cursor has to take it in anew; but who leaves
-    -- without being known to be there has had a stay in between, of which nobody will tell any more.
-    if kind == 'joined' or known_kind ~= 'joined' then
-      if added_at then earlier = remember(known_version, added_at, earlier, tonumber(earlier_max)) end
-      clock = clock or read_clock(prefix, partition, personal_spaces(arguments, 2, 6))
-      added_at = take_id(clock)
-      -- The account's own space is entered even if nothing was ever appended to it: the clock is also the
-      -- list of the partition's accounts, by which the sweep finds them.
-      enter_space(clock, personal)
-      note_late_space(prefix, account, space, version, before)
-    end
-    redis.call('HSET', key, space, kind .. ' ' .. version .. ' ' .. added_at .. earlier)
-    make_room(key, entries_max)
+    local change = {
+      kind = kind, version = version, before = before, earlier_max = tonumber(earlier_max), entries_max = entries_max,
+    }
+    if not tell_index(prefix, account, space, change, need_clock) then return 0 end
+    local personal = personal_space(account)
     if not is_told[personal] then
       is_told[personal] = true
       told[#told + 1] = personal
@@ -100,9 +140,7 @@ end
 -- sweep has forgotten as too old, is too old for `deliver` ever after.
 local function retention_floor(clock, retention) return math.max(clock.now, clock.ms) - retention end
 
--- deliver: an entry for one account, in its own space, once. The account remembers where it came from, its
--- version and its place in that commit, for as long as it may come again; its log does not, since what was
--- read is deleted from there. What is older than anything that is remembered is not appended at all.
+-- deliver: entries for accounts. What is older than anything that is remembered is not appended at all.
 local function deliver(keys, arguments)
   local prefix, partition = open_partition(keys)
   local retention, entries_max = tonumber(arguments[1]), arguments[2]
@@ -112,14 +150,7 @@ local function deliver(keys, arguments)
 
   local results = tell_each(arguments, 3, 5, function(account, version, position, audience, notification)
     if parse_id(version) < floor then return 0 end
-    local key, arrival = arrived_key(prefix, account), version .. '/' .. position
-    if redis.call('HSETNX', key, arrival, '') == 0 then return 0 end
-    local is_appended, problem = pcall(
-      announce, clock, personal_space(account), take_id(clock), audience, notification, true, entries_max)
-    if is_appended then return 1 end
-    -- What has not arrived must be able to come again.
-    redis.call('HDEL', key, arrival)
-    error(problem, 0)
+    return tell_delivery(clock, account, version, position, audience, notification, entries_max) and 1 or 0
   end)
 
   write_clock(clock)
@@ -127,13 +158,10 @@ local function deliver(keys, arguments)
   return results
 end
 
--- list: a space appears in a directory, or disappears from it.
+-- list: a space's place in a directory.
 local function list(keys, arguments)
   local prefix = open_partition(keys)
-  local directory, place, is_listed = unpack(arguments, 1, 3)
-  local key = directory_key(prefix, directory)
-  if is_listed == '1' then return redis.call('ZADD', key, 0, place) end
-  return redis.call('ZREM', key, place)
+  return tell_listing(prefix, unpack(arguments, 1, 3))
 end
 
 register('relay', relay)

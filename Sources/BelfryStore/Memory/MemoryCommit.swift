@@ -51,10 +51,6 @@ extension MemoryStore {
         id: id, contents: repeated,
         expiresAtMilliseconds: clockMilliseconds + limits.dedupeWindowMilliseconds)
     }
-    if transaction.hasRelays {
-      outboxes[partitions.holding(space), default: []].append(
-        OutboxItem(space: space, version: last, before: before, relays: Relays(transaction)))
-    }
     if let time = transaction.wakeAtMilliseconds { wake(space, atMilliseconds: time) }
     if !transaction.changedStandings.isEmpty {
       publish(.standings(transaction.changedStandings), in: space)
@@ -63,8 +59,19 @@ extension MemoryStore {
       append(announcement, id, content, in: space)
     }
     for entry in amended { append(entry, in: space) }
+    relay(transaction, version: last, before: before)
     if let echo = transaction.echo { publish(.device(echo), in: .personal(echo.account)) }
     return .committed(Commit(ids: ids, before: before))
+  }
+
+  private func relay(_ transaction: Transaction, version: MessageID, before: MessageID) {
+    guard transaction.hasRelays else { return }
+    let (space, partition) = (transaction.space, partitions.holding(transaction.space))
+    let (near, far) = Relays(transaction).divided(by: partition, of: partitions)
+    for telling in OutboxItem(space: space, version: version, before: before, relays: near).tellings(0) { tell(telling) }
+    if far.isEmpty { return }
+    outboxes[partition, default: []].append(
+      OutboxItem(space: space, version: version, before: before, relays: far))
   }
 
   /// The send that this one repeats, if it is still remembered.

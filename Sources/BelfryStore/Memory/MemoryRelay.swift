@@ -33,21 +33,31 @@ extension MemoryStore {
     if outboxes[partition]?.isEmpty == true { outboxes[partition] = nil }
   }
 
-  /// Whatever comes twice changes nothing. An account hears once of what a call has for its index.
+  /// An account hears once of what a call has for its index.
   private func tell(_ call: TellingCall) {
     var told: [SpaceID] = []
     for telling in call.tellings {
-      switch telling.message {
-      case .index(let kind, let account):
-        let personal = SpaceID.personal(account)
-        let isNews = index(account, of: telling, isMember: kind == .joined)
-        if isNews, !told.contains(personal) { told.append(personal) }
-      case .delivery(let delivery, let position):
-        deliver(delivery, Arrival(version: telling.version, position: position))
-      case .listing(let listing): list(telling.space, listing)
-      }
+      guard let personal = change(for: telling), !told.contains(personal) else { continue }
+      told.append(personal)
     }
     for personal in told { publish(.index, in: personal) }
+  }
+
+  func tell(_ telling: Telling) {
+    if let personal = change(for: telling) { publish(.index, in: personal) }
+  }
+
+  /// Whatever comes twice changes nothing.
+  /// - Returns: the own space of the account whose index changed.
+  private func change(for telling: Telling) -> SpaceID? {
+    switch telling.message {
+    case .index(let kind, let account):
+      return index(account, of: telling, isMember: kind == .joined) ? .personal(account) : nil
+    case .delivery(let delivery, let position):
+      deliver(delivery, Arrival(version: telling.version, position: position))
+    case .listing(let listing): list(telling.space, listing)
+    }
+    return nil
   }
 
   /// A change that comes after a later one changes nothing either.

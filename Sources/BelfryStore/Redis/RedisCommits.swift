@@ -66,7 +66,7 @@ final class RedisCommits {
     }
     if index == open.count {
       open.append(
-        OpenCall(partition: partition, call: CommitCall(layout.call(.commit, in: partition), limits)))
+        OpenCall(partition: partition, call: CommitCall(layout.call(.commit, in: partition), limits, of: layout.partitions)))
       places[partition] = index
     }
     do throws(StoreError) {

@@ -119,7 +119,8 @@ private struct OutboxEntry {
   private struct Text: Decodable {
     var space: String
     var before: String
-    var relays: Relays
+    /// What its own partition could not be told, if anything, and what others are.
+    var relays: [Relays]
   }
 
   init(_ reply: RedisReply) throws(RedisError) {
@@ -129,7 +130,7 @@ private struct OutboxEntry {
       let json = try? fields[1].string(), let text = RecordJSON.value(Text.self, json),
       let space = SpaceID(key: text.space), let before = MessageID(streamForm: text.before)
     else { return }
-    item = OutboxItem(space: space, version: version, before: before, relays: text.relays)
+    item = OutboxItem(space: space, version: version, before: before, relays: Relays(joining: text.relays))
   }
 }
 

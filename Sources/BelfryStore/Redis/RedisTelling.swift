@@ -64,9 +64,7 @@ extension RedisCommand {
       append(delivery.audience.text)
       append(delivery.content.json)
     case .listing(let listing):
-      append(listing.directory.rawValue)
-      append(DirectoryPlace(telling.space, createdAtMilliseconds: listing.createdAt).text)
-      append(listing.isListed ? "1" : "0")
+      append(listing, of: telling.space)
     }
   }
 }

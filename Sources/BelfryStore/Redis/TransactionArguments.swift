@@ -8,21 +8,23 @@ struct CommitCall {
   private(set) var command: RedisCommand
   /// The space and the preconditions of the last one added.
   private var basis: (space: SpaceID, records: [RecordAddress: String?])?
+  private let partitions: Partitions
 
   /// - Parameter command: the call of the partition's `commit`, with nothing appended.
-  init(_ command: RedisCommand, _ limits: Limits) {
+  init(_ command: RedisCommand, _ limits: Limits, of partitions: Partitions) {
+    self.partitions = partitions
     var command = command
     command.append(limits.dedupeWindowMilliseconds)
     command.append(limits.entriesPerSpace)
     command.append(limits.subscriptionThreshold)
     command.append(limits.retentionMilliseconds)
+    command.append(limits.spacesPerIndex)
     self.command = command
   }
 
   /// - Throws: before anything is added, if the transaction cannot be written down.
   mutating func add(_ transaction: Transaction) throws(StoreError) {
-    let relays =
-      transaction.hasRelays ? try json(Relays(transaction), at: "commit \(transaction.space)") : ""
+    let relays = try RelayArguments(transaction, among: partitions)
     command.append(transaction.space.key)
     let contents = transaction.announcements.map(\.content.text)
     if let dedupe = transaction.dedupe {
@@ -45,12 +47,32 @@ struct CommitCall {
   }
 }
 
+/// What a transaction has for accounts and a directory.
+private struct RelayArguments {
+  /// What the function tells itself.
+  var told = Relays(index: [])
+  /// The same, and what others have to learn, as the outbox keeps them; empty if there is none.
+  var near = ""
+  var far = ""
+
+  init(_ transaction: Transaction, among partitions: Partitions) throws(StoreError) {
+    guard transaction.hasRelays else { return }
+    let relays = Relays(transaction).divided(by: partitions.holding(transaction.space), of: partitions)
+    let place = "commit \(transaction.space)"
+    told = relays.near
+    if !relays.near.isEmpty { near = try json(relays.near, at: place) }
+    if !relays.far.isEmpty { far = try json(relays.far, at: place) }
+  }
+}
+
 extension RedisCommand {
   /// What it changes, beside the entries.
-  fileprivate mutating func append(_ transaction: Transaction, _ relays: String) {
+  fileprivate mutating func append(_ transaction: Transaction, _ relays: RelayArguments) {
     append(transaction.changedStandings.map(\.text).joined(separator: " "))
-    append(relays)
+    append(relays.far)
     append(transaction.wakeAtMilliseconds.map(String.init) ?? "")
+    append(relays.near)
+    if !relays.near.isEmpty { append(relays.told, of: transaction.space) }
     append(groups: transaction.changes)
     append(2 * transaction.ceilings.count)
     for (table, ceiling) in transaction.ceilings {
@@ -66,6 +88,33 @@ extension RedisCommand {
       append(amendment.audience.text)
       append(amendment.notification.content.text.bytes)
     }
+  }
+
+  /// What the function tells accounts and a directory itself.
+  private mutating func append(_ relays: Relays, of space: SpaceID) {
+    append(IndexEntry.earlierMax(in: space))
+    append(relays.index.reduce(0) { $0 + 2 * $1.accounts.count })
+    for change in relays.index {
+      for account in change.accounts {
+        append(change.kind.rawValue)
+        append(account.text)
+      }
+    }
+    append(3 * relays.deliveries.count)
+    for delivery in relays.deliveries {
+      append(delivery.account.text)
+      append(delivery.audience.text)
+      append(delivery.content.text.bytes)
+    }
+    append(relays.listing == nil ? 0 : 3)
+    if let listing = relays.listing { append(listing, of: space) }
+  }
+
+  /// As the function that lists a space takes it.
+  mutating func append(_ listing: ListingChange, of space: SpaceID) {
+    append(listing.directory.rawValue)
+    append(DirectoryPlace(space, createdAtMilliseconds: listing.createdAt).text)
+    append(listing.isListed ? "1" : "0")
   }
 
   fileprivate mutating func append(_ announcement: Announcement, _ content: [UInt8]) {
