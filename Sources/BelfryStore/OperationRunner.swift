@@ -52,7 +52,9 @@ package struct OperationRunner {
     let results = await store.commit(transactions)
     var relayed: [Partition] = []
     for (transaction, result) in zip(transactions, results) {
-      guard case .success(.committed) = result, store.partitions.reachBeyondTheirOwn(transaction) else { continue }
+      guard case .success(.committed) = result, store.partitions.reachBeyondTheirOwn(transaction) else {
+        continue
+      }
       let partition = store.partitions.holding(transaction.space)
       if !relayed.contains(partition) { relayed.append(partition) }
     }

@@ -45,7 +45,8 @@ struct Relays: Codable {
     let isListedNear = listing.map { partitions.holding($0.directory) == partition } ?? false
     return (
       near: Relays(
-        index: index.compactMap { $0.concerning(isNear) }, deliveries: deliveries.filter { isNear($0.account) },
+        index: index.compactMap { $0.concerning(isNear) },
+        deliveries: deliveries.filter { isNear($0.account) },
         listing: isListedNear ? listing : nil),
       far: Relays(
         index: index.compactMap { $0.concerning(isFar) }, deliveries: deliveries.filter { isFar($0.account) },

@@ -8,6 +8,9 @@ package import BelfryModel
 package protocol Store: AnyObject {
   /// Into which the keyspace is dealt.
   var partitions: Partitions { get }
+  /// The name of the data's history as of the latest connection: another one once the store has come back, perhaps
+  /// without its last writes. Empty: unknown.
+  var history: String { get }
 
   // MARK: Records
 
@@ -157,26 +160,34 @@ package struct LogEnd: Sendable, Hashable {
   package var lostThrough: MessageID
   /// When ids of the partition were lost, oldest first.
   package var rewinds: [Rewind]
+  /// In which history the partition's last id was given; empty if that is unknown.
+  package var history: String
 
   package init(
-    allotted: MessageID, appended: MessageID, lostThrough: MessageID = .zero, rewinds: [Rewind] = []
+    allotted: MessageID, appended: MessageID, lostThrough: MessageID = .zero, rewinds: [Rewind] = [],
+    history: String = ""
   ) {
     self.allotted = allotted
     self.appended = appended
     self.lostThrough = lostThrough
     self.rewinds = rewinds
+    self.history = history
   }
 }
 
-/// The store came back in an earlier state: the ids of a partition between these two may have been given, and to
-/// nothing that is still there. They are not given again.
+/// The store came back in an earlier state: what a partition was given after the last id that was kept is gone. Ids
+/// between the two are not given again. Later ones may have been given before, too, where the clock was set back by more
+/// than ids leap.
 package struct Rewind: Sendable, Hashable {
+  /// The name of the history that ended; empty where the partition had no id yet.
+  package var ended: String
   /// The last that was kept.
   package var kept: MessageID
   /// The first that was given afterwards.
   package var first: MessageID
 
-  package init(kept: MessageID, first: MessageID) {
+  package init(ended: String, kept: MessageID, first: MessageID) {
+    self.ended = ended
     self.kept = kept
     self.first = first
   }

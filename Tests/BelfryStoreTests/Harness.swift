@@ -27,7 +27,7 @@ extension RedisServer {
     let line = try command("INFO", "replication").split(whereSeparator: \.isNewline)
       .first { $0.hasPrefix("master_replid:") }
     let name = try #require(line).dropFirst("master_replid:".count).prefix { $0.isHexDigit }
-    try command("HSET", layout.clock(id.partition), "last", id.streamForm, "line", String(name))
+    try command("HSET", layout.clock(id.partition), "last", id.streamForm, "history", String(name))
   }
 }
 

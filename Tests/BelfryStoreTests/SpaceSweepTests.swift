@@ -268,6 +268,6 @@ extension RedisServer {
     for outbox in outboxes { #expect(try command("XLEN", outbox) == "0", "\(when)") }
     let left = try keys("belfry:{*").filter { !outboxes.contains($0) && !$0.contains(":where:") }
     #expect(left.allSatisfy { $0.hasSuffix(":clock") }, "\(when) there is: \(left)")
-    for clock in left { #expect(try command("HKEYS", clock) == "rewound\nlast\nline", "\(when)") }
+    for clock in left { #expect(try command("HKEYS", clock) == "rewound\nlast\nhistory", "\(when)") }
   }
 }

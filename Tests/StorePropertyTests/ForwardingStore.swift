@@ -8,6 +8,7 @@ class ForwardingStore: Store {
   init(_ base: any Store) { self.base = base }
 
   var partitions: Partitions { base.partitions }
+  var history: String { base.history }
 
   func records(_ addresses: [RecordAddress]) async throws(StoreError) -> Records {
     try await base.records(addresses)

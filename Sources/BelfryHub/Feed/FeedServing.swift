@@ -25,6 +25,7 @@ extension FeedCursor {
       }
     }
     takeIntoAccount(indexThrough: reached)
+    takeIntoAccount(history: snapshot.history)
     return gap
   }
 
@@ -45,17 +46,19 @@ extension FeedCursor {
   mutating func finish(_ scan: FeedScan) { settle(scan.snapshot.lastIDs, scan.snapshot.partitions) }
 
   /// Redis came back without its last writes, or a replica that had yet to receive them took over. Ids that the
-  /// cursor has passed were given to nothing that is still there. What is appended since has larger ones, but the
-  /// cursor may lie behind the first of these: it goes back to the last id that was kept.
+  /// cursor has passed were given to nothing that is still there. It goes back to the last id that was kept: what is
+  /// appended since may lie before its place.
   private mutating func goBackFromLost(_ snapshot: FeedSnapshot) -> FeedGap? {
     var gap: FeedGap?
     for (partition, bound) in snapshot.bounds {
       let place = position(in: partition)
-      if let kept = bound.lastKept(before: place) {
+      if let kept = bound.lastKept(before: place, of: history) {
         goBack(to: kept, in: partition, snapshot.partitions)
         gap.extend(from: kept, to: place)
       }
-      guard partition == snapshot.home, let kept = bound.lastKept(before: indexed) else { continue }
+      guard partition == snapshot.home, let kept = bound.lastKept(before: indexed, of: history) else {
+        continue
+      }
       goBack(indexedTo: kept)
     }
     return gap

@@ -13,12 +13,26 @@ struct FeedSnapshot: Sendable {
   /// The last id of a partition when it was asked, and which before it were lost.
   struct Bound: Sendable {
     let last: MessageID
-    fileprivate let rewinds: [Rewind]
+    private let rewinds: [Rewind]
+    private let history: String
+
+    init(_ end: LogEnd) {
+      (last, rewinds, history) = (end.allotted, end.rewinds, end.history)
+    }
 
     /// For an id that was given and then lost: the last before it that was not. Nil for all others.
-    func lastKept(before id: MessageID) -> MessageID? {
+    ///
+    /// Say Redis loses its last second, and its machine starts with a clock ten minutes behind. What it gives now has
+    /// smaller ids than a reader has passed: by these alone they would be taken for passed, too.
+    /// - Parameter known: the history in which the reader passed the id.
+    func lastKept(before id: MessageID, of known: String) -> MessageID? {
+      if let rewind = rewinds.first(where: { $0.ended == known && !known.isEmpty }) {
+        return rewind.kept < id ? rewind.kept : nil
+      }
+      if known == history, !known.isEmpty { return id > last ? last : nil }
+      // Of a history that nothing is known of any more, the id must do.
       if let rewind = rewinds.last(where: { $0.kept < id && id < $0.first }) { return rewind.kept }
-      return id > last ? last : nil
+      return id > last ? rewinds.last?.kept ?? last : nil
     }
   }
 
@@ -30,6 +44,8 @@ struct FeedSnapshot: Sendable {
   let ends: [(space: SpaceID, last: MessageID, lostThrough: MessageID)]
   /// By the store's clock, before anything was read.
   let takenAtMilliseconds: Int64
+  /// Before anything was read, too: what is passed by this snapshot is passed in this history, or in a later one.
+  let history: String
 
   /// The account's own partition.
   var home: Partition { partitions.holding(.personal(view.account)) }
@@ -57,16 +73,19 @@ struct FeedSnapshot: Sendable {
     var reads = 0
     var index: [IndexEntry] = []
     var neighbours: Set<SpaceID> = []
+    var history = store.history
     var isBound = false
     repeat {
       reads += 1
       guard reads <= Self.indexReadsMax else {
         throw StoreError(.corrupt, "it knows of ids that were never allotted", at: "index of \(account)")
       }
+      history = store.history
       own = try await store.ends(of: [personal])[0]
       index = try await store.index(of: account)
-      // The index has learned of a space since: then that bound is not this index's.
-      isBound = !index.contains { $0.addedAt > own.allotted }
+      // The index has learned of a space since: then that bound is not this index's. Or the store came back while it was
+      // asked: then all this is of a later history than was thought, in which a reader would be thought to go back.
+      isBound = !index.contains { $0.addedAt > own.allotted } && store.history == history
       guard isBound, let follow else { continue }
       let spaces = index.filter { $0.isMember }.map { $0.space }
       try await follow(spaces)
@@ -79,14 +98,14 @@ struct FeedSnapshot: Sendable {
     let read = try await store.readState(of: account)
     let spaces = index.map { $0.space }
     // The bound of the account's own partition stays the one from before the index.
-    var bounds = [home: Bound(last: own.allotted, rewinds: own.rewinds)]
+    var bounds = [home: Bound(own)]
     var ends = [(space: personal, last: min(own.allotted, own.appended), lostThrough: own.lostThrough)]
     for (entry, end) in zip(index, try await store.ends(of: spaces)) {
       let partition = partitions.holding(entry.space)
-      let bound = bounds[partition] ?? Bound(last: end.allotted, rewinds: end.rewinds)
+      let bound = bounds[partition] ?? Bound(end)
       bounds[partition] = bound
       if let cursor, entry.addedAt <= cursor.indexed,
-        bound.lastKept(before: cursor.position(in: partition)) == nil,
+        bound.lastKept(before: cursor.position(in: partition), of: cursor.history) == nil,
         end.appended
           <= max(
             cursor.position(in: entry.space, of: partition), read.watermark(of: entry.space, in: partition))
@@ -105,7 +124,8 @@ struct FeedSnapshot: Sendable {
     }
     let view = AccountView(account: account, index: index, standings: standings, read: read)
     return FeedSnapshot(
-      view: view, partitions: partitions, bounds: bounds, ends: ends, takenAtMilliseconds: takenAt)
+      view: view, partitions: partitions, bounds: bounds, ends: ends, takenAtMilliseconds: takenAt,
+      history: history)
   }
 
   /// What the account is in these spaces, and in its own.

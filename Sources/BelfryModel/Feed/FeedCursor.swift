@@ -26,12 +26,21 @@ package struct FeedCursor: Sendable, Hashable {
   /// It cannot be the place in that partition: it moves when a scan begins, and there may be entries of
   /// the account's own before it that are yet to be served.
   package private(set) var indexed = MessageID.zero
+  /// In which history of the store's data all this was passed; empty if that is unknown. Where the store comes back
+  /// without its last writes, it tells what was passed before from what has been given since.
+  package private(set) var history = ""
   private var rendered = RenderedCursor()
 
   package init() {}
 
   package mutating func takeIntoAccount(indexThrough id: MessageID) {
     indexed = max(indexed, id)
+    rendered.forget()
+  }
+
+  package mutating func takeIntoAccount(history: String) {
+    guard history != self.history else { return }
+    self.history = history
     rendered.forget()
   }
 
@@ -117,7 +126,7 @@ package struct FeedCursor: Sendable, Hashable {
 
 // MARK: - The text a client hands back
 
-// `2[.<id>]*[_<indexed>][~<space key>*<id>]*`, ids in base 36. Opaque to clients, readable by any broker, and
+// `2<history>[.<id>]*[_<indexed>][~<space key>*<id>]*`, ids in base 36. Opaque to clients, readable by any broker, and
 // made of characters that need no escape in a header or a query. A listed id names its own partition.
 extension FeedCursor {
   private static var version: UInt8 { UInt8(ascii: "2") }
@@ -135,7 +144,7 @@ extension FeedCursor {
   /// but the latest place changes, so the rest is rendered once for many.
   package mutating func render() {
     guard rendered.isForgotten else { return }
-    var before = [Self.version]
+    var before = [Self.version] + Array(history.utf8)
     var after: [UInt8] = []
     for id in positions.dropLast() { Self.append(Self.idMark, id, to: &before) }
     if indexed > .zero { Self.append(UInt8(ascii: "_"), indexed, to: &after) }
@@ -181,10 +190,11 @@ extension FeedCursor {
     let parts = text.split(separator: "~", omittingEmptySubsequences: false)
     let places = parts[0].split(separator: "_", omittingEmptySubsequences: false)
     let words = places[0].split(separator: ".", omittingEmptySubsequences: false)
-    guard places.count <= 2, words[0].utf8.elementsEqual([Self.version]), words.count <= Partition.limit + 1,
-      parts.count <= Self.lateLimit + 1
+    guard places.count <= 2, words[0].utf8.first == Self.version, words.count <= Partition.limit + 1,
+      parts.count <= Self.lateLimit + 1, let history = Self.history(words[0].utf8.dropFirst())
     else { return nil }
     self.init()
+    self.history = history
     for word in words.dropFirst() {
       guard let id = Self.id(word) else { return nil }
       reach(id)
@@ -199,6 +209,16 @@ extension FeedCursor {
       late[space] = id
     }
   }
+
+  private static func history(_ word: Substring.UTF8View.SubSequence) -> String? {
+    let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+    let letters = UInt8(ascii: "a")...UInt8(ascii: "f")
+    guard word.count <= historyBytesMost, word.allSatisfy({ digits.contains($0) || letters.contains($0) })
+    else { return nil }
+    return String(decoding: Array(word), as: UTF8.self)
+  }
+
+  private static let historyBytesMost = 8
 
   private static func id(_ word: Substring) -> MessageID? {
     guard word.first != "+", word.first != "-" else { return nil }

@@ -23,17 +23,17 @@ local function is_decimal_before(id, other)
   return id < other
 end
 
--- The Redis that this runs in, as it calls the line of its data: another one after a restart, and on a replica that has
--- been promoted. Looked up ten times a second at most.
-local LINE_LIFETIME_MS = 100
-local line, line_read_at = nil, 0
+-- The history of the data, which Redis has a name for, its replication id: another one after a restart, and on a replica
+-- that has been promoted. Looked up ten times a second at most.
+local HISTORY_LIFETIME_MS = 100
+local history, history_read_at = nil, 0
 
-local function current_line(now)
-  if not line or now - line_read_at > LINE_LIFETIME_MS or now < line_read_at then
-    line = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') or ''
-    line_read_at = now
+local function current_history(now)
+  if not history or now - history_read_at > HISTORY_LIFETIME_MS or now < history_read_at then
+    history = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') or ''
+    history_read_at = now
   end
-  return line
+  return history
 end
 
 -- How far ids leap where the data may lack its last writes. Those gave ids up to the time at which they were lost;
@@ -61,16 +61,17 @@ local function node_time(now)
 end
 
 -- The same after a leap beyond what this Redis has lost of its data, which ended when it began. `last_ms` is of the last
--- id that is known.
-local function leap(now, last_ms)
-  local time = math.max(began_ms, last_ms) + LEAP_MS
+-- id that is known. Some `more_ms`, as chance has it: with a clock that is behind, the Redis before may have leapt from
+-- that same id, and what it gave then must not be given to something else.
+local function leap(now, last_ms, more_ms)
+  local time = math.max(began_ms, last_ms) + LEAP_MS + more_ms
   return time > latest_ms and run_ahead(now, time) or latest_ms
 end
 
 -- Where the ids of a partition stand, and the last entries of some of its spaces. Whoever reads it takes ids and
 -- says things, and writes it once in the end, for whatever it did in between. Two calls.
 local function read_clock(prefix, partition, spaces)
-  local wanted = { 'last', 'dedupe', 'line', 'dedupe-before' }
+  local wanted = { 'last', 'dedupe', 'history', 'dedupe-before' }
   for index, space in ipairs(spaces) do wanted[index + 4] = space end
   local found = read_fields(clock_key(prefix), wanted)
   local time = redis.call('TIME')
@@ -97,32 +98,35 @@ local function read_clock(prefix, partition, spaces)
   end
   clock.ms, clock.low = parse_id(clock.last)
   clock.before = clock.last
-  local here = current_line(now)
-  if found[3] ~= here then
-    clock.line = here
+  local current = current_history(now)
+  if found[3] ~= current then
+    clock.history, clock.ended = current, found[3]
     -- What this Redis has lost of its data may have given ids after the last one that is known.
-    if clock.last ~= NO_ID then clock.now = leap(now, clock.ms) end
+    if clock.last ~= NO_ID then clock.now = leap(now, clock.ms, time[2] % 1000) end
   end
   return clock
 end
 
--- Which ids were lost, for readers who stand at one of them: pairs of the last that was kept and the first that was
--- given since. Of the oldest, two become one, which repeats to a reader in between what they were shown, and tells
--- them so.
+-- Which ids were lost, for readers who stand at one of them: for each history that has ended, the beginning of its name,
+-- the last id that was kept and the first that was given since. Where the clock was set back, too, a reader may stand at a
+-- lost id that is later than those which are given now: then the history alone, which their cursor names, tells it from
+-- these. Of the oldest, two become one, which repeats to a reader in between what they were shown, and tells them so.
 local REWINDS_MAX = 16
+local HISTORY_DIGITS = 8
 
-local function note_rewind(prefix, kept, first)
+local function note_rewind(prefix, ended, kept, first)
   local words = {}
   for word in string.gmatch(redis.call('HGET', clock_key(prefix), 'rewound') or '', '%S+') do
     words[#words + 1] = word
   end
+  words[#words + 1] = ended and string.sub(ended, 1, HISTORY_DIGITS) or '-'
   words[#words + 1] = kept
   words[#words + 1] = first
-  if #words > 2 * REWINDS_MAX then
+  if #words > 3 * REWINDS_MAX then
     -- Who stands before the first id that was ever kept has no entry to go back to.
-    local oldest = words[1] == NO_ID and 1 or 2
-    table.remove(words, oldest)
-    table.remove(words, oldest)
+    local first_gone = 1
+    if words[2] ~= NO_ID then words[1], first_gone = words[4], 3 end
+    for _ = 1, 3 do table.remove(words, first_gone) end
   end
   redis.call('HSET', clock_key(prefix), 'rewound', table.concat(words, ' '))
 end
@@ -150,9 +154,9 @@ local function write_clock(clock)
   local fields = {}
   if clock.last ~= clock.before then
     fields = { 'last', clock.last }
-    if clock.line then
-      fields = { 'last', clock.last, 'line', clock.line }
-      note_rewind(clock.prefix, clock.before, clock.first)
+    if clock.history then
+      fields = { 'last', clock.last, 'history', clock.history }
+      note_rewind(clock.prefix, clock.ended, clock.before, clock.first)
     end
   end
   for space in pairs(clock.changed) do
@@ -162,3 +166,15 @@ local function write_clock(clock)
   end
   call_in_chunks('HSET', clock_key(clock.prefix), fields)
 end
+
+-- begin_history: a partition takes note of a history that it has not seen yet, where it has ever given an id.
+local function begin_history(keys)
+  local prefix, partition = open_partition(keys)
+  local clock = read_clock(prefix, partition, {})
+  if clock.last == NO_ID or not clock.history then return 0 end
+  take_id(clock)
+  write_clock(clock)
+  return 1
+end
+
+register('begin_history', begin_history, FREES_MEMORY)

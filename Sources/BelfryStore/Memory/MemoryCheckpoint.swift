@@ -8,7 +8,7 @@ extension MemoryStore {
     fileprivate let logs: [SpaceID: MemoryLog]
     fileprivate let lastIDs: [Partition: MessageID]
     fileprivate let rewinds: [Partition: [Rewind]]
-    fileprivate let leaping: Set<Partition>
+    fileprivate let histories: [Partition: String]
     fileprivate let sends: [MemorySendKey: MemorySend]
     fileprivate let outboxes: [Partition: [OutboxItem]]
     fileprivate let arrived: [AccountID: Set<Arrival>]
@@ -20,7 +20,7 @@ extension MemoryStore {
 
   package func checkpoint() -> Checkpoint {
     Checkpoint(
-      tables: tables, logs: logs, lastIDs: lastIDs, rewinds: rewinds, leaping: leaping, sends: sends,
+      tables: tables, logs: logs, lastIDs: lastIDs, rewinds: rewinds, histories: histories, sends: sends,
       outboxes: outboxes, arrived: arrived, directories: directories, wakes: wakes, indexes: indexes,
       readStates: readStates)
   }
@@ -32,10 +32,22 @@ extension MemoryStore {
     (rewinds, sends, outboxes) = (checkpoint.rewinds, checkpoint.sends, checkpoint.outboxes)
     (arrived, directories, wakes) = (checkpoint.arrived, checkpoint.directories, checkpoint.wakes)
     (indexes, readStates) = (checkpoint.indexes, checkpoint.readStates)
-    leaping = Set(partitions.all)
+    histories = checkpoint.histories
+    restores += 1
+    history = "\(restores)"
+    for (partition, last) in lastIDs where last > .zero { begin(history, of: partition, after: last) }
   }
 
-  static let leapMilliseconds: Int64 = 5_000
+  private func begin(_ history: String, of partition: Partition, after last: MessageID) {
+    // Each time a little further: with a clock that is behind, the last leap may have been from that same id.
+    let time = max(clockMilliseconds, last.unixMilliseconds) + Self.leapMilliseconds + Int64(restores)
+    let first = MessageID(unixMilliseconds: time, partition: partition, sequence: 0)
+    noteRewind(Rewind(ended: histories[partition] ?? "", kept: last, first: first))
+    histories[partition] = history
+    lastIDs[partition] = first
+  }
+
+  private static let leapMilliseconds: Int64 = 5_000
   private static let rewindsMax = 16
 
   /// Of the oldest, two become one.
@@ -45,7 +57,11 @@ extension MemoryStore {
     if noted.count > Self.rewindsMax {
       let second = noted.remove(at: 1)
       // Who stands before the first id that was ever kept has no entry to go back to.
-      if noted[0].kept == .zero { noted[0] = second } else { noted[0].first = second.first }
+      if noted[0].kept == .zero {
+        noted[0] = second
+      } else {
+        (noted[0].ended, noted[0].first) = (second.ended, second.first)
+      }
     }
     rewinds[rewind.first.partition] = noted
   }

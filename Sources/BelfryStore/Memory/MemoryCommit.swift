@@ -68,7 +68,9 @@ extension MemoryStore {
     guard transaction.hasRelays else { return }
     let (space, partition) = (transaction.space, partitions.holding(transaction.space))
     let (near, far) = Relays(transaction).divided(by: partition, of: partitions)
-    for telling in OutboxItem(space: space, version: version, before: before, relays: near).tellings(0) { tell(telling) }
+    for telling in OutboxItem(space: space, version: version, before: before, relays: near).tellings(0) {
+      tell(telling)
+    }
     if far.isEmpty { return }
     outboxes[partition, default: []].append(
       OutboxItem(space: space, version: version, before: before, relays: far))

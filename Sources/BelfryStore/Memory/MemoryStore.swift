@@ -17,8 +17,10 @@ package final class MemoryStore: Store {
   var lastIDs: [Partition: MessageID] = [:]
   /// When ids were lost.
   var rewinds: [Partition: [Rewind]] = [:]
-  /// Those whose next id leaps, since the store came back without its last writes.
-  var leaping: Set<Partition> = []
+  /// In which history the last id of each partition was given.
+  var histories: [Partition: String] = [:]
+  package internal(set) var history = "0"
+  var restores = 0
   var sends: [MemorySendKey: MemorySend] = [:]
   var outboxes: [Partition: [OutboxItem]] = [:]
   /// Which deliveries each account has had.
@@ -67,7 +69,8 @@ extension MemoryStore {
     spaces.map {
       LogEnd(
         allotted: lastID(in: partitions.holding($0)), appended: logs[$0]?.head ?? .zero,
-        lostThrough: logs[$0]?.lostThrough ?? .zero, rewinds: rewinds[partitions.holding($0)] ?? [])
+        lostThrough: logs[$0]?.lostThrough ?? .zero, rewinds: rewinds[partitions.holding($0)] ?? [],
+        history: histories[partitions.holding($0)] ?? "")
     }
   }
 
@@ -78,16 +81,15 @@ extension MemoryStore {
   func allotID(in partition: Partition) -> MessageID {
     let last = lastID(in: partition)
     let next = id(after: last, in: partition)
-    if last == .zero || leaping.remove(partition) != nil { noteRewind(Rewind(kept: last, first: next)) }
+    if last == .zero {
+      noteRewind(Rewind(ended: "", kept: last, first: next))
+      histories[partition] = history
+    }
     lastIDs[partition] = next
     return next
   }
 
   private func id(after last: MessageID, in partition: Partition) -> MessageID {
-    if leaping.contains(partition) {
-      let time = max(clockMilliseconds, last.unixMilliseconds) + Self.leapMilliseconds
-      return MessageID(unixMilliseconds: time, partition: partition, sequence: 0)
-    }
     let now = MessageID(unixMilliseconds: clockMilliseconds, partition: partition, sequence: 0)
     if now > last { return now }
     if last.sequence < 4_095 {

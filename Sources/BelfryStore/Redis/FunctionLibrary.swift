@@ -27,16 +27,29 @@ enum FunctionLibrary {
 
   /// Loads the library on a new connection, unless the node has this very code. Above `maxmemory` it cannot be
   /// loaded: what frees memory is done without it, and each call tries again to load it.
+  ///
+  /// Then each partition takes note of the history of the data, before anybody passes anything by it: so every history
+  /// that a cursor may name has an end that can be found.
   /// - Parameter read: takes what TIME and INFO answer.
   static func setUp(
+    of layout: RedisLayout,
     reading read: @escaping (_ time: RedisReply, _ info: RedisReply) throws(RedisError) -> Void
   ) -> RedisSetUp {
-    RedisSetUp([list, RedisCommand("TIME"), RedisCommand("INFO", "server")]) { replies throws(RedisError) in
+    let begin = RedisSetUp(layout.partitions.all.map { layout.call(.beginHistory, in: $0) }) {
+      replies throws(RedisError) in
+      // Above `maxmemory` the library may be missing: then no id is given either.
+      if replies.contains(where: isMissing) { return nil }
+      return try RedisSetUp.refuseErrors(replies)
+    }
+    return RedisSetUp([list, RedisCommand("TIME"), RedisCommand("INFO", "server", "replication")]) {
+      replies throws(RedisError) in
       _ = try RedisSetUp.refuseErrors(replies)
       try read(replies[1], replies[2])
-      if replies[0].holds(code) { return nil }
+      if replies[0].holds(code) { return begin }
       return RedisSetUp([load]) { replies throws(RedisError) in
-        isRefusedForMemory(replies[0]) ? nil : try RedisSetUp.refuseErrors(replies)
+        if isRefusedForMemory(replies[0]) { return nil }
+        _ = try RedisSetUp.refuseErrors(replies)
+        return begin
       }
     }
   }
@@ -54,6 +67,7 @@ enum FunctionLibrary {
 
 /// The functions.
 enum StoreFunction: String {
+  case beginHistory = "begin_history"
   case commit, postpone
   case firstSends = "first_sends"
   case locate

@@ -66,7 +66,9 @@ final class RedisCommits {
     }
     if index == open.count {
       open.append(
-        OpenCall(partition: partition, call: CommitCall(layout.call(.commit, in: partition), limits, of: layout.partitions)))
+        OpenCall(
+          partition: partition,
+          call: CommitCall(layout.call(.commit, in: partition), limits, of: layout.partitions)))
       places[partition] = index
     }
     do throws(StoreError) {

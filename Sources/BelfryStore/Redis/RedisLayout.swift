@@ -112,4 +112,5 @@ extension RedisLayout {
   // Fields of the clock that are not spaces.
   static let lastField = "last"
   static let rewoundField = "rewound"
+  static let historyField = "history"
 }

@@ -45,6 +45,7 @@ extension RedisStore {
         command.append(layout.clock(partition))
         command.append(RedisLayout.lastField)
         command.append(RedisLayout.rewoundField)
+        command.append(RedisLayout.historyField)
         commands.append(command)
       }
       commands[place].append(space.key)
@@ -141,24 +142,28 @@ extension RedisStore {
 private struct LastIDs {
   private let allotted: MessageID
   private let rewinds: [Rewind]
+  private let history: String
   private var reader: RedisReplies.Reader
 
   init(_ reply: RedisReply) throws(RedisError) {
     reader = try reply.array().reader
     allotted =
       try reader.bytesIfPresent().map { bytes throws(RedisError) in try MessageID(replied: bytes) } ?? .zero
-    let ids = try reader.bytesIfPresent()?.split(separator: UInt8(ascii: " ")) ?? []
+    let words = try reader.bytesIfPresent()?.split(separator: UInt8(ascii: " ")) ?? []
     var rewinds: [Rewind] = []
-    for index in stride(from: 0, to: ids.count - 1, by: 2) {
+    for index in stride(from: 0, to: words.count - 2, by: 3) {
       rewinds.append(
-        Rewind(kept: try MessageID(replied: ids[index]), first: try MessageID(replied: ids[index + 1])))
+        Rewind(
+          ended: RedisHistory.name(words[index]), kept: try MessageID(replied: words[index + 1]),
+          first: try MessageID(replied: words[index + 2])))
     }
     self.rewinds = rewinds
+    history = try reader.bytesIfPresent().map { RedisHistory.name($0) } ?? ""
   }
 
   /// `<last>[ <lost through>]`
   mutating func next() throws(RedisError) -> LogEnd {
-    var end = LogEnd(allotted: allotted, appended: .zero, rewinds: rewinds)
+    var end = LogEnd(allotted: allotted, appended: .zero, rewinds: rewinds, history: history)
     guard let bytes = try reader.bytesIfPresent() else { return end }
     var words = Words(rest: bytes)
     end.appended = try MessageID(replied: words.next() ?? [])

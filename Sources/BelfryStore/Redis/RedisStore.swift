@@ -25,6 +25,7 @@ package final class RedisStore: Store {
   let isThereAnyWake: [RedisCommand]
 
   package var partitions: Partitions { layout.partitions }
+  package var history: String { process.history }
 
   /// - Parameters:
   ///   - secretFingerprint: of the secret that signs the deployment's tokens.
@@ -49,7 +50,7 @@ package final class RedisStore: Store {
     connection = RedisConnection(
       loop: loop, endpoint: endpoint, limits: redisLimits,
       setUp: format.setUp(
-        then: FunctionLibrary.setUp { time, info throws(RedisError) in
+        then: FunctionLibrary.setUp(of: layout) { time, info throws(RedisError) in
           clock.take(time)
           try process.take(info)
         }))
