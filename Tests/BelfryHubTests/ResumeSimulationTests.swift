@@ -238,7 +238,7 @@ private final class Stage {
     guard let last = checkpoint else { return }
     checkpoint = nil
     observe()
-    let before = accounts.map(contents)
+    let before = accounts.map { (contents: contents(visibleTo: $0), index: memory.index(of: $0)) }
     memory.restore(last)
     // It takes time to come back. Within the same millisecond the same ids would be given again.
     memory.clockMilliseconds += 1
@@ -246,7 +246,11 @@ private final class Stage {
     for (account, before) in zip(accounts, before) {
       let now = contents(visibleTo: account)
       let ids = everVisible[account, default: []].union(now.keys)
-      setBack[account, default: []].formUnion(ids.filter { before[$0] != now[$0] })
+      setBack[account, default: []].formUnion(ids.filter { before.contents[$0] != now[$0] })
+      // What an index had learned, and has forgotten, it learns again, and what is seen by it is shown again.
+      let known = Set(before.index).intersection(memory.index(of: account)).map(\.space)
+      let seen = visibleEntries(of: account).filter { !known.contains($0.space) }
+      setBack[account, default: []].formUnion(seen.map(\.entry.id))
     }
   }
 

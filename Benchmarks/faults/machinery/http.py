@@ -34,15 +34,23 @@ class Connection:
 
     def __init__(self, port: int):
         self.port = port
+        # One request at a time: what somebody does beside others waits for its turn.
+        self._turn = asyncio.Lock()
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
 
     async def ask(
         self, method: str, path: str, token: str, body: object = None, *, headers=None, seconds: float = 5
     ) -> Answer:
+        async with self._turn:
+            return await self._ask(method, path, token, body, headers or {}, seconds)
+
+    async def _ask(
+        self, method: str, path: str, token: str, body: object, headers: dict[str, str], seconds: float
+    ) -> Answer:
         try:
             async with asyncio.timeout(seconds):
-                await self._send(method, path, token, body, headers or {})
+                await self._send(method, path, token, body, headers)
                 answer = await read_head(self._reader)
                 answer.body = await self._read_body(answer)
         except (OSError, EOFError, ValueError, asyncio.LimitOverrunError) as problem:
