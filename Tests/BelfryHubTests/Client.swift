@@ -99,8 +99,10 @@ final class Client {
         held = held.filter { $0 > last }
       }
       if case .array(let ids) = data["messageServerIds"] {
-        read.formUnion(try ids.map { try #require($0.text.flatMap { MessageID($0) }) })
-        held.subtract(read)
+        let newlyRead = try ids.map { try #require($0.text.flatMap { MessageID($0) }) }
+        read.formUnion(newlyRead)
+        // Not all that ever was: what a store has forgotten is unread again, and shown again.
+        held.subtract(newlyRead)
       }
     case "device": echoes.append(try #require(data["target"]))
     case "gap":

@@ -248,9 +248,8 @@ private final class Stage {
       let ids = everVisible[account, default: []].union(now.keys)
       setBack[account, default: []].formUnion(ids.filter { before.contents[$0] != now[$0] })
       // What an index had learned, and has forgotten, it learns again, and what is seen by it is shown again.
-      let known = Set(before.index).intersection(memory.index(of: account)).map(\.space)
-      let seen = visibleEntries(of: account).filter { !known.contains($0.space) }
-      setBack[account, default: []].formUnion(seen.map(\.entry.id))
+      let forgotten = Set(before.index).symmetricDifference(memory.index(of: account)).map(\.space)
+      for space in forgotten { setBack[account, default: []].formUnion(allEntries(of: space).map(\.id)) }
     }
   }
 
@@ -270,6 +269,10 @@ private final class Stage {
     Set(visibleEntries(of: account).map(\.entry.id))
   }
 
+  private func allEntries(of space: SpaceID) -> [LogEntry] {
+    (try? memory.entries([LogRequest(space, after: .zero, limit: 100_000)]))?.first ?? []
+  }
+
   private func visibleEntries(of account: AccountID) -> [(space: SpaceID, entry: LogEntry)] {
     var visible: [(SpaceID, LogEntry)] = []
     for space in memory.index(of: account).map(\.space) + [.personal(account)] {
@@ -281,7 +284,7 @@ private final class Stage {
       } else {
         standing = .owner
       }
-      let all = (try? memory.entries([LogRequest(space, after: .zero, limit: 100_000)]))?.first ?? []
+      let all = allEntries(of: space)
       let read = memory.readState(of: account)
       for entry in all
       where entry.amends == nil
