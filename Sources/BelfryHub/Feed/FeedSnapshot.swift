@@ -56,7 +56,7 @@ struct FeedSnapshot: Sendable {
   /// An index that has not come to rest after so many looks is damaged, not changing.
   private static let indexReadsMax = 64
 
-  /// `follow` gets the spaces the account belongs to before their logs and standings are looked at: a live
+  /// `follow` gets the spaces the account has something of before their logs and standings are looked at: a live
   /// reader subscribes to them there, so that what comes after the bounds arrives as messages.
   ///
   /// - Parameter cursor: where a reader stands that goes no further than the bounds. Then the view has only
@@ -87,7 +87,8 @@ struct FeedSnapshot: Sendable {
       // asked: then all this is of a later history than was thought, in which a reader would be thought to go back.
       isBound = !index.contains { $0.addedAt > own.allotted } && store.history == history
       guard isBound, let follow else { continue }
-      let spaces = index.filter { $0.isMember }.map { $0.space }
+      // Also those that the account has left: what it was shown there may be updated.
+      let spaces = index.map { $0.space }
       try await follow(spaces)
       // Those of the account's own partition share its bound, and were followed only after it: what was appended in
       // between would neither be within it nor arrive. Once followed, they have a bound of after that.
