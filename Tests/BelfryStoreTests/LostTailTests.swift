@@ -48,6 +48,24 @@ import Testing
     }
   }
 
+  /// FUNCTION FLUSH has the process forget that its ids run ahead of its clock.
+  @Test func whatIsGivenAfterTheFunctionsWereFlushedIsLaterInAllPartitions() async throws {
+    try await withBroker(Limits(), Self.durable) { broker, redis in
+      let spaces = (1...6).compactMap { EntityID($0) }.map { SpaceID.server($0) }
+      for space in spaces { try await broker.append("before", in: space) }
+      try await broker.restart(redis, losingAfter: try redis.appendOnlyBytes())
+      var last = MessageID.zero
+      for round in 0..<3 {
+        if round > 0 { try redis.command("FUNCTION", "FLUSH") }
+        for space in spaces + spaces.reversed() {
+          let id = try await broker.append("after", in: space)
+          #expect(id.unixMilliseconds >= last.unixMilliseconds, "round \(round)")
+          last = id
+        }
+      }
+    }
+  }
+
   @Test func ofMoreThanAreKeptApartTheOldestBecomeOne() async throws {
     try await withBroker(Limits(), Self.durable) { broker, redis in
       var ids = [try await broker.append("first")]

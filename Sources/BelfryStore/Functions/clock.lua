@@ -98,6 +98,9 @@ local function read_clock(prefix, partition, spaces)
   end
   clock.ms, clock.low = parse_id(clock.last)
   clock.before = clock.last
+  -- After FUNCTION FLUSH this process has forgotten that its ids run ahead. Another partition must not be given earlier
+  -- ones: who marks all up to an id of this one would mark those, too.
+  if clock.ms > clock.now then clock.now = run_ahead(now, clock.ms) end
   local current = current_history(now)
   if found[3] ~= current then
     clock.history, clock.ended = current, found[3]
