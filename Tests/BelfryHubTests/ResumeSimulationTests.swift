@@ -246,7 +246,7 @@ private final class Stage {
     for (account, before) in zip(accounts, before) {
       let now = contents(visibleTo: account)
       let ids = everVisible[account, default: []].union(now.keys)
-      setBack[account, default: []].formUnion(ids.filter { before.contents[$0] != now[$0] })
+      setBack[account, default: []].formUnion(ids.filter { before.contents[$0] == nil || before.contents[$0] != now[$0] })
       // What an index had learned, and has forgotten, it learns again, and what is seen by it is shown again.
       let forgotten = Set(before.index).symmetricDifference(memory.index(of: account)).map(\.space)
       for space in forgotten { setBack[account, default: []].formUnion(allEntries(of: space).map(\.id)) }
