@@ -26,8 +26,10 @@ extension MemoryStore {
   }
 
   /// As of then. Nobody is told: whoever listens has lost the connection. Ids leap past all that were given since, in
-  /// a partition that had none, too, of which Redis cannot know: there the time alone sees to that.
+  /// a partition that had none, too. Of those Redis does not know; that its clock has moved on, and leaps, sees to it.
+  /// This clock may stand still, or have been set back meanwhile, and no reader could tell an id that is given again.
   package func restore(_ checkpoint: Checkpoint) {
+    lostIDs.merge(lastIDs) { max($0, $1) }
     (tables, logs, lastIDs) = (checkpoint.tables, checkpoint.logs, checkpoint.lastIDs)
     (rewinds, sends, outboxes) = (checkpoint.rewinds, checkpoint.sends, checkpoint.outboxes)
     (arrived, directories, wakes) = (checkpoint.arrived, checkpoint.directories, checkpoint.wakes)

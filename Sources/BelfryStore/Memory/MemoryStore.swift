@@ -19,6 +19,8 @@ package final class MemoryStore: Store {
   var rewinds: [Partition: [Rewind]] = [:]
   /// Those whose next id leaps, since the store came back without its last writes.
   var leaping: Set<Partition> = []
+  /// The last that was given in each partition before the store came back so.
+  var lostIDs: [Partition: MessageID] = [:]
   var sends: [MemorySendKey: MemorySend] = [:]
   var outboxes: [Partition: [OutboxItem]] = [:]
   /// Which deliveries each account has had.
@@ -85,7 +87,8 @@ extension MemoryStore {
 
   private func id(after last: MessageID, in partition: Partition) -> MessageID {
     if leaping.contains(partition) {
-      let time = max(clockMilliseconds, last.unixMilliseconds) + Self.leapMilliseconds
+      let known = max(last, lostIDs[partition] ?? .zero)
+      let time = max(clockMilliseconds, known.unixMilliseconds) + Self.leapMilliseconds
       return MessageID(unixMilliseconds: time, partition: partition, sequence: 0)
     }
     let now = MessageID(unixMilliseconds: clockMilliseconds, partition: partition, sequence: 0)
