@@ -9,10 +9,14 @@ import Testing
 /// Random people in random servers with streams that are cut at random, while everything that takes time
 /// takes a random while, clocks step, and the store loses its last writes. Each must be shown what is theirs exactly once, in order, and told of whatever else happens
 /// to it: what was marked read, what was sent without being stored, what other devices did.
+///
+/// `BELFRY_SEED` repeats a run, and does so exactly with `SWIFT_DETERMINISTIC_HASHING=1`: what is asked for first may
+/// depend on the order of a set.
 @Suite struct ResumeSimulationTests {
-  @Test(arguments: 0..<10) func everyEntryOnceInOrder(run: Int) async throws {
-    let seed =
-      ProcessInfo.processInfo.environment["BELFRY_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
+  private static let givenSeed: UInt64? = TestEnvironment.number("BELFRY_SEED")
+
+  @Test(arguments: 0..<(givenSeed == nil ? 10 : 1)) func everyEntryOnceInOrder(run: Int) async throws {
+    let seed = Self.givenSeed ?? .random(in: 0 ... .max)
     let failures = try await failures(seed: seed, steps: 250)
     #expect(failures.isEmpty, "BELFRY_SEED=\(seed): \(failures.prefix(3).joined(separator: "; "))")
   }
@@ -60,6 +64,8 @@ private final class Stage {
     var client: Int
     var opening: Int
     var breaks: Int
+    /// Of a notification. Once the account has read everything up to there, it is shown to nobody any more.
+    var id: MessageID?
     /// What a stream that was told of it has once.
     var isTold: (Client) -> Int
   }
@@ -201,10 +207,14 @@ private final class Stage {
     content.toAccids = [account]
     content.setting.persistEnable = false
     let sends = try SendNotification.sends(content, by: app, generatedClientId: "p\(step)")
+    let known = moments.count
     expect(account) { $0.passing.count { $0 == "passing \(step)" } }
     // At once: streams may come and go while a store is asked.
     let runner = OperationRunner(store: memory, limits: Limits())
-    for send in sends { _ = try await runner.run(send) }
+    for send in sends {
+      let id = try await runner.run(send).commit?.ids.first
+      for number in known..<moments.count { moments[number].id = id }
+    }
   }
 
   private func expect(_ account: AccountID, _ isTold: @escaping (Client) -> Int) {
@@ -342,7 +352,8 @@ private final class Stage {
       let told = moment.isTold(client)
       let who = "client \(moment.client) of \(client.account)"
       if told > 1 { failures.append("\(who) was told moment \(number) \(told) times") }
-      if told == 0, client.openings == moment.opening, moment.breaks == breaks {
+      let isOver = moment.id.map { isRead($0, by: client.account) } ?? false
+      if told == 0, !isOver, client.openings == moment.opening, moment.breaks == breaks {
         failures.append("\(who) was not told moment \(number)")
       }
     }
