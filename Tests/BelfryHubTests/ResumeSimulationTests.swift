@@ -27,7 +27,7 @@ import Testing
       do {
         let stage = try Stage(loop: loop, scope: scope, seed: seed)
         try await stage.play(steps: steps)
-        return stage.failures()
+        return stage.failures
       } catch {
         return ["\(error)"]
       }
@@ -54,6 +54,8 @@ private final class Stage {
   private var moments: [Moment] = []
   private var breaks = 0
   private var isFaulty = false
+  /// What was not right in the end.
+  private(set) var failures: [String] = []
   /// To go back to.
   private var checkpoint: MemoryStore.Checkpoint?
   /// What was another for an account after the store had lost its last writes: gone, or unread again, or back to what
@@ -239,13 +241,21 @@ private final class Stage {
     checkpoint = nil
     observe()
     let before = accounts.map(contents)
+    let readBefore = accounts.map(read)
     memory.restore(last)
     breakOff()
-    for (account, before) in zip(accounts, before) {
-      let now = contents(visibleTo: account)
+    for (number, account) in accounts.enumerated() {
+      let (before, now) = (before[number], contents(visibleTo: account))
       let ids = everVisible[account, default: []].union(now.keys)
       setBack[account, default: []].formUnion(ids.filter { before[$0] != now[$0] })
+      // Also where the index has forgotten the space with it, and will show it once it has learned of that again.
+      setBack[account, default: []].formUnion(readBefore[number].subtracting(read(by: account)))
     }
+  }
+
+  /// Of all that the account could ever see.
+  private func read(by account: AccountID) -> Set<MessageID> {
+    everVisible[account, default: []].filter { isRead($0, by: account) }
   }
 
   private func contents(visibleTo account: AccountID) -> [MessageID: String] {
@@ -293,6 +303,17 @@ private final class Stage {
   private func settle() async throws {
     relay()
     for client in clients { try client.open(hub) }
+    try await pullUntilRight(isBack: false)
+    for client in clients { client.cut() }
+    guard failures.isEmpty else { return }
+    // Who has left a server hears nothing there any more. What they have from it, and what that is now, is brought up
+    // to date when they come back.
+    for client in clients { try client.open(hub) }
+    try await pullUntilRight(isBack: true)
+    for client in clients { client.cut() }
+  }
+
+  private func pullUntilRight(isBack: Bool) async throws {
     // Who failed to reach the store waits a while before the next try, so this takes real time.
     let deadline = ContinuousClock.now + .seconds(60)
     var round = 0
@@ -303,15 +324,14 @@ private final class Stage {
       round += 1
       if round % 20 == 0 {
         observe()
-        if failures().isEmpty { break }
+        failures = findFailures(isBack: isBack)
+        if failures.isEmpty { return }
         try await loop.sleep(for: .milliseconds(10))
       }
     }
-    observe()
-    for client in clients { client.cut() }
   }
 
-  func failures() -> [String] {
+  private func findFailures(isBack: Bool) -> [String] {
     var failures: [String] = []
     for (number, client) in clients.enumerated() {
       let who = "client \(number) of \(client.account)"
@@ -323,8 +343,10 @@ private final class Stage {
       let foreign = Set(client.received).subtracting(everVisible[client.account] ?? [])
       if !foreign.isEmpty { failures.append("\(who) was shown \(foreign.sorted())") }
       let unknown = client.held.subtracting(setBack).filter { isRead($0, by: client.account) }
-      for (_, entry) in visibleEntries(of: client.account)
-      where client.held.contains(entry.id) && !setBack.contains(entry.id) {
+      let left = memory.index(of: client.account).filter { !$0.isMember }.map(\.space)
+      for (space, entry) in visibleEntries(of: client.account)
+      where client.held.contains(entry.id) && !setBack.contains(entry.id) && (isBack || !left.contains(space))
+      {
         let body = RecordJSON.value(NotificationContent.self, entry.contentJSON)?.body ?? ""
         if client.bodies[entry.id] != body {
           failures.append("\(who) was not told that \(entry.id) is \(body) now")
