@@ -37,6 +37,13 @@ struct OperationRounds<Op: Operation> {
     committing.append((index, decision.output))
   }
 
+  /// What could be decided at once was taken before what something had to be read for.
+  mutating func putInOrder() {
+    let order = committing.indices.sorted { committing[$0].index < committing[$1].index }
+    transactions = order.map { transactions[$0] }
+    committing = order.map { committing[$0] }
+  }
+
   mutating func refuse(_ index: Int, _ refusal: Refusal) { results[index] = .failure(refusal) }
 
   /// What was refused was done before, or something else under its id.

@@ -101,6 +101,7 @@ extension OperationRunner {
           if error.code != .unavailable { refused.append(index) }
         }
       }
+      if missing.count < rounds.open.count { rounds.putInOrder() }
       await findFirst(of: refused, in: &rounds)
     } catch {
       for index in missing { rounds.refuse(index, error) }

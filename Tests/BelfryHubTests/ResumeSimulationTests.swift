@@ -2,17 +2,20 @@ import BelfryHub
 import BelfryLoop
 import BelfryModel
 import BelfryStore
-import Foundation
 import ModelSamples
 import Testing
 
 /// Random people in random servers with streams that are cut at random, while everything that takes time
 /// takes a random while, clocks step, and the store loses its last writes. Each must be shown what is theirs exactly
 /// once, in order, and told of whatever else happens to it: what was marked read, what was sent without being stored, what other devices did.
+///
+/// `BELFRY_SEED` repeats a run, and does so exactly with `SWIFT_DETERMINISTIC_HASHING=1`: what is asked for first may
+/// depend on the order of a set.
 @Suite struct ResumeSimulationTests {
-  @Test(arguments: 0..<10) func everyEntryOnceInOrder(run: Int) async throws {
-    let seed =
-      ProcessInfo.processInfo.environment["BELFRY_SEED"].flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
+  private static let givenSeed: UInt64? = TestEnvironment.number("BELFRY_SEED")
+
+  @Test(arguments: 0..<(givenSeed == nil ? 10 : 1)) func everyEntryOnceInOrder(run: Int) async throws {
+    let seed = Self.givenSeed ?? .random(in: 0 ... .max)
     let failures = try await failures(seed: seed, steps: 250)
     #expect(failures.isEmpty, "BELFRY_SEED=\(seed): \(failures.prefix(3).joined(separator: "; "))")
   }
@@ -246,7 +249,8 @@ private final class Stage {
     for (account, before) in zip(accounts, before) {
       let now = contents(visibleTo: account)
       let ids = everVisible[account, default: []].union(now.keys)
-      setBack[account, default: []].formUnion(ids.filter { before.contents[$0] == nil || before.contents[$0] != now[$0] })
+      setBack[account, default: []].formUnion(
+        ids.filter { before.contents[$0] == nil || before.contents[$0] != now[$0] })
       // What an index had learned, and has forgotten, it learns again, and what is seen by it is shown again.
       let forgotten = Set(before.index).symmetricDifference(memory.index(of: account)).map(\.space)
       for space in forgotten { setBack[account, default: []].formUnion(allEntries(of: space).map(\.id)) }

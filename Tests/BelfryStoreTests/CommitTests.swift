@@ -38,6 +38,17 @@ import Testing
     }
   }
 
+  /// With nothing before the commit in its partition, too: sends decide on records as they last were, and one that
+  /// says the same in other words is in conflict with them.
+  @Test func whatOnlyTheCommitKnowsIsWrittenAsItWouldBeWrittenAgain() async throws {
+    try await withBroker { broker, _ in
+      try await broker.makeServer()
+      let text = try #require(try await broker.text(.member("alice", of: space)))
+      #expect(MemberRecord(text: text)?.standing.belonging.all.map(\.after) == [.zero])
+      #expect(MemberRecord(text: text)?.text == text)
+    }
+  }
+
   @Test func recordsAreSetAndRemovedAndTablesDropped() async throws {
     try await withBroker { broker, _ in
       var transaction = Transaction(space)

@@ -77,7 +77,7 @@ actor Broker {
 
   /// Waits until the condition holds, for as long as a busy machine may need.
   func eventually(_ condition: (isolated Broker) throws -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(60)
     while try !condition(self) {
       try #require(ContinuousClock.now < deadline, "it has not come to that")
       try await loop.sleep(for: .milliseconds(2))

@@ -86,8 +86,7 @@ import Testing
         }
         try redis.command("CONFIG", "RESETSTAT")
         _ = try await broker.store.commit(transaction).commit
-        // Now and then a call asks which Redis it runs in, and holds a log to its length.
-        calls.append(try redis.calls().filter { !["info", "xtrim", "xrange"].contains($0.key) })
+        calls.append(try redis.sendCalls())
       }
       // Functions/commit.lua counts them: eleven, whatever happens, and the call itself.
       #expect(calls[0] == calls[1])
@@ -110,10 +109,8 @@ import Testing
       }
       try redis.command("CONFIG", "RESETSTAT")
       let results = await broker.store.commit(transactions)
-      // Now and then a call holds a log to its length.
-      let calls = try redis.calls().filter { !["xlen", "xtrim", "xrange"].contains($0.key) }
       #expect(
-        calls == [
+        try redis.sendCalls() == [
           "fcall": 1, "hget": 1, "hmget": 3, "time": 1, "hlen": 1, "xadd": 100, "spublish": 1, "hset": 2,
         ])
       let ids = try results.map { try $0.get().commit.ids[0] }
@@ -149,6 +146,13 @@ import Testing
       }
       #expect(try redis.digest() == before)
     }
+  }
+}
+
+extension RedisServer {
+  /// Without what one send in 32 costs beside, whichever it is: it asks how long its log is, and holds it to its length.
+  fileprivate func sendCalls() throws -> [String: Int] {
+    try calls().filter { !["xlen", "xtrim", "xrange"].contains($0.key) }
   }
 }
 

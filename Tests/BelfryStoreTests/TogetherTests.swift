@@ -144,6 +144,23 @@ import Testing
     }
   }
 
+  /// Also where something has to be read for the first, and what the second needs is known.
+  @Test func linesOfABatchAreCommittedInTheirOrder() async throws {
+    try await withBroker { broker, redis in
+      try await broker.makeServer(["bob"])
+      let runner = broker.runner
+      var content = NotificationContent(type: Catalogue.custom.code, toType: .server)
+      content.serverId = server
+      func send(by account: AccountID) throws -> SendNotification {
+        try SendNotification.sends(content, by: Actor(account: account), generatedClientId: account.text)[0]
+      }
+      _ = try await runner.run(try send(by: "alice"))
+      let outcomes = await runner.run([try send(by: "bob"), try send(by: "alice")])
+      let ids = try outcomes.map { try #require(try $0.get().commit?.ids.first) }
+      #expect(ids[0] < ids[1])
+    }
+  }
+
   @Test func allThatIsSaidIsHeardInOrder() async throws {
     try await withBroker { broker, redis in
       try await broker.feed.subscribe(space)

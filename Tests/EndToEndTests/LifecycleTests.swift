@@ -14,15 +14,16 @@ extension EndToEnd {
         try alice.mustSend("before", ["serverId": server])
         #expect(stream.wait(forBody: "before"))
         let waiting = Box<Answer>()
-        let cursor = try #require(stream.lastID)
+        let cursor = try #require(try Person("bob", at: world[0]).call("GET", "/v1/notifications")["cursor"])
         let waiter = DispatchGroup()
         waiter.enter()
         Thread.detachNewThread {
           defer { waiter.leave() }
-          let path = "/v1/notifications?wait=3&after=\(cursor)"
-          if let answer = try? Person("alice", at: world[0]).call("GET", path) { waiting.add(answer) }
+          let path = "/v1/notifications?wait=60&after=\(cursor)"
+          if let answer = try? Person("bob", at: world[0]).call("GET", path) { waiting.add(answer) }
         }
-        try await Task.sleep(for: .milliseconds(300))
+        // Whoever waits for something has subscribed to it.
+        try await eventually { try !world.redis.command("PUBSUB", "SHARDCHANNELS", "*:account:bob").isEmpty }
         world[0].signal(SIGTERM)
         #expect(stream.waitUntilOver())
         let kicked = try #require(stream.all.last)
@@ -46,7 +47,7 @@ extension EndToEnd {
       let second = try ChildProcess(
         [Broker.executable, "serve"], environment: environment, output: output,
         folder: broker.folder + "/none")
-      #expect(await second.hasEnded(within: .seconds(10)))
+      #expect(await second.hasEnded(within: Broker.patience))
       let reason = try String(contentsOfFile: output, encoding: .utf8)
       #expect(reason.contains("\(try #require(broker.processID))"), "\(reason)")
       #expect(try Wire(port: broker.port).request("GET", "/readyz").status == 200)

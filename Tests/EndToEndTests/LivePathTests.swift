@@ -45,7 +45,7 @@ extension EndToEnd {
           let server = try play.owner.createServer()
           concurrently(4) { number in
             switch number {
-            case 0: try? play.app.add(["ann"], to: server)
+            case 0: play.add(to: server)
             case 1: play.mark(read)
             case 2: play.update(updated, to: "new \(round)")
             default:
@@ -169,6 +169,12 @@ private struct Play: Sendable {
     let updated = try owner.mustSend("old \(round)", ["serverId": server])
     #expect(stream.wait(forBody: "old \(round)"))
     return (read, updated)
+  }
+
+  /// As what else is done beside something: by somebody else, for one has one connection, and asks one thing at a time.
+  func add(to server: String) {
+    let app = try? Person.app(at: world[0])
+    try? app?.add(["ann"], to: server)
   }
 
   /// On another device.

@@ -43,7 +43,7 @@ extension EndToEnd {
         _ = try? inviter.call("POST", "/v1/servers/\(server)/invitations", ["accids": names])
         request.leave()
       }
-      let deadline = ContinuousClock.now + .seconds(10)
+      let deadline = ContinuousClock.now + Broker.patience
       while try requests(in: server, redis) == 0 {
         try #require(ContinuousClock.now < deadline, "the invitation is not committed")
         try await Task.sleep(for: .microseconds(100))
@@ -67,7 +67,7 @@ extension EndToEnd {
     }
 
     private func waitUntilNothingWaits(_ redis: RedisServer) async throws {
-      let deadline = ContinuousClock.now + .seconds(20)
+      let deadline = ContinuousClock.now + Broker.patience
       while try waiting(redis) > 0 {
         try #require(ContinuousClock.now < deadline, "the outbox is not emptied")
         try await Task.sleep(for: .milliseconds(50))

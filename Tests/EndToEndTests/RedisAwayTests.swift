@@ -5,6 +5,9 @@ import Testing
 extension EndToEnd {
   /// Redis dies and comes back; the broker stays.
   @Suite struct RedisAway {
+    /// Much longer than a broker waits for an answer, on a machine that does much else, too.
+    private static let away: Duration = .seconds(6)
+
     @Test func killedUnderLoadWithEverythingAcknowledgedThere() async throws {
       var durable = RedisServer.Options()
       durable.appendOnly = .always
@@ -38,9 +41,9 @@ extension EndToEnd {
             }
           }
         }
-        try await Task.sleep(for: .milliseconds(500))
+        try await eventually { acknowledged.values.count > 20 }
         await world.redis.kill()
-        try await Task.sleep(for: .seconds(2))
+        try await Task.sleep(for: Self.away)
         let refused = try owner.send("while away", ["serverId": server])
         #expect(refused.status == 503)
         #expect(refused["code"] == "unavailable")
@@ -53,11 +56,11 @@ extension EndToEnd {
         threads.wait()
         try await eventually { try owner.send("end", ["serverId": server]).status == 201 }
 
-        #expect(stream.wait(forBody: "end", seconds: 20))
+        #expect(stream.wait(forBody: "end"))
         #expect(acknowledgedBefore > 10)
         #expect(Set(statuses.values).isSubset(of: [201, 200, 503]), "\(Set(statuses.values))")
-        // Generous for a busy machine; the point is that nothing hangs until Redis is back.
-        #expect(slowest.values.max() ?? 9 < 1.5)
+        // Nothing hangs until Redis is back.
+        #expect(slowest.values.max() ?? 60 < Double(Self.away.components.seconds))
         let bodies = stream.bodies
         #expect(bodies.count == Set(bodies).count, "shown twice")
         let lost = Set(acknowledged.values).subtracting(bodies)

@@ -48,7 +48,7 @@ extension EndToEnd {
         for server in servers { try app.mustSend("end of \(server)", ["serverId": server]) }
         let last = try reader.stream(after: cursor)
         let ends = Set(servers.map { "end of \($0)" })
-        #expect(last.wait(seconds: 20) { ends.isSubset(of: Set($0.compactMap(\.body))) }, "seed \(seed)")
+        #expect(last.wait { ends.isSubset(of: Set($0.compactMap(\.body))) }, "seed \(seed)")
         seen += last.notifications
 
         let ids = seen.compactMap(\.messageServerId)

@@ -66,7 +66,7 @@ package func withRedisServer<R>(
 
 extension RedisServer {
   /// How long a start or an orderly stop may take on a busy machine.
-  private static let patience: Duration = .seconds(20)
+  private static let patience: Duration = .seconds(60)
 
   /// A new server that answers. Whoever calls this calls `remove()` in the end.
   package static func started(_ options: Options = Options()) async throws(FixtureError) -> RedisServer {
@@ -154,7 +154,7 @@ extension RedisServer {
   /// redis-cli would print it raw, an array a line per element; an error reply is thrown.
   @discardableResult
   package func command(_ words: String...) throws(FixtureError) -> String {
-    let timeout = timeval(tv_sec: 5, tv_usec: 0)
+    let timeout = timeval(tv_sec: 60, tv_usec: 0)
     guard let context = unsafe redisConnectUnixWithTimeout(socketPath, timeout) else {
       throw FixtureError("no memory")
     }

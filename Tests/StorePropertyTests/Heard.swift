@@ -22,7 +22,7 @@ final class Heard {
   /// All that was said before this call; it may still be on its way.
   func take(from store: any Store) async throws -> [(space: SpaceID, message: LiveMessage)] {
     _ = try await store.markRead(ReadMark(items: []), by: Self.witness)
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(60)
     while messages.last?.space != .personal(Self.witness) {
       guard ContinuousClock.now < deadline else { throw Broken("the live feed has gone silent") }
       try await Task.sleep(for: .milliseconds(1))

@@ -80,9 +80,12 @@ public struct MessageID: Hashable, Sendable, Comparable, CustomStringConvertible
 // MARK: - Redis's form
 
 extension MessageID {
-  /// `<unix ms>-<partition * 4096 + sequence>`, the id of the entry in its stream.
+  /// `<unix ms>-<partition * 4096 + sequence>`, the id of the entry in its stream. Zero is said as Redis says it: the
+  /// functions write `0-0` where there was nothing before, and a record that is read and written again must be the text
+  /// that it was, or it looks changed to whoever decided on it.
   package var streamForm: String {
     switch self {
+    case .zero: "0-0"
     case .beforeThisCommit: Self.beforeThisCommitMark
     case .endOfThisCommit: Self.endOfThisCommitMark
     default: "\(unixMilliseconds)-\(raw & (1 << Self.lowBits - 1))"

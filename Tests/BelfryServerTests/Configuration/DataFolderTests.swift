@@ -29,7 +29,7 @@ import Testing
       func useOnce() throws { _ = try DataFolder(opening: path) }
       try useOnce()
       // Another test may be starting a process, which shares our descriptors for an instant.
-      let isFree = Poll.until(.now + .seconds(10)) { (try? DataFolder(opening: path)) != nil }
+      let isFree = Poll.until(.now + .seconds(60)) { (try? DataFolder(opening: path)) != nil }
       #expect(isFree)
     }
   }

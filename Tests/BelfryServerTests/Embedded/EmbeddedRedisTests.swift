@@ -42,7 +42,7 @@ import Testing
       for _ in 1...2 {
         let before = try #require(try cli.information("process_id").flatMap { pid_t($0) })
         kill(before, SIGKILL)
-        let isBack = Poll.until(.now + .seconds(30)) {
+        let isBack = Poll.until(.now + .seconds(60)) {
           let now = (try? cli.information("process_id")).flatMap { $0 }
           return now != nil && now != "\(before)"
         }
@@ -233,7 +233,7 @@ private struct Orphan {
     }
     processID = try thread.outcome.get()
     url = "unix://\(path)"
-    let answers = Poll.until(.now + .seconds(30)) {
+    let answers = Poll.until(.now + .seconds(60)) {
       if case .ready = RedisProbe.ask(path, until: .now + .seconds(1)) { true } else { false }
     }
     #expect(answers)

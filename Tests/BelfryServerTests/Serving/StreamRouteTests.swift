@@ -92,7 +92,7 @@ import Testing
       }
       #expect(try broker.ask("GET", "/v1/notifications/stream", as: try broker.token("eve")).status == 200)
       streams.removeLast().close()
-      for _ in 0..<500 where broker.broker.accountLimits.openPlaces(of: "bob") == 3 {
+      for _ in 0..<6_000 where broker.broker.accountLimits.openPlaces(of: "bob") == 3 {
         try await Task.sleep(for: .milliseconds(10))
       }
       let stream = try broker.connect()
@@ -105,12 +105,12 @@ import Testing
     try await withBroker { broker in
       let waiting = try broker.connect()
       waiting.begin("GET", "/v1/notifications?wait=60", as: try broker.token("bob"))
-      for _ in 0..<500 where broker.broker.accountLimits.openPlaces(of: "bob") == 0 {
+      for _ in 0..<6_000 where broker.broker.accountLimits.openPlaces(of: "bob") == 0 {
         try await Task.sleep(for: .milliseconds(10))
       }
       #expect(broker.broker.accountLimits.openPlaces(of: "bob") == 1)
       waiting.close()
-      for _ in 0..<500 where broker.broker.accountLimits.openPlaces(of: "bob") == 1 {
+      for _ in 0..<6_000 where broker.broker.accountLimits.openPlaces(of: "bob") == 1 {
         try await Task.sleep(for: .milliseconds(10))
       }
       #expect(broker.broker.accountLimits.openPlaces(of: "bob") == 0)
@@ -128,7 +128,7 @@ import Testing
       }
       let waiting = try broker.connect()
       waiting.begin("GET", "/v1/notifications?wait=60", as: bob)
-      for _ in 0..<500 where broker.broker.accountLimits.openPlaces(of: "bob") < 5 {
+      for _ in 0..<6_000 where broker.broker.accountLimits.openPlaces(of: "bob") < 5 {
         try await Task.sleep(for: .milliseconds(10))
       }
       broker.broker.drain()

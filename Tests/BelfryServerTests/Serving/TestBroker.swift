@@ -75,7 +75,7 @@ func withBroker<R: Sendable>(
 
 extension TestBroker {
   func waitUntilReady() async throws {
-    for _ in 0..<500 {
+    for _ in 0..<6_000 {
       if try ask("GET", "/readyz").status == 200 { return }
       try await Task.sleep(for: .milliseconds(10))
     }

@@ -41,7 +41,7 @@ final class Theatre {
     let expected = expectation(heard)
     for (index, (account, device, stream)) in streams.enumerated() {
       let wanted = expected[account] ?? []
-      let arrived = stream.wait(seconds: 5) { events in
+      let arrived = stream.wait { events in
         self.types(in: events, after: starts[index]).count >= wanted.count
       }
       #expect(arrived, "\(act.testDescription): \(account) on \(device) misses some of \(wanted)")

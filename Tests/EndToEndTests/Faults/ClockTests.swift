@@ -50,7 +50,7 @@ extension EndToEnd {
         }
         try scene.send("end", ["serverId": scene.servers[0]])
         #expect(
-          stream.wait(seconds: 20) { events in
+          stream.wait { events in
             Set(scene.sent.subtracting(scene.read)).isSubset(of: events.compactMap(\.messageServerId))
           })
         let ids = stream.notifications.compactMap(\.messageServerId)
@@ -156,7 +156,7 @@ private final class Scene {
     #expect(owed.isSubset(of: unread), "\(comment): lost, or born read")
     #expect(unread.count == Set(unread).count, "\(comment): twice on pages")
     #expect(readOneByOne.isDisjoint(with: unread), "\(comment): read, and shown")
-    let isShown = stream.wait(seconds: 20) { events in
+    let isShown = stream.wait { events in
       owed.isSubset(of: events.compactMap(\.messageServerId))
     }
     #expect(isShown, "\(comment): not streamed")

@@ -18,7 +18,7 @@ extension EndToEnd {
         }
         for server in servers { try owner.mustSend(server, ["serverId": server]) }
         try owner.mustSend("end", ["serverId": servers[0]])
-        #expect(stream.wait(forBody: "end", seconds: 20))
+        #expect(stream.wait(forBody: "end"))
         let cursor = try #require(stream.lastID)
         #expect(cursor.utf8.count <= 2_048, "\(cursor.utf8.count) bytes")
         #expect(cursor.split(separator: ".").count > 60)

@@ -20,12 +20,12 @@ extension EndToEnd {
         #expect(mark["read"] == "6")
 
         try await scene.restart(losingAfter: end)
-        #expect(stream.wait(forEvent: "gap", seconds: 20))
+        #expect(stream.wait(forEvent: "gap"))
         // Before anything new is given, too.
         #expect(try GapRange(scene.page(after: pageCursor)).contains(lost))
         let new = try scene.send("new", 3)
         #expect(new.allSatisfy { $0 > lost[2] }, "ids are beyond all that were given before")
-        #expect(stream.wait(forBody: "new 2", seconds: 20))
+        #expect(stream.wait(forBody: "new 2"))
         let gaps = stream.all.filter { $0.name == "gap" }
         #expect(gaps.count == 1)
         let gap = try #require(gaps.first.flatMap { GapRange($0.object) })
@@ -58,11 +58,11 @@ extension EndToEnd {
         for round in 0..<20 {
           let end = try scene.world.redis.appendOnlyBytes()
           _ = try scene.send("lost \(round)", 2)
-          #expect(stream.wait(forBody: "lost \(round) 1", seconds: 20))
+          #expect(stream.wait(forBody: "lost \(round) 1"))
           atLost.append(try #require(stream.lastID))
           try await scene.restart(losingAfter: end)
           _ = try scene.send("new \(round)", 1)
-          #expect(stream.wait(forBody: "new \(round) 0", seconds: 20))
+          #expect(stream.wait(forBody: "new \(round) 0"))
         }
         let new = (0..<20).map { "new \($0) 0" }
         let shown = stream.bodies.filter { $0.hasPrefix("new") }
@@ -87,7 +87,7 @@ extension EndToEnd {
         for round in 0..<2 {
           try await scene.restart(losingAfter: try scene.world.redis.appendOnlyBytes())
           _ = try scene.send("after \(round)", 1)
-          #expect(stream.wait(forBody: "after \(round) 0", seconds: 20))
+          #expect(stream.wait(forBody: "after \(round) 0"))
         }
         let back = try scene.reader.stream(after: cursor)
         #expect(back.wait(forBody: "after 1 0"))

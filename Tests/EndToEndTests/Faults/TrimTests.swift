@@ -22,14 +22,14 @@ extension EndToEnd {
         for number in 0..<1_000 {
           ids.append(try owner.mustSend("\(number)", ["serverId": server, "ext": large]))
         }
-        #expect(live.wait(forBody: "999", seconds: 20))
+        #expect(live.wait(forBody: "999"))
         let atEnd = try #require(live.lastID)
 
         slow.startReading()
         let new = try alice.stream(at: world[0])
         let resumed = try alice.stream(after: cursor, at: world[0])
         for (stream, name) in [(slow, "slow"), (new, "new"), (resumed, "resumed")] {
-          #expect(stream.wait(forBody: "999", seconds: 20), "\(name)")
+          #expect(stream.wait(forBody: "999"), "\(name)")
           #expect(stream.bodies.count == Set(stream.bodies).count, "\(name)")
           let gaps = stream.all.filter { $0.name == "gap" }
           // All that is missing lies in what was told.

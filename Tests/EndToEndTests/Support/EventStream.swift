@@ -73,7 +73,7 @@ final class EventStream: @unchecked Sendable {
 
   /// Waits until the events satisfy the test, or the time is up.
   @discardableResult
-  func wait(seconds: Double = 10, until isSatisfied: ([Event]) -> Bool) -> Bool {
+  func wait(seconds: Double = 60, until isSatisfied: ([Event]) -> Bool) -> Bool {
     let deadline = Date(timeIntervalSinceNow: seconds)
     condition.lock()
     defer { condition.unlock() }
@@ -83,15 +83,15 @@ final class EventStream: @unchecked Sendable {
     return true
   }
 
-  func wait(forBody body: String, seconds: Double = 10) -> Bool {
+  func wait(forBody body: String, seconds: Double = 60) -> Bool {
     wait(seconds: seconds) { $0.contains { $0.body == body } }
   }
 
-  func wait(forEvent name: String, seconds: Double = 10) -> Bool {
+  func wait(forEvent name: String, seconds: Double = 60) -> Bool {
     wait(seconds: seconds) { $0.contains { $0.name == name } }
   }
 
-  func waitUntilOver(seconds: Double = 10) -> Bool {
+  func waitUntilOver(seconds: Double = 60) -> Bool {
     let deadline = Date(timeIntervalSinceNow: seconds)
     return condition.withLock {
       while !hasEnded { if !condition.wait(until: deadline) { return hasEnded } }

@@ -13,7 +13,7 @@ final class Wire: @unchecked Sendable {
 
   /// - Parameter receiveBytes: room in the kernel for what the test does not read. Given before the
   ///   connection is made: a window that shrinks afterwards makes it crawl.
-  init(port: UInt16, timeoutSeconds: Int = 20, receiveBytes: Int32? = nil) throws {
+  init(port: UInt16, timeoutSeconds: Int = 60, receiveBytes: Int32? = nil) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     if var size = receiveBytes {
       unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
