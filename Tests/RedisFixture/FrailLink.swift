@@ -72,10 +72,12 @@ package final class FrailLink: Sendable {
     }
   }
 
-  /// `*<count> $<length> <name> …`, a line each.
+  /// `*<count> $<length> <name> …`, a line each. What a broker does on each connection before it works is none.
   private static func isWrite(_ command: [UInt8]) -> Bool {
-    let lines = command.prefix(64).split(separator: UInt8(ascii: "\n"), maxSplits: 3)
-    return lines.count > 2 && [Array("FCALL\r".utf8), Array("XDEL\r".utf8)].contains(Array(lines[2]))
+    let lines = command.prefix(96).split(separator: UInt8(ascii: "\n"), maxSplits: 5)
+    guard lines.count > 4 else { return false }
+    if lines[2].elementsEqual("FCALL\r".utf8) { return !lines[4].starts(with: "belfry_begin_history".utf8) }
+    return lines[2].elementsEqual("XDEL\r".utf8)
   }
 }
 
