@@ -42,6 +42,22 @@ struct SendNotificationTests {
     }
   }
 
+  /// Of a batch, all that its lines need is read together. Also where what one needs is as much, for the sender is
+  /// named, too: what is another line's cannot be compared in this one's space.
+  @Test func onlyWhatTheSendNeedsHasToBeUnchanged() throws {
+    let send = try send(Actor(account: "mia")) {
+      ($0.toType, $0.serverId, $0.toAccids) = (.server, 1, ["mia"])
+    }[0]
+    let desk = try SendDesk.desk()
+    let needs = Set(send.needs)
+    let read = needs.union([.settings(SendDesk.groups[0])])
+    #expect(read.count == send.needs.count)
+    let texts = Dictionary(uniqueKeysWithValues: read.map { ($0, desk.texts[$0]) })
+    let decision = try send.decide(
+      Records(texts), context: DecisionContext(nowMilliseconds: desk.nowMilliseconds, limits: Limits()))
+    #expect(Set(try #require(decision.transaction).preconditions.keys) == needs)
+  }
+
   // MARK: Sending twice
 
   @Test func onlyAnIdOfTheSendersOwnMakesItRepeatable() throws {
