@@ -21,6 +21,9 @@ class Call:
     outcome: str = UNKNOWN
     status: int = 0
     tries: int = 0
+    unanswered: list[float] = field(default_factory=list)
+    """When a try was given up, or answered with what leaves open whether it was carried out. What was asked may lie
+    before somebody who stands still, and be carried out when he goes on: after the call was settled by another try."""
 
     @property
     def is_ok(self) -> bool:

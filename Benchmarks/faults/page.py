@@ -12,14 +12,14 @@ BEGIN, END = "<!-- figures: scripts/faults --write -->\n", "<!-- end of figures 
 # Fault, what it does to a promise, what a producer or a consumer sees.
 ROWS = [
     ("broker killed", "none is broken", "requests in flight are unknown: repeat them; streams resume at another broker"),
-    ("broker stopped", "none is broken", "as a broker that is gone; it goes on by itself, and its streams get what came meanwhile, after a minute perhaps with repetitions"),
+    ("broker stopped", "none is broken", "as a broker that is gone; it goes on by itself, and carries out what was asked of it; its streams get what came meanwhile, after a minute perhaps with repetitions"),
     ("Redis killed", "none but what had not been flushed to the file; the kernel keeps what was written, so the death of the process alone loses nothing", "503 until it is back; streams stay open"),
     ("Redis stopped", "none is broken", "503 after 0.8 s; what was asked may be carried out when it goes on"),
     ("connections cut", "none is broken", "streams resume, requests are repeated; towards Redis a broker connects again"),
     ("replies cut in the middle", "none is broken", "an event that did not arrive whole is sent again"),
     ("replies eaten", "none is broken", "no answer, or 503, though it was done: the same `messageClientId` gets the first receipt"),
     ("connections slow", "none is broken", "towards Redis, 503 where an answer takes more than 0.8 s"),
-    ("connections half-open", "none is broken", "silence: a consumer gives up after two missed signs of life, a broker its subscription after 6 s"),
+    ("connections half-open", "none is broken", "silence: a consumer gives up after two missed signs of life, a broker its subscription after 6 s; what was asked may be carried out when it passes again"),
     ("Redis's clock stepped", "once: a repetition is possible; ids only rise", "perhaps a repetition"),
     ("a broker's clock stepped", "none is broken, while tokens are valid", "nothing"),
     ("tail cut", "what was acknowledged in the lost tail is gone", "`gap` with the range, on streams and pages; nothing that is sent afterwards is passed over"),

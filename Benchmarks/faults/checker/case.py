@@ -53,6 +53,14 @@ class Case:
         return found
 
     @cached_property
+    def first_shown_to_anyone(self) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for times in self.first_shown.values():
+            for id, at in times.items():
+                found[id] = min(found.get(id, FOREVER), at)
+        return found
+
+    @cached_property
     def told_device(self) -> dict[str, list[Told]]:
         found: dict[str, list[Told]] = {name: [] for name in self.history.devices}
         for told in self.history.told:

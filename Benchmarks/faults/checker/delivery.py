@@ -2,6 +2,7 @@
 
 from ..history import OK, REFUSED
 from .case import CUSTOM, Case
+from .lateness import late_until
 from .violation import Violation
 
 
@@ -96,6 +97,9 @@ def misdirected(case: Case):
         elif send.outcome == REFUSED:
             # A try before the refusal may have been carried out: then the refusal was not true.
             if send.client_id in refused:
+                continue
+            # Or is carried out after it: then the refusal was true.
+            if send.ended < case.first_shown_to_anyone[shown.id] and send.ended < late_until(send, case.history.faults):
                 continue
             refused.add(send.client_id)
             text = f"the last try was refused with {send.status} {send.code}, and yet it was sent"

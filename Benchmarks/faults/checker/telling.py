@@ -5,6 +5,7 @@ from bisect import bisect_left
 from ..history import OK
 from .audience import MUST
 from .case import Case
+from .lateness import late_until
 from .timeline import was_lost
 from .violation import Violation
 
@@ -88,16 +89,17 @@ def untold_update(case: Case):
         if update.outcome == OK and update.id not in case.lost_ids and not was_lost(update.ended, case.history.faults)
     ]
     for update in updates:
+        version = _version_left(case, update)
         for device in case.history.devices.values():
             shown = case.first_shown_to_device[device.name].get(update.id)
             if not shown or case.reading[device.account].possibly(update.id, 0):
                 continue
             if shown.asked > update.ended:
-                if shown.version < update.version:
+                if shown.version < version:
                     text = f"shown in version {shown.version} after version {update.version} was acknowledged"
                     yield Violation("untold", text, shown.at, update.id, device.account, device.name)
                 continue
-            if device.kind != "stream" or shown.version >= update.version:
+            if device.kind != "stream" or shown.version >= version:
                 continue
             due = case.patience.due(device.name, max(update.ended, shown.at))
             if due >= case.history.ended:
@@ -106,9 +108,19 @@ def untold_update(case: Case):
             if not send or not case.audience.stays(send, device.account, update.began, due):
                 # Whoever has left since is not told any more.
                 continue
-            if _version_told(case, device.name, update, due) < update.version:
+            if _version_told(case, device.name, update, due) < version:
                 text = f"version {update.version} was acknowledged; this device was not told in time"
                 yield Violation("untold", text, update.ended, update.id, device.account, device.name)
+
+
+def _version_left(case: Case, update) -> int:
+    """The oldest that may be there once this was acknowledged: an unanswered try of an earlier one may come after it."""
+    late = [
+        other.version
+        for other in case.history.updates
+        if other.id == update.id and other.unanswered and late_until(other, case.history.faults) > update.began
+    ]
+    return min([update.version, *late])
 
 
 def _version_told(case: Case, device: str, update, due: float) -> int:

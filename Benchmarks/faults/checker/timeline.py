@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections import defaultdict
 
 from ..history import FOREVER, OK, REFUSED, Change, Fault
+from .lateness import late_until
 
 YES, NO, MAYBE = frozenset([True]), frozenset([False]), frozenset([True, False])
 
@@ -16,6 +17,7 @@ class _Line:
         self.values: list[bool] = []
         self.certain_ended: list[float] = []
         self.certain_index: list[int] = []
+        self.late: list[tuple[float, float, bool]] = []
 
     def add(self, began: float, ended: float, value: bool) -> None:
         if ended < FOREVER:
@@ -23,6 +25,10 @@ class _Line:
             self.certain_index.append(len(self.values))
         self.began.append(began)
         self.values.append(value)
+
+    def add_late(self, began: float, until: float, value: bool) -> None:
+        """It may be so once more, at any time until then: an earlier try is carried out, whatever was changed since."""
+        self.late.append((began, until, value))
 
     def during(self, first: float, last: float) -> frozenset:
         known = bisect_right(self.certain_ended, first) - 1
@@ -33,6 +39,9 @@ class _Line:
             if self.began[at] > last:
                 break
             result.add(self.values[at])
+        # What began after it makes it certain again.
+        known_began = self.began[index] if index >= 0 else -FOREVER
+        result.update(value for began, until, value in self.late if began <= last and known_began <= until)
         return MAYBE if len(result) == 2 else YES if True in result else NO
 
 
@@ -49,6 +58,8 @@ class Timelines:
                 ended = FOREVER
             for account, what, value in change.effects:
                 self._lines[account, what].add(change.began, ended, value)
+                if change.unanswered:
+                    self._lines[account, what].add_late(change.began, late_until(change, faults), value)
                 self.accounts_with[what].add(account)
 
     def during(self, account: str, what: str, first: float, last: float) -> frozenset:

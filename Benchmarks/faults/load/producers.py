@@ -84,6 +84,8 @@ class Producer:
                 send.ended, send.outcome = self.stage.now, REFUSED
                 send.status, send.code = answer.status, answer.code
                 return
+            if not answer or answer.status >= 500:
+                send.unanswered.append(self.stage.now)
             await asyncio.sleep(RETRY_SECONDS * (0.5 + random.random()))
         send.outcome = UNKNOWN
 

@@ -211,6 +211,35 @@ class Histories(unittest.TestCase):
         self.story.show_all(5, 10.2)
         self.finds("misdirected")
 
+    def test_a_try_that_was_given_up_may_be_carried_out_when_a_fault_ends(self):
+        self.story.fault(2, 30)
+        left = self.story.leave("bob", 3)
+        left.ended, left.unanswered = 9, [8]
+        self.story.join("bob", 10)
+        self.story.send(5, 31)
+        self.story.show(5, 31.2, "ann-desk", "ann-phone")
+        self.finds()
+        left.unanswered = []
+        self.finds("lost")
+
+    def test_a_try_that_was_given_up_is_over_after_the_fault(self):
+        self.story.fault(2, 30)
+        left = self.story.leave("bob", 3)
+        left.ended, left.unanswered = 9, [8]
+        self.story.join("bob", 10)
+        self.story.join("bob", 40)
+        self.story.send(5, 41)
+        self.story.show(5, 41.2, "ann-desk", "ann-phone")
+        self.finds("lost")
+
+    def test_a_try_that_was_given_up_without_a_fault_is_over_soon(self):
+        left = self.story.leave("bob", 3)
+        left.ended, left.unanswered = 9, [8]
+        self.story.join("bob", 15)
+        self.story.send(5, 31)
+        self.story.show(5, 31.2, "ann-desk", "ann-phone")
+        self.finds("lost")
+
     def test_above_the_threshold_subscribers_alone(self):
         for account in ("f1", "f2", "f3"):
             self.story.join(account, 1)
@@ -225,6 +254,16 @@ class Histories(unittest.TestCase):
         send = self.story.send(5, 10, outcome=REFUSED)
         send.tries, send.code = 2, "notMember"
         self.story.show(5, 10.2, "ann-desk")
+        self.finds("contradicted")
+
+    def test_refused_and_carried_out_afterwards(self):
+        self.story.fault(9, 30)
+        send = self.story.send(5, 10, outcome=REFUSED)
+        send.tries, send.code, send.unanswered = 2, "notMember", [10.05]
+        self.story.show(5, 30.2, "ann-desk")
+        self.finds()
+        # Before it was refused, it cannot have been afterwards.
+        self.story.show(5, 10.08, "ann-phone")
         self.finds("contradicted")
 
     # --- Once, in order
@@ -325,6 +364,20 @@ class Histories(unittest.TestCase):
             self.story.show(5, 30, device, asked=29, version=1)
         self.finds()
         self.story.history.shown[-1].version = 0
+        self.assertIn("untold", self.story.kinds())
+
+    def test_an_older_version_may_come_late(self):
+        self.story.send(5, 10)
+        self.story.fault(9, 40)
+        older = Update(20, 25, OK, 200, 2, id="5", version=1, unanswered=[24])
+        self.story.history.updates += [older, Update(30, 30.1, OK, 200, 1, id="5", version=2)]
+        for device in ("ann-desk", "ann-phone", "bob-desk"):
+            self.story.show(5, 42, device, asked=41, version=1)
+        self.finds()
+        self.story.history.shown[-1].version = 0
+        self.assertIn("untold", self.story.kinds())
+        self.story.history.shown[-1].version = 1
+        older.unanswered = []
         self.assertIn("untold", self.story.kinds())
 
     def test_a_lost_tail_is_told(self):
