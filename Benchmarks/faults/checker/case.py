@@ -6,7 +6,7 @@ from functools import cached_property
 from ..history import OK, REFUSED, FOREVER, History, Send, Shown, Told
 from .audience import MUST, Audience
 from .patience import Patience
-from .reading import Reading
+from .reading import Reading, ReadTold
 from .timeline import Timelines
 
 CUSTOM = 100
@@ -72,6 +72,10 @@ class Case:
         return {
             device: [one for one in all if one.what == "gap"] for device, all in self.told_device.items()
         }
+
+    @cached_property
+    def read_told(self) -> dict[str, ReadTold]:
+        return {device: ReadTold(all) for device, all in self.told_device.items()}
 
     @cached_property
     def reading(self) -> dict[str, Reading]:

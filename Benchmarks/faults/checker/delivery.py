@@ -22,6 +22,23 @@ def lost_and_late(case: Case):
                 yield Violation("late", text, send.began, send.id, account, device)
 
 
+def let_go_unread(case: Case):
+    """A device that is told `read {upTo}` lets go of all up to there: what nobody marked it must be shown again."""
+    for send, account in case.must_have():
+        if case.reading[account].possibly(send.id, send.began):
+            continue
+        for device in case.devices_of[account]:
+            told = case.read_told[device].last_up_to(send.id)
+            first = case.first_shown_to_device[device].get(send.id)
+            if told is None or not first or first.at > told or case.is_in_gap(device, send):
+                continue
+            due = case.patience.due(device, told)
+            times = [shown.at for shown in case.shown_to_device[device] if shown.id == send.id]
+            if due < case.history.ended and not any(told <= at <= due for at in times):
+                text = "let go with all up to a later one that was marked, and not shown again"
+                yield Violation("lost", text, told, send.id, account, device)
+
+
 def lost_from_the_feed(case: Case):
     in_feed = {account: set(final.ids) for account, final in case.history.finals.items()}
     in_fresh = {
@@ -46,11 +63,13 @@ def lost_from_the_feed(case: Case):
 def doubled(case: Case):
     for device, all in case.shown_to_device.items():
         account = case.history.account_of(device)
+        read_told = case.read_told[device]
         seen: dict[str, float] = {}
         ids: dict[str, str] = {}
         for shown in all:
             first = seen.get(shown.id)
-            if first is None:
+            # Whoever is told to let go of all up to a place is shown again what of it is unread.
+            if first is None or read_told.first_up_to(shown.id, first) <= shown.at:
                 seen[shown.id] = shown.at
             elif not case.is_in_doubt(first, shown.at):
                 text = f"shown again after {shown.at - first:.1f} s"
@@ -157,4 +176,7 @@ def refused_cursors(case: Case):
             yield Violation("contradicted", text, told.at, account=account, device=told.device)
 
 
-RULES = [lost_and_late, lost_from_the_feed, doubled, reordered, misdirected, contradicted, refused_repeats, refused_cursors]
+RULES = [
+    *(lost_and_late, let_go_unread, lost_from_the_feed, doubled, reordered, misdirected),
+    *(contradicted, refused_repeats, refused_cursors),
+]

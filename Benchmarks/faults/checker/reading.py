@@ -1,10 +1,12 @@
-"""What was marked read: certainly, or possibly."""
+"""What was marked read: certainly, or possibly. And when a device was told so."""
 
 from bisect import bisect_left
 from collections import defaultdict
 
-from ..history import FOREVER, OK, REFUSED, Fault, Mark
+from ..history import FOREVER, OK, REFUSED, Fault, Mark, Told
 from .timeline import was_lost
+
+NEVER = float("inf")
 
 
 class Reading:
@@ -23,21 +25,53 @@ class Reading:
 
     def possibly(self, entry: str, sent: float) -> list[Mark]:
         """Marks that may have covered the entry, which was sent at that time."""
-        covering = self._up_to[bisect_left(self._places, int(entry)) :] if self._up_to else []
-        return self._by_item.get(entry, []) + [mark for mark in covering if mark.ended > sent]
+        return self._by_item.get(entry, []) + [mark for mark in self._covering(entry) if mark.ended > sent]
+
+    def _covering(self, entry: str) -> list[Mark]:
+        return self._up_to[bisect_left(self._places, int(entry)) :]
 
     def certainly(self, entry: str) -> Mark | None:
         """The earliest acknowledged mark that covered the entry for certain: it had been shown to the account before."""
-        shown = self._first_shown.get(entry, FOREVER)
-        found = None
-        for mark in self.possibly(entry, 0):
-            if mark.outcome != OK or id(mark) in self._lost or mark.began < shown:
-                continue
-            if not found or mark.ended < found.ended:
-                found = mark
-        return found
+        certain = (mark for mark in self.possibly(entry, 0) if self._is_certain(mark, entry))
+        return min(certain, key=lambda mark: mark.ended, default=None)
+
+    def _is_certain(self, mark: Mark, entry: str) -> bool:
+        return mark.outcome == OK and id(mark) not in self._lost and mark.began >= self._first_shown.get(entry, FOREVER)
+
+    def told_uncertainly(self, entry: str) -> int:
+        """Up to where devices may be told of marks that do not cover the entry for certain, though it lies below: the
+        account's index may have learned of it after they were made."""
+        places = [int(mark.up_to) for mark in self._covering(entry) if not self._is_certain(mark, entry)]
+        return max(places, default=0)
 
     @property
     def is_counted_exactly(self) -> bool:
         """Each mark was settled at the first try, and none was lost: then the counts add up."""
         return not self._lost and all(mark.outcome == OK and mark.tries == 1 for mark in self.marks)
+
+
+class ReadTold:
+    """When a device was told that an entry is read."""
+
+    def __init__(self, told: list[Told]):
+        self._by_id: dict[str, list[float]] = defaultdict(list)
+        self._up_to = [(one.at, int(one.up_to)) for one in told if one.what == "read" and one.up_to]
+        for one in told:
+            if one.what == "read":
+                for id in one.ids:
+                    self._by_id[id].append(one.at)
+
+    def first(self, id: str, since: float, *, beyond: int = 0) -> float:
+        """Since a time: by name, or up to a place beyond another."""
+        times = self._by_id.get(id, [])
+        at = bisect_left(times, since)
+        by_name = times[at] if at < len(times) else NEVER
+        return min(by_name, self.first_up_to(id, since, beyond=beyond))
+
+    def first_up_to(self, id: str, since: float, *, beyond: int = 0) -> float:
+        """When it was told to let go of all up to a place, the entry among it."""
+        least = max(int(id), beyond + 1)
+        return next((at for at, place in self._up_to if at >= since and place >= least), NEVER)
+
+    def last_up_to(self, id: str) -> float | None:
+        return next((at for at, place in reversed(self._up_to) if place >= int(id)), None)

@@ -1,48 +1,24 @@
 """Resurrected, untold, miscounted."""
 
-from bisect import bisect_left
-
 from ..history import OK
 from .audience import MUST
 from .case import Case
 from .lateness import late_until
+from .reading import NEVER
 from .timeline import was_lost
 from .violation import Violation
-
-NEVER = float("inf")
-
-
-class ReadTold:
-    """When a device was told that an entry is read."""
-
-    def __init__(self, told: list):
-        self._by_id: dict[str, list[float]] = {}
-        self._up_to = [(one.at, int(one.up_to)) for one in told if one.what == "read" and one.up_to]
-        for one in told:
-            if one.what == "read":
-                for id in one.ids:
-                    self._by_id.setdefault(id, []).append(one.at)
-
-    def first(self, id: str, since: float) -> float:
-        times = self._by_id.get(id, [])
-        at = bisect_left(times, since)
-        by_name = times[at] if at < len(times) else NEVER
-        return min(by_name, self._first_up_to(int(id), since))
-
-    def _first_up_to(self, id: int, since: float) -> float:
-        return next((at for at, place in self._up_to if at >= since and place >= id), NEVER)
 
 
 def resurrected(case: Case):
     for device, all in case.shown_to_device.items():
         account = case.history.account_of(device)
         reading = case.reading[account]
-        read_told = ReadTold(case.told_device[device])
+        read_told = case.read_told[device]
         for shown in all:
             mark = reading.certainly(shown.id)
             if not mark or mark.ended >= shown.at:
                 continue
-            told = read_told.first(shown.id, mark.began)
+            told = read_told.first(shown.id, mark.began, beyond=reading.told_uncertainly(shown.id))
             if shown.asked > mark.ended:
                 text = f"asked for {shown.asked - mark.ended:.1f} s after it was marked read"
             elif told < shown.at:
@@ -63,7 +39,7 @@ def untold_read(case: Case):
         if device.kind != "stream":
             continue
         reading = case.reading[device.account]
-        read_told = ReadTold(case.told_device[device.name])
+        read_told = case.read_told[device.name]
         for id, shown in case.first_shown_to_device[device.name].items():
             mark = reading.certainly(id)
             # What went with a lost tail cannot be marked any more: its loss is told.
@@ -76,10 +52,20 @@ def untold_read(case: Case):
                 continue
             told = read_told.first(id, mark.began)
             if told > due:
+                told = min(told, read_told.first(id, _unread_since(case, device, id, due)))
+            if told > due:
                 when = "never" if told == NEVER else f"{told - mark.ended:.1f} s later"
                 how = f"upTo {mark.up_to}" if mark.up_to else "by name"
                 text = f"marked read {how} on {mark.device}; this device was told {when}"
                 yield Violation("untold", text, mark.ended, id, device.account, device.name)
+
+
+def _unread_since(case: Case, device, id: str, due: float) -> float:
+    """Since when the device may hold it as unread. What a mark before told it of, one that may have gone with a lost tail
+    and did not, holds until it is shown again."""
+    possible = case.reading[device.account].possibly(id, 0)
+    shown = [shown.at for shown in case.shown_to_device[device.name] if shown.id == id and shown.at <= due]
+    return max([min(mark.began for mark in possible), *shown])
 
 
 def untold_update(case: Case):

@@ -274,6 +274,17 @@ class Histories(unittest.TestCase):
         self.story.show(5, 30, "bob-desk")
         self.finds("doubled")
 
+    def test_shown_again_to_who_had_to_let_go_of_it(self):
+        self.story.mark(began=9, up_to=6, count=0)
+        self.story.send(5, 10)
+        self.story.show_all(5, 10.2)
+        self.story.tell("read", 30, up_to="6")
+        self.finds("lost")
+        self.story.show(5, 30.1, "ann-desk")
+        self.finds()
+        self.story.show(5, 31, "ann-desk")
+        self.finds("doubled")
+
     def test_repeating_is_allowed_after_a_step(self):
         self.story.fault(20, 20, is_step=True)
         self.story.send(5, 10)
@@ -340,6 +351,30 @@ class Histories(unittest.TestCase):
         self.story.tell("read", 20.2, up_to="5")
         self.story.tell("read", 60, ids=("5",))
         self.finds()
+
+    def test_told_read_by_a_mark_that_might_have_been_lost(self):
+        self.story.send(5, 5)
+        self.story.show_all(5, 5.2)
+        self.story.mark(5, began=10)
+        self.story.tell("read", 10.2, ids=("5",))
+        self.story.fault(11, 12, is_step=True, lost_since=9, lost_ids=[])
+        self.story.mark(began=20, up_to=6, count=0)
+        self.finds()
+        # It was lost, and the device has learned so.
+        self.story.show(5, 15, "ann-desk", asked=15)
+        self.finds("untold")
+
+    def test_told_again_of_a_mark_from_before_it_was_shown(self):
+        self.story.mark(began=9, up_to=6, count=0)
+        self.story.send(5, 10)
+        self.story.show_all(5, 10.2)
+        self.story.mark(began=20, up_to=8, count=1)
+        self.story.tell("read", 20.15, up_to="6")
+        self.story.show(5, 20.16, "ann-desk")
+        self.story.tell("read", 20.2, up_to="8")
+        self.finds()
+        self.story.show(5, 20.3, "ann-desk")
+        self.finds("resurrected")
 
     def test_told_read_too_late(self):
         self.story.send(5, 10)
