@@ -24,9 +24,10 @@ extension Store {
 extension RedisServer {
   /// As if this Redis had allotted it.
   func setLastID(_ id: MessageID) throws {
-    let line = try command("INFO", "replication").split(whereSeparator: \.isNewline)
-      .first { $0.hasPrefix("master_replid:") }
-    let name = try #require(line).dropFirst("master_replid:".count).prefix { $0.isHexDigit }
+    let line = try command("INFO", "server").split(whereSeparator: \.isNewline).first {
+      $0.hasPrefix("run_id:")
+    }
+    let name = try #require(line).dropFirst("run_id:".count).prefix(8)
     try command("HSET", layout.clock(id.partition), "last", id.streamForm, "history", String(name))
   }
 }

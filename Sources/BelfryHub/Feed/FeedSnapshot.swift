@@ -15,9 +15,12 @@ struct FeedSnapshot: Sendable {
     let last: MessageID
     private let rewinds: [Rewind]
     private let history: String
+    /// That of the whole store.
+    private let current: String
 
-    init(_ end: LogEnd) {
+    init(_ end: LogEnd, now current: String) {
       (last, rewinds, history) = (end.allotted, end.rewinds, end.history)
+      self.current = current
     }
 
     /// For an id that was given and then lost: the last before it that was not. Nil for all others.
@@ -29,8 +32,10 @@ struct FeedSnapshot: Sendable {
       if let rewind = rewinds.first(where: { $0.ended == known && !known.isEmpty }) {
         return rewind.kept < id ? rewind.kept : nil
       }
-      if known == history, !known.isEmpty { return id > last ? last : nil }
-      // Of a history that nothing is known of any more, the id must do.
+      if !known.isEmpty, known == history || known == current { return id > last ? last : nil }
+      // Of a history that nothing is known of, since the note of it was lost, too, or is too long ago: what has been
+      // given since the latest loss may be new.
+      if !known.isEmpty, let kept = rewinds.last?.kept, kept < id { return kept }
       if let rewind = rewinds.last(where: { $0.kept < id && id < $0.first }) { return rewind.kept }
       return id > last ? rewinds.last?.kept ?? last : nil
     }
@@ -65,6 +70,22 @@ struct FeedSnapshot: Sendable {
     of account: AccountID, from store: any Store, after cursor: FeedCursor? = nil,
     follow: (([SpaceID]) async throws(StoreError) -> Void)? = nil
   ) async throws(StoreError) -> FeedSnapshot {
+    for _ in 0..<historiesMax {
+      let snapshot = try await takeOnce(of: account, from: store, after: cursor, follow: follow)
+      // The store came back while it was asked: a part of this is of a later history than the snapshot says. Its reader
+      // would be taken for one who had passed what is lost.
+      if snapshot.history == store.history { return snapshot }
+    }
+    throw StoreError(.unavailable, "it keeps coming back", at: "snapshot of \(account)")
+  }
+
+  /// A store that comes back so often while a feed is looked at is as good as away.
+  private static let historiesMax = 8
+
+  private static func takeOnce(
+    of account: AccountID, from store: any Store, after cursor: FeedCursor?,
+    follow: (([SpaceID]) async throws(StoreError) -> Void)?
+  ) async throws(StoreError) -> FeedSnapshot {
     let personal = SpaceID.personal(account)
     let partitions = store.partitions
     let home = partitions.holding(personal)
@@ -73,22 +94,21 @@ struct FeedSnapshot: Sendable {
     var reads = 0
     var index: [IndexEntry] = []
     var neighbours: Set<SpaceID> = []
-    var history = store.history
+    let history = store.history
     var isBound = false
     repeat {
       reads += 1
       guard reads <= Self.indexReadsMax else {
         throw StoreError(.corrupt, "it knows of ids that were never allotted", at: "index of \(account)")
       }
-      history = store.history
       own = try await store.ends(of: [personal])[0]
       index = try await store.index(of: account)
-      // The index has learned of a space since: then that bound is not this index's. Or the store came back while it was
-      // asked: then all this is of a later history than was thought, in which a reader would be thought to go back.
-      isBound = !index.contains { $0.addedAt > own.allotted } && store.history == history
+      // The index has learned of a space since: then that bound is not this index's.
+      isBound = !index.contains { $0.addedAt > own.allotted }
       guard isBound, let follow else { continue }
       // Also those that the account has left: what it was shown there may be updated.
-      let spaces = index.map { $0.space }
+      // But for rooms, which most people leave within the hour: there they learn of it when they come back.
+      let spaces = index.filter { $0.isMember || $0.space.kind != .room }.map { $0.space }
       try await follow(spaces)
       // Those of the account's own partition share its bound, and were followed only after it: what was appended in
       // between would neither be within it nor arrive. Once followed, they have a bound of after that.
@@ -99,13 +119,16 @@ struct FeedSnapshot: Sendable {
     let read = try await store.readState(of: account)
     let spaces = index.map { $0.space }
     // The bound of the account's own partition stays the one from before the index.
-    var bounds = [home: Bound(own)]
+    var bounds = [home: Bound(own, now: history)]
+    // What an index had learned, and lost, it learns again.
+    let indexed =
+      cursor.map { bounds[home]?.lastKept(before: $0.indexed, of: $0.history) ?? $0.indexed } ?? .zero
     var ends = [(space: personal, last: min(own.allotted, own.appended), lostThrough: own.lostThrough)]
     for (entry, end) in zip(index, try await store.ends(of: spaces)) {
       let partition = partitions.holding(entry.space)
-      let bound = bounds[partition] ?? Bound(end)
+      let bound = bounds[partition] ?? Bound(end, now: history)
       bounds[partition] = bound
-      if let cursor, entry.addedAt <= cursor.indexed,
+      if let cursor, entry.addedAt <= indexed,
         bound.lastKept(before: cursor.position(in: partition), of: cursor.history) == nil,
         end.appended
           <= max(

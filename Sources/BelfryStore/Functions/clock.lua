@@ -23,16 +23,14 @@ local function is_decimal_before(id, other)
   return id < other
 end
 
--- The history of the data, which Redis has a name for, its replication id: another one after a restart, and on a replica
--- that has been promoted. Looked up ten times a second at most.
-local HISTORY_LIFETIME_MS = 100
-local history, history_read_at = nil, 0
+-- The history of the data that this Redis gives ids in, by the beginning of the process's own name: another one after a
+-- restart, and on a replica that has been promoted, either of which may lack the last writes of the one before. Not the
+-- replication id: that one changes in a running Redis, too, when a backup is made for example.
+local HISTORY_DIGITS = 8
+local history
 
-local function current_history(now)
-  if not history or now - history_read_at > HISTORY_LIFETIME_MS or now < history_read_at then
-    history = string.match(redis.call('INFO', 'replication'), 'master_replid:(%x+)') or ''
-    history_read_at = now
-  end
+local function current_history()
+  history = history or string.sub(string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') or '', 1, HISTORY_DIGITS)
   return history
 end
 
@@ -101,7 +99,7 @@ local function read_clock(prefix, partition, spaces)
   -- After FUNCTION FLUSH this process has forgotten that its ids run ahead. Another partition must not be given earlier
   -- ones: who marks all up to an id of this one would mark those, too.
   if clock.ms > clock.now then clock.now = run_ahead(now, clock.ms) end
-  local current = current_history(now)
+  local current = current_history()
   if found[3] ~= current then
     clock.history, clock.ended = current, found[3]
     -- What this Redis has lost of its data may have given ids after the last one that is known.
@@ -110,19 +108,22 @@ local function read_clock(prefix, partition, spaces)
   return clock
 end
 
--- Which ids were lost, for readers who stand at one of them: for each history that has ended, the beginning of its name,
--- the last id that was kept and the first that was given since. Where the clock was set back, too, a reader may stand at a
--- lost id that is later than those which are given now: then the history alone, which their cursor names, tells it from
--- these. Of the oldest, two become one, which repeats to a reader in between what they were shown, and tells them so.
+-- Which ids were lost, for readers who stand at one of them: for each history that has ended its name, the last id that
+-- was kept and the first that was given since. Where the clock was set back, too, a reader may stand at a lost id that is
+-- later than those which are given now: then the history alone, which their cursor names, tells it from these. Of the
+-- oldest, two become one, which repeats to a reader in between what they were shown, and tells them so.
 local REWINDS_MAX = 16
-local HISTORY_DIGITS = 8
 
-local function note_rewind(prefix, ended, kept, first)
+local function note_rewind(prefix, current, ended, kept, first)
   local words = {}
   for word in string.gmatch(redis.call('HGET', clock_key(prefix), 'rewound') or '', '%S+') do
     words[#words + 1] = word
   end
-  words[#words + 1] = ended and string.sub(ended, 1, HISTORY_DIGITS) or '-'
+  -- A Redis may be demoted and promoted again: its history goes on then, and is none that has ended.
+  for index = 1, #words, 3 do
+    if words[index] == current then words[index] = '-' end
+  end
+  words[#words + 1] = ended or '-'
   words[#words + 1] = kept
   words[#words + 1] = first
   if #words > 3 * REWINDS_MAX then
@@ -159,7 +160,7 @@ local function write_clock(clock)
     fields = { 'last', clock.last }
     if clock.history then
       fields = { 'last', clock.last, 'history', clock.history }
-      note_rewind(clock.prefix, clock.ended, clock.before, clock.first)
+      note_rewind(clock.prefix, clock.history, clock.ended, clock.before, clock.first)
     end
   end
   for space in pairs(clock.changed) do

@@ -154,11 +154,12 @@ private struct LastIDs {
     for index in stride(from: 0, to: words.count - 2, by: 3) {
       rewinds.append(
         Rewind(
-          ended: RedisHistory.name(words[index]), kept: try MessageID(replied: words[index + 1]),
+          ended: words[index].elementsEqual("-".utf8) ? "" : String(decoding: words[index], as: UTF8.self),
+          kept: try MessageID(replied: words[index + 1]),
           first: try MessageID(replied: words[index + 2])))
     }
     self.rewinds = rewinds
-    history = try reader.bytesIfPresent().map { RedisHistory.name($0) } ?? ""
+    history = try reader.bytesIfPresent().map { String(decoding: $0, as: UTF8.self) } ?? ""
   }
 
   /// `<last>[ <lost through>]`

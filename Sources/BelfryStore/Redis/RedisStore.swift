@@ -25,7 +25,7 @@ package final class RedisStore: Store {
   let isThereAnyWake: [RedisCommand]
 
   package var partitions: Partitions { layout.partitions }
-  package var history: String { process.history }
+  package var history: String { process.mark }
 
   /// - Parameters:
   ///   - secretFingerprint: of the secret that signs the deployment's tokens.
