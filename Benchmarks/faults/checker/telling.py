@@ -137,6 +137,10 @@ def untold_loss(case: Case):
 def miscounted(case: Case):
     for account, reading in case.reading.items():
         yield from _feed_as_stream(case, account)
+        for mark in reading.marks:
+            if mark.items and mark.count > len(mark.items):
+                text = f"a mark of {len(mark.items)} by name made {mark.count} read"
+                yield Violation("miscounted", text, mark.ended, account=account)
         if reading.marks and reading.is_counted_exactly:
             yield from _count_as_marked(case, account)
 

@@ -441,6 +441,14 @@ class Histories(unittest.TestCase):
         self.story.tell("read", 20.2, ids=("5",))
         self.finds("miscounted")
 
+    def test_more_counted_than_named(self):
+        self.story.send(5, 10)
+        self.story.show_all(5, 10.2)
+        # Repeated, so that the counts together say nothing.
+        self.story.mark(5, began=20, count=2).tries = 2
+        self.story.tell("read", 20.2, ids=("5",))
+        self.finds("miscounted")
+
     def test_not_counted(self):
         self.story.send(5, 10)
         self.story.show_all(5, 10.2)

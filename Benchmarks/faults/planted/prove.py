@@ -60,7 +60,10 @@ def plants() -> list[Plant]:
         Plant(
             "lost",
             "an account's index is not told of what was sent to it",
-            (r"local function relay\(keys, arguments\)", r"\g<0>\n  if string.sub(arguments[2], 1, 7) == 'letter:' then return 1 end"),
+            (
+                r"local function tell_index\(prefix, account, space, change, need_clock\)",
+                r"\g<0>\n  if string.sub(space, 1, 7) == 'letter:' then return false end",
+            ),
         ),
         Plant("doubled", "a stream repeats an event", stream=streams.doubling()),
         Plant(
@@ -80,9 +83,9 @@ def plants() -> list[Plant]:
         Plant("untold", "a stream leaves out what was marked read", says="marked read", stream=streams.dropping_events(b"read")),
         Plant(
             "untold",
-            "the store does not publish updates",
+            "the store does not announce updates",
             says="this device was not told in time",
-            function=(r"for _, message in ipairs\(changes\.amendments\) do say\(clock, space, message\) end", ""),
+            function=(r"in ipairs\(amendment_ids\) do", "in ipairs({}) do"),
         ),
         Plant("miscounted", "the store counts one more", (r"return count \.\. ' ' \.\. version", "return (count + 1) .. ' ' .. version")),
         Plant("late", "a broker's clients wait for what it says", is_late=True),
