@@ -60,7 +60,7 @@ def plants() -> list[Plant]:
         Plant(
             "lost",
             "an account's index is not told of what was sent to it",
-            (r"local function relay\(keys, arguments\)", r"\g<0>\n  if string.sub(arguments[2], 1, 7) == 'letter:' then return 1 end"),
+            (r"local function tell_index\([^)]*\)", r"\g<0>\n  if string.sub(space, 1, 7) == 'letter:' then return true end"),
         ),
         Plant("doubled", "a stream repeats an event", stream=streams.doubling()),
         Plant(
