@@ -80,9 +80,9 @@ def plants() -> list[Plant]:
         Plant("untold", "a stream leaves out what was marked read", says="marked read", stream=streams.dropping_events(b"read")),
         Plant(
             "untold",
-            "the store does not publish updates",
+            "the store does not append updates",
             says="this device was not told in time",
-            function=(r"for _, message in ipairs\(changes\.amendments\) do say\(clock, space, message\) end", ""),
+            function=(r"local function announce_amendment\([^)]*\)", r"\g<0>\n  if true then return end"),
         ),
         Plant("miscounted", "the store counts one more", (r"return count \.\. ' ' \.\. version", "return (count + 1) .. ' ' .. version")),
         Plant("late", "a broker's clients wait for what it says", is_late=True),
