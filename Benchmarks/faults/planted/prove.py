@@ -84,7 +84,7 @@ def plants() -> list[Plant]:
             says="this device was not told in time",
             function=(r"local function announce_amendment\([^)]*\)", r"\g<0>\n  if true then return end"),
         ),
-        Plant("miscounted", "the store counts one more", (r"return count \.\. ' ' \.\. version", "return (count + 1) .. ' ' .. version")),
+        Plant("miscounted", "the store counts ten more", (r"return count \.\. ' ' \.\. version", "return (count + 10) .. ' ' .. version")),
         Plant("late", "a broker's clients wait for what it says", is_late=True),
     ]
 
