@@ -106,7 +106,8 @@ def free_port() -> int:
     raise Failure("no free port")
 
 
-_ports: list[int] = [21_000 + os.getpid() % 5_000]
+# Runs that begin together have process ids side by side, and are to take ports far from each other's.
+_ports: list[int] = [21_000 + os.getpid() * 1_013 % 10_000]
 
 
 def _next_port() -> int:

@@ -268,7 +268,7 @@ async def pubsub_killed(stage: Stage) -> None:
 
 async def consumer_stands_still(stage: Stage, streams: list[Stream], seconds: float = 8) -> None:
     stream = stage.random.choice(streams)
-    fault = stage.begin_fault("a consumer stood still", f"{stream.name} for {seconds:.0f} s")
+    fault = stage.begin_fault("a consumer stood still", f"{stream.name} for {seconds:.0f} s", holds_requests=False)
     stream.reads.clear()
     await hold(seconds)
     stream.reads.set()

@@ -131,6 +131,8 @@ class Fault:
     detail: str = ""
     is_step: bool = False
     """Time is in doubt: repeating is allowed."""
+    holds_requests: bool = True
+    """What is asked may lie somewhere for as long as it lasts."""
     lost_since: float = FOREVER
     lost_ids: list[str] = field(default_factory=list)
     """What a lost tail took: ids certainly, and whatever else was acknowledged since."""

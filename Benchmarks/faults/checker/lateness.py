@@ -11,6 +11,6 @@ def late_until(call: Call, faults: list[Fault]) -> float:
     before the next one. Where each try was answered, no longer than until the last answer."""
     until = max(call.unanswered, default=-FOREVER)
     for fault in sorted(faults, key=lambda fault: fault.began):
-        if fault.began <= until + HELD_UP_SECONDS:
+        if fault.holds_requests and fault.began <= until + HELD_UP_SECONDS:
             until = max(until, fault.ended)
     return until + HELD_UP_SECONDS

@@ -60,10 +60,7 @@ def plants() -> list[Plant]:
         Plant(
             "lost",
             "an account's index is not told of what was sent to it",
-            (
-                r"local function tell_index\(prefix, account, space, change, need_clock\)",
-                r"\g<0>\n  if string.sub(space, 1, 7) == 'letter:' then return false end",
-            ),
+            (r"local function tell_index\([^)]*\)", r"\g<0>\n  if string.sub(space, 1, 7) == 'letter:' then return true end"),
         ),
         Plant("doubled", "a stream repeats an event", stream=streams.doubling()),
         Plant(
@@ -83,11 +80,11 @@ def plants() -> list[Plant]:
         Plant("untold", "a stream leaves out what was marked read", says="marked read", stream=streams.dropping_events(b"read")),
         Plant(
             "untold",
-            "the store does not announce updates",
+            "the store does not append updates",
             says="this device was not told in time",
-            function=(r"in ipairs\(amendment_ids\) do", "in ipairs({}) do"),
+            function=(r"local function announce_amendment\([^)]*\)", r"\g<0>\n  if true then return end"),
         ),
-        Plant("miscounted", "the store counts one more", (r"return count \.\. ' ' \.\. version", "return (count + 1) .. ' ' .. version")),
+        Plant("miscounted", "the store counts ten more", (r"return count \.\. ' ' \.\. version", "return (count + 10) .. ' ' .. version")),
         Plant("late", "a broker's clients wait for what it says", is_late=True),
     ]
 
