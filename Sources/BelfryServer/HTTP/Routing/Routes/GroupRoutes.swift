@@ -237,7 +237,7 @@ extension Routes {
       .put, path + "/members/{accid}/attributes", .token, "group set-attributes",
       "Change a member's attributes in a group", body: .json(Groups.attributes),
       .operation(.ok(attributes), Groups.attributes) { _, all in
-        .json(["attributes": .object(all.mapValues { .string($0) })])
+        .json(["attributes": .object(JSONObject(texts: all))])
       }),
     Route(
       .get, path + "/members/{accid}/attributes", .token, "group attributes",
