@@ -57,9 +57,9 @@ package struct ObjectShape: Sendable, Hashable {
   package let properties: [Property]
   package let rule: FieldRule
   /// What an example shows, where all of it together would make no sense; empty: all.
-  package let usual: Set<String>
+  package let usual: Set<String>  // own text
 
-  package init(_ properties: [Property], rule: FieldRule = .none, usual: Set<String> = []) {
+  package init(_ properties: [Property], rule: FieldRule = .none, usual: Set<String> = []) {  // own text
     self.properties = properties
     self.rule = rule
     self.usual = usual

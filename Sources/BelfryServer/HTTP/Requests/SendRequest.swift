@@ -97,7 +97,7 @@ extension SendRequest {
   static let resendShape = ObjectShape(
     shape.properties.map { property in
       var property = property
-      if property.name == "messageClientId" { property.isNeeded = true }
+      if property.name == "messageClientId" { property.isNeeded = true }  // own text
       return property
     }, rule: shape.rule, usual: shape.usual)
 }
