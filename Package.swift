@@ -39,7 +39,7 @@ let package = Package(
     module("BelfryModel", ["BelfryBytes"]),
     module("BelfryLoop", ["CLinux"]),
     module("BelfryRedis", ["CHiredis", "BelfryLoop", "BelfryBytes"]),
-    module("BelfryHTTP", ["CMicroHTTPD", "BelfryLoop"]),
+    module("BelfryHTTP", ["CMicroHTTPD", "BelfryLoop", "BelfryBytes"]),
     module(
       "BelfryStore", ["BelfryModel", "BelfryLoop", "BelfryRedis", "BelfryBytes"],
       resources: [.embedInCode("Functions")]),
@@ -63,7 +63,7 @@ let package = Package(
     .target(
       name: "ModelSamples", dependencies: ["BelfryModel"], path: "Tests/ModelSamples", swiftSettings: rules),
 
-    tests("BelfryModelTests", ["BelfryModel", "ModelSamples"]),
+    tests("BelfryModelTests", ["BelfryModel", "BelfryBytes", "ModelSamples"]),
     tests(
       "StorePropertyTests",
       ["BelfryModel", "BelfryStore", "BelfryRedis", "BelfryLoop", "ModelSamples", "RedisFixture"]),
@@ -71,6 +71,7 @@ let package = Package(
       "FuzzTests",
       [
         "BelfryModel", "BelfryRedis", "BelfryStore", "BelfryHTTP", "BelfryServer", "BelfryClient",
+        "BelfryBytes",
         "ModelSamples",
       ]),
     tests("BelfryLoopTests", ["BelfryLoop"]),
@@ -82,7 +83,7 @@ let package = Package(
     tests(
       "BelfryHubTests",
       ["BelfryHub", "BelfryStore", "BelfryModel", "BelfryLoop", "CallCounts", "ModelSamples"]),
-    tests("BelfryHTTPTests", ["BelfryHTTP", "BelfryLoop", "CallCounts"]),
+    tests("BelfryHTTPTests", ["BelfryHTTP", "BelfryLoop", "BelfryBytes", "CallCounts"]),
     tests(
       "BelfryStoreTests",
       ["BelfryStore", "BelfryModel", "BelfryRedis", "BelfryLoop", "RedisFixture", "ModelSamples"]),
@@ -90,7 +91,7 @@ let package = Package(
       "BelfryServerTests",
       [
         "BelfryServer", "BelfryHTTP", "BelfryHub", "BelfryStore", "BelfryRedis", "BelfryLoop", "BelfryModel",
-        "RedisFixture",
+        "BelfryBytes", "CallCounts", "RedisFixture",
       ]),
     // What the client and the command line are tested against, where a real broker cannot be made to misbehave.
     .target(name: "ScriptedServer", path: "Tests/ScriptedServer", swiftSettings: rules),

@@ -1,9 +1,10 @@
+import BelfryBytes
 import CMicroHTTPD
 
 extension HTTPDaemon {
   /// A request's headers are there: begins its exchange, which may be to refuse it.
   /// - Returns: whether to go on with the connection.
-  func admit(_ connection: ClientConnection, method: String, version: String) -> Bool {
+  func admit(_ connection: ClientConnection, method: UTF8Text, version: UTF8Text) -> Bool {
     let headers = unsafe headers(of: connection.handle)
     let announced = headers["Content-Length"].flatMap { Int($0) }
     let isChunked = headers.contains("Transfer-Encoding")
@@ -19,7 +20,7 @@ extension HTTPDaemon {
     }
     let (admission, isFinal) = admission(of: head, hasTarget: target != nil)
     let exchange = HTTPExchange(
-      head, isHTTP11: version != "HTTP/1.0", admission, on: connection, of: self)
+      head, isHTTP11: version != Self.oldVersion, admission, on: connection, of: self)
     connection.exchange = exchange
     // MHD closes a connection that is answered before its body. Worth it when the body would not end, or the
     // client waits to be asked for it; otherwise the answer comes after the body, and the connection lives.
@@ -28,6 +29,8 @@ extension HTTPDaemon {
     else { return true }
     return exchange.refuseEarly(refusal)
   }
+
+  private static let oldVersion: UTF8Text = "HTTP/1.0"
 
   /// And whether the connection ends with it.
   private func admission(
@@ -67,7 +70,9 @@ func framingRefusal(of headers: HTTPHeaders) -> HTTPRefusal? {
   let encodings = headers.count(of: "Transfer-Encoding")
   let lengths = headers.count(of: "Content-Length")
   if encodings + lengths > 1 { return .malformed(detail: "the body's length is told more than once") }
-  if encodings == 1, headers["Transfer-Encoding"]?.lowercased() != "chunked" { return .unsupportedEncoding }
+  if encodings == 1, !HTTPHeaders.isSame(headers["Transfer-Encoding"]?.utf8 ?? "".utf8, "chunked") {
+    return .unsupportedEncoding
+  }
   return nil
 }
 

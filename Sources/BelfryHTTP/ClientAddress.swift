@@ -33,11 +33,11 @@ package struct ClientAddress: Sendable, Hashable, CustomStringConvertible {
     let end = text.firstIndex(of: 0) ?? text.endIndex
     var host = String(decoding: text[..<end].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     // A socket that listens on IPv6 sees its IPv4 clients as these.
-    if host.hasPrefix("::ffff:"), host.contains(".") {
+    if host.hasPrefix("::ffff:"), host.contains(".") {  // own text
       host.removeFirst("::ffff:".count)
-      isLoopback = host.hasPrefix("127.")
+      isLoopback = host.hasPrefix("127.")  // own text
     }
     self.host = host
-    self.isLoopback = isLoopback || host == "::1"
+    self.isLoopback = isLoopback || host == "::1"  // own text
   }
 }

@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryLoop
 import CMicroHTTPD
 import Glibc
@@ -60,6 +61,8 @@ package final class HTTPExchange {
     daemon.responding(connection, isSuspended: isSuspended)
   }
 
+  private static let head: UTF8Text = "HEAD"
+
   /// Answers with what the source has, now and later. The source is first asked before the loop waits.
   @discardableResult
   package func stream(
@@ -70,7 +73,7 @@ package final class HTTPExchange {
       source.finished(.clientGone)
       return nil
     }
-    let isHead = head.method == "HEAD"
+    let isHead = head.method == Self.head
     let framing: ResponseHead.Framing = isHTTP11 ? .chunked : .untilClose
     let stream = daemon.openStream(
       on: connection, head: ResponseHead.render(status: status, headers: headers, framing: framing),

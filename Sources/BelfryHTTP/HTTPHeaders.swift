@@ -84,6 +84,16 @@ package struct HTTPHeaders: Sendable {
   }
 }
 
+extension HTTPHeaders {
+  /// Whether a text is this word, which is in lower case, whatever the case of the text.
+  package static func isSame(_ text: some Collection<UInt8>, _ word: StaticString) -> Bool {
+    guard text.count == word.utf8CodeUnitCount else { return false }
+    // SAFETY: a static text lies where it is for ever.
+    let word = unsafe UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
+    return unsafe text.elementsEqual(word) { lowercased($0) == $1 }
+  }
+}
+
 /// ASCII only, as header names are.
 private func lowercased(_ byte: UInt8) -> UInt8 {
   byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte

@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryLoop
 import CMicroHTTPD
 
@@ -57,7 +58,8 @@ nonisolated func requestAdvanced(
   guard let exchange = connection.exchange else {
     guard let method = unsafe method, let version = unsafe version else { return .NO }
     return unsafe daemon.admit(
-      connection, method: String(cString: method), version: String(cString: version)) ? .YES : .NO
+      connection, method: UTF8Text(String(cString: method)), version: UTF8Text(String(cString: version)))
+      ? .YES : .NO
   }
   guard let size = unsafe uploadSize?.pointee, size > 0, let upload = unsafe upload else {
     return exchange.proceed() ? .YES : .NO

@@ -1,10 +1,12 @@
+import BelfryBytes
+
 /// Where a request goes, taken apart (RFC 9112 section 3.2). The path is split before it is decoded, so that
 /// an encoded slash stays inside its segment.
 struct RequestTarget: Sendable {
   /// The path as sent, without the query.
   let path: String
-  let segments: [String]
-  let query: [(name: String, value: String)]
+  let segments: [UTF8Text]
+  let query: [(name: UTF8Text, value: UTF8Text)]
 
   /// Returns nil for what is no target: an escape that is cut short or not hexadecimal, or bytes that are no
   /// UTF-8 once decoded.
@@ -13,14 +15,14 @@ struct RequestTarget: Sendable {
     let question = raw.firstIndex(of: UInt8(ascii: "?"))
     guard let path = RequestTarget.path(of: raw[..<(question ?? raw.endIndex)]) else { return nil }
 
-    var segments: [String] = []
+    var segments: [UTF8Text] = []
     if path.count > 1 {
       for segment in path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
         guard let segment = percentDecoded(segment, plusIsSpace: false) else { return nil }
-        segments.append(segment)
+        segments.append(UTF8Text(segment))
       }
     }
-    var query: [(name: String, value: String)] = []
+    var query: [(name: UTF8Text, value: UTF8Text)] = []
     if let question {
       for field in raw[raw.index(after: question)...].split(separator: UInt8(ascii: "&")) {
         let equals = field.firstIndex(of: UInt8(ascii: "="))
@@ -28,7 +30,7 @@ struct RequestTarget: Sendable {
           let value = percentDecoded(
             equals.map { field[field.index(after: $0)...] } ?? field[field.endIndex...], plusIsSpace: true)
         else { return nil }
-        query.append((name, value))
+        query.append((UTF8Text(name), UTF8Text(value)))
       }
     }
     self.path = String(Substring(path))
@@ -39,8 +41,9 @@ struct RequestTarget: Sendable {
   /// Of `/path`, of `http://host/path` as proxies are sent it, and of the `*` of OPTIONS.
   private static func path(of raw: Substring.UTF8View) -> Substring.UTF8View? {
     if raw.first == UInt8(ascii: "/") || raw.elementsEqual("*".utf8) { return raw }
-    guard let scheme = Substring(raw).firstRange(of: "://") else { return nil }
-    let authority = Substring(raw)[scheme.upperBound...].utf8
+    guard let colon = raw.firstIndex(of: UInt8(ascii: ":")), raw[colon...].starts(with: "://".utf8)
+    else { return nil }
+    let authority = raw[colon...].dropFirst(3)
     guard let slash = authority.firstIndex(of: UInt8(ascii: "/")) else { return "/"[...].utf8 }
     return authority[slash...]
   }

@@ -116,7 +116,7 @@ package final class Hub {
     case .read(let echo):
       arrive(.read(echo), .nothing, EventText.read(echo), in: active)
     case .device(let echo):
-      if let text = EventText.device(echo) { arrive(.device(echo), .nothing, text, in: active) }
+      arrive(.device(echo), .nothing, EventText.device(echo), in: active)
     case .standings(let accounts):
       let changed = Set(accounts)
       for following in active.followings where changed.contains(following.session.account) {

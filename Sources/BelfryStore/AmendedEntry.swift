@@ -13,7 +13,7 @@ extension LogEntry {
   /// - Parameter text: the record in ``RecordTable/amendments``.
   mutating func apply(_ text: String, at place: String) throws(StoreError) {
     guard let amendment = RecordJSON.value(AmendmentRecord.self, text),
-      let content = RecordJSON.value(NotificationContent.self, contentJSON)
+      let content = NotificationContent(json: content)
     else { throw StoreError(.corrupt, "entry \(id) or its amendment", at: place) }
     contentJSON = amendment.applied(to: content).json
     updateTime = amendment.updateTime

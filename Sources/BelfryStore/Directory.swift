@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryModel
 
 /// A space's place in a directory: `<when it was created, 13 digits>:<space>`, so that the order of the
@@ -18,12 +19,12 @@ struct DirectoryPlace: Hashable {
 
   /// Nil when the text is not such a place.
   init?(text: String) {
-    let time = text.prefix { $0 != ":" }
-    guard time.utf8.count == Self.digits, let milliseconds = Int64(time),
-      let space = SpaceID(key: text.dropFirst(time.count + 1))
+    let parts = text.parts(between: ":", most: 2)
+    guard parts.count == 2, parts[0].utf8.count == Self.digits, let milliseconds = Int64(parts[0]),
+      let space = SpaceID(key: parts[1])
     else { return nil }
     self.init(space, createdAtMilliseconds: milliseconds)
-    guard self.text == text else { return nil }
+    guard UTF8Text(self.text) == UTF8Text(text) else { return nil }
   }
 }
 

@@ -1,3 +1,4 @@
+import BelfryBytes
 package import BelfryModel
 
 /// Where spaces, logs, rosters and read state are kept.
@@ -345,9 +346,17 @@ package struct DirectoryPage: Sendable, Hashable {
 }
 
 /// Where a listing goes on; opaque to callers.
-package struct PageCursor: Sendable, Hashable {
+package struct PageCursor: Sendable {
+  /// More than any of them has.
+  package static let textLimitBytes = 1_024
+
   package var text: String
   package init(text: String) { self.text = text }
+}
+
+extension PageCursor: Hashable {
+  package static func == (left: Self, right: Self) -> Bool { UTF8Text(left.text) == UTF8Text(right.text) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(UTF8Text(text)) }
 }
 
 package struct RecordPage: Sendable, Hashable {

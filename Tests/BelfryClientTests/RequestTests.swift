@@ -227,9 +227,9 @@ import Testing
 }
 
 extension BelfryClient {
-  fileprivate func explainRaw(_ number: Int) async throws(BelfryError) -> [String: JSONValue] {
+  fileprivate func explainRaw(_ number: Int) async throws(BelfryError) -> JSONObject {
     var request = HTTPRequest(.get, "/v1/stats")
     request.ask("n", String(number))
-    return try await value([String: JSONValue].self, request)
+    return try await value(JSONObject.self, request)
   }
 }

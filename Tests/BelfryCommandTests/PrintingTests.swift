@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test func `facts are sorted, nested ones named with a dot, times readable`() {
-    let facts: [String: JSONValue] = [
+    let facts: JSONObject = [
       "stamped": "all", "named": false, "memberSince": 1_767_981_731_000, "party": .null,
       "read": ["readAt": 1_767_981_732_000, "count": 2], "list": [1, "two"],
       "loops": [["lag": 1], ["lag": 2]],

@@ -133,7 +133,7 @@ final class TestHandler: HTTPHandler {
 
   private func echo(_ request: HTTPRequest) -> HTTPResponse {
     let query = request.head.query.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
-    let line = "\(request.method) \(request.segments.joined(separator: "|")) \(query) "
+    let line = "\(request.method) \(request.segments.map(\.string).joined(separator: "|")) \(query) "
     return HTTPResponse(
       status: 200, headers: [("Content-Type", "text/plain"), ("Loopback", "\(request.client.isLoopback)")],
       body: Array(line.utf8) + request.body)

@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryModel
 import ModelSamples
 
@@ -127,7 +128,7 @@ extension GroupDesk {
     RemoveGroupFile(group, id: id, actor: actor)
   }
   static func attributes(
-    _ actor: Actor, _ account: AccountID, _ attributes: [String: String] = ["bell": "treble"]
+    _ actor: Actor, _ account: AccountID, _ attributes: [UTF8Text: String] = ["bell": "treble"]
   ) -> SetMemberAttributes {
     SetMemberAttributes(group, actor: actor, account: account, attributes: attributes)
   }

@@ -217,7 +217,7 @@ struct GroupOperationTests {
     try desk.carryOut(GroupDesk.pin(GroupDesk.adam))
     #expect(desk.group?.announcement == "at seven")
     let invited = try desk.carryOut(GroupDesk.invite(GroupDesk.adam, ["sam"]))?.deliveries.first
-    let attach = try RecordJSON.text(try #require(invited?.content.attach))
+    let attach = RecordJSON.text(try #require(invited?.content.attach))
     #expect(!attach.contains("at seven"))
     try desk.carryOut(GroupDesk.pin(GroupDesk.adam, ""))
     #expect(desk.group?.announcement == nil)

@@ -34,7 +34,7 @@ struct NotificationTextTests {
     content.fromAccount = "ann"
     content.body = "b"
     content.ext = "e"
-    let written = try #require(RecordJSON.value([String: JSONValue].self, content.json))
+    let written = try #require(RecordJSON.value(JSONObject.self, content.json))
     #expect(Set(written.keys) == Set(NotificationContent.CodingKeys.allCases.map(\.rawValue)))
     #expect(RecordJSON.value(NotificationContent.self, content.json) == content)
   }

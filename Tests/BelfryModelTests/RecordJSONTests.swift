@@ -15,32 +15,32 @@ struct RecordJSONTests {
     }
   }
 
-  @Test func keysAreSortedWhateverOrderTheyCameIn() throws {
+  @Test func keysAreSortedWhateverOrderTheyCameIn() {
     var keys = (0..<40).map { "key\($0)" }
     var random = SeededGenerator(seed: 1)
     var texts: Set<String> = []
     for _ in 0..<20 {
       keys.shuffle(using: &random)
-      var object: [String: JSONValue] = [:]
+      var object: JSONObject = [:]
       for key in keys { object[key] = .string(key) }
-      texts.insert(try RecordJSON.text(JSONValue.object(object)))
+      texts.insert(RecordJSON.text(JSONValue.object(object)))
     }
     #expect(texts.count == 1)
   }
 
   @Test func slashesAreNotEscaped() throws {
-    #expect(try RecordJSON.text(JSONValue.string("a/b")) == #""a/b""#)
+    #expect(try RecordJSON.text(["a/b"]) == #"["a/b"]"#)
   }
 
   /// Marks for ids that only the commit knows are control characters, which JSON always escapes.
-  @Test func noJSONContainsAMark() throws {
-    let text = try RecordJSON.text(JSONValue.string("\u{1}\u{2}"))
+  @Test func noJSONContainsAMark() {
+    let text = RecordJSON.text(JSONValue.string("\u{1}\u{2}"))
     #expect(text == #""\u0001\u0002""#)
   }
 
   @Test(arguments: [Double.nan, .infinity, -.infinity])
   func numbersThatJSONCannotSayAreRefused(number: Double) {
-    #expect(throws: Refusal.self) { try RecordJSON.text(JSONValue.number(number)) }
+    #expect(throws: Refusal.self) { try RecordJSON.text([number]) }
   }
 
   @Test(
@@ -51,7 +51,7 @@ struct RecordJSONTests {
     ] as [(String, JSONValue)])
   func values(text: String, value: JSONValue) throws {
     #expect(RecordJSON.value(JSONValue.self, text) == value)
-    #expect(try RecordJSON.text(value) == text)
+    #expect(RecordJSON.text(value) == text)
   }
 
   @Test(
@@ -61,7 +61,7 @@ struct RecordJSONTests {
     ] as [(String, JSONValue)])
   func aNumberIsReadOneWayHoweverItIsSpelt(text: String, value: JSONValue) throws {
     #expect(RecordJSON.value(JSONValue.self, text) == value)
-    #expect(RecordJSON.value(JSONValue.self, try RecordJSON.text(value)) == value)
+    #expect(RecordJSON.value(JSONValue.self, RecordJSON.text(value)) == value)
   }
 
   @Test(arguments: [("1", 0), ("[]", 1), ("[[],[[]]]", 3), (#"{"a":{"b":1}}"#, 2)])

@@ -1,3 +1,4 @@
+import BelfryBytes
 import Testing
 
 @testable import BelfryServer
@@ -5,12 +6,12 @@ import Testing
 @Suite struct RouterTests {
   let router = Router()
 
-  private func path(_ text: String) -> [String] { text.split(separator: "/").map(String.init) }
+  private func path(_ text: String) -> [UTF8Text] { text.split(separator: "/").map { UTF8Text($0) } }
 
   @Test(arguments: Routes.all.map { ($0.verb, $0.path.description) })
   func everyRouteIsFound(verb: HTTPVerb, pattern: String) throws {
     let path = path(pattern.replacing("{serverId}", with: "1").replacing("{channelId}", with: "2"))
-    let match = try router.match(method: verb.rawValue, path: path)
+    let match = try router.match(method: UTF8Text(verb.rawValue), path: path)
     #expect(match.route.path.description == pattern)
     #expect(match.route.verb == verb)
     #expect(!match.isHead)
@@ -47,7 +48,7 @@ import Testing
   ])
   func otherPathsAreNotFound(text: String, status: Int) {
     // The daemon gives a trailing slash as an empty segment.
-    let path = text.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    let path = text.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { UTF8Text($0) }
     let problem = #expect(throws: Problem.self) { try router.match(method: "GET", path: path) }
     #expect(problem?.status == status)
     #expect(problem?.code == "notFound")
@@ -56,7 +57,7 @@ import Testing
   @Test(arguments: ["PUT", "get", "TRACE", "", "OPTIONS"])
   func otherMethodsAreToldWhatIsAllowed(method: String) {
     let problem = #expect(throws: Problem.self) {
-      try router.match(method: method, path: path("/v1/servers"))
+      try router.match(method: UTF8Text(method), path: path("/v1/servers"))
     }
     #expect(problem?.status == 405)
     #expect(problem?.allow == "GET, POST, HEAD")

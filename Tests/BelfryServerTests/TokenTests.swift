@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryModel
 import Foundation
 import Testing
@@ -149,12 +150,14 @@ import Testing
   @Test func cacheForgetsWhatExpiresAndStaysBounded() throws {
     let cache = TokenCache(signer: signer)
     let token = try signer.mint(claims())
-    #expect(try cache.claims(of: token, nowSeconds: Self.now).subject == "alice")
-    #expect(try cache.claims(of: token, nowSeconds: Self.now + 59).subject == "alice")
-    #expect(throws: TokenError("it has expired")) { try cache.claims(of: token, nowSeconds: Self.now + 60) }
+    #expect(try cache.claims(of: UTF8Text(token), nowSeconds: Self.now).subject == "alice")
+    #expect(try cache.claims(of: UTF8Text(token), nowSeconds: Self.now + 59).subject == "alice")
+    #expect(throws: TokenError("it has expired")) {
+      try cache.claims(of: UTF8Text(token), nowSeconds: Self.now + 60)
+    }
     for number in 0..<TokenCache.tokensMax + 10 {
       let token = try signer.mint(claims("a\(number)"))
-      #expect(try cache.claims(of: token, nowSeconds: Self.now).subject == "a\(number)")
+      #expect(try cache.claims(of: UTF8Text(token), nowSeconds: Self.now).subject == "a\(number)")
     }
     #expect(cache.count <= TokenCache.tokensMax)
   }

@@ -17,8 +17,11 @@ ssize_t send(int socket, const void *bytes, size_t count, int flags) {
 }
 
 static _Thread_local uint64_t allocations;
+static _Thread_local uint64_t allocated;
 
 uint64_t count_of_allocations(void) { return allocations; }
+
+uint64_t count_of_allocated_bytes(void) { return allocated; }
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
@@ -41,16 +44,19 @@ void *__libc_realloc(void *, size_t);
 
 void *malloc(size_t size) {
   allocations++;
+  allocated += size;
   return __libc_malloc(size);
 }
 
 void *calloc(size_t number, size_t size) {
   allocations++;
+  allocated += number * size;
   return __libc_calloc(number, size);
 }
 
 void *realloc(void *memory, size_t size) {
   allocations++;
+  allocated += size;
   return __libc_realloc(memory, size);
 }
 

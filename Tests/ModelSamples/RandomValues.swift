@@ -99,8 +99,7 @@ extension SeededGenerator {
     case 4: .string(text())
     case 5: .array((0..<below(4)).map { _ in json(depth: depth - 1) })
     default:
-      .object(
-        Dictionary((0..<below(4)).map { _ in (text(), json(depth: depth - 1)) }) { first, _ in first })
+      .object(JSONObject((0..<below(4)).map { _ in (text(), json(depth: depth - 1)) }))
     }
   }
 

@@ -74,7 +74,7 @@ extension World {
         + " on \(echo.device?.text ?? "none")"
     case .index: "index"
     case .device(let echo):
-      "\(echo.account) did \(echo.operation) to \(try RecordJSON.text(echo.target))"
+      "\(echo.account) did \(echo.operation) to \(RecordJSON.text(echo.target))"
         + " on \(echo.device?.text ?? "none")"
     }
   }

@@ -244,7 +244,7 @@ final class World {
   func timeless(_ json: String) throws -> String {
     if let known = timelessContents[json] { return known }
     guard let value = RecordJSON.value(JSONValue.self, json) else { throw Broken("no JSON: \(json)") }
-    let text = try RecordJSON.text(value.timeless)
+    let text = RecordJSON.text(value.timeless)
     timelessContents[json] = text
     return text
   }

@@ -7,7 +7,7 @@ public struct Explanation: Sendable, Hashable, Codable {
   public var detail: String
   /// What the answer rests on: member since, subscribed since, how the notification was stamped, whether
   /// the account is named in it, when it was read…
-  public var facts: [String: JSONValue]
+  public var facts: JSONObject
 }
 
 extension BelfryClient {
@@ -19,7 +19,7 @@ extension BelfryClient {
   }
 
   /// The broker's counters and gauges, by name.
-  public func stats() async throws(BelfryError) -> [String: JSONValue] {
-    try await value([String: JSONValue].self, HTTPRequest(.get, "/v1/stats"))
+  public func stats() async throws(BelfryError) -> JSONObject {
+    try await value(JSONObject.self, HTTPRequest(.get, "/v1/stats"))
   }
 }

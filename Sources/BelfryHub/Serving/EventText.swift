@@ -55,9 +55,8 @@ enum EventText {
     Array("event: read\ndata: {\"upTo\":\"\(id.text)\"}\n\n".utf8)
   }
 
-  /// Nil when the target is nothing that JSON can say.
-  static func device(_ echo: DeviceEcho) -> [UInt8]? {
-    guard let target = try? RecordJSON.text(echo.target) else { return nil }
+  static func device(_ echo: DeviceEcho) -> [UInt8] {
+    let target = RecordJSON.text(echo.target)
     let device = echo.device.map { ",\"device\":\"\($0.text)\"" } ?? ""
     let data =
       "{\"operation\":\"\(echo.operation.word)\",\"of\":\"\(echo.operation.scene.rawValue)\""

@@ -187,9 +187,9 @@ extension FeedCursor {
   /// Nil when `text` was not made by ``text``.
   package init?(text: String) {
     guard text.utf8.count <= Self.textLimitBytes else { return nil }
-    let parts = text.split(separator: "~", omittingEmptySubsequences: false)
-    let places = parts[0].split(separator: "_", omittingEmptySubsequences: false)
-    let words = places[0].split(separator: ".", omittingEmptySubsequences: false)
+    let parts = text.parts(between: "~")
+    let places = parts[0].parts(between: "_")
+    let words = places[0].parts(between: ".")
     guard places.count <= 2, words[0].utf8.first == Self.version, words.count <= Partition.limit + 1,
       parts.count <= Self.lateLimit + 1, let history = Self.history(words[0].utf8.dropFirst())
     else { return nil }
@@ -204,7 +204,7 @@ extension FeedCursor {
       takeIntoAccount(indexThrough: indexed)
     }
     for part in parts.dropFirst() {
-      let pair = part.split(separator: "*", omittingEmptySubsequences: false)
+      let pair = part.parts(between: "*")
       guard pair.count == 2, let space = SpaceID(key: pair[0]), let id = Self.id(pair[1]) else { return nil }
       late[space] = id
     }
@@ -221,7 +221,9 @@ extension FeedCursor {
   private static let historyBytesMost = 8
 
   private static func id(_ word: Substring) -> MessageID? {
-    guard word.first != "+", word.first != "-" else { return nil }
+    guard let first = word.utf8.first, first != UInt8(ascii: "+"), first != UInt8(ascii: "-") else {
+      return nil
+    }
     return Int64(word, radix: 36).flatMap { MessageID($0) }
   }
 }

@@ -54,7 +54,7 @@ extension SpaceOperation {
   }
 
   private var target: JSONValue {
-    var target: [String: JSONValue] = [Record.idField: .string(space.name)]
+    var target: JSONObject = [Record.idField: .string(space.name)]
     if let channelID { target["channelId"] = .string(channelID.text) }
     if !accounts.isEmpty { target["accids"] = .array(accounts.map { .string($0.text) }) }
     return .object(target)

@@ -1,3 +1,5 @@
+internal import BelfryBytes
+
 /// A record that is over at a certain time: `<milliseconds since 1970>`, or that, a space and the rest.
 ///
 /// Whoever reads one that is over takes it for absent; removing it is only tidying up, and any broker's
@@ -14,8 +16,8 @@ package struct ExpiringText: Sendable, Hashable {
   package var text: String { rest.isEmpty ? "\(expiresAtMilliseconds)" : "\(expiresAtMilliseconds) \(rest)" }
 
   package init?(text: String) {
-    let parts = text.split(separator: " ", maxSplits: 1)
-    guard let time = parts.first.flatMap({ Int64($0) }) else { return nil }
+    let parts = text.parts(between: " ", most: 2)
+    guard let time = Int64(parts[0]) else { return nil }
     self.init(expiresAtMilliseconds: time, rest: parts.count > 1 ? String(parts[1]) : "")
   }
 }

@@ -34,7 +34,7 @@ package struct GroupRecord: AdministeredRecord {
   /// `groupInfo` of the attachments. The announcement is not part of it: invitations and the directory of
   /// public groups show this to people who are no members.
   package func info(_ space: SpaceID) -> JSONValue {
-    var info: [String: JSONValue] = [
+    var info: JSONObject = [
       "groupId": .string(space.name), "name": .string(name), "owner": .string(owner.text),
       "style": .string(style.rawValue), "createTime": .integer(createdAt),
       "inviteNeedConfirm": .bool(inviteNeedConfirm), "maxMembers": .integer(Int64(maxMembers)),

@@ -18,7 +18,7 @@ package struct ProfileRecord: Sendable, Hashable, Codable {
 
   /// `memberInfo` of the attachments, and, without the role, what HTTP shows of a profile.
   package func info(_ account: AccountID, _ role: MemberRole? = nil) -> JSONValue {
-    var info: [String: JSONValue] = ["accid": .string(account.text)]
+    var info: JSONObject = ["accid": .string(account.text)]
     if let role { info["role"] = .string(role.rawValue) }
     if let nick { info["nick"] = .string(nick) }
     if let avatar { info["avatar"] = .string(avatar) }

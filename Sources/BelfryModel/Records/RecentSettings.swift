@@ -1,3 +1,4 @@
+internal import BelfryBytes
 import Synchronization
 
 /// Settings of spaces and channels by their texts, decoded.
@@ -10,7 +11,7 @@ enum RecentSettings {
 
   private struct Key: Hashable {
     var type: ObjectIdentifier
-    var text: String
+    var text: UTF8Text
   }
 
   private struct Known {
@@ -31,7 +32,7 @@ enum RecentSettings {
 
   /// Nil when the text is not that of such a record.
   static func value<Value: Decodable & Sendable>(_ type: Value.Type, _ text: String) -> Value? {
-    let key = Key(type: ObjectIdentifier(type), text: text)
+    let key = Key(type: ObjectIdentifier(type), text: UTF8Text(text))
     if let known = decoded.withLock({ $0.use(key) }) as? Value { return known }
     guard let value = RecordJSON.value(type, text) else { return nil }
     decoded.withLock { $0.values.remember(value, as: key) }

@@ -14,9 +14,17 @@ package enum RecordJSON {
     }
   }
 
+  /// Of what Belfry itself gave its names. Foundation hashes the names as strings, so what callers named is read and
+  /// written by the two below.
   package static func value<Value: Decodable>(_: Value.Type, _ text: String) -> Value? {
     try? JSONDecoder().decode(Value.self, from: Data(text.utf8))
   }
+
+  package static func text(_ value: JSONValue) -> String {
+    String(decoding: JSONText.bytes(of: value), as: UTF8.self)
+  }
+
+  package static func value(_ text: String) -> JSONValue? { try? JSONParser.value(of: Array(text.utf8)) }
 }
 
 // MARK: - Records by what they mean

@@ -18,7 +18,7 @@ package struct RoomRecord: SpaceRecord {
   package var admins: [AccountID] { [] }
 
   package func info(_ space: SpaceID) -> JSONValue {
-    var info: [String: JSONValue] = [
+    var info: JSONObject = [
       "roomId": .string(space.name), "subject": .string(subject), "host": .string(owner.text),
       "createTime": .integer(createdAt),
     ]

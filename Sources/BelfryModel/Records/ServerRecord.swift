@@ -37,7 +37,7 @@ package struct ServerRecord: AdministeredRecord {
   }
 
   package func info(_ space: SpaceID) -> JSONValue {
-    var info: [String: JSONValue] = [
+    var info: JSONObject = [
       "serverId": .string(space.name), "name": .string(name), "owner": .string(owner.text),
       "createTime": .integer(createdAt), "inviteMode": .integer(Int64(inviteMode.rawValue)),
       "applyMode": .integer(Int64(applyMode.rawValue)), "membersMayInvite": .bool(membersMayInvite),
@@ -99,7 +99,7 @@ extension Refusal {
 extension ChannelRecord {
   /// `channelInfo` of the attachments, and the channel as HTTP shows it.
   package func info(_ id: EntityID, of space: SpaceID) -> JSONValue {
-    var info: [String: JSONValue] = [
+    var info: JSONObject = [
       "channelId": .string(id.text), "serverId": .string(space.name), "name": .string(name),
       "type": .string(type.rawValue), "membership": .string(membership.rawValue),
       "createTime": .integer(createdAt),

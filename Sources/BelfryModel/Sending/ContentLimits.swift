@@ -67,7 +67,7 @@ extension NotificationContent {
     guard value.depth <= Limits.jsonDepth else {
       throw .invalid(field, "must not nest deeper than \(Limits.jsonDepth) levels")
     }
-    let bytes = try RecordJSON.text(value).utf8.count
+    let bytes = JSONText.bytes(of: value).count
     guard bytes <= jsonBytes else {
       throw .invalid(field, "must be at most \(jsonBytes) bytes of JSON, has \(bytes)")
     }

@@ -44,10 +44,16 @@ package struct LogEntry: Sendable, Hashable {
   /// The notification as consumers receive it. The content was rendered once, when it was sent; what is
   /// added here are the fields that only the append could know.
   package func appendNotification(to bytes: inout [UInt8]) {
+    Self.appendNotification(notificationID, updateTime, content, to: &bytes)
+  }
+
+  fileprivate static func appendNotification(
+    _ id: MessageID, _ updateTime: Int64?, _ content: ArraySlice<UInt8>, to bytes: inout [UInt8]
+  ) {
     bytes.append("{\"messageServerId\":\"")
-    bytes.append(decimal: notificationID.raw)
+    bytes.append(decimal: id.raw)
     bytes.append("\",\"time\":")
-    bytes.append(decimal: notificationID.unixMilliseconds)
+    bytes.append(decimal: id.unixMilliseconds)
     if let updateTime {
       bytes.append(",\"updateTime\":")
       bytes.append(decimal: updateTime)
@@ -62,6 +68,15 @@ package struct LogEntry: Sendable, Hashable {
     bytes.reserveCapacity(content.count + 96)
     appendNotification(to: &bytes)
     return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension Notification {
+  /// As consumers receive it.
+  package var json: [UInt8] {
+    var bytes: [UInt8] = []
+    LogEntry.appendNotification(messageServerId, updateTime, content.text.bytes[...], to: &bytes)
+    return bytes
   }
 }
 

@@ -32,7 +32,7 @@ package struct UpdateNotification: Operation {
 
   package func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<Notification>
   {
-    guard let content = RecordJSON.value(NotificationContent.self, entry.contentJSON) else {
+    guard let content = NotificationContent(json: entry.content) else {
       throw Refusal(.unavailable, "notification \(entry.id) is unreadable")
     }
     try checkActor(content, records)

@@ -1,3 +1,5 @@
+import BelfryBytes
+
 /// What was written on the command line of `belfry serve`, not yet understood.
 package struct ServeOptions: Sendable, Hashable {
   package var config: String?
@@ -30,25 +32,25 @@ extension Configuration {
   static let configVariable = "BELFRY_CONFIG"
 
   /// - Parameter values: by the settings' keys.
-  mutating func apply(_ values: [String: GivenValue]) throws(StartError) {
+  mutating func apply(_ values: [UTF8Text: GivenValue]) throws(StartError) {
     if let value = values["secretFile"], values["secret"] != nil {
       throw value.refused("give either the secret or its file, not both")
     }
     // In the list's order, so that of several mistakes always the same one is reported.
     for setting in Setting.all {
-      guard let value = values[setting.key], value.value != .null else { continue }
+      guard let value = values[UTF8Text(setting.key)], value.value != .null else { continue }
       try setting.assign(&self, value)
     }
   }
 
   /// Variables of ours that no setting has are refused only where they can be nothing else: an orchestrator
   /// may put `BELFRY_SERVICE_HOST` and `BELFRY_PORT` into every container beside a service named belfry.
-  private static func values(of environment: [String: String]) throws(StartError) -> [String: GivenValue] {
-    var values: [String: GivenValue] = [:]
+  private static func values(of environment: [String: String]) throws(StartError) -> [UTF8Text: GivenValue] {
+    var values: [UTF8Text: GivenValue] = [:]
     for setting in Setting.all {
       // An empty variable is how composed environments say "not set".
       guard let text = environment[setting.variable], !text.isEmpty else { continue }
-      values[setting.key] = GivenValue(text: text, place: setting.variable)
+      values[UTF8Text(setting.key)] = GivenValue(text: text, place: setting.variable)
     }
     let known = Set(Setting.all.map(\.variable))
     let stray = environment.keys.sorted().first { name in
@@ -58,13 +60,13 @@ extension Configuration {
     return values
   }
 
-  private static func values(of options: ServeOptions) -> [String: GivenValue] {
+  private static func values(of options: ServeOptions) -> [UTF8Text: GivenValue] {
     let texts = [
       "listen": options.listen, "data": options.data, "redis": options.redis, "loops": options.loops,
       "partitions": options.partitions,
     ]
     return texts.compactMapValues { $0 }.reduce(into: [:]) { values, option in
-      values[option.key] = GivenValue(text: option.value, place: "--\(option.key)")
+      values[UTF8Text(option.key)] = GivenValue(text: option.value, place: "--\(option.key)")
     }
   }
 }

@@ -8,9 +8,9 @@ struct GivenValue: Sendable, Hashable {
 
   func text() throws(StartError) -> String {
     guard case .string(let text) = value else { throw refused("it must be a string") }
-    guard !text.isEmpty else { throw refused("it must not be empty") }
+    guard !text.utf8.isEmpty else { throw refused("it must not be empty") }
     // The kernel and Redis would take the part before it for the whole.
-    guard !text.contains("\0") else { throw refused("it must not contain a zero byte") }
+    guard !text.utf8.contains(0) else { throw refused("it must not contain a zero byte") }
     return text
   }
 

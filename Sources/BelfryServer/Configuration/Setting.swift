@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryModel
 import BelfryRedis
 
@@ -16,10 +17,11 @@ struct Setting: Sendable {
     }
   }
 
-  static let byKey = Dictionary(uniqueKeysWithValues: all.map { ($0.key, $0) })
+  static let byKey = Dictionary(uniqueKeysWithValues: all.map { (UTF8Text($0.key), $0) })
 
   /// The objects in the file that hold settings.
-  static let objects = Set(all.compactMap { setting in setting.key.split(separator: ".").dropLast().first })
+  static let objects = Set(
+    all.compactMap { setting in setting.key.parts(between: ".").dropLast().first.map { UTF8Text($0) } })
 }
 
 extension Setting {
@@ -70,7 +72,7 @@ extension Setting {
       configuration.embeddedRedis.configFile = try value.text()
     },
     .text("embeddedRedis.appendfsync") { configuration, value throws(StartError) in
-      guard let choice = EmbeddedRedisSettings.AppendFsync(rawValue: try value.text()) else {
+      guard let choice = EmbeddedRedisSettings.AppendFsync(word: UTF8Text(try value.text())) else {
         throw value.refused("it must be everysec or always")
       }
       configuration.embeddedRedis.appendFsync = choice

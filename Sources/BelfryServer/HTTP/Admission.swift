@@ -61,16 +61,21 @@ final class Admission {
 
 extension Route.Body.Form {
   /// Some clients name no type; what they send is then read as what the route takes.
-  fileprivate func accepts(_ contentType: String) -> Bool {
-    // As nearly everybody writes it.
-    if contentType == mediaType { return true }
-    let type = contentType.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
+  func accepts(_ contentType: String) -> Bool {
+    let space = UInt8(ascii: " ")
+    let type = contentType.utf8.prefix { $0 != UInt8(ascii: ";") }
+      .drop { $0 == space }.prefix { $0 != space }
     return switch self {
     case .none: true
-    case .json: type == "application/json"
-    case .lines: ["application/x-ndjson", "application/ndjson", "application/jsonl"].contains(type)
+    case .json: HTTPHeaders.isSame(type, "application/json")
+    case .lines:
+      Self.linesTypes.contains { HTTPHeaders.isSame(type, $0) }
     }
   }
+
+  private static let linesTypes: [StaticString] = [
+    "application/x-ndjson", "application/ndjson", "application/jsonl",
+  ]
 
   var mediaType: String { self == .lines ? "application/x-ndjson" : "application/json" }
 }

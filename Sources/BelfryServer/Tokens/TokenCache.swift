@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryModel
 
 /// Checks tokens, and remembers those found good: checking a signature costs several microseconds, and a
@@ -10,7 +11,7 @@ final class TokenCache {
   static let tokensMax = 16_384
 
   private let signer: TokenSigner
-  private var known = RecentValues<String, TokenClaims>(countMax: tokensMax)
+  private var known = RecentValues<UTF8Text, TokenClaims>(countMax: tokensMax)
 
   init(signer: TokenSigner) {
     self.signer = signer
@@ -18,12 +19,12 @@ final class TokenCache {
 
   var count: Int { known.count }
 
-  func claims(of token: String, nowSeconds: Int64) throws(TokenError) -> TokenClaims {
+  func claims(of token: UTF8Text, nowSeconds: Int64) throws(TokenError) -> TokenClaims {
     if let claims = known.use(token) {
       if claims.expiresAtSeconds <= nowSeconds { throw TokenError("it has expired") }
       return claims
     }
-    let claims = try signer.verify(token, nowSeconds: nowSeconds)
+    let claims = try signer.verify(token.string, nowSeconds: nowSeconds)
     known.remember(claims, as: token)
     return claims
   }

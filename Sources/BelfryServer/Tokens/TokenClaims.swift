@@ -1,3 +1,4 @@
+import BelfryBytes
 package import BelfryModel
 
 /// What a token says, once its signature was found good.
@@ -68,7 +69,7 @@ extension TokenClaims {
 
   private static func role(_ value: JSONValue?) throws(TokenError) -> Role {
     guard let value else { return .user }
-    guard case .string(let name) = value, let role = Role(rawValue: name) else {
+    guard case .string(let name) = value, let role = Role(word: UTF8Text(name)) else {
       throw TokenError("its role is none of user, app and operator")
     }
     return role

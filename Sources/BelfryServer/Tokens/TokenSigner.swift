@@ -39,7 +39,7 @@ package struct TokenSigner: Sendable {
   /// in 1970.
   func fingerprint() throws(TokenError) -> String {
     let token = try mint(TokenClaims(subject: "fingerprint", role: .user, expiresAtSeconds: 1))
-    return String((token.split(separator: ".").last ?? "").prefix(Self.fingerprintLength))
+    return String((token.split(separator: ".").last ?? "").prefix(Self.fingerprintLength))  // own text
   }
 
   /// Of six bits each. Two secrets that look the same are not to be had by accident, and most of what would confirm a

@@ -1,3 +1,4 @@
+import BelfryBytes
 package import BelfryModel
 
 /// A store in dictionaries: the oracle that tests compare Redis against.
@@ -120,11 +121,12 @@ extension MemoryStore {
   {
     var fields = (tables[table] ?? [:]).sorted { $0.key < $1.key }
     if let cursor {
-      guard cursor.text.hasPrefix(Self.cursorPrefix) else {
+      let beginning = cursor.text.utf8.prefix(Self.cursorPrefix.utf8.count)
+      guard beginning.elementsEqual(Self.cursorPrefix.utf8) else {
         throw StoreError(.badCursor, cursor.text, at: "page \(table.space) \(table.table.name)")
       }
-      let last = cursor.text.dropFirst(Self.cursorPrefix.count)
-      fields.removeAll { $0.key <= last }
+      let last = UTF8Text(cursor.text[beginning.endIndex...])
+      fields.removeAll { UTF8Text($0.key) <= last }
     }
     let page = fields.prefix(max(1, limit))
     let next = page.count < fields.count ? page.last : nil

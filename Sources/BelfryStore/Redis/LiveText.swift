@@ -26,10 +26,10 @@ enum LiveText {
     return lines.joined(separator: "\n")
   }
 
-  static func device(_ echo: DeviceEcho) throws(Refusal) -> String {
+  static func device(_ echo: DeviceEcho) -> String {
     let (device, name) = (echo.device?.text ?? "*", echo.operation)
     return "device \(echo.account) \(device) \(name.scene.rawValue) \(name.word)\n"
-      + (try RecordJSON.text(echo.target))
+      + RecordJSON.text(echo.target)
   }
 }
 
@@ -166,7 +166,7 @@ extension DeviceEcho {
     guard let account = AccountID(bytes: words[1]),
       let scene = NotificationType.Scene(rawValue: String(decoding: words[3], as: UTF8.self)),
       let word = OperationName.word(words[4]),
-      let target = RecordJSON.value(JSONValue.self, String(decoding: target, as: UTF8.self))
+      let target = RecordJSON.value(String(decoding: target, as: UTF8.self))
     else { return nil }
     let device = words[2].isNone ? nil : DeviceID(String(decoding: words[2], as: UTF8.self))
     guard device != nil || words[2].isNone else { return nil }

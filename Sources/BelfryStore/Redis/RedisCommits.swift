@@ -118,7 +118,7 @@ final class RedisCommits {
   /// to date, and finds everything as it is when it comes. So the commit does not wait for this, and it is
   /// no part of it, for it lies in another partition. What is lost with the connection stays lost.
   private func tell(_ echo: DeviceEcho) {
-    guard let message = try? LiveText.device(echo) else { return }
+    let message = LiveText.device(echo)
     connection.post(RedisCommand("SPUBLISH", layout.live(.personal(echo.account)), message))
   }
 }

@@ -1,3 +1,4 @@
+import BelfryBytes
 package import BelfryModel
 import BelfryRedis
 
@@ -10,7 +11,7 @@ extension RedisStore {
     -> RecordPage
   {
     let place = "page \(table.space) \(table.table.name)"
-    var (mark, scan): (String?, TableScan) = (nil, TableScan())
+    var (mark, scan): (UTF8Text?, TableScan) = (nil, TableScan())
     if let cursor {
       guard let found = ScanPlace(text: cursor.text) else {
         throw StoreError(.badCursor, "no cursor of this store", at: place)
@@ -19,25 +20,26 @@ extension RedisStore {
     }
     let limit = max(1, limit)
     var page = RecordPage(records: [], next: nil)
-    var seen: Set<String> = []
+    var seen: Set<UTF8Text> = []
     for _ in 0..<Self.stepsPerPage {
       let missing = limit - page.records.count
       let count = scan.count ?? missing
       let command = RedisCommand("HSCAN", layout.table(table), scan.cursor, "COUNT", count)
       let reply = try await pipeline([command], at: place)[0]
-      guard mark == nil || mark == process.mark else {
+      guard mark == nil || mark == UTF8Text(process.mark) else {
         // What this page has so far is void, and where it began, too, unless that was the beginning.
         if cursor == nil { return try await self.page(of: table, after: nil, limit: limit) }
         throw StoreError(.badCursor, "a cursor of another process of Redis", at: place)
       }
-      mark = process.mark
+      mark = UTF8Text(process.mark)
       let (next, fields) = try reading(at: place) { () throws(RedisError) in try reply.scannedPage() }
-      var step = scan.rest(of: fields, next: next).filter { seen.insert($0.field).inserted }
+      var step = scan.rest(of: fields, next: next).filter { seen.insert(UTF8Text($0.field)).inserted }
       if step.count > missing {
-        step.sort { $0.field < $1.field }
+        step.sort { UTF8Text($0.field) < UTF8Text($1.field) }
         page.records += step.prefix(missing)
         let last = step[missing - 1].field
-        page.next = ScanPlace(process.mark, scan.isCut(after: last, count: count, next: next)).cursor
+        page.next =
+          ScanPlace(UTF8Text(process.mark), scan.isCut(after: last, count: count, next: next)).cursor
         return page
       }
       page.records += step
@@ -52,10 +54,10 @@ extension RedisStore {
 
 /// Where a listing goes on, and in which process of Redis: `<mark>.<scan>`.
 struct ScanPlace: Hashable {
-  var mark: String
+  var mark: UTF8Text
   var scan: TableScan
 
-  init(_ mark: String, _ scan: TableScan) {
+  init(_ mark: UTF8Text, _ scan: TableScan) {
     self.mark = mark
     self.scan = scan
   }
@@ -64,11 +66,11 @@ struct ScanPlace: Hashable {
 
   /// Nil when `text` was not made by ``cursor``.
   init?(text: String) {
-    let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    let parts = text.parts(between: ".", most: 2)
     guard parts.count == 2, !parts[0].isEmpty, let scan = TableScan(text: String(parts[1])) else {
       return nil
     }
-    self.init(String(parts[0]), scan)
+    self.init(UTF8Text(parts[0]), scan)
   }
 }
 

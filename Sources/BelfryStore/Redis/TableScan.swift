@@ -1,3 +1,5 @@
+import BelfryBytes
+
 /// Where the listing of a table goes on: HSCAN made exact.
 ///
 /// HSCAN gives roughly as many fields as asked for, a small hash even as a whole, and a page must not be
@@ -16,7 +18,7 @@ struct TableScan: Hashable {
     /// The cursor at the end of the step; zero is the end of all.
     var end: UInt64
     /// Of the fields up to `end`, all up to this one have been given.
-    var field: String
+    var field: UTF8Text
   }
 
   /// Cuts within cuts come from resizing between pages, so there is hardly ever more than one. Forgetting
@@ -35,7 +37,7 @@ struct TableScan: Hashable {
   /// What the step gives that was not given before, of the fields from the cursor to `next`.
   func rest(of fields: [(field: String, text: String)], next: UInt64) -> [(field: String, text: String)] {
     let holding = cuts.filter { !Self.isFurther(next, than: $0.end) }
-    return fields.filter { field, _ in holding.allSatisfy { field > $0.field } }
+    return fields.filter { field, _ in holding.allSatisfy { UTF8Text(field) > $0.field } }
   }
 
   /// The place after a step that was given as a whole; nil if it was the last.
@@ -51,7 +53,7 @@ struct TableScan: Hashable {
   func isCut(after field: String, count: Int, next: UInt64) -> TableScan {
     var scan = self
     scan.cuts.removeAll { next == $0.end || Self.isFurther(next, than: $0.end) }
-    scan.cuts.append(Cut(count: count, end: next, field: field))
+    scan.cuts.append(Cut(count: count, end: next, field: UTF8Text(field)))
     if scan.cuts.count > Self.cutsMax { scan.cuts.removeFirst() }
     return scan
   }
@@ -72,22 +74,22 @@ extension TableScan {
 
   /// Nil when `text` was not made by ``text``.
   init?(text: String) {
-    let parts = text.split(separator: "~", omittingEmptySubsequences: false)
+    let parts = text.parts(between: "~")
     guard let cursor = UInt64(canonical: parts[0]), parts.count <= 1 + Self.cutsMax else { return nil }
     self.cursor = cursor
     for part in parts.dropFirst() {
-      let words = part.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
+      let words = part.parts(between: ".", most: 3)
       guard words.count == 3, let count = UInt64(canonical: words[0]), let end = UInt64(canonical: words[1]),
         (1...UInt64(Int32.max)).contains(count)
       else { return nil }
-      cuts.append(Cut(count: Int(count), end: end, field: String(words[2])))
+      cuts.append(Cut(count: Int(count), end: end, field: UTF8Text(words[2])))
     }
   }
 }
 
 extension UInt64 {
   fileprivate init?(canonical text: Substring) {
-    guard let number = UInt64(text), String(number) == text else { return nil }
+    guard let number = UInt64(text), UTF8Text(String(number)) == UTF8Text(text) else { return nil }
     self = number
   }
 

@@ -70,7 +70,7 @@ struct RouteRequest: Sendable {
       arguments.text(property.commandName).map { (name: property.name, value: $0) }
     }
     guard let shape = route.bodyShape else { return (path, query, nil) }
-    var body: [String: JSONValue] = [:]
+    var body: JSONObject = [:]
     for property in shape.properties {
       if property.name == named?.name {
         body[property.name] = .array(try arguments.accountOperands("ACCID").map { .string($0.text) })

@@ -4,9 +4,8 @@ import FoundationEssentials
 /// Named values of which only the broker knows what there are, as rows of a name and a value.
 enum FactText {
   /// Sorted by name; what is inside an object, or objects inside a list, are named with a dot.
-  static func rows(_ facts: [String: JSONValue], prefix: String = "", in zone: TimeZone? = nil) -> [[String]]
-  {
-    facts.sorted { $0.key < $1.key }.flatMap { name, value -> [[String]] in
+  static func rows(_ facts: JSONObject, prefix: String = "", in zone: TimeZone? = nil) -> [[String]] {
+    facts.flatMap { name, value -> [[String]] in
       if let inner = members(value) { return rows(inner, prefix: prefix + name + ".", in: zone) }
       return [[VisibleText.of(prefix + name), VisibleText.of(text(value, named: name, in: zone))]]
     }
@@ -19,12 +18,12 @@ enum FactText {
   }
 
   /// What has a name of its own inside; nil for a single value.
-  private static func members(_ value: JSONValue) -> [String: JSONValue]? {
+  private static func members(_ value: JSONValue) -> JSONObject? {
     switch value {
     case .object(let members):
       return members
     case .array(let elements) where elements.contains { if case .object = $0 { true } else { false } }:
-      return Dictionary(uniqueKeysWithValues: elements.enumerated().map { ("\($0.offset)", $0.element) })
+      return JSONObject(elements.enumerated().map { ("\($0.offset)", $0.element) })
     default:
       return nil
     }

@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryModel
 import Testing
 
@@ -155,14 +156,14 @@ import Testing
   @Test func everyLimitCanBeConfigured() {
     for field in Mirror(reflecting: Limits()).children {
       let key = "limits.\(field.label ?? "")"
-      #expect(Setting.byKey[key] != nil, "add \(key) to Setting.all")
+      #expect(Setting.byKey[UTF8Text(key)] != nil, "add \(key) to Setting.all")
     }
   }
 
   @Test func everySettingTakesTheExamplesValueAndTheExampleShowsEverySetting() throws {
     let text = try ProjectFile.read("config/belfry.example.json")
     let values = try ConfigurationFile.parse(Array(text.utf8), path: "belfry.example.json")
-    #expect(Set(values.keys) == Set(Setting.all.map(\.key)).subtracting(["secret"]))
+    #expect(Set(values.keys) == Set(Setting.all.map { UTF8Text($0.key) }).subtracting(["secret"]))
     var configuration = Configuration()
     try configuration.apply(values)
     // The loops' default depends on the machine, and the example is one of a deployment.

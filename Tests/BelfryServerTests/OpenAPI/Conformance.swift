@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryModel
 import Testing
 
@@ -13,9 +14,9 @@ enum Conformance {
 
   static func check(_ method: String, _ path: String, _ answer: Answer) {
     let segments = path.prefix { $0 != "?" }.dropFirst()
-      .split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+      .split(separator: "/", omittingEmptySubsequences: false).map { UTF8Text($0) }
     guard method != "HEAD", !always.contains(answer.status),
-      let match = try? router.match(method: method, path: segments)
+      let match = try? router.match(method: UTF8Text(method), path: segments)
     else { return }
     let place = "\(method) \(match.route.path) \(answer.status)"
     let operation = OpenAPIDocument.value["paths"]?[match.route.path.description]?[method.lowercased()]

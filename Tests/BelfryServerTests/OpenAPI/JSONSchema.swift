@@ -94,7 +94,7 @@ struct JSONSchema {
   }
 
   private func objectProblems(
-    _ members: [String: JSONValue], _ schema: JSONValue, _ path: String
+    _ members: JSONObject, _ schema: JSONValue, _ path: String
   ) -> [String] {
     var problems: [String] = []
     for name in (schema["required"]?.elements ?? []).compactMap(\.text) where members[name] == nil {

@@ -8,6 +8,9 @@
 // Requests for memory.
 uint64_t count_of_allocations(void);
 
+// How many bytes they asked for.
+uint64_t count_of_allocated_bytes(void);
+
 // Writes to sockets.
 uint64_t count_of_sends(void);
 

@@ -23,7 +23,7 @@ enum ChannelActs {
     _ type: String, _ membership: String, members: [String]? = nil, as name: String? = nil,
     by: String = "olga"
   ) -> Line {
-    var body: [String: JSONValue] = [
+    var body: JSONObject = [
       "name": "bells", "type": .string(type), "membership": .string(membership),
     ]
     body["members"] = members.map { .array($0.map { .string($0) }) }
@@ -126,7 +126,7 @@ enum ChannelActs {
   ]
 
   private static func send(_ by: String, _ channel: String, to accounts: [String]? = nil) -> Line {
-    var body: [String: JSONValue] = [
+    var body: JSONObject = [
       "serverId": "{server}", "channelId": .string("{\(channel)}"), "body": "hello",
     ]
     body["toAccids"] = accounts.map { .array($0.map { .string($0) }) }

@@ -130,7 +130,7 @@ enum GroupActs {
   ]
 
   private static func send(_ by: String, to accounts: [String]? = nil) -> Line {
-    var body: [String: JSONValue] = ["groupId": "{group}", "body": "hello"]
+    var body: JSONObject = ["groupId": "{group}", "body": "hello"]
     body["toAccids"] = accounts.map { .array($0.map { .string($0) }) }
     return Line(by, "POST", "/v1/notifications", .object(body))
   }

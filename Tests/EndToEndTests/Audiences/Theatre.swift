@@ -207,7 +207,7 @@ extension Person {
   @discardableResult
   func call(_ method: String, _ path: String, json: JSONValue?) throws -> Answer {
     guard let json else { return try call(method, path) }
-    let data = Data(try RecordJSON.text(json).utf8)
+    let data = Data(RecordJSON.text(json).utf8)
     return try call(method, path, try JSONSerialization.jsonObject(with: data) as? [String: Any])
   }
 }

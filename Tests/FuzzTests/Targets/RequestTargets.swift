@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryModel
 import ModelSamples
 
@@ -23,8 +24,7 @@ extension FuzzTarget {
       FuzzTarget("query", sample: { Array($0.pick(["limit=10", "after=2.1", "wait=5", "cursor=77"]).utf8) }) {
         bytes in
         let text = String(decoding: bytes, as: UTF8.self)
-        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
-          String.init)
+        let parts = text.parts(between: "=", most: 2).map { UTF8Text($0) }
         return try answers { () throws(Refusal) in
           var values = Values()
           try values.read(

@@ -63,7 +63,7 @@ extension SeededGenerator {
       case 4:
         LiveText.read(
           ReadEcho(items: [messageID()], watermarks: [messageID()], upTo: nil, device: DeviceID("phone")))
-      case 5: (try? LiveText.device(deviceEcho())) ?? "device"
+      case 5: LiveText.device(deviceEcho())
       default: "index"
       }
     return Array(text.utf8)

@@ -97,7 +97,7 @@ package struct AnswerChannelInvitation: SpaceOperation {
     let invitation = try draft.answer(request, .channelInvitation)
     // Somebody else's: to the one who asks it is not there.
     guard invitation.account == account, invitation.channel == id else { throw .noRequest(request) }
-    var attach: [String: JSONValue] = [
+    var attach: JSONObject = [
       "requestId": .string(request.text), "accid": .string(account.text),
     ]
     if !isAccepted { attach["postscript"] = .words(postscript) }

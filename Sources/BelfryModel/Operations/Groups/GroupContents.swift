@@ -1,3 +1,5 @@
+package import BelfryBytes
+
 /// The owner and the admins pin an announcement; an empty one is none.
 package struct SetGroupAnnouncement: SpaceOperation {
   package static let name = OperationName(.group, "announce")
@@ -16,7 +18,7 @@ package struct SetGroupAnnouncement: SpaceOperation {
   package func carryOut(_ draft: inout Draft<GroupRecord>) throws(Refusal) {
     try NotificationContent.check(
       announcement, "announcement", characters: Limits.announcementCharacters)
-    guard draft.settings.announcement ?? "" != announcement else { return }
+    guard UTF8Text(draft.settings.announcement ?? "") != UTF8Text(announcement) else { return }
     draft.settings.announcement = announcement.isEmpty ? nil : announcement
     draft.announce(
       Catalogue.groupAnnouncementUpdated, attach: ["announcement": .string(announcement)])
@@ -100,9 +102,9 @@ package struct SetMemberAttributes: SpaceOperation {
   package var space: SpaceID
   package var actor: Actor
   package var account: AccountID
-  package var attributes: [String: String]
+  package var attributes: [UTF8Text: String]
 
-  package init(_ id: EntityID, actor: Actor, account: AccountID, attributes: [String: String]) {
+  package init(_ id: EntityID, actor: Actor, account: AccountID, attributes: [UTF8Text: String]) {
     space = .group(id)
     self.actor = actor
     self.account = account
@@ -113,30 +115,52 @@ package struct SetMemberAttributes: SpaceOperation {
   package var concerns: [RecordAddress] { [.member(account, of: space), .profile(account, in: space)] }
 
   /// Gives all the attributes, as they are now.
-  package func carryOut(_ draft: inout Draft<GroupRecord>) throws(Refusal) -> [String: String] {
+  package func carryOut(_ draft: inout Draft<GroupRecord>) throws(Refusal) -> [UTF8Text: String] {
     try draft.require(actor.account == account ? .members : .administrators, to: Self.name.word)
     _ = try draft.knownMember(account, field: "accid")
-    let before = try draft.records.json([String: String].self, .profile(account, in: space)) ?? [:]
-    let after = before.merging(attributes) { _, given in given }.filter { !$0.value.isEmpty }
-    guard after != before else { return before }
-    let text = try RecordJSON.text(after)
+    let before = try draft.records.attributes(account, in: space)
+    let after = before.merging(attributes) { _, given in given }.filter { !$0.value.utf8.isEmpty }
+    let object = JSONValue.object(JSONObject(texts: after))
+    guard object != .object(JSONObject(texts: before)) else { return before }
+    let text = RecordJSON.text(object)
     try check(after, text)
     draft.change(.profile(account, in: space), to: after.isEmpty ? nil : text)
     draft.announce(
       Catalogue.groupMemberAttributesChanged,
       attach: [
-        "accid": .string(account.text), "attributes": .object(after.mapValues { .string($0) }),
+        "accid": .string(account.text), "attributes": object,
         "operator": .accid(actor.account),
       ])
     return after
   }
 
-  private func check(_ after: [String: String], _ text: String) throws(Refusal) {
+  private func check(_ after: [UTF8Text: String], _ text: String) throws(Refusal) {
     if after.keys.contains("") { throw .invalid("attributes", "must not have an empty name") }
     guard text.utf8.count <= Limits.attributesBytes else {
       throw .invalid(
         "attributes",
         "must be at most \(Limits.attributesBytes) bytes of JSON together, are \(text.utf8.count)")
     }
+  }
+}
+
+extension Records {
+  /// What the member says of themselves in the group.
+  package func attributes(_ account: AccountID, in space: SpaceID) throws(Refusal) -> [UTF8Text: String] {
+    let address = RecordAddress.profile(account, in: space)
+    guard let text = text(address) else { return [:] }
+    guard case .object(let members)? = RecordJSON.value(text) else { throw unreadable(address) }
+    var attributes: [UTF8Text: String] = [:]
+    for (name, value) in members {
+      guard case .string(let text) = value else { throw unreadable(address) }
+      attributes[UTF8Text(name)] = text
+    }
+    return attributes
+  }
+}
+
+extension JSONObject {
+  package init(texts: [UTF8Text: String]) {
+    self.init(distinct: texts.map { (name: $0.key, value: .string($0.value)) })
   }
 }

@@ -139,13 +139,13 @@ extension Draft<GroupRecord> {
   private mutating func announce(
     _ invitations: GroupInvitations, by inviter: AccountID, _ message: String?
   ) {
-    let details: [String: JSONValue] = [
+    let details: JSONObject = [
       "groupInfo": settings.info(space), "inviter": .string(inviter.text), "message": .words(message),
     ]
     for asked in invitations.asked {
       announce(
         Catalogue.groupInvitation,
-        attach: .object(details.merging(["requestId": .string(asked.request.text)]) { first, _ in first }),
+        attach: .object(details.merging(["requestId": .string(asked.request.text)])),
         parties: [asked.account])
     }
     if invitations.joined.isEmpty { return }

@@ -37,6 +37,6 @@ extension ObjectShape {
       default: return property.isNeeded || withAll && (usual.isEmpty || usual.contains(property.name))
       }
     }
-    return .object(Dictionary(given.map { ($0.name, $0.shape.example) }) { first, _ in first })
+    return .object(JSONObject(given.map { ($0.name, $0.shape.example) }))
   }
 }

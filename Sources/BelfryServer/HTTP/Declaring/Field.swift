@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryModel
 
 /// A field that a request may have, declared once: it is read, refused and described by this.
@@ -66,4 +67,6 @@ protocol DeclaredField: Sendable {
 
 extension DeclaredField {
   var name: String { property.name }
+  /// The name as callers' names are compared with it.
+  var key: UTF8Text { UTF8Text(property.name) }
 }

@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryModel
 import BelfryStore
 
@@ -41,7 +42,7 @@ extension Kind where Value: RawRepresentable<String> & CaseIterable {
   /// One of a few words, which the refusal lists.
   static var choice: Kind {
     Kind(.choice(Value.self)) { value, path throws(Refusal) in
-      if let choice = Value(rawValue: try value.text(at: path)) { return choice }
+      if let choice = Value(word: UTF8Text(try value.text(at: path))) { return choice }
       throw .noChoice(of: Value.allCases.map { "\"\($0.rawValue)\"" }, at: path)
     }
   }
@@ -145,7 +146,11 @@ extension Kind where Value == MessageID {
 
 extension Kind where Value == PageCursor {
   static var cursor: Kind {
-    Kind(.cursor) { value, path throws(Refusal) in PageCursor(text: try value.text(at: path)) }
+    Kind(.cursor) { value, path throws(Refusal) in
+      let text = try value.text(at: path)
+      guard text.utf8.count <= PageCursor.textLimitBytes else { throw .noCursor(path) }
+      return PageCursor(text: text)
+    }
   }
 }
 
@@ -191,15 +196,19 @@ extension Kind {
   }
 }
 
-extension Kind where Value == [String: String] {
+extension Kind where Value == [UTF8Text: String] {
   /// Texts by name.
   static var texts: Kind {
     Kind(.map(.text)) { value, path throws(Refusal) in
       guard case .object(let members) = value else { throw value.refused("an object", at: path) }
-      var texts: [String: String] = [:]
+      var texts: [UTF8Text: String] = [:]
       for (name, value) in members {
+        let name = UTF8Text(name)
         if name.isEmpty { throw .invalid(path, "must not have an empty name") }
-        texts[name] = try value.text(at: "\(path).\(name)")
+        guard case .string(let text) = value else {
+          throw value.refused("a string", at: "").under(name).inside(path)
+        }
+        texts[name] = text
       }
       return texts
     }

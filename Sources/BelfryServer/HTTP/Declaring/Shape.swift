@@ -1,3 +1,4 @@
+package import BelfryBytes
 package import BelfryModel
 
 /// What a value on the wire may be, as data.
@@ -56,9 +57,9 @@ package struct ObjectShape: Sendable, Hashable {
   package let properties: [Property]
   package let rule: FieldRule
   /// What an example shows, where all of it together would make no sense; empty: all.
-  package let usual: Set<String>
+  package let usual: Set<String>  // own text
 
-  package init(_ properties: [Property], rule: FieldRule = .none, usual: Set<String> = []) {
+  package init(_ properties: [Property], rule: FieldRule = .none, usual: Set<String> = []) {  // own text
     self.properties = properties
     self.rule = rule
     self.usual = usual
@@ -144,16 +145,22 @@ extension Property {
 extension Shape {
   /// What a word of a path, a query or a command line means: a number or a flag where one is expected, and
   /// otherwise the text itself.
-  package func value(ofText text: String) -> JSONValue {
+  private static let yes: UTF8Text = "true"
+  private static let no: UTF8Text = "false"
+
+  package func value(ofText text: UTF8Text) -> JSONValue {
     switch self {
     case .flag:
-      return text == "true" ? true : text == "false" ? false : .string(text)
+      if text == Self.yes { return true }
+      return text == Self.no ? false : .string(text.string)
     case .integer, .numbers, .time:
       // One spelling a number: neither +5 nor 05.
-      guard let number = Int64(text), String(number) == text else { return .string(text) }
+      guard let number = Int64(text.string), UTF8Text(String(number)) == text else {
+        return .string(text.string)
+      }
       return .integer(number)
     default:
-      return .string(text)
+      return .string(text.string)
     }
   }
 }

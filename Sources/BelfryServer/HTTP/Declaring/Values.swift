@@ -1,9 +1,10 @@
+import BelfryBytes
 import BelfryModel
 
 /// What a request gives for the fields it declares.
 struct Values {
   /// An entry for every declared field; nil where it was left out.
-  private var values: [String: (any Sendable)?] = [:]
+  private var values: [UTF8Text: (any Sendable)?] = [:]
 
   init() {}
 
@@ -15,7 +16,7 @@ struct Values {
     var fields = try Fields(value, at: path)
     try fields.refuseOthers(than: declared)
     for field in declared {
-      try put(fields.value(field.name), for: field, at: fields.path(of: field.name))
+      try put(fields.value(field.key), for: field, at: fields.path(of: field.key))
     }
     try check(rule, fields)
   }
@@ -26,13 +27,13 @@ struct Values {
     case .none: return
     case .oneOf(let some), .someOf(let some): names = some
     }
-    let given = names.filter { values[$0].flatMap { $0 } != nil }
+    let given = names.filter { values[UTF8Text($0)].flatMap { $0 } != nil }
     guard let first = given.first else {
       throw .invalid(
-        fields.path(of: names[0]), "is needed, or " + names.dropFirst().joined(separator: " or "))
+        fields.path(of: UTF8Text(names[0])), "is needed, or " + names.dropFirst().joined(separator: " or "))
     }
     if case .oneOf = rule, given.count > 1 {
-      throw .invalid(fields.path(of: given[1]), "cannot stand beside \(first); give one of them")
+      throw .invalid(fields.path(of: UTF8Text(given[1])), "cannot stand beside \(first); give one of them")
     }
   }
 
@@ -40,10 +41,10 @@ struct Values {
     _ given: JSONValue?, for field: any DeclaredField, at path: String
   ) throws(Refusal) {
     if let given {
-      values[field.name] = try field.read(given, at: path)
+      values[field.key] = try field.read(given, at: path)
     } else {
       guard !field.property.isNeeded else { throw .invalid(path, "is needed") }
-      values.updateValue(field.standard, forKey: field.name)
+      values.updateValue(field.standard, forKey: field.key)
     }
   }
 
@@ -56,24 +57,24 @@ extension Values {
   /// The parameters after the `?`. One that stands twice and one that is not declared are refused: a misspelt
   /// `after` would quietly begin at the beginning.
   mutating func read(
-    query: [(name: String, value: String)], _ declared: [any DeclaredField]
+    query: [(name: UTF8Text, value: UTF8Text)], _ declared: [any DeclaredField]
   ) throws(Refusal) {
-    var texts: [String: String] = [:]
+    var texts: [UTF8Text: UTF8Text] = [:]
     for (name, text) in query {
-      guard declared.contains(where: { $0.name == name }) else {
+      guard declared.contains(where: { $0.key == name }) else {
         throw Refusal.invalid("", "is not a parameter of this request").under(name)
       }
       guard texts.updateValue(text, forKey: name) == nil else {
-        throw .invalid(name, "stands twice in the query")
+        throw .invalid(name.string, "stands twice in the query")
       }
     }
     try read(texts, declared)
   }
 
   /// The parameters in the path.
-  mutating func read(_ texts: [String: String], _ declared: [any DeclaredField]) throws(Refusal) {
+  mutating func read(_ texts: [UTF8Text: UTF8Text], _ declared: [any DeclaredField]) throws(Refusal) {
     for field in declared {
-      try put(texts[field.name].map(field.property.shape.value(ofText:)), for: field, at: field.name)
+      try put(texts[field.key].map(field.property.shape.value(ofText:)), for: field, at: field.name)
     }
   }
 }
@@ -83,20 +84,20 @@ extension Values {
 extension Values {
   subscript<Value>(_ field: Field<Value>) -> Value? {
     get throws(Refusal) {
-      guard let value = values[field.name] else { throw .undeclared(field.name) }
+      guard let value = values[field.key] else { throw .undeclared(field.name) }
       return value as? Value
     }
   }
 
   subscript<Value>(_ field: SureField<Value>) -> Value {
     get throws(Refusal) {
-      guard let value = values[field.name] as? Value else { throw .undeclared(field.name) }
+      guard let value = values[field.key] as? Value else { throw .undeclared(field.name) }
       return value
     }
   }
 
   /// Nil also where the field is not declared, for what is asked of any request.
-  func ifDeclared<Value>(_ field: SureField<Value>) -> Value? { values[field.name] as? Value }
+  func ifDeclared<Value>(_ field: SureField<Value>) -> Value? { values[field.key] as? Value }
 }
 
 extension Refusal {

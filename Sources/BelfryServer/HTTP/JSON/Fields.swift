@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryModel
 
 /// The fields of one JSON object of a request, taken one by one by name and kind.
@@ -8,7 +9,7 @@ struct Fields {
   /// From the whole body to this object; empty when they are the same.
   private let path: String
   /// A list, for they are few, and a look at each is less than a hash of one.
-  private var rest: [(name: String, value: JSONValue)]
+  private var rest: [(name: UTF8Text, value: JSONValue)]
 
   /// A body, or a line of one, that is one object.
   init(of body: [UInt8], in range: Range<Int>? = nil) throws(Refusal) {
@@ -19,28 +20,29 @@ struct Fields {
   init(_ value: JSONValue, at path: String) throws(Refusal) {
     guard case .object(let members) = value else { throw value.refused("an object", at: path) }
     self.path = path
-    rest = members.map { (name: $0.key, value: $0.value) }
+    rest = members.map { (name: UTF8Text($0.key), value: $0.value) }
   }
 
   var isEmpty: Bool { rest.isEmpty }
 
-  func path(of name: String) -> String { path.isEmpty ? name : path + "." + name }
+  /// - Parameter name: one of ours.
+  func path(of name: UTF8Text) -> String { path.isEmpty ? name.string : path + "." + name.string }
 
   /// Refuses whatever was not taken.
   func finish() throws(Refusal) { try refuseUnknown(rest.map(\.name).min()) }
 
   /// Refuses whatever is not declared.
   func refuseOthers(than declared: [any DeclaredField]) throws(Refusal) {
-    try refuseUnknown(rest.map(\.name).filter { name in !declared.contains { $0.name == name } }.min())
+    try refuseUnknown(rest.map(\.name).filter { name in !declared.contains { $0.key == name } }.min())
   }
 
-  private func refuseUnknown(_ name: String?) throws(Refusal) {
+  private func refuseUnknown(_ name: UTF8Text?) throws(Refusal) {
     guard let name else { return }
     throw Refusal.invalid("", "is not a field of this request").under(name).inside(path)
   }
 
   /// Refuses a field that exists but is not the caller's to set.
-  func refuse(_ name: String, _ why: String) throws(Refusal) {
+  func refuse(_ name: UTF8Text, _ why: String) throws(Refusal) {
     if rest.contains(where: { $0.name == name }) { throw .invalid(path(of: name), why) }
   }
 }
@@ -48,7 +50,7 @@ struct Fields {
 // MARK: - By kind
 
 extension Fields {
-  mutating func value(_ name: String) -> JSONValue? {
+  mutating func value(_ name: UTF8Text) -> JSONValue? {
     guard let index = rest.firstIndex(where: { $0.name == name }) else { return nil }
     rest.swapAt(index, rest.count - 1)
     let value = rest.removeLast().value
@@ -56,39 +58,39 @@ extension Fields {
     return value
   }
 
-  mutating func text(_ name: String) throws(Refusal) -> String? {
+  mutating func text(_ name: UTF8Text) throws(Refusal) -> String? {
     guard let value = value(name) else { return nil }
     return try value.text(at: path(of: name))
   }
 
-  mutating func integer(_ name: String) throws(Refusal) -> Int? {
+  mutating func integer(_ name: UTF8Text) throws(Refusal) -> Int? {
     guard let value = value(name) else { return nil }
     return try value.integer(at: path(of: name))
   }
 
   /// One of a few values, read as its declaration says.
-  mutating func take<Value>(_ name: String, _ kind: Kind<Value>) throws(Refusal) -> Value? {
+  mutating func take<Value>(_ name: UTF8Text, _ kind: Kind<Value>) throws(Refusal) -> Value? {
     guard let value = value(name) else { return nil }
     return try kind.read(value, path(of: name))
   }
 
-  mutating func entity(_ name: String) throws(Refusal) -> EntityID? {
+  mutating func entity(_ name: UTF8Text) throws(Refusal) -> EntityID? {
     guard let value = value(name) else { return nil }
     return try value.entity(at: path(of: name))
   }
 
-  mutating func account(_ name: String) throws(Refusal) -> AccountID? {
+  mutating func account(_ name: UTF8Text) throws(Refusal) -> AccountID? {
     guard let value = value(name) else { return nil }
     return try value.account(at: path(of: name))
   }
 
-  mutating func device(_ name: String) throws(Refusal) -> DeviceID? {
+  mutating func device(_ name: UTF8Text) throws(Refusal) -> DeviceID? {
     guard let text = try text(name) else { return nil }
     guard let device = DeviceID(text) else { throw .invalid(path(of: name), "must be \(DeviceID.rule)") }
     return device
   }
 
-  mutating func accounts(_ name: String, counts: ClosedRange<Int>) throws(Refusal) -> [AccountID]? {
+  mutating func accounts(_ name: UTF8Text, counts: ClosedRange<Int>) throws(Refusal) -> [AccountID]? {
     guard let value = value(name) else { return nil }
     return try value.list(at: path(of: name), counts: counts) { value, path throws(Refusal) in
       try value.account(at: path)
@@ -107,10 +109,6 @@ extension Refusal {
 // MARK: - One value
 
 extension JSONValue {
-  func refused(_ expected: String, at path: String) -> Refusal {
-    .invalid(path.isEmpty ? "$" : path, "must be \(expected), is \(kind)")
-  }
-
   func text(at path: String) throws(Refusal) -> String {
     guard case .string(let text) = self else { throw refused("a string", at: path) }
     return text
@@ -164,24 +162,11 @@ extension JSONValue {
     guard let id else { throw .invalid(path, "must be \(expected)") }
     return id
   }
-
-  /// What it is, for whoever expected something else.
-  private var kind: String {
-    switch self {
-    case .null: "null"
-    case .bool: "true or false"
-    case .integer: "a whole number"
-    case .number: "a number with a fraction or an exponent"
-    case .string: "a string"
-    case .array: "a list"
-    case .object: "an object"
-    }
-  }
 }
 
 extension Refusal {
   /// The same refusal, its field now under the whole path.
-  fileprivate func inside(_ path: String) -> Refusal {
+  func inside(_ path: String) -> Refusal {
     guard !path.isEmpty, let field else { return self }
     var refusal = self
     refusal.field = path + "." + field

@@ -7,8 +7,8 @@ package enum OpenAPIDocument {
 
   static func make(of routes: [Route]) -> JSONValue {
     var schemas = SchemaWriter()
-    var responses: [String: JSONValue] = [:]
-    var paths: [String: [String: JSONValue]] = [:]
+    var responses: JSONObject = [:]
+    var paths: [String: JSONObject] = [:]
     for route in routes {
       var writer = OperationWriter(schemas: schemas, responses: responses)
       paths[route.path.description, default: [:]][route.verb.rawValue.lowercased()] = writer.operation(route)
@@ -21,7 +21,7 @@ package enum OpenAPIDocument {
       "servers": [["url": "/"]],
       "tags": .array(
         Tag.allCases.map { ["name": .string($0.rawValue), "description": .string($0.meaning)] }),
-      "paths": .object(paths.mapValues { .object($0) }),
+      "paths": .object(JSONObject(paths.map { ($0.key, .object($0.value)) })),
       "components": [
         "schemas": .object(schemas.components),
         "responses": .object(responses),

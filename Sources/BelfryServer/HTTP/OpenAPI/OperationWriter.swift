@@ -4,10 +4,10 @@ import BelfryModel
 struct OperationWriter {
   var schemas: SchemaWriter
   /// The refusals so far, by name: many routes refuse alike.
-  var responses: [String: JSONValue]
+  var responses: JSONObject
 
   mutating func operation(_ route: Route) -> JSONValue {
-    var operation: [String: JSONValue] = [
+    var operation: JSONObject = [
       "operationId": .string(route.operationID), "summary": .string(route.summary),
       "tags": [.string(Tag(route).rawValue)], "security": route.access.security,
       "responses": answers(of: route),
@@ -72,7 +72,7 @@ struct OperationWriter {
       (Caller.accountHeader, Shape.account, "for whom an app's or an operator's token acts"),
       (Caller.deviceHeader, Shape.device, "the device that asks, where the token does not name it"),
     ]
-    var parameters: [String: JSONValue] = [:]
+    var parameters: JSONObject = [:]
     for (name, shape, meaning) in headers {
       parameters[name] = [
         "name": .string(name), "in": "header", "required": false, "description": .string(meaning),
@@ -85,7 +85,7 @@ struct OperationWriter {
   // MARK: What is answered
 
   private mutating func answers(of route: Route) -> JSONValue {
-    var answers: [String: JSONValue] = [:]
+    var answers: JSONObject = [:]
     for outcome in route.outcomes { answers["\(outcome.status)"] = answer(outcome) }
     for (status, kinds) in Dictionary(grouping: route.problems, by: \.status) {
       answers["\(status)"] = refusal(status, kinds)
@@ -94,7 +94,7 @@ struct OperationWriter {
   }
 
   private mutating func answer(_ outcome: Outcome) -> JSONValue {
-    var answer: [String: JSONValue] = ["description": .string(outcome.meaning)]
+    var answer: JSONObject = ["description": .string(outcome.meaning)]
     switch outcome.content {
     case .none: break
     case .json(let shape):
@@ -108,7 +108,7 @@ struct OperationWriter {
   private mutating func refusal(_ status: Int, _ kinds: [ProblemKind]) -> JSONValue {
     let codes = Set(kinds.map(\.code)).sorted()
     let name = ([String(status)] + codes).joined(separator: "-")
-    var response: [String: JSONValue] = [
+    var response: JSONObject = [
       "description": .string("Refused: " + codes.map { "`\($0)`" }.joined(separator: ", ")),
       "content": [
         "application/problem+json": [
@@ -182,7 +182,7 @@ enum ResponseHeader: String, CaseIterable {
   var reference: JSONValue { ["$ref": .string("#/components/headers/\(rawValue)")] }
 
   static let components: JSONValue = .object(
-    Dictionary(allCases.map { ($0.rawValue, $0.component) }) { first, _ in first })
+    JSONObject(allCases.map { ($0.rawValue, $0.component) }))
 
   private var component: JSONValue {
     switch self {

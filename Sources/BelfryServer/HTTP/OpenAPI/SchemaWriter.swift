@@ -13,7 +13,7 @@ struct SchemaWriter {
   }
 
   /// By name.
-  private(set) var components: [String: JSONValue] = [:]
+  private(set) var components: JSONObject = [:]
 
   mutating func schema(_ shape: Shape, _ direction: Direction) -> JSONValue {
     switch shape {
@@ -54,10 +54,10 @@ struct SchemaWriter {
   }
 
   mutating func object(_ object: ObjectShape, _ direction: Direction) -> JSONValue {
-    var properties: [String: JSONValue] = [:]
+    var properties: JSONObject = [:]
     for property in object.properties { properties[property.name] = schema(property, direction) }
     let needed = object.properties.filter(\.isNeeded).map { JSONValue.string($0.name) }
-    var schema: [String: JSONValue] = ["type": "object", "properties": .object(properties)]
+    var schema: JSONObject = ["type": "object", "properties": .object(properties)]
     if !needed.isEmpty { schema["required"] = .array(needed) }
     if direction == .asked { schema["additionalProperties"] = false }
     switch object.rule {
@@ -77,7 +77,7 @@ struct SchemaWriter {
   // MARK: By kind
 
   private func text(_ limit: TextLimit) -> JSONValue {
-    var schema: [String: JSONValue] = ["type": "string"]
+    var schema: JSONObject = ["type": "string"]
     if limit.range.lowerBound > 0 { schema["minLength"] = .integer(Int64(limit.range.lowerBound)) }
     if limit.range.upperBound < .max { schema["maxLength"] = .integer(Int64(limit.range.upperBound)) }
     // JSON Schema counts characters: of bytes it can say only that there are no fewer.
@@ -87,7 +87,7 @@ struct SchemaWriter {
 
   private func integer(_ ranges: [ClosedRange<Int>]) -> JSONValue {
     let schemas = ranges.map { range -> JSONValue in
-      var schema: [String: JSONValue] = ["type": "integer", "format": "int64"]
+      var schema: JSONObject = ["type": "integer", "format": "int64"]
       if range.lowerBound > .min { schema["minimum"] = .integer(Int64(range.lowerBound)) }
       if range.upperBound < .max { schema["maximum"] = .integer(Int64(range.upperBound)) }
       return .object(schema)
@@ -98,13 +98,13 @@ struct SchemaWriter {
   private mutating func list(
     _ element: Shape, _ counts: ClosedRange<Int>, _ direction: Direction
   ) -> JSONValue {
-    var schema: [String: JSONValue] = ["type": "array", "items": self.schema(element, direction)]
+    var schema: JSONObject = ["type": "array", "items": self.schema(element, direction)]
     if counts.lowerBound > 0 { schema["minItems"] = .integer(Int64(counts.lowerBound)) }
     if counts.upperBound < .max { schema["maxItems"] = .integer(Int64(counts.upperBound)) }
     return .object(schema)
   }
 
-  private func bytes(_ most: Int) -> [String: JSONValue] {
+  private func bytes(_ most: Int) -> JSONObject {
     most < .max ? ["x-maxBytes": .integer(Int64(most))] : [:]
   }
 
@@ -156,7 +156,7 @@ extension JSONValue {
 
   /// 63 bits, in JSON as a string: many programs' numbers have 53. What they write is taken all the same.
   fileprivate static func id(from least: Int64, _ direction: SchemaWriter.Direction) -> JSONValue {
-    var schema: [String: JSONValue] = [
+    var schema: JSONObject = [
       "type": "string", "pattern": .string(DecimalPattern.upToInt64Max(from: least)),
       "description": "a decimal number of at most 63 bits", "examples": ["5072893472309845"],
     ]

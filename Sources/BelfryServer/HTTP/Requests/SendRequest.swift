@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryModel
 
 /// The body of a send: the fields of a notification that a sender may set.
@@ -12,8 +13,10 @@ struct SendRequest {
   /// Made once: it lists them all, for whoever gives another.
   private static let toTypes = Kind<ToType>.choice
 
+  private static let allotted: [UTF8Text] = ["messageServerId", "time", "updateTime"]
+
   init(_ fields: consuming Fields) throws(Refusal) {
-    for name in ["messageServerId", "time", "updateTime"] { try fields.refuse(name, "is allotted by Belfry") }
+    for name in Self.allotted { try fields.refuse(name, "is allotted by Belfry") }
     let type = try fields.integer("type") ?? Catalogue.custom.code
     toType = try fields.take("toType", Self.toTypes)
     content = NotificationContent(type: type, toType: toType ?? .accounts)
@@ -94,7 +97,7 @@ extension SendRequest {
   static let resendShape = ObjectShape(
     shape.properties.map { property in
       var property = property
-      if property.name == "messageClientId" { property.isNeeded = true }
+      if property.name == "messageClientId" { property.isNeeded = true }  // own text
       return property
     }, rule: shape.rule, usual: shape.usual)
 }

@@ -5,6 +5,8 @@ extension Sending {
   /// So many lines are read and decided in one go, and go to Redis together: about three milliseconds, in which the
   /// loop serves nobody else. Then others have their turn.
   private static let linesAtOnce = 128
+  /// Of long lines fewer: a megabyte takes as long to read as all the rest.
+  private static let bytesAtOnce = 256 * 1_024
 
   /// Many sends in one request: one a line, and one result a line in the same order. A bad line fails alone.
   ///
@@ -21,8 +23,11 @@ extension Sending {
     }
     var output: [UInt8] = []
     while !lines.isEmpty {
-      let bodies = lines.prefix(linesAtOnce).map { read($0, of: request.body, by: caller, services) }
-      lines = lines.dropFirst(linesAtOnce)
+      let some = lines.prefix(Lines.count(atOnce: lines, linesMost: linesAtOnce, bytesMost: bytesAtOnce))
+      lines = lines.dropFirst(some.count)
+      let bodies = some.map { read($0, of: request.body, by: caller, services) }
+      // Long lines that are all refused would wait for nothing: others have their turn all the same.
+      if some.count < linesAtOnce, !lines.isEmpty { try? await services.loop.sleep(for: .zero) }
       for receipt in await send(bodies, by: caller, services) {
         output += line(receipt)
         output.append(UInt8(ascii: "\n"))
@@ -36,6 +41,10 @@ extension Sending {
   ) -> Result<SendRequest, Refusal> {
     Result { () throws(Refusal) in
       try services.takeSend(caller)
+      let bytesMost = Route.Body.Form.json.sizeMaxBytes
+      guard line.count <= bytesMost else {
+        throw Refusal(.tooLarge, "a line has at most \(bytesMost) bytes, this one \(line.count)")
+      }
       return try SendRequest(Fields(of: body, in: line))
     }
   }
@@ -55,6 +64,17 @@ extension Sending {
 
 /// The lines of a body.
 enum Lines {
+  /// How many of the lines go together: at least one, and no more than either limit allows.
+  static func count(atOnce lines: ArraySlice<Range<Int>>, linesMost: Int, bytesMost: Int) -> Int {
+    var (count, bytes) = (0, 0)
+    for line in lines {
+      bytes += line.count
+      if count == linesMost || count > 0 && bytes > bytesMost { break }
+      count += 1
+    }
+    return count
+  }
+
   /// Each without its end, which is LF or CR LF. What follows the last line's end is no line if it is empty.
   static func split(_ bytes: [UInt8]) -> [Range<Int>] {
     var lines: [Range<Int>] = []

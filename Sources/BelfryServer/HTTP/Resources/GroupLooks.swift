@@ -19,7 +19,7 @@ extension Groups {
 
   static func show(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
     let look = try await look(request, services)
-    var more: [String: JSONValue] = [
+    var more: JSONObject = [
       "memberCount": .integer(Int64(try await services.count(.roster, of: look.space)))
     ]
     if let role = look.member?.role { more["role"] = .string(role.rawValue) }
@@ -47,10 +47,11 @@ extension Groups {
   }
 
   static func showAttributes(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let address = RecordAddress.profile(try request.account, in: .group(try request.group))
+    let (account, space) = (try request.account, SpaceID.group(try request.group))
+    let address = RecordAddress.profile(account, in: space)
     let look = try await look(request, services, reading: [address], membersOnly: true)
-    let attributes = try look.records.json([String: String].self, address) ?? [:]
-    return .json(["attributes": .object(attributes.mapValues { .string($0) })])
+    let attributes = try look.records.attributes(account, in: space)
+    return .json(["attributes": .object(JSONObject(texts: attributes))])
   }
 
   /// Whether one account stands on the allow list: for any member.

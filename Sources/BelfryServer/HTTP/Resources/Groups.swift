@@ -174,8 +174,8 @@ extension GroupInvitations {
 
 extension JSONValue {
   /// The same object with more in it.
-  func with(_ members: [String: JSONValue]) -> JSONValue {
+  func with(_ members: JSONObject) -> JSONValue {
     guard case .object(let own) = self else { return self }
-    return .object(own.merging(members) { _, added in added })
+    return .object(own.merging(members))
   }
 }

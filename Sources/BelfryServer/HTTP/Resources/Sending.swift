@@ -93,6 +93,6 @@ enum Sending {
       located.entry, in: located.space, by: actor, body: try request[body], ext: try request[ext],
       status: try request[status])
     let notification = try await services.runner.run(operation).output
-    return .json(rendered: Array(try RecordJSON.text(notification).utf8))
+    return .json(rendered: notification.json)
   }
 }

@@ -99,7 +99,7 @@ enum Subscriptions {
     _ refusal: Refusal, _ server: EntityID, _ channel: EntityID?
   ) throws(Refusal) -> JSONValue {
     try requireUsual(refusal)
-    var members: [String: JSONValue] = [
+    var members: JSONObject = [
       "serverId": .string(server.text), "code": .string(refusal.code.rawValue),
       "detail": .string(refusal.detail),
     ]

@@ -1,3 +1,5 @@
+import BelfryBytes
+import BelfryHTTP
 import BelfryModel
 
 /// Who is asking, as the token and the headers say.
@@ -55,14 +57,14 @@ struct Caller: Sendable, Hashable {
 
 extension Caller {
   /// The token in an `Authorization` header.
-  static func bearer(_ header: String?) throws(Refusal) -> String {
+  static func bearer(_ header: String?) throws(Refusal) -> UTF8Text {
     guard let header else { throw Refusal(.unauthorized, "a token is needed: Authorization: Bearer <JWT>") }
     let space = UInt8(ascii: " ")
     let scheme = header.utf8.prefix { $0 != space }
     let token = header.utf8[scheme.endIndex...].drop { $0 == space }
-    guard !token.isEmpty, String(Substring(scheme)).lowercased() == "bearer" else {
+    guard !token.isEmpty, HTTPHeaders.isSame(scheme, "bearer") else {
       throw Refusal(.unauthorized, "Authorization must be: Bearer <JWT>")
     }
-    return String(Substring(token))
+    return UTF8Text(Substring(token))
   }
 }

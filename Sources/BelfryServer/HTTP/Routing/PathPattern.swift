@@ -1,8 +1,10 @@
+import BelfryBytes
+
 /// The path of a route, such as `/v1/servers/{serverId}`.
 package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
   private enum Segment: Hashable {
-    case literal(String)
-    case parameter(String)
+    case literal(UTF8Text)
+    case parameter(UTF8Text)
   }
 
   package let description: String
@@ -10,15 +12,16 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
 
   init(_ text: String) {
     description = text
-    segments = text.split(separator: "/").map { part in
-      part.hasPrefix("{") ? .parameter(String(part.dropFirst().dropLast())) : .literal(String(part))
+    segments = text.parts(between: "/").dropFirst().map { part in
+      part.utf8.first == UInt8(ascii: "{")
+        ? .parameter(UTF8Text(part.dropFirst().dropLast())) : .literal(UTF8Text(part))
     }
   }
 
   /// The parameters' values by name; nil when the path is another one.
-  func match(_ path: [String]) -> [String: String]? {
+  func match(_ path: [UTF8Text]) -> [UTF8Text: UTF8Text]? {
     guard path.count == segments.count else { return nil }
-    var parameters: [String: String] = [:]
+    var parameters: [UTF8Text: UTF8Text] = [:]
     for (segment, text) in zip(segments, path) {
       switch segment {
       case .literal(let literal):
@@ -35,7 +38,7 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
 
   /// The names of its parameters, in order.
   var parameters: [String] {
-    segments.compactMap { if case .parameter(let name) = $0 { name } else { nil } }
+    segments.compactMap { if case .parameter(let name) = $0 { name.string } else { nil } }
   }
 
   /// How many of its segments are fixed; of two patterns that match, the one with more is meant.

@@ -1,10 +1,11 @@
+import BelfryBytes
 import BelfryModel
 
 /// Finds the route that a request means.
 struct Router: Sendable {
   struct Match {
     let route: Route
-    let parameters: [String: String]
+    let parameters: [UTF8Text: UTF8Text]
     /// A GET's answer without its body.
     let isHead: Bool
   }
@@ -17,9 +18,10 @@ struct Router: Sendable {
       .mapValues { $0.sorted { $0.path.literalCount > $1.path.literalCount } }
   }
 
-  func match(method: String, path: [String]) throws(Problem) -> Match {
-    let isHead = method == "HEAD"
-    let verb = isHead ? HTTPVerb.get : HTTPVerb(rawValue: method)
+  func match(method: UTF8Text, path: [UTF8Text]) throws(Problem) -> Match {
+    guard path.allSatisfy({ $0.count <= Self.segmentBytesMax }) else { throw Self.nothing }
+    let isHead = method == Self.head
+    let verb = isHead ? HTTPVerb.get : HTTPVerb(word: method)
     var meant: PathPattern?
     var allowed: [HTTPVerb] = []
     for route in byLength[path.count] ?? [] {
@@ -31,6 +33,12 @@ struct Router: Sendable {
       allowed.append(route.verb)
     }
     guard allowed.isEmpty else { throw .methodNotAllowed(allowed: allowed) }
-    throw Problem(Refusal(.notFound, "there is nothing at this path"))
+    throw Self.nothing
   }
+
+  private static let head: UTF8Text = "HEAD"
+  private static let nothing = Problem(Refusal(.notFound, "there is nothing at this path"))
+
+  /// More than any name or id that a path holds.
+  static let segmentBytesMax = 256
 }

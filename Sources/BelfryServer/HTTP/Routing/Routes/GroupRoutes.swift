@@ -81,16 +81,16 @@ extension Routes {
 
   private static func answer(_ what: String, _ word: String, _ name: String, _ summary: String) -> Route {
     let answer: Answer =
-      what == "invitations"
+      what == "invitations"  // own text
       ? .operation { ask throws(Refusal) in
         AnswerGroupInvitation(
           try ask.group, actor: try ask.actor, request: try ask[Given.requestId],
-          isAccepted: word == "accept", reason: try ask[Groups.reason])
+          isAccepted: word == "accept", reason: try ask[Groups.reason])  // own text
       }
       : .operation { ask throws(Refusal) in
         AnswerGroupApplication(
           try ask.group, actor: try ask.actor, request: try ask[Given.requestId],
-          isApproved: word == "accept", reason: try ask[Groups.reason])
+          isApproved: word == "accept", reason: try ask[Groups.reason])  // own text
       }
     return Route(
       .post, path + "/\(what)/{requestId}/\(word)", .token, name, summary, body: .optional(Groups.reason),
@@ -237,7 +237,7 @@ extension Routes {
       .put, path + "/members/{accid}/attributes", .token, "group set-attributes",
       "Change a member's attributes in a group", body: .json(Groups.attributes),
       .operation(.ok(attributes), Groups.attributes) { _, all in
-        .json(["attributes": .object(all.mapValues { .string($0) })])
+        .json(["attributes": .object(JSONObject(texts: all))])
       }),
     Route(
       .get, path + "/members/{accid}/attributes", .token, "group attributes",

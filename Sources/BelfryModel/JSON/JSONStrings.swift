@@ -1,5 +1,4 @@
-import BelfryBytes
-import BelfryModel
+internal import BelfryBytes
 
 // Strings, and what stands escaped in them.
 
@@ -62,7 +61,7 @@ extension JSONParser {
       position = begin
       throw broken("has half a surrogate pair")
     }
-    return Array(String(Character(scalar)).utf8)
+    return Array(UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
   }
 
   /// What a `\u` and its four digits at the position stand for.
@@ -72,13 +71,20 @@ extension JSONParser {
     else { throw broken("has half a surrogate pair, or a \\u without four digits") }
     var unit: UInt16 = 0
     for byte in bytes[position + 2..<position + 6] {
-      guard let digit = Character(UnicodeScalar(byte)).hexDigitValue else {
-        throw broken("has a \\u without four digits")
-      }
+      guard let digit = Self.hexDigit(byte) else { throw broken("has a \\u without four digits") }
       unit = unit << 4 | UInt16(digit)
     }
     position += 6
     return unit
+  }
+
+  private static func hexDigit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
   }
 
   private static let escapes: [UInt8: UInt8] = [

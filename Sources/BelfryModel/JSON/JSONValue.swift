@@ -1,12 +1,42 @@
-/// Any JSON value, for what Belfry carries and does not interpret: `attach` and `pushPayload`.
-public enum JSONValue: Hashable, Sendable {
+internal import BelfryBytes
+
+/// Any JSON value, for what Belfry carries and does not interpret: `attach` and `pushPayload`. Texts are the same if
+/// their bytes are.
+public enum JSONValue: Sendable {
   case null
   case bool(Bool)
   case integer(Int64)
   case number(Double)
   case string(String)
   case array([JSONValue])
-  case object([String: JSONValue])
+  case object(JSONObject)
+}
+
+extension JSONValue: Hashable {
+  public static func == (left: Self, right: Self) -> Bool {
+    switch (left, right) {
+    case (.null, .null): true
+    case (.bool(let left), .bool(let right)): left == right
+    case (.integer(let left), .integer(let right)): left == right
+    case (.number(let left), .number(let right)): left == right
+    case (.string(let left), .string(let right)): UTF8Text(left) == UTF8Text(right)
+    case (.array(let left), .array(let right)): left == right
+    case (.object(let left), .object(let right)): left == right
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .bool(let flag): hasher.combine(flag)
+    case .integer(let number): hasher.combine(number)
+    case .number(let number): hasher.combine(number)
+    case .string(let text): hasher.combine(UTF8Text(text))
+    case .array(let elements): hasher.combine(elements)
+    case .object(let members): hasher.combine(members)
+    }
+  }
 }
 
 extension JSONValue: Codable {
@@ -26,7 +56,7 @@ extension JSONValue: Codable {
     } else if let value = try? container.decode([JSONValue].self) {
       self = .array(value)
     } else {
-      self = .object(try container.decode([String: JSONValue].self))
+      self = .object(try container.decode(JSONObject.self))
     }
   }
 
@@ -52,7 +82,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
   public init(booleanLiteral value: Bool) { self = .bool(value) }
   public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
   public init(dictionaryLiteral elements: (String, JSONValue)...) {
-    self = .object(Dictionary(elements) { _, last in last })
+    self = .object(JSONObject(elements))
   }
 }
 
@@ -60,8 +90,8 @@ extension JSONValue {
   /// How deep arrays and objects nest; a bound on it keeps recursive decoding off the end of the stack.
   package var depth: Int {
     switch self {
-    case .array(let values): 1 + (values.map(\.depth).max() ?? 0)
-    case .object(let values): 1 + (values.values.map(\.depth).max() ?? 0)
+    case .array(let values): 1 + (values.lazy.map(\.depth).max() ?? 0)
+    case .object(let members): 1 + (members.lazy.map(\.value.depth).max() ?? 0)
     default: 0
     }
   }

@@ -1,13 +1,13 @@
-import BelfryModel
+package import BelfryBytes
 
 /// Reads JSON (RFC 8259) as strictly as a request's meaning needs it: a name that stands twice in one object,
 /// a number that would lose digits, half a surrogate pair are refused, not guessed at. Foundation's decoder
 /// takes all of these, and its errors name neither place nor field.
 ///
 /// Nesting is bounded while reading, so that no input reaches the end of the stack.
-struct JSONParser {
+package struct JSONParser {
   /// What a field of a request may nest, inside the objects and arrays that lead to it.
-  static let depthMax = Limits.jsonDepth + 4
+  package static let depthMax = Limits.jsonDepth + 4
 
   /// 2^53: up to here a double holds every whole number.
   private static let exactIntegerMax: UInt64 = 1 << 53
@@ -20,20 +20,20 @@ struct JSONParser {
 
   /// Reads one value and nothing beside it. A refusal's field is the path to what is wrong, `$` when that is
   /// the whole.
-  static func value(of bytes: [UInt8]) throws(Refusal) -> JSONValue {
+  package static func value(of bytes: [UInt8]) throws(Refusal) -> JSONValue {
     try value(of: bytes, in: bytes.startIndex..<bytes.endIndex)
   }
 
   /// - Parameter range: where the value is to be read; places in refusals count from its start.
-  static func value(of bytes: [UInt8], in range: Range<Int>) throws(Refusal) -> JSONValue {
+  package static func value(of bytes: [UInt8], in range: Range<Int>) throws(Refusal) -> JSONValue {
     try whole(of: bytes, in: range) { parser throws(Refusal) in try parser.value() }
   }
 
   /// The members of an object, in their order. Most requests are one and have few: to be found by name these
   /// need not be hashed first.
-  static func members(
+  package static func members(
     of bytes: [UInt8], in range: Range<Int>
-  ) throws(Refusal) -> [(name: String, value: JSONValue)] {
+  ) throws(Refusal) -> [(name: UTF8Text, value: JSONValue)] {
     try whole(of: bytes, in: range) { parser throws(Refusal) in
       parser.skipSpace()
       guard parser.peek() == UInt8(ascii: "{") else { throw try parser.value().refused("an object", at: "") }
@@ -103,19 +103,18 @@ extension JSONParser {
   }
 
   private mutating func object() throws(Refusal) -> JSONValue {
-    let members = try members()
-    return .object(Dictionary(uniqueKeysWithValues: members))
+    .object(JSONObject(distinct: try members()))
   }
 
   /// After the opening brace.
-  private mutating func members() throws(Refusal) -> [(name: String, value: JSONValue)] {
-    var members: [(name: String, value: JSONValue)] = []
+  private mutating func members() throws(Refusal) -> [(name: UTF8Text, value: JSONValue)] {
+    var members: [(name: UTF8Text, value: JSONValue)] = []
     var names = SeenNames()
     guard !takeIf(UInt8(ascii: "}")) else { return members }
     repeat {
       skipSpace()
       guard peek() == UInt8(ascii: "\"") else { throw broken("has no name in quotes") }
-      let name = try string()
+      let name = UTF8Text(try string())
       guard takeIf(UInt8(ascii: ":")) else { throw broken("has no colon after a name") }
       let value: JSONValue
       do {
@@ -139,7 +138,7 @@ extension JSONParser {
       do {
         elements.append(try value())
       } catch {
-        throw error.under("[\(elements.count)]")
+        throw error.under(UTF8Text("[\(elements.count)]"))
       }
     } while takeIf(UInt8(ascii: ","))
     guard takeIf(UInt8(ascii: "]")) else { throw broken("has no comma or closing bracket") }
@@ -244,39 +243,12 @@ extension JSONParser {
 /// The names of an object so far: looked through while they are few, hashed once they are not.
 private struct SeenNames {
   private static let few = 16
-  private var hashed: Set<String> = []
+  private var hashed: Set<UTF8Text> = []
 
   /// False if it is among the members.
-  mutating func insert(_ name: String, beside members: [(name: String, value: JSONValue)]) -> Bool {
+  mutating func insert(_ name: UTF8Text, beside members: [(name: UTF8Text, value: JSONValue)]) -> Bool {
     guard members.count >= Self.few else { return !members.contains { $0.name == name } }
     if hashed.isEmpty { hashed = Set(members.map(\.name)) }
     return hashed.insert(name).inserted
-  }
-}
-
-// MARK: - Where a refusal belongs
-
-extension Refusal {
-  /// Names come from the caller; an answer repeats no more of one than a person needs to recognise it.
-  private static let nameCharacters = 64
-
-  /// The same refusal, its field now the path from one level further out.
-  func under(_ name: String) -> Refusal {
-    let name = String(name.prefix(Self.nameCharacters))
-    var refusal = self
-    guard let inner = field, !inner.isEmpty else {
-      refusal.field = name
-      return refusal
-    }
-    refusal.field = inner.hasPrefix("[") ? name + inner : name + "." + inner
-    return refusal
-  }
-
-  /// The path is complete; an empty one means all of it.
-  fileprivate var fromTheRoot: Refusal {
-    guard field == "" else { return self }
-    var refusal = self
-    refusal.field = "$"
-    return refusal
   }
 }

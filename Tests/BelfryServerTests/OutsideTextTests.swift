@@ -1,0 +1,151 @@
+import BelfryBytes
+import BelfryModel
+import CallCounts
+import Testing
+
+@testable import BelfryHTTP
+@testable import BelfryServer
+@testable import BelfryStore
+
+/// Text from outside is bytes. What `String` makes of combining marks takes time that grows with the square of their
+/// number; and each time it sorts them in memory that it asks for. So the number of requests for memory shows it: as
+/// bytes, a text that is four times as long is read with as many.
+@Suite struct OutsideTextTests {
+  /// Pairs of marks that are not in their order.
+  private static let marks = "\u{301}\u{316}"
+
+  /// What reads text from outside, by what it is given.
+  struct Decoder: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var read: @Sendable (String) -> Void
+
+    init(_ name: String, _ read: @escaping @Sendable (String) -> Void) {
+      testDescription = name
+      self.read = read
+    }
+  }
+
+  static let decoders: [Decoder] =
+    [
+      Decoder("field name of a send") { send(#"{"toAccids":["a"],"body\#($0)":"x"}"#) },
+      Decoder("text of a send") { send(#"{"toAccids":["a"],"body":"\#($0)","type":"\#($0)"}"#) },
+      Decoder("name in an attachment") { send(#"{"toAccids":["a"],"attach":{"a\#($0)":1,"a\#($0)b":2}}"#) },
+      Decoder("one of many names") { text in
+        let few = (0..<20).map { "\"\($0)\":1," }.joined()
+        send("{\"toAccids\":[\"a\"],\(few)\"x\(text)\":1}")
+      },
+      Decoder("limits of an attachment") { text in
+        try? NotificationContent.check(["a\(text)": 1], "attach", jsonBytes: Limits.attachBytes)
+      },
+      Decoder("what a log holds") { text in
+        var content = NotificationContent(type: 100, toType: .accounts)
+        content.attach = ["a\(text)": 1, "a\(text)b": 2]
+        _ = NotificationContent(json: content.text.bytes[...])?.text
+      },
+      Decoder("declared field") { text in
+        let body = Route.Body.json(Given.name, Groups.attributes)
+        _ = try? body.read(Array(#"{"name":"\#(text)","nam\#(text)":1}"#.utf8))
+      },
+      Decoder("attributes") { text in
+        let value = JSONValue.object(["a\(text)": "1", "a\(text)b": "2"])
+        _ = try? Kind<[UTF8Text: String]>.texts.read(value, "attributes")
+      },
+      Decoder("word") { text in
+        _ = try? Kind<ChannelRecord.Kind>.choice.read(.string("public\(text)"), "type")
+      },
+      Decoder("flag and number") { text in
+        _ = Shape.flag.value(ofText: UTF8Text("true\(text)"))
+        _ = Shape.count.value(ofText: UTF8Text("1\(text)"))
+      },
+      Decoder("method") { text in _ = try? Router().match(method: UTF8Text("GET\(text)"), path: ["healthz"])
+      },
+      Decoder("segment") { text in
+        _ = try? Router().match(method: "GET", path: ["v1", UTF8Text("servers\(text)")])
+        _ = PathPattern("/v1/{serverId}").match(["v1", UTF8Text(text)])
+      },
+      Decoder("target") { text in _ = RequestTarget("/v1/\(text)?a\(text)=\(text)") },
+      Decoder("absolute target") { text in _ = RequestTarget("http\(text)://\(text)/\(text)") },
+      Decoder("parameter") { text in
+        var values = Values()
+        try? values.read(query: [("limit", UTF8Text(text)), (UTF8Text("limit\(text)"), "1")], [Given.limit])
+      },
+      Decoder("page cursor") { text in
+        _ = ScanPlace(text: "0123\(text).1~2.3.\(text)")
+        _ = TableScan(text: "1~2.3.\(text)")?.rest(of: [("alice", "")], next: 2)
+        _ = DirectoryPlace(text: "\(text):\(text)")
+        _ = try? Kind<PageCursor>.cursor.read(.string(text), "cursor")
+      },
+      Decoder("feed cursor") { text in
+        _ = FeedCursor(text: "2\(text).1_2~server:1*3")
+        _ = FeedCursor(text: "2.1_2~server:\(text)*\(text)")
+      },
+      Decoder("header") { text in
+        let headers = HTTPHeaders([("Accept\(text)", text), ("Transfer-Encoding", "chunked\(text)")])
+        _ = framingRefusal(of: headers)
+        _ = headers["Accept"]
+      },
+      Decoder("content type") { _ = Route.Body.Form.json.accepts("application/json\($0)") },
+      Decoder("bearer") { text in
+        _ = try? Caller.bearer("Bearer\(text) x")
+        _ = try? Caller.bearer("Bearer \(text)")
+      },
+      Decoder("token") { text in
+        let cache = TokenCache(signer: TokenSigner(secret: Array(repeating: 7, count: 32)))
+        _ = try? cache.claims(of: UTF8Text("a.b.\(text)"), nowSeconds: 0)
+      },
+      Decoder("claims") { text in
+        let claims: JSONValue = ["exp": 5, "sub": .string("a\(text)"), "role": .string("user\(text)")]
+        _ = try? TokenClaims(payload: claims, nowSeconds: 0)
+      },
+      Decoder("account") { text in _ = AccountID("a\(text)") },
+      Decoder("configuration") { text in
+        _ = try? ConfigurationFile.parse(Array(#"{"loops\#(text)":1}"#.utf8), path: "belfry.json")
+        _ = try? ConfigurationFile.parse(Array(#"{"listen":"\#(text)"}"#.utf8), path: "belfry.json")
+      },
+    ]
+
+  private static func send(_ body: String) {
+    guard var request = try? SendRequest(Fields(of: Array(body.utf8))) else { return }
+    request.content.messageClientId = "m"
+    _ = try? request.content.checkLimits()
+    _ = request.content.text
+  }
+
+  @Test(.enabled(if: allocations_are_counted()), arguments: decoders)
+  func isReadInLinearWork(decoder: Decoder) {
+    // Longer than what is bounded is refused sooner, so that some lengths are below the bounds and some above.
+    for length in [30, 2_000] {
+      let texts = [length, 2 * length, 4 * length].map { String(repeating: Self.marks, count: $0) }
+      let (once, twice, fourTimes) = (
+        work(decoder, texts[0]), work(decoder, texts[1]), work(decoder, texts[2])
+      )
+      // An array or a buffer that doubles makes a few more.
+      #expect(
+        fourTimes.requests <= once.requests + Self.doublings, "\(once.requests) become \(fourTimes.requests)")
+      #expect(
+        fourTimes.bytes <= 4 * once.bytes + Self.fixedBytes,
+        "\(once.bytes), \(twice.bytes), \(fourTimes.bytes)")
+    }
+  }
+
+  private static let doublings: UInt64 = 2
+  private static let fixedBytes: UInt64 = 4_096
+
+  private func work(_ decoder: Decoder, _ text: String) -> (requests: UInt64, bytes: UInt64) {
+    // What is made once for all is made now.
+    decoder.read(text)
+    let (requests, bytes) = (count_of_allocations(), count_of_allocated_bytes())
+    decoder.read(text)
+    return (count_of_allocations() - requests, count_of_allocated_bytes() - bytes)
+  }
+
+  /// The measure would find it.
+  @Test(.enabled(if: allocations_are_counted()))
+  func stringsWouldShow() {
+    let asked = [1_000, 4_000].map { length in
+      let text = String(repeating: Self.marks, count: length)
+      return work(Decoder("string") { _ = $0.hashValue }, text).requests
+    }
+    #expect(asked[1] > asked[0], "\(asked)")
+  }
+}
