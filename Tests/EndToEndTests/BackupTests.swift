@@ -47,6 +47,39 @@ extension EndToEnd {
       }
     }
 
+    /// It takes what a replica would, and Redis gives its data another replication id then.
+    @Test func aBackupIsNoLossToReaders() async throws {
+      var options = RedisServer.Options()
+      options.listensOnTCP = true
+      try await withWorld(redis: options) { world in
+        let (alice, bob, app) = try (
+          Person("alice", at: world[0]), Person("bob", at: world[0]), Person.app(at: world[0])
+        )
+        let servers = try (0..<2).map { _ in try alice.createServer() }
+        try app.add(["bob"], to: servers[0])
+        let stream = try bob.stream()
+        try alice.mustSend("before", ["serverId": servers[0]])
+        #expect(stream.wait(forBody: "before"))
+        let cursor = try #require(bob.call("GET", "/v1/notifications")["cursor"])
+        let url = try #require(world.redis.tcpURL)
+        for round in 0..<2 {
+          _ = try await belfry(["backup", "--redis", url, world[0].folder + "/\(round).backup"], in: world[0])
+          try alice.mustSend("after \(round)", ["serverId": servers[0]])
+          #expect(stream.wait(forBody: "after \(round)"))
+        }
+        // The stream catches up.
+        try app.add(["bob"], to: servers[1])
+        try alice.mustSend("last", ["serverId": servers[1]])
+        #expect(stream.wait(forBody: "last"))
+        #expect(stream.bodies.filter { !$0.isEmpty } == ["before", "after 0", "after 1", "last"])
+        #expect(!stream.all.contains { $0.name == "gap" })
+        let page = try bob.call("GET", "/v1/notifications?after=\(cursor)")
+        #expect(page.object["gap"] == nil)
+        let bodies = page.notifications.compactMap { $0["body"] as? String }
+        #expect(bodies == ["after 0", "after 1", "last"])
+      }
+    }
+
     @Test func aBackupPutBackBesideItsPlaceIsNotPassedOver() async throws {
       let broker = try Broker(redisURL: nil)
       let stray = broker.folder + "/data/appendonlydir"
