@@ -148,4 +148,44 @@ import Testing
     }
     #expect(asked[1] > asked[0], "\(asked)")
   }
+
+  /// One name to Unicode, two in bytes.
+  @Test func namesAreTheSameIfTheirBytesAre() throws {
+    let (short, long) = ("\u{e9}", "e\u{301}")
+    #expect(short == long && UTF8Text(short) != UTF8Text(long) && UTF8Text(long) < UTF8Text(short))
+    let value = try JSONParser.value(of: Array(#"{"\#(short)":1,"\#(long)":2}"#.utf8))
+    #expect(value == .object([long: 2, short: 1]))
+    #expect(JSONText.bytes(of: value) == Array(#"{"\#(long)":2,"\#(short)":1}"#.utf8))
+    #expect(JSONValue.string(short) != .string(long))
+    #expect(try Kind<[UTF8Text: String]>.texts.read([short: "a", long: "b"], "attributes").count == 2)
+    #expect(PathPattern("/\(short)").match([UTF8Text(long)]) == nil)
+    let field = Field(short, .flag, "a field")
+    #expect(throws: Refusal.self) { try Values(.object([long: true]), at: "", [field]) }
+    #expect(throws: Refusal.self) {
+      var values = Values()
+      try values.read(query: [(UTF8Text(long), "true")], [field])
+    }
+  }
+
+  @Test func segmentsBeyondTheirBoundAreNowhere() {
+    let segment = UTF8Text(String(repeating: "9", count: Router.segmentBytesMax + 1))
+    let problem = #expect(throws: Problem.self) {
+      try Router().match(method: "GET", path: ["v1", "servers", segment])
+    }
+    #expect(problem?.status == 404)
+  }
+
+  @Test func fewLongLinesGoTogether() {
+    let lines = [0..<90, 90..<180, 180..<190, 190..<200][...]
+    func count(_ linesMost: Int, _ bytesMost: Int) -> Int {
+      Lines.count(atOnce: lines, linesMost: linesMost, bytesMost: bytesMost)
+    }
+    #expect(
+      [count(3, 1_000), count(9, 1_000), count(9, 190), count(9, 100), count(9, 10)] == [3, 4, 3, 1, 1])
+  }
+
+  @Test func aNameIsCutBetweenScalars() {
+    #expect(UTF8Text("\u{e9}\u{e9}\u{e9}").beginning(bytes: 5) == "\u{e9}\u{e9}")
+    #expect(UTF8Text("abc").beginning(bytes: 3) == "abc")
+  }
 }

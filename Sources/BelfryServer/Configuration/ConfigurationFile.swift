@@ -17,7 +17,7 @@ enum ConfigurationFile {
     do throws(Refusal) {
       root = try JSONParser.value(of: text)
     } catch {
-      throw StartError(.malformedFile, complaint(error, about: text), at: path)
+      throw complaint(error, about: text, of: path)
     }
     guard case .object(let members) = root else {
       throw StartError(.malformedFile, "it must be one JSON object", at: path)
@@ -47,12 +47,15 @@ enum ConfigurationFile {
     }
   }
 
-  /// What is wrong, with the line where the parser counts bytes, which nobody can find in an editor.
-  private static func complaint(_ refusal: Refusal, about text: [UInt8]) -> String {
-    let words = "\(refusal.field ?? "$") \(refusal.detail)"
-    let last = words.parts(between: " ").last
-    guard let offset = last.flatMap({ Int($0) }) else { return words }
+  /// What the parser refuses: a text that is no JSON, of which it counts bytes, and nobody finds those in an editor;
+  /// or a value, or a key that stands twice.
+  private static func complaint(_ refusal: Refusal, about text: [UInt8], of path: String) -> StartError {
+    let field = refusal.field ?? "$"
+    let last = refusal.detail.parts(between: " ").last
+    guard let offset = last.flatMap({ Int($0) }) else {
+      return StartError(.invalidValue, "it \(refusal.detail)", at: "\(path): \(field)")
+    }
     let line = text.prefix(offset).count { $0 == UInt8(ascii: "\n") } + 1
-    return "\(words) (line \(line))"
+    return StartError(.malformedFile, "\(field) \(refusal.detail) (line \(line))", at: path)
   }
 }

@@ -40,5 +40,5 @@ struct Router: Sendable {
   private static let nothing = Problem(Refusal(.notFound, "there is nothing at this path"))
 
   /// More than any name or id that a path holds.
-  static let segmentBytesMax = 256
+  static let segmentBytesMax = 1_024
 }
