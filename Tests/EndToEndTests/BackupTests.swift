@@ -63,7 +63,8 @@ extension EndToEnd {
         let cursor = try #require(bob.call("GET", "/v1/notifications")["cursor"])
         let url = try #require(world.redis.tcpURL)
         for round in 0..<2 {
-          _ = try await belfry(["backup", "--redis", url, world[0].folder + "/\(round).backup"], in: world[0])
+          _ = try await belfry(
+            ["backup", "--redis", url, world[0].folder + "/\(round).backup"], in: world[0])
           try alice.mustSend("after \(round)", ["serverId": servers[0]])
           #expect(stream.wait(forBody: "after \(round)"))
         }
