@@ -54,7 +54,8 @@ import Testing
 
   @Test(arguments: [
     "", "x", "-1", "01", "+1", "1~", "1~2", "1~2.3", "1~0.3.a", "1~x.3.a", "1~2.x.a", "18446744073709551616",
-    "1~99999999999.3.a", "1.2", "1~1.1.a~1.1.a~1.1.a~1.1.a~1.1.a", "🔔", "after bob",
+    "1~99999999999.3.a", "0~1001.0.zzzz", "0~2147483647.0.zzzz", "1.2", "1~1.1.a~1.1.a~1.1.a~1.1.a~1.1.a",
+    "🔔", "after bob",
   ])
   func aForeignCursorIsRefused(text: String) async throws {
     try await withBroker { broker, _ in

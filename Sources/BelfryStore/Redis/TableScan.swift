@@ -1,4 +1,5 @@
 import BelfryBytes
+import BelfryModel
 
 /// Where the listing of a table goes on: HSCAN made exact.
 ///
@@ -24,6 +25,9 @@ struct TableScan: Hashable {
   /// Cuts within cuts come from resizing between pages, so there is hardly ever more than one. Forgetting
   /// the outermost makes some fields come twice.
   static let cutsMax = 4
+  /// A page asks for as many as it has room for. Who holds a cursor must not have Redis look for more in one step, in
+  /// which it serves nobody else.
+  static let countMax = Limits.pageMembersMaximum
 
   var cursor: UInt64 = 0
   /// Each within the one before it.
@@ -80,7 +84,7 @@ extension TableScan {
     for part in parts.dropFirst() {
       let words = part.parts(between: ".", most: 3)
       guard words.count == 3, let count = UInt64(canonical: words[0]), let end = UInt64(canonical: words[1]),
-        (1...UInt64(Int32.max)).contains(count)
+        (1...UInt64(Self.countMax)).contains(count)
       else { return nil }
       cuts.append(Cut(count: Int(count), end: end, field: UTF8Text(words[2])))
     }
