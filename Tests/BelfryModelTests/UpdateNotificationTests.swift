@@ -108,6 +108,34 @@ struct UpdateNotificationTests {
     #expect(allowed.map(\.name) == row.allowed)
   }
 
+  /// Otherwise they would go on speaking by what they had said before.
+  @Test(arguments: ["mia", "mo"]) func whoIsMutedChangesNothingTheySent(account: String) throws {
+    let desk = try GroupDesk.desk()
+    var content = NotificationContent(type: 100, toType: .group)
+    content.groupId = GroupDesk.group
+    content.fromAccount = AccountID(account)
+    let entry = LogEntry(id: Self.id, audience: Audience(.all), contentJSON: try RecordJSON.text(content))
+    let update = try UpdateNotification(
+      entry, in: GroupDesk.space, by: Actor(account: AccountID(account)), body: "dong", ext: nil, status: nil)
+    #expect(desk.refusal(of: update)?.code == (account == "mo" ? .muted : nil))
+  }
+
+  @Test(
+    arguments: [("cleo", nil), ("meg", .muted), ("ben", .banned), ("pia", .notMember)]
+      as [(String, Refusal.Code?)])
+  func norDoesWhoIsSilencedInAChannel(account: String, code: Refusal.Code?) throws {
+    var content = NotificationContent(type: 100, toType: .channel)
+    (content.serverId, content.channelId) = (ChannelDesk.server, 11)
+    content.fromAccount = AccountID(account)
+    let entry = LogEntry(
+      id: Self.id, audience: Audience(.all, channel: 11, channelHasRoster: true),
+      contentJSON: try RecordJSON.text(content))
+    let update = try UpdateNotification(
+      entry, in: ChannelDesk.space, by: Actor(account: AccountID(account)), body: "dong", ext: nil,
+      status: nil)
+    #expect(try ChannelDesk.desk().refusal(of: update)?.code == code)
+  }
+
   @Test(arguments: Catalogue.all.filter { $0.updaters == .nobody }.map(\.code) + [18, 0])
   func builtInsStayAsTheyAre(type: Int) throws {
     let desk = try ServerDesk()
@@ -154,7 +182,8 @@ struct UpdateNotificationTests {
     #expect(transaction.amendments.map(\.notification.updateTime) == [desk.nowMilliseconds])
     #expect(
       Set(transaction.preconditions.keys) == [
-        .amendment(Self.id, in: ServerDesk.space), .member("mia", of: ServerDesk.space),
+        .amendment(Self.id, in: ServerDesk.space), .settings(ServerDesk.space),
+        .member("mia", of: ServerDesk.space),
       ])
   }
 

@@ -1,5 +1,5 @@
-/// Changes the body, ext or status of a persisted notification: by whoever sent it and still belongs where it
-/// was sent, by the receivers of types 1 to 4, or by a trusted back end.
+/// Changes the body, ext or status of a persisted notification: by whoever sent it and might still send it there, by the
+/// receivers of types 1 to 4, or by a trusted back end.
 package struct UpdateNotification: Operation {
   package var space: SpaceID
   package var entry: LogEntry
@@ -7,6 +7,8 @@ package struct UpdateNotification: Operation {
   package var body: String?
   package var ext: String?
   package var status: Int?
+  /// Nil: unreadable.
+  private let content: NotificationContent?
 
   /// `entry` as its log holds it, found beforehand: entries never change, so nothing can come between.
   package init(
@@ -18,6 +20,7 @@ package struct UpdateNotification: Operation {
     self.body = body
     self.ext = ext
     self.status = status
+    content = NotificationContent(json: entry.content)
     guard body != nil || ext != nil || status != nil else {
       throw .invalid("body", "ext or status is needed: nothing else of a notification can change")
     }
@@ -27,15 +30,18 @@ package struct UpdateNotification: Operation {
   }
 
   package var needs: [RecordAddress] {
-    [.amendment(entry.id, in: space)] + (space.hasRoster && !actor.isTrusted ? actor.needs(in: space) : [])
+    let place =
+      space.hasRoster && !actor.isTrusted
+      ? SendPlace.needs(space, channel: content?.channelId) + actor.needs(in: space) : []
+    return [.amendment(entry.id, in: space)] + place
   }
 
   package func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<Notification>
   {
-    guard let content = NotificationContent(json: entry.content) else {
+    guard let content else {
       throw Refusal(.unavailable, "notification \(entry.id) is unreadable")
     }
-    try checkActor(content, records)
+    try checkActor(content, records, context)
     let address = RecordAddress.amendment(entry.id, in: space)
     let earlier = try records.json(AmendmentRecord.self, address)
     let record = AmendmentRecord(
@@ -53,7 +59,9 @@ package struct UpdateNotification: Operation {
     return Decision(transaction, notification)
   }
 
-  private func checkActor(_ content: NotificationContent, _ records: Records) throws(Refusal) {
+  private func checkActor(
+    _ content: NotificationContent, _ records: Records, _ context: DecisionContext
+  ) throws(Refusal) {
     guard let updaters = Catalogue.type(content.type)?.updaters, updaters != .nobody else {
       throw Refusal(.forbidden, "notifications of type \(content.type) cannot be updated")
     }
@@ -66,10 +74,10 @@ package struct UpdateNotification: Operation {
       return
     }
     guard content.fromAccount == account else { throw Refusal(.forbidden, "only its sender may update it") }
-    // Whoever was put out has no more say in there, not even by what they said before.
-    if space.hasRoster, try records.member(account, of: space) == nil {
-      throw Refusal(.notMember, "you are no longer a member of \(space.kind.rawValue) \(space.name)")
-    }
+    // Whoever was put out or silenced has no say in there, not even by what they said before.
+    guard space.hasRoster else { return }
+    try SendPlace(space, channel: content.channelId, records)
+      .requireMaySend(account, nowMilliseconds: context.nowMilliseconds)
   }
 }
 
