@@ -8,6 +8,7 @@ from bench.failure import Failure
 
 from .history import Fault
 from .load.consumers import Stream
+from .machinery.proxy import Proxy
 from .machinery.servers import Broker, wait_until
 from .stage import Stage
 
@@ -31,6 +32,13 @@ async def healed(stage: Stage, fault: Fault) -> None:
 
 def any_broker(stage: Stage) -> Broker:
     return stage.random.choice(stage.brokers)
+
+
+def any_way(stage: Stage) -> tuple[Proxy, str]:
+    """A connection before or behind a broker, and what it is called."""
+    broker = any_broker(stage)
+    proxy = stage.random.choice([broker.front, broker.back])
+    return proxy, f"{broker.name} to {'clients' if proxy is broker.front else 'Redis'}"
 
 
 # --- Processes ------------------------------------------------------------------------------------------------
@@ -83,19 +91,15 @@ async def redis_stopped_long(stage: Stage) -> None:
 
 
 async def connections_cut(stage: Stage) -> None:
-    broker = any_broker(stage)
-    proxy = stage.random.choice([broker.front, broker.back])
-    side = "clients" if proxy is broker.front else "Redis"
-    fault = stage.begin_fault("connections cut", f"{broker.name} to {side}")
+    proxy, way = any_way(stage)
+    fault = stage.begin_fault("connections cut", way)
     proxy.cut()
     await healed(stage, fault)
 
 
 async def replies_cut(stage: Stage, seconds: float = 2) -> None:
-    broker = any_broker(stage)
-    proxy = stage.random.choice([broker.front, broker.back])
-    side = "clients" if proxy is broker.front else "Redis"
-    fault = stage.begin_fault("replies cut in the middle", f"{broker.name} to {side}")
+    proxy, way = any_way(stage)
+    fault = stage.begin_fault("replies cut in the middle", way)
     for _ in range(int(seconds * 2)):
         proxy.cuts_next_replies = 3
         await hold(0.5)
@@ -105,10 +109,8 @@ async def replies_cut(stage: Stage, seconds: float = 2) -> None:
 
 async def replies_eaten(stage: Stage, seconds: float = 1.5) -> None:
     """What was asked is done, and nobody hears that it was."""
-    broker = any_broker(stage)
-    proxy = stage.random.choice([broker.front, broker.back])
-    side = "clients" if proxy is broker.front else "Redis"
-    fault = stage.begin_fault("replies eaten", f"{broker.name} to {side}")
+    proxy, way = any_way(stage)
+    fault = stage.begin_fault("replies eaten", way)
     proxy.eats_replies = True
     await hold(seconds)
     # In the middle of an answer nothing can be left out: whoever waits for it is cut.
@@ -118,11 +120,9 @@ async def replies_eaten(stage: Stage, seconds: float = 1.5) -> None:
 
 
 async def connections_slow(stage: Stage, seconds: float = 4) -> None:
-    broker = any_broker(stage)
-    proxy = stage.random.choice([broker.front, broker.back])
+    proxy, way = any_way(stage)
     delay = stage.random.choice([0.1, 0.5, 1.5])
-    side = "clients" if proxy is broker.front else "Redis"
-    fault = stage.begin_fault("connections slow", f"{broker.name} to {side}, {delay} s a piece")
+    fault = stage.begin_fault("connections slow", f"{way}, {delay} s a piece")
     proxy.delay = delay
     await hold(seconds)
     proxy.heal()
@@ -130,10 +130,8 @@ async def connections_slow(stage: Stage, seconds: float = 4) -> None:
 
 
 async def half_open(stage: Stage, seconds: float = 5) -> None:
-    broker = any_broker(stage)
-    proxy = stage.random.choice([broker.front, broker.back])
-    side = "clients" if proxy is broker.front else "Redis"
-    fault = stage.begin_fault("connections half-open", f"{broker.name} to {side} for {seconds:.0f} s")
+    proxy, way = any_way(stage)
+    fault = stage.begin_fault("connections half-open", f"{way} for {seconds:.0f} s")
     proxy.stall()
     await hold(seconds)
     if stage.random.random() < 0.5:
