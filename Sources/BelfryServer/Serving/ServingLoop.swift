@@ -52,6 +52,7 @@ actor ServingLoop {
     let services = LoopServices(loop: loop, scope: scope, store: store, live: live, broker: broker)
     do throws(HTTPError) {
       var limits = HTTPLimits()
+      limits.connectionMemoryBytes += FeedCursor.textBytesMost(in: configuration.partitions)
       limits.bodyBytes = Route.Body.Form.lines.sizeMaxBytes
       let daemon = try HTTPDaemon(
         on: loop, listening: socket, limits: limits, handler: FrontDoor(services))
