@@ -46,5 +46,39 @@ extension EndToEnd {
         #expect(slow.bodies == ["begin"] + (0..<Self.count).map { "n\($0)" })
       }
     }
+
+    /// What was fetched for one that reads nothing is not kept until it does: of one account there may be as many
+    /// streams as it has devices.
+    @Test func thirtyThatReadNothingCostLittle() async throws {
+      try await withWorld { world in
+        let owner = try Person("owner", at: world[0])
+        let app = try Person.app(at: world[0])
+        let server = try owner.createServer()
+        try app.add(["idle"], to: server)
+        let wire = try Wire(port: world[0].port)
+        let headers = app.headers.merging(["Content-Type": "application/x-ndjson"]) { $1 }
+        let text = String(repeating: "x", count: 4_000)
+        for batch in 0..<3 {
+          let lines = (0..<1_000).map {
+            #"{"serverId":"\#(server)","body":"n\#(batch * 1_000 + $0)","ext":"\#(text)"}"#
+          }
+          let answer = try wire.request(
+            "POST", "/v1/notifications/batch", headers: headers,
+            body: Array(lines.joined(separator: "\n").utf8))
+          #expect(answer.status == 200)
+        }
+        let process = try #require(world[0].processID)
+        let before = Self.residentKiB(of: process)
+        let idle = try Person("idle", at: world[0])
+        let streams = try (0..<30).map { _ in try idle.stream(reads: false) }
+        try await Task.sleep(for: .seconds(3))
+        let after = Self.residentKiB(of: process)
+        #expect(after - before < 48 * 1_024, "grew from \(before) KiB to \(after) KiB")
+        // Whoever reads after all has everything, once.
+        streams[29].startReading()
+        #expect(streams[29].wait(seconds: 60) { $0.count >= 3_000 })
+        #expect(streams[29].bodies == (0..<3_000).map { "n\($0)" })
+      }
+    }
   }
 }
