@@ -1,12 +1,13 @@
 """The comparisons, in the order in which they run."""
 
-from . import fanout, flat, loops, memory, posting, reading, returning, soak, spread
+from . import fanout, flat, loops, memory, neighbour, posting, reading, returning, soak, spread
 
 ALL = {
     "fanout": fanout.measure,
     "posting": posting.measure,
     "flat": flat.measure,
     "spread": spread.measure,
+    "neighbour": neighbour.measure,
     "returning": returning.measure,
     "memory": memory.measure,
     "reading": reading.measure,
