@@ -22,6 +22,7 @@ import Glibc
   private var deadline: ContinuousClock.Instant?
   /// Of the request that is arriving; nil if it is none.
   private(set) var target: RequestTarget?
+  private(set) var targetPlace: TargetPlace?
   var exchange: HTTPExchange?
   /// Where it stands in its daemon's table.
   var position = 0
@@ -34,8 +35,9 @@ import Glibc
   }
 
   /// The request's first line has arrived.
-  func begin(_ target: RequestTarget?, deadline: ContinuousClock.Instant) {
+  func begin(_ target: RequestTarget?, at place: TargetPlace?, deadline: ContinuousClock.Instant) {
     self.target = target
+    targetPlace = place
     // The first request's time runs since the connection was made.
     if phase != .receiving { enter(.receiving, until: deadline) }
   }

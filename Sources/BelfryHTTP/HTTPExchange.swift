@@ -22,6 +22,7 @@ package final class HTTPExchange {
   private unowned let daemon: HTTPDaemon
   private(set) var state = State.receiving
   private var body: RequestBody
+  private let bodyMaxBytes: Int
   private let head: HTTPRequestHead
   private let isHTTP11: Bool
   /// What the handler found out when it admitted the request.
@@ -40,24 +41,28 @@ package final class HTTPExchange {
   ) {
     let refusal: HTTPResponse?
     switch admission {
-    case .refused(let response): (refusal, found) = (response, nil)
-    case .admitted(let known): (refusal, found) = (nil, known)
+    case .refused(let response): (refusal, found, bodyMaxBytes) = (response, nil, 0)
+    case .admitted(let known, let most): (refusal, found, bodyMaxBytes) = (nil, known, most)
     }
     self.head = head
     self.isHTTP11 = isHTTP11
     self.connection = connection
     self.daemon = daemon
     body = RequestBody(
-      announcedBytes: head.contentLength ?? 0, limitBytes: daemon.limits.bodyBytes,
-      drainBytes: daemon.limits.drainBytes, refusal: refusal)
+      announcedBytes: head.contentLength ?? 0, limitBytes: bodyMaxBytes, drainBytes: daemon.limits.drainBytes,
+      refusal: refusal)
   }
 
   /// Answers. If the client has gone, nothing happens.
-  package func respond(_ response: HTTPResponse) {
+  package func respond(_ response: HTTPResponse) { respond(response, isLast: false) }
+
+  /// - Parameter isLast: the connection ends with it.
+  private func respond(_ response: HTTPResponse, isLast: Bool) {
     guard state == .handling || state == .waiting else { return checkAnsweredOnce() }
     let isSuspended = state == .waiting
     stopWatchingClient()
-    state = unsafe queue(response, on: connection.handle, isLast: daemon.isQuiesced) ? .answered : .over
+    state =
+      unsafe queue(response, on: connection.handle, isLast: isLast || daemon.isQuiesced) ? .answered : .over
     daemon.responding(connection, isSuspended: isSuspended)
   }
 
@@ -104,7 +109,7 @@ extension HTTPExchange {
     case .more:
       return true
     case .tooLarge:
-      body.refuse(daemon.handler.refuse(.bodyTooLarge(limitBytes: daemon.limits.bodyBytes)))
+      body.refuse(daemon.handler.refuse(.bodyTooLarge(limitBytes: bodyMaxBytes)))
       return true
     case .hopeless(let refusal):
       // MHD takes no answer while a body arrives, so it goes out past it.
@@ -115,9 +120,9 @@ extension HTTPExchange {
 
   /// Answers before the body, which MHD then does not read.
   /// - Returns: whether to go on with the connection.
-  func refuseEarly(_ refusal: HTTPResponse) -> Bool {
+  func refuseEarly(_ refusal: HTTPResponse, isLast: Bool) -> Bool {
     state = .handling
-    respond(refusal)
+    respond(refusal, isLast: isLast)
     return state == .answered
   }
 

@@ -1,5 +1,8 @@
 /// What answers requests. It lives on the daemon's loop and is called on its thread.
 package protocol HTTPHandler: AnyObject {
+  /// Fields by which it decides, of which a request may have one only.
+  var fieldsGivenOnce: [String] { get }
+
   /// Asked when the headers have arrived, before the body is read.
   func admit(_ head: HTTPRequestHead) -> HTTPAdmission
 
@@ -7,15 +10,17 @@ package protocol HTTPHandler: AnyObject {
   func handle(_ request: HTTPRequest, _ exchange: HTTPExchange)
 
   /// How to say no to what never becomes a request. What MHD cannot parse it answers by itself, with a few
-  /// words of HTML: 400, 413 of a length no integer holds, 414, 431 far beyond the limit, and 505.
+  /// words of HTML, before anybody else sees it: a first line without a version (400) or with another than
+  /// HTTP/1 (505), a line without a colon, a `Content-Length` that is no number, chunks that are none (400), a
+  /// length or a chunk that no integer holds (413), and what does not fit its memory (414, 431).
   func refuse(_ refusal: HTTPRefusal) -> HTTPResponse
 }
 
 package enum HTTPAdmission {
   /// The body is not kept.
   case refused(HTTPResponse)
-  /// With what the handler has found out already; the exchange keeps it.
-  case admitted(AnyObject?)
+  /// With what the handler has found out already, which the exchange keeps, and how long the body may be.
+  case admitted(AnyObject?, bodyMaxBytes: Int)
 }
 
 /// Why this layer refuses a request.

@@ -12,9 +12,6 @@ package struct HTTPLimits: Sendable {
   /// client's requests reach are ever touched, so nearly all connections cost what 8 KiB cost.
   package var connectionMemoryBytes = 24 * 1024
 
-  /// The body of a request. What is longer is answered 413 without being kept.
-  package var bodyBytes = 1024 * 1024
-
   /// How much of a refused body is read, and not kept, before the connection is cut. Cut while it sends, a
   /// client sees a broken pipe more often than it sees the answer.
   package var drainBytes = 4 * 1024 * 1024

@@ -14,6 +14,18 @@ package struct HTTPRequestHead: Sendable {
   package let contentLength: Int?
   package let client: ClientAddress
 
+  init(
+    method: UTF8Text, target: RequestTarget?, headers: HTTPHeaders, contentLength: Int?, client: ClientAddress
+  ) {
+    self.method = method
+    path = target?.path ?? ""
+    segments = target?.segments ?? []
+    query = target?.query ?? []
+    self.headers = headers
+    self.contentLength = contentLength
+    self.client = client
+  }
+
   /// The value of the query's first field of this name.
   package func query(_ name: UTF8Text) -> String? {
     query.first { $0.name == name }?.value.string

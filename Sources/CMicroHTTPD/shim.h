@@ -45,7 +45,8 @@ static inline struct MHD_Daemon *mhd_start(const struct mhd_options *options) {
       MHD_OPTION_NOTIFY_COMPLETED, options->request_completed, options->context,
       MHD_OPTION_URI_LOG_CALLBACK, options->request_begun, options->context,
       MHD_OPTION_UNESCAPE_CALLBACK, &mhd_leave_escaped, NULL,
-      MHD_OPTION_STRICT_FOR_CLIENT, 1,
+      // What it would refuse in silence, or with words of its own, is refused with better ones in Swift.
+      MHD_OPTION_STRICT_FOR_CLIENT, 0,
       MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
       MHD_OPTION_END);
 }

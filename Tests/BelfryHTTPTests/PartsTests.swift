@@ -90,9 +90,14 @@ import Testing
       ([("Content-Length", "1"), ("content-length", "1")], 400),
       ([("Content-Length", "1"), ("Transfer-Encoding", "chunked")], 400),
       ([("Transfer-Encoding", "chunked"), ("Transfer-Encoding", "chunked")], 400),
-      ([("Transfer-Encoding", "gzip, chunked")], 501),
+      ([("Transfer-Encoding", "gzip, chunked")], 400),
+      ([("Transfer-Encoding", "gzip")], 501),
+      ([("Once", "1")], nil),
+      ([("Once", "1"), ("ONCE", "1")], 400),
     ] as [([(name: String, value: String)], Int?)])
-  func aBodysLengthIsToldOnce(_ fields: [(name: String, value: String)], _ status: Int?) {
-    #expect(framingRefusal(of: HTTPHeaders(fields))?.status == status)
+  func whatDecidesIsToldOnce(_ fields: [(name: String, value: String)], _ status: Int?) {
+    let headers = HTTPHeaders([("Host", "t")] + fields)
+    let refusal = RequestFraming.refusal(of: headers, isHTTP10: false, namesOnce: ["Once"])
+    #expect(refusal?.status == status)
   }
 }

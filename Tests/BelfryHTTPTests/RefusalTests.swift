@@ -5,13 +5,12 @@ import Testing
 @Suite struct RefusalTests {
   private func small() -> HTTPLimits {
     var limits = HTTPLimits()
-    limits.bodyBytes = 1_000
     limits.drainBytes = 10_000
     return limits
   }
 
   @Test func anAnnouncedBodyBeyondTheLimitIsRefused() throws {
-    let server = try TestServer(limits: small())
+    let server = try TestServer(limits: small(), bodyMaxBytes: 1_000)
     let client = try RawClient(port: server.port)
     let body = String(repeating: "x", count: 2_000)
     client.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 2000\r\n\r\n\(body)")
@@ -24,7 +23,7 @@ import Testing
   }
 
   @Test func aBodyFarBeyondTheLimitIsRefusedAtOnce() throws {
-    let server = try TestServer(limits: small())
+    let server = try TestServer(limits: small(), bodyMaxBytes: 1_000)
     let client = try RawClient(port: server.port)
     client.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1000000\r\n\r\n")
     #expect(try client.readResponse().status == 413)
@@ -32,7 +31,7 @@ import Testing
   }
 
   @Test func aChunkedBodyIsRefusedWhenItCrossesTheLimit() throws {
-    let server = try TestServer(limits: small())
+    let server = try TestServer(limits: small(), bodyMaxBytes: 1_000)
     let client = try RawClient(port: server.port)
     let chunk = "3e8\r\n" + String(repeating: "x", count: 1_000) + "\r\n"
     client.send(
@@ -42,7 +41,7 @@ import Testing
   }
 
   @Test func aChunkedBodyWithoutEndIsCut() throws {
-    let server = try TestServer(limits: small())
+    let server = try TestServer(limits: small(), bodyMaxBytes: 1_000)
     let client = try RawClient(port: server.port)
     client.send("POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n")
     let chunk = "3e8\r\n" + String(repeating: "x", count: 1_000) + "\r\n"
@@ -54,7 +53,7 @@ import Testing
   }
 
   @Test func aBodyExactlyAtTheLimitIsTaken() throws {
-    let server = try TestServer(limits: small())
+    let server = try TestServer(limits: small(), bodyMaxBytes: 1_000)
     let client = try RawClient(port: server.port)
     let body = String(repeating: "x", count: 1_000)
     client.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1000\r\n\r\n\(body)")

@@ -17,11 +17,11 @@ final class TestServer {
     init(_ handler: TestHandler) { self.handler = handler }
   }
 
-  init(limits: HTTPLimits = HTTPLimits()) throws {
+  init(limits: HTTPLimits = HTTPLimits(), bodyMaxBytes: Int = 1 << 20) throws {
     let loop = try EventLoop(name: "http test")
     let socket = try #require(try ListenSocket.open(host: "127.0.0.1", port: 0).first)
     try loop.spawnThread()
-    let box = Box(TestHandler(loop: loop))
+    let box = Box(TestHandler(loop: loop, bodyMaxBytes: bodyMaxBytes))
     onThread(of: loop) {
       box.daemon = try? HTTPDaemon(on: loop, listening: socket, limits: limits, handler: box.handler)
     }
@@ -78,15 +78,18 @@ final class TestHandler: HTTPHandler {
   var notes: [String] = []
   var sources: [TestSource] = []
   var waiting: [HTTPExchange] = []
+  let fieldsGivenOnce = ["Authorization"]
   private let loop: EventLoop
+  private let bodyMaxBytes: Int
 
-  init(loop: EventLoop) {
+  init(loop: EventLoop, bodyMaxBytes: Int) {
     self.loop = loop
+    self.bodyMaxBytes = bodyMaxBytes
   }
 
   func admit(_ head: HTTPRequestHead) -> HTTPAdmission {
     notes.append("admit \(head.method) \(head.path)")
-    guard let reason = head.headers["Refuse"] else { return .admitted(nil) }
+    guard let reason = head.headers["Refuse"] else { return .admitted(nil, bodyMaxBytes: bodyMaxBytes) }
     return .refused(HTTPResponse(status: 403, body: Array(reason.utf8)))
   }
 

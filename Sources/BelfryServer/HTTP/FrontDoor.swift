@@ -15,9 +15,14 @@ final class FrontDoor: HTTPHandler {
     self.services = services
   }
 
+  let fieldsGivenOnce = [
+    "Authorization", Caller.accountHeader, Caller.deviceHeader, "Content-Type", Feeds.lastEventID.name,
+  ]
+
   func admit(_ head: HTTPRequestHead) -> HTTPAdmission {
     do throws(Problem) {
-      return .admitted(try Admission(head, tokens: services.tokens))
+      let admission = try Admission(head, tokens: services.tokens)
+      return .admitted(admission, bodyMaxBytes: admission.match.route.body.form.sizeMaxBytes)
     } catch {
       return .refused(counted(error.reply))
     }
@@ -31,7 +36,6 @@ final class FrontDoor: HTTPHandler {
         throw Problem(Refusal(.unavailable, "this request was not admitted"))
       }
       let route = admission.match.route
-      try Admission.checkSize(request.body.count, route.body.form)
       let asked = try Self.read(request, admission, exchange)
       switch route.answer.way {
       case .reply(let answer): reply(to: asked, on: exchange, answer)

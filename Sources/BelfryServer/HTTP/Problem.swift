@@ -98,7 +98,8 @@ extension Problem {
     case .malformed(let detail):
       self.init(status: refusal.status, title: "Not a good request", code: "malformed", detail: detail)
     case .bodyTooLarge(let limitBytes):
-      self.init(Refusal(.tooLarge, "a request has at most \(limitBytes) bytes"))
+      let most = limitBytes == 0 ? "no body" : "a body of at most \(limitBytes) bytes"
+      self.init(Refusal(.tooLarge, "a request has \(most) here"))
     case .headersTooLarge(let limitBytes):
       self.init(
         status: refusal.status, title: "Too large", code: "tooLarge",
