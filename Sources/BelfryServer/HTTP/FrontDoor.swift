@@ -106,7 +106,7 @@ final class FrontDoor: HTTPHandler {
 
   private func counted(_ reply: Reply) -> HTTPResponse {
     services.counts.count(status: reply.status)
-    var headers = reply.headers
+    var headers = reply.headers + Reply.headersAlways
     if let type = reply.contentType { headers.append(("Content-Type", type)) }
     return HTTPResponse(status: reply.status, headers: headers, body: reply.body)
   }
