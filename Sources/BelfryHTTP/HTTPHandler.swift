@@ -14,6 +14,9 @@ package protocol HTTPHandler: AnyObject {
   /// HTTP/1 (505), a line without a colon, a `Content-Length` that is no number, chunks that are none (400), a
   /// length or a chunk that no integer holds (413), and what does not fit its memory (414, 431).
   func refuse(_ refusal: HTTPRefusal) -> HTTPResponse
+
+  /// There is no room for more connections; who comes waits. Told once in a minute, however often it happens.
+  func pausedAccepting(_ pause: HTTPPause)
 }
 
 package enum HTTPAdmission {

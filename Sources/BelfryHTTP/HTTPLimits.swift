@@ -1,6 +1,7 @@
 /// What one client may cost, and all of them together. Each daemon, which is to say each loop, has its own.
 package struct HTTPLimits: Sendable {
   /// Connections at once, streams included. Each is a descriptor: keep loops x this below the process's limit.
+  /// Who comes when there are so many waits in the kernel.
   package var connectionsPerDaemon = 20_000
 
   /// Streams at once. Each waits for as long as its client likes, so they must not take every connection.
@@ -54,6 +55,12 @@ package struct HTTPLimits: Sendable {
   /// How often deadlines are looked at; they end late by up to this much. One look costs some nanoseconds a
   /// connection, where a timer for each request would cost a microsecond.
   static let sweepInterval: Duration = .seconds(1)
+
+  /// Connections accepted before others have their turn.
+  static let acceptsPerTurn = 64
+
+  /// How often it is told that there is no room.
+  static let pauseNoteInterval: Duration = .seconds(60)
 
   /// Connections the kernel holds for us before we accept them. It cuts this to its own limit.
   static let backlog: Int32 = 4_096

@@ -7,13 +7,6 @@ import CMicroHTTPD
 // SAFETY: MHD hands back what it was given. The daemon outlives MHD's, which it stops; a connection's object is
 // retained for MHD from the notice that it opened to the notice that it closed.
 
-/// The daemon is full: MHD closes the connection at once.
-nonisolated func acceptPolicy(
-  _ context: UnsafeMutableRawPointer?, _ address: UnsafePointer<sockaddr>?, _ length: socklen_t
-) -> MHD_Result {
-  unsafe daemon(context)?.isFull ?? true ? .NO : .YES
-}
-
 nonisolated func connectionChanged(
   _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?,
   _ socketContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ change: MHD_ConnectionNotificationCode

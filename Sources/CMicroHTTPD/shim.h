@@ -20,25 +20,22 @@ static inline void mhd_hide_query(const char *target) {
 }
 
 struct mhd_options {
-  int listen_descriptor;
   unsigned int connections;
   size_t connection_memory_bytes;
   void *context;
-  MHD_AcceptPolicyCallback accept_policy;
   MHD_AccessHandlerCallback access_handler;
   MHD_NotifyConnectionCallback connection_changed;
   MHD_RequestCompletedCallback request_completed;
   void *(*request_begun)(void *context, const char *target, struct MHD_Connection *connection);
 };
 
-// TURBO is what makes a connection's takeover possible: without it, closing MHD's descriptor would also
+// It is given the connections that were accepted elsewhere. TURBO is what makes a connection's takeover possible: without it, closing MHD's descriptor would also
 // shut the connection down.
 static inline struct MHD_Daemon *mhd_start(const struct mhd_options *options) {
   return MHD_start_daemon(
-      MHD_USE_EPOLL | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME, 0,
-      options->accept_policy, options->context,
+      MHD_USE_EPOLL | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0,
+      NULL, NULL,
       options->access_handler, options->context,
-      MHD_OPTION_LISTEN_SOCKET, options->listen_descriptor,
       MHD_OPTION_CONNECTION_LIMIT, options->connections,
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->connection_memory_bytes,
       MHD_OPTION_NOTIFY_CONNECTION, options->connection_changed, options->context,

@@ -245,4 +245,29 @@ import Testing
     first.close()
     #expect(try third.readResponse().status == 200)
   }
+
+  /// Streams leave past MHD, and make room all the same.
+  @Test func aStreamThatEndsLetsTheNextOneIn() throws {
+    var limits = HTTPLimits()
+    (limits.connectionsPerDaemon, limits.streamsPerDaemon) = (2, 2)
+    let server = try TestServer(limits: limits)
+    let streams = try (0..<2).map { _ in try RawClient(port: server.port) }
+    for stream in streams {
+      stream.send("GET /stream HTTP/1.1\r\nHost: t\r\n\r\n")
+      #expect(try stream.readHead().status == 200)
+    }
+    for _ in 0..<3 {
+      let late = try RawClient(port: server.port)
+      late.send("GET /echo HTTP/1.1\r\nHost: t\r\n\r\n")
+      usleep(20_000)
+      #expect(server.openConnections == 2)
+      late.close()
+    }
+    let third = try RawClient(port: server.port)
+    third.send("GET /echo HTTP/1.1\r\nHost: t\r\n\r\n")
+    usleep(20_000)
+    streams[0].close()
+    #expect(try third.readResponse().status == 200)
+    #expect(server.notes.count { $0.hasPrefix("paused at 2, ") } == 1)
+  }
 }

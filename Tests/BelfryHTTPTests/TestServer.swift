@@ -100,6 +100,10 @@ final class TestHandler: HTTPHandler {
       body: Array(#"{"status":\#(refusal.status)}"#.utf8))
   }
 
+  func pausedAccepting(_ pause: HTTPPause) {
+    notes.append("paused at \(pause.connections), \(pause.streams) of them streams")
+  }
+
   func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
     notes.append("handle \(request.path)")
     switch request.segments.first {

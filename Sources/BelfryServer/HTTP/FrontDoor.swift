@@ -30,6 +30,15 @@ final class FrontDoor: HTTPHandler {
 
   func refuse(_ refusal: HTTPRefusal) -> HTTPResponse { counted(Problem(refusal).reply) }
 
+  func pausedAccepting(_ pause: HTTPPause) {
+    Log.line(
+      "accepting paused",
+      [
+        "loop": services.loop.name, "cause": pause.cause, "connections": String(pause.connections),
+        "streams": String(pause.streams),
+      ])
+  }
+
   func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
     do throws(Problem) {
       guard let admission = exchange.found as? Admission else {

@@ -8,6 +8,8 @@ final class Broker: Sendable {
   let configuration: Configuration
   let signer: TokenSigner
   let accountLimits: AccountLimits
+  /// Of each loop.
+  let httpLimits: HTTPLimits
   let keyspace = KeyspaceState()
   let secretFingerprint: String
   private let redis: RedisEndpoint
@@ -15,8 +17,12 @@ final class Broker: Sendable {
   private let startedAt = ContinuousClock.now
 
   /// - Parameter redisURL: the configured one, or the embedded Redis's.
-  init(_ configuration: Configuration, signer: TokenSigner, redisURL: String) throws(StartError) {
+  init(
+    _ configuration: Configuration, signer: TokenSigner, redisURL: String,
+    descriptors: DescriptorLimit = .raised()
+  ) throws(StartError) {
     self.configuration = configuration
+    httpLimits = descriptors.limits(loops: configuration.loops)
     self.signer = signer
     accountLimits = AccountLimits(configuration.limits)
     do throws(TokenError) {
