@@ -42,10 +42,10 @@ extension HTTPDaemon {
       return .refused(handler.refuse(.malformed(detail: "the target is no path")))
     }
     let admission = handler.admit(head)
-    guard case .admitted(_, let bodyMaxBytes) = admission, let length = head.contentLength,
-      length > bodyMaxBytes
+    guard case .admitted(let admitted) = admission, let length = head.contentLength,
+      length > admitted.bodyMaxBytes
     else { return admission }
-    return .refused(handler.refuse(.bodyTooLarge(limitBytes: bodyMaxBytes)))
+    return .refused(handler.refuse(.bodyTooLarge(limitBytes: admitted.bodyMaxBytes)))
   }
 
   /// Adds up what MHD has allocated of the connection's memory.

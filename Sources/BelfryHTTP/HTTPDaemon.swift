@@ -9,6 +9,7 @@ import Glibc
   let loop: EventLoop
   let limits: HTTPLimits
   let handler: any HTTPHandler
+  let budgets: HTTPBudgets
   private let streams: StreamSet
   private var listenDescriptor: Int32
   private var acceptor: Acceptor?
@@ -23,13 +24,16 @@ import Glibc
   private(set) var isQuiesced = false
   private(set) var isStopping = false
 
-  /// - Parameter socket: owned by the daemon from here on.
+  /// - Parameters:
+  ///   - socket: owned by the daemon from here on.
+  ///   - budgets: which it has together with the broker's other daemons.
   package init(
     on loop: EventLoop, listening socket: ListenSocket, limits: HTTPLimits = HTTPLimits(),
-    handler: any HTTPHandler
+    budgets: HTTPBudgets = HTTPBudgets(), handler: any HTTPHandler
   ) throws(HTTPError) {
     self.loop = loop
     self.limits = limits
+    self.budgets = budgets
     self.handler = handler
     port = socket.port
     listenDescriptor = socket.descriptor

@@ -23,6 +23,9 @@ package final class HTTPExchange {
   private(set) var state = State.receiving
   private var body: RequestBody
   private let bodyMaxBytes: Int
+  private let account: UTF8Text?
+  /// Counts the answer; given back when MHD is through with the request.
+  private var answerHeld: HeldBytes?
   private let head: HTTPRequestHead
   private let isHTTP11: Bool
   /// What the handler found out when it admitted the request.
@@ -39,10 +42,18 @@ package final class HTTPExchange {
     _ head: HTTPRequestHead, isHTTP11: Bool, _ admission: HTTPAdmission, on connection: ClientConnection,
     of daemon: HTTPDaemon
   ) {
-    let refusal: HTTPResponse?
+    var refusal: HTTPResponse?
+    var held: HeldBytes?
     switch admission {
-    case .refused(let response): (refusal, found, bodyMaxBytes) = (response, nil, 0)
-    case .admitted(let known, let most): (refusal, found, bodyMaxBytes) = (nil, known, most)
+    case .refused(let response):
+      (found, account, bodyMaxBytes) = (nil, nil, 0)
+      refusal = response
+    case .admitted(let admitted):
+      (found, account, bodyMaxBytes) = (admitted.found, admitted.account, admitted.bodyMaxBytes)
+      // Nothing is allocated for the many that have no body, or one that is not counted.
+      if head.contentLength.map({ $0 > HeldBytes.uncountedBytes }) ?? true {
+        held = HeldBytes(of: daemon.budgets.bodies, for: account)
+      }
     }
     self.head = head
     self.isHTTP11 = isHTTP11
@@ -50,7 +61,7 @@ package final class HTTPExchange {
     self.daemon = daemon
     body = RequestBody(
       announcedBytes: head.contentLength ?? 0, limitBytes: bodyMaxBytes, drainBytes: daemon.limits.drainBytes,
-      refusal: refusal)
+      held: held, refusal: refusal)
   }
 
   /// Answers. If the client has gone, nothing happens.
@@ -61,11 +72,27 @@ package final class HTTPExchange {
     guard state == .handling || state == .waiting else { return checkAnsweredOnce() }
     let isSuspended = state == .waiting
     stopWatchingClient()
-    state =
-      unsafe queue(response, on: connection.handle, isLast: isLast || daemon.isQuiesced) ? .answered : .over
+    let isLast = isLast || daemon.isQuiesced
+    let isQueued = unsafe queue(held(response), on: connection.handle, isLast: isLast)
+    state = isQueued ? .answered : .over
     daemon.responding(connection, isSuspended: isSuspended)
   }
 
+  /// Counts an answer until it has been taken.
+  /// - Returns: it, or that there is no room for it. What says that something was done is given in any case;
+  ///   there is no more of it than there was room for bodies.
+  private func held(_ response: HTTPResponse) -> HTTPResponse {
+    guard response.body.count > HeldBytes.uncountedBytes else { return response }
+    let held = HeldBytes(of: daemon.budgets.answers, for: account)
+    let isRead = head.method == Self.get
+    if let shortage = held.grow(to: response.body.count, isForced: !isRead) {
+      return daemon.handler.refuse(HTTPRefusal(shortage))
+    }
+    answerHeld = held
+    return response
+  }
+
+  private static let get: UTF8Text = "GET"
   private static let head: UTF8Text = "HEAD"
 
   /// Answers with what the source has, now and later. The source is first asked before the loop waits.
@@ -111,6 +138,9 @@ extension HTTPExchange {
     case .tooLarge:
       body.refuse(daemon.handler.refuse(.bodyTooLarge(limitBytes: bodyMaxBytes)))
       return true
+    case .short(let shortage):
+      body.refuse(daemon.handler.refuse(HTTPRefusal(shortage)))
+      return true
     case .hopeless(let refusal):
       // MHD takes no answer while a body arrives, so it goes out past it.
       connection.cut(farewell: ResponseHead.render(refusal))
@@ -149,12 +179,14 @@ extension HTTPExchange {
     if let refusal = body.refusal {
       respond(refusal)
     } else {
-      daemon.handler.handle(HTTPRequest(head: head, body: body.take()), self)
+      let (bytes, held) = body.take()
+      daemon.handler.handle(HTTPRequest(head: head, body: bytes, held: held), self)
     }
   }
 
   /// MHD is through with the request, one way or the other.
   func complete() {
+    answerHeld = nil
     clientGone()
   }
 

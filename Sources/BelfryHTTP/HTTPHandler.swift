@@ -1,3 +1,5 @@
+package import BelfryBytes
+
 /// What answers requests. It lives on the daemon's loop and is called on its thread.
 package protocol HTTPHandler: AnyObject {
   /// Fields by which it decides, of which a request may have one only.
@@ -22,8 +24,23 @@ package protocol HTTPHandler: AnyObject {
 package enum HTTPAdmission {
   /// The body is not kept.
   case refused(HTTPResponse)
-  /// With what the handler has found out already, which the exchange keeps, and how long the body may be.
-  case admitted(AnyObject?, bodyMaxBytes: Int)
+  case admitted(HTTPAdmitted)
+}
+
+/// What the handler says of a request that it lets in.
+package struct HTTPAdmitted {
+  /// What it has found out already; the exchange keeps it.
+  package var found: AnyObject?
+  /// How long the body may be.
+  package var bodyMaxBytes: Int
+  /// Whose budget what the request makes the broker hold counts in, beside that of all.
+  package var account: UTF8Text?
+
+  package init(found: AnyObject? = nil, bodyMaxBytes: Int = 0, account: UTF8Text? = nil) {
+    self.found = found
+    self.bodyMaxBytes = bodyMaxBytes
+    self.account = account
+  }
 }
 
 /// Why this layer refuses a request.
@@ -37,15 +54,24 @@ package enum HTTPRefusal: Sendable, Hashable {
   /// The request did not arrive in time.
   case timeout
   case tooManyStreams
+  /// All requests together make the broker hold as much as it may.
+  case busy
+  /// Those of this account do.
+  case accountBusy
+
+  init(_ shortage: SharedBytes.Shortage) {
+    self = shortage == .all ? .busy : .accountBusy
+  }
 
   package var status: Int {
     switch self {
     case .malformed: 400
     case .timeout: 408
     case .bodyTooLarge: 413
+    case .accountBusy: 429
     case .headersTooLarge: 431
     case .unsupportedEncoding: 501
-    case .tooManyStreams: 503
+    case .tooManyStreams, .busy: 503
     }
   }
 }

@@ -36,6 +36,8 @@ package struct HTTPRequestHead: Sendable {
 package struct HTTPRequest: Sendable {
   package let head: HTTPRequestHead
   package let body: [UInt8]
+  /// Counts the body; to be kept for as long as that is.
+  package let held: HeldBytes?
 
   package var method: UTF8Text { head.method }
   package var path: String { head.path }

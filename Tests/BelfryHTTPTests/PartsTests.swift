@@ -65,12 +65,13 @@ import Testing
   }
 
   @Test func bodiesAreKeptUpToTheLimitAndDrainedAWhile() {
-    var body = RequestBody(announcedBytes: 1 << 40, limitBytes: 10, drainBytes: 20, refusal: nil)
+    var body = RequestBody(announcedBytes: 1 << 40, limitBytes: 10, drainBytes: 20, held: nil, refusal: nil)
     func append(_ count: Int) -> String {
       let bytes = [UInt8](repeating: 1, count: count)
       switch unsafe bytes.withUnsafeBufferPointer({ unsafe body.append($0) }) {
       case .more: return "more"
       case .tooLarge: return "too large"
+      case .short(let shortage): return "short, \(shortage)"
       case .hopeless(let refusal): return "hopeless, \(refusal.status)"
       }
     }
@@ -79,7 +80,7 @@ import Testing
     body.refuse(HTTPResponse(status: 413))
     #expect(append(20) == "more")
     #expect(append(1) == "hopeless, 413")
-    #expect(body.take().isEmpty)
+    #expect(body.take().bytes.isEmpty)
   }
 
   @Test(

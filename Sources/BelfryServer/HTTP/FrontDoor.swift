@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryHTTP
 import BelfryLoop
 import BelfryModel
@@ -22,7 +23,10 @@ final class FrontDoor: HTTPHandler {
   func admit(_ head: HTTPRequestHead) -> HTTPAdmission {
     do throws(Problem) {
       let admission = try Admission(head, tokens: services.tokens)
-      return .admitted(admission, bodyMaxBytes: admission.match.route.body.form.sizeMaxBytes)
+      return .admitted(
+        HTTPAdmitted(
+          found: admission, bodyMaxBytes: admission.match.route.body.form.sizeMaxBytes,
+          account: admission.caller?.pacedAccount.map { UTF8Text($0.text) }))
     } catch {
       return .refused(counted(error.reply))
     }

@@ -8,6 +8,7 @@ final class Broker: Sendable {
   let configuration: Configuration
   let signer: TokenSigner
   let accountLimits: AccountLimits
+  let budgets = HTTPBudgets()
   /// Of each loop.
   let httpLimits: HTTPLimits
   let keyspace = KeyspaceState()

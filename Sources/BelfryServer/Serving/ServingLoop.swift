@@ -52,7 +52,8 @@ actor ServingLoop {
     let services = LoopServices(loop: loop, scope: scope, store: store, live: live, broker: broker)
     do throws(HTTPError) {
       let daemon = try HTTPDaemon(
-        on: loop, listening: socket, limits: broker.httpLimits, handler: FrontDoor(services))
+        on: loop, listening: socket, limits: broker.httpLimits, budgets: broker.budgets,
+        handler: FrontDoor(services))
       services.hub.onTold = { [weak daemon] in daemon?.pumpStreams() ?? true }
       serving = Serving(scope: scope, store: store, live: live, services: services, daemon: daemon)
     } catch {

@@ -46,6 +46,9 @@ struct Caller: Sendable, Hashable {
     return device
   }
 
+  /// The account whose budgets count; nil for a trusted back end, which is the deployment's own and asks for many.
+  var pacedAccount: AccountID? { actor.isTrusted ? nil : actor.account }
+
   /// The account whose feed, servers or subscriptions are meant.
   func account() throws(Refusal) -> AccountID {
     guard let account = actor.account else {
