@@ -26,13 +26,18 @@ extension HTTPDaemon {
     let admission = flaw.map { .refused(handler.refuse($0)) } ?? admission(of: head, connection.target)
     let exchange = HTTPExchange(head, isHTTP11: !isHTTP10, admission, on: connection, of: self)
     connection.exchange = exchange
-    // MHD closes a connection that is answered before its body. Worth it when the body would not end, or the
-    // client waits to be asked for it; otherwise the answer comes after the body, and the connection lives.
-    guard case .refused(let refusal) = admission,
-      flaw != nil || isUnbounded(head) || head.headers.contains("Expect")
-    else { return true }
+    guard case .refused(let refusal) = admission else { return true }
     // Where a flawed request ends nobody knows, so nothing behind it is read.
-    return exchange.refuseEarly(refusal, isLast: flaw != nil)
+    if flaw != nil { return exchange.refuseEarly(refusal, isLast: true) }
+    // MHD closes a connection that is answered before its body. Worth it when the body would not end, or the
+    // client waits to be asked for it.
+    let length = head.contentLength ?? 0
+    if length > limits.drainBytes || head.headers.contains("Expect") {
+      return exchange.refuseEarly(refusal, isLast: false)
+    }
+    if length > HTTPLimits.awaitedBytes { return exchange.refuseWhileReceiving(refusal) }
+    // Otherwise the answer comes after the body, and the connection lives.
+    return true
   }
 
   private static let oldVersion: UTF8Text = "HTTP/1.0"
@@ -59,9 +64,5 @@ extension HTTPDaemon {
     }
     bytes += fields * HTTPLimits.fieldBytes + HTTPLimits.responseHeadBytes
     return bytes <= limits.connectionMemoryBytes
-  }
-
-  private func isUnbounded(_ head: HTTPRequestHead) -> Bool {
-    head.contentLength.map { $0 > limits.drainBytes } ?? false
   }
 }

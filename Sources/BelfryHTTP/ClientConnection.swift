@@ -64,12 +64,16 @@ import Glibc
   /// - Parameter farewell: sent first, as far as the kernel takes it at once. Only while MHD sends nothing.
   func cut(farewell: [UInt8] = []) {
     deadline = nil
-    if !farewell.isEmpty {
-      _ = unsafe farewell.withUnsafeBytes {
-        unsafe send(
-          descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
-      }
-    }
+    if !farewell.isEmpty { _ = send(farewell) }
     shutdown(descriptor, Int32(SHUT_RDWR))
+  }
+
+  /// Sends past MHD. Only while MHD sends nothing.
+  /// - Returns: whether the kernel took all of it at once.
+  func send(_ bytes: [UInt8]) -> Bool {
+    let sent = unsafe bytes.withUnsafeBytes {
+      unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+    }
+    return sent == bytes.count
   }
 }

@@ -7,6 +7,8 @@ import Glibc
 package final class HTTPExchange {
   enum State {
     case receiving
+    /// The refusal has left; the body is read on and thrown away, so that the client can see it.
+    case refused
     /// Inside the handler's call, which is inside MHD's.
     case handling
     /// The connection is suspended until there is an answer.
@@ -143,7 +145,7 @@ extension HTTPExchange {
       return true
     case .hopeless(let refusal):
       // MHD takes no answer while a body arrives, so it goes out past it.
-      connection.cut(farewell: ResponseHead.render(refusal))
+      connection.cut(farewell: state == .refused ? [] : ResponseHead.render(refusal))
       return false
     }
   }
@@ -154,6 +156,14 @@ extension HTTPExchange {
     state = .handling
     respond(refusal, isLast: isLast)
     return state == .answered
+  }
+
+  /// Answers at once, past MHD, and goes on reading: closed while it sends, a client seldom sees the answer.
+  /// - Returns: whether to go on with the connection, which ends after the body.
+  func refuseWhileReceiving(_ refusal: HTTPResponse) -> Bool {
+    state = .refused
+    connection.enter(.responding, until: daemon.loop.now + daemon.limits.requestTime)
+    return connection.send(ResponseHead.render(refusal))
   }
 
   /// The request is complete, or the connection was resumed.
@@ -168,7 +178,7 @@ extension HTTPExchange {
       unsafe MHD_suspend_connection(connection.handle)
       watchClient()
       return true
-    case .receiving, .waiting, .handedOver, .over:
+    case .receiving, .refused, .waiting, .handedOver, .over:
       return false
     }
   }

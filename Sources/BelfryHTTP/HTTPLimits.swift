@@ -56,6 +56,9 @@ package struct HTTPLimits: Sendable {
   /// connection, where a timer for each request would cost a microsecond.
   static let sweepInterval: Duration = .seconds(1)
 
+  /// So much of a refused body is on its way already, and waited for before it is refused.
+  static let awaitedBytes = 64 * 1024
+
   /// Connections accepted before others have their turn.
   static let acceptsPerTurn = 64
 

@@ -30,6 +30,33 @@ import Testing
     #expect(client.readToEnd() == "")
   }
 
+  /// It is told before anything of the body has come, and what comes of it is read so that the client sees it.
+  @Test func aLongBodyIsRefusedBeforeItComes() throws {
+    let server = try TestServer(bodyMaxBytes: 1_000)
+    let client = try RawClient(port: server.port)
+    client.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1000000\r\n\r\n")
+    let response = try client.readResponse()
+    #expect(response.status == 413)
+    #expect(response.headers["connection"] == "close")
+    #expect(client.send([UInt8](repeating: 0x78, count: 1_000_000)))
+    client.send("GET /behind HTTP/1.1\r\nHost: t\r\n\r\n")
+    #expect(client.readToEnd() == "")
+    #expect(server.notes == ["admit POST /echo", "refuse 413"])
+    #expect(server.eventually { server.openConnections == 0 })
+  }
+
+  @Test func whoDoesNotSendWhatIsRefusedIsCutInTime() throws {
+    var limits = HTTPLimits()
+    limits.requestTime = .milliseconds(50)
+    let server = try TestServer(limits: limits, bodyMaxBytes: 1_000)
+    let client = try RawClient(port: server.port)
+    client.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1000000\r\n\r\n")
+    let answer = client.readToEnd()
+    #expect(answer.hasPrefix("HTTP/1.1 413 "))
+    #expect(!answer.contains("HTTP/1.1 408"))
+    #expect(server.eventually { server.openConnections == 0 })
+  }
+
   @Test func aChunkedBodyIsRefusedWhenItCrossesTheLimit() throws {
     let server = try TestServer(limits: small(), bodyMaxBytes: 1_000)
     let client = try RawClient(port: server.port)

@@ -267,7 +267,9 @@ import Testing
 
   /// MHD's buffer grows and moves meanwhile.
   @Test func largeHeadsInPiecesAreTaken() throws {
-    let server = try TestServer()
+    var limits = HTTPLimits()
+    limits.connectionMemoryBytes = 24 * 1024
+    let server = try TestServer(limits: limits)
     let client = try RawClient(port: server.port)
     for size in [1, 7, 100, 1_000, 4_000, 16_000] {
       let fields = (0..<20).map { "Field-\($0): \(String(repeating: "v", count: size / 20))\r\n" }.joined()
