@@ -9,8 +9,9 @@ final class Broker: Sendable {
   let signer: TokenSigner
   let accountLimits: AccountLimits
   let budgets = HTTPBudgets()
+  let descriptors = DescriptorLimit.raised()
   /// Of each loop.
-  let httpLimits: HTTPLimits
+  var httpLimits: HTTPLimits { descriptors.limits(loops: configuration.loops) }
   let keyspace = KeyspaceState()
   let secretFingerprint: String
   private let redis: RedisEndpoint
@@ -18,12 +19,8 @@ final class Broker: Sendable {
   private let startedAt = ContinuousClock.now
 
   /// - Parameter redisURL: the configured one, or the embedded Redis's.
-  init(
-    _ configuration: Configuration, signer: TokenSigner, redisURL: String,
-    descriptors: DescriptorLimit = .raised()
-  ) throws(StartError) {
+  init(_ configuration: Configuration, signer: TokenSigner, redisURL: String) throws(StartError) {
     self.configuration = configuration
-    httpLimits = descriptors.limits(loops: configuration.loops)
     self.signer = signer
     accountLimits = AccountLimits(configuration.limits)
     do throws(TokenError) {

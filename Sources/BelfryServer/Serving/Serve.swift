@@ -9,24 +9,15 @@ package enum Serve {
   package static func run(_ options: ServeOptions, environment: [String: String]) async throws(StartError) {
     ProcessSignal.ignoreBrokenPipes()
     let configuration = try Configuration.load(options: options, environment: environment)
-    let descriptors = DescriptorLimit.raised()
-    let limits = descriptors.limits(loops: configuration.loops)
-    Log.line(
-      "descriptors",
-      [
-        "limit": "\(descriptors.descriptors)", "connectionsPerLoop": "\(limits.connectionsPerDaemon)",
-        "streamsPerLoop": "\(limits.streamsPerDaemon)",
-      ])
     let folder = try DataFolder(opening: configuration.dataFolder)
     let signer = TokenSigner(secret: try SigningSecret(for: configuration, in: folder).bytes)
     guard let url = configuration.redisURL else {
       let redis = try EmbeddedRedis(in: folder, settings: configuration.embeddedRedis, report: log)
       try redis.start()
       defer { redis.stop() }
-      return try await serve(
-        Broker(configuration, signer: signer, redisURL: redis.endpointURL, descriptors: descriptors))
+      return try await serve(Broker(configuration, signer: signer, redisURL: redis.endpointURL))
     }
-    try await serve(Broker(configuration, signer: signer, redisURL: url, descriptors: descriptors))
+    try await serve(Broker(configuration, signer: signer, redisURL: url))
   }
 
   private static func serve(_ broker: Broker) async throws(StartError) {
@@ -37,6 +28,14 @@ package enum Serve {
       onListening: { port in
         let address = ListenAddress(host: host, port: port)
         Log.line("listening", ["address": "\(address)", "loops": "\(loops)"])
+        let limits = broker.httpLimits
+        Log.line(
+          "descriptors",
+          [
+            "limit": "\(broker.descriptors.descriptors)",
+            "connectionsPerLoop": "\(limits.connectionsPerDaemon)",
+            "streamsPerLoop": "\(limits.streamsPerDaemon)",
+          ])
       })
     Log.line("ended")
   }

@@ -46,9 +46,6 @@ struct Caller: Sendable, Hashable {
     return device
   }
 
-  /// The account whose budgets count; nil for a trusted back end, which is the deployment's own and asks for many.
-  var pacedAccount: AccountID? { actor.isTrusted ? nil : actor.account }
-
   /// The account whose feed, servers or subscriptions are meant.
   func account() throws(Refusal) -> AccountID {
     guard let account = actor.account else {
@@ -59,6 +56,9 @@ struct Caller: Sendable, Hashable {
 }
 
 extension Caller {
+  /// Who pays for what it asks; nil: nobody.
+  var payer: AccountID? { actor.isTrusted ? nil : actor.account }
+
   /// The token in an `Authorization` header.
   static func bearer(_ header: String?) throws(Refusal) -> UTF8Text {
     guard let header else { throw Refusal(.unauthorized, "a token is needed: Authorization: Bearer <JWT>") }
