@@ -31,19 +31,10 @@ enum HeadSyntax {
 
   private static let hostMarks = Array("-._~%!$&'()*+;=:[]".utf8)
 
+  /// Letters, digits and !#$%&'*+-.^_`|~. Names are looked at in every request, so a bit for each byte below 0x40 and
+  /// a bit for each from there to 0x7F are written down.
   private static func isTokenByte(_ byte: UInt8) -> Bool {
-    let masks = byte < 0x40 ? tokenMasks.0 : tokenMasks.1
-    return byte < 0x80 && masks >> UInt64(byte & 0x3F) & 1 == 1
+    let bits: UInt64 = byte < 0x40 ? 0x03FF_6CFA_0000_0000 : 0x57FF_FFFF_C7FF_FFFE
+    return byte < 0x80 && bits >> UInt64(byte & 0x3F) & 1 == 1
   }
-
-  /// A bit for each byte below 0x40 and for each from there to 0x7F: names are looked at in every request.
-  private static let tokenMasks: (UInt64, UInt64) = {
-    let marks = "!#$%&'*+-.^_`|~"
-    let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-    var masks: (UInt64, UInt64) = (0, 0)
-    for byte in (marks + letters).utf8 {
-      if byte < 0x40 { masks.0 |= 1 << UInt64(byte) } else { masks.1 |= 1 << UInt64(byte - 0x40) }
-    }
-    return masks
-  }()
 }

@@ -101,4 +101,14 @@ import Testing
     let refusal = RequestFraming.refusal(of: headers, isHTTP10: false, namesOnce: ["Once"])
     #expect(refusal?.status == status)
   }
+
+  /// RFC 9110 section 5.6.2.
+  @Test func tokensAreMadeOfTheseBytes() {
+    let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    let allowed = Set("!#$%&'*+-.^_`|~0123456789\(letters)".utf8)
+    for byte in UInt8.min ... .max {
+      #expect(HeadSyntax.isToken([byte]) == allowed.contains(byte), "\(byte)")
+    }
+    #expect(!HeadSyntax.isToken([]))
+  }
 }
