@@ -28,6 +28,7 @@ class Broker(Interface):
         environment = {
             "BELFRY_LOOPS": str(loops),
             "BELFRY_LIMITS_SENDS_PER_SECOND_PER_ACCOUNT": "1000000",
+            "BELFRY_LIMITS_READS_PER_SECOND_PER_ACCOUNT": "1000000",
             **{f"BELFRY_LIMITS_{name}": str(value) for name, value in (limits or {}).items()},
         }
         if partitions:

@@ -53,6 +53,7 @@ class CountedBroker(Interface):
                 "BELFRY_LOOPS": "1",
                 "BELFRY_REDIS": f"unix://{redis_socket}",
                 "BELFRY_LIMITS_SENDS_PER_SECOND_PER_ACCOUNT": "1000000",
+                "BELFRY_LIMITS_READS_PER_SECOND_PER_ACCOUNT": "1000000",
             },
         )
         self.process.wait_until(lambda: is_ready(port), seconds=120)

@@ -29,6 +29,7 @@ class Stage:
             "BELFRY_SECRET": SECRET,
             "BELFRY_LIMITS_SUBSCRIPTION_THRESHOLD": str(THRESHOLD),
             "BELFRY_LIMITS_SENDS_PER_SECOND_PER_ACCOUNT": "100000",
+            "BELFRY_LIMITS_READS_PER_SECOND_PER_ACCOUNT": "100000",
         }
         self.environment = environment
         self.brokers = [

@@ -9,9 +9,9 @@ package struct HTTPLimits: Sendable {
 
   /// MHD keeps a request's line and headers in this much memory, allocated once per connection, with 64 bytes
   /// to manage each field. What does not fit is answered 414 or 431. Enough for a token of 2 KiB and a
-  /// browser's headers, twice, and the longest cursor there can be, of 16 KiB. Of these only the pages that a
-  /// client's requests reach are ever touched, so nearly all connections cost what 8 KiB cost.
-  package var connectionMemoryBytes = 24 * 1024
+  /// browser's headers, twice; whoever takes longer fields than a browser's adds what they need. No more than that:
+  /// thousands that connect at once each have it until their streams have begun.
+  package var connectionMemoryBytes = 8 * 1024
 
   /// How much of a refused body is read, and not kept, before the connection is cut. Cut while it sends, a
   /// client sees a broken pipe more often than it sees the answer.

@@ -13,7 +13,9 @@ package final class Hub {
   package let store: any Store
   let limits: Limits
   let live: any LiveFeed
-  let turnstile = Turnstile(places: Hub.scansAtOnce)
+  let scans = FairQueue(places: Hub.scansAtOnce, perAccount: Hub.scansAtOncePerAccount)
+  /// One snapshot of an account at a time, so that a later one is never replaced by an earlier.
+  let snapshots = FairQueue(places: .max, perAccount: 1)
   private let subscriptions: Subscriptions
   private var spaces: [SpaceID: ActiveSpace] = [:]
   private var sessions: [AccountID: AccountSession] = [:]
@@ -35,6 +37,9 @@ package final class Hub {
   /// When ten thousand consumers come back at once, this many read from the store at a time; the others
   /// wait their turn instead of filling the pipeline that everybody's commands go through.
   static let scansAtOnce = 64
+  /// Enough for somebody's devices to come back together, and so few that whoever asks for dozens of pages at once
+  /// leaves nearly all of Redis's answers to others.
+  static let scansAtOncePerAccount = 4
   /// Rings forget after this many seconds; a consumer that lags longer reads from the store.
   static let ringSeconds = 30
 

@@ -25,7 +25,9 @@ package struct Limits: Sendable, Hashable, Codable {
   package var stageInvitationMilliseconds: Int64 = 60_000
   /// Streams one account may hold open on one broker: devices, tabs, and some to spare.
   package var streamsPerAccount = 32
+  /// What writes is paid in sends, by what it causes; what reads in reads.
   package var sendsPerSecondPerAccount = 100
+  package var readsPerSecondPerAccount = 100
 
   package init() {}
 

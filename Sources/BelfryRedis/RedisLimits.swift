@@ -1,8 +1,9 @@
 /// What a connection may use of time and memory. Every value is a default that its user may change.
 package struct RedisLimits: Sendable, Hashable {
-  /// From `send` to the reply. Redis answers in under a millisecond; a request to Belfry that waited
-  /// longer than this for one answer is better told to come back.
-  package var commandTimeout: Duration = .milliseconds(800)
+  /// From `send` to the reply. Redis answers in under a millisecond, but with `appendfsync everysec` it lets a write
+  /// wait for a slow disk, for up to two seconds: given up before that, a broker would drop a connection that is
+  /// well, and refuse what Redis then does all the same. Whoever waited longer is better told to come back.
+  package var commandTimeout: Duration = .milliseconds(2_500)
   /// From the first packet to an open socket, the look-up of the host's name included.
   package var connectTimeout: Duration = .seconds(1)
   /// For each round of set-up on a new connection. Loading a function library takes some milliseconds.

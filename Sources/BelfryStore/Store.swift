@@ -58,6 +58,9 @@ package protocol Store: AnyObject {
   /// it looks at ``Limits/spacesPerLocating``; where more have, the entry may not be found.
   func locate(_ id: MessageID) async throws(StoreError) -> SpaceID?
 
+  /// Whether what needs more memory is refused at present.
+  func isMemoryFull() async throws(StoreError) -> Bool
+
   // MARK: Directories
 
   /// The spaces of a directory, those created last first. One whose removal is not known here yet may
@@ -94,6 +97,11 @@ package protocol Store: AnyObject {
 
   /// Milliseconds since 1970 by the store's own clock, which is the one that ids are made from.
   func nowMilliseconds() async throws(StoreError) -> Int64
+}
+
+extension Store {
+  /// What is kept in this process's own memory has no limit of its own.
+  package func isMemoryFull() async throws(StoreError) -> Bool { false }
 }
 
 extension Store {

@@ -155,7 +155,7 @@ import Testing
   /// - Note: MHD makes these answers itself.
   @Test func headersBeyondTheLimitAreRefused() throws {
     let server = try TestServer()
-    let long = String(repeating: "x", count: 32 * 1_024)
+    let long = String(repeating: "x", count: 16 * 1_024)
     for (request, status) in [
       ("GET /echo HTTP/1.1\r\nHost: t\r\nLong: \(long)\r\n\r\n", 431),
       ("GET /\(long) HTTP/1.1\r\nHost: t\r\n\r\n", 414),
@@ -172,7 +172,7 @@ import Testing
   @Test(arguments: ["X: ", "Abc: d\r\n"]) func aroundTheLimitEveryRequestIsAnswered(_ field: String) throws {
     let server = try TestServer()
     var statuses: Set<Int> = []
-    for count in stride(from: 1_000, to: 27_000, by: 120) {
+    for count in stride(from: 1_000, to: 9_000, by: 40) {
       let isOneField = field == "X: "
       let fields =
         isOneField

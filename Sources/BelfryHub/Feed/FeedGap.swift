@@ -33,15 +33,14 @@ extension FeedGap {
 extension FeedSnapshot {
   /// What was trimmed from logs before a reader at the cursor came for it.
   ///
-  /// A reader without a cursor is promised what lies within retention, and so is told only of what a log's own
-  /// limit has cut off sooner.
-  func gap(behind cursor: FeedCursor?, retentionFloor floor: MessageID) -> FeedGap? {
+  /// - Parameter promised: a reader that came without a cursor is promised what was within retention when it came,
+  ///   from this id on, and so is told of what was trimmed earlier only if a log's own limit did it. Zero for others.
+  func gap(behind cursor: FeedCursor, promisedFrom promised: MessageID) -> FeedGap? {
     var gap: FeedGap?
-    for (space, _, lostThrough) in ends where lostThrough > .zero {
-      if cursor == nil, lostThrough < floor { continue }
+    for (space, _, lostThrough) in ends where lostThrough > .zero && lostThrough >= promised {
       let partition = partition(of: space)
       let place = max(
-        cursor?.position(in: space, of: partition) ?? .zero, view.read.watermark(of: space, in: partition))
+        cursor.position(in: space, of: partition), view.read.watermark(of: space, in: partition))
       if let standing = view.standings[space] {
         gap.extend(after: place, trimmedThrough: lostThrough, in: standing.belonging)
       }

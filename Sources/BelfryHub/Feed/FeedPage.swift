@@ -51,7 +51,7 @@ extension Hub {
     let read = snapshot.view.read
     let floor = limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
     var page = FeedPage(cursor: start ?? FeedCursor())
-    page.gap = snapshot.gap(behind: start, retentionFloor: floor)
+    page.gap = snapshot.gap(behind: page.cursor, promisedFrom: start == nil ? floor : .zero)
     // As many scans as it takes until all that the index knows has been taken into account.
     while try await fill(&page, from: snapshot, limit: limit, read: read, floor: floor) {}
     return page
@@ -67,7 +67,7 @@ extension Hub {
     while page.notifications.count < limit, !scan.isComplete {
       let wanted = limit - page.notifications.count
       let next = { () async throws(StoreError) in try await scan.next(wanted: wanted) }
-      let found = try await turnstile.pass(next)
+      let found = try await scans.pass(as: snapshot.view.account, next)
       page.gap.extend(by: scan.takeGap())
       guard let found else { break }
       var passed = found.startIndex

@@ -85,7 +85,8 @@ extension Hub {
     let floor = limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
     let scan = FeedScan(snapshot, at: nil, through: upTo, retentionFloor: floor, in: store)
     var marking = Marking(snapshot, device)
-    while let found = try await turnstile.pass({ () async throws(StoreError) in try await scan.next() }) {
+    let next = { () async throws(StoreError) in try await scan.next() }
+    while let found = try await scans.pass(as: snapshot.view.account, next) {
       for one in found where scan.isVisible(one, read: snapshot.view.read) {
         marking.add(one.entry.id, in: scan.space(of: one))
       }

@@ -28,8 +28,6 @@ final class AccountSession {
   private var isTakingSnapshot = false
   /// What was marked read while a snapshot is taken: it may have read the state before that.
   private var echoes: [ReadEcho] = []
-  /// One snapshot at a time, so that a later one is never replaced by an earlier.
-  private let turn = Turnstile(places: 1)
 
   init(_ account: AccountID, hub: Hub) {
     self.account = account
@@ -75,7 +73,7 @@ final class AccountSession {
 
   /// The account as it is now, with all its spaces subscribed.
   func snapshot() async throws(StoreError) -> FeedSnapshot {
-    try await turn.pass { () async throws(StoreError) in
+    try await hub.snapshots.pass(as: account) { () async throws(StoreError) in
       let arrival = self.hub.arrivals
       self.isTakingSnapshot = true
       defer {

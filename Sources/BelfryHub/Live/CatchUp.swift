@@ -7,16 +7,19 @@ extension Consumer {
   private static let readIDsPerEvent = 500
 
   /// Ends when the consumer is live or gone. While the store is away it waits; the stream stays open. It has a
-  /// place in the hub's turnstile, which it leaves whenever it waits for anything but the store's answers.
+  /// place among the hub's scans, which it leaves whenever it waits for anything but the store's answers.
   func catchUp() async {
     var failures = 0
     while state == .catchingUp, !Task.isCancelled {
       do throws(StoreError) {
         if try await catchUpOnce() { return }
         failures = 0
+        // Of the scan that was given up nothing is kept while the client takes its time.
+        if isSlow { await waitUntilDrained() }
+        isSlow = false
       } catch {
         failures += 1
-        await hub.turnstile.stepOut { await hub.pause(afterFailures: failures) }
+        await hub.scans.stepOut(as: session.account) { await hub.pause(afterFailures: failures) }
       }
     }
   }
@@ -36,7 +39,9 @@ extension Consumer {
     let snapshot = try await session.snapshot()
     guard mayGoOn() else { return false }
     let floor = hub.limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
-    var gap = snapshot.gap(behind: hasBeenServed ? outflow.cursor : nil, retentionFloor: floor)
+    let promised = promisedFrom ?? floor
+    promisedFrom = promised
+    var gap = snapshot.gap(behind: outflow.cursor, promisedFrom: promised)
     gap.extend(by: outflow.cursor.takeIntoAccount(snapshot))
     tell(gap)
     if isResuming {
@@ -52,7 +57,7 @@ extension Consumer {
     guard mayGoOn() else { return false }
     tell(scan.takeGap())
     outflow.cursor.finish(scan)
-    hasBeenServed = true
+    promisedFrom = .zero
     if scan.isPartial || hasMissedMarks { return false }
     goLive(recovered: arrival)
     return true
@@ -87,6 +92,9 @@ extension Consumer {
   /// Text handed to the socket before more is rendered: what a reader that has stopped reading costs, and as much as
   /// one is sent in a turn of the loop.
   private static let textBytes = 64 * 1_024
+  /// How long the entries that were fetched are kept for a reader whose socket is full. They may be megabytes; one that
+  /// takes longer has them fetched again once its socket has taken what it was given.
+  private static let patience = Duration.milliseconds(250)
 
   private func serve(
     _ found: [FeedScan.Found], of scan: FeedScan, _ floor: MessageID, while mayGoOn: () -> Bool
@@ -106,11 +114,10 @@ extension Consumer {
       guard text.count >= Self.textBytes else { continue }
       queue(text)
       text.removeAll()
-      await waitUntilDrained()
+      guard await drains(within: Self.patience) else { return false }
     }
     if !text.isEmpty { queue(text) }
-    await waitUntilDrained()
-    return mayGoOn()
+    return await drains(within: Self.patience) && mayGoOn()
   }
 
   /// Once, however often a catch-up begins anew before it has passed the gap.
@@ -141,13 +148,17 @@ extension Consumer {
     return true
   }
 
+  /// No cursor says how far this came, so a slow reader is waited for with what was fetched: little.
+  private static let shownAgainAtOnce = 32
+
   /// The client drops all it holds up to `last`, in whichever space. What of that is not read it is shown again: an
   /// index may have learned of a space after the mark, or a clock was behind. Mostly there is nothing.
   private func showAgain(
     _ snapshot: FeedSnapshot, _ last: MessageID, _ floor: MessageID, while mayGoOn: () -> Bool
   ) async throws(StoreError) -> Bool {
-    let scan = FeedScan(snapshot, at: nil, through: last, retentionFloor: floor, in: hub.store)
-    while let found = try await scan.next() {
+    let scan = FeedScan(
+      snapshot, at: nil, through: last, retentionFloor: floor, wanted: Self.shownAgainAtOnce, in: hub.store)
+    while let found = try await scan.next(wanted: Self.shownAgainAtOnce) {
       var text: [UInt8] = []
       for one in found where scan.isVisible(one, read: snapshot.view.read) {
         let space = scan.space(of: one)

@@ -42,8 +42,9 @@ package final class Consumer: FeedFollower {
   var outflow: Outflow
   /// Whether the client has been here before: then it holds notifications that were read meanwhile.
   var isResuming: Bool
-  /// Whether its cursor says what it was shown: a new one promises nothing.
-  var hasBeenServed: Bool
+  /// From which id on it is promised everything: all of it once its cursor says what it was shown; before, what was
+  /// within retention when it came. Nil until that is known.
+  var promisedFrom: MessageID?
   var toldGap: FeedGap?
   /// In which spaces the latest scan goes on behind the end of their rings, and how far.
   var aheadOfRings: [SpaceID: MessageID] = [:]
@@ -52,6 +53,8 @@ package final class Consumer: FeedFollower {
   private var drained: CheckedContinuation<Void, Never>?
   private var isQuiet = true
   private var isCatchUpRunning = false
+  /// Whether a scan was given up since the client takes its time.
+  var isSlow = false
 
   init(
     hub: Hub, session: AccountSession, device: DeviceID?, cursor: FeedCursor?, expiresAtMilliseconds: Int64
@@ -61,7 +64,7 @@ package final class Consumer: FeedFollower {
     self.device = device
     outflow = Outflow(cursor ?? FeedCursor(), after: hub.arrivals)
     isResuming = cursor != nil
-    hasBeenServed = cursor != nil
+    promisedFrom = cursor.map { _ in .zero }
     self.expiresAtMilliseconds = expiresAtMilliseconds
   }
 
@@ -93,15 +96,15 @@ package final class Consumer: FeedFollower {
     guard !isCatchUpRunning else { return }
     isCatchUpRunning = true
     // Held, since the hub may be gone when the catch-up ends.
-    let turnstile = hub.turnstile
-    turnstile.enter { [self] in
+    let scans = hub.scans
+    scans.enter(as: session.account) { [self] in
       isCatchUpRunning =
         state == .catchingUp
         && hub.scope.start { [self] in
           // It may lose track again in the very moment in which it becomes live.
           while state == .catchingUp, !Task.isCancelled { await catchUp() }
           isCatchUpRunning = false
-          turnstile.leave()
+          scans.leave(as: session.account)
         }
       return isCatchUpRunning
     }
@@ -149,11 +152,22 @@ package final class Consumer: FeedFollower {
     outlet?.consumerIsReady()
   }
 
+  /// The same, and gives up after a while.
+  /// - Returns: whether everything is with the socket.
+  func drains(within patience: Duration) async -> Bool {
+    guard mustDrain else { return true }
+    let timer = hub.loop.schedule(after: patience) { [weak self] in self?.resumeDrained() }
+    defer { timer.cancel() }
+    await waitUntilDrained()
+    isSlow = mustDrain
+    return !isSlow
+  }
+
   /// Returns when everything queued is with the socket, or when the consumer is closed. That may take as long as
   /// the client likes, so others catch up meanwhile.
   func waitUntilDrained() async {
     guard mustDrain else { return }
-    await hub.turnstile.stepOut {
+    await hub.scans.stepOut(as: session.account) {
       await withCheckedContinuation { continuation in
         // Again, in here: nobody would resume it any more.
         guard mustDrain else { return continuation.resume() }

@@ -14,8 +14,15 @@ package struct FeedCursor: Sendable, Hashable {
   /// Late spaces at once: each costs some forty characters of every event's id. What an index has learned beyond
   /// that is taken into account once these have caught up.
   package static let lateLimit = 12
-  /// Room for a place in each of ``Partition/limit`` partitions, and for the late spaces.
-  package static let textLimitBytes = 16 * 1_024
+  /// The most that the text of a cursor has in a keyspace of so many partitions: a place in each, and the late spaces.
+  package static func textBytesMost(in partitions: Partitions) -> Int {
+    idBytesMost * partitions.count + textBytesBesidePlaces
+  }
+
+  /// The version, the history, how far the index was taken into account, and a dozen names of 64 characters with an id.
+  private static let textBytesBesidePlaces = 1_024
+  /// The same in any keyspace.
+  static let textLimitBytes = idBytesMost * Partition.limit + textBytesBesidePlaces
 
   /// The place in each partition that has one, ascending. An id names its partition, so a list is a map; and
   /// mostly it is the last that moves. A consumer moves and writes its cursor for every notification it is sent,

@@ -50,6 +50,9 @@ package struct EmbeddedRedisSettings: Sendable, Hashable {
   /// Replaces Belfry's own redis.conf. Socket, folder, port and `appendfsync` are still set by the broker.
   package var configFile: String?
   package var appendFsync = AppendFsync.everysec
+  /// Beyond it Redis refuses what needs more. 0: it takes all there is, until the kernel ends a process. Nil: half of
+  /// the machine's or the container's memory, or what a configuration file of one's own says.
+  package var maxMemoryBytes: Int?
 
   package init() {}
 }

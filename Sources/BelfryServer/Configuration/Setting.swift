@@ -77,6 +77,9 @@ extension Setting {
       }
       configuration.embeddedRedis.appendFsync = choice
     },
+    Setting(key: "embeddedRedis.maxMemoryBytes") { configuration, value throws(StartError) in
+      configuration.embeddedRedis.maxMemoryBytes = try value.integer(in: 0...Int(Int64.max))
+    },
   ]
 
   // The upper ends are where a value has stopped making sense or was never measured, the lower ones where
@@ -101,6 +104,7 @@ extension Setting {
       "limits.stageInvitationMilliseconds", 1_000...(60 * minute), \.limits.stageInvitationMilliseconds),
     .integer("limits.streamsPerAccount", 1...100_000, \.limits.streamsPerAccount),
     .integer("limits.sendsPerSecondPerAccount", 1...1_000_000, \.limits.sendsPerSecondPerAccount),
+    .integer("limits.readsPerSecondPerAccount", 1...1_000_000, \.limits.readsPerSecondPerAccount),
   ]
 
   private static let minute = 60_000

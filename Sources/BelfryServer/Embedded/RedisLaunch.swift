@@ -37,13 +37,19 @@ final class RedisLaunch: Sendable {
         executable, try RedisLaunch.configFile(settings, in: redisFolder),
         "--dir", redisFolder, "--unixsocket", socketPath, "--port", "0",
         "--appendfsync", settings.appendFsync.rawValue, "--daemonize", "no", "--logfile", "",
-      ] + others
+      ] + Self.memory(settings) + others
     lock = unsafe open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard lock >= 0 else { throw .refused(.dataFolderUnusable, "cannot open the lock", at: lockPath) }
   }
 
   deinit {
     close(lock)
+  }
+
+  /// The other half is for the copies that a rewrite of the append-only file makes, for the broker and the system.
+  private static func memory(_ settings: EmbeddedRedisSettings) -> [String] {
+    if settings.maxMemoryBytes == nil, settings.configFile != nil { return [] }
+    return ["--maxmemory", String(settings.maxMemoryBytes ?? MachineMemory.totalBytes / 2)]
   }
 
   /// Written anew at each start, so that an upgrade of Belfry brings its settings along.

@@ -49,21 +49,38 @@ final class FrontDoor: HTTPHandler {
         throw Problem(Refusal(.unavailable, "this request was not admitted"))
       }
       let route = admission.match.route
-      let asked = try Self.read(request, admission, exchange)
+      let asked = try read(request, admission, exchange)
       switch route.answer.way {
       case .reply(let answer): reply(to: asked, on: exchange, answer)
       case .stream(let open): try stream(to: asked, on: exchange, isHead: admission.match.isHead, open)
       }
     } catch {
-      exchange.respond(counted(error.reply))
+      refuse(error, on: exchange)
     }
   }
 
-  private static func read(
+  /// Whoever goes too fast hears of it a little later: told at once, a client that tries again at once would cost the
+  /// loop more by being refused than by being served.
+  private static let delayOfTooFast = Duration.milliseconds(200)
+
+  private func refuse(_ problem: Problem, on exchange: HTTPExchange) {
+    guard problem.status == Refusal.Code.rateLimited.status else {
+      return exchange.respond(counted(problem.reply))
+    }
+    let pending = PendingAnswer(exchange)
+    _ = services.loop.schedule(after: Self.delayOfTooFast) { [self] in finish(pending, problem.reply) }
+  }
+
+  /// For a price: whoever is in debt is refused before anything is read.
+  private func read(
     _ request: HTTPRequest, _ admission: Admission, _ exchange: HTTPExchange
   ) throws(Problem) -> Request {
+    let price = admission.match.route.price
     do throws(Refusal) {
-      return try Request(admission, request, exchange)
+      try services.take(price, of: admission.caller)
+      let asked = try Request(admission, request, exchange)
+      services.owe(price.perName * asked.namedCount, price.pace, of: asked.caller)
+      return asked
     } catch {
       throw Problem(error)
     }

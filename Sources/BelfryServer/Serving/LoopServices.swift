@@ -28,12 +28,20 @@ final class LoopServices {
     tokens = TokenCache(signer: broker.signer)
   }
 
-  /// A trusted back end sends at whatever pace it likes: it is the deployment's own, and sends for many.
-  func takeSend(_ caller: Caller) throws(Refusal) {
-    guard !caller.actor.isTrusted, let account = caller.actor.account else { return }
-    guard let seconds = broker.accountLimits.takeSend(of: account, now: loop.now) else { return }
-    let pace = broker.configuration.limits.sendsPerSecondPerAccount
-    throw Refusal(.rateLimited, "an account sends at most \(pace) a second", retryAfterSeconds: seconds)
+  /// Takes what a request costs whatever it says, if the account is not in debt.
+  func take(_ price: Price, of caller: Caller?) throws(Refusal) {
+    guard price.base > 0, let account = caller?.payer else { return }
+    let limits = broker.accountLimits
+    guard let seconds = limits.take(price.base, price.pace, of: account, now: loop.now) else { return }
+    throw Refusal(
+      .rateLimited, "\(account) may do what costs \(limits.pace(price.pace)) a second",
+      retryAfterSeconds: seconds)
+  }
+
+  /// What a request turned out to cost beside that. It is not refused any more; the next one waits.
+  func owe(_ count: Int, _ pace: Price.Pace, of caller: Caller?) {
+    guard count > 0, let account = caller?.payer else { return }
+    broker.accountLimits.owe(count, pace, of: account, now: loop.now)
   }
 
   /// A place for a stream or a request that waits.

@@ -51,8 +51,10 @@ actor ServingLoop {
     let live = RedisLiveFeed(loop: loop, endpoint: redis, store: store)
     let services = LoopServices(loop: loop, scope: scope, store: store, live: live, broker: broker)
     do throws(HTTPError) {
+      var limits = broker.httpLimits
+      limits.connectionMemoryBytes += FeedCursor.textBytesMost(in: configuration.partitions)
       let daemon = try HTTPDaemon(
-        on: loop, listening: socket, limits: broker.httpLimits, budgets: broker.budgets,
+        on: loop, listening: socket, limits: limits, budgets: broker.budgets,
         handler: FrontDoor(services))
       services.hub.onTold = { [weak daemon] in daemon?.pumpStreams() ?? true }
       serving = Serving(scope: scope, store: store, live: live, services: services, daemon: daemon)

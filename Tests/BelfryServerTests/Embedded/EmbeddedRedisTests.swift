@@ -84,6 +84,7 @@ import Testing
         ("appendonly", "yes"), ("appendfsync", "always"), ("save", ""), ("port", "0"),
         ("set-max-intset-entries", "16384"), ("maxmemory-policy", "noeviction"),
         ("unixsocketperm", "700"), ("dir", folder.path + "/redis"),
+        ("maxmemory", String(MachineMemory.totalBytes / 2)),
       ] {
         #expect(try cli("CONFIG", "GET", name) == (value.isEmpty ? name : "\(name)\n\(value)"))
       }

@@ -47,6 +47,29 @@ import Testing
     }
   }
 
+  @Test func readinessSaysThatMemoryIsFullAndReadingGoesOn() async throws {
+    try await withBroker { broker in
+      let (alice, bob) = (try broker.token("alice"), try broker.token("bob"))
+      func send() throws -> Answer {
+        try broker.ask("POST", "/v1/notifications", as: alice, #"{"toAccids":["bob"],"body":"x"}"#)
+      }
+      let id = try #require(try send().json["messageServerId"]?.text)
+      #expect(try broker.ask("GET", "/readyz").json["memory"] == nil)
+      try broker.redis.command("CONFIG", "SET", "maxmemory", "1mb")
+      let ready = try broker.ask("GET", "/readyz")
+      #expect(ready.status == 200)
+      #expect(ready.json["memory"] == "full")
+      #expect(try send().code == "unavailable")
+      let page = try broker.ask("GET", "/v1/notifications", as: bob)
+      #expect(page.status == 200)
+      #expect(
+        try broker.ask("POST", "/v1/notifications/read", as: bob, #"{"upTo":"\#(id)"}"#).json["read"] == 1)
+      try broker.redis.command("CONFIG", "SET", "maxmemory", "0")
+      #expect(try broker.ask("GET", "/readyz").json["memory"] == nil)
+      #expect(try send().status == 201)
+    }
+  }
+
   @Test func aStreamOutlivesARestartOfRedis() async throws {
     try await withBroker(redis: Self.persistent) { broker in
       let stream = try broker.connect()

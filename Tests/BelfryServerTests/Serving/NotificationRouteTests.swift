@@ -242,11 +242,51 @@ import Testing
     }
   }
 
+  /// By what it causes: a send to a hundred accounts is a hundred.
+  @Test func writesArePacedByWhatTheyCause() async throws {
+    var limits = Limits()
+    limits.sendsPerSecondPerAccount = 10
+    try await withBroker(limits: limits) { broker in
+      let (alice, bob) = (try broker.token("alice"), try broker.token("bob"))
+      let names = (0..<100).map { #""a\#($0)""# }.joined(separator: ",")
+      let toMany = #"{"toAccids":[\#(names)],"body":"x"}"#
+      let rename = #"{"name":"Ringers"}"#
+      #expect(try broker.ask("POST", "/v1/notifications", as: alice, toMany).status == 201)
+      let refused = try broker.ask("POST", "/v1/notifications", as: alice, #"{"toAccids":["bob"]}"#)
+      #expect(refused.code == "rateLimited")
+      #expect((7...10).contains(Int(refused.headers["retry-after"] ?? "") ?? 0), "\(refused.headers)")
+      // Operations are paid from the same, and others' are their own.
+      #expect(try broker.ask("POST", "/v1/servers", as: alice, rename).code == "rateLimited")
+      var made = 0
+      while made < 50, try broker.ask("POST", "/v1/servers", as: bob, rename).status == 201 { made += 1 }
+      #expect((3...6).contains(made), "each costs five of twenty")
+      #expect(try broker.ask("GET", "/v1/servers", as: alice).status == 200)
+      #expect(
+        try broker.ask("POST", "/v1/notifications", as: try broker.token("app", .app), toMany).status == 201)
+    }
+  }
+
+  @Test func readsHaveAPace() async throws {
+    var limits = Limits()
+    limits.readsPerSecondPerAccount = 10
+    try await withBroker(limits: limits) { broker in
+      let alice = try broker.token("alice")
+      var read = 0
+      while read < 50, try broker.ask("GET", "/v1/notifications?limit=500", as: alice).status == 200 {
+        read += 1
+      }
+      #expect((3...6).contains(read), "each costs six of twenty")
+      let refused = try broker.ask("GET", "/v1/servers", as: alice)
+      #expect(refused.code == "rateLimited")
+      #expect(refused.headers["retry-after"] != nil)
+    }
+  }
+
   @Test func sendsHaveAPace() async throws {
     var limits = Limits()
     limits.sendsPerSecondPerAccount = 1
     try await withBroker(limits: limits) { broker in
-      let id = try broker.makeServer(owner: "alice")
+      let id = try broker.makeServer(owner: "olga", members: ["alice"])
       let (alice, app) = (try broker.token("alice"), try broker.token("app", .app))
       let body = #"{"serverId":"\#(id)"}"#
       var refused: Answer?

@@ -44,9 +44,19 @@ struct TestBroker: Sendable {
   }
 }
 
+extension Limits {
+  /// Tests ask as fast as they can, from few accounts.
+  static var unhurried: Limits {
+    var limits = Limits()
+    limits.sendsPerSecondPerAccount = 1_000_000
+    limits.readsPerSecondPerAccount = 1_000_000
+    return limits
+  }
+}
+
 /// Gives the body a broker, drains it afterwards, and expects that it ends.
 func withBroker<R: Sendable>(
-  loops: Int = 1, limits: Limits = Limits(), redis: RedisServer.Options = RedisServer.Options(),
+  loops: Int = 1, limits: Limits = .unhurried, redis: RedisServer.Options = RedisServer.Options(),
   _ body: @Sendable (TestBroker) async throws -> R
 ) async throws -> R {
   try await withRedisServer(redis) { redis in

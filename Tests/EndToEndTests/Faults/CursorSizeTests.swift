@@ -47,9 +47,9 @@ extension EndToEnd {
         #expect(isAdmitted)
       }
       let text = cursor.text
-      #expect(text.utf8.count > 1_024 * 13 && text.utf8.count <= FeedCursor.textLimitBytes)
+      #expect(text.utf8.count > 1_024 * 13 && text.utf8.count <= FeedCursor.textBytesMost(in: partitions))
       #expect(FeedCursor(text: text) == cursor)
-      try await withWorld { world in
+      try await withWorld(settings: ["BELFRY_PARTITIONS": "\(Partition.limit)"]) { world in
         let alice = try Person(account, at: world[0])
         try expectTaken(text, by: alice)
       }

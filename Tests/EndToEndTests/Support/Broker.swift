@@ -49,8 +49,8 @@ final class Broker: @unchecked Sendable {
       "BELFRY_SECRET": Self.secret, "BELFRY_LISTEN": "127.0.0.1:\(port)", "BELFRY_DATA": folder + "/data",
     ]
     environment["BELFRY_LOOPS"] = "2"
-    // Tests send as fast as they can, from few accounts.
-    environment["BELFRY_LIMITS_SENDS_PER_SECOND_PER_ACCOUNT"] = "1000000"
+    // Tests ask as fast as they can, from few accounts.
+    for what in ["SENDS", "READS"] { environment["BELFRY_LIMITS_\(what)_PER_SECOND_PER_ACCOUNT"] = "1000000" }
     environment["BELFRY_REDIS"] = redisURL
     return environment.merging(options) { $1 }
   }

@@ -5,8 +5,17 @@ import BelfryModel
 struct Values {
   /// An entry for every declared field; nil where it was left out.
   private var values: [UTF8Text: (any Sendable)?] = [:]
+  /// How many accounts, servers and so on the lists of a body name.
+  private(set) var namedCount = 0
 
   init() {}
+
+  /// Those of a body.
+  init(ofBody body: JSONValue, _ declared: [any DeclaredField], rule: FieldRule) throws(Refusal) {
+    try self.init(body, at: "", declared, rule: rule)
+    guard case .object(let fields) = body else { return }
+    for case (_, .array(let named)) in fields { namedCount += named.count }
+  }
 
   /// The fields of one object. What is not declared is refused by name, and before anything else: that is the
   /// better thing to hear for whoever misspelt a field that is needed.
@@ -48,7 +57,10 @@ struct Values {
     }
   }
 
-  mutating func add(_ others: Values) { values.merge(others.values) { _, later in later } }
+  mutating func add(_ others: Values) {
+    values.merge(others.values) { _, later in later }
+    namedCount += others.namedCount
+  }
 }
 
 // MARK: - From texts

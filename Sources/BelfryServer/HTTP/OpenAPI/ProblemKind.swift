@@ -62,6 +62,7 @@ extension Route {
     }
     if !pathFields.isEmpty { codes.insert(.notFound) }
     if body.form != .none { codes.insert(.tooLarge) }
+    if price != .nothing { codes.insert(.rateLimited) }
     let kinds = codes.map(ProblemKind.init(_:)) + [.malformed]
     return body.form == .none ? kinds : kinds + [.unsupportedMediaType]
   }

@@ -15,6 +15,9 @@ struct SendRequest {
 
   private static let allotted: [UTF8Text] = ["messageServerId", "time", "updateTime"]
 
+  /// Whether it is for accounts and no place: then each of them has it in a feed of its own.
+  var isDirect: Bool { content.serverId == nil && content.groupId == nil && content.roomId == nil }
+
   init(_ fields: consuming Fields) throws(Refusal) {
     for name in Self.allotted { try fields.refuse(name, "is allotted by Belfry") }
     let type = try fields.integer("type") ?? Catalogue.custom.code

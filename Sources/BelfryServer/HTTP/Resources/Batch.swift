@@ -40,7 +40,7 @@ extension Sending {
     _ line: Range<Int>, of body: [UInt8], by caller: Caller, _ services: LoopServices
   ) -> Result<SendRequest, Refusal> {
     Result { () throws(Refusal) in
-      try services.takeSend(caller)
+      try services.take(.send, of: caller)
       let bytesMost = Route.Body.Form.json.sizeMaxBytes
       guard line.count <= bytesMost else {
         throw Refusal(.tooLarge, "a line has at most \(bytesMost) bytes, this one \(line.count)")

@@ -38,6 +38,7 @@ enum Feeds {
     let limit = try request[limit]
     let cursor = try request[after]
     let waitSeconds = try request[wait]
+    services.owe(Price.page(of: limit), .reads, of: request.caller)
 
     let page: FeedPage
     if waitSeconds > 0 {

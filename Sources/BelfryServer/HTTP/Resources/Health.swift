@@ -8,6 +8,9 @@ enum Health {
     .always("status", .words(["ready"]), "how it is"),
     .sometimes(
       "differing", .list(.text), "settings that are others here than the keyspace's brokers should have"),
+    .sometimes(
+      "memory", .words(["full"]),
+      "Redis is at maxmemory: sends are refused, and what makes room, as marking read, goes on"),
   ])
 
   static func isAlive(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
@@ -24,13 +27,14 @@ enum Health {
         services.broker.keyspace.refusal ?? "not every loop of this broker has reached Redis yet",
         retryAfterSeconds: 1)
     }
-    _ = try await reading { () async throws(StoreError) in
-      try await services.store.lastIDs(of: services.store.partitions.all.prefix(1).map(\.self))
-    }
+    // That it answers is what is asked; what it answers is told beside.
+    let isFull = try await reading { () async throws(StoreError) in try await services.store.isMemoryFull() }
     // Anybody may ask: the names, and no values.
     let differing = services.broker.keyspace.differences.map { JSONValue.string($0.setting) }
-    if differing.isEmpty { return .json(["status": "ready"]) }
-    return .json(["status": "ready", "differing": .array(differing)])
+    var answer: JSONObject = ["status": "ready"]
+    if !differing.isEmpty { answer["differing"] = .array(differing) }
+    if isFull { answer["memory"] = "full" }
+    return .json(.object(answer))
   }
 }
 

@@ -12,7 +12,6 @@ enum Sending {
 
   static func send(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
     let caller = try request.known()
-    try services.takeSend(caller)
     return try await send(SendRequest(Fields(of: request.body)), by: caller, services).reply
   }
 
@@ -20,7 +19,6 @@ enum Sending {
   /// not is sent now.
   static func resend(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
     let caller = try request.known()
-    try services.takeSend(caller)
     let body = try SendRequest(Fields(of: request.body))
     try requireClientID(body.content)
     return try await send(body, by: caller, services).reply
@@ -82,6 +80,7 @@ enum Sending {
       throw .invalid(
         "toType", "says \(toType.rawValue), but the fields given make it \(meant.rawValue); leave it out")
     }
+    if body.isDirect { services.owe(Price.receivers(body.content.toAccids?.count ?? 0), .sends, of: caller) }
     return sends
   }
 

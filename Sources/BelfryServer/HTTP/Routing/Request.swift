@@ -14,6 +14,9 @@ struct Request {
   private var values = Values()
   private weak var exchange: HTTPExchange?
 
+  /// How many accounts, servers and so on the lists of its body name.
+  var namedCount: Int { values.namedCount }
+
   /// How long it asks to be held; 0 for most.
   var waitSeconds: Int { values.ifDeclared(Feeds.wait) ?? 0 }
 

@@ -28,6 +28,8 @@ package final class Route: Sendable {
   /// from the row.
   package let isCommand: Bool
   let body: Body
+  /// What it costs an account that is not trusted.
+  let price: Price
   let queryFields: [any DeclaredField]
   let pathFields: [any DeclaredField]
   let answer: Answer
@@ -36,7 +38,7 @@ package final class Route: Sendable {
 
   init(
     _ verb: HTTPVerb, _ path: String, _ access: Access, _ name: String, _ summary: String,
-    isCommand: Bool = true, body: Body = .none, query: [any DeclaredField] = [],
+    isCommand: Bool = true, body: Body = .none, query: [any DeclaredField] = [], price: Price? = nil,
     refusals: [Refusal.Code] = [], _ answer: Answer
   ) {
     self.verb = verb
@@ -48,6 +50,8 @@ package final class Route: Sendable {
     self.body = body
     self.answer = answer
     self.refusals = refusals
+    let isOpen = access == .everyone || access == .loopbackOrToken
+    self.price = price ?? (isOpen ? .nothing : verb == .get ? .read : .operation)
     queryFields = query
     pathFields = self.path.parameters.compactMap { name in Given.inPaths.first { $0.name == name } }
   }
@@ -108,7 +112,7 @@ extension Route {
     func read(_ bytes: [UInt8]) throws(Refusal) -> Values {
       guard form == .json, ownShape == nil else { return Values() }
       if mayBeLeftOut, bytes.isEmpty { return try Values([:], at: "", fields) }
-      return try Values(JSONParser.value(of: bytes), at: "", fields, rule: rule)
+      return try Values(ofBody: JSONParser.value(of: bytes), fields, rule: rule)
     }
   }
 }

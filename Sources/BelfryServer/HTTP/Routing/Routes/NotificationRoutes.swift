@@ -5,16 +5,16 @@ extension Routes {
   static let notifications: [Route] = [
     Route(
       .post, "/v1/notifications", .token, "notification send", "Send a notification", isCommand: false,
-      body: .readByRoute(SendRequest.shape), refusals: sending,
+      body: .readByRoute(SendRequest.shape), price: .send, refusals: sending,
       .reply(.created(SendReceipt.shape, isLocated: false), .ok(SendReceipt.shape), by: Sending.send)),
     Route(
       .post, "/v1/notifications/resend", .token, "notification resend",
       "Send what may have been sent already, unless it was", isCommand: false,
-      body: .readByRoute(SendRequest.resendShape), refusals: sending,
+      body: .readByRoute(SendRequest.resendShape), price: .send, refusals: sending,
       .reply(.created(SendReceipt.shape, isLocated: false), .ok(SendReceipt.shape), by: Sending.resend)),
     Route(
       .post, "/v1/notifications/batch", .token, "notification batch", "Send many notifications, one a line",
-      isCommand: false, body: .lines, refusals: [.tooMany],
+      isCommand: false, body: .lines, price: .nothing, refusals: [.tooMany, .rateLimited],
       .reply(
         .other(
           Route.Body.Form.lines.mediaType,
@@ -22,7 +22,7 @@ extension Routes {
         by: Sending.batch)),
     Route(
       .post, "/v1/notifications/read", .token, "notification read", "Mark notifications read",
-      isCommand: false, body: .json(Feeds.items, Feeds.upTo, rule: .oneOf(["items", "upTo"])),
+      isCommand: false, body: .json(Feeds.items, Feeds.upTo, rule: .oneOf(["items", "upTo"])), price: .read,
       .reply(.ok(Feeds.readShape), by: Feeds.markRead)),
     Route(
       .get, "/v1/notifications", .token, "notification unread", "List what is unread, or wait for it",
@@ -49,6 +49,6 @@ extension Routes {
 
   /// How a send can go wrong.
   private static let sending: [Refusal.Code] = [
-    .notFound, .notMember, .muted, .banned, .conflict, .duplicateContent, .rateLimited,
+    .notFound, .notMember, .muted, .banned, .conflict, .duplicateContent,
   ]
 }
