@@ -19,6 +19,7 @@ public struct BelfryError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let tooLarge = Code(rawValue: "tooLarge")
     public static let tooMany = Code(rawValue: "tooMany")
     public static let rateLimited = Code(rawValue: "rateLimited")
+    public static let busy = Code(rawValue: "busy")
     public static let unavailable = Code(rawValue: "unavailable")
 
     /// No answer: the broker was not reached, hung up, or was silent too long. Whether a write happened

@@ -22,6 +22,7 @@ import Glibc
   private var deadline: ContinuousClock.Instant?
   /// Of the request that is arriving; nil if it is none.
   private(set) var target: RequestTarget?
+  private(set) var targetPlace: TargetPlace?
   var exchange: HTTPExchange?
   /// Where it stands in its daemon's table.
   var position = 0
@@ -34,8 +35,9 @@ import Glibc
   }
 
   /// The request's first line has arrived.
-  func begin(_ target: RequestTarget?, deadline: ContinuousClock.Instant) {
+  func begin(_ target: RequestTarget?, at place: TargetPlace?, deadline: ContinuousClock.Instant) {
     self.target = target
+    targetPlace = place
     // The first request's time runs since the connection was made.
     if phase != .receiving { enter(.receiving, until: deadline) }
   }
@@ -62,12 +64,16 @@ import Glibc
   /// - Parameter farewell: sent first, as far as the kernel takes it at once. Only while MHD sends nothing.
   func cut(farewell: [UInt8] = []) {
     deadline = nil
-    if !farewell.isEmpty {
-      _ = unsafe farewell.withUnsafeBytes {
-        unsafe send(
-          descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
-      }
-    }
+    if !farewell.isEmpty { _ = send(farewell) }
     shutdown(descriptor, Int32(SHUT_RDWR))
+  }
+
+  /// Sends past MHD. Only while MHD sends nothing.
+  /// - Returns: whether the kernel took all of it at once.
+  func send(_ bytes: [UInt8]) -> Bool {
+    let sent = unsafe bytes.withUnsafeBytes {
+      unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+    }
+    return sent == bytes.count
   }
 }

@@ -9,8 +9,10 @@ import Glibc
   let loop: EventLoop
   let limits: HTTPLimits
   let handler: any HTTPHandler
+  let budgets: HTTPBudgets
   private let streams: StreamSet
   private var listenDescriptor: Int32
+  private var acceptor: Acceptor?
   private var connections: [ClientConnection] = []
   private var mhd: OpaquePointer?
   private var watch: Watch?
@@ -22,13 +24,16 @@ import Glibc
   private(set) var isQuiesced = false
   private(set) var isStopping = false
 
-  /// - Parameter socket: owned by the daemon from here on.
+  /// - Parameters:
+  ///   - socket: owned by the daemon from here on.
+  ///   - budgets: which it has together with the broker's other daemons.
   package init(
     on loop: EventLoop, listening socket: ListenSocket, limits: HTTPLimits = HTTPLimits(),
-    handler: any HTTPHandler
+    budgets: HTTPBudgets = HTTPBudgets(), handler: any HTTPHandler
   ) throws(HTTPError) {
     self.loop = loop
     self.limits = limits
+    self.budgets = budgets
     self.handler = handler
     port = socket.port
     listenDescriptor = socket.descriptor
@@ -48,10 +53,10 @@ import Glibc
 
   private func start() throws(HTTPError) {
     var options = unsafe mhd_options(
-      listen_descriptor: listenDescriptor, connections: UInt32(clamping: limits.connectionsPerDaemon),
+      connections: UInt32(clamping: limits.connectionsPerDaemon),
       connection_memory_bytes: limits.connectionMemoryBytes,
-      context: Unmanaged.passUnretained(self).toOpaque(), accept_policy: acceptPolicy,
-      access_handler: requestAdvanced, connection_changed: connectionChanged,
+      context: Unmanaged.passUnretained(self).toOpaque(), access_handler: requestAdvanced,
+      connection_changed: connectionChanged,
       request_completed: requestCompleted, request_begun: requestBegun)
     guard let mhd = unsafe mhd_start(&options) else {
       throw HTTPError.last(.startRefused, "MHD_start_daemon")
@@ -60,26 +65,26 @@ import Glibc
     do throws(LoopError) {
       // The handlers keep the daemon alive, because MHD points to it, until `stop()` cancels them.
       watch = try loop.watch(unsafe mhd_epoll_descriptor(mhd), for: .readable) { _ in self.run() }
+      acceptor = try Acceptor(listenDescriptor, for: self)
     } catch {
       throw HTTPError(code: .startRefused, cause: error.description, place: "MHD_start_daemon")
     }
+    streams.onRemoved = { [unowned self] in acceptor?.resume() }
     hook = loop.beforeWaiting { self.beforeWaiting() }
     sweep()
-    // MHD takes up its listening socket when it first runs.
-    isRunDue = true
   }
 
   /// Accepts no more connections, ends those that are idle and each other with the answer it waits for.
   /// Streams go on; the daemon is drained when `openRequests` and `openStreams` are 0.
   package func quiesce() {
-    guard let mhd = unsafe mhd, !isQuiesced else { return }
+    guard !isQuiesced else { return }
     isQuiesced = true
-    unsafe MHD_quiesce_daemon(mhd)
     closeListenSocket()
     for connection in connections where connection.phase == .idle { connection.cut() }
   }
 
   private func closeListenSocket() {
+    acceptor?.stop()
     guard listenDescriptor >= 0 else { return }
     close(listenDescriptor)
     listenDescriptor = -1
@@ -138,6 +143,8 @@ extension HTTPDaemon {
   /// Ends connections whose time is over.
   private func sweep() {
     sweepTimer = loop.schedule(after: HTTPLimits.sweepInterval) { self.sweep() }
+    // The descriptors that were missing may be somebody else's.
+    acceptor?.resume()
     for connection in connections where connection.isOverdue(at: loop.now) {
       let isReceiving = connection.phase == .receiving
       connection.cut(farewell: isReceiving ? ResponseHead.render(handler.refuse(.timeout)) : [])
@@ -162,6 +169,18 @@ extension HTTPDaemon {
 extension HTTPDaemon {
   var isFull: Bool { openConnections >= limits.connectionsPerDaemon }
 
+  /// Hands MHD a connection that was accepted.
+  func take(_ client: Int32, _ address: UnsafePointer<sockaddr>?, _ length: socklen_t) {
+    guard let mhd = unsafe mhd, !isStopping else {
+      close(client)
+      return
+    }
+    // MHD closes what it does not take.
+    _ = unsafe MHD_add_connection(mhd, client, address, length)
+    isRunDue = true
+    loop.requireHooks()
+  }
+
   func insert(_ handle: OpaquePointer) -> ClientConnection {
     let connection = unsafe ClientConnection(handle, deadline: loop.now + limits.requestTime)
     connection.position = connections.count
@@ -171,8 +190,7 @@ extension HTTPDaemon {
 
   /// The last one takes its place.
   func remove(_ connection: ClientConnection) {
-    // At its limit MHD accepts nobody, and takes up its listening socket again only when it runs.
-    isRunDue = true
+    defer { acceptor?.resume() }
     let last = connections.removeLast()
     guard last !== connection else { return }
     connections[connection.position] = last

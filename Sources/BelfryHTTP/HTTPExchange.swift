@@ -7,6 +7,8 @@ import Glibc
 package final class HTTPExchange {
   enum State {
     case receiving
+    /// The refusal has left; the body is read on and thrown away, so that the client can see it.
+    case refused
     /// Inside the handler's call, which is inside MHD's.
     case handling
     /// The connection is suspended until there is an answer.
@@ -22,6 +24,10 @@ package final class HTTPExchange {
   private unowned let daemon: HTTPDaemon
   private(set) var state = State.receiving
   private var body: RequestBody
+  private let bodyMaxBytes: Int
+  private let account: UTF8Text?
+  /// Counts the answer; given back when MHD is through with the request.
+  private var answerHeld: HeldBytes?
   private let head: HTTPRequestHead
   private let isHTTP11: Bool
   /// What the handler found out when it admitted the request.
@@ -38,29 +44,57 @@ package final class HTTPExchange {
     _ head: HTTPRequestHead, isHTTP11: Bool, _ admission: HTTPAdmission, on connection: ClientConnection,
     of daemon: HTTPDaemon
   ) {
-    let refusal: HTTPResponse?
+    var refusal: HTTPResponse?
+    var held: HeldBytes?
     switch admission {
-    case .refused(let response): (refusal, found) = (response, nil)
-    case .admitted(let known): (refusal, found) = (nil, known)
+    case .refused(let response):
+      (found, account, bodyMaxBytes) = (nil, nil, 0)
+      refusal = response
+    case .admitted(let admitted):
+      (found, account, bodyMaxBytes) = (admitted.found, admitted.account, admitted.bodyMaxBytes)
+      // Nothing is allocated for the many that have no body, or one that is not counted.
+      if head.contentLength.map({ $0 > HeldBytes.uncountedBytes }) ?? true {
+        held = HeldBytes(of: daemon.budgets.bodies, for: account)
+      }
     }
     self.head = head
     self.isHTTP11 = isHTTP11
     self.connection = connection
     self.daemon = daemon
     body = RequestBody(
-      announcedBytes: head.contentLength ?? 0, limitBytes: daemon.limits.bodyBytes,
-      drainBytes: daemon.limits.drainBytes, refusal: refusal)
+      announcedBytes: head.contentLength ?? 0, limitBytes: bodyMaxBytes, drainBytes: daemon.limits.drainBytes,
+      held: held, refusal: refusal)
   }
 
   /// Answers. If the client has gone, nothing happens.
-  package func respond(_ response: HTTPResponse) {
+  package func respond(_ response: HTTPResponse) { respond(response, isLast: false) }
+
+  /// - Parameter isLast: the connection ends with it.
+  private func respond(_ response: HTTPResponse, isLast: Bool) {
     guard state == .handling || state == .waiting else { return checkAnsweredOnce() }
     let isSuspended = state == .waiting
     stopWatchingClient()
-    state = unsafe queue(response, on: connection.handle, isLast: daemon.isQuiesced) ? .answered : .over
+    let isLast = isLast || daemon.isQuiesced
+    let isQueued = unsafe queue(held(response), on: connection.handle, isLast: isLast)
+    state = isQueued ? .answered : .over
     daemon.responding(connection, isSuspended: isSuspended)
   }
 
+  /// Counts an answer until it has been taken.
+  /// - Returns: it, or that there is no room for it. What says that something was done is given in any case;
+  ///   there is no more of it than there was room for bodies.
+  private func held(_ response: HTTPResponse) -> HTTPResponse {
+    guard response.body.count > HeldBytes.uncountedBytes else { return response }
+    let held = HeldBytes(of: daemon.budgets.answers, for: account)
+    let isRead = head.method == Self.get
+    if let shortage = held.grow(to: response.body.count, isForced: !isRead) {
+      return daemon.handler.refuse(HTTPRefusal(shortage))
+    }
+    answerHeld = held
+    return response
+  }
+
+  private static let get: UTF8Text = "GET"
   private static let head: UTF8Text = "HEAD"
 
   /// Answers with what the source has, now and later. The source is first asked before the loop waits.
@@ -104,21 +138,32 @@ extension HTTPExchange {
     case .more:
       return true
     case .tooLarge:
-      body.refuse(daemon.handler.refuse(.bodyTooLarge(limitBytes: daemon.limits.bodyBytes)))
+      body.refuse(daemon.handler.refuse(.bodyTooLarge(limitBytes: bodyMaxBytes)))
+      return true
+    case .short(let shortage):
+      body.refuse(daemon.handler.refuse(HTTPRefusal(shortage)))
       return true
     case .hopeless(let refusal):
       // MHD takes no answer while a body arrives, so it goes out past it.
-      connection.cut(farewell: ResponseHead.render(refusal))
+      connection.cut(farewell: state == .refused ? [] : ResponseHead.render(refusal))
       return false
     }
   }
 
   /// Answers before the body, which MHD then does not read.
   /// - Returns: whether to go on with the connection.
-  func refuseEarly(_ refusal: HTTPResponse) -> Bool {
+  func refuseEarly(_ refusal: HTTPResponse, isLast: Bool) -> Bool {
     state = .handling
-    respond(refusal)
+    respond(refusal, isLast: isLast)
     return state == .answered
+  }
+
+  /// Answers at once, past MHD, and goes on reading: closed while it sends, a client seldom sees the answer.
+  /// - Returns: whether to go on with the connection, which ends after the body.
+  func refuseWhileReceiving(_ refusal: HTTPResponse) -> Bool {
+    state = .refused
+    connection.enter(.responding, until: daemon.loop.now + daemon.limits.requestTime)
+    return connection.send(ResponseHead.render(refusal))
   }
 
   /// The request is complete, or the connection was resumed.
@@ -133,7 +178,7 @@ extension HTTPExchange {
       unsafe MHD_suspend_connection(connection.handle)
       watchClient()
       return true
-    case .receiving, .waiting, .handedOver, .over:
+    case .receiving, .refused, .waiting, .handedOver, .over:
       return false
     }
   }
@@ -144,12 +189,14 @@ extension HTTPExchange {
     if let refusal = body.refusal {
       respond(refusal)
     } else {
-      daemon.handler.handle(HTTPRequest(head: head, body: body.take()), self)
+      let (bytes, held) = body.take()
+      daemon.handler.handle(HTTPRequest(head: head, body: bytes, held: held), self)
     }
   }
 
   /// MHD is through with the request, one way or the other.
   func complete() {
+    answerHeld = nil
     clientGone()
   }
 

@@ -1,5 +1,10 @@
+package import BelfryBytes
+
 /// What answers requests. It lives on the daemon's loop and is called on its thread.
 package protocol HTTPHandler: AnyObject {
+  /// Fields by which it decides, of which a request may have one only.
+  var fieldsGivenOnce: [String] { get }
+
   /// Asked when the headers have arrived, before the body is read.
   func admit(_ head: HTTPRequestHead) -> HTTPAdmission
 
@@ -7,15 +12,35 @@ package protocol HTTPHandler: AnyObject {
   func handle(_ request: HTTPRequest, _ exchange: HTTPExchange)
 
   /// How to say no to what never becomes a request. What MHD cannot parse it answers by itself, with a few
-  /// words of HTML: 400, 413 of a length no integer holds, 414, 431 far beyond the limit, and 505.
+  /// words of HTML, before anybody else sees it: a first line without a version (400) or with another than
+  /// HTTP/1 (505), a line without a colon, a `Content-Length` that is no number, chunks that are none (400), a
+  /// length or a chunk that no integer holds (413), and what does not fit its memory (414, 431).
   func refuse(_ refusal: HTTPRefusal) -> HTTPResponse
+
+  /// There is no room for more connections; who comes waits. Told once in a minute, however often it happens.
+  func pausedAccepting(_ pause: HTTPPause)
 }
 
 package enum HTTPAdmission {
   /// The body is not kept.
   case refused(HTTPResponse)
-  /// With what the handler has found out already; the exchange keeps it.
-  case admitted(AnyObject?)
+  case admitted(HTTPAdmitted)
+}
+
+/// What the handler says of a request that it lets in.
+package struct HTTPAdmitted {
+  /// What it has found out already; the exchange keeps it.
+  package var found: AnyObject?
+  /// How long the body may be.
+  package var bodyMaxBytes: Int
+  /// Whose budget what the request makes the broker hold counts in, beside that of all.
+  package var account: UTF8Text?
+
+  package init(found: AnyObject? = nil, bodyMaxBytes: Int = 0, account: UTF8Text? = nil) {
+    self.found = found
+    self.bodyMaxBytes = bodyMaxBytes
+    self.account = account
+  }
 }
 
 /// Why this layer refuses a request.
@@ -29,15 +54,24 @@ package enum HTTPRefusal: Sendable, Hashable {
   /// The request did not arrive in time.
   case timeout
   case tooManyStreams
+  /// All requests together make the broker hold as much as it may.
+  case busy
+  /// Those of this account do.
+  case accountBusy
+
+  init(_ shortage: SharedBytes.Shortage) {
+    self = shortage == .all ? .busy : .accountBusy
+  }
 
   package var status: Int {
     switch self {
     case .malformed: 400
     case .timeout: 408
     case .bodyTooLarge: 413
+    case .accountBusy: 429
     case .headersTooLarge: 431
     case .unsupportedEncoding: 501
-    case .tooManyStreams: 503
+    case .tooManyStreams, .busy: 503
     }
   }
 }

@@ -1,6 +1,7 @@
 /// What one client may cost, and all of them together. Each daemon, which is to say each loop, has its own.
 package struct HTTPLimits: Sendable {
   /// Connections at once, streams included. Each is a descriptor: keep loops x this below the process's limit.
+  /// Who comes when there are so many waits in the kernel.
   package var connectionsPerDaemon = 20_000
 
   /// Streams at once. Each waits for as long as its client likes, so they must not take every connection.
@@ -11,9 +12,6 @@ package struct HTTPLimits: Sendable {
   /// browser's headers, twice; whoever takes longer fields than a browser's adds what they need. No more than that:
   /// thousands that connect at once each have it until their streams have begun.
   package var connectionMemoryBytes = 8 * 1024
-
-  /// The body of a request. What is longer is answered 413 without being kept.
-  package var bodyBytes = 1024 * 1024
 
   /// How much of a refused body is read, and not kept, before the connection is cut. Cut while it sends, a
   /// client sees a broken pipe more often than it sees the answer.
@@ -57,6 +55,15 @@ package struct HTTPLimits: Sendable {
   /// How often deadlines are looked at; they end late by up to this much. One look costs some nanoseconds a
   /// connection, where a timer for each request would cost a microsecond.
   static let sweepInterval: Duration = .seconds(1)
+
+  /// So much of a refused body is on its way already, and waited for before it is refused.
+  static let awaitedBytes = 64 * 1024
+
+  /// Connections accepted before others have their turn.
+  static let acceptsPerTurn = 64
+
+  /// How often it is told that there is no room.
+  static let pauseNoteInterval: Duration = .seconds(60)
 
   /// Connections the kernel holds for us before we accept them. It cuts this to its own limit.
   static let backlog: Int32 = 4_096

@@ -14,6 +14,18 @@ package struct HTTPRequestHead: Sendable {
   package let contentLength: Int?
   package let client: ClientAddress
 
+  init(
+    method: UTF8Text, target: RequestTarget?, headers: HTTPHeaders, contentLength: Int?, client: ClientAddress
+  ) {
+    self.method = method
+    path = target?.path ?? ""
+    segments = target?.segments ?? []
+    query = target?.query ?? []
+    self.headers = headers
+    self.contentLength = contentLength
+    self.client = client
+  }
+
   /// The value of the query's first field of this name.
   package func query(_ name: UTF8Text) -> String? {
     query.first { $0.name == name }?.value.string
@@ -24,6 +36,8 @@ package struct HTTPRequestHead: Sendable {
 package struct HTTPRequest: Sendable {
   package let head: HTTPRequestHead
   package let body: [UInt8]
+  /// Counts the body; to be kept for as long as that is.
+  package let held: HeldBytes?
 
   package var method: UTF8Text { head.method }
   package var path: String { head.path }

@@ -1,4 +1,3 @@
-import BelfryBytes
 import BelfryLoop
 import CMicroHTTPD
 
@@ -7,13 +6,6 @@ import CMicroHTTPD
 //
 // SAFETY: MHD hands back what it was given. The daemon outlives MHD's, which it stops; a connection's object is
 // retained for MHD from the notice that it opened to the notice that it closed.
-
-/// The daemon is full: MHD closes the connection at once.
-nonisolated func acceptPolicy(
-  _ context: UnsafeMutableRawPointer?, _ address: UnsafePointer<sockaddr>?, _ length: socklen_t
-) -> MHD_Result {
-  unsafe daemon(context)?.isFull ?? true ? .NO : .YES
-}
 
 nonisolated func connectionChanged(
   _ context: UnsafeMutableRawPointer?, _ handle: OpaquePointer?,
@@ -38,9 +30,10 @@ nonisolated func requestBegun(
     let pointer = unsafe mhd_socket_context(handle)
   else { return nil }
   let raw = unsafe target.flatMap { unsafe String(validatingCString: $0) }
+  let place = unsafe target.map { unsafe TargetPlace($0) }
   unsafe target.map { unsafe mhd_hide_query($0) }
   unsafe connection(pointer)?.begin(
-    raw.flatMap(RequestTarget.init), deadline: daemon.loop.now + daemon.limits.requestTime)
+    raw.flatMap(RequestTarget.init), at: place, deadline: daemon.loop.now + daemon.limits.requestTime)
   return unsafe pointer
 }
 
@@ -57,9 +50,7 @@ nonisolated func requestAdvanced(
   guard !daemon.isStopping else { return .NO }
   guard let exchange = connection.exchange else {
     guard let method = unsafe method, let version = unsafe version else { return .NO }
-    return unsafe daemon.admit(
-      connection, method: UTF8Text(String(cString: method)), version: UTF8Text(String(cString: version)))
-      ? .YES : .NO
+    return unsafe daemon.admit(connection, method: method, version: version) ? .YES : .NO
   }
   guard let size = unsafe uploadSize?.pointee, size > 0, let upload = unsafe upload else {
     return exchange.proceed() ? .YES : .NO

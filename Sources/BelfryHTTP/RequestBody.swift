@@ -5,22 +5,30 @@ struct RequestBody {
     case more
     /// The limit is crossed; `refuse` is to say with what.
     case tooLarge
+    /// There is no room for it now; `refuse` is to say so.
+    case short(SharedBytes.Shortage)
     /// It was refused and goes on and on.
     case hopeless(HTTPResponse)
   }
 
   private(set) var refusal: HTTPResponse?
   private var bytes: [UInt8] = []
+  /// For so many there is memory.
+  private var roomBytes = 0
   private var drainedBytes = 0
   private let announcedBytes: Int
   private let limitBytes: Int
   private let drainBytes: Int
+  private var held: HeldBytes?
 
-  /// - Parameter refusal: says that none of it is wanted.
-  init(announcedBytes: Int, limitBytes: Int, drainBytes: Int, refusal: HTTPResponse?) {
+  /// - Parameters:
+  ///   - held: counts what is kept.
+  ///   - refusal: says that none of it is wanted.
+  init(announcedBytes: Int, limitBytes: Int, drainBytes: Int, held: HeldBytes?, refusal: HTTPResponse?) {
     self.announcedBytes = announcedBytes
     self.limitBytes = limitBytes
     self.drainBytes = drainBytes
+    self.held = held
     self.refusal = refusal
   }
 
@@ -30,22 +38,31 @@ struct RequestBody {
       return drainedBytes <= drainBytes ? .more : .hopeless(refusal)
     }
     guard more.count <= limitBytes - bytes.count else { return .tooLarge }
-    if bytes.isEmpty {
-      // What is announced is only believed as far as it has begun to arrive, so that memory costs traffic.
-      bytes.reserveCapacity(min(announcedBytes, max(more.count, RequestBody.trustedBytes)))
-    }
+    if let shortage = makeRoom(for: bytes.count + more.count) { return .short(shortage) }
     unsafe bytes.append(contentsOf: more)
     return .more
   }
 
-  mutating func refuse(_ refusal: HTTPResponse) {
-    self.refusal = refusal
-    bytes = []
+  /// What is announced is only believed as far as it has begun to arrive, so that memory costs traffic.
+  private mutating func makeRoom(for needed: Int) -> SharedBytes.Shortage? {
+    guard needed > roomBytes else { return nil }
+    let expected = roomBytes == 0 ? min(announcedBytes, RequestBody.trustedBytes) : 2 * roomBytes
+    let room = max(needed, min(expected, announcedBytes > 0 ? announcedBytes : limitBytes))
+    if let shortage = held?.grow(to: room) { return shortage }
+    bytes.reserveCapacity(room)
+    roomBytes = room
+    return nil
   }
 
-  mutating func take() -> [UInt8] {
-    let taken = bytes
-    bytes = []
+  mutating func refuse(_ refusal: HTTPResponse) {
+    self.refusal = refusal
+    _ = take()
+  }
+
+  /// - Returns: what was kept, and what counts it.
+  mutating func take() -> (bytes: [UInt8], held: HeldBytes?) {
+    let taken = (bytes, held)
+    (bytes, held, roomBytes) = ([], nil, 0)
     return taken
   }
 

@@ -5,6 +5,8 @@ final class StreamSet {
   let loop: EventLoop
   let stallTime: Duration
   let buffer = ChunkBuffer(payloadBytes: HTTPLimits.streamChunkBytes)
+  /// Called when one has ended.
+  var onRemoved: (() -> Void)?
   private var streams: [HTTPStream] = []
   /// Those that have something to send, in the order in which they were woken.
   private var awake = Queue<HTTPStream>()
@@ -35,6 +37,7 @@ final class StreamSet {
   /// The last one takes its place.
   func remove(_ stream: HTTPStream) {
     guard stream.position < streams.count, streams[stream.position] === stream else { return }
+    defer { onRemoved?() }
     let last = streams.removeLast()
     guard last !== stream else { return }
     streams[stream.position] = last

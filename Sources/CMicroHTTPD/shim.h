@@ -20,32 +20,30 @@ static inline void mhd_hide_query(const char *target) {
 }
 
 struct mhd_options {
-  int listen_descriptor;
   unsigned int connections;
   size_t connection_memory_bytes;
   void *context;
-  MHD_AcceptPolicyCallback accept_policy;
   MHD_AccessHandlerCallback access_handler;
   MHD_NotifyConnectionCallback connection_changed;
   MHD_RequestCompletedCallback request_completed;
   void *(*request_begun)(void *context, const char *target, struct MHD_Connection *connection);
 };
 
-// TURBO is what makes a connection's takeover possible: without it, closing MHD's descriptor would also
+// It is given the connections that were accepted elsewhere. TURBO is what makes a connection's takeover possible: without it, closing MHD's descriptor would also
 // shut the connection down.
 static inline struct MHD_Daemon *mhd_start(const struct mhd_options *options) {
   return MHD_start_daemon(
-      MHD_USE_EPOLL | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME, 0,
-      options->accept_policy, options->context,
+      MHD_USE_EPOLL | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0,
+      NULL, NULL,
       options->access_handler, options->context,
-      MHD_OPTION_LISTEN_SOCKET, options->listen_descriptor,
       MHD_OPTION_CONNECTION_LIMIT, options->connections,
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->connection_memory_bytes,
       MHD_OPTION_NOTIFY_CONNECTION, options->connection_changed, options->context,
       MHD_OPTION_NOTIFY_COMPLETED, options->request_completed, options->context,
       MHD_OPTION_URI_LOG_CALLBACK, options->request_begun, options->context,
       MHD_OPTION_UNESCAPE_CALLBACK, &mhd_leave_escaped, NULL,
-      MHD_OPTION_STRICT_FOR_CLIENT, 1,
+      // What it would refuse in silence, or with words of its own, is refused with better ones in Swift.
+      MHD_OPTION_STRICT_FOR_CLIENT, 0,
       MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
       MHD_OPTION_END);
 }
@@ -53,11 +51,6 @@ static inline struct MHD_Daemon *mhd_start(const struct mhd_options *options) {
 static inline int mhd_epoll_descriptor(struct MHD_Daemon *daemon) {
   const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
   return info ? info->epoll_fd : -1;
-}
-
-static inline unsigned int mhd_connections(struct MHD_Daemon *daemon) {
-  const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
-  return info ? info->num_connections : 0;
 }
 
 static inline int mhd_descriptor(struct MHD_Connection *connection) {

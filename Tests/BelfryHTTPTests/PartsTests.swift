@@ -65,12 +65,13 @@ import Testing
   }
 
   @Test func bodiesAreKeptUpToTheLimitAndDrainedAWhile() {
-    var body = RequestBody(announcedBytes: 1 << 40, limitBytes: 10, drainBytes: 20, refusal: nil)
+    var body = RequestBody(announcedBytes: 1 << 40, limitBytes: 10, drainBytes: 20, held: nil, refusal: nil)
     func append(_ count: Int) -> String {
       let bytes = [UInt8](repeating: 1, count: count)
       switch unsafe bytes.withUnsafeBufferPointer({ unsafe body.append($0) }) {
       case .more: return "more"
       case .tooLarge: return "too large"
+      case .short(let shortage): return "short, \(shortage)"
       case .hopeless(let refusal): return "hopeless, \(refusal.status)"
       }
     }
@@ -79,7 +80,7 @@ import Testing
     body.refuse(HTTPResponse(status: 413))
     #expect(append(20) == "more")
     #expect(append(1) == "hopeless, 413")
-    #expect(body.take().isEmpty)
+    #expect(body.take().bytes.isEmpty)
   }
 
   @Test(
@@ -90,9 +91,24 @@ import Testing
       ([("Content-Length", "1"), ("content-length", "1")], 400),
       ([("Content-Length", "1"), ("Transfer-Encoding", "chunked")], 400),
       ([("Transfer-Encoding", "chunked"), ("Transfer-Encoding", "chunked")], 400),
-      ([("Transfer-Encoding", "gzip, chunked")], 501),
+      ([("Transfer-Encoding", "gzip, chunked")], 400),
+      ([("Transfer-Encoding", "gzip")], 501),
+      ([("Once", "1")], nil),
+      ([("Once", "1"), ("ONCE", "1")], 400),
     ] as [([(name: String, value: String)], Int?)])
-  func aBodysLengthIsToldOnce(_ fields: [(name: String, value: String)], _ status: Int?) {
-    #expect(framingRefusal(of: HTTPHeaders(fields))?.status == status)
+  func whatDecidesIsToldOnce(_ fields: [(name: String, value: String)], _ status: Int?) {
+    let headers = HTTPHeaders([("Host", "t")] + fields)
+    let refusal = RequestFraming.refusal(of: headers, isHTTP10: false, namesOnce: ["Once"])
+    #expect(refusal?.status == status)
+  }
+
+  /// RFC 9110 section 5.6.2.
+  @Test func tokensAreMadeOfTheseBytes() {
+    let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    let allowed = Set("!#$%&'*+-.^_`|~0123456789\(letters)".utf8)
+    for byte in UInt8.min ... .max {
+      #expect(HeadSyntax.isToken([byte]) == allowed.contains(byte), "\(byte)")
+    }
+    #expect(!HeadSyntax.isToken([]))
   }
 }

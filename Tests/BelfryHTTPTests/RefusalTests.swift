@@ -5,13 +5,12 @@ import Testing
 @Suite struct RefusalTests {
   private func small() -> HTTPLimits {
     var limits = HTTPLimits()
-    limits.bodyBytes = 1_000
     limits.drainBytes = 10_000
     return limits
   }
 
   @Test func anAnnouncedBodyBeyondTheLimitIsRefused() throws {
-    let server = try TestServer(limits: small())
+    let server = try TestServer(limits: small(), bodyMaxBytes: 1_000)
     let client = try RawClient(port: server.port)
     let body = String(repeating: "x", count: 2_000)
     client.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 2000\r\n\r\n\(body)")
@@ -24,15 +23,42 @@ import Testing
   }
 
   @Test func aBodyFarBeyondTheLimitIsRefusedAtOnce() throws {
-    let server = try TestServer(limits: small())
+    let server = try TestServer(limits: small(), bodyMaxBytes: 1_000)
     let client = try RawClient(port: server.port)
     client.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1000000\r\n\r\n")
     #expect(try client.readResponse().status == 413)
     #expect(client.readToEnd() == "")
   }
 
+  /// It is told before anything of the body has come, and what comes of it is read so that the client sees it.
+  @Test func aLongBodyIsRefusedBeforeItComes() throws {
+    let server = try TestServer(bodyMaxBytes: 1_000)
+    let client = try RawClient(port: server.port)
+    client.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1000000\r\n\r\n")
+    let response = try client.readResponse()
+    #expect(response.status == 413)
+    #expect(response.headers["connection"] == "close")
+    #expect(client.send([UInt8](repeating: 0x78, count: 1_000_000)))
+    client.send("GET /behind HTTP/1.1\r\nHost: t\r\n\r\n")
+    #expect(client.readToEnd() == "")
+    #expect(server.notes == ["admit POST /echo", "refuse 413"])
+    #expect(server.eventually { server.openConnections == 0 })
+  }
+
+  @Test func whoDoesNotSendWhatIsRefusedIsCutInTime() throws {
+    var limits = HTTPLimits()
+    limits.requestTime = .milliseconds(50)
+    let server = try TestServer(limits: limits, bodyMaxBytes: 1_000)
+    let client = try RawClient(port: server.port)
+    client.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1000000\r\n\r\n")
+    let answer = client.readToEnd()
+    #expect(answer.hasPrefix("HTTP/1.1 413 "))
+    #expect(!answer.contains("HTTP/1.1 408"))
+    #expect(server.eventually { server.openConnections == 0 })
+  }
+
   @Test func aChunkedBodyIsRefusedWhenItCrossesTheLimit() throws {
-    let server = try TestServer(limits: small())
+    let server = try TestServer(limits: small(), bodyMaxBytes: 1_000)
     let client = try RawClient(port: server.port)
     let chunk = "3e8\r\n" + String(repeating: "x", count: 1_000) + "\r\n"
     client.send(
@@ -42,7 +68,7 @@ import Testing
   }
 
   @Test func aChunkedBodyWithoutEndIsCut() throws {
-    let server = try TestServer(limits: small())
+    let server = try TestServer(limits: small(), bodyMaxBytes: 1_000)
     let client = try RawClient(port: server.port)
     client.send("POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n")
     let chunk = "3e8\r\n" + String(repeating: "x", count: 1_000) + "\r\n"
@@ -54,7 +80,7 @@ import Testing
   }
 
   @Test func aBodyExactlyAtTheLimitIsTaken() throws {
-    let server = try TestServer(limits: small())
+    let server = try TestServer(limits: small(), bodyMaxBytes: 1_000)
     let client = try RawClient(port: server.port)
     let body = String(repeating: "x", count: 1_000)
     client.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1000\r\n\r\n\(body)")
@@ -245,5 +271,30 @@ import Testing
     #expect(server.openConnections == 2)
     first.close()
     #expect(try third.readResponse().status == 200)
+  }
+
+  /// Streams leave past MHD, and make room all the same.
+  @Test func aStreamThatEndsLetsTheNextOneIn() throws {
+    var limits = HTTPLimits()
+    (limits.connectionsPerDaemon, limits.streamsPerDaemon) = (2, 2)
+    let server = try TestServer(limits: limits)
+    let streams = try (0..<2).map { _ in try RawClient(port: server.port) }
+    for stream in streams {
+      stream.send("GET /stream HTTP/1.1\r\nHost: t\r\n\r\n")
+      #expect(try stream.readHead().status == 200)
+    }
+    for _ in 0..<3 {
+      let late = try RawClient(port: server.port)
+      late.send("GET /echo HTTP/1.1\r\nHost: t\r\n\r\n")
+      usleep(20_000)
+      #expect(server.openConnections == 2)
+      late.close()
+    }
+    let third = try RawClient(port: server.port)
+    third.send("GET /echo HTTP/1.1\r\nHost: t\r\n\r\n")
+    usleep(20_000)
+    streams[0].close()
+    #expect(try third.readResponse().status == 200)
+    #expect(server.notes.count { $0.hasPrefix("paused at 2, ") } == 1)
   }
 }

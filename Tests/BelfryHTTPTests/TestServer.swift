@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryHTTP
 import BelfryLoop
 import Dispatch
@@ -17,13 +18,16 @@ final class TestServer {
     init(_ handler: TestHandler) { self.handler = handler }
   }
 
-  init(limits: HTTPLimits = HTTPLimits()) throws {
+  init(limits: HTTPLimits = HTTPLimits(), bodyMaxBytes: Int = 1 << 20, budgets: HTTPBudgets = HTTPBudgets())
+    throws
+  {
     let loop = try EventLoop(name: "http test")
     let socket = try #require(try ListenSocket.open(host: "127.0.0.1", port: 0).first)
     try loop.spawnThread()
-    let box = Box(TestHandler(loop: loop))
+    let box = Box(TestHandler(loop: loop, bodyMaxBytes: bodyMaxBytes))
     onThread(of: loop) {
-      box.daemon = try? HTTPDaemon(on: loop, listening: socket, limits: limits, handler: box.handler)
+      box.daemon = try? HTTPDaemon(
+        on: loop, listening: socket, limits: limits, budgets: budgets, handler: box.handler)
     }
     try #require(box.daemon != nil)
     (self.port, self.loop, self.box) = (socket.port, loop, box)
@@ -73,20 +77,27 @@ private func onThread<R: Sendable>(of loop: EventLoop, _ body: @escaping @Sendab
   return value
 }
 
-/// Answers by the path: /echo, /later, /never, /twice, /stream, /feed, /large.
+/// Answers by the path: /echo, /later, /never, /hold, /large, /split, /stream.
 final class TestHandler: HTTPHandler {
   var notes: [String] = []
   var sources: [TestSource] = []
   var waiting: [HTTPExchange] = []
+  var requests: [HTTPRequest] = []
+  let fieldsGivenOnce = ["Authorization"]
   private let loop: EventLoop
+  private let bodyMaxBytes: Int
 
-  init(loop: EventLoop) {
+  init(loop: EventLoop, bodyMaxBytes: Int) {
     self.loop = loop
+    self.bodyMaxBytes = bodyMaxBytes
   }
 
   func admit(_ head: HTTPRequestHead) -> HTTPAdmission {
     notes.append("admit \(head.method) \(head.path)")
-    guard let reason = head.headers["Refuse"] else { return .admitted(nil) }
+    guard let reason = head.headers["Refuse"] else {
+      return .admitted(
+        HTTPAdmitted(bodyMaxBytes: bodyMaxBytes, account: head.headers["Account"].map { UTF8Text($0) }))
+    }
     return .refused(HTTPResponse(status: 403, body: Array(reason.utf8)))
   }
 
@@ -95,6 +106,10 @@ final class TestHandler: HTTPHandler {
     return HTTPResponse(
       status: refusal.status, headers: [("Content-Type", "application/problem+json")],
       body: Array(#"{"status":\#(refusal.status)}"#.utf8))
+  }
+
+  func pausedAccepting(_ pause: HTTPPause) {
+    notes.append("paused at \(pause.connections), \(pause.streams) of them streams")
   }
 
   func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
@@ -110,6 +125,9 @@ final class TestHandler: HTTPHandler {
         exchange.respond(HTTPResponse(status: 200))
       }
       waiting.append(exchange)
+    case "hold":
+      exchange.onClientGone = {}
+      requests.append(request)
     case "large":
       exchange.respond(HTTPResponse(status: 200, body: [UInt8](repeating: 0x6C, count: 8 << 20)))
     case "split":

@@ -80,8 +80,10 @@ import Testing
         _ = FeedCursor(text: "2.1_2~server:\(text)*\(text)")
       },
       Decoder("header") { text in
-        let headers = HTTPHeaders([("Accept\(text)", text), ("Transfer-Encoding", "chunked\(text)")])
-        _ = framingRefusal(of: headers)
+        let headers = HTTPHeaders([
+          ("Host", "t"), ("Accept\(text)", text), ("Transfer-Encoding", "chunked\(text)"),
+        ])
+        _ = RequestFraming.refusal(of: headers, isHTTP10: false, namesOnce: ["Authorization"])
         _ = headers["Accept"]
       },
       Decoder("content type") { _ = Route.Body.Form.json.accepts("application/json\($0)") },

@@ -5,12 +5,6 @@ extension EndToEnd {
   @Suite struct SlowReader {
     private static let count = 50_000
 
-    private static func residentKiB(of process: pid_t) -> Int {
-      let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
-      let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
-      return line.split(separator: " ").compactMap { Int($0) }.first ?? 0
-    }
-
     /// It stops reading while fifty thousand pass, and then receives them all; meanwhile it costs bounded
     /// memory and delays nobody.
     @Test func receivesEverythingAndDelaysNobody() async throws {
@@ -23,8 +17,7 @@ extension EndToEnd {
         let quick = try Person("quick", at: world[0]).stream()
         try app.mustSend("begin", ["serverId": server])
         #expect(quick.wait(forBody: "begin"))
-        let process = try #require(world[0].processID)
-        let before = Self.residentKiB(of: process)
+        let before = world[0].residentKiB
 
         let wire = try Wire(port: world[0].port)
         let headers = app.headers.merging(["Content-Type": "application/x-ndjson"]) { $1 }
@@ -37,7 +30,7 @@ extension EndToEnd {
           // Nobody waits for the slow one.
           #expect(quick.wait(seconds: 60) { $0.last?.body == "n\(batch * 1_000 + 999)" })
         }
-        let after = Self.residentKiB(of: process)
+        let after = world[0].residentKiB
         #expect(after - before < 64 * 1_024, "grew from \(before) KiB to \(after) KiB")
         slow.startReading()
         // By number, since looking for a body would read every event again whenever one more comes.

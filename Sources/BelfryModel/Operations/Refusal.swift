@@ -3,7 +3,7 @@ package struct Refusal: Error, Sendable, Hashable {
   /// A stable word that a program can switch on; the `code` of the problem document.
   package enum Code: String, Sendable, CaseIterable {
     case unauthorized, forbidden, notFound, notMember, muted, banned, conflict, duplicateContent
-    case invalidField, tooLarge, tooMany, rateLimited, unavailable
+    case invalidField, tooLarge, tooMany, rateLimited, busy, unavailable
   }
 
   package var code: Code

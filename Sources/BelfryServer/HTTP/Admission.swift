@@ -48,14 +48,6 @@ final class Admission {
     if let type = head.headers["Content-Type"], !body.accepts(type) {
       throw .unsupportedMediaType(body.mediaType)
     }
-    if let length = head.contentLength { try checkSize(length, body) }
-  }
-
-  /// Of a chunked body the size is known only when it is there.
-  static func checkSize(_ bytes: Int, _ body: Route.Body.Form) throws(Problem) {
-    guard bytes > body.sizeMaxBytes else { return }
-    let most = body == .none ? "has no body here" : "has at most \(body.sizeMaxBytes) bytes here"
-    throw Problem(Refusal(.tooLarge, "a request \(most), this one has \(bytes)"))
   }
 }
 

@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryHTTP
 import BelfryLoop
 import BelfryModel
@@ -15,9 +16,17 @@ final class FrontDoor: HTTPHandler {
     self.services = services
   }
 
+  let fieldsGivenOnce = [
+    "Authorization", Caller.accountHeader, Caller.deviceHeader, "Content-Type", Feeds.lastEventID.name,
+  ]
+
   func admit(_ head: HTTPRequestHead) -> HTTPAdmission {
     do throws(Problem) {
-      return .admitted(try Admission(head, tokens: services.tokens))
+      let admission = try Admission(head, tokens: services.tokens)
+      return .admitted(
+        HTTPAdmitted(
+          found: admission, bodyMaxBytes: admission.match.route.body.form.sizeMaxBytes,
+          account: admission.caller?.payer.map { UTF8Text($0.text) }))
     } catch {
       return .refused(counted(error.reply))
     }
@@ -25,13 +34,21 @@ final class FrontDoor: HTTPHandler {
 
   func refuse(_ refusal: HTTPRefusal) -> HTTPResponse { counted(Problem(refusal).reply) }
 
+  func pausedAccepting(_ pause: HTTPPause) {
+    Log.line(
+      "accepting paused",
+      [
+        "loop": services.loop.name, "cause": pause.cause, "connections": String(pause.connections),
+        "streams": String(pause.streams),
+      ])
+  }
+
   func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
     do throws(Problem) {
       guard let admission = exchange.found as? Admission else {
         throw Problem(Refusal(.unavailable, "this request was not admitted"))
       }
       let route = admission.match.route
-      try Admission.checkSize(request.body.count, route.body.form)
       let asked = try read(request, admission, exchange)
       switch route.answer.way {
       case .reply(let answer): reply(to: asked, on: exchange, answer)
@@ -119,7 +136,7 @@ final class FrontDoor: HTTPHandler {
 
   private func counted(_ reply: Reply) -> HTTPResponse {
     services.counts.count(status: reply.status)
-    var headers = reply.headers
+    var headers = reply.headers + Reply.headersAlways
     if let type = reply.contentType { headers.append(("Content-Type", type)) }
     return HTTPResponse(status: reply.status, headers: headers, body: reply.body)
   }

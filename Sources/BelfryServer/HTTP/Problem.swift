@@ -44,7 +44,7 @@ extension Refusal.Code {
     // A ceiling: waiting does not help, removing something does. 429 would make clients try again.
     case .tooMany: 422
     case .rateLimited: 429
-    case .unavailable: 503
+    case .busy, .unavailable: 503
     }
   }
 
@@ -62,12 +62,13 @@ extension Refusal.Code {
     case .tooLarge: "Too large"
     case .tooMany: "A limit is reached"
     case .rateLimited: "Too fast"
+    case .busy: "Too much at once"
     case .unavailable: "Not available right now"
     }
   }
 
   fileprivate var retryAfterSeconds: Int? {
-    self == .unavailable || self == .rateLimited ? 1 : nil
+    self == .unavailable || self == .busy || self == .rateLimited ? 1 : nil
   }
 }
 
@@ -98,7 +99,8 @@ extension Problem {
     case .malformed(let detail):
       self.init(status: refusal.status, title: "Not a good request", code: "malformed", detail: detail)
     case .bodyTooLarge(let limitBytes):
-      self.init(Refusal(.tooLarge, "a request has at most \(limitBytes) bytes"))
+      let most = limitBytes == 0 ? "no body" : "a body of at most \(limitBytes) bytes"
+      self.init(Refusal(.tooLarge, "a request has \(most) here"))
     case .headersTooLarge(let limitBytes):
       self.init(
         status: refusal.status, title: "Too large", code: "tooLarge",
@@ -111,6 +113,11 @@ extension Problem {
       self.init(
         status: refusal.status, title: "Too slow", code: "timeout",
         detail: "the request did not arrive in time")
+    case .busy:
+      self.init(Refusal(.busy, "this broker has as much at hand as it can hold; try again"))
+    case .accountBusy:
+      self.init(
+        Refusal(.rateLimited, "what this account has asked for at once is too much; wait for its answers"))
     case .tooManyStreams:
       self.init(Refusal(.unavailable, "this broker has all the streams it can hold; try again"))
     }

@@ -26,6 +26,12 @@ struct Reply {
     Reply(status: status, contentType: "application/json", body: rendered)
   }
 
+  /// Of every answer and stream. What is answered is for one account and for one moment: nobody in between is to
+  /// keep it, and no browser is to take it for something else than it says it is.
+  static let headersAlways: [(name: String, value: String)] = [
+    ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
+  ]
+
   static let noContent = Reply(status: 204, contentType: nil, body: [])
 
   func located(at path: String) -> Reply {

@@ -8,6 +8,10 @@ final class Broker: Sendable {
   let configuration: Configuration
   let signer: TokenSigner
   let accountLimits: AccountLimits
+  let budgets = HTTPBudgets()
+  let descriptors = DescriptorLimit.raised()
+  /// Of each loop.
+  var httpLimits: HTTPLimits { descriptors.limits(loops: configuration.loops) }
   let keyspace = KeyspaceState()
   let secretFingerprint: String
   private let redis: RedisEndpoint

@@ -28,6 +28,14 @@ package enum Serve {
       onListening: { port in
         let address = ListenAddress(host: host, port: port)
         Log.line("listening", ["address": "\(address)", "loops": "\(loops)"])
+        let limits = broker.httpLimits
+        Log.line(
+          "descriptors",
+          [
+            "limit": "\(broker.descriptors.descriptors)",
+            "connectionsPerLoop": "\(limits.connectionsPerDaemon)",
+            "streamsPerLoop": "\(limits.streamsPerDaemon)",
+          ])
       })
     Log.line("ended")
   }

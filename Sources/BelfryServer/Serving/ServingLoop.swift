@@ -51,11 +51,11 @@ actor ServingLoop {
     let live = RedisLiveFeed(loop: loop, endpoint: redis, store: store)
     let services = LoopServices(loop: loop, scope: scope, store: store, live: live, broker: broker)
     do throws(HTTPError) {
-      var limits = HTTPLimits()
+      var limits = broker.httpLimits
       limits.connectionMemoryBytes += FeedCursor.textBytesMost(in: configuration.partitions)
-      limits.bodyBytes = Route.Body.Form.lines.sizeMaxBytes
       let daemon = try HTTPDaemon(
-        on: loop, listening: socket, limits: limits, handler: FrontDoor(services))
+        on: loop, listening: socket, limits: limits, budgets: broker.budgets,
+        handler: FrontDoor(services))
       services.hub.onTold = { [weak daemon] in daemon?.pumpStreams() ?? true }
       serving = Serving(scope: scope, store: store, live: live, services: services, daemon: daemon)
     } catch {

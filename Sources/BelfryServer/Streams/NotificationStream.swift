@@ -15,12 +15,12 @@ struct StreamOpening {
 final class NotificationStream: HTTPStreamSource, Consumer.Outlet {
   static let head = Reply(status: 200, contentType: "text/event-stream", body: [])
 
-  private static let headers: [(name: String, value: String)] = [
-    ("Content-Type", "text/event-stream"),
-    ("Cache-Control", "no-store"),
-    // Proxies of this kind would hold events back until they have a buffer full.
-    ("X-Accel-Buffering", "no"),
-  ]
+  private static let headers: [(name: String, value: String)] =
+    Reply.headersAlways + [
+      ("Content-Type", "text/event-stream"),
+      // Proxies of this kind would hold events back until they have a buffer full.
+      ("X-Accel-Buffering", "no"),
+    ]
 
   private let consumer: Consumer
   private let place: AccountPlace

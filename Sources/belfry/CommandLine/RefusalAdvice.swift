@@ -19,7 +19,7 @@ extension CommandFailure {
       return "belfry server list shows the servers of the account"
     case .duplicateContent:
       return "the same --client-id went with other content before; use another for a new notification"
-    case .rateLimited, .unavailable:
+    case .rateLimited, .busy, .unavailable:
       return "try again in \(error.retryAfterSeconds ?? 1) s"
     case .transport:
       return "is a broker running there? belfry serve starts one, --url names another"

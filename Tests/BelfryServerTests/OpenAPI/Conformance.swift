@@ -13,6 +13,9 @@ enum Conformance {
   private static let always: Set = [405, 408, 413, 414, 431, 501]
 
   static func check(_ method: String, _ path: String, _ answer: Answer) {
+    // It is for one account and one moment, and nothing else than it says it is.
+    #expect(answer.headers["cache-control"] == "no-store", "\(method) \(path) \(answer.status)")
+    #expect(answer.headers["x-content-type-options"] == "nosniff", "\(method) \(path) \(answer.status)")
     let segments = path.prefix { $0 != "?" }.dropFirst()
       .split(separator: "/", omittingEmptySubsequences: false).map { UTF8Text($0) }
     guard method != "HEAD", !always.contains(answer.status),

@@ -21,6 +21,8 @@ import Testing
       let head = try stream.answer(hasBody: false)
       #expect(head.status == 200)
       #expect(head.headers["content-type"] == "text/event-stream")
+      #expect(head.headers["cache-control"] == "no-store")
+      #expect(head.headers["x-content-type-options"] == "nosniff")
       #expect(try stream.nextEvent()?.json["body"] == "before")
       _ = try send(broker, to: "bob", "live")
       let live = try #require(try stream.nextEvent())

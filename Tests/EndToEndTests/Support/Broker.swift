@@ -10,6 +10,7 @@ final class Broker: @unchecked Sendable {
   let folder: String
   private let redisURL: String?
   private let options: [String: String]
+  private let descriptors: Int?
   private var process: ChildProcess?
 
   static let secret = "0123456789abcdef0123456789abcdef"
@@ -22,12 +23,15 @@ final class Broker: @unchecked Sendable {
     return URL(fileURLWithPath: runner).deletingLastPathComponent().appendingPathComponent("belfry").path
   }()
 
-  /// - Parameter options: settings of the configuration by environment variable.
-  init(redisURL: String?, options: [String: String] = [:]) throws {
+  /// - Parameters:
+  ///   - options: settings of the configuration by environment variable.
+  ///   - descriptors: how many it may have, if not as many as the tests.
+  init(redisURL: String?, options: [String: String] = [:], descriptors: Int? = nil) throws {
     port = try findFreePort()
     folder = try makeTemporaryFolder()
     self.redisURL = redisURL
     self.options = options
+    self.descriptors = descriptors
   }
 
   static func started(redisURL: String?, options: [String: String] = [:]) async throws -> Broker {
@@ -52,8 +56,9 @@ final class Broker: @unchecked Sendable {
   }
 
   func start(waits: Bool = true) async throws {
+    let limited = descriptors.map { ["/bin/sh", "-c", "ulimit -n \($0); exec \"$0\" \"$@\""] } ?? []
     process = try ChildProcess(
-      [Self.executable, "serve"], environment: environment, output: logPath, folder: folder)
+      limited + [Self.executable, "serve"], environment: environment, output: logPath, folder: folder)
     guard waits else { return }
     let deadline = ContinuousClock.now + Self.patience
     while (try? Wire(port: port).request("GET", "/readyz"))?.status != 200 {
@@ -62,6 +67,24 @@ final class Broker: @unchecked Sendable {
       }
       try await Task.sleep(for: .milliseconds(20))
     }
+  }
+
+  /// What it has of the machine's memory now, and had at most; in KiB.
+  var residentKiB: Int { status("VmRSS") }
+  var peakKiB: Int { status("VmHWM") }
+
+  private func status(_ name: String) -> Int {
+    let status = (try? String(contentsOfFile: "/proc/\(processID ?? 0)/status", encoding: .utf8)) ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix("\(name):") } ?? ""
+    return line.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }.first ?? 0
+  }
+
+  /// The processor time that it has taken, in hundredths of a second.
+  var processorTicks: Int {
+    let stat = (try? String(contentsOfFile: "/proc/\(processID ?? 0)/stat", encoding: .utf8)) ?? ""
+    // The name before stands in brackets, and may hold anything.
+    let fields = stat.drop { $0 != ")" }.split(separator: " ")
+    return fields.count > 13 ? (Int(fields[12]) ?? 0) + (Int(fields[13]) ?? 0) : 0
   }
 
   func signal(_ number: Int32) { process?.signal(number) }

@@ -35,8 +35,8 @@ final class Wire: @unchecked Sendable {
 
   deinit { close(descriptor) }
 
-  func setTimeout(seconds: Int) {
-    var timeout = timeval(tv_sec: seconds, tv_usec: 0)
+  func setTimeout(seconds: Int = 0, microseconds: Int = 0) {
+    var timeout = timeval(tv_sec: seconds, tv_usec: microseconds)
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
   }
 

@@ -36,7 +36,7 @@ extension FuzzTarget {
         "lines of a batch", sample: { Array($0.pick(["a\nb\n", "\r\n\n\n", "x", "{}\r\n{}"]).utf8) }
       ) {
         bytes in
-        let lines = Lines.split(bytes)
+        let lines = Lines.split(bytes, most: .max)
         let newlines = bytes.count { $0 == UInt8(ascii: "\n") }
         guard lines.count == newlines || lines.count == newlines + 1 else {
           throw Wrong("\(newlines) line ends make \(lines.count) lines")

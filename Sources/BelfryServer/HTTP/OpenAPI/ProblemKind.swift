@@ -53,12 +53,12 @@ struct ProblemKind: Hashable {
 extension Route {
   /// Every way in which it refuses, as far as it depends on the route.
   var problems: [ProblemKind] {
-    var codes: Set<Refusal.Code> = [.invalidField, .unavailable]
+    var codes: Set<Refusal.Code> = [.invalidField, .busy, .unavailable]
     codes.formUnion(refusals)
     codes.formUnion(answer.refusals)
     switch access {
     case .everyone: break
-    case .loopbackOrToken, .token, .trusted: codes.formUnion([.unauthorized, .forbidden])
+    case .loopbackOrToken, .token, .trusted: codes.formUnion([.unauthorized, .forbidden, .rateLimited])
     }
     if !pathFields.isEmpty { codes.insert(.notFound) }
     if body.form != .none { codes.insert(.tooLarge) }

@@ -14,11 +14,11 @@ extension Sending {
   /// others: two lines for the same space may change places on the way.
   static func batch(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
     let caller = try request.known()
-    var lines = Lines.split(request.body)[...]
+    var lines = Lines.split(request.body, most: Limits.notificationsPerBatch + 1)[...]
     guard !lines.isEmpty else { throw .invalid("$", "must have one notification a line, has none") }
     guard lines.count <= Limits.notificationsPerBatch else {
       throw Refusal(
-        .tooMany, "a batch has at most \(Limits.notificationsPerBatch) notifications, this one \(lines.count)"
+        .tooMany, "a batch has at most \(Limits.notificationsPerBatch) notifications, this one has more"
       )
     }
     var output: [UInt8] = []
@@ -76,10 +76,11 @@ enum Lines {
   }
 
   /// Each without its end, which is LF or CR LF. What follows the last line's end is no line if it is empty.
-  static func split(_ bytes: [UInt8]) -> [Range<Int>] {
+  /// - Parameter most: more lines than that are not looked for: of nothing but line ends there would be millions.
+  static func split(_ bytes: [UInt8], most: Int) -> [Range<Int>] {
     var lines: [Range<Int>] = []
     var start = bytes.startIndex
-    while start < bytes.endIndex {
+    while start < bytes.endIndex, lines.count < most {
       let end = bytes[start...].firstPosition(of: UInt8(ascii: "\n")) ?? bytes.endIndex
       let hasReturn = end > start && bytes[end - 1] == UInt8(ascii: "\r")
       lines.append(start..<(hasReturn ? end - 1 : end))

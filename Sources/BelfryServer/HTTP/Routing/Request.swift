@@ -9,6 +9,8 @@ struct Request {
   /// The header `Last-Event-ID`, where a stream goes on.
   let lastEventID: String?
   let body: [UInt8]
+  /// Counts the body for as long as the request is worked on.
+  private let held: HeldBytes?
   private var values = Values()
   private weak var exchange: HTTPExchange?
 
@@ -23,6 +25,7 @@ struct Request {
     caller = admission.caller
     lastEventID = request.headers[Feeds.lastEventID.name]
     body = request.body
+    held = request.held
     let route = admission.match.route
     try values.read(query: request.head.query, route.queryFields)
     try values.read(admission.match.parameters, route.pathFields)

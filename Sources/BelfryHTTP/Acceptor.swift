@@ -1,0 +1,80 @@
+import BelfryLoop
+import Glibc
+
+/// Accepts connections for as long as there is room for them.
+///
+/// MHD could accept by itself. But it counts only the connections it has, of which streams are none, and once the
+/// system has refused it a descriptor it waits until one of them closes, or asks without end where it has none.
+final class Acceptor {
+  private unowned let daemon: HTTPDaemon
+  private let descriptor: Int32
+  private var watch: Watch?
+  /// There was no room: nothing is accepted until some is made.
+  private var isPaused = false
+  /// Not told again before.
+  private var quietUntil: ContinuousClock.Instant?
+
+  /// - Parameter descriptor: listens, and belongs to the daemon.
+  init(_ descriptor: Int32, for daemon: HTTPDaemon) throws(LoopError) {
+    self.daemon = daemon
+    self.descriptor = descriptor
+    watch = try daemon.loop.watch(descriptor, for: .readable) { [unowned self] _ in accept() }
+  }
+
+  /// The descriptor may be closed then.
+  func stop() {
+    watch?.cancel()
+    watch = nil
+  }
+
+  /// A connection or a stream has ended, or time has passed.
+  func resume() {
+    guard isPaused, !daemon.isFull else { return }
+    isPaused = false
+    listen(for: .readable)
+  }
+
+  private func accept() {
+    for _ in 0..<HTTPLimits.acceptsPerTurn {
+      guard !daemon.isFull else { return pause("the limit of connections is reached") }
+      var address = sockaddr_storage()
+      var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+      // SAFETY: the kernel writes no more than the length it is given.
+      let client = unsafe withUnsafeMutableBytes(of: &address) {
+        unsafe Glibc.accept(descriptor, $0.assumingMemoryBound(to: sockaddr.self).baseAddress, &length)
+      }
+      guard client >= 0 else {
+        let number = errno
+        // Any other failure is that nobody waits any more, or one that does is gone again.
+        let isShort = [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(number)
+        return isShort ? pause(unsafe String(cString: strerror(number))) : ()
+      }
+      unsafe withUnsafeBytes(of: &address) {
+        unsafe daemon.take(client, $0.assumingMemoryBound(to: sockaddr.self).baseAddress, length)
+      }
+    }
+  }
+
+  private func pause(_ cause: String) {
+    isPaused = true
+    listen(for: [])
+    let now = daemon.loop.now
+    guard quietUntil.map({ $0 <= now }) ?? true else { return }
+    quietUntil = now + HTTPLimits.pauseNoteInterval
+    daemon.handler.pausedAccepting(
+      HTTPPause(cause: cause, connections: daemon.openConnections, streams: daemon.openStreams))
+  }
+
+  private func listen(for readiness: Readiness) {
+    // The kernel takes a change of what is watched already.
+    try? watch?.update(readiness)
+  }
+}
+
+/// Why nobody is accepted for the moment, and what is open then.
+package struct HTTPPause: Sendable, Hashable {
+  package let cause: String
+  /// Streams included.
+  package let connections: Int
+  package let streams: Int
+}

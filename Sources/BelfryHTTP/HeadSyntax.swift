@@ -1,0 +1,40 @@
+/// Which bytes may stand where in the head of a request. What is refused here is what two readers of one request
+/// could understand in two ways.
+enum HeadSyntax {
+  /// A method or the name of a field (RFC 9110 section 5.6.2).
+  static func isToken(_ bytes: some Collection<UInt8>) -> Bool {
+    !bytes.isEmpty && bytes.allSatisfy(isTokenByte)
+  }
+
+  /// The value of a field (RFC 9110 section 5.5): no control but the tab.
+  static func isValue(_ bytes: some Collection<UInt8>) -> Bool {
+    bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
+  }
+
+  /// A target (RFC 9112 section 3.2): no space and no control. Bytes beyond ASCII pass, for many clients send
+  /// them bare; they mean the same to everybody.
+  static func isTarget(_ bytes: some Collection<UInt8>) -> Bool {
+    !bytes.isEmpty && bytes.allSatisfy { $0 > 0x20 && $0 != 0x7F }
+  }
+
+  /// A host and a port (RFC 9112 section 3.2; RFC 3986 section 3.2.2). It may be empty.
+  static func isHost(_ bytes: some Collection<UInt8>) -> Bool {
+    bytes.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"):
+        true
+      default: hostMarks.contains(byte)
+      }
+    }
+  }
+
+  private static let hostMarks = Array("-._~%!$&'()*+;=:[]".utf8)
+
+  /// Letters, digits and !#$%&'*+-.^_`|~. Names are looked at in every request, so a bit for each byte below 0x40 and
+  /// a bit for each from there to 0x7F are written down.
+  private static func isTokenByte(_ byte: UInt8) -> Bool {
+    let bits: UInt64 = byte < 0x40 ? 0x03FF_6CFA_0000_0000 : 0x57FF_FFFF_C7FF_FFFE
+    return byte < 0x80 && bits >> UInt64(byte & 0x3F) & 1 == 1
+  }
+}

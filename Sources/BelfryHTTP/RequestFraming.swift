@@ -1,0 +1,52 @@
+import BelfryBytes
+
+/// What the fields of a request say of where it ends and whom it is for. What is said twice, or in two ways,
+/// is refused: MHD takes one of them, and a proxy before us may take the other.
+enum RequestFraming {
+  /// - Parameter namesOnce: other fields of which there may be one only.
+  /// - Returns: why the request is refused, if it is.
+  static func refusal(
+    of headers: HTTPHeaders, isHTTP10: Bool, namesOnce: [String]
+  ) -> HTTPRefusal? {
+    if let refusal = refusalOfHost(headers, isHTTP10: isHTTP10) { return refusal }
+    if let refusal = refusalOfLength(headers, isHTTP10: isHTTP10) { return refusal }
+    for name in namesOnce where headers.count(of: name) > 1 {
+      return .malformed(detail: "\(name) stands there more than once")
+    }
+    return nil
+  }
+
+  /// RFC 9112 section 3.2.
+  private static func refusalOfHost(_ headers: HTTPHeaders, isHTTP10: Bool) -> HTTPRefusal? {
+    switch headers.count(of: "Host") {
+    case 0: return isHTTP10 ? nil : .malformed(detail: "Host is missing")
+    case 1: break
+    default: return .malformed(detail: "Host stands there more than once")
+    }
+    guard let host = headers["Host"], HeadSyntax.isHost(host.utf8) else {
+      return .malformed(detail: "Host is no host")
+    }
+    return nil
+  }
+
+  /// RFC 9112 sections 6.1 to 6.3.
+  private static func refusalOfLength(_ headers: HTTPHeaders, isHTTP10: Bool) -> HTTPRefusal? {
+    let encodings = headers.count(of: "Transfer-Encoding")
+    guard encodings + headers.count(of: "Content-Length") <= 1 else {
+      return .malformed(detail: "the body's length is told more than once")
+    }
+    guard encodings == 1 else { return nil }
+    if isHTTP10 { return .malformed(detail: "HTTP/1.0 has no Transfer-Encoding") }
+    let encoding = (headers["Transfer-Encoding"] ?? "").utf8
+    if HTTPHeaders.isSame(encoding, "chunked") { return nil }
+    return HeadSyntax.isToken(encoding)
+      ? .unsupportedEncoding : .malformed(detail: "Transfer-Encoding can only be: chunked")
+  }
+
+  /// How long the body is said to be; nil if it is chunked.
+  static func contentLength(of headers: HTTPHeaders) -> Int? {
+    if headers.contains("Transfer-Encoding") { return nil }
+    // MHD has seen to it that these are digits. More than fit a number are more than any body has.
+    return headers["Content-Length"].map { Int($0) ?? .max } ?? 0
+  }
+}

@@ -1,0 +1,157 @@
+import BelfryBytes
+import Testing
+
+@testable import BelfryHTTP
+
+/// What requests make the broker hold, all together and those of each account.
+@Suite struct BudgetTests {
+  @Test func aBudgetIsTakenAndGivenBack() {
+    var budget = ByteBudget(limitBytes: 10)
+    func take(_ bytes: Int) -> Bool { budget.take(bytes) }
+    #expect(take(7))
+    #expect(!take(4))
+    #expect(take(3))
+    budget.giveBack(10)
+    // Alone, what is more than all of it.
+    #expect(take(11))
+    #expect(!take(1))
+    budget.giveBack(11)
+    #expect(budget.heldBytes == 0)
+  }
+
+  @Test func eachAccountHasItsOwnAndAllHaveOne() {
+    let shared = SharedBytes(limitBytes: 30_000, accountBytes: 20_000)
+    var held: [HeldBytes] = []
+    func hold(_ bytes: Int, _ account: UTF8Text?) -> SharedBytes.Shortage? {
+      let one = HeldBytes(of: shared, for: account)
+      held.append(one)
+      return one.grow(to: bytes)
+    }
+    #expect(hold(15_000, "a") == nil)
+    #expect(hold(6_000, "a") == .account)
+    #expect(hold(10_000, "b") == nil)
+    #expect(hold(6_000, "c") == .all)
+    #expect(hold(6_000, nil) == .all)
+    #expect(shared.heldBytes == 25_000)
+    #expect(shared.accountsHolding == 2)
+    // What is small is not counted.
+    #expect(hold(HeldBytes.uncountedBytes, "a") == nil)
+    #expect(shared.heldBytes == 25_000)
+    held = []
+    #expect(shared.heldBytes == 0)
+    #expect(shared.accountsHolding == 0)
+  }
+
+  private static let body = String(repeating: "x", count: 0x10000)
+
+  /// All of a body of 64 KiB but its last byte.
+  private func begin(_ server: TestServer, account: String? = nil) throws -> RawClient {
+    let client = try RawClient(port: server.port)
+    let field = account.map { "Account: \($0)\r\n" } ?? ""
+    client.send("POST /echo HTTP/1.1\r\nHost: t\r\n\(field)Content-Length: 65536\r\n\r\n")
+    client.send(String(Self.body.dropLast()))
+    return client
+  }
+
+  @Test func bodiesOfOneAccountAreBounded() throws {
+    let budgets = HTTPBudgets(bodies: SharedBytes(limitBytes: 10 << 20, accountBytes: 256 << 10))
+    let server = try TestServer(budgets: budgets)
+    let clients = try (0..<4).map { _ in try begin(server, account: "a") }
+    #expect(server.eventually { budgets.bodies.heldBytes == 256 << 10 })
+    let late = try begin(server, account: "a")
+    late.send("x")
+    #expect(try late.readResponse().status == 429)
+    // Others do not notice, nor do those whose bodies are there.
+    let other = try begin(server, account: "b")
+    other.send("x")
+    #expect(try other.readResponse().status == 200)
+    clients[0].send("x")
+    #expect(try clients[0].readResponse().status == 200)
+    #expect(server.eventually { budgets.bodies.heldBytes == 192 << 10 })
+    // Then there is room again, and the connection was not lost.
+    #expect(try late.get("/echo").status == 200)
+    let again = try begin(server, account: "a")
+    again.send("x")
+    #expect(try again.readResponse().status == 200)
+    for client in clients { client.close() }
+    #expect(server.eventually { budgets.bodies.heldBytes == 0 && budgets.bodies.accountsHolding == 0 })
+  }
+
+  @Test func bodiesOfAllAreBounded() throws {
+    let budgets = HTTPBudgets(bodies: SharedBytes(limitBytes: 256 << 10, accountBytes: 10 << 20))
+    let server = try TestServer(budgets: budgets)
+    let clients = try (0..<4).map { try begin(server, account: "a\($0)") }
+    #expect(server.eventually { budgets.bodies.heldBytes == 256 << 10 })
+    let late = try begin(server)
+    late.send("x")
+    #expect(try late.readResponse().status == 503)
+    // What has no body, or a small one, goes on.
+    #expect(try late.get("/echo").status == 200)
+    late.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\n\r\nhello")
+    #expect(try late.readResponse().status == 200)
+    for client in clients { client.close() }
+    #expect(server.eventually { budgets.bodies.heldBytes == 0 })
+  }
+
+  /// Without a length a body is counted too, by what it takes.
+  @Test func chunkedBodiesAreBounded() throws {
+    let budgets = HTTPBudgets(bodies: SharedBytes(limitBytes: 10 << 20, accountBytes: 256 << 10))
+    let server = try TestServer(budgets: budgets)
+    let chunk = "10000\r\n\(Self.body)\r\n"
+    let clients = try (0..<8).map { _ in try RawClient(port: server.port) }
+    for client in clients {
+      client.send("POST /echo HTTP/1.1\r\nHost: t\r\nAccount: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+      client.send(chunk)
+    }
+    #expect(server.eventually { server.notes.contains("refuse 429") })
+    #expect(budgets.bodies.heldBytes > 0)
+    #expect(budgets.bodies.heldBytes <= 256 << 10)
+  }
+
+  /// A body that is worked on counts until its answer has been given.
+  @Test func whatIsWorkedOnIsHeld() throws {
+    let budgets = HTTPBudgets()
+    let server = try TestServer(budgets: budgets)
+    let client = try RawClient(port: server.port)
+    let body = String(repeating: "x", count: 100_000)
+    client.send("POST /hold HTTP/1.1\r\nHost: t\r\nContent-Length: 100000\r\n\r\n\(body)")
+    #expect(server.eventually { server.notes.contains("handle /hold") })
+    #expect(budgets.bodies.heldBytes == 100_000)
+    // Whoever leaves does not end the work, so it counts as before.
+    client.close()
+    #expect(server.eventually { server.openConnections == 0 })
+    #expect(budgets.bodies.heldBytes == 100_000)
+    _ = server.onLoop { _, handler in handler.requests = [] }
+    #expect(server.eventually { budgets.bodies.heldBytes == 0 })
+  }
+
+  // MARK: Answers
+
+  private func askForMuch(_ server: TestServer, _ method: String = "GET", account: String) throws -> RawClient
+  {
+    let client = try RawClient(port: server.port, receiveBufferBytes: 4_096)
+    client.send("\(method) /large HTTP/1.1\r\nHost: t\r\nAccount: \(account)\r\n\r\n")
+    return client
+  }
+
+  @Test func answersThatNobodyTakesAreBounded() throws {
+    let budgets = HTTPBudgets(answers: SharedBytes(limitBytes: 20 << 20, accountBytes: 10 << 20))
+    let server = try TestServer(budgets: budgets)
+    let first = try askForMuch(server, account: "a")
+    #expect(try first.readHead().status == 200)
+    #expect(try askForMuch(server, account: "a").readResponse().status == 429)
+    let other = try askForMuch(server, account: "b")
+    #expect(try other.readHead().status == 200)
+    #expect(try askForMuch(server, account: "c").readResponse().status == 503)
+    #expect(budgets.answers.heldBytes == 16 << 20)
+    // What tells of something done is told.
+    let done = try askForMuch(server, "POST", account: "a")
+    #expect(try done.readHead().status == 200)
+    for client in [first, other, done] { client.close() }
+    #expect(server.eventually { budgets.answers.heldBytes == 0 && budgets.answers.accountsHolding == 0 })
+    let last = try askForMuch(server, account: "c")
+    #expect(try last.readHead().status == 200)
+    #expect(try last.read(count: 8 << 20).utf8.count == 8 << 20)
+    #expect(server.eventually { budgets.answers.heldBytes == 0 })
+  }
+}

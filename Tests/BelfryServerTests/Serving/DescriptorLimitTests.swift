@@ -1,0 +1,31 @@
+import Testing
+
+@testable import BelfryServer
+
+@Suite struct DescriptorLimitTests {
+  @Test(
+    arguments: [
+      // With many, what is measured.
+      (1_048_576, 4, 20_000, 19_000),
+      (65_536, 2, 20_000, 19_000),
+      // With few, what there is.
+      (1_024, 2, 494, 470),
+      (1_024, 1, 998, 949),
+      (64, 2, 14, 7),
+      // Never none.
+      (20, 2, 4, 2),
+    ])
+  func connectionsFollowFromIt(_ descriptors: Int, _ loops: Int, _ connections: Int, _ streams: Int) {
+    let limits = DescriptorLimit(descriptors: descriptors).limits(loops: loops)
+    #expect(limits.connectionsPerDaemon == connections)
+    #expect(limits.streamsPerDaemon == streams)
+    let needed = loops * (connections + DescriptorLimit.descriptorsPerLoop) + DescriptorLimit.ownDescriptors
+    #expect(needed <= descriptors || connections == DescriptorLimit.connectionsAtLeast)
+  }
+
+  @Test func itIsRaised() {
+    let limit = DescriptorLimit.raised()
+    #expect(limit.descriptors >= 1_024)
+    #expect(limit == DescriptorLimit.raised())
+  }
+}

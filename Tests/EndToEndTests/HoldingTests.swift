@@ -1,0 +1,156 @@
+import Foundation
+import RedisFixture
+import Testing
+
+extension EndToEnd {
+  /// What callers make a broker hold: memory, and descriptors.
+  @Suite struct Holding {
+    private static let chunk = Array("10000\r\n".utf8) + [UInt8](repeating: 0x78, count: 0x10000) + [13, 10]
+    private static let megabytes = 1_024
+
+    /// Bodies without end, to who knows no token, where no body belongs.
+    @Test func bodiesThatNobodyAskedForAreNotKept() async throws {
+      try await withWorld { world in
+        let broker = world[0]
+        let before = broker.residentKiB
+        concurrently(20) { number in
+          guard let wire = try? Wire(port: broker.port, timeoutSeconds: 5) else { return }
+          let path = number % 2 == 0 ? "/healthz" : "/nothing/here"
+          try? wire.writeRequest("GET", path, headers: ["Transfer-Encoding": "chunked"])
+          for _ in 0..<200 { guard (try? wire.write(Self.chunk)) != nil else { break } }
+          let answer = try? wire.readAnswer()
+          #expect(answer.map { [404, 413].contains($0.status) } ?? true)
+        }
+        let grown = broker.peakKiB - before
+        #expect(grown < 20 * Self.megabytes, "grew by \(grown) KiB")
+        let health = try Wire(port: broker.port).request("GET", "/healthz")
+        #expect(health.status == 200)
+      }
+    }
+
+    /// One account sends two dozen batches of 8 MiB and ends none of them.
+    @Test func unfinishedBatchesOfOneAccountAreBounded() async throws {
+      try await withWorld { world in
+        let broker = world[0]
+        let greedy = try Person("greedy", at: broker)
+        let modest = try Person("modest", at: broker)
+        let server = try modest.createServer()
+        let before = broker.residentKiB
+        let headers = greedy.headers.merging(["Content-Type": "application/x-ndjson"]) { $1 }
+        let wires = try (0..<24).map { _ in try Wire(port: broker.port, timeoutSeconds: 5) }
+        let statuses = Box<Int>()
+        concurrently(24) { number in
+          try? wires[number].writeRequest(
+            "POST", "/v1/notifications/batch",
+            headers: headers.merging(["Content-Length": "\(8 << 20)"]) { $1 })
+          for _ in 0..<127 {
+            guard (try? wires[number].write([UInt8](repeating: 10, count: 65_536))) != nil else { break }
+          }
+          // Those that are let in wait for the rest.
+          wires[number].setTimeout(seconds: 1)
+          if let answer = try? wires[number].readAnswer() { statuses.add(answer.status) }
+        }
+        let grown = broker.peakKiB - before
+        #expect(grown < 48 * Self.megabytes, "grew by \(grown) KiB")
+        #expect(statuses.values.count >= 20)
+        #expect(Set(statuses.values) == [429])
+        #expect(try modest.send("hello", ["serverId": server]).status == 201)
+        for wire in wires { wire.cut() }
+      }
+    }
+
+    @Test func aBatchOfNothingButLineEndsIsCheap() async throws {
+      try await withWorld { world in
+        let broker = world[0]
+        let person = try Person("alice", at: broker)
+        let before = broker.residentKiB
+        let headers = person.headers.merging(["Content-Type": "application/x-ndjson"]) { $1 }
+        let answer = try Wire(port: broker.port).request(
+          "POST", "/v1/notifications/batch", headers: headers, body: [UInt8](repeating: 10, count: 8 << 20))
+        #expect(answer.status == 422)
+        let grown = broker.peakKiB - before
+        #expect(grown < 24 * Self.megabytes, "grew by \(grown) KiB")
+      }
+    }
+
+    /// One account asks for two dozen long pages and reads none of them.
+    @Test func pagesThatNobodyReadsAreBounded() async throws {
+      try await withWorld { world in
+        let broker = world[0]
+        let (owner, app) = (try Person("owner", at: broker), try Person.app(at: broker))
+        let server = try owner.createServer()
+        try app.add(["greedy"], to: server)
+        let greedy = try Person("greedy", at: broker)
+        let long = String(repeating: "x", count: 4_000)
+        let line = #"{"serverId":"\#(server)","body":"\#(long)","ext":"\#(long)","callbackExt":"\#(long)"}"#
+        let batch = Array(repeatElement(line, count: 500).joined(separator: "\n").utf8)
+        let headers = app.headers.merging(["Content-Type": "application/x-ndjson"]) { $1 }
+        let sent = try Wire(port: broker.port).request(
+          "POST", "/v1/notifications/batch", headers: headers, body: batch)
+        try #require(sent.status == 200)
+
+        let path = "/v1/notifications?limit=500"
+        func ask() throws -> (Wire, Int) {
+          let wire = try Wire(port: broker.port, receiveBytes: 4_096)
+          try wire.writeRequest("GET", path, headers: greedy.headers)
+          return (wire, try wire.readHead().status)
+        }
+        var wires = [try ask()]
+        #expect(wires[0].1 == 200)
+        let before = broker.residentKiB
+        for _ in 0..<23 { wires.append(try ask()) }
+        #expect(wires.contains { $0.1 == 429 })
+        let grown = broker.residentKiB - before
+        #expect(grown < 32 * Self.megabytes, "grew by \(grown) KiB")
+        // Who has read, or gone, may ask again.
+        wires = []
+        let began = ContinuousClock.now
+        while try greedy.call("GET", path).status != 200, .now - began < Broker.patience {
+          try await Task.sleep(for: .milliseconds(50))
+        }
+        #expect(.now - began < .seconds(10))
+      }
+    }
+
+    /// With few descriptors clients wait; once streams end they are served at once, and nothing spins meanwhile.
+    @Test func descriptorsThatRunOutAreWaitedFor() async throws {
+      try await withRedisServer { redis in
+        let broker = try Broker(redisURL: redis.url, descriptors: 64)
+        try await broker.start()
+        let person = try Person("alice", at: broker)
+        var streams: [Wire] = []
+        var (open, refused, waiting) = (0, 0, 0)
+        for _ in 0..<60 {
+          let wire = try Wire(port: broker.port, timeoutSeconds: 1)
+          if waiting > 0 { wire.setTimeout(microseconds: 50_000) }
+          try wire.writeRequest("GET", "/v1/notifications/stream", headers: person.headers)
+          switch try? wire.readHead().status {
+          case 200: open += 1
+          case 503: refused += 1
+          default: waiting += 1
+          }
+          streams.append(wire)
+        }
+        #expect(open >= 8)
+        #expect(waiting > 0)
+        let before = broker.processorTicks
+        try await Task.sleep(for: .seconds(3))
+        let ticks = broker.processorTicks - before
+        #expect(ticks < 30, "\(ticks) hundredths of a second in three")
+
+        for stream in streams { stream.cut() }
+        for _ in 0..<20 {
+          let began = ContinuousClock.now
+          #expect(try Wire(port: broker.port, timeoutSeconds: 5).request("GET", "/healthz").status == 200)
+          #expect(ContinuousClock.now - began < .seconds(1))
+        }
+        let log = broker.log
+        #expect(log.contains(" descriptors limit=64 "))
+        // One of each loop at most.
+        #expect((1...2).contains(log.ranges(of: " accepting paused ").count), "\(log)")
+        #expect(!log.contains("redis lost"), "\(log)")
+        await broker.remove()
+      }
+    }
+  }
+}
