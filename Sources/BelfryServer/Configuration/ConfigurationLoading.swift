@@ -33,8 +33,9 @@ extension Configuration {
 
   /// - Parameter values: by the settings' keys.
   mutating func apply(_ values: [UTF8Text: GivenValue]) throws(StartError) {
-    if let value = values["secretFile"], values["secret"] != nil {
-      throw value.refused("give either the secret or its file, not both")
+    let secrets = ["secretFile", "secret", "tokens.secrets"].compactMap { values[UTF8Text($0)] }
+    if secrets.count(where: { $0.value != .null }) > 1, let value = secrets.first {
+      throw value.refused("give one of secretFile, secret and tokens.secrets")
     }
     // In the list's order, so that of several mistakes always the same one is reported.
     for setting in Setting.all {
@@ -54,7 +55,8 @@ extension Configuration {
     }
     let known = Set(Setting.all.map(\.variable))
     let stray = environment.keys.sorted().first { name in
-      ["BELFRY_LIMITS_", "BELFRY_EMBEDDED_REDIS_"].contains { name.hasPrefix($0) } && !known.contains(name)
+      ["BELFRY_LIMITS_", "BELFRY_EMBEDDED_REDIS_", "BELFRY_TOKENS_"].contains { name.hasPrefix($0) }
+        && !known.contains(name)
     }
     if let stray { throw StartError(.unknownKey, "there is no such setting", at: stray) }
     return values

@@ -30,17 +30,18 @@ final class Admission {
     case .loopbackOrToken, .token, .trusted: break
     }
     let token = try Caller.bearer(header)
-    let claims: TokenClaims
+    let verified: VerifiedToken
     do {
-      claims = try tokens.claims(of: token, nowSeconds: WallClock.nowMilliseconds() / 1_000)
+      verified = try tokens.verify(token, nowSeconds: WallClock.nowMilliseconds() / 1_000)
     } catch {
       throw Refusal(.unauthorized, "the token is not accepted: \(error.cause)")
     }
-    guard access != .trusted || claims.role != .user else {
+    guard access != .trusted || verified.claims.role != .user else {
       throw Refusal(.forbidden, "this needs an app's or an operator's token")
     }
     return try Caller(
-      claims, account: head.headers[Caller.accountHeader], device: head.headers[Caller.deviceHeader])
+      verified.claims, by: .key(verified.key), account: head.headers[Caller.accountHeader],
+      device: head.headers[Caller.deviceHeader])
   }
 
   private static func check(_ head: HTTPRequestHead, _ body: Route.Body.Form) throws(Problem) {

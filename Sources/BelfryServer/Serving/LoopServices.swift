@@ -13,6 +13,7 @@ final class LoopServices {
   let tokens: TokenCache
   let broker: Broker
   let counts = RequestCounts()
+  let places = OpenPlaces()
   var clientIDs = ClientIDs()
   /// On its way out: told to load balancers, and no reason to refuse anybody who comes all the same.
   var isDraining = false
@@ -25,7 +26,7 @@ final class LoopServices {
     let limits = broker.configuration.limits
     hub = Hub(loop: loop, scope: scope, store: store, live: live, limits: limits)
     runner = OperationRunner(store: store, limits: limits, scope: scope)
-    tokens = TokenCache(signer: broker.signer)
+    tokens = TokenCache(broker.keys)
   }
 
   /// A trusted back end sends at whatever pace it likes: it is the deployment's own, and sends for many.
@@ -36,14 +37,21 @@ final class LoopServices {
     throw Refusal(.rateLimited, "an account sends at most \(pace) a second", retryAfterSeconds: seconds)
   }
 
+  /// Whether what somebody was admitted by still holds.
+  func isAccepted(_ credential: Credential) -> Bool {
+    switch credential {
+    case .key(let identity): tokens.keys.accepts(identity)
+    }
+  }
+
   /// A place for a stream or a request that waits.
-  func openPlace(of account: AccountID) throws(Refusal) -> AccountPlace {
+  func openPlace(of account: AccountID, by credential: Credential) throws(Refusal) -> AccountPlace {
     guard broker.accountLimits.openPlace(of: account) else {
       let most = broker.configuration.limits.streamsPerAccount
       throw Refusal(
         .tooMany, "\(account) has \(most) streams and waiting requests open, the most there may be")
     }
-    return AccountPlace(account, broker.accountLimits)
+    return AccountPlace(account, by: credential, broker.accountLimits, among: places)
   }
 }
 
@@ -56,23 +64,5 @@ struct ClientIDs {
   mutating func next() -> String {
     count += 1
     return "\(word)-\(count)"
-  }
-}
-
-/// One of an account's places, until it is closed.
-final class AccountPlace {
-  private let account: AccountID
-  private let limits: AccountLimits
-  private var isOpen = true
-
-  init(_ account: AccountID, _ limits: AccountLimits) {
-    self.account = account
-    self.limits = limits
-  }
-
-  func close() {
-    guard isOpen else { return }
-    isOpen = false
-    limits.closePlace(of: account)
   }
 }

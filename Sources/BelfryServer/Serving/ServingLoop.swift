@@ -44,7 +44,8 @@ actor ServingLoop {
     let configuration = broker.configuration
     let store = RedisStore(
       loop: loop, endpoint: redis, limits: configuration.limits, partitions: configuration.partitions,
-      secretFingerprint: broker.secretFingerprint,
+      secretFingerprint: broker.keys.signing.fingerprint,
+      otherFingerprints: broker.keys.otherFingerprints,
       // An embedded Redis has one broker, with which nobody can disagree.
       adoptsSettings: configuration.adoptsSettings || configuration.redisURL == nil)
     store.onSettings = { broker.keyspace.note($0) }
@@ -94,6 +95,17 @@ actor ServingLoop {
       case .connecting, .closed: break
       }
     }
+  }
+
+  /// Whoever was admitted by a key that is no more goes.
+  func take(_ keys: TokenKeys) {
+    guard let serving else { return }
+    // Of the one before, too: if it is what the keyspace says, the keyspace is to follow.
+    let before = serving.services.tokens.keys.signing.fingerprint
+    serving.services.tokens.keys = keys
+    serving.store.take(secretFingerprint: keys.signing.fingerprint, others: keys.otherFingerprints + [before])
+    serving.services.places.endAll { !serving.services.isAccepted($0) }
+    serving.scope.start { try? await serving.store.compareFormat() }
   }
 
   // MARK: Ending

@@ -30,11 +30,17 @@ package struct TokenClaims: Sendable, Hashable {
   /// The last second of the year 9999. A later `exp`, which is usually milliseconds taken for seconds, is
   /// brought down to it, so that it stays a time one can calculate with.
   static let expiryMaxSeconds: Int64 = 253_402_300_799
+
+  /// By so much an issuer's clock may be ahead of this machine's (`nbf`). Of `exp` nothing is taken off or added: who
+  /// stole a token is to have it no longer than it says, and its owner has fetched another before.
+  static let startLeewaySeconds: Int64 = 30
 }
 
 extension TokenClaims {
   /// Reads the payload of a token whose signature is good.
-  init(payload: JSONValue, nowSeconds: Int64) throws(TokenError) {
+  init(
+    payload: JSONValue, nowSeconds: Int64, expected: ExpectedClaims = ExpectedClaims()
+  ) throws(TokenError) {
     guard case .object(let claims) = payload else { throw TokenError("its payload is no JSON object") }
     guard let expiry = Self.seconds(claims["exp"]) else {
       throw TokenError("it has no exp, the time in seconds at which it expires")
@@ -42,8 +48,11 @@ extension TokenClaims {
     guard expiry > nowSeconds else { throw TokenError("it has expired") }
     if let start = claims["nbf"] {
       guard let start = Self.seconds(start) else { throw TokenError("its nbf is no time in seconds") }
-      guard start <= nowSeconds else { throw TokenError("it is not valid yet (nbf)") }
+      guard start <= nowSeconds + Self.startLeewaySeconds else {
+        throw TokenError("it is not valid yet (nbf)")
+      }
     }
+    try expected.check(claims)
     self.init(
       subject: try Self.subject(claims["sub"]), role: try Self.role(claims["role"]),
       device: try Self.device(claims["device"]), expiresAtSeconds: expiry)
@@ -81,6 +90,25 @@ extension TokenClaims {
       throw TokenError("its device is not a deviceId: \(DeviceID.rule)")
     }
     return device
+  }
+}
+
+extension ExpectedClaims {
+  fileprivate func check(_ claims: JSONObject) throws(TokenError) {
+    if let issuer, !Self.isSame(claims["iss"], issuer) {
+      throw TokenError("its iss is not the one that this broker accepts")
+    }
+    guard let audience else { return }
+    let isForUs =
+      switch claims["aud"] {
+      case .array(let audiences): audiences.contains { Self.isSame($0, audience) }
+      case let single: Self.isSame(single, audience)
+      }
+    guard isForUs else { throw TokenError("its aud does not name this broker") }
+  }
+
+  private static func isSame(_ value: JSONValue?, _ wanted: String) -> Bool {
+    if case .string(let text) = value { UTF8Text(text) == UTF8Text(wanted) } else { false }
   }
 }
 

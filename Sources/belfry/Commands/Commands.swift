@@ -6,6 +6,7 @@ extension CommandTable {
   static let belfry = CommandTable(
     commands: own + Command.made(from: Routes.all, beside: own),
     groups: [
+      "secret": "the secrets that sign tokens: rotation",
       "server": "servers: settings, invitations, bans, roles",
       "channel": "a server's channels: rosters, lists, mutes",
       "member": "a server's members",
@@ -16,7 +17,7 @@ extension CommandTable {
     ])
 
   private static let own: [Command] = [
-    .serve, .token, .backup, .restore,
+    .serve, .token, .secretList, .secretRotate, .secretRetire, .backup, .restore,
     .send, .resend, .tail, .unread, .read,
     .subscribe, .unsubscribe,
     .serverCreate, .serverList, .serverShow, .serverUpdate, .serverRemove,

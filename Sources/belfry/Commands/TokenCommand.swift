@@ -21,6 +21,8 @@ extension Command {
       .choice("role", TokenClaims.Role.allCases.map(\.rawValue), "what it may do; user otherwise"),
       .value("device", "ID", "the only device it is for"),
       .value("ttl", "SECONDS", "how long it is valid; \(lifetimeSeconds) (a day) otherwise"),
+      .value("iss", "TEXT", "who mints it, where the broker wants that (tokens.issuer)"),
+      .value("aud", "TEXT", "for whom it is, where the broker wants that (tokens.audience)"),
       .flag("json", "print one JSON value a line"),
     ],
     examples: [
@@ -37,8 +39,9 @@ extension Command {
         expiresAtSeconds: Int64(Date().timeIntervalSince1970) + Int64(lifetime))
       let text: String
       do {
-        let secret = try SigningSecret(inDataFolder: arguments.text("data") ?? "")
-        text = try TokenSigner(secret: secret.bytes).mint(claims)
+        text = try SecretFolder(inDataFolder: arguments.text("data") ?? "").signing()
+          .mint(
+            claims, as: ExpectedClaims(issuer: arguments.text("iss"), audience: arguments.text("aud")))
       } catch let error as StartError {
         throw CommandFailure(error)
       }

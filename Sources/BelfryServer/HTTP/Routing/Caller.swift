@@ -9,12 +9,16 @@ struct Caller: Sendable, Hashable {
 
   let actor: Actor
   let role: TokenClaims.Role
+  let credential: Credential
   let expiresAtSeconds: Int64
 
   /// - Parameters:
   ///   - account: the header `Belfry-Account`, for whom an app or an operator acts.
   ///   - device: the header `Belfry-Device`.
-  init(_ claims: TokenClaims, account: String?, device: String?) throws(Refusal) {
+  init(
+    _ claims: TokenClaims, by credential: Credential, account: String?, device: String?
+  ) throws(Refusal) {
+    self.credential = credential
     role = claims.role
     expiresAtSeconds = claims.expiresAtSeconds
     actor = Actor(
@@ -45,6 +49,9 @@ struct Caller: Sendable, Hashable {
     }
     return device
   }
+
+  /// How long the token is still good.
+  func rest() -> Duration { .milliseconds(expiresAtSeconds * 1_000 - WallClock.nowMilliseconds()) }
 
   /// The account whose feed, servers or subscriptions are meant.
   func account() throws(Refusal) -> AccountID {
