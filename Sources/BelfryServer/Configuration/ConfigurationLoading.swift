@@ -1,4 +1,5 @@
 import BelfryBytes
+import BelfryModel
 
 /// What was written on the command line of `belfry serve`, not yet understood.
 package struct ServeOptions: Sendable, Hashable {
@@ -26,6 +27,7 @@ extension Configuration {
     try configuration.apply(try values(of: environment))
     try configuration.apply(values(of: options))
     configuration.adoptsSettings = options.adoptsSettings
+    try configuration.limits.check()
     return configuration
   }
 
@@ -69,6 +71,18 @@ extension Configuration {
     ]
     return texts.compactMapValues { $0 }.reduce(into: [:]) { values, option in
       values[UTF8Text(option.key)] = GivenValue(text: option.value, place: "--\(option.key)")
+    }
+  }
+}
+
+extension Limits {
+  /// What each of them may be, its setting says.
+  fileprivate func check() throws(StartError) {
+    guard absenceMilliseconds >= heartbeatMilliseconds else {
+      throw StartError(
+        .invalidValue,
+        "it must not be less than limits.heartbeatMilliseconds, which is \(heartbeatMilliseconds): "
+          + "whoever keeps to that would be taken for gone", at: "limits.absenceMilliseconds")
     }
   }
 }

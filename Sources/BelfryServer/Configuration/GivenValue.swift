@@ -64,6 +64,7 @@ struct GivenValue: Sendable, Hashable {
 
   /// Whether the place knows text only.
   let isText: Bool
+  var isOption: Bool { place.utf8.starts(with: "--".utf8) }
 
   init(inFile value: JSONValue, place: String) {
     self.value = value

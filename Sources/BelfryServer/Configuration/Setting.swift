@@ -47,10 +47,16 @@ extension Setting {
     },
     Setting("redis") { configuration, value throws(StartError) in
       let url = try value.text()
+      let endpoint: RedisEndpoint
       do throws(RedisError) {
-        _ = try RedisEndpoint(url: url)
+        endpoint = try RedisEndpoint(url: url)
       } catch {
         throw value.refused(error.cause)
+      }
+      guard endpoint.password == nil || !value.isOption else {
+        throw value.refused(
+          "everybody on this machine can read the password on a command line: "
+            + "put the URL into BELFRY_REDIS or the configuration file")
       }
       configuration.redisURL = url
     },

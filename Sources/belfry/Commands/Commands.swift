@@ -14,6 +14,12 @@ extension CommandTable {
       "room": "rooms: attendees, hands, the stage, microphones",
       "account": "an account's options",
       "notification": "change a notification that was sent",
+    ],
+    pairs: [
+      (["backup", "restore"], "copy all that a broker keeps into a file, and back"),
+      (["send", "resend"], "send a notification, or again what may not have arrived"),
+      (["unread", "read"], "list what is unread, and mark it read"),
+      (["subscribe", "unsubscribe"], "begin or end a subscription to a server or a channel"),
     ])
 
   private static let own: [Command] = [

@@ -39,9 +39,33 @@ import Testing
       let file = try parent.write("", to: "file")
       #expect(throws: StartError.self) { try DataFolder(opening: file) }
       #expect(throws: StartError.self) { try DataFolder(opening: "\(file)/inside") }
-      try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: parent.path)
+    }
+  }
+
+  @Test(arguments: [0o777, 0o770, 0o775, 0o722, 0o702])
+  func oneThatOthersMayWriteToIsRefused(mode: Int) async throws {
+    try await TemporaryFolder.with { parent in
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: parent.path)
       let error = try #require(throws: StartError.self) { try DataFolder(opening: parent.path) }
       #expect(error.code == .dataFolderUnusable)
+      #expect(error.cause.contains("chmod go-w \(parent.path)"))
+    }
+  }
+
+  @Test(arguments: [0o755, 0o704, 0o701, 0o770])
+  func aFolderOfRedisThatIsOpenToOthersIsRefused(mode: Int) async throws {
+    try await TemporaryFolder.with { parent in
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: parent.path)
+      let folder = try DataFolder(opening: parent.path)
+      let path = "\(parent.path)/redis"
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+      let redis = try EmbeddedRedis(in: folder, settings: EmbeddedRedisSettings())
+      let error = try #require(throws: StartError.self) { try redis.start() }
+      #expect(error.cause.contains("chmod 700 \(path)"))
+      try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+      try redis.start()
+      redis.stop()
     }
   }
 }
