@@ -182,3 +182,36 @@ extension Broker {
     throw Wire.Failure(description: "the log does not say \(line):\n\(log.suffix(2_000))")
   }
 }
+
+/// Keys of back ends hold on all brokers of a Redis, and stop to.
+@Suite(.timeLimit(.minutes(5)), .serialized) struct BackEndKeyTests {
+  @Test func aKeyIsRevokedOnAllBrokers() async throws {
+    try await withWorld(brokers: 2) { world in
+      let ops = try Person("ops", role: "operator", at: world[0])
+      let made = try ops.call("POST", "/v1/keys", ["name": "billing"])
+      let (id, key) = (try #require(made["keyId"]), try #require(made["key"]))
+      let headers = ["Authorization": "Bearer \(key)", "Belfry-Account": "bob"]
+      func status(_ broker: Broker) throws -> Int {
+        try Wire(port: broker.port).request("GET", "/v1/types", headers: headers).status
+      }
+      #expect(try status(world[0]) == 200)
+      // The other one looks every two seconds.
+      for _ in 0..<100 where try status(world[1]) != 200 { try await Task.sleep(for: .milliseconds(50)) }
+      #expect(try status(world[1]) == 200)
+      let streams = try world.brokers.map { try EventStream(port: $0.port, headers: headers) }
+      #expect(streams.map(\.status) == [200, 200])
+
+      #expect(try ops.call("DELETE", "/v1/keys/\(id)").status == 204)
+      for stream in streams {
+        #expect(stream.waitUntilOver(seconds: 5))
+        #expect(stream.all.last?.object["reason"] as? String == "tokenRevoked")
+      }
+      for broker in world.brokers { #expect(try status(broker) == 401) }
+
+      // What was done is told by any of them.
+      let elsewhere = try Person("ops", role: "operator", at: world[1])
+      let entries = try elsewhere.call("GET", "/v1/audit").object["entries"] as? [[String: Any]]
+      #expect(entries?.compactMap { $0["operation"] as? String } == ["key revoke", "key create"])
+    }
+  }
+}

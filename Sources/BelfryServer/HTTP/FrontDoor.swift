@@ -17,7 +17,7 @@ final class FrontDoor: HTTPHandler {
 
   func admit(_ head: HTTPRequestHead) -> HTTPAdmission {
     do throws(Problem) {
-      return .admitted(try Admission(head, tokens: services.tokens))
+      return .admitted(try Admission(head, services))
     } catch {
       return .refused(counted(error.reply))
     }
@@ -34,7 +34,7 @@ final class FrontDoor: HTTPHandler {
       try Admission.checkSize(request.body.count, route.body.form)
       let asked = try Self.read(request, admission, exchange)
       switch route.answer.way {
-      case .reply(let answer): reply(to: asked, on: exchange, answer)
+      case .reply(let answer): reply(to: asked, of: route, on: exchange, answer)
       case .stream(let open): try stream(to: asked, on: exchange, isHead: admission.match.isHead, open)
       }
     } catch {
@@ -55,7 +55,7 @@ final class FrontDoor: HTTPHandler {
   // MARK: Replies
 
   private func reply(
-    to request: Request, on exchange: HTTPExchange,
+    to request: Request, of route: Route, on exchange: HTTPExchange,
     _ answer: @escaping (Request, LoopServices) async throws(Refusal) -> Reply
   ) {
     let pending = PendingAnswer(exchange)
@@ -70,6 +70,7 @@ final class FrontDoor: HTTPHandler {
       } catch {
         reply = Problem(error).reply
       }
+      if route.isAudited { await Audit.record(request, route, reply, services) }
       timer.cancel()
       finish(pending, reply)
     }

@@ -2,6 +2,7 @@ import BelfryHTTP
 import BelfryLoop
 import BelfryModel
 import BelfryRedis
+import BelfryStore
 import Synchronization
 
 /// One Belfry process: its loops, and the little that they share.
@@ -9,6 +10,7 @@ final class Broker: Sendable {
   let configuration: Configuration
   let accountLimits: AccountLimits
   let keyspace = KeyspaceState()
+  let backEndKeys = BackEndKeys()
   private let currentKeys: Mutex<TokenKeys>
   private let readKeys: KeyWatch.Reading?
   private let redis: RedisEndpoint
@@ -100,6 +102,14 @@ final class Broker: Sendable {
       ["signing": keys.signing.kid.string, "accepted": keys.acceptedKids.joined(separator: " ")])
     for serving in loops {
       serving.loop.perform { serving.assumeIsolated { $0.take(keys) } }
+    }
+  }
+
+  /// Looks whether there are other keys of back ends than before; whoever came by one that was revoked goes.
+  func refreshBackEndKeys(from store: RedisStore) async throws(StoreError) {
+    guard try await backEndKeys.refresh(from: store) else { return }
+    for serving in loops {
+      serving.loop.perform { serving.assumeIsolated { $0.endRevoked() } }
     }
   }
 

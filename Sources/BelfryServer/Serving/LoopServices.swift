@@ -12,13 +12,16 @@ final class LoopServices {
   let runner: OperationRunner
   let tokens: TokenCache
   let broker: Broker
+  /// For what operators keep.
+  let administration: RedisStore
   let counts = RequestCounts()
   let places = OpenPlaces()
   var clientIDs = ClientIDs()
   /// On its way out: told to load balancers, and no reason to refuse anybody who comes all the same.
   var isDraining = false
 
-  init(loop: EventLoop, scope: LoopScope, store: any Store, live: any LiveFeed, broker: Broker) {
+  init(loop: EventLoop, scope: LoopScope, store: RedisStore, live: any LiveFeed, broker: Broker) {
+    administration = store
     self.loop = loop
     self.scope = scope
     self.store = store
@@ -41,6 +44,8 @@ final class LoopServices {
   func isAccepted(_ credential: Credential) -> Bool {
     switch credential {
     case .key(let identity): tokens.keys.accepts(identity)
+    case .backEndKey(let id):
+      broker.backEndKeys.holds(id, nowSeconds: WallClock.nowMilliseconds() / 1_000)
     }
   }
 

@@ -71,6 +71,13 @@ actor ServingLoop {
     serving.live.start()
     // One loop is enough for what is done for all accounts.
     if number == 0 { Duties(loop: loop, runner: serving.services.runner).start(in: serving.scope) }
+    if number == 0 {
+      serving.scope.start { [loop] in
+        repeat {
+          try? await serving.services.broker.refreshBackEndKeys(from: serving.store)
+        } while (try? await loop.sleep(for: BackEndKeys.interval)) != nil
+      }
+    }
     serving.scope.start { [loop] in
       // While Redis is away there is nothing to compare.
       while (try? await loop.sleep(for: Self.formatInterval)) != nil {
@@ -104,8 +111,13 @@ actor ServingLoop {
     let before = serving.services.tokens.keys.signing.fingerprint
     serving.services.tokens.keys = keys
     serving.store.take(secretFingerprint: keys.signing.fingerprint, others: keys.otherFingerprints + [before])
-    serving.services.places.endAll { !serving.services.isAccepted($0) }
+    endRevoked()
     serving.scope.start { try? await serving.store.compareFormat() }
+  }
+
+  func endRevoked() {
+    guard let serving else { return }
+    serving.services.places.endAll { !serving.services.isAccepted($0) }
   }
 
   // MARK: Ending

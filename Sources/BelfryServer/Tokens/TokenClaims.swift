@@ -17,13 +17,18 @@ package struct TokenClaims: Sendable, Hashable {
   package var role: Role
   /// The one device the token is for; nil when it is for any of the account's.
   package var device: DeviceID?
+  /// `scope`: nil when it is for all that the role may do.
+  package var scopes: Set<Scope>?
   /// `exp`, seconds since 1970.
   package var expiresAtSeconds: Int64
 
-  package init(subject: String, role: Role, device: DeviceID? = nil, expiresAtSeconds: Int64) {
+  package init(
+    subject: String, role: Role, device: DeviceID? = nil, scopes: Set<Scope>? = nil, expiresAtSeconds: Int64
+  ) {
     self.subject = subject
     self.role = role
     self.device = device
+    self.scopes = scopes
     self.expiresAtSeconds = expiresAtSeconds
   }
 
@@ -53,9 +58,11 @@ extension TokenClaims {
       }
     }
     try expected.check(claims)
+    let role = try Self.role(claims["role"])
     self.init(
-      subject: try Self.subject(claims["sub"]), role: try Self.role(claims["role"]),
-      device: try Self.device(claims["device"]), expiresAtSeconds: expiry)
+      subject: try Self.subject(claims["sub"]), role: role,
+      device: try Self.device(claims["device"]), scopes: try Self.scopes(claims["scope"], of: role),
+      expiresAtSeconds: expiry)
     guard role != .user || AccountID(subject) != nil else {
       throw TokenError("its sub is not an accid: \(AccountID.rule)")
     }
@@ -82,6 +89,15 @@ extension TokenClaims {
       throw TokenError("its role is none of user, app and operator")
     }
     return role
+  }
+
+  /// A user's token may come from an issuer whose scopes mean something else; it is narrowed if one of ours is named. A
+  /// back end's is for what it names, be that nothing.
+  private static func scopes(_ value: JSONValue?, of role: Role) throws(TokenError) -> Set<Scope>? {
+    guard let value else { return nil }
+    guard case .string(let text) = value else { throw TokenError("its scope is no text") }
+    let scopes = Scope.named(in: text)
+    return role == .user && scopes.isEmpty ? nil : scopes
   }
 
   private static func device(_ value: JSONValue?) throws(TokenError) -> DeviceID? {

@@ -48,6 +48,7 @@ extension TokenClaims {
     var claims: JSONObject = [
       "sub": .string(subject), "role": .string(role.rawValue), "exp": .integer(expiresAtSeconds),
     ]
+    if let scopes { claims["scope"] = .string(Scope.text(of: scopes)) }
     if let issuer = expected.issuer { claims["iss"] = .string(issuer) }
     if let audience = expected.audience { claims["aud"] = .string(audience) }
     if let device { claims["device"] = .string(device.text) }

@@ -7,6 +7,7 @@ extension CommandTable {
     commands: own + Command.made(from: Routes.all, beside: own),
     groups: [
       "secret": "the secrets that sign tokens: rotation",
+      "key": "keys for back ends: make, list, revoke",
       "server": "servers: settings, invitations, bans, roles",
       "channel": "a server's channels: rosters, lists, mutes",
       "member": "a server's members",
@@ -18,6 +19,7 @@ extension CommandTable {
     pairs: [
       (["backup", "restore"], "copy all that a broker keeps into a file, and back"),
       (["send", "resend"], "send a notification, or again what may not have arrived"),
+      (["types", "openapi"], "describe the notifications, and the HTTP interface"),
       (["unread", "read"], "list what is unread, and mark it read"),
       (["subscribe", "unsubscribe"], "begin or end a subscription to a server or a channel"),
     ])
@@ -29,6 +31,6 @@ extension CommandTable {
     .serverCreate, .serverList, .serverShow, .serverUpdate, .serverRemove,
     .channelCreate, .channelList, .channelShow, .channelUpdate, .channelRemove,
     .memberList, .memberShow, .memberAdd, .memberRemove,
-    .stats, .explain, .types, .openAPI,
+    .stats, .audit, .explain, .types, .openAPI,
   ]
 }

@@ -58,7 +58,7 @@ extension Route {
     codes.formUnion(answer.refusals)
     switch access {
     case .everyone: break
-    case .loopbackOrToken, .token, .trusted: codes.formUnion([.unauthorized, .forbidden])
+    case .loopbackOrToken, .token, .trusted, .operators: codes.formUnion([.unauthorized, .forbidden])
     }
     if !pathFields.isEmpty { codes.insert(.notFound) }
     if body.form != .none { codes.insert(.tooLarge) }

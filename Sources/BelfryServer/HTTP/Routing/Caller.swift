@@ -9,6 +9,8 @@ struct Caller: Sendable, Hashable {
 
   let actor: Actor
   let role: TokenClaims.Role
+  /// What the token or the key calls itself.
+  let subject: String
   let credential: Credential
   let expiresAtSeconds: Int64
 
@@ -20,6 +22,7 @@ struct Caller: Sendable, Hashable {
   ) throws(Refusal) {
     self.credential = credential
     role = claims.role
+    subject = claims.subject
     expiresAtSeconds = claims.expiresAtSeconds
     actor = Actor(
       account: try Self.account(claims, account), device: try Self.device(claims, device),
@@ -65,7 +68,9 @@ struct Caller: Sendable, Hashable {
 extension Caller {
   /// The token in an `Authorization` header.
   static func bearer(_ header: String?) throws(Refusal) -> UTF8Text {
-    guard let header else { throw Refusal(.unauthorized, "a token is needed: Authorization: Bearer <JWT>") }
+    guard let header else {
+      throw Refusal(.unauthorized, "a token is needed: Authorization: Bearer <JWT>, or a key")
+    }
     let space = UInt8(ascii: " ")
     let scheme = header.utf8.prefix { $0 != space }
     let token = header.utf8[scheme.endIndex...].drop { $0 == space }

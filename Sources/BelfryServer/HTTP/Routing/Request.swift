@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryHTTP
 import BelfryModel
 
@@ -9,6 +10,8 @@ struct Request {
   /// The header `Last-Event-ID`, where a stream goes on.
   let lastEventID: String?
   let body: [UInt8]
+  /// What the path names, in its order.
+  let pathTexts: [UTF8Text]
   private var values = Values()
   private weak var exchange: HTTPExchange?
 
@@ -20,6 +23,7 @@ struct Request {
     caller = admission.caller
     lastEventID = request.headers[Feeds.lastEventID.name]
     body = request.body
+    pathTexts = admission.match.route.path.parameters.compactMap { admission.match.parameters[UTF8Text($0)] }
     let route = admission.match.route
     try values.read(query: request.head.query, route.queryFields)
     try values.read(admission.match.parameters, route.pathFields)
