@@ -51,6 +51,8 @@ extension SecretFolder {
   /// First half of a rotation: makes a secret that brokers are to accept before anything is signed by it.
   /// - Returns: its `kid`.
   package func addNext() throws(StartError) -> UTF8Text {
+    // What another user writes the broker could not read, and would not start with.
+    try Folder.checkOwner(signingPath)
     let count = try all().count
     guard count < TokenKeys.keysPerAlgorithmMax else {
       throw StartError(
@@ -74,6 +76,7 @@ extension SecretFolder {
 
   /// Tokens that it has signed are refused from now on, and their streams ended.
   package func retire(_ kid: UTF8Text) throws(StartError) {
+    try Folder.checkOwner(signingPath)
     guard try signing().kid != kid else {
       throw StartError(.secretUnusable, "\(kid) signs: rotate first", at: signingPath)
     }
