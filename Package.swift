@@ -32,7 +32,7 @@ let package = Package(
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CHiredis"),
     .systemLibrary(name: "CMicroHTTPD"),
-    .systemLibrary(name: "CJWT"),
+    .systemLibrary(name: "CCrypto"),
     .systemLibrary(name: "CCurl"),
 
     module("BelfryBytes"),
@@ -48,13 +48,14 @@ let package = Package(
       "BelfryServer",
       [
         "BelfryModel", "BelfryRedis", "BelfryStore", "BelfryHub", "BelfryHTTP", "BelfryLoop", "BelfryBytes",
-        "CJWT", "CLinux",
+        "CCrypto", "CLinux",
       ],
       resources: [.embedInCode("Embedded/redis.conf")]),
     module("BelfryClient", ["BelfryModel", "CCurl"]),
     .executableTarget(
       name: "belfry",
-      dependencies: ["BelfryServer", "BelfryClient", "BelfryModel", "BelfryLoop"], swiftSettings: rules),
+      dependencies: ["BelfryServer", "BelfryClient", "BelfryModel", "BelfryLoop", "BelfryBytes"],
+      swiftSettings: rules),
 
     // Real redis-servers for the tests of every layer.
     .target(
@@ -77,7 +78,7 @@ let package = Package(
     tests("BelfryLoopTests", ["BelfryLoop"]),
     tests("BelfryRedisTests", ["BelfryRedis", "BelfryLoop", "RedisFixture"]),
     // They start the `belfry` executable itself, so it is built with them.
-    tests("EndToEndTests", ["belfry", "BelfryServer", "BelfryModel", "RedisFixture"]),
+    tests("EndToEndTests", ["belfry", "BelfryServer", "BelfryModel", "BelfryBytes", "RedisFixture"]),
     // Counts calls that cost: allocations, writes.
     .target(name: "CallCounts", path: "Tests/CallCounts"),
     tests(
@@ -96,6 +97,7 @@ let package = Package(
     // What the client and the command line are tested against, where a real broker cannot be made to misbehave.
     .target(name: "ScriptedServer", path: "Tests/ScriptedServer", swiftSettings: rules),
     tests("BelfryClientTests", ["BelfryClient", "ScriptedServer"]),
-    tests("BelfryCommandTests", ["belfry", "BelfryClient", "BelfryServer", "ScriptedServer"]),
+    tests(
+      "BelfryCommandTests", ["belfry", "BelfryClient", "BelfryServer", "BelfryBytes", "ScriptedServer"]),
   ]
 )

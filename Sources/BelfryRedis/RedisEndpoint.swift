@@ -53,7 +53,8 @@ extension RedisEndpoint {
     case "redis": try self.init(hostPortDatabase: rest)
     case "unix": try self.init(pathDatabase: rest)
     case "rediss": throw .invalidEndpoint("rediss:// needs TLS, which is not supported: use a local tunnel")
-    default: throw .invalidEndpoint("\(scheme):// is not a Redis URL: use redis:// or unix://")
+    // Not repeated either: who wrote the parts in another order has the password there.
+    default: throw .invalidEndpoint("it must begin with redis:// or unix://")
     }
     try setCredentials(credentials)
   }

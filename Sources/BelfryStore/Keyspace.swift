@@ -11,12 +11,17 @@ package struct Keyspace: Sendable, Hashable {
 
   package let partitions: Partitions
   /// Tells secrets apart without giving them away.
-  let secretFingerprint: String
+  var secretFingerprint: String
+  /// Of secrets that are accepted beside it, while one takes the place of another.
+  var otherFingerprints: [String]
   let limits: String
 
-  init(partitions: Partitions, secretFingerprint: String, limits: Limits) {
+  init(
+    partitions: Partitions, secretFingerprint: String, otherFingerprints: [String] = [], limits: Limits
+  ) {
     self.partitions = partitions
     self.secretFingerprint = secretFingerprint
+    self.otherFingerprints = otherFingerprints
     // Only a number that JSON cannot say would make it fail, and limits have none.
     self.limits = (try? RecordJSON.text(limits)) ?? "{}"
   }
@@ -74,7 +79,7 @@ extension Keyspace {
   /// A limit that only one side knows, since it is of another release, is not compared.
   func differences(fromSecret secret: String, limits found: String) -> [SettingDifference] {
     var differences: [SettingDifference] = []
-    if secret != secretFingerprint {
+    if secret != secretFingerprint, !otherFingerprints.contains(secret) {
       differences.append(SettingDifference(setting: "secret", here: "one", keyspace: "another"))
     }
     if found == limits { return differences }

@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryClient
 import Foundation
 import Testing
@@ -41,6 +42,33 @@ import Testing
     #expect(VisibleText.of("\u{1b}[2Jgone") == "\\u{1b}[2Jgone")
     #expect(VisibleText.of("\u{9b}31m\u{7f}\u{0}") == "\\u{9b}31m\\u{7f}\\u{0}")
     #expect(VisibleText.of("\u{202e}txt.exe\u{2066}\u{2028}") == "\\u{202e}txt.exe\\u{2066}\\u{2028}")
+  }
+
+  @Test func `no text of others commands the terminal as JSON either`() throws {
+    let line = try JSONLine.text(["body": "\u{9b}31m\u{7f}\u{1b}[2J\u{202e}grüße"])
+    #expect(line == #"{"body":"\u009b31m\u007f\u001b[2J\u202egrüße"}"#)
+    let decoded = try JSONDecoder().decode([String: String].self, from: Data(line.utf8))
+    #expect(decoded["body"] == "\u{9b}31m\u{7f}\u{1b}[2J\u{202e}grüße")
+  }
+
+  @Test func `no word of a password is shown`() throws {
+    for url in [
+      "redis://user:s3cret@redis:6379", "redis://:s3cret@h", "unix://u:s3cret@/run/redis.sock",
+      "http://u:s3/cr@et@h/path", "x://s3cret@h",
+    ] {
+      let shown = "--redis must be that, not \(url) (said \"\(url)\")".withoutCredentials
+      #expect(!shown.contains("s3"), "\(shown)")
+      #expect(shown.contains("://***@"))
+    }
+    #expect("mail me@home://x".withoutCredentials == "mail me@home://x")
+    for words in [
+      ["serve", "redis://u:s3cret@h"], ["stats", "--url", "ftp://u:s3cret@h", "--token", "x"],
+      ["backup", "--redis", "redis://u:s3cret@127.0.0.1:1", "/tmp/none"], ["redis://u:s3cret@h"],
+    ] {
+      let outcome = try Executable(token: nil).run(words)
+      #expect(outcome.code != 0)
+      #expect(!(outcome.out + outcome.err).contains("s3cret"), "\(outcome.err)")
+    }
   }
 
   @Test(arguments: [

@@ -1,7 +1,9 @@
-import BelfryServer
+import BelfryBytes
 import Foundation
 import Glibc
 import Testing
+
+@testable import BelfryServer
 
 @Suite(.timeLimit(.minutes(2))) struct ServeAndTokenTests {
   /// Gives the body a data folder with a secret in it, and removes it afterwards.
@@ -18,7 +20,7 @@ import Testing
     try body(folder.path)
   }
 
-  private let signer = TokenSigner(secret: Array("0123456789abcdef0123456789abcdef".utf8))
+  private let keys = TokenKeys(TokenSigner(secret: Array("0123456789abcdef0123456789abcdef".utf8)))
 
   @Test func `a token is what was asked for, and lasts a day`() throws {
     try withFolder { folder in
@@ -27,7 +29,7 @@ import Testing
       #expect(outcome.code == 0)
       #expect(outcome.err.isEmpty)
       let token = outcome.out.trimmingCharacters(in: .newlines)
-      let claims = try signer.verify(token, nowSeconds: begin)
+      let claims = try keys.verify(UTF8Text(token), nowSeconds: begin).claims
       #expect(claims.subject == "alice")
       #expect(claims.role == .user)
       #expect((begin + 86_400...begin + 86_460).contains(claims.expiresAtSeconds))
@@ -36,7 +38,7 @@ import Testing
         "token", "--data", folder, "--sub", "the billing system", "--role", "app", "--device", "d1", "--ttl",
         "60", "--json")
       let fields = try JSONDecoder().decode([String: String].self, from: Data(other.out.utf8))
-      let app = try signer.verify(try #require(fields["token"]), nowSeconds: begin)
+      let app = try keys.verify(UTF8Text(try #require(fields["token"])), nowSeconds: begin).claims
       #expect(app.subject == "the billing system")
       #expect(app.role == .app)
       #expect(app.device?.text == "d1")

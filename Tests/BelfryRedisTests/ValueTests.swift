@@ -99,7 +99,7 @@ import Testing
 
   @Test(arguments: [
     ("localhost:6379", "redis:// or unix://"),
-    ("http://localhost", "http://"),
+    ("http://localhost", "redis:// or unix://"),
     ("rediss://localhost", "TLS"),
     ("redis://", "host"),
     ("redis://:6379", "host"),

@@ -92,8 +92,10 @@ import Testing
         _ = try? Caller.bearer("Bearer \(text)")
       },
       Decoder("token") { text in
-        let cache = TokenCache(signer: TokenSigner(secret: Array(repeating: 7, count: 32)))
-        _ = try? cache.claims(of: UTF8Text("a.b.\(text)"), nowSeconds: 0)
+        let cache = TokenCache(TokenKeys(TokenSigner(secret: Array(repeating: 7, count: 32))))
+        _ = try? cache.verify(UTF8Text("a.b.\(text)"), nowSeconds: 0)
+        let header = Base64URL.encode(Array(#"{"alg":"HS256","kid":"\(text)","\(text)":1}"#.utf8))
+        _ = try? cache.verify(UTF8Text("\(header).e30.e30"), nowSeconds: 0)
       },
       Decoder("claims") { text in
         let claims: JSONValue = ["exp": 5, "sub": .string("a\(text)"), "role": .string("user\(text)")]

@@ -10,7 +10,7 @@ public enum FeedEvent: Sendable, Hashable {
   /// What lay between the two ids was dropped by retention before this feed could receive it.
   case gap(from: MessageID, to: MessageID)
   /// The broker ended the connection on purpose. With `retry` the feed comes back by itself; without, this
-  /// is its last event, unless the reason is `tokenExpired`: then the feed asks for a token again and comes
+  /// is its last event, unless the reason is `tokenExpired` or `tokenRevoked`: then the feed asks for a token again and comes
   /// back with it, or ends with the broker's refusal when it is still the old one.
   case kicked(reason: String, retry: Bool)
   /// Another device of the account did something, such as joining a channel.

@@ -119,6 +119,6 @@ extension ServerSentEventParser.Item {
       case .kicked(let reason, let retry) = FeedEvent(event: "kicked", data: data, id: id)
     else { return nil }
     // "Not as you are", but the next connection asks for a token anew.
-    return retry || reason == "tokenExpired"
+    return retry || ["tokenExpired", "tokenRevoked"].contains(reason)
   }
 }

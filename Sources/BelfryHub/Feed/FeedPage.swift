@@ -33,7 +33,7 @@ extension Hub {
     let session = session(of: account)
     session.add(wait)
     defer { end(wait, of: session) }
-    let timer = loop.schedule(after: .seconds(wait.seconds)) { wait.end() }
+    let timer = loop.schedule(after: wait.duration) { wait.end() }
     defer { timer.cancel() }
     var cursor = cursor
     while true {

@@ -3,13 +3,13 @@ import BelfryModel
 /// A request's patience: it waits for its account's feed to have something, so long and no longer, or until
 /// nobody waits for the answer any more.
 package final class FeedWait: FeedFollower {
-  let seconds: Int
+  let duration: Duration
   private(set) var hasEnded = false
   private var hasNews = false
   private var waiting: CheckedContinuation<Void, Never>?
 
-  package init(seconds: Int) {
-    self.seconds = seconds
+  package init(_ duration: Duration) {
+    self.duration = duration
   }
 
   package func end() {

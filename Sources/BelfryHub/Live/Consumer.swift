@@ -131,7 +131,7 @@ package final class Consumer: FeedFollower {
 
   func sendAway() { kick(.shutdown) }
 
-  func kick(_ reason: KickReason) {
+  package func kick(_ reason: KickReason) {
     guard state == .live || state == .catchingUp else { return }
     state = .ending
     queue(EventText.kicked(reason))

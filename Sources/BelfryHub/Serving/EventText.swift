@@ -81,6 +81,8 @@ enum EventText {
 /// Why a stream is ended by the broker.
 package enum KickReason: String, Sendable {
   case tokenExpired
+  /// What admitted the client was taken back: its key was retired.
+  case tokenRevoked
   case shutdown
 
   /// Whether coming back at once, as one is, can succeed.

@@ -23,7 +23,7 @@ enum Folder {
   static func checkOwner(_ path: String) throws(StartError) {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
-      throw .refused(.dataFolderUnusable, "cannot enter the folder", at: path)
+      throw .refused(.dataFolderUnusable, "cannot look at it", at: path)
     }
     guard status.st_uid == geteuid() else {
       throw StartError(

@@ -10,7 +10,7 @@ extension Restore {
   /// Beside `redis/`, until it takes its place. A broker does not start on a folder that holds it.
   static let draftName = "restoring"
   /// What may be in a folder that is restored into: what a broker is to use then.
-  private static let allowedNames: Set<String> = ["secret", "lock", draftName]
+  private static let allowedNames: Set<String> = ["secret", "secrets", "lock", draftName]
 
   func restoreIntoFolder() async throws(BackupError) -> BackupReport {
     let contents = try check()

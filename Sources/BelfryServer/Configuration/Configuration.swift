@@ -1,3 +1,4 @@
+package import BelfryBytes
 package import BelfryModel
 import Foundation
 
@@ -14,6 +15,7 @@ package struct Configuration: Sendable, Hashable {
   /// Into how many a new keyspace is dealt; one that is there must have as many.
   package var partitions = Partitions.standard
   package var secret = SecretSource.dataFolder
+  package var tokens = TokenSettings()
   package var embeddedRedis = EmbeddedRedisSettings()
   package var limits = Limits()
   /// Whether the keyspace is to say from now on that its brokers have this one's secret and limits. No setting: left
@@ -32,6 +34,35 @@ package enum SecretSource: Sendable, Hashable {
   case dataFolder
   case file(path: String)
   case text(String)
+  /// The first signs, the others are still accepted.
+  case several([NamedSecret])
+}
+
+/// One of several secrets.
+package struct NamedSecret: Sendable, Hashable {
+  package enum Source: Sendable, Hashable {
+    case file(path: String)
+    case text(String)
+  }
+
+  /// What tokens call it; nil: a hash of it.
+  package var kid: UTF8Text?
+  package var source: Source
+}
+
+/// Which tokens are accepted beside those that the broker's own secrets sign, and what is wanted of all.
+package struct TokenSettings: Sendable, Hashable {
+  package struct PublicKeyFile: Sendable, Hashable {
+    package var kid: UTF8Text?
+    package var path: String
+  }
+
+  package var publicKeys: [PublicKeyFile] = []
+  /// A JSON Web Key Set (RFC 7517) with public keys.
+  package var jwksFile: String?
+  package var expected = ExpectedClaims()
+
+  package init() {}
 }
 
 package struct EmbeddedRedisSettings: Sendable, Hashable {

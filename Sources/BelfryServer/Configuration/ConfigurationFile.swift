@@ -35,6 +35,8 @@ enum ConfigurationFile {
       let key = UTF8Text(prefix + name)
       let place = "\(path): \(key)"
       if Setting.byKey[key] != nil {
+        // `"limits": {"x": 1}` and `"limits.x": 2` are one setting, which the parser cannot know.
+        guard values[key] == nil else { throw StartError(.invalidValue, "it stands there twice", at: place) }
         values[key] = GivenValue(inFile: value, place: place)
       } else if prefix.isEmpty, Setting.objects.contains(key) {
         guard case .object(let inner) = value else {

@@ -1,4 +1,5 @@
 import BelfryBytes
+import BelfryModel
 
 /// What was written on the command line of `belfry serve`, not yet understood.
 package struct ServeOptions: Sendable, Hashable {
@@ -26,6 +27,7 @@ extension Configuration {
     try configuration.apply(try values(of: environment))
     try configuration.apply(values(of: options))
     configuration.adoptsSettings = options.adoptsSettings
+    try configuration.limits.check()
     return configuration
   }
 
@@ -33,8 +35,9 @@ extension Configuration {
 
   /// - Parameter values: by the settings' keys.
   mutating func apply(_ values: [UTF8Text: GivenValue]) throws(StartError) {
-    if let value = values["secretFile"], values["secret"] != nil {
-      throw value.refused("give either the secret or its file, not both")
+    let secrets = ["secretFile", "secret", "tokens.secrets"].compactMap { values[UTF8Text($0)] }
+    if secrets.count(where: { $0.value != .null }) > 1, let value = secrets.first {
+      throw value.refused("give one of secretFile, secret and tokens.secrets")
     }
     // In the list's order, so that of several mistakes always the same one is reported.
     for setting in Setting.all {
@@ -54,7 +57,8 @@ extension Configuration {
     }
     let known = Set(Setting.all.map(\.variable))
     let stray = environment.keys.sorted().first { name in
-      ["BELFRY_LIMITS_", "BELFRY_EMBEDDED_REDIS_"].contains { name.hasPrefix($0) } && !known.contains(name)
+      ["BELFRY_LIMITS_", "BELFRY_EMBEDDED_REDIS_", "BELFRY_TOKENS_"].contains { name.hasPrefix($0) }
+        && !known.contains(name)
     }
     if let stray { throw StartError(.unknownKey, "there is no such setting", at: stray) }
     return values
@@ -67,6 +71,18 @@ extension Configuration {
     ]
     return texts.compactMapValues { $0 }.reduce(into: [:]) { values, option in
       values[UTF8Text(option.key)] = GivenValue(text: option.value, place: "--\(option.key)")
+    }
+  }
+}
+
+extension Limits {
+  /// What each of them may be, its setting says.
+  fileprivate func check() throws(StartError) {
+    guard absenceMilliseconds >= heartbeatMilliseconds else {
+      throw StartError(
+        .invalidValue,
+        "it must not be less than limits.heartbeatMilliseconds, which is \(heartbeatMilliseconds): "
+          + "whoever keeps to that would be taken for gone", at: "limits.absenceMilliseconds")
     }
   }
 }

@@ -37,11 +37,13 @@ package final class DataFolder: Sendable {
     guard unsafe stat(absolute, &status) == 0 else {
       throw .refused(.dataFolderUnusable, "cannot enter the folder", at: path)
     }
-    // Anybody could put a secret of their own there. One that exists may otherwise be as its owner made it:
+    // They could put a secret of their own there. One that exists may otherwise be as its owner made it:
     // a mounted volume often is readable by all, and what is secret in it has its own permissions.
-    guard status.st_mode & S_IWOTH == 0 else {
+    guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
       throw StartError(
-        .dataFolderUnusable, "everybody may write to the folder: chmod o-w it, or name another", at: absolute)
+        .dataFolderUnusable,
+        "others than its owner may write to the folder: chmod go-w \(absolute), or name a new one below it",
+        at: absolute)
     }
     return absolute
   }

@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryModel
 
 /// A value that somebody gave for a setting, and where, so that a refusal can say so.
@@ -28,6 +29,34 @@ struct GivenValue: Sendable, Hashable {
     return number
   }
 
+  /// A list of objects of texts. A variable holds it as the file does, as JSON.
+  func objects(_ names: [String]) throws(StartError) -> [[String: GivenValue]] {
+    var list = value
+    if isText, case .string(let text) = value {
+      guard let parsed = try? JSONParser.value(of: Array(text.utf8)) else {
+        throw refused("it must be JSON, a list of objects")
+      }
+      list = parsed
+    }
+    guard case .array(let elements) = list, !elements.isEmpty else {
+      throw refused("it must be a list of objects")
+    }
+    var objects: [[String: GivenValue]] = []
+    for (index, element) in elements.enumerated() {
+      guard case .object(let members) = element else { throw refused("it must be a list of objects") }
+      var object: [String: GivenValue] = [:]
+      for (name, value) in members {
+        let given = GivenValue(inFile: value, place: "\(place)[\(index)].\(name)")
+        guard let known = names.first(where: { UTF8Text($0) == UTF8Text(name) }) else {
+          throw StartError(.unknownKey, "there is no such setting", at: given.place)
+        }
+        object[known] = given
+      }
+      objects.append(object)
+    }
+    return objects
+  }
+
   /// The value itself is not repeated: it may be a secret, or hold a password.
   func refused(_ cause: String) -> StartError {
     StartError(.invalidValue, cause, at: place)
@@ -35,6 +64,7 @@ struct GivenValue: Sendable, Hashable {
 
   /// Whether the place knows text only.
   let isText: Bool
+  var isOption: Bool { place.utf8.starts(with: "--".utf8) }
 
   init(inFile value: JSONValue, place: String) {
     self.value = value

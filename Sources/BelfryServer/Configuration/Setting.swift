@@ -17,6 +17,14 @@ struct Setting: Sendable {
     }
   }
 
+  init(
+    _ key: String,
+    _ assign: @escaping @Sendable (inout Configuration, GivenValue) throws(StartError) -> Void
+  ) {
+    self.key = key
+    self.assign = assign
+  }
+
   static let byKey = Dictionary(uniqueKeysWithValues: all.map { (UTF8Text($0.key), $0) })
 
   /// The objects in the file that hold settings.
@@ -25,53 +33,55 @@ struct Setting: Sendable {
 }
 
 extension Setting {
-  static let all: [Setting] = general + embeddedRedis + limits
+  static let all: [Setting] = general + tokens + embeddedRedis + limits
 
   private static let general: [Setting] = [
-    .text("listen") { configuration, value throws(StartError) in
+    Setting("listen") { configuration, value throws(StartError) in
       guard let address = ListenAddress(try value.text()) else {
         throw value.refused("it must be HOST:PORT, as 127.0.0.1:8080 or [::1]:8080 or 0.0.0.0:8080")
       }
       configuration.listen = address
     },
-    .text("data") { configuration, value throws(StartError) in
+    Setting("data") { configuration, value throws(StartError) in
       configuration.dataFolder = try value.text()
     },
-    .text("redis") { configuration, value throws(StartError) in
+    Setting("redis") { configuration, value throws(StartError) in
       let url = try value.text()
+      let endpoint: RedisEndpoint
       do throws(RedisError) {
-        _ = try RedisEndpoint(url: url)
+        endpoint = try RedisEndpoint(url: url)
       } catch {
         throw value.refused(error.cause)
+      }
+      guard endpoint.password == nil || !value.isOption else {
+        throw value.refused(
+          "everybody on this machine can read the password on a command line: "
+            + "put the URL into BELFRY_REDIS or the configuration file")
       }
       configuration.redisURL = url
     },
     .integer("loops", 1...Configuration.loopsMax, \.loops),
-    .text("partitions") { configuration, value throws(StartError) in
+    Setting("partitions") { configuration, value throws(StartError) in
       guard let count = try? value.integer(in: 1...Partition.limit), let partitions = Partitions(count: count)
       else { throw value.refused("it must be a power of two from 1 to \(Partition.limit)") }
       configuration.partitions = partitions
     },
-    .text("secret") { configuration, value throws(StartError) in
-      let text = try value.text()
-      guard text.utf8.count >= SigningSecret.lengthMinBytes else {
-        throw value.refused("it must have at least \(SigningSecret.lengthMinBytes) bytes")
-      }
-      configuration.secret = .text(text)
+    Setting("secret") { configuration, value throws(StartError) in
+      configuration.secret = .text(try value.secret())
     },
-    .text("secretFile") { configuration, value throws(StartError) in
+    Setting("secretFile") { configuration, value throws(StartError) in
       configuration.secret = .file(path: try value.text())
     },
   ]
 
   private static let embeddedRedis: [Setting] = [
-    .text("embeddedRedis.server") { configuration, value throws(StartError) in
+    Setting("embeddedRedis.server") { configuration, value throws(StartError) in
       configuration.embeddedRedis.server = try value.text()
     },
-    .text("embeddedRedis.configFile") { configuration, value throws(StartError) in
+    Setting("embeddedRedis.configFile") { configuration, value throws(StartError) in
       configuration.embeddedRedis.configFile = try value.text()
     },
-    .text("embeddedRedis.appendfsync") { configuration, value throws(StartError) in
+    Setting("embeddedRedis.appendfsync") { configuration, value throws(StartError) in
       guard let choice = EmbeddedRedisSettings.AppendFsync(word: UTF8Text(try value.text())) else {
         throw value.refused("it must be everysec or always")
       }
@@ -110,17 +120,10 @@ extension Setting {
   private static let minute = 60_000
   private static let day = 24 * 60 * minute
 
-  private static func text(
-    _ key: String,
-    _ assign: @escaping @Sendable (inout Configuration, GivenValue) throws(StartError) -> Void
-  ) -> Setting {
-    Setting(key: key, assign: assign)
-  }
-
   private static func integer<Number: FixedWidthInteger & SendableMetatype>(
     _ key: String, _ range: ClosedRange<Int>, _ path: any WritableKeyPath<Configuration, Number> & Sendable
   ) -> Setting {
-    Setting(key: key) { configuration, value throws(StartError) in
+    Setting(key) { configuration, value throws(StartError) in
       configuration[keyPath: path] = Number(try value.integer(in: range))
     }
   }

@@ -2,10 +2,14 @@ import Glibc
 
 /// Files of some bytes to some kilobytes, read and written whole.
 enum SmallFile {
-  static func read(_ path: String, sizeMaxBytes: Int) throws(StartError) -> [UInt8] {
+  /// - Parameter openness: how open to others it may be.
+  static func read(
+    _ path: String, sizeMaxBytes: Int, openness: FileOpenness = .any
+  ) throws(StartError) -> [UInt8] {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .refused(.unreadableFile, "cannot read it", at: path) }
     defer { close(descriptor) }
+    try openness.check(descriptor, at: path)
     var content: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 16 << 10)
     while true {

@@ -28,7 +28,7 @@ package final class EmbeddedRedis: Sendable {
 
   private struct Running {
     let keeper: RedisKeeper
-    let thread: KeeperThread
+    let thread: WorkThread
   }
 
   /// Where to connect, as `BelfryRedis` reads it.
@@ -57,7 +57,7 @@ package final class EmbeddedRedis: Sendable {
       arguments: arguments)
     if let processID = try launch.stopOrphan() { report(.stoppedOrphan(processID: processID)) }
     let keeper = try RedisKeeper(launch, report: report)
-    let thread = try KeeperThread(running: keeper)
+    let thread = try WorkThread(running: keeper)
     do {
       try keeper.waitForFirstStart()
     } catch {

@@ -4,7 +4,8 @@ import Synchronization
 
 /// Keeps a redis-server running: starts it, waits until it answers, starts it again when it ends, stops it
 /// when told to. `run()` is the whole life of a thread, whose end ends the redis-server too.
-final class RedisKeeper: Sendable {
+final class RedisKeeper: ThreadWork {
+  let threadName = "embedded-redis"
   private let launch: RedisLaunch
   private let report: @Sendable (EmbeddedRedis.Event) -> Void
   private let stopRequest: EventDescriptor

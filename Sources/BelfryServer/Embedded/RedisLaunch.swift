@@ -29,6 +29,7 @@ final class RedisLaunch: Sendable {
     guard unsafe mkdir(redisFolder, 0o700) == 0 || errno == EEXIST else {
       throw .refused(.dataFolderUnusable, "cannot make the folder", at: redisFolder)
     }
+    try RedisLaunch.checkMode(of: redisFolder)
     self.socketPath = socketPath
     logPath = redisFolder + "/redis.log"
     lockPath = redisFolder + "/lock"
@@ -50,6 +51,22 @@ final class RedisLaunch: Sendable {
   private static func memory(_ settings: EmbeddedRedisSettings) -> [String] {
     if settings.maxMemoryBytes == nil, settings.configFile != nil { return [] }
     return ["--maxmemory", String(settings.maxMemoryBytes ?? MachineMemory.totalBytes / 2)]
+  }
+
+  /// Redis writes its files as everybody may read them, and relies on the folder; one that was copied or restored by
+  /// hand may be open.
+  private static func checkMode(of folder: String) throws(StartError) {
+    var status = stat()
+    guard unsafe stat(folder, &status) == 0 else {
+      throw .refused(.dataFolderUnusable, "cannot enter the folder", at: folder)
+    }
+    guard status.st_mode & (S_IRWXO | S_IWGRP) == 0 else {
+      throw StartError(
+        .dataFolderUnusable,
+        "others than its owner may read all notifications in the folder, or write to it "
+          + "(mode 0\(String(status.st_mode & 0o777, radix: 8))): chmod 700 \(folder)",
+        at: folder)
+    }
   }
 
   /// Written anew at each start, so that an upgrade of Belfry brings its settings along.

@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryHTTP
 import BelfryModel
 
@@ -9,11 +10,11 @@ final class Admission {
   let match: Router.Match
   let caller: Caller?
 
-  init(_ head: HTTPRequestHead, tokens: TokenCache) throws(Problem) {
+  init(_ head: HTTPRequestHead, _ services: LoopServices) throws(Problem) {
     match = try Self.router.match(method: head.method, path: head.segments)
     let route = match.route
     do throws(Refusal) {
-      caller = try Self.caller(of: head, route.access, tokens)
+      caller = try Self.caller(of: head, route, services)
     } catch {
       throw Problem(error)
     }
@@ -21,26 +22,46 @@ final class Admission {
   }
 
   private static func caller(
-    of head: HTTPRequestHead, _ access: Route.Access, _ tokens: TokenCache
+    of head: HTTPRequestHead, _ route: Route, _ services: LoopServices
   ) throws(Refusal) -> Caller? {
     let header = head.headers["Authorization"]
-    switch access {
+    switch route.access {
     case .everyone: return nil
     case .loopbackOrToken where head.client.isLoopback && header == nil: return nil
-    case .loopbackOrToken, .token, .trusted: break
+    case .loopbackOrToken, .token, .trusted, .operators: break
     }
-    let token = try Caller.bearer(header)
-    let claims: TokenClaims
+    let (claims, credential) = try verify(try Caller.bearer(header), services)
+    try check(claims, may: route)
+    return try Caller(
+      claims, by: credential, account: head.headers[Caller.accountHeader],
+      device: head.headers[Caller.deviceHeader])
+  }
+
+  private static func verify(
+    _ token: UTF8Text, _ services: LoopServices
+  ) throws(Refusal) -> (TokenClaims, Credential) {
+    let nowSeconds = WallClock.nowMilliseconds() / 1_000
+    if BackEndKey.isOne(token) {
+      let key = try services.broker.backEndKeys.verify(token, nowSeconds: nowSeconds)
+      return (key.claims, .backEndKey(key.id))
+    }
     do {
-      claims = try tokens.claims(of: token, nowSeconds: WallClock.nowMilliseconds() / 1_000)
+      let verified = try services.tokens.verify(token, nowSeconds: nowSeconds)
+      return (verified.claims, .key(verified.key))
     } catch {
       throw Refusal(.unauthorized, "the token is not accepted: \(error.cause)")
     }
-    guard access != .trusted || claims.role != .user else {
-      throw Refusal(.forbidden, "this needs an app's or an operator's token")
+  }
+
+  private static func check(_ claims: TokenClaims, may route: Route) throws(Refusal) {
+    switch (route.access, claims.role) {
+    case (.trusted, .user): throw Refusal(.forbidden, "this needs an app's or an operator's token")
+    case (.operators, .user), (.operators, .app): throw Refusal(.forbidden, "this needs an operator's token")
+    default: break
     }
-    return try Caller(
-      claims, account: head.headers[Caller.accountHeader], device: head.headers[Caller.deviceHeader])
+    guard let scopes = claims.scopes, !scopes.contains(route.scope) else { return }
+    let has = scopes.isEmpty ? "none" : Scope.text(of: scopes)
+    throw Refusal(.forbidden, "this needs the scope \(route.scope.rawValue), and the token has \(has)")
   }
 
   private static func check(_ head: HTTPRequestHead, _ body: Route.Body.Form) throws(Problem) {

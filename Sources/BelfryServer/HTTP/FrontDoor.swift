@@ -22,7 +22,7 @@ final class FrontDoor: HTTPHandler {
 
   func admit(_ head: HTTPRequestHead) -> HTTPAdmission {
     do throws(Problem) {
-      let admission = try Admission(head, tokens: services.tokens)
+      let admission = try Admission(head, services)
       return .admitted(
         HTTPAdmitted(
           found: admission, bodyMaxBytes: admission.match.route.body.form.sizeMaxBytes,
@@ -51,7 +51,7 @@ final class FrontDoor: HTTPHandler {
       let route = admission.match.route
       let asked = try read(request, admission, exchange)
       switch route.answer.way {
-      case .reply(let answer): reply(to: asked, on: exchange, answer)
+      case .reply(let answer): reply(to: asked, of: route, on: exchange, answer)
       case .stream(let open): try stream(to: asked, on: exchange, isHead: admission.match.isHead, open)
       }
     } catch {
@@ -89,7 +89,7 @@ final class FrontDoor: HTTPHandler {
   // MARK: Replies
 
   private func reply(
-    to request: Request, on exchange: HTTPExchange,
+    to request: Request, of route: Route, on exchange: HTTPExchange,
     _ answer: @escaping (Request, LoopServices) async throws(Refusal) -> Reply
   ) {
     let pending = PendingAnswer(exchange)
@@ -104,6 +104,7 @@ final class FrontDoor: HTTPHandler {
       } catch {
         reply = Problem(error).reply
       }
+      if route.isAudited { await Audit.record(request, route, reply, services) }
       timer.cancel()
       finish(pending, reply)
     }

@@ -2,32 +2,35 @@ import BelfryHTTP
 import BelfryLoop
 import BelfryModel
 import BelfryRedis
+import BelfryStore
+import Synchronization
 
 /// One Belfry process: its loops, and the little that they share.
 final class Broker: Sendable {
   let configuration: Configuration
-  let signer: TokenSigner
   let accountLimits: AccountLimits
   let budgets = HTTPBudgets()
   let descriptors = DescriptorLimit.raised()
   /// Of each loop.
   var httpLimits: HTTPLimits { descriptors.limits(loops: configuration.loops) }
   let keyspace = KeyspaceState()
-  let secretFingerprint: String
+  let backEndKeys = BackEndKeys()
+  private let currentKeys: Mutex<TokenKeys>
+  private let readKeys: KeyWatch.Reading?
   private let redis: RedisEndpoint
   private let loops: [ServingLoop]
   private let startedAt = ContinuousClock.now
 
-  /// - Parameter redisURL: the configured one, or the embedded Redis's.
-  init(_ configuration: Configuration, signer: TokenSigner, redisURL: String) throws(StartError) {
+  /// - Parameters:
+  ///   - redisURL: the configured one, or the embedded Redis's.
+  ///   - readKeys: reads the keys as they are configured now; nil where they never change.
+  init(
+    _ configuration: Configuration, keys: TokenKeys, redisURL: String, readKeys: KeyWatch.Reading? = nil
+  ) throws(StartError) {
     self.configuration = configuration
-    self.signer = signer
+    currentKeys = Mutex(keys)
+    self.readKeys = readKeys
     accountLimits = AccountLimits(configuration.limits)
-    do throws(TokenError) {
-      secretFingerprint = try signer.fingerprint()
-    } catch {
-      throw StartError(.secretUnusable, error.cause, at: "secret")
-    }
     do throws(RedisError) {
       redis = try RedisEndpoint(url: redisURL)
     } catch {
@@ -61,6 +64,14 @@ final class Broker: Sendable {
       running.append(serving.loop)
     }
     let port = try await open()
+    let watch = try readKeys.map { read throws(StartError) in
+      try KeyWatch(from: keys, reading: read) { [self] in take($0) }
+    }
+    let watching = try watch.map { watch throws(StartError) in try WorkThread(running: watch) }
+    defer {
+      watch?.requestStop()
+      watching?.join()
+    }
     // Not before there is something to drain; a signal that came earlier has waited.
     if let onSignal { try await loops.first?.watchSignals(onSignal) }
     onListening(port)
@@ -82,6 +93,28 @@ final class Broker: Sendable {
     }
     for (serving, socket) in zip(loops, sockets) { try await serving.open(socket, redis: redis, for: self) }
     return UInt16(clamping: sockets.first?.port ?? 0)
+  }
+
+  /// What tokens are checked by now.
+  var keys: TokenKeys { currentKeys.withLock { $0 } }
+
+  /// Keys were added or taken away. From any thread.
+  func take(_ keys: TokenKeys) {
+    currentKeys.withLock { $0 = keys }
+    Log.line(
+      "keys have changed",
+      ["signing": keys.signing.kid.string, "accepted": keys.acceptedKids.joined(separator: " ")])
+    for serving in loops {
+      serving.loop.perform { serving.assumeIsolated { $0.take(keys) } }
+    }
+  }
+
+  /// Looks whether there are other keys of back ends than before; whoever came by one that was revoked goes.
+  func refreshBackEndKeys(from store: RedisStore) async throws(StoreError) {
+    guard try await backEndKeys.refresh(from: store) else { return }
+    for serving in loops {
+      serving.loop.perform { serving.assumeIsolated { $0.endRevoked() } }
+    }
   }
 
   /// Lets requests finish and sends consumers away; `run` returns then. From any thread.

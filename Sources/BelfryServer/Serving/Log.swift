@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryModel
 import Glibc
 
@@ -6,10 +7,11 @@ import Glibc
 ///
 ///     2026-11-21T04:10:11.123Z listening address=127.0.0.1:8080 loops=2
 ///
-/// A line leaves in one write, so lines of several threads do not mix. No secret is ever given to it.
+/// A line leaves in one write, so lines of several threads do not mix. No secret is ever given to it, and what a
+/// URL holds of one is left out.
 package enum Log {
   package static func line(_ event: String, _ facts: KeyValuePairs<String, String> = [:]) {
-    let text = render(event, facts, at: WallClock.nowMilliseconds())
+    let text = render(event, facts, at: WallClock.nowMilliseconds()).withoutCredentials
     // Where nobody reads the log there is nobody to tell that it cannot be written.
     _ = unsafe text.utf8CString.withUnsafeBufferPointer { unsafe write(2, $0.baseAddress, $0.count - 1) }
   }

@@ -12,12 +12,16 @@ final class LoopServices {
   let runner: OperationRunner
   let tokens: TokenCache
   let broker: Broker
+  /// For what operators keep.
+  let administration: RedisStore
   let counts = RequestCounts()
+  let places = OpenPlaces()
   var clientIDs = ClientIDs()
   /// On its way out: told to load balancers, and no reason to refuse anybody who comes all the same.
   var isDraining = false
 
-  init(loop: EventLoop, scope: LoopScope, store: any Store, live: any LiveFeed, broker: Broker) {
+  init(loop: EventLoop, scope: LoopScope, store: RedisStore, live: any LiveFeed, broker: Broker) {
+    administration = store
     self.loop = loop
     self.scope = scope
     self.store = store
@@ -25,7 +29,7 @@ final class LoopServices {
     let limits = broker.configuration.limits
     hub = Hub(loop: loop, scope: scope, store: store, live: live, limits: limits)
     runner = OperationRunner(store: store, limits: limits, scope: scope)
-    tokens = TokenCache(signer: broker.signer)
+    tokens = TokenCache(broker.keys)
   }
 
   /// Takes what a request costs whatever it says, if the account is not in debt.
@@ -44,14 +48,23 @@ final class LoopServices {
     broker.accountLimits.owe(count, pace, of: account, now: loop.now)
   }
 
+  /// Whether what somebody was admitted by still holds.
+  func isAccepted(_ credential: Credential) -> Bool {
+    switch credential {
+    case .key(let identity): tokens.keys.accepts(identity)
+    case .backEndKey(let id):
+      broker.backEndKeys.holds(id, nowSeconds: WallClock.nowMilliseconds() / 1_000)
+    }
+  }
+
   /// A place for a stream or a request that waits.
-  func openPlace(of account: AccountID) throws(Refusal) -> AccountPlace {
+  func openPlace(of account: AccountID, by credential: Credential) throws(Refusal) -> AccountPlace {
     guard broker.accountLimits.openPlace(of: account) else {
       let most = broker.configuration.limits.streamsPerAccount
       throw Refusal(
         .tooMany, "\(account) has \(most) streams and waiting requests open, the most there may be")
     }
-    return AccountPlace(account, broker.accountLimits)
+    return AccountPlace(account, by: credential, broker.accountLimits, among: places)
   }
 }
 
@@ -64,23 +77,5 @@ struct ClientIDs {
   mutating func next() -> String {
     count += 1
     return "\(word)-\(count)"
-  }
-}
-
-/// One of an account's places, until it is closed.
-final class AccountPlace {
-  private let account: AccountID
-  private let limits: AccountLimits
-  private var isOpen = true
-
-  init(_ account: AccountID, _ limits: AccountLimits) {
-    self.account = account
-    self.limits = limits
-  }
-
-  func close() {
-    guard isOpen else { return }
-    isOpen = false
-    limits.closePlace(of: account)
   }
 }

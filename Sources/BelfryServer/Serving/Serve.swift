@@ -10,14 +10,23 @@ package enum Serve {
     ProcessSignal.ignoreBrokenPipes()
     let configuration = try Configuration.load(options: options, environment: environment)
     let folder = try DataFolder(opening: configuration.dataFolder)
-    let signer = TokenSigner(secret: try SigningSecret(for: configuration, in: folder).bytes)
+    if configuration.secret == .dataFolder { try SecretFolder(inDataFolder: folder.path).makeIfMissing() }
+    let path = folder.path
+    let keys = try TokenKeys(for: configuration, inDataFolder: path)
+    // The configuration, too, for it names the files.
+    let readKeys: KeyWatch.Reading = { () throws(StartError) in
+      try TokenKeys(for: Configuration.load(options: options, environment: environment), inDataFolder: path)
+    }
+    let broker = { (url: String) throws(StartError) in
+      try Broker(configuration, keys: keys, redisURL: url, readKeys: readKeys)
+    }
     guard let url = configuration.redisURL else {
       let redis = try EmbeddedRedis(in: folder, settings: configuration.embeddedRedis, report: log)
       try redis.start()
       defer { redis.stop() }
-      return try await serve(Broker(configuration, signer: signer, redisURL: redis.endpointURL))
+      return try await serve(broker(redis.endpointURL))
     }
-    try await serve(Broker(configuration, signer: signer, redisURL: url))
+    try await serve(broker(url))
   }
 
   private static func serve(_ broker: Broker) async throws(StartError) {

@@ -44,7 +44,8 @@ actor ServingLoop {
     let configuration = broker.configuration
     let store = RedisStore(
       loop: loop, endpoint: redis, limits: configuration.limits, partitions: configuration.partitions,
-      secretFingerprint: broker.secretFingerprint,
+      secretFingerprint: broker.keys.signing.fingerprint,
+      otherFingerprints: broker.keys.otherFingerprints,
       // An embedded Redis has one broker, with which nobody can disagree.
       adoptsSettings: configuration.adoptsSettings || configuration.redisURL == nil)
     store.onSettings = { broker.keyspace.note($0) }
@@ -71,6 +72,13 @@ actor ServingLoop {
     serving.live.start()
     // One loop is enough for what is done for all accounts.
     if number == 0 { Duties(loop: loop, runner: serving.services.runner).start(in: serving.scope) }
+    if number == 0 {
+      serving.scope.start { [loop] in
+        repeat {
+          try? await serving.services.broker.refreshBackEndKeys(from: serving.store)
+        } while (try? await loop.sleep(for: BackEndKeys.interval)) != nil
+      }
+    }
     serving.scope.start { [loop] in
       // While Redis is away there is nothing to compare.
       while (try? await loop.sleep(for: Self.formatInterval)) != nil {
@@ -95,6 +103,22 @@ actor ServingLoop {
       case .connecting, .closed: break
       }
     }
+  }
+
+  /// Whoever was admitted by a key that is no more goes.
+  func take(_ keys: TokenKeys) {
+    guard let serving else { return }
+    // Of the one before, too: if it is what the keyspace says, the keyspace is to follow.
+    let before = serving.services.tokens.keys.signing.fingerprint
+    serving.services.tokens.keys = keys
+    serving.store.take(secretFingerprint: keys.signing.fingerprint, others: keys.otherFingerprints + [before])
+    endRevoked()
+    serving.scope.start { try? await serving.store.compareFormat() }
+  }
+
+  func endRevoked() {
+    guard let serving else { return }
+    serving.services.places.endAll { !serving.services.isAccepted($0) }
   }
 
   // MARK: Ending

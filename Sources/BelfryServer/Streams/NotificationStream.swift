@@ -5,6 +5,7 @@ import BelfryModel
 /// What a stream needs to know before it begins.
 struct StreamOpening {
   let account: AccountID
+  let credential: Credential
   let device: DeviceID?
   let cursor: FeedCursor?
   let expiresAtMilliseconds: Int64
@@ -38,7 +39,7 @@ final class NotificationStream: HTTPStreamSource, Consumer.Outlet {
   static func open(
     _ opening: StreamOpening, on exchange: HTTPExchange, _ services: LoopServices
   ) throws(Refusal) {
-    let place = try services.openPlace(of: opening.account)
+    let place = try services.openPlace(of: opening.account, by: opening.credential)
     let consumer: Consumer
     do throws(Refusal) {
       consumer = try services.hub.openConsumer(
@@ -48,6 +49,7 @@ final class NotificationStream: HTTPStreamSource, Consumer.Outlet {
       place.close()
       throw error
     }
+    place.onRevoked = { [weak consumer] in consumer?.kick(.tokenRevoked) }
     services.counts.streams += 1
     let source = NotificationStream(consumer, place, services.counts)
     consumer.outlet = source

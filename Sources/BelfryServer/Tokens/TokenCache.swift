@@ -10,22 +10,25 @@ final class TokenCache {
   /// once. Beyond it, tokens are checked again.
   static let tokensMax = 16_384
 
-  private let signer: TokenSigner
-  private var known = RecentValues<UTF8Text, TokenClaims>(countMax: tokensMax)
+  private var known = RecentValues<UTF8Text, VerifiedToken>(countMax: tokensMax)
+  /// Others take their place while keys are rotated: what was remembered is then checked again.
+  var keys: TokenKeys {
+    didSet { known = RecentValues(countMax: Self.tokensMax) }
+  }
 
-  init(signer: TokenSigner) {
-    self.signer = signer
+  init(_ keys: TokenKeys) {
+    self.keys = keys
   }
 
   var count: Int { known.count }
 
-  func claims(of token: UTF8Text, nowSeconds: Int64) throws(TokenError) -> TokenClaims {
-    if let claims = known.use(token) {
-      if claims.expiresAtSeconds <= nowSeconds { throw TokenError("it has expired") }
-      return claims
+  func verify(_ token: UTF8Text, nowSeconds: Int64) throws(TokenError) -> VerifiedToken {
+    if let verified = known.use(token) {
+      if verified.claims.expiresAtSeconds <= nowSeconds { throw TokenError("it has expired") }
+      return verified
     }
-    let claims = try signer.verify(token.string, nowSeconds: nowSeconds)
-    known.remember(claims, as: token)
-    return claims
+    let verified = try keys.verify(token, nowSeconds: nowSeconds)
+    known.remember(verified, as: token)
+    return verified
   }
 }

@@ -17,24 +17,35 @@ package struct TokenClaims: Sendable, Hashable {
   package var role: Role
   /// The one device the token is for; nil when it is for any of the account's.
   package var device: DeviceID?
+  /// `scope`: nil when it is for all that the role may do.
+  package var scopes: Set<Scope>?
   /// `exp`, seconds since 1970.
   package var expiresAtSeconds: Int64
 
-  package init(subject: String, role: Role, device: DeviceID? = nil, expiresAtSeconds: Int64) {
+  package init(
+    subject: String, role: Role, device: DeviceID? = nil, scopes: Set<Scope>? = nil, expiresAtSeconds: Int64
+  ) {
     self.subject = subject
     self.role = role
     self.device = device
+    self.scopes = scopes
     self.expiresAtSeconds = expiresAtSeconds
   }
 
   /// The last second of the year 9999. A later `exp`, which is usually milliseconds taken for seconds, is
   /// brought down to it, so that it stays a time one can calculate with.
   static let expiryMaxSeconds: Int64 = 253_402_300_799
+
+  /// By so much an issuer's clock may be ahead of this machine's (`nbf`). Of `exp` nothing is taken off or added: who
+  /// stole a token is to have it no longer than it says, and its owner has fetched another before.
+  static let startLeewaySeconds: Int64 = 30
 }
 
 extension TokenClaims {
   /// Reads the payload of a token whose signature is good.
-  init(payload: JSONValue, nowSeconds: Int64) throws(TokenError) {
+  init(
+    payload: JSONValue, nowSeconds: Int64, expected: ExpectedClaims = ExpectedClaims()
+  ) throws(TokenError) {
     guard case .object(let claims) = payload else { throw TokenError("its payload is no JSON object") }
     guard let expiry = Self.seconds(claims["exp"]) else {
       throw TokenError("it has no exp, the time in seconds at which it expires")
@@ -42,11 +53,16 @@ extension TokenClaims {
     guard expiry > nowSeconds else { throw TokenError("it has expired") }
     if let start = claims["nbf"] {
       guard let start = Self.seconds(start) else { throw TokenError("its nbf is no time in seconds") }
-      guard start <= nowSeconds else { throw TokenError("it is not valid yet (nbf)") }
+      guard start <= nowSeconds + Self.startLeewaySeconds else {
+        throw TokenError("it is not valid yet (nbf)")
+      }
     }
+    try expected.check(claims)
+    let role = try Self.role(claims["role"])
     self.init(
-      subject: try Self.subject(claims["sub"]), role: try Self.role(claims["role"]),
-      device: try Self.device(claims["device"]), expiresAtSeconds: expiry)
+      subject: try Self.subject(claims["sub"]), role: role,
+      device: try Self.device(claims["device"]), scopes: try Self.scopes(claims["scope"], of: role),
+      expiresAtSeconds: expiry)
     guard role != .user || AccountID(subject) != nil else {
       throw TokenError("its sub is not an accid: \(AccountID.rule)")
     }
@@ -75,12 +91,40 @@ extension TokenClaims {
     return role
   }
 
+  /// A user's token may come from an issuer whose scopes mean something else; it is narrowed if one of ours is named. A
+  /// back end's is for what it names, be that nothing.
+  private static func scopes(_ value: JSONValue?, of role: Role) throws(TokenError) -> Set<Scope>? {
+    guard let value else { return nil }
+    guard case .string(let text) = value else { throw TokenError("its scope is no text") }
+    let scopes = Scope.named(in: text)
+    return role == .user && scopes.isEmpty ? nil : scopes
+  }
+
   private static func device(_ value: JSONValue?) throws(TokenError) -> DeviceID? {
     guard let value else { return nil }
     guard case .string(let text) = value, let device = DeviceID(text) else {
       throw TokenError("its device is not a deviceId: \(DeviceID.rule)")
     }
     return device
+  }
+}
+
+extension ExpectedClaims {
+  fileprivate func check(_ claims: JSONObject) throws(TokenError) {
+    if let issuer, !Self.isSame(claims["iss"], issuer) {
+      throw TokenError("its iss is not the one that this broker accepts")
+    }
+    guard let audience else { return }
+    let isForUs =
+      switch claims["aud"] {
+      case .array(let audiences): audiences.contains { Self.isSame($0, audience) }
+      case let single: Self.isSame(single, audience)
+      }
+    guard isForUs else { throw TokenError("its aud does not name this broker") }
+  }
+
+  private static func isSame(_ value: JSONValue?, _ wanted: String) -> Bool {
+    if case .string(let text) = value { UTF8Text(text) == UTF8Text(wanted) } else { false }
   }
 }
 

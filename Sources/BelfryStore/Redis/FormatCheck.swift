@@ -3,13 +3,15 @@ import BelfryRedis
 /// Compares the keyspace's format record with what the broker takes the keyspace for: on each new connection before
 /// anything else, since Redis may have been replaced meanwhile. A keyspace that is new is given its record.
 final class FormatCheck {
-  private let keyspace: Keyspace
+  private(set) var keyspace: Keyspace
   /// Where this Redis is, for refusals.
   private let place: String
   /// Whether the record is to say what this broker has. Done once, at the start: were it done on every connection,
   /// two brokers that were both told to would overrule each other for ever.
   private var adopts: Bool
   var onSettings: ((SettingsFinding) -> Void)?
+  /// Whether the record has a secret that this broker accepts and signs by no more: it is to follow.
+  private(set) var isSecretBehind = false
 
   init(_ keyspace: Keyspace, adopts: Bool, at place: String) {
     self.keyspace = keyspace
@@ -18,6 +20,16 @@ final class FormatCheck {
   }
 
   let read = RedisCommand("HMGET", RedisLayout.format, "format", "secret", "limits")
+
+  /// Secrets are rotated while brokers run.
+  func take(secretFingerprint: String, others: [String]) {
+    keyspace.secretFingerprint = secretFingerprint
+    keyspace.otherFingerprints = others
+  }
+
+  var writingSecret: RedisCommand {
+    RedisCommand("HSET", RedisLayout.format, "secret", keyspace.secretFingerprint)
+  }
 
   /// Each field only if it is not there: another broker may write it at the same moment.
   var writing: [RedisCommand] {
@@ -40,6 +52,7 @@ final class FormatCheck {
       throw RedisError(.unsuitable, cause: refusal, place: place)
     }
     guard record.format != nil, let secret = record.secret, let limits = record.limits else { return nil }
+    isSecretBehind = secret != keyspace.secretFingerprint && keyspace.otherFingerprints.contains(secret)
     return keyspace.differences(fromSecret: secret, limits: limits)
   }
 }

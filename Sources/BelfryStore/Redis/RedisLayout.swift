@@ -40,6 +40,11 @@ struct RedisLayout: Sendable {
 
   /// Hash: of which version the data is, how many partitions there are, and by which settings brokers work.
   static let format = "belfry:format"
+  /// Hash: the keys of back ends by id, as JSON, and `version`.
+  static let keys = "belfry:keys"
+  static let keysVersion = "version"
+  /// Stream: what trusted callers did.
+  static let audit = "belfry:audit"
   /// Every key of any partition, however many there are.
   static let anyPartition = "belfry:{*"
 

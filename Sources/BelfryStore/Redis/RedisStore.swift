@@ -29,11 +29,13 @@ package final class RedisStore: Store {
 
   /// - Parameters:
   ///   - secretFingerprint: of the secret that signs the deployment's tokens.
+  ///   - otherFingerprints: of secrets whose tokens are accepted beside.
   ///   - adoptsSettings: whether the keyspace is to say from now on that its brokers have this one's settings.
   ///   - relayRetryPause: after which what could not be relayed is tried again.
   package init(
     loop: EventLoop, endpoint: RedisEndpoint, limits: Limits, partitions: Partitions = .standard,
-    secretFingerprint: String = "", adoptsSettings: Bool = false, redisLimits: RedisLimits = RedisLimits(),
+    secretFingerprint: String = "", otherFingerprints: [String] = [], adoptsSettings: Bool = false,
+    redisLimits: RedisLimits = RedisLimits(),
     relayRetryPause: Duration = OutboxRelays.retryPause
   ) {
     let layout = RedisLayout(partitions)
@@ -45,7 +47,9 @@ package final class RedisStore: Store {
     self.process = process
     self.limits = limits
     format = FormatCheck(
-      Keyspace(partitions: partitions, secretFingerprint: secretFingerprint, limits: limits),
+      Keyspace(
+        partitions: partitions, secretFingerprint: secretFingerprint, otherFingerprints: otherFingerprints,
+        limits: limits),
       adopts: adoptsSettings, at: endpoint.description)
     connection = RedisConnection(
       loop: loop, endpoint: endpoint, limits: redisLimits,
@@ -102,10 +106,18 @@ extension RedisStore {
   package func compareFormat() async throws(StoreError) {
     let place = "format record"
     let found = try await pipeline([format.read], at: place)
-    if try compare(found[0], at: place) { return }
+    if try compare(found[0], at: place) {
+      if format.isSecretBehind { _ = try await pipeline([format.writingSecret], at: place) }
+      return
+    }
     // Somebody removed it while this broker worked here; until another broker writes one, it is as it was.
     let written = try await pipeline(format.writing + [format.read], at: place)
     _ = try compare(written[written.count - 1], at: place)
+  }
+
+  /// The secrets of the deployment are rotated.
+  package func take(secretFingerprint: String, others: [String]) {
+    format.take(secretFingerprint: secretFingerprint, others: others)
   }
 
   private func compare(_ reply: RedisReply, at place: String) throws(StoreError) -> Bool {

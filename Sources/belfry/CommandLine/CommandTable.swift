@@ -3,6 +3,8 @@ struct CommandTable: Sendable {
   let commands: [Command]
   /// What the commands of a group are for, by the group's name.
   let groups: [String: String]
+  /// Commands that the overview shows on one line, and what they are for.
+  var pairs: [(names: [String], summary: String)] = []
 
   enum Finding: Sendable {
     case command(Command, rest: [String])

@@ -8,7 +8,13 @@ enum HelpText {
     var rows: [(String, String)] = []
     for command in table.commands {
       guard let group = command.group else {
-        rows.append((command.name, command.summary))
+        if let pair = table.pairs.first(where: { $0.names.contains(command.name) }) {
+          if pair.names.first == command.name {
+            rows.append((pair.names.joined(separator: ", "), pair.summary))
+          }
+        } else {
+          rows.append((command.name, command.summary))
+        }
         continue
       }
       if !rows.contains(where: { $0.0 == group }) { rows.append((group, table.groups[group] ?? "")) }

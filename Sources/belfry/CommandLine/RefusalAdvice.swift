@@ -8,13 +8,19 @@ extension CommandFailure {
       advice: Self.advice(error))
   }
 
+  private static func advice(onForbidden detail: String) -> String {
+    if detail.contains("scope") { return "belfry token --scope mints a token that may" }
+    if detail.contains("needs an operator's") { return "belfry token --role operator mints a token that may" }
+    return "belfry token --role app mints a token that may, and with --as ACCID acts for an account"
+  }
+
   private static func advice(_ error: BelfryError) -> String? {
     if error.field == "Belfry-Account" { return "--as ACCID says for whom" }
     switch error.code {
     case .unauthorized:
       return "give a valid token with --token or BELFRY_TOKEN; belfry token --data DIR --sub ACCID mints one"
     case .forbidden:
-      return "belfry token --role app mints a token that may, and with --as ACCID acts for an account"
+      return advice(onForbidden: error.detail)
     case .notMember:
       return "belfry server list shows the servers of the account"
     case .duplicateContent:

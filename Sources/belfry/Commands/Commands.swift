@@ -6,6 +6,8 @@ extension CommandTable {
   static let belfry = CommandTable(
     commands: own + Command.made(from: Routes.all, beside: own),
     groups: [
+      "secret": "the secrets that sign tokens: rotation",
+      "key": "keys for back ends: make, list, revoke",
       "server": "servers: settings, invitations, bans, roles",
       "channel": "a server's channels: rosters, lists, mutes",
       "member": "a server's members",
@@ -13,15 +15,22 @@ extension CommandTable {
       "room": "rooms: attendees, hands, the stage, microphones",
       "account": "an account's options",
       "notification": "change a notification that was sent",
+    ],
+    pairs: [
+      (["backup", "restore"], "copy all that a broker keeps into a file, and back"),
+      (["send", "resend"], "send a notification, or again what may not have arrived"),
+      (["types", "openapi"], "describe the notifications, and the HTTP interface"),
+      (["unread", "read"], "list what is unread, and mark it read"),
+      (["subscribe", "unsubscribe"], "begin or end a subscription to a server or a channel"),
     ])
 
   private static let own: [Command] = [
-    .serve, .token, .backup, .restore,
+    .serve, .token, .secretList, .secretRotate, .secretRetire, .backup, .restore,
     .send, .resend, .tail, .unread, .read,
     .subscribe, .unsubscribe,
     .serverCreate, .serverList, .serverShow, .serverUpdate, .serverRemove,
     .channelCreate, .channelList, .channelShow, .channelUpdate, .channelRemove,
     .memberList, .memberShow, .memberAdd, .memberRemove,
-    .stats, .explain, .types, .openAPI,
+    .stats, .audit, .explain, .types, .openAPI,
   ]
 }

@@ -96,7 +96,7 @@ extension Property {
   }
 
   /// Every command has `--url` and `--token` for the broker and for who asks.
-  private static let renamed = ["url": "link", "token": "invitation"]
+  private static let renamed = ["url": "link", "token": "invitation", "ttlSeconds": "ttl"]
 
   fileprivate var option: CommandOption {
     switch shape.bare {

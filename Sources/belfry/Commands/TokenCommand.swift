@@ -21,6 +21,9 @@ extension Command {
       .choice("role", TokenClaims.Role.allCases.map(\.rawValue), "what it may do; user otherwise"),
       .value("device", "ID", "the only device it is for"),
       .value("ttl", "SECONDS", "how long it is valid; \(lifetimeSeconds) (a day) otherwise"),
+      .list("scope", "SCOPE", "what it is for: read, send, manage; all that its role may do otherwise"),
+      .value("iss", "TEXT", "who mints it, where the broker wants that (tokens.issuer)"),
+      .value("aud", "TEXT", "for whom it is, where the broker wants that (tokens.audience)"),
       .flag("json", "print one JSON value a line"),
     ],
     examples: [
@@ -33,15 +36,32 @@ extension Command {
       let lifetime = try arguments.integer("ttl", in: 1...lifetimeMaxSeconds) ?? lifetimeSeconds
       let claims = TokenClaims(
         subject: role == .user ? try arguments.neededAccount("sub").text : arguments.text("sub") ?? "",
-        role: role, device: try arguments.device("device"),
+        role: role, device: try arguments.device("device"), scopes: try arguments.scopes,
         expiresAtSeconds: Int64(Date().timeIntervalSince1970) + Int64(lifetime))
       let text: String
       do {
-        let secret = try SigningSecret(inDataFolder: arguments.text("data") ?? "")
-        text = try TokenSigner(secret: secret.bytes).mint(claims)
+        text = try SecretFolder(inDataFolder: arguments.text("data") ?? "").signing()
+          .mint(
+            claims, as: ExpectedClaims(issuer: arguments.text("iss"), audience: arguments.text("aud")))
       } catch let error as StartError {
         throw CommandFailure(error)
       }
       try invocation.print(["token": text], [text])
     })
+}
+
+extension Arguments {
+  fileprivate var scopes: Set<Scope>? {
+    get throws(UsageError) {
+      guard isSet("scope") else { return nil }
+      var scopes: Set<Scope> = []
+      for word in list("scope") {
+        guard let scope = Scope(rawValue: word) else {
+          throw UsageError("--scope must be read, send or manage, not \(word)")
+        }
+        scopes.insert(scope)
+      }
+      return scopes
+    }
+  }
 }

@@ -1,3 +1,4 @@
+import BelfryBytes
 import Foundation
 
 /// Where a command prints. Each call is one write, so that a reader on a pipe sees every line at once, and
@@ -11,7 +12,7 @@ struct Console: Sendable {
   }
 
   func complain(_ line: String) {
-    write([VisibleText.of(line)], to: .standardError)
+    write([VisibleText.of(line.withoutCredentials)], to: .standardError)
   }
 
   private func write(_ lines: [String], to file: FileHandle) {

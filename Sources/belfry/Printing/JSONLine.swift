@@ -5,6 +5,6 @@ enum JSONLine {
   static func text(_ value: some Encodable) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(value), as: UTF8.self)
+    return VisibleText.escapedInJSON(String(decoding: try encoder.encode(value), as: UTF8.self))
   }
 }

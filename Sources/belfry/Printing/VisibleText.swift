@@ -18,6 +18,22 @@ enum VisibleText {
     return visible
   }
 
+  /// JSON escapes only the first of the characters above by itself. They stand in its strings alone, where this means
+  /// the same.
+  static func escapedInJSON(_ json: String) -> String {
+    guard json.unicodeScalars.contains(where: isHidden) else { return json }
+    var visible = ""
+    for scalar in json.unicodeScalars {
+      guard isHidden(scalar) else {
+        visible.unicodeScalars.append(scalar)
+        continue
+      }
+      let digits = String(scalar.value, radix: 16)
+      visible += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    }
+    return visible
+  }
+
   private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0..<0x20, 0x7f..<0xa0: true

@@ -11,9 +11,8 @@ func makeBackup(
   progress: @escaping (BackupProgress) -> Void = { _ in }
 ) throws -> BackupReport {
   var options = ServeOptions()
-  options.redis = url
   options.data = folder
-  return try Backup(to: file, of: options, environment: [:], progress: progress).run()
+  return try Backup(to: file, of: options, environment: environment(url), progress: progress).run()
 }
 
 func restore(
@@ -21,9 +20,13 @@ func restore(
   progress: @escaping @Sendable (BackupProgress) -> Void = { _ in }
 ) async throws -> BackupReport {
   var options = ServeOptions()
-  options.redis = url
   options.data = folder
-  return try await Restore(from: file, into: options, environment: [:], progress: progress).run()
+  return try await Restore(from: file, into: options, environment: environment(url), progress: progress).run()
+}
+
+/// Where a URL may have a password.
+private func environment(_ redisURL: String?) -> [String: String] {
+  redisURL.map { ["BELFRY_REDIS": $0] } ?? [:]
 }
 
 /// What the work is refused with.

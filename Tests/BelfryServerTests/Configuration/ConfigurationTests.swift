@@ -137,6 +137,47 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    (#"{"loops": 1, "loops": 2}"#, "loops"),
+    (#"{"limits": {"roomsPerAccount": 1, "roomsPerAccount": 1}}"#, "rooms"),
+    (#"{"limits": {"roomsPerAccount": 1}, "limits.roomsPerAccount": 2}"#, "limits.roomsPerAccount"),
+    (#"{"limits": {}, "limits": {}}"#, "limits"),
+  ])
+  func whatStandsTwiceIsRefused(text: String, word: String) throws {
+    let error = try #require(throws: StartError.self) {
+      try ConfigurationFile.parse(Array(text.utf8), path: "belfry.json")
+    }
+    #expect(error.place.contains(word))
+  }
+
+  @Test(arguments: [
+    ["BELFRY_LIMITS_ABSENCE_MILLISECONDS": "9999"], ["BELFRY_LIMITS_HEARTBEAT_MILLISECONDS": "35001"],
+  ])
+  func nobodyIsGoneBeforeTheirHeartbeatIsDue(variables: [String: String]) throws {
+    let error = try #require(throws: StartError.self) {
+      try Configuration.load(options: ServeOptions(), environment: variables)
+    }
+    #expect(error.place == "limits.absenceMilliseconds")
+    let equal = ["BELFRY_LIMITS_ABSENCE_MILLISECONDS": "10000"]
+    #expect(throws: Never.self) { try Configuration.load(options: ServeOptions(), environment: equal) }
+  }
+
+  @Test func aPasswordIsNotForTheCommandLine() throws {
+    var options = ServeOptions()
+    options.redis = "redis://user:s3cret@redis:6379"
+    let error = try #require(throws: StartError.self) {
+      try Configuration.load(options: options, environment: [:])
+    }
+    #expect(error.description.contains("BELFRY_REDIS") && !error.description.contains("s3cret"))
+    let variables = ["BELFRY_REDIS": "redis://user:s3cret@redis:6379"]
+    #expect(throws: Never.self) { try Configuration.load(options: ServeOptions(), environment: variables) }
+    options.redis = "s3cret@redis://redis:6379"
+    let other = #expect(throws: StartError.self) {
+      try Configuration.load(options: options, environment: [:])
+    }
+    #expect(other?.description.contains("s3cret") == false)
+  }
+
   @Test func aFileThatIsMissingOrTooLongIsRefused() async throws {
     try await TemporaryFolder.with { folder in
       var options = ServeOptions()

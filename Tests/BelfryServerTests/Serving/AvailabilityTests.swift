@@ -97,7 +97,7 @@ import Testing
       configuration.listen = ListenAddress(host: "127.0.0.1", port: 0)
       configuration.loops = 2
       let signer = TokenSigner(secret: Array("a secret for nothing but these tests".utf8))
-      let broker = try Broker(configuration, signer: signer, redisURL: redis.url)
+      let broker = try Broker(configuration, keys: TokenKeys(signer), redisURL: redis.url)
       let (ports, listening) = AsyncStream<UInt16>.makeStream()
       async let running: Void = broker.run { listening.yield($0) }
       let port = try #require(await ports.first { _ in true })
@@ -118,7 +118,7 @@ import Testing
       configuration.listen = ListenAddress(host: "127.0.0.1", port: first.port)
       configuration.loops = 2
       let second = try Broker(
-        configuration, signer: first.broker.signer, redisURL: first.redis.url)
+        configuration, keys: first.broker.keys, redisURL: first.redis.url)
       let error = await #expect(throws: StartError.self) { try await second.run { _ in } }
       #expect(error?.code == .cannotListen)
     }

@@ -76,6 +76,20 @@ import Testing
     }
   }
 
+  @Test func whoWaitsIsToldNothingOnceTheTokenHasExpired() async throws {
+    try await withBroker { broker in
+      let waiting = try broker.connect()
+      let begin = ContinuousClock.now
+      waiting.begin("GET", "/v1/notifications?wait=30", as: try broker.token("bob", seconds: 2))
+      let answer = try waiting.answer()
+      #expect(answer.status == 401)
+      #expect(begin.duration(to: .now) < .seconds(10))
+      _ = try send(broker, to: "bob", "later")
+      let again = try broker.ask("GET", "/v1/notifications?wait=30", as: try broker.token("bob"))
+      #expect(again.json["notifications"]?.elements.count == 1)
+    }
+  }
+
   @Test func anAccountHasSoManyStreamsOnAllLoops() async throws {
     var limits = Limits()
     limits.streamsPerAccount = 3

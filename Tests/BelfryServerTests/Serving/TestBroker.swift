@@ -14,7 +14,7 @@ struct TestBroker: Sendable {
   func token(
     _ subject: String, _ role: TokenClaims.Role = .user, device: String? = nil, seconds: Int64 = 600
   ) throws -> String {
-    try broker.signer.mint(
+    broker.keys.signing.mint(
       TokenClaims(
         subject: subject, role: role, device: device.flatMap { DeviceID($0) },
         expiresAtSeconds: Int64(Date().timeIntervalSince1970) + seconds))
@@ -65,7 +65,7 @@ func withBroker<R: Sendable>(
     configuration.loops = loops
     configuration.limits = limits
     let signer = TokenSigner(secret: Array("a secret for nothing but these tests".utf8))
-    let broker = try Broker(configuration, signer: signer, redisURL: redis.url)
+    let broker = try Broker(configuration, keys: TokenKeys(signer), redisURL: redis.url)
     let (ports, listening) = AsyncStream<UInt16>.makeStream()
     async let running: Void = broker.run { listening.yield($0) }
     let port = try #require(await ports.first { _ in true })

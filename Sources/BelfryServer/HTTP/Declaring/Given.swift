@@ -14,11 +14,12 @@ enum Given {
   static let token = Field("token", .request, "the invitation on stage").needed
   static let code = Field("code", .code, "the invite code").needed
   static let fileId = Field("fileId", .id, "the shared file").needed
+  static let keyId = Field("keyId", .id, "the key").needed
   static let messageServerId = Field("messageServerId", .message, "the notification").needed
 
   /// What can stand in a path.
   static let inPaths: [any DeclaredField] = [
-    serverId, channelId, groupId, roomId, accid, requestId, token, code, fileId, messageServerId,
+    serverId, channelId, groupId, roomId, accid, requestId, token, code, fileId, messageServerId, keyId,
   ]
 
   // MARK: Pages

@@ -57,8 +57,10 @@ package enum OpenAPIDocument {
   private static let bearer: JSONValue = [
     "type": "http", "scheme": "bearer", "bearerFormat": "JWT",
     "description": .string(
-      "HS256 with the broker's secret. Claims: `sub`, the accid; `exp`; `role`: `user` (if absent), `app` or "
-        + "`operator`, which may do everything, for any account; `device`, the one device it is for."),
+      "A JSON Web Token, or a key that `POST /v1/keys` made. HS256 with a secret of the broker's, or RS256 or EdDSA with "
+        + "a key it was given. Claims: `sub`, the accid; `exp`; `role`: `user` (if absent), `app` or `operator`, "
+        + "which may do everything, for any account; `device`, the one device it is for; `scope`, to what it is narrowed: "
+        + "each operation names the one it needs."),
   ]
 }
 

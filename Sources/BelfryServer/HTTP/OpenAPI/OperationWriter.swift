@@ -9,7 +9,7 @@ struct OperationWriter {
   mutating func operation(_ route: Route) -> JSONValue {
     var operation: JSONObject = [
       "operationId": .string(route.operationID), "summary": .string(route.summary),
-      "tags": [.string(Tag(route).rawValue)], "security": route.access.security,
+      "tags": [.string(Tag(route).rawValue)], "security": route.security,
       "responses": answers(of: route),
     ]
     let parameters = parameters(of: route)
@@ -28,7 +28,7 @@ struct OperationWriter {
     for property in route.queryProperties {
       parameters.append(parameter(property, in: "query", isNeeded: property.isNeeded))
     }
-    if route.access == .token || route.access == .trusted {
+    if route.access.needsToken {
       for name in [Caller.accountHeader, Caller.deviceHeader] {
         parameters.append(["$ref": .string("#/components/parameters/\(name)")])
       }
@@ -144,12 +144,14 @@ extension Route {
   }
 }
 
-extension Route.Access {
+extension Route {
+  /// With the scope that a token must have, unless it has none at all.
   fileprivate var security: JSONValue {
-    switch self {
+    let bearer: JSONValue = ["bearerAuth": [.string(scope.rawValue)]]
+    return switch access {
     case .everyone: []
-    case .loopbackOrToken: [[:], ["bearerAuth": []]]
-    case .token, .trusted: [["bearerAuth": []]]
+    case .loopbackOrToken: [[:], bearer]
+    case .token, .trusted, .operators: [bearer]
     }
   }
 }

@@ -58,11 +58,11 @@ extension Route {
     codes.formUnion(answer.refusals)
     switch access {
     case .everyone: break
-    case .loopbackOrToken, .token, .trusted: codes.formUnion([.unauthorized, .forbidden, .rateLimited])
+    case .loopbackOrToken, .token, .trusted, .operators:
+      codes.formUnion([.unauthorized, .forbidden, .rateLimited])
     }
     if !pathFields.isEmpty { codes.insert(.notFound) }
     if body.form != .none { codes.insert(.tooLarge) }
-    if price != .nothing { codes.insert(.rateLimited) }
     let kinds = codes.map(ProblemKind.init(_:)) + [.malformed]
     return body.form == .none ? kinds : kinds + [.unsupportedMediaType]
   }

@@ -34,7 +34,8 @@ enum Feeds {
   static let readShape = Shape.object([.always("read", .count, "how many were unread until now")])
 
   static func page(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let account = try request.known().account()
+    let caller = try request.known()
+    let account = try caller.account()
     let limit = try request[limit]
     let cursor = try request[after]
     let waitSeconds = try request[wait]
@@ -42,11 +43,15 @@ enum Feeds {
 
     let page: FeedPage
     if waitSeconds > 0 {
-      let place = try services.openPlace(of: account)
+      let place = try services.openPlace(of: account, by: caller.credential)
       defer { place.close() }
-      let wait = FeedWait(seconds: waitSeconds)
+      let wait = FeedWait(min(.seconds(waitSeconds), caller.rest()))
       request.onClientGone { wait.end() }
+      place.onRevoked = { wait.end() }
       page = try await services.hub.page(for: account, after: cursor, limit: limit, wait: wait)
+      // What came meanwhile is not for who may no longer ask.
+      if place.isRevoked { throw Refusal(.unauthorized, "the token is not accepted any more") }
+      if caller.rest() <= .zero { throw Refusal(.unauthorized, "the token has expired while this waited") }
     } else {
       page = try await services.hub.page(for: account, after: cursor, limit: limit)
     }
@@ -70,7 +75,8 @@ enum Feeds {
       cursor = last
     }
     return StreamOpening(
-      account: try caller.account(), device: caller.actor.device, cursor: cursor,
+      account: try caller.account(), credential: caller.credential, device: caller.actor.device,
+      cursor: cursor,
       expiresAtMilliseconds: caller.expiresAtSeconds * 1_000)
   }
 

@@ -9,13 +9,20 @@ struct Caller: Sendable, Hashable {
 
   let actor: Actor
   let role: TokenClaims.Role
+  /// What the token or the key calls itself.
+  let subject: String
+  let credential: Credential
   let expiresAtSeconds: Int64
 
   /// - Parameters:
   ///   - account: the header `Belfry-Account`, for whom an app or an operator acts.
   ///   - device: the header `Belfry-Device`.
-  init(_ claims: TokenClaims, account: String?, device: String?) throws(Refusal) {
+  init(
+    _ claims: TokenClaims, by credential: Credential, account: String?, device: String?
+  ) throws(Refusal) {
+    self.credential = credential
     role = claims.role
+    subject = claims.subject
     expiresAtSeconds = claims.expiresAtSeconds
     actor = Actor(
       account: try Self.account(claims, account), device: try Self.device(claims, device),
@@ -46,6 +53,9 @@ struct Caller: Sendable, Hashable {
     return device
   }
 
+  /// How long the token is still good.
+  func rest() -> Duration { .milliseconds(expiresAtSeconds * 1_000 - WallClock.nowMilliseconds()) }
+
   /// The account whose feed, servers or subscriptions are meant.
   func account() throws(Refusal) -> AccountID {
     guard let account = actor.account else {
@@ -61,7 +71,9 @@ extension Caller {
 
   /// The token in an `Authorization` header.
   static func bearer(_ header: String?) throws(Refusal) -> UTF8Text {
-    guard let header else { throw Refusal(.unauthorized, "a token is needed: Authorization: Bearer <JWT>") }
+    guard let header else {
+      throw Refusal(.unauthorized, "a token is needed: Authorization: Bearer <JWT>, or a key")
+    }
     let space = UInt8(ascii: " ")
     let scheme = header.utf8.prefix { $0 != space }
     let token = header.utf8[scheme.endIndex...].drop { $0 == space }

@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryHTTP
 import BelfryModel
 
@@ -11,6 +12,8 @@ struct Request {
   let body: [UInt8]
   /// Counts the body for as long as the request is worked on.
   private let held: HeldBytes?
+  /// What the path names, in its order.
+  let pathTexts: [UTF8Text]
   private var values = Values()
   private weak var exchange: HTTPExchange?
 
@@ -26,6 +29,7 @@ struct Request {
     lastEventID = request.headers[Feeds.lastEventID.name]
     body = request.body
     held = request.held
+    pathTexts = admission.match.route.path.parameters.compactMap { admission.match.parameters[UTF8Text($0)] }
     let route = admission.match.route
     try values.read(query: request.head.query, route.queryFields)
     try values.read(admission.match.parameters, route.pathFields)

@@ -15,11 +15,24 @@ package final class Route: Sendable {
     case token
     /// With an app's or an operator's token.
     case trusted
+    /// With an operator's token.
+    case operators
+
+    var needsToken: Bool {
+      switch self {
+      case .everyone, .loopbackOrToken: false
+      case .token, .trusted, .operators: true
+      }
+    }
   }
 
   package let verb: HTTPVerb
   package let path: PathPattern
   package let access: Access
+  /// What a token must be for, unless it is for everything.
+  package let scope: Scope
+  /// Whether the audit record says when somebody trusted asked it.
+  let isAudited: Bool
   /// Two words, as the command line has them: `channel create`.
   package let name: String
   /// A sentence without its full stop.
@@ -36,9 +49,13 @@ package final class Route: Sendable {
   /// How it can go wrong, beside what any route can answer.
   let refusals: [Refusal.Code]
 
+  /// - Parameters:
+  ///   - scope: `read` of a GET and `manage` of others, unless given.
+  ///   - isAudited: whatever is no GET, unless given.
   init(
     _ verb: HTTPVerb, _ path: String, _ access: Access, _ name: String, _ summary: String,
-    isCommand: Bool = true, body: Body = .none, query: [any DeclaredField] = [], price: Price? = nil,
+    isCommand: Bool = true, scope: Scope? = nil, isAudited: Bool? = nil, body: Body = .none,
+    query: [any DeclaredField] = [], price: Price? = nil,
     refusals: [Refusal.Code] = [], _ answer: Answer
   ) {
     self.verb = verb
@@ -47,6 +64,9 @@ package final class Route: Sendable {
     self.name = name
     self.summary = summary
     self.isCommand = isCommand
+    // What a verb says: a GET changes nothing.
+    self.scope = scope ?? (verb == .get ? .read : .manage)
+    self.isAudited = isAudited ?? (verb != .get)
     self.body = body
     self.answer = answer
     self.refusals = refusals

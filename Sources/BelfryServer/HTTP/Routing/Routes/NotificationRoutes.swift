@@ -5,16 +5,18 @@ extension Routes {
   static let notifications: [Route] = [
     Route(
       .post, "/v1/notifications", .token, "notification send", "Send a notification", isCommand: false,
+      scope: .send, isAudited: false,
       body: .readByRoute(SendRequest.shape), price: .send, refusals: sending,
       .reply(.created(SendReceipt.shape, isLocated: false), .ok(SendReceipt.shape), by: Sending.send)),
     Route(
       .post, "/v1/notifications/resend", .token, "notification resend",
-      "Send what may have been sent already, unless it was", isCommand: false,
+      "Send what may have been sent already, unless it was", isCommand: false, scope: .send, isAudited: false,
       body: .readByRoute(SendRequest.resendShape), price: .send, refusals: sending,
       .reply(.created(SendReceipt.shape, isLocated: false), .ok(SendReceipt.shape), by: Sending.resend)),
     Route(
       .post, "/v1/notifications/batch", .token, "notification batch", "Send many notifications, one a line",
-      isCommand: false, body: .lines, price: .nothing, refusals: [.tooMany, .rateLimited],
+      isCommand: false, scope: .send, isAudited: false, body: .lines, price: .nothing,
+      refusals: [.tooMany, .rateLimited],
       .reply(
         .other(
           Route.Body.Form.lines.mediaType,
@@ -22,7 +24,8 @@ extension Routes {
         by: Sending.batch)),
     Route(
       .post, "/v1/notifications/read", .token, "notification read", "Mark notifications read",
-      isCommand: false, body: .json(Feeds.items, Feeds.upTo, rule: .oneOf(["items", "upTo"])), price: .read,
+      isCommand: false, isAudited: false,
+      body: .json(Feeds.items, Feeds.upTo, rule: .oneOf(["items", "upTo"])), price: .read,
       .reply(.ok(Feeds.readShape), by: Feeds.markRead)),
     Route(
       .get, "/v1/notifications", .token, "notification unread", "List what is unread, or wait for it",
@@ -37,7 +40,7 @@ extension Routes {
     ),
     Route(
       .patch, "/v1/notifications/{messageServerId}", .token, "notification update",
-      "Change a notification that was sent",
+      "Change a notification that was sent", scope: .send,
       body: .json(Sending.body, Sending.ext, Sending.status, rule: .someOf(["body", "ext", "status"])),
       refusals: [.notMember, .conflict],
       .reply(.ok(Notification.shape), by: Sending.update)),

@@ -16,7 +16,7 @@ extension Routes {
       .reply(.ok(.page("rooms", of: Rooms.shape, "the newest first")), by: Rooms.directory)),
     Route(
       .put, "/v1/rooms/presence", .token, "room presence",
-      "Log in, and give a sign of life in all the rooms one is in", price: .read,
+      "Log in, and give a sign of life in all the rooms one is in", isAudited: false, price: .read,
       refusals: [.conflict], .reply(.ok(Rooms.presence), by: Rooms.heartbeat)),
     Route(.get, path, .token, "room show", "Show a room", .reply(.ok(Rooms.shape), by: Rooms.show)),
     Route(

@@ -1,7 +1,8 @@
 /// Everything that can be asked for over HTTP.
 package enum Routes {
   package static let all: [Route] =
-    broker + servers + subscriptions + admissions + channels + channelMembers + groups + rooms + notifications
+    broker + administration + servers + subscriptions + admissions + channels + channelMembers + groups
+    + rooms + notifications
 
   static let broker: [Route] = [
     Route(

@@ -1,11 +1,18 @@
 import CLinux
 import Glibc
 
-/// The thread on which a `RedisKeeper` runs.
-struct KeeperThread {
+/// Work that has a thread of its own, for it may wait for the system.
+protocol ThreadWork: AnyObject, Sendable {
+  var threadName: String { get }
+  /// The thread ends when it returns.
+  func run()
+}
+
+/// A thread for one piece of work.
+struct WorkThread {
   private let thread: pthread_t
 
-  init(running keeper: RedisKeeper) throws(StartError) {
+  init(running work: any ThreadWork) throws(StartError) {
     // Signals are for the broker's loops; none interrupts this thread.
     var all = sigset_t()
     var before = sigset_t()
@@ -14,12 +21,12 @@ struct KeeperThread {
     defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
 
     var created = pthread_t()
-    let context = unsafe Unmanaged.passRetained(keeper)
-    let result = unsafe pthread_create(&created, nil, runKeeperThread, context.toOpaque())
+    let context = unsafe Unmanaged.passRetained(StartedWork(work))
+    let result = unsafe pthread_create(&created, nil, runWork, context.toOpaque())
     guard result == 0 else {
       unsafe context.release()
       errno = result
-      throw .refused(.redisUnusable, "cannot start a thread", at: "redis-server")
+      throw .refused(.systemRefused, "cannot start a thread", at: work.threadName)
     }
     thread = created
   }
@@ -30,11 +37,18 @@ struct KeeperThread {
   }
 }
 
-// SAFETY: the pointer is the reference that `KeeperThread` retained for this thread.
-private nonisolated func runKeeperThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+private final class StartedWork {
+  let work: any ThreadWork
+
+  init(_ work: any ThreadWork) { self.work = work }
+}
+
+// SAFETY: the pointer is the reference that `WorkThread` retained for this thread.
+private nonisolated func runWork(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
   guard let context = unsafe context else { return nil }
-  unsafe linux_name_this_thread("embedded-redis")
-  unsafe Unmanaged<RedisKeeper>.fromOpaque(context).takeRetainedValue().run()
+  let work = unsafe Unmanaged<StartedWork>.fromOpaque(context).takeRetainedValue().work
+  unsafe linux_name_this_thread(work.threadName)
+  work.run()
   return nil
 }
 
@@ -44,7 +58,7 @@ final class EventDescriptor: Sendable {
 
   init() throws(StartError) {
     descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-    guard descriptor >= 0 else { throw .refused(.redisUnusable, "cannot wait for it", at: "redis-server") }
+    guard descriptor >= 0 else { throw .refused(.systemRefused, "cannot wait", at: "eventfd") }
   }
 
   deinit {

@@ -1,0 +1,41 @@
+import Glibc
+
+/// What others than its owner may do with a file that is trusted.
+enum FileOpenness: Sendable {
+  case any
+  /// They may read it, as Docker mounts secrets, 0444. Who may write it could put a key of their own there.
+  case readable
+  /// They may do nothing.
+  case closed
+
+  /// Of the file that is read, and not of one that was under its name before.
+  fileprivate var forbidden: mode_t {
+    switch self {
+    case .any: 0
+    case .readable: 0o022
+    case .closed: 0o077
+    }
+  }
+
+  func check(_ descriptor: Int32, at path: String) throws(StartError) {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else {
+      throw .refused(.unreadableFile, "cannot read it", at: path)
+    }
+    guard status.st_mode & forbidden != 0 else { return }
+    let mode = "0" + String(status.st_mode & 0o777, radix: 8)
+    switch self {
+    case .any: return
+    case .readable:
+      throw StartError(
+        .secretUnusable,
+        "others than its owner may write it (mode \(mode)), and so mint tokens: chmod go-w \(path)", at: path)
+    case .closed:
+      throw StartError(
+        .secretUnusable,
+        "others than its owner may use it (mode \(mode)), so anybody may have minted tokens with it: "
+          + "chmod 600 \(path) if nobody has, else delete it and let the next start make a new one",
+        at: path)
+    }
+  }
+}

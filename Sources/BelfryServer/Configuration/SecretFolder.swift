@@ -1,0 +1,99 @@
+package import BelfryBytes
+import Foundation
+import Glibc
+
+/// The secrets in a data folder: `secret` signs, those in `secrets/`, each in a file that is called as its `kid`, are
+/// accepted beside it. They are changed by commands while a broker runs on the folder, which reads them again.
+package struct SecretFolder: Sendable {
+  private let folder: String
+  private var signingPath: String { folder + "/secret" }
+  private var othersPath: String { folder + "/secrets" }
+
+  /// - Parameter folder: the data folder.
+  package init(inDataFolder folder: String) { self.folder = folder }
+
+  package func signing() throws(StartError) -> TokenSigner { try Self.signer(signingPath) }
+
+  /// The signing one first.
+  package func all() throws(StartError) -> [TokenSigner] {
+    var signers = [try signing()]
+    for name in try otherNames() { signers.append(try Self.signer("\(othersPath)/\(name)")) }
+    return signers
+  }
+
+  func makeIfMissing() throws(StartError) {
+    if unsafe access(signingPath, F_OK) == 0 { return }
+    try SigningSecret.random().write(to: signingPath)
+  }
+
+  private static func signer(_ path: String) throws(StartError) -> TokenSigner {
+    TokenSigner(secret: try SigningSecret(file: path, openness: .closed).bytes)
+  }
+
+  /// A draft that is being written has a dot in its name, and no `kid` that is made of a secret has.
+  private func otherNames() throws(StartError) -> [String] {
+    guard unsafe access(othersPath, F_OK) == 0 else { return [] }
+    do {
+      return try FileManager.default.contentsOfDirectory(atPath: othersPath)
+        .filter { !$0.utf8.contains(UInt8(ascii: ".")) }.sorted()
+    } catch {
+      throw StartError(.secretUnusable, "cannot read the folder", at: othersPath)
+    }
+  }
+}
+
+// MARK: - Rotation
+
+extension SecretFolder {
+  /// Brokers have read the files by then, also a slow one.
+  package static let settlingTime: Duration = KeyWatch.interval * 2 + .seconds(1)
+
+  /// First half of a rotation: makes a secret that brokers are to accept before anything is signed by it.
+  /// - Returns: its `kid`.
+  package func addNext() throws(StartError) -> UTF8Text {
+    // What another user writes the broker could not read, and would not start with.
+    try Folder.checkOwner(signingPath)
+    let count = try all().count
+    guard count < TokenKeys.keysPerAlgorithmMax else {
+      throw StartError(
+        .secretUnusable, "there are \(count) secrets, the most there may be: retire one first", at: othersPath
+      )
+    }
+    guard unsafe mkdir(othersPath, 0o700) == 0 || errno == EEXIST else {
+      throw .refused(.secretUnusable, "cannot make the folder", at: othersPath)
+    }
+    return try add(.random())
+  }
+
+  /// Second half: it signs from now on, and what signed until now is accepted. All of them are accepted at any time
+  /// in between, and after a crash.
+  package func sign(with kid: UTF8Text) throws(StartError) {
+    let next = try SigningSecret(file: "\(othersPath)/\(kid)", openness: .closed)
+    _ = try add(try SigningSecret(file: signingPath, openness: .closed))
+    try next.write(to: signingPath)
+    try remove(kid)
+  }
+
+  /// Tokens that it has signed are refused from now on, and their streams ended.
+  package func retire(_ kid: UTF8Text) throws(StartError) {
+    try Folder.checkOwner(signingPath)
+    guard try signing().kid != kid else {
+      throw StartError(.secretUnusable, "\(kid) signs: rotate first", at: signingPath)
+    }
+    guard try otherNames().contains(where: { UTF8Text($0) == kid }) else {
+      throw StartError(.secretUnusable, "there is no secret \(kid) to retire", at: othersPath)
+    }
+    try remove(kid)
+  }
+
+  private func add(_ secret: SigningSecret) throws(StartError) -> UTF8Text {
+    let kid = TokenSigner(secret: secret.bytes).kid
+    try secret.write(to: "\(othersPath)/\(kid)")
+    return kid
+  }
+
+  private func remove(_ kid: UTF8Text) throws(StartError) {
+    let path = "\(othersPath)/\(kid)"
+    guard unsafe unlink(path) == 0 else { throw .refused(.secretUnusable, "cannot remove it", at: path) }
+  }
+}

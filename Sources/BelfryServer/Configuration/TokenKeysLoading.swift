@@ -1,0 +1,59 @@
+import BelfryBytes
+import BelfryModel
+
+extension TokenKeys {
+  /// The keys of a configuration, read from their files.
+  package init(for configuration: Configuration, inDataFolder folder: String) throws(StartError) {
+    let signers = try Self.signers(configuration.secret, SecretFolder(inDataFolder: folder))
+    let publicKeys = try Self.publicKeys(configuration.tokens)
+    do throws(TokenError) {
+      try self.init(signers: signers, publicKeys: publicKeys, expected: configuration.tokens.expected)
+    } catch {
+      throw StartError(.secretUnusable, error.cause, at: "tokens")
+    }
+  }
+
+  private static func signers(
+    _ source: SecretSource, _ folder: SecretFolder
+  ) throws(StartError) -> [TokenSigner] {
+    switch source {
+    case .dataFolder: return try folder.all()
+    case .text(let text): return [TokenSigner(secret: SigningSecret(text: text).bytes)]
+    case .file(let path): return [TokenSigner(secret: try SigningSecret(file: path).bytes)]
+    case .several(let secrets):
+      return try secrets.map { secret throws(StartError) in
+        let bytes =
+          switch secret.source {
+          case .file(let path): try SigningSecret(file: path).bytes
+          case .text(let text): SigningSecret(text: text).bytes
+          }
+        return TokenSigner(secret: bytes, kid: secret.kid)
+      }
+    }
+  }
+
+  /// A few kilobytes each.
+  private static let fileMaxBytes = 256 << 10
+
+  private static func publicKeys(_ settings: TokenSettings) throws(StartError) -> [TokenKey] {
+    var keys: [TokenKey] = []
+    for file in settings.publicKeys {
+      let pem = try SmallFile.read(file.path, sizeMaxBytes: fileMaxBytes, openness: .readable)
+      keys.append(
+        try naming(file.path) { () throws(TokenError) in TokenKey(try PublicKey(pem: pem), kid: file.kid) })
+    }
+    guard let path = settings.jwksFile else { return keys }
+    let set = try SmallFile.read(path, sizeMaxBytes: fileMaxBytes, openness: .readable)
+    return keys + (try naming(path) { () throws(TokenError) in try JSONWebKeySet.keys(in: set) })
+  }
+
+  private static func naming<Result>(
+    _ path: String, _ read: () throws(TokenError) -> Result
+  ) throws(StartError) -> Result {
+    do throws(TokenError) {
+      return try read()
+    } catch {
+      throw StartError(.secretUnusable, error.cause, at: path)
+    }
+  }
+}

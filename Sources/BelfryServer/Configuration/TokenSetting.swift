@@ -1,0 +1,54 @@
+import BelfryBytes
+import BelfryModel
+
+extension Setting {
+  /// By which tokens are checked.
+  static let tokens: [Setting] = [
+    Setting("tokens.secrets") { configuration, value throws(StartError) in
+      var secrets: [NamedSecret] = []
+      for object in try value.objects(["kid", "file", "secret"]) {
+        let source: NamedSecret.Source
+        switch (object["file"], object["secret"]) {
+        case (let file?, nil): source = .file(path: try file.text())
+        case (nil, let secret?): source = .text(try secret.secret())
+        default: throw value.refused("each of them has either a file or a secret")
+        }
+        secrets.append(NamedSecret(kid: try object["kid"]?.kid(), source: source))
+      }
+      configuration.secret = .several(secrets)
+    },
+    Setting("tokens.publicKeys") { configuration, value throws(StartError) in
+      var keys: [TokenSettings.PublicKeyFile] = []
+      for object in try value.objects(["kid", "file"]) {
+        guard let file = object["file"] else { throw value.refused("each of them has a file") }
+        keys.append(TokenSettings.PublicKeyFile(kid: try object["kid"]?.kid(), path: try file.text()))
+      }
+      configuration.tokens.publicKeys = keys
+    },
+    Setting("tokens.jwksFile") { configuration, value throws(StartError) in
+      let path = try value.text()
+      guard path.utf8.prefix(4).elementsEqual("http".utf8) == false else {
+        throw value.refused("it must be a file: fetch a set that has an address, and put it there")
+      }
+      configuration.tokens.jwksFile = path
+    },
+    Setting("tokens.issuer") { configuration, value throws(StartError) in
+      configuration.tokens.expected.issuer = try value.text()
+    },
+    Setting("tokens.audience") { configuration, value throws(StartError) in
+      configuration.tokens.expected.audience = try value.text()
+    },
+  ]
+}
+
+extension GivenValue {
+  func secret() throws(StartError) -> String {
+    let text = try text()
+    guard text.utf8.count >= SigningSecret.lengthMinBytes else {
+      throw refused("it must have at least \(SigningSecret.lengthMinBytes) bytes")
+    }
+    return text
+  }
+
+  fileprivate func kid() throws(StartError) -> UTF8Text { UTF8Text(try text()) }
+}

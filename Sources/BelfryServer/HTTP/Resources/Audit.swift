@@ -1,0 +1,127 @@
+import BelfryModel
+import BelfryStore
+
+/// The record of what trusted callers did: apps, operators, and back ends with keys. Each entry is written before the
+/// caller is answered, and to the log in any case.
+enum Audit {
+  /// Read from Redis at once while a page is filled, and looked through for a page at most.
+  private static let readAtOnce = 500
+  private static let readMax = 5_000
+  /// Of the accounts in a body.
+  private static let accountsMax = 20
+
+  static let limit = Field("limit", .integer(1...1_000), "how many at most").otherwise(100, 100)
+  static let since = Field(
+    "since", .integer(0...Int.max), "none that are older, in milliseconds since 1970"
+  ).otherwise(0, 0)
+  static let account = Field("account", .account, "only those acted for, or done to, this account")
+  static let cursor = Field("cursor", Kind<AuditPlace>.cursor, "the cursor of the page before")
+
+  static let shape = Shape.resource(
+    "AuditEntry",
+    [
+      .always("time", .time, "when it was done"),
+      .always("caller", .text, "the subject of the token, or the name of the key"),
+      .always("role", .text, "app or operator"),
+      .sometimes("account", .account, "for whom it was done"),
+      .always("operation", .text, "what was asked, by its name"),
+      .sometimes("target", .text, "to what, and to whom"),
+      .always("status", .count, "the status of the answer"),
+      .sometimes("keyId", .id, "the key it was done with"),
+    ])
+
+  // MARK: Writing
+
+  static func record(_ request: Request, _ route: Route, _ reply: Reply, _ services: LoopServices) async {
+    guard let caller = request.caller, caller.actor.isTrusted else { return }
+    let target = target(request, route, reply)
+    var entry: JSONObject = [
+      "caller": .string(caller.subject), "role": .string(caller.role.rawValue),
+      "operation": .string(route.name), "status": .integer(Int64(reply.status)),
+    ]
+    if let account = caller.actor.account { entry["account"] = .string(account.text) }
+    if !target.isEmpty { entry["target"] = .string(target) }
+    if case .backEndKey(let id) = caller.credential { entry["keyId"] = .string(id.text) }
+    Log.line(
+      "audit",
+      [
+        "caller": caller.subject, "role": caller.role.rawValue, "account": caller.actor.account?.text ?? "-",
+        "operation": route.name, "target": target.isEmpty ? "-" : target, "status": "\(reply.status)",
+      ])
+    do throws(StoreError) {
+      try await services.administration.appendAudit(RecordJSON.text(.object(entry)))
+    } catch {
+      Log.line("audit entry is in this log only", ["cause": error.description])
+    }
+  }
+
+  /// What the path names, where it made something, and the accounts of the body.
+  private static func target(_ request: Request, _ route: Route, _ reply: Reply) -> String {
+    var parts = zip(route.pathProperties, request.pathTexts).map { "\($0.name)=\($1)" }
+    if let place = reply.headers.first(where: { $0.name == ResponseHeader.location.rawValue }) {
+      parts.append("made=\(place.value)")
+    }
+    let lists = route.bodyShape?.properties.filter {
+      if case .list(.account, _) = $0.shape { true } else { false }
+    }
+    if let lists, !lists.isEmpty, case .object(let body)? = try? JSONParser.value(of: request.body) {
+      for property in lists {
+        guard case .array(let names)? = body[property.name] else { continue }
+        let shown = names.prefix(accountsMax).compactMap {
+          if case .string(let name) = $0 { name } else { nil }
+        }
+        let rest = names.count > shown.count ? ",… (\(names.count))" : ""
+        parts.append("\(property.name)=\(shown.joined(separator: ","))\(rest)")
+      }
+    }
+    return parts.joined(separator: " ")
+  }
+
+  // MARK: Reading
+
+  static func list(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
+    let (limit, since, account) = (try request[limit], Int64(try request[since]), try request[account])
+    var place = try request[cursor]
+    var entries: [JSONValue] = []
+    var (count, isOver) = (0, false)
+    while entries.count < limit, count < readMax, !isOver {
+      let before = place
+      let found = try await reading { () async throws(StoreError) in
+        try await services.administration.auditEntries(before: before, since: since, count: readAtOnce)
+      }
+      isOver = found.count < readAtOnce
+      for (index, entry) in found.enumerated() where entries.count < limit {
+        count += 1
+        place = entry.place
+        if let entry = Self.entry(entry, of: account) { entries.append(entry) }
+        if entries.count == limit { isOver = isOver && index == found.count - 1 }
+      }
+    }
+    let cursor: JSONValue = isOver ? .null : place.map { .string($0.text) } ?? .null
+    return .json(["entries": .array(entries), "cursor": cursor])
+  }
+
+  private static func entry(_ found: (place: AuditPlace, text: String), of account: AccountID?) -> JSONValue?
+  {
+    guard case .object(var entry)? = RecordJSON.value(found.text) else { return nil }
+    if let account, !isAbout(account, entry) { return nil }
+    entry["time"] = .integer(found.place.milliseconds)
+    return .object(entry)
+  }
+
+  private static func isAbout(_ account: AccountID, _ entry: JSONObject) -> Bool {
+    if entry["account"] == .string(account.text) { return true }
+    guard case .string(let target)? = entry["target"] else { return false }
+    let separators = Set("= ,".utf8)
+    return target.utf8.split { separators.contains($0) }.contains { $0.elementsEqual(account.text.utf8) }
+  }
+}
+
+extension Kind where Value == AuditPlace {
+  static var cursor: Kind {
+    Kind(.cursor) { value, path throws(Refusal) in
+      guard let place = AuditPlace(text: try value.text(at: path)) else { throw .noCursor(path) }
+      return place
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import BelfryBytes
+import BelfryModel
+
+/// A key that a back end shows instead of a token: `blf_`, its id and 256 random bits. What is kept of it is a hash, so
+/// whoever reads Redis, or a backup, cannot use it. A plain SHA-256 will do: slow hashes are for what can be guessed.
+struct BackEndKey: Sendable, Hashable {
+  static let prefix = "blf_"
+  private static let secretBytes = 32
+
+  let id: EntityID
+  let name: String
+  /// nil: everything that an app may do.
+  let scopes: Set<Scope>?
+  let createdAtMilliseconds: Int64
+  let createdBy: String
+  let expiresAtSeconds: Int64?
+  private let hash: [UInt8]
+
+  /// A new one, and the text that is shown once.
+  static func make(
+    name: String, scopes: Set<Scope>?, by creator: String, nowMilliseconds: Int64, lifetimeSeconds: Int64?
+  ) -> (key: BackEndKey, text: String) {
+    let id = EntityID.random()
+    let secret = (0..<secretBytes).map { _ in UInt8.random(in: .min ... .max) }
+    let text = "\(prefix)\(id.text)_\(Base64URL.encode(secret))"
+    let key = BackEndKey(
+      id: id, name: name, scopes: scopes, createdAtMilliseconds: nowMilliseconds, createdBy: creator,
+      expiresAtSeconds: lifetimeSeconds.map { nowMilliseconds / 1_000 + $0 },
+      hash: Hashing.sha256(Array(text.utf8)))
+    return (key, text)
+  }
+
+  private init(
+    id: EntityID, name: String, scopes: Set<Scope>?, createdAtMilliseconds: Int64, createdBy: String,
+    expiresAtSeconds: Int64?, hash: [UInt8]
+  ) {
+    self.id = id
+    self.name = name
+    self.scopes = scopes
+    self.createdAtMilliseconds = createdAtMilliseconds
+    self.createdBy = createdBy
+    self.expiresAtSeconds = expiresAtSeconds
+    self.hash = hash
+  }
+
+  /// Which key a text says to be; nil if it is none.
+  static func id(in text: UTF8Text) -> EntityID? {
+    let rest = text.utf8.dropFirst(prefix.utf8.count)
+    // 19 digits, and 43 characters for 32 bytes.
+    guard isOne(text), rest.count <= 19 + 1 + 43 else { return nil }
+    return EntityID(String(Substring(rest.prefix { $0 != UInt8(ascii: "_") })))
+  }
+
+  static func isOne(_ text: UTF8Text) -> Bool { text.utf8.starts(with: prefix.utf8) }
+
+  func isGood(_ text: UTF8Text) -> Bool { Hashing.isSame(Hashing.sha256(Array(text.utf8)), hash) }
+
+  var claims: TokenClaims {
+    TokenClaims(
+      subject: name, role: .app, scopes: scopes,
+      expiresAtSeconds: expiresAtSeconds ?? TokenClaims.expiryMaxSeconds)
+  }
+}
+
+// MARK: - As it is kept
+
+extension BackEndKey {
+  var record: String {
+    var members: JSONObject = [
+      "name": .string(name), "createdAt": .integer(createdAtMilliseconds), "createdBy": .string(createdBy),
+      "sha256": .string(Base64URL.encode(hash)),
+    ]
+    if let scopes { members["scope"] = .string(Scope.text(of: scopes)) }
+    if let expiresAtSeconds { members["expiresAt"] = .integer(expiresAtSeconds) }
+    return RecordJSON.text(.object(members))
+  }
+
+  /// Nil if nobody can have written it so: then it is no key.
+  init?(id: String, record: String) {
+    guard let id = EntityID(id), case .object(let members)? = RecordJSON.value(record),
+      case .string(let name)? = members["name"], case .integer(let createdAt)? = members["createdAt"],
+      case .string(let createdBy)? = members["createdBy"], case .string(let hash)? = members["sha256"],
+      let hash = Base64URL.decode(hash.utf8)
+    else { return nil }
+    var scopes: Set<Scope>?
+    if let value = members["scope"] {
+      guard case .string(let text) = value else { return nil }
+      scopes = Scope.named(in: text)
+    }
+    var expiresAt: Int64?
+    if let value = members["expiresAt"] {
+      guard case .integer(let seconds) = value else { return nil }
+      expiresAt = seconds
+    }
+    self.init(
+      id: id, name: name, scopes: scopes, createdAtMilliseconds: createdAt, createdBy: createdBy,
+      expiresAtSeconds: expiresAt, hash: hash)
+  }
+}

@@ -1,0 +1,69 @@
+import BelfryBytes
+import BelfryModel
+import BelfryStore
+import Synchronization
+
+/// All keys of back ends, as Redis had them a moment ago: whoever shows one is checked without asking Redis.
+///
+/// Every broker looks every two seconds whether they are others. What could not be looked at for half a minute is
+/// believed no more: a key that was revoked meanwhile must not hold for as long as Redis is away.
+final class BackEndKeys: Sendable {
+  static let interval: Duration = .seconds(2)
+  static let ageMax: Duration = .seconds(30)
+  /// They are read whole, and held by every broker.
+  static let countMax = 1_000
+
+  private struct Content {
+    var version: String?
+    var keys: [EntityID: BackEndKey] = [:]
+    var lookedAt: ContinuousClock.Instant?
+  }
+
+  private let content = Mutex(Content())
+
+  var all: [BackEndKey] { content.withLock { $0.keys.values.sorted { $0.id < $1.id } } }
+
+  func holds(_ id: EntityID, nowSeconds: Int64) -> Bool {
+    content.withLock { ($0.keys[id]?.expiresAtSeconds).map { $0 > nowSeconds } ?? ($0.keys[id] != nil) }
+  }
+
+  /// - Throws: also when it cannot be known.
+  func verify(_ text: UTF8Text, nowSeconds: Int64, now: ContinuousClock.Instant = .now) throws(Refusal)
+    -> BackEndKey
+  {
+    let (key, lookedAt) = content.withLock { content in
+      (BackEndKey.id(in: text).flatMap { content.keys[$0] }, content.lookedAt)
+    }
+    guard let lookedAt, lookedAt.duration(to: now) <= Self.ageMax else {
+      throw Refusal(.unavailable, "keys of back ends cannot be checked while Redis is away")
+    }
+    guard let key, key.isGood(text) else {
+      throw Refusal(.unauthorized, "there is no such key, or it was revoked")
+    }
+    if let end = key.expiresAtSeconds, end <= nowSeconds {
+      throw Refusal(.unauthorized, "the key has expired")
+    }
+    return key
+  }
+
+  /// - Returns: whether they were others before.
+  func refresh(from store: RedisStore) async throws(StoreError) -> Bool {
+    // From before it was asked: what changed since will be seen next time.
+    let now = ContinuousClock.now
+    let version = try await store.backEndKeysVersion()
+    let isSame = content.withLock { content in
+      guard content.lookedAt != nil, content.version == version else { return false }
+      content.lookedAt = now
+      return true
+    }
+    if isSame { return false }
+    let found = try await store.backEndKeys()
+    let keys = found.records.compactMap { BackEndKey(id: $0.id, record: $0.text) }
+    content.withLock { content in
+      content.version = found.version
+      content.keys = Dictionary(keys.map { ($0.id, $0) }) { $1 }
+      content.lookedAt = now
+    }
+    return true
+  }
+}

@@ -1,0 +1,57 @@
+import BelfryBytes
+import BelfryModel
+
+/// Reads the public keys of a JSON Web Key Set (RFC 7517) that tokens can be signed by here: RSA for RS256, and Ed25519
+/// (RFC 8037). Issuers put other keys beside them, which are passed over.
+enum JSONWebKeySet {
+  static func keys(in text: [UInt8]) throws(TokenError) -> [TokenKey] {
+    guard case .object(let set)? = try? JSONParser.value(of: text), case .array(let elements)? = set["keys"]
+    else { throw TokenError("it is no JSON Web Key Set: an object with a list of keys") }
+    var keys: [TokenKey] = []
+    for (index, element) in elements.enumerated() {
+      do throws(TokenError) {
+        guard case .object(let members) = element else { throw TokenError("it is no object") }
+        if let key = try key(members) { keys.append(key) }
+      } catch {
+        throw TokenError("keys[\(index)]: \(error.cause)")
+      }
+    }
+    guard !keys.isEmpty else { throw TokenError("it has no RSA key for RS256 and no Ed25519 key") }
+    return keys
+  }
+
+  private enum Word {
+    static let octets: UTF8Text = "oct"
+    static let rsa: UTF8Text = "RSA"
+    static let octetPair: UTF8Text = "OKP"
+    static let ed25519: UTF8Text = "Ed25519"
+    static let signature: UTF8Text = "sig"
+  }
+
+  private static func key(_ members: JSONObject) throws(TokenError) -> TokenKey? {
+    let type = word(members["kty"])
+    // Whoever serves such a file has given away more than its readers are to have.
+    guard type != Word.octets, members["d"] == nil else { throw TokenError("it is no public key") }
+    if let use = word(members["use"]), use != Word.signature { return nil }
+    let key: PublicKey
+    switch type {
+    case Word.rsa: key = try PublicKey(rsaModulus: bytes(members, "n"), exponent: bytes(members, "e"))
+    case Word.octetPair where word(members["crv"]) == Word.ed25519:
+      key = try PublicKey(ed25519: bytes(members, "x"))
+    default: return nil
+    }
+    if let algorithm = word(members["alg"]), TokenAlgorithm(word: algorithm) != key.algorithm { return nil }
+    return TokenKey(key, kid: word(members["kid"]))
+  }
+
+  private static func word(_ value: JSONValue?) -> UTF8Text? {
+    if case .string(let text) = value { UTF8Text(text) } else { nil }
+  }
+
+  private static func bytes(_ members: JSONObject, _ name: String) throws(TokenError) -> [UInt8] {
+    guard let text = word(members[name]), let bytes = Base64URL.decode(text.utf8) else {
+      throw TokenError("its \(name) is not base64url")
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,45 @@
+import BelfryBytes
+import BelfryModel
+
+/// The parts of a JSON Web Token (RFC 7519) in its compact form, its signature not yet looked at.
+struct JSONWebToken {
+  let algorithm: TokenAlgorithm
+  /// Of the key that it says to be signed by.
+  let kid: UTF8Text?
+  let signed: [UInt8]
+  let signature: [UInt8]
+  /// Not to be believed before the signature.
+  let payload: [UInt8]
+
+  init(_ text: UTF8Text) throws(TokenError) {
+    let dot = UInt8(ascii: ".")
+    let parts = text.utf8.split(separator: dot, maxSplits: 3, omittingEmptySubsequences: false)
+    guard parts.count == 3, let head = Base64URL.decode(parts[0]), let payload = Base64URL.decode(parts[1]),
+      let signature = Base64URL.decode(parts[2])
+    else { throw TokenError("it is not a JSON Web Token") }
+    let header = try Self.header(head)
+    algorithm = header.algorithm
+    kid = header.kid
+    self.payload = payload
+    self.signature = signature
+    signed = Array(parts[0]) + [dot] + Array(parts[1])
+  }
+
+  private static func header(
+    _ bytes: [UInt8]
+  ) throws(TokenError) -> (algorithm: TokenAlgorithm, kid: UTF8Text?) {
+    guard case .object(let header)? = try? JSONParser.value(of: bytes) else {
+      throw TokenError("it is not a JSON Web Token")
+    }
+    // RFC 7515 §4.1.11: whoever does not know what it names must not accept the token, and Belfry knows none.
+    if header["crit"] != nil {
+      throw TokenError("its header has crit: nothing that it may name is understood")
+    }
+    guard case .string(let word)? = header["alg"], let algorithm = TokenAlgorithm(word: UTF8Text(word)) else {
+      throw TokenError("its alg is none of HS256, RS256 and EdDSA")
+    }
+    guard let kid = header["kid"] else { return (algorithm, nil) }
+    guard case .string(let name) = kid else { throw TokenError("its kid is no text") }
+    return (algorithm, UTF8Text(name))
+  }
+}

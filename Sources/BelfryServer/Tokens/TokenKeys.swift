@@ -1,0 +1,95 @@
+import BelfryBytes
+import BelfryModel
+
+/// All keys that a broker accepts at a time, and what it wants of a token beside a good signature. A value: while keys
+/// are rotated, another one takes its place.
+package struct TokenKeys: Sendable, Hashable {
+  /// Of one algorithm. A token without `kid` is tried by each.
+  static let keysPerAlgorithmMax = 8
+
+  /// The first signs what this broker mints, the others are still accepted.
+  package let signers: [TokenSigner]
+  /// By which tokens of others are checked.
+  let publicKeys: [TokenKey]
+  let expected: ExpectedClaims
+
+  /// - Parameter signers: one at least. A key that stands there twice counts once.
+  package init(
+    signers: [TokenSigner], publicKeys: [TokenKey] = [], expected: ExpectedClaims = ExpectedClaims()
+  ) throws(TokenError) {
+    precondition(!signers.isEmpty, "a broker does not start without a secret")
+    self.signers = signers.filteringRepeated(by: \.key.identity)
+    self.publicKeys = publicKeys.filteringRepeated(by: \.identity)
+    self.expected = expected
+    for algorithm in TokenAlgorithm.allCases {
+      let count = keys.count { $0.algorithm == algorithm }
+      guard count <= Self.keysPerAlgorithmMax else {
+        throw TokenError(
+          "there are \(count) keys for \(algorithm.rawValue), and may be \(Self.keysPerAlgorithmMax)")
+      }
+    }
+  }
+
+  /// A single secret.
+  package init(_ signer: TokenSigner) {
+    signers = [signer]
+    publicKeys = []
+    expected = ExpectedClaims()
+  }
+
+  /// What tells the other secrets apart, as ``TokenSigner/fingerprint``.
+  var otherFingerprints: [String] { signers.dropFirst().map(\.fingerprint) }
+  var acceptedKids: [String] { keys.map(\.kid.string) }
+
+  package var signing: TokenSigner { signers[0] }
+
+  private var keys: [TokenKey] { signers.map(\.key) + publicKeys }
+
+  func accepts(_ identity: KeyIdentity) -> Bool { keys.contains { $0.identity == identity } }
+
+  /// - Parameter nowSeconds: since 1970.
+  func verify(_ token: UTF8Text, nowSeconds: Int64) throws(TokenError) -> VerifiedToken {
+    let token = try JSONWebToken(token)
+    let candidates = keys.filter { key in
+      key.algorithm == token.algorithm && (token.kid == nil || !key.isNamed || key.kid == token.kid)
+    }
+    guard !candidates.isEmpty else { throw TokenError("no key of this broker's has its alg and kid") }
+    guard let key = candidates.first(where: { $0.isGood(token.signature, of: token.signed) }) else {
+      throw TokenError("no key of this broker's has signed it")
+    }
+    let payload: JSONValue
+    do {
+      payload = try JSONParser.value(of: token.payload)
+    } catch {
+      throw TokenError("its payload cannot be read: \(error.detail)")
+    }
+    let claims = try TokenClaims(payload: payload, nowSeconds: nowSeconds, expected: expected)
+    return VerifiedToken(claims: claims, key: key.identity)
+  }
+}
+
+/// What a token says, and what made it good.
+struct VerifiedToken: Sendable, Hashable {
+  let claims: TokenClaims
+  let key: KeyIdentity
+}
+
+extension Array {
+  fileprivate func filteringRepeated(by identity: KeyPath<Element, KeyIdentity>) -> [Element] {
+    var seen: Set<KeyIdentity> = []
+    return filter { seen.insert($0[keyPath: identity]).inserted }
+  }
+}
+
+/// What tokens have to say of where they come from and whom they are for, where that is configured.
+package struct ExpectedClaims: Sendable, Hashable {
+  /// `iss`.
+  package var issuer: String?
+  /// `aud`, or one of several.
+  package var audience: String?
+
+  package init(issuer: String? = nil, audience: String? = nil) {
+    self.issuer = issuer
+    self.audience = audience
+  }
+}

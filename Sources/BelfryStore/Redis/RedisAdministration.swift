@@ -1,0 +1,113 @@
+package import BelfryModel
+import BelfryRedis
+
+/// What operators keep beside the notifications: keys of back ends, and the record of what trusted callers did. Few and
+/// far between, so in keys of their own and in no partition.
+extension RedisStore {
+  // MARK: Keys of back ends
+
+  /// Another one whenever keys were made or revoked; nil if there never were any.
+  package func backEndKeysVersion() async throws(StoreError) -> String? {
+    let place = "keys"
+    let replies = try await pipeline(
+      [RedisCommand("HGET", RedisLayout.keys, RedisLayout.keysVersion)], at: place)
+    return try reading(at: place) { () throws(RedisError) in try replies[0].ifPresent?.string() }
+  }
+
+  /// Records by id, and their version.
+  package func backEndKeys() async throws(StoreError) -> (
+    version: String?, records: [(id: String, text: String)]
+  ) {
+    let place = "keys"
+    let replies = try await pipeline([RedisCommand("HGETALL", RedisLayout.keys)], at: place)
+    return try reading(at: place) { () throws(RedisError) in
+      let fields = try replies[0].array()
+      var version: String?
+      var records: [(id: String, text: String)] = []
+      for index in stride(from: 0, to: fields.count - 1, by: 2) {
+        let (name, value) = (try fields[index].string(), try fields[index + 1].string())
+        if name == RedisLayout.keysVersion { version = value } else { records.append((name, value)) }
+      }
+      return (version, records)
+    }
+  }
+
+  /// - Parameter version: not one that there was before.
+  package func putBackEndKey(_ id: EntityID, _ record: String, version: String) async throws(StoreError) {
+    let write = RedisCommand("HSET", RedisLayout.keys, id.text, record, RedisLayout.keysVersion, version)
+    _ = try await refusingErrors([write], at: "keys")
+  }
+
+  /// - Returns: whether there was such a key.
+  package func removeBackEndKey(_ id: EntityID, version: String) async throws(StoreError) -> Bool {
+    let place = "keys"
+    // In this order: whoever reads in between finds the old version, and looks again.
+    let replies = try await refusingErrors(
+      [
+        RedisCommand("HDEL", RedisLayout.keys, id.text),
+        RedisCommand("HSET", RedisLayout.keys, RedisLayout.keysVersion, version),
+      ], at: place)
+    return try reading(at: place) { () throws(RedisError) in try replies[0].integer() == 1 }
+  }
+
+  // MARK: The audit record
+
+  /// Entries of the audit record. Some 250 bytes each, so 25 MB; whole nodes of the stream are dropped at its end.
+  package static let auditEntriesMax = 100_000
+
+  package func appendAudit(_ entry: String) async throws(StoreError) {
+    let append = RedisCommand(
+      "XADD", RedisLayout.audit, "MAXLEN", "~", Self.auditEntriesMax, "*", "entry", entry)
+    _ = try await refusingErrors([append], at: "audit")
+  }
+
+  /// The latest first.
+  /// - Parameters:
+  ///   - before: all are older than this one.
+  ///   - since: none is older, in milliseconds.
+  package func auditEntries(
+    before: AuditPlace?, since: Int64, count: Int
+  ) async throws(StoreError) -> [(place: AuditPlace, text: String)] {
+    let place = "audit"
+    let end = before.map { "(\($0.text)" } ?? "+"
+    let command = RedisCommand("XREVRANGE", RedisLayout.audit, end, "\(max(since, 0))", "COUNT", count)
+    let replies = try await pipeline([command], at: place)
+    return try reading(at: place) { () throws(RedisError) in
+      var entries: [(place: AuditPlace, text: String)] = []
+      let found = try replies[0].array()
+      for index in 0..<found.count {
+        let entry = try found[index].array(count: 2)
+        let fields = try entry[1].array()
+        guard let id = AuditPlace(text: try entry[0].string()), fields.count > 1 else { continue }
+        entries.append((id, try fields[1].string()))
+      }
+      return entries
+    }
+  }
+
+  private func refusingErrors(_ commands: [RedisCommand], at place: String) async throws(StoreError)
+    -> [RedisReply]
+  {
+    let replies = try await pipeline(commands, at: place)
+    for case .error(let message) in replies {
+      throw StoreError(RedisError.replied(message, to: place), at: place)
+    }
+    return replies
+  }
+}
+
+/// Where an entry stands in the audit record: its time, and which of that millisecond.
+package struct AuditPlace: Sendable, Hashable {
+  package let milliseconds: Int64
+  private let number: Int64
+
+  package var text: String { "\(milliseconds)-\(number)" }
+
+  package init?(text: String) {
+    let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    guard text.utf8.count <= 41, parts.count == 2, let milliseconds = Int64(String(Substring(parts[0]))),
+      let number = Int64(String(Substring(parts[1]))), milliseconds >= 0, number >= 0
+    else { return nil }
+    (self.milliseconds, self.number) = (milliseconds, number)
+  }
+}

@@ -1,0 +1,116 @@
+// What tokens are checked by, of OpenSSL 3's libcrypto: hashes, and signatures by public keys. Its interface is macros
+// and out-parameters, which Swift cannot call well; here it is plain functions.
+#pragma once
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/param_build.h>
+#include <openssl/pem.h>
+
+typedef EVP_PKEY crypto_key;
+
+enum { crypto_hash_bytes = 32, crypto_ed25519_bytes = 32 };
+enum { crypto_kind_other = 0, crypto_kind_rsa = 1, crypto_kind_ed25519 = 2 };
+
+// All return 1, or 0 where libcrypto cannot. No error is left behind for the next call on the thread.
+
+static inline int crypto_hmac_sha256(
+    const unsigned char *key, int key_bytes, const unsigned char *data, size_t bytes, unsigned char *hash) {
+  unsigned int length = 0;
+  int done = HMAC(EVP_sha256(), key, key_bytes, data, bytes, hash, &length) != NULL && length == crypto_hash_bytes;
+  ERR_clear_error();
+  return done;
+}
+
+static inline int crypto_sha256(const unsigned char *data, size_t bytes, unsigned char *hash) {
+  unsigned int length = 0;
+  int done = EVP_Digest(data, bytes, hash, &length, EVP_sha256(), NULL) == 1 && length == crypto_hash_bytes;
+  ERR_clear_error();
+  return done;
+}
+
+// In a time that does not tell where the first difference is.
+static inline int crypto_is_same(const unsigned char *left, const unsigned char *right, size_t bytes) {
+  return CRYPTO_memcmp(left, right, bytes) == 0;
+}
+
+// A password would be asked for at the terminal: a public key has none.
+static inline int crypto_no_password(char *buffer, int size, int writing, void *context) {
+  (void)buffer, (void)size, (void)writing, (void)context;
+  return -1;
+}
+
+// The public key in a text that begins with -----BEGIN PUBLIC KEY-----; NULL if there is none.
+static inline crypto_key *crypto_public_key(const unsigned char *pem, int bytes) {
+  BIO *input = BIO_new_mem_buf(pem, bytes);
+  crypto_key *key = input == NULL ? NULL : PEM_read_bio_PUBKEY(input, NULL, crypto_no_password, NULL);
+  BIO_free(input);
+  ERR_clear_error();
+  return key;
+}
+
+static inline crypto_key *crypto_ed25519_key(const unsigned char *raw) {
+  crypto_key *key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, raw, crypto_ed25519_bytes);
+  ERR_clear_error();
+  return key;
+}
+
+// Of the modulus and the exponent, big-endian.
+static inline crypto_key *crypto_rsa_key(
+    const unsigned char *modulus, int modulus_bytes, const unsigned char *exponent, int exponent_bytes) {
+  crypto_key *key = NULL;
+  OSSL_PARAM *params = NULL;
+  BIGNUM *n = BN_bin2bn(modulus, modulus_bytes, NULL);
+  BIGNUM *e = BN_bin2bn(exponent, exponent_bytes, NULL);
+  OSSL_PARAM_BLD *build = OSSL_PARAM_BLD_new();
+  EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "RSA", NULL);
+  if (n != NULL && e != NULL && build != NULL && context != NULL &&
+      OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_RSA_N, n) &&
+      OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_RSA_E, e) &&
+      (params = OSSL_PARAM_BLD_to_param(build)) != NULL && EVP_PKEY_fromdata_init(context) == 1)
+    EVP_PKEY_fromdata(context, &key, EVP_PKEY_PUBLIC_KEY, params);
+  EVP_PKEY_CTX_free(context);
+  OSSL_PARAM_free(params);
+  OSSL_PARAM_BLD_free(build);
+  BN_free(e);
+  BN_free(n);
+  ERR_clear_error();
+  return key;
+}
+
+static inline void crypto_free_key(crypto_key *key) { EVP_PKEY_free(key); }
+
+static inline int crypto_kind(const crypto_key *key) {
+  switch (EVP_PKEY_get_base_id(key)) {
+    case EVP_PKEY_RSA: return crypto_kind_rsa;
+    case EVP_PKEY_ED25519: return crypto_kind_ed25519;
+    default: return crypto_kind_other;
+  }
+}
+
+static inline int crypto_bits(const crypto_key *key) { return EVP_PKEY_get_bits(key); }
+
+// The key in its standard form (SubjectPublicKeyInfo, DER), by which keys are told apart. Returns its length, and
+// writes nothing where there is not so much room.
+static inline int crypto_key_bytes(const crypto_key *key, unsigned char *bytes, int room) {
+  int length = i2d_PUBKEY(key, NULL);
+  if (length > 0 && length <= room) i2d_PUBKEY(key, &bytes);
+  ERR_clear_error();
+  return length;
+}
+
+// RSASSA-PKCS1-v1_5 with SHA-256 (RS256) by an RSA key, Ed25519 by an Ed25519 key.
+static inline int crypto_verify(
+    crypto_key *key, const unsigned char *signature, size_t signature_bytes, const unsigned char *data, size_t bytes) {
+  int kind = crypto_kind(key);
+  EVP_MD_CTX *context = EVP_MD_CTX_new();
+  int is_good = context != NULL && kind != crypto_kind_other &&
+      EVP_DigestVerifyInit(context, NULL, kind == crypto_kind_rsa ? EVP_sha256() : NULL, NULL, key) == 1 &&
+      EVP_DigestVerify(context, signature, signature_bytes, data, bytes) == 1;
+  EVP_MD_CTX_free(context);
+  ERR_clear_error();
+  return is_good;
+}

@@ -1,0 +1,71 @@
+import BelfryBytes
+import BelfryModel
+import BelfryServer
+
+extension Command {
+  static let secretList = Command(
+    name: "secret list", summary: "list the secrets in a data folder",
+    detail: "By their kid, as tokens name them. Nothing of a secret itself is shown.",
+    options: [dataFolder, .flag("json", "print one JSON value a line")],
+    examples: [Example("secret list --data data", "which one signs, and which are still accepted")],
+    run: { invocation in
+      let signers = try invocation.changingSecrets { folder throws(StartError) in try folder.all() }
+      let rows = signers.enumerated().map { ($1.kid.string, $0 == 0 ? "signs" : "accepted") }
+      if invocation.printsJSON {
+        for (kid, use) in rows {
+          try invocation.print(["kid": .string(kid), "use": .string(use)] as JSONValue, [])
+        }
+      } else {
+        var table = TextTable(["KID", "USE"])
+        for (kid, use) in rows { table.add([kid, use]) }
+        invocation.console.print(table.lines)
+      }
+    })
+
+  static let secretRotate = Command(
+    name: "secret rotate", summary: "sign tokens with a new secret, and accept the old ones",
+    detail: """
+      Makes a secret in the data folder, waits until the broker there accepts it, and lets it sign. Tokens of the \
+      secret before hold until that is retired: do so when the last of them has expired. Streams go on.
+      """,
+    options: [dataFolder, .flag("json", "print one JSON value a line")],
+    examples: [Example("secret rotate --data data", "takes some seconds; no restart is needed")],
+    run: { invocation in
+      let old = try invocation.changingSecrets { folder throws(StartError) in try folder.signing().kid }
+      let new = try invocation.changingSecrets { folder throws(StartError) in try folder.addNext() }
+      try await Task.sleep(for: SecretFolder.settlingTime)
+      try invocation.changingSecrets { folder throws(StartError) in try folder.sign(with: new) }
+      try invocation.print(
+        ["signing": .string(new.string), "accepted": .string(old.string)] as JSONValue,
+        [
+          "\(new) signs from now on; \(old) is accepted until",
+          "belfry secret retire \(old) --data \(VisibleText.of(invocation.arguments.text("data") ?? ""))",
+        ])
+    })
+
+  static let secretRetire = Command(
+    name: "secret retire", summary: "accept a secret no more",
+    detail: "Its tokens are refused within seconds, and streams that were opened with them are ended.",
+    operands: [Operand(name: "KID", meaning: "which, as secret list shows it")],
+    options: [dataFolder, .flag("json", "print one JSON value a line")],
+    examples: [Example("secret retire 3vXw0aQz --data data", "after a rotation, or when it became known")],
+    run: { invocation in
+      let kid = UTF8Text(invocation.arguments.operands.first ?? "")
+      try invocation.changingSecrets { folder throws(StartError) in try folder.retire(kid) }
+      try invocation.print(["retired": .string(kid.string)] as JSONValue, ["\(kid)  retired"])
+    })
+
+  private static let dataFolder = CommandOption.value("data", "DIR", "the broker's data folder").required
+}
+
+extension Invocation {
+  fileprivate func changingSecrets<Result>(
+    _ change: (SecretFolder) throws(StartError) -> Result
+  ) throws -> Result {
+    do throws(StartError) {
+      return try change(SecretFolder(inDataFolder: arguments.text("data") ?? ""))
+    } catch {
+      throw CommandFailure(error)
+    }
+  }
+}

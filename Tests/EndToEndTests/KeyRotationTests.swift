@@ -1,0 +1,217 @@
+import BelfryBytes
+import BelfryModel
+import BelfryServer
+import Foundation
+import RedisFixture
+import Testing
+
+/// Keys come and go while brokers run: nobody is refused or sent away but those whose key was retired.
+@Suite(.timeLimit(.minutes(5)), .serialized) struct KeyRotationTests {
+  @Test func theSecretOfADataFolderIsRotatedByCommands() async throws {
+    // An empty variable is none: the secret is the folder's.
+    try await withWorld(settings: ["BELFRY_SECRET": ""]) { world in
+      let broker = world[0]
+      let old = try broker.mint()
+      let oldKid = try #require(kid(of: old))
+      let stream = try EventStream(port: broker.port, headers: bearer(old))
+      #expect(stream.status == 200)
+      // Somebody asks all the while, by the newest token there is.
+      let asking = Asking(broker)
+
+      let rotated = try broker.command("secret", "rotate", "--data", broker.dataFolder)
+      #expect(rotated.code == 0, "\(rotated.output)")
+      let new = try broker.mint()
+      let newKid = try #require(kid(of: new))
+      #expect(newKid != oldKid)
+      for token in [old, new] { #expect(try send("x", token, broker).status == 201) }
+      #expect(stream.wait { events in events.count { $0.body == "x" } == 2 })
+      let newStream = try EventStream(port: broker.port, headers: bearer(new))
+      #expect(newStream.status == 200)
+      #expect(try broker.command("secret", "list", "--data", broker.dataFolder).output.contains(oldKid))
+      #expect(asking.stop() == [200])
+
+      #expect(try broker.command("secret", "retire", oldKid, "--data", broker.dataFolder).code == 0)
+      #expect(stream.wait(forEvent: "kicked", seconds: 10))
+      #expect(stream.all.last?.object["reason"] as? String == "tokenRevoked")
+      #expect(stream.waitUntilOver(seconds: 10))
+      #expect(try send("y", old, broker).status == 401)
+      #expect(try send("z", new, broker).status == 201)
+      #expect(newStream.wait(forBody: "z"))
+      #expect(!newStream.isOver)
+      // The keyspace goes by the secret that signs now.
+      #expect(!broker.log.contains("setting is not the keyspace's"))
+    }
+  }
+
+  @Test func brokersOfOneRedisFollowTheirFiles() async throws {
+    let folder = try makeTemporaryFolder()
+    defer { removeFolder(folder) }
+    let file = folder + "/belfry.json"
+    let (a, b) = ("the first secret of several, 32 bytes", "the second secret of several, 32 byte")
+    func configure(_ secrets: [(String, String)]) throws {
+      let list = secrets.map { #"{"kid":"\#($0.0)","secret":"\#($0.1)"}"# }.joined(separator: ",")
+      try Data(#"{"tokens":{"secrets":[\#(list)]}}"#.utf8).write(to: URL(filePath: file), options: .atomic)
+    }
+    try configure([("a", a)])
+    try await withWorld(brokers: 2, settings: ["BELFRY_SECRET": "", "BELFRY_CONFIG": file]) { world in
+      let (old, new) = (mint(a, "a"), mint(b, "b"))
+      let streams = try world.brokers.map { try EventStream(port: $0.port, headers: bearer(old)) }
+      for broker in world.brokers { #expect(try send("0", new, broker).status == 401) }
+
+      // Accepted everywhere first, then it signs, then the other goes.
+      try configure([("a", a), ("b", b)])
+      for broker in world.brokers { try await broker.waits(for: "signing=a accepted=\"a b\"") }
+      for broker in world.brokers { #expect(try send("1", new, broker).status == 201) }
+      try configure([("b", b), ("a", a)])
+      for broker in world.brokers { try await broker.waits(for: "signing=b accepted=\"b a\"") }
+      for broker in world.brokers { #expect(try send("2", old, broker).status == 201) }
+      for stream in streams { #expect(!stream.isOver) }
+
+      // A file that cannot be read changes nothing.
+      try Data("{".utf8).write(to: URL(filePath: file))
+      for broker in world.brokers { try await broker.waits(for: "keys stay as they were") }
+      for broker in world.brokers { #expect(try send("3", old, broker).status == 201) }
+
+      try configure([("b", b)])
+      for broker in world.brokers { try await broker.waits(for: "signing=b accepted=b") }
+      for (broker, stream) in zip(world.brokers, streams) {
+        #expect(stream.waitUntilOver(seconds: 10))
+        #expect(stream.all.last?.object["reason"] as? String == "tokenRevoked")
+        #expect(try send("4", old, broker).status == 401)
+        #expect(try send("5", new, broker).status == 201)
+        #expect(!broker.log.contains("setting is not the keyspace's"))
+      }
+    }
+  }
+
+  /// A request that waits is ended as a stream is, and is told nothing any more.
+  @Test func whoWaitsIsRefusedWhenTheKeyIsRetired() async throws {
+    try await withWorld(settings: ["BELFRY_SECRET": ""]) { world in
+      let broker = world[0]
+      let old = try broker.mint()
+      let oldKid = try #require(kid(of: old))
+      #expect(try broker.command("secret", "rotate", "--data", broker.dataFolder).code == 0)
+      let wire = try Wire(port: broker.port)
+      try wire.writeRequest("GET", "/v1/notifications?wait=50", headers: bearer(old))
+      try await Task.sleep(for: .milliseconds(300))
+      #expect(try broker.command("secret", "retire", oldKid, "--data", broker.dataFolder).code == 0)
+      wire.setTimeout(seconds: 10)
+      #expect(try wire.readAnswer().status == 401)
+    }
+  }
+
+  // MARK: What people do
+
+  private func bearer(_ token: String) -> [String: String] { ["Authorization": "Bearer \(token)"] }
+
+  private func mint(_ secret: String, _ kid: String) -> String {
+    TokenSigner(secret: Array(secret.utf8), kid: UTF8Text(kid)).mint(
+      TokenClaims(subject: "alice", role: .user, expiresAtSeconds: 4_102_444_800))
+  }
+
+  private func send(_ body: String, _ token: String, _ broker: Broker) throws -> Answer {
+    try Wire(port: broker.port).request(
+      "POST", "/v1/notifications", headers: bearer(token),
+      body: Array(#"{"toAccids":["alice"],"body":"\#(body)"}"#.utf8))
+  }
+
+  private func kid(of token: String) -> String? {
+    var text = String(token.prefix { $0 != "." }).replacing("-", with: "+").replacing("_", with: "/")
+    while text.count % 4 != 0 { text += "=" }
+    let header = Data(base64Encoded: text).flatMap { try? JSONSerialization.jsonObject(with: $0) }
+    return (header as? [String: Any])?["kid"] as? String
+  }
+}
+
+/// Asks a broker over and over, each time by a new token.
+private final class Asking: @unchecked Sendable {
+  private let condition = NSCondition()
+  private var statuses: Set<Int> = []
+  private var isStopping = false
+  private var hasEnded = false
+
+  init(_ broker: Broker) {
+    Thread.detachNewThread { [self] in
+      while !condition.withLock({ isStopping }) {
+        let token = (try? broker.mint()) ?? ""
+        let answer = try? Wire(port: broker.port).request(
+          "GET", "/v1/types", headers: ["Authorization": "Bearer \(token)"])
+        condition.withLock { _ = statuses.insert(answer?.status ?? 0) }
+      }
+      condition.withLock {
+        hasEnded = true
+        condition.broadcast()
+      }
+    }
+  }
+
+  /// - Returns: what the answers were.
+  func stop() -> Set<Int> {
+    condition.withLock {
+      isStopping = true
+      while !hasEnded { condition.wait() }
+      return statuses
+    }
+  }
+}
+
+extension Broker {
+  fileprivate var dataFolder: String { folder + "/data" }
+
+  fileprivate func mint() throws -> String {
+    try command("token", "--data", dataFolder, "--sub", "alice").output.trimmingCharacters(in: .newlines)
+  }
+
+  fileprivate func command(_ words: String...) throws -> (code: Int32, output: String) {
+    let process = Process()
+    process.executableURL = URL(filePath: Self.executable)
+    process.arguments = words
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    try process.run()
+    let output = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+  }
+
+  fileprivate func waits(for line: String) async throws {
+    for _ in 0..<600 {
+      if log.contains(line) { return }
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    throw Wire.Failure(description: "the log does not say \(line):\n\(log.suffix(2_000))")
+  }
+}
+
+/// Keys of back ends hold on all brokers of a Redis, and stop to.
+@Suite(.timeLimit(.minutes(5)), .serialized) struct BackEndKeyTests {
+  @Test func aKeyIsRevokedOnAllBrokers() async throws {
+    try await withWorld(brokers: 2) { world in
+      let ops = try Person("ops", role: "operator", at: world[0])
+      let made = try ops.call("POST", "/v1/keys", ["name": "billing"])
+      let (id, key) = (try #require(made["keyId"]), try #require(made["key"]))
+      let headers = ["Authorization": "Bearer \(key)", "Belfry-Account": "bob"]
+      func status(_ broker: Broker) throws -> Int {
+        try Wire(port: broker.port).request("GET", "/v1/types", headers: headers).status
+      }
+      #expect(try status(world[0]) == 200)
+      // The other one looks every two seconds.
+      for _ in 0..<100 where try status(world[1]) != 200 { try await Task.sleep(for: .milliseconds(50)) }
+      #expect(try status(world[1]) == 200)
+      let streams = try world.brokers.map { try EventStream(port: $0.port, headers: headers) }
+      #expect(streams.map(\.status) == [200, 200])
+
+      #expect(try ops.call("DELETE", "/v1/keys/\(id)").status == 204)
+      for stream in streams {
+        #expect(stream.waitUntilOver(seconds: 5))
+        #expect(stream.all.last?.object["reason"] as? String == "tokenRevoked")
+      }
+      for broker in world.brokers { #expect(try status(broker) == 401) }
+
+      // What was done is told by any of them.
+      let elsewhere = try Person("ops", role: "operator", at: world[1])
+      let entries = try elsewhere.call("GET", "/v1/audit").object["entries"] as? [[String: Any]]
+      #expect(entries?.compactMap { $0["operation"] as? String } == ["key revoke", "key create"])
+    }
+  }
+}
