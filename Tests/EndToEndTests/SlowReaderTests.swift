@@ -60,12 +60,11 @@ extension EndToEnd {
             body: Array(lines.joined(separator: "\n").utf8))
           #expect(answer.status == 200)
         }
-        let process = try #require(world[0].processID)
-        let before = Self.residentKiB(of: process)
+        let before = world[0].residentKiB
         let idle = try Person("idle", at: world[0])
         let streams = try (0..<30).map { _ in try idle.stream(reads: false) }
         try await Task.sleep(for: .seconds(3))
-        let after = Self.residentKiB(of: process)
+        let after = world[0].residentKiB
         #expect(after - before < 48 * 1_024, "grew from \(before) KiB to \(after) KiB")
         // Whoever reads after all has everything, once.
         streams[29].startReading()

@@ -87,7 +87,7 @@ extension Setting {
       }
       configuration.embeddedRedis.appendFsync = choice
     },
-    Setting(key: "embeddedRedis.maxMemoryBytes") { configuration, value throws(StartError) in
+    Setting("embeddedRedis.maxMemoryBytes") { configuration, value throws(StartError) in
       configuration.embeddedRedis.maxMemoryBytes = try value.integer(in: 0...Int(Int64.max))
     },
   ]
