@@ -71,6 +71,11 @@ extension World {
     for (space, record) in zip(cast.spaces, try await store.memberRecords(of: account, in: cast.spaces)) {
       lines.append("\(account) in \(space): \(record?.role.rawValue ?? "nobody")")
     }
+    for sender in cast.accounts {
+      let level = try await store.mailboxes(of: [account], writtenToBy: sender)[0]
+      lines.append("\(account) has waiting \(level.entries), \(level.letters) letters")
+      if level.fromSender > 0 { lines.append("\(account) has \(level.fromSender) from \(sender)") }
+    }
     let read = try await store.readState(of: account)
     let among = try await store.readState(of: account, among: ids)
     // In a space that nobody learned of late.

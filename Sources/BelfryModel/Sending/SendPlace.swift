@@ -6,17 +6,33 @@ struct SendPlace {
   private let channel: (id: EntityID, record: ChannelRecord)?
   private let records: Records
 
-  /// The records that ``init(_:channel:_:)`` reads.
+  /// The records that ``init(_:channel:_:for:)`` reads, beside the actor's own.
   static func needs(_ space: SpaceID, channel: EntityID?) -> [RecordAddress] {
     [.settings(space)] + (channel.map { [.channel($0, of: space)] } ?? [])
   }
 
-  /// Refuses what does not exist, and what is not there any more.
-  init(_ space: SpaceID, channel id: EntityID?, _ records: Records) throws(Refusal) {
+  /// Refuses what does not exist, and what is not there any more, or not for this sender.
+  init(
+    _ space: SpaceID, channel id: EntityID?, _ records: Records, for actor: Actor
+  ) throws(Refusal) {
     self.space = space
     self.records = records
     settings = try records.anySettings(space)
-    if let id { channel = (id, try records.channel(id, of: space)) } else { channel = nil }
+    var member: MemberRecord?
+    if !actor.isTrusted {
+      member = try actor.account.flatMap { account throws(Refusal) in
+        try records.member(account, of: space)
+      }
+      if member == nil, settings.isHiddenFromStrangers { throw .absent(space) }
+      guard member != nil else { throw .notMember(of: space) }
+    }
+    guard let id else {
+      channel = nil
+      return
+    }
+    let record = try records.channel(id, of: space)
+    if let member, record.isHidden(id, from: member) { throw .noChannel(id, in: space) }
+    channel = (id, record)
   }
 
   /// The audience of a send to everyone there, or to those named.
@@ -29,7 +45,7 @@ struct SendPlace {
   /// A user sends where they belong, unless they were silenced there.
   func requireMaySend(_ account: AccountID?, nowMilliseconds: Int64) throws(Refusal) {
     guard let account, let member = try records.member(account, of: space) else {
-      throw Refusal(.notMember, "you are not a member of \(space.kind.rawValue) \(space.name)")
+      throw .notMember(of: space)
     }
     try settings.requireMaySend(member, nowMilliseconds: nowMilliseconds)
     guard let (id, record) = channel else { return }

@@ -82,6 +82,7 @@ package struct AnswerChannelInvitation: SpaceOperation {
 
   package var echoName: OperationName { isAccepted ? Self.name : Self.declining }
   package var channelID: EntityID? { id }
+  package var isHiddenFromStrangers: Bool { false }
   package var concerns: [RecordAddress] { [.request(request, of: space)] }
 
   /// Whether the inviter is still there to be told.
@@ -94,9 +95,12 @@ package struct AnswerChannelInvitation: SpaceOperation {
     let account = try draft.actingAccount()
     let member = try draft.requireMember()
     let channel = try draft.records.channel(id, of: space)
-    let invitation = try draft.answer(request, .channelInvitation)
-    // Somebody else's: to the one who asks it is not there.
-    guard invitation.account == account, invitation.channel == id else { throw .noRequest(request) }
+    let invitation = try draft.ownInvitation(request, .channelInvitation, to: account, in: id)
+    guard let invitation else {
+      // Who was not invited is told no more of a channel than others are.
+      try draft.requireChannelInSight(id)
+      throw .noRequest(request)
+    }
     var attach: JSONObject = [
       "requestId": .string(request.text), "accid": .string(account.text),
     ]
@@ -109,6 +113,22 @@ package struct AnswerChannelInvitation: SpaceOperation {
     try draft.enterChannel(id, account, member)
     draft.announceJoined(account, id, channel)
     try draft.announceVisibility(of: id, channel, changedFor: [account])
+  }
+}
+
+extension Draft {
+  /// The invitation that is being answered; nil if there is none, or it is somebody else's: to the one who asks it is
+  /// not there.
+  mutating func ownInvitation(
+    _ id: RequestID, _ kind: RequestRecord.Kind, to account: AccountID, in channel: EntityID? = nil
+  ) throws(Refusal) -> RequestRecord? {
+    do throws(Refusal) {
+      let invitation = try answer(id, kind)
+      return invitation.account == account && invitation.channel == channel ? invitation : nil
+    } catch {
+      guard error.code == .notFound else { throw error }
+      return nil
+    }
   }
 }
 
