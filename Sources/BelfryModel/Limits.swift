@@ -53,7 +53,13 @@ extension Limits {
 
   /// In how many an account may be for others to put it into one more without asking: the rest is left for where it
   /// goes by its own will.
-  package func forcedSpacesPerAccount(_ kind: SpaceKind) -> Int { spacesPerAccount(kind) / 2 }
+  package func forcedSpacesPerAccount(_ kind: SpaceKind) -> Int {
+    switch kind {
+    case .server, .group: spacesPerAccount(kind) / 2
+    // Nobody is put into one.
+    case .room, .account, .letter: spacesPerAccount(kind)
+    }
+  }
 }
 
 extension Limits {

@@ -130,6 +130,17 @@ import Testing
       desk.refusal(of: InviteToServer(1, actor: ServerDesk.adam, accounts: ["sam"], requestId: "r")) == nil)
   }
 
+  @Test func channelsToo() throws {
+    var desk = try ServerDesk()
+    let invite = InviteToChannel(
+      1, id: 11, actor: ServerDesk.mia, accounts: ["adam", "max"], postscript: nil)
+    #expect(desk.refusal(of: invite) == nil)
+    try desk.carryOut(BlockAccount("mia", by: "max", actor: Actor(account: "max"), isBlocked: true))
+    #expect(
+      desk.refusal(of: invite)
+        == Refusal(.blocked, "max takes no invitations from you; nothing was sent", field: "accids"))
+  }
+
   @Test func whoDoesNotWantToBePutSomewhereIsAsked() throws {
     var desk = try ServerDesk()
     var open = UpdateServer(1, actor: ServerDesk.olivia)

@@ -20,17 +20,22 @@ package struct InviteToChannel: SpaceOperation {
   package var channelID: EntityID? { id }
   package var concerns: [RecordAddress] {
     accounts.flatMap { [.member($0, of: space), .channelInvitation(to: id, of: $0, in: space)] }
+      + actor.needs(toApproach: accounts)
   }
   package var counts: [RecordTable] { [.requests] }
+  package func company(_ records: Records) -> CompanyQuestion? {
+    actor.company(for: [.invite], among: accounts, records)
+  }
 
   /// Gives the id of each account's request.
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> [AccountID: RequestID] {
     try draft.requireSome(accounts)
     let channel = try draft.requireBelonging(to: id)
     try draft.requireRoster(of: channel, id, else: .conflict, "there is nobody to invite")
+    for account in accounts { try requireInvitable(account, try draft.knownMember(account)) }
+    try draft.records.requireAll(of: accounts, toLet: actor, .invite, draft.context, field: "accids")
     var requests: [AccountID: RequestID] = [:]
     for account in accounts {
-      try requireInvitable(account, try draft.knownMember(account))
       let request = RequestRecord(
         .channelInvitation, of: account, inviter: actor.account, channel: id, message: postscript)
       let requestID = try draft.ask(request, lastingMilliseconds: draft.limits.invitationMilliseconds)

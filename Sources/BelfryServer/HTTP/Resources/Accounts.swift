@@ -8,7 +8,8 @@ enum Accounts {
   static let mayWrite = Field(
     "mayWrite", Kind<AccountRecord.Circle>.choice, "who may send to the account directly")
   static let mayInvite = Field(
-    "mayInvite", Kind<AccountRecord.Circle>.choice, "who may ask the account into servers and groups")
+    "mayInvite", Kind<AccountRecord.Circle>.choice,
+    "who may ask the account into servers, channels and groups")
   static let mayEnter = Field(
     "mayEnter", Kind<AccountRecord.Circle>.choice,
     "who of these may put it there at once where nobody is asked; others ask it")
