@@ -94,8 +94,8 @@ package final class SendNotification: Operation {
   ) throws(Refusal) -> Decision<SendNotification> {
     try requireOwnDevice()
     var transaction = Transaction(space)
-    // What was read of other accounts, their options, is as it was: only the space itself is locked.
-    transaction.preconditions = records.unchanged(needs.filter { $0.space == space })
+    // What was read of a letter's receivers, their options, is as it was: only the space itself is locked.
+    transaction.preconditions = space.kind == .letter ? [:] : records.unchanged(needs)
     transaction.charged = actor.charged
     if space.kind == .account, content.setting.persistEnable {
       transaction.mailboxRoom = context.limits.mailboxRoom(for: actor)
@@ -125,7 +125,7 @@ package final class SendNotification: Operation {
     }
     let place = try SendPlace(space, channel: form.channel, records, for: actor)
     if !actor.isTrusted {
-      try place.requireMaySend(actor.account, nowMilliseconds: context.nowMilliseconds)
+      try place.requireMaySend(nowMilliseconds: context.nowMilliseconds)
     }
     if let named = form.named { try place.requireThere(named) }
     return place.audience(form.broadcastRule, named: form.named)

@@ -4,6 +4,8 @@ struct SendPlace {
   private let space: SpaceID
   private let settings: any SpaceRecord
   private let channel: (id: EntityID, record: ChannelRecord)?
+  /// What the sender is there; nil of a trusted back end, of which nothing is asked.
+  private let sender: MemberRecord?
   private let records: Records
 
   /// The records that ``init(_:channel:_:for:)`` reads, beside the actor's own.
@@ -18,21 +20,21 @@ struct SendPlace {
     self.space = space
     self.records = records
     settings = try records.anySettings(space)
-    var member: MemberRecord?
-    if !actor.isTrusted {
-      member = try actor.account.flatMap { account throws(Refusal) in
-        try records.member(account, of: space)
-      }
-      if member == nil, settings.isHiddenFromStrangers { throw .absent(space) }
-      guard member != nil else { throw .notMember(of: space) }
-    }
+    sender = actor.isTrusted ? nil : try Self.sender(actor, in: space, settings, records)
     guard let id else {
       channel = nil
       return
     }
     let record = try records.channel(id, of: space)
-    if let member, record.isHidden(id, from: member) { throw .noChannel(id, in: space) }
+    if let sender, record.isHidden(id, from: sender) { throw .noChannel(id, in: space) }
     channel = (id, record)
+  }
+
+  private static func sender(
+    _ actor: Actor, in space: SpaceID, _ settings: any SpaceRecord, _ records: Records
+  ) throws(Refusal) -> MemberRecord {
+    if let account = actor.account, let member = try records.member(account, of: space) { return member }
+    throw settings.isHiddenFromStrangers ? .absent(space) : .notMember(of: space)
   }
 
   /// The audience of a send to everyone there, or to those named.
@@ -43,10 +45,8 @@ struct SendPlace {
   }
 
   /// A user sends where they belong, unless they were silenced there.
-  func requireMaySend(_ account: AccountID?, nowMilliseconds: Int64) throws(Refusal) {
-    guard let account, let member = try records.member(account, of: space) else {
-      throw .notMember(of: space)
-    }
+  func requireMaySend(nowMilliseconds: Int64) throws(Refusal) {
+    guard let member = sender else { return }
     try settings.requireMaySend(member, nowMilliseconds: nowMilliseconds)
     guard let (id, record) = channel else { return }
     if member.isBlocked(from: id) { throw Refusal(.banned, "you are blocked from channel \(id)") }

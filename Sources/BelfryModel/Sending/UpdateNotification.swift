@@ -97,7 +97,7 @@ package struct UpdateNotification: Operation {
       return try records.requireAll(of: receivers, toLet: actor, .write, context, field: nil)
     }
     try SendPlace(space, channel: content.channelId, records, for: actor)
-      .requireMaySend(account, nowMilliseconds: context.nowMilliseconds)
+      .requireMaySend(nowMilliseconds: context.nowMilliseconds)
   }
 }
 
