@@ -28,6 +28,12 @@ package struct Limits: Sendable, Hashable, Codable {
   /// What writes is paid in sends, by what it causes; what reads in reads.
   package var sendsPerSecondPerAccount = 100
   package var readsPerSecondPerAccount = 100
+  /// What waits unread in an account's own log, and the letters in its index. Who crosses it is refused; nothing that
+  /// waits gives way.
+  package var notificationsPerMailbox = 10_000
+  package var lettersPerMailbox = 2_000
+  /// Of both together what one user may have written since the account last marked something read.
+  package var unreadPerSender = 500
 
   package init() {}
 
@@ -46,6 +52,16 @@ extension Limits {
     case .account, .letter: .max
     }
   }
+
+  /// In how many an account may be for others to put it into one more without asking: the rest is left for where it
+  /// goes by its own will.
+  package func forcedSpacesPerAccount(_ kind: SpaceKind) -> Int {
+    switch kind {
+    case .server, .group: spacesPerAccount(kind) / 2
+    // Nobody is put into one.
+    case .room, .account, .letter: spacesPerAccount(kind)
+    }
+  }
 }
 
 extension Limits {
@@ -56,6 +72,8 @@ extension Limits {
   package static let inviteCodesPerServer = 1_000
   /// A server's banned, a group's blocked.
   package static let bannedPerSpace = 100_000
+  /// By one account, of other accounts.
+  package static let blockedPerAccount = 1_000
   package static let filesPerGroup = 1_000
   /// What a member says of themselves in a group, as JSON: it is told to everybody whole.
   package static let attributesBytes = 4 * 1_024
@@ -80,9 +98,8 @@ extension Limits {
   package static let notificationsPerBatch = 1_000
   /// Spaces in which an entry is looked for of which only the id is known: anybody may ask for any id.
   package static let spacesPerLocating = 4_096
-  /// Unread letters in an account's index, beside its servers. The index is read as a whole when a
-  /// consumer connects, and anybody may write a letter: beyond this the oldest give way.
-  package static let lettersPerAccount = 2_000
+  /// Of how many spaces in all it is looked whether each of several accounts is in one of them.
+  package static let spacesPerCompanyQuestion = 50_000
   package static let membersPerCall = 1_000
   package static let messageClientIdBytes = 128
   package static let nickCharacters = 64

@@ -77,8 +77,16 @@ struct OperationRounds<Op: Operation> {
       .failure(.duplicateContent)
     case .success(.ceiling(let table)):
       .failure(Refusal(.tooMany, "no room left in \(table.name) of \(transactions[place].space)"))
+    case .success(.mailboxFull): .failure(transactions[place].mailboxFull)
     case .success(.conflict): nil
     case .failure(let error): .failure(error.refusal)
     }
+  }
+}
+
+extension Transaction {
+  /// Of one on an account's own space.
+  fileprivate var mailboxFull: Refusal {
+    .mailboxFull(AccountID(space.name).map { [$0] } ?? [], field: announcements.isEmpty ? nil : "toAccids")
   }
 }

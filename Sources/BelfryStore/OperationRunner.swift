@@ -168,9 +168,12 @@ extension OperationRunner {
       let joiners = operation.joiners(records)
       let spaceCounts =
         joiners.isEmpty ? [] : try await store.spaceCounts(of: joiners, in: operation.space.kind)
+      let mailboxes = try await mailboxes(operation.mailboxes)
+      let company = try await company(operation.company(records))
       let context = DecisionContext(
         nowMilliseconds: now, counts: Dictionary(zip(tables, counts)) { first, _ in first },
-        spacesOfJoiners: Dictionary(zip(joiners, spaceCounts)) { first, _ in first }, limits: limits)
+        spacesOfJoiners: Dictionary(zip(joiners, spaceCounts)) { first, _ in first }, mailboxes: mailboxes,
+        company: company, limits: limits)
       return try operation.decide(records, context: context)
     } catch let error as StoreError {
       throw error.refusal
@@ -179,6 +182,26 @@ extension OperationRunner {
     } catch {
       throw Refusal(.unavailable, "\(error)")
     }
+  }
+
+  private func mailboxes(
+    _ question: MailboxQuestion?
+  ) async throws(StoreError) -> [AccountID: MailboxLevel] {
+    guard let question, !question.accounts.isEmpty else { return [:] }
+    let levels = try await store.mailboxes(of: question.accounts, writtenToBy: question.sender)
+    return Dictionary(zip(question.accounts, levels)) { first, _ in first }
+  }
+
+  private func company(_ question: CompanyQuestion?) async throws -> Set<AccountID> {
+    guard let question else { return [] }
+    let own = try await store.index(of: question.account)
+      .filter { $0.isMember && ($0.space.kind == .server || $0.space.kind == .group) }.map(\.space)
+    guard own.count * question.others.count <= Limits.spacesPerCompanyQuestion else {
+      throw Refusal(
+        .tooLarge, "name fewer of those at once who take this only from whom they share a space with")
+    }
+    let shared = try await store.memberships(of: question.others, in: own)
+    return Set(zip(question.others, shared).filter { $0.1 }.map(\.0))
   }
 
   /// The records that the operations need, each once.

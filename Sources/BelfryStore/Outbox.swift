@@ -17,10 +17,16 @@ struct Relays: Codable {
   var index: [IndexChange]
   var deliveries: [Delivery]
   var listing: ListingChange?
+  /// Whose share of mailboxes the deliveries and letters use.
+  var charged: AccountID?
 
   var isEmpty: Bool { index.isEmpty && deliveries.isEmpty && listing == nil }
 
-  init(index: [IndexChange], deliveries: [Delivery] = [], listing: ListingChange? = nil) {
+  init(
+    index: [IndexChange], deliveries: [Delivery] = [], listing: ListingChange? = nil,
+    charged: AccountID? = nil
+  ) {
+    self.charged = charged
     self.index = index
     self.deliveries = deliveries
     self.listing = listing
@@ -28,14 +34,15 @@ struct Relays: Codable {
 
   init(_ transaction: Transaction) {
     self.init(
-      index: transaction.indexChanges, deliveries: transaction.deliveries, listing: transaction.listing)
+      index: transaction.indexChanges, deliveries: transaction.deliveries, listing: transaction.listing,
+      charged: transaction.charged)
   }
 
   /// What all of them have, in their order.
   init(joining parts: [Relays]) {
     self.init(
       index: parts.flatMap(\.index), deliveries: parts.flatMap(\.deliveries),
-      listing: parts.compactMap(\.listing).last)
+      listing: parts.compactMap(\.listing).last, charged: parts.compactMap(\.charged).last)
   }
 
   /// What concerns one partition, and what concerns others.
@@ -47,10 +54,10 @@ struct Relays: Codable {
       near: Relays(
         index: index.compactMap { $0.concerning(isNear) },
         deliveries: deliveries.filter { isNear($0.account) },
-        listing: isListedNear ? listing : nil),
+        listing: isListedNear ? listing : nil, charged: charged),
       far: Relays(
         index: index.compactMap { $0.concerning(isFar) }, deliveries: deliveries.filter { isFar($0.account) },
-        listing: isListedNear ? nil : listing)
+        listing: isListedNear ? nil : listing, charged: charged)
     )
   }
 }

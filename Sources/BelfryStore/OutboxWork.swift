@@ -21,6 +21,8 @@ struct Telling {
   var space: SpaceID
   var version: MessageID
   var before: MessageID
+  /// Whose share of the account's mailbox it uses, if it is for a mailbox.
+  var charged: AccountID?
   var message: Message
 
   var subject: Subject {
@@ -110,7 +112,10 @@ extension OutboxItem {
     }
     messages += relays.deliveries.enumerated().map { .delivery($1, position: $0) }
     if let listing = relays.listing { messages.append(.listing(listing)) }
-    return messages.map { Telling(item: number, space: space, version: version, before: before, message: $0) }
+    return messages.map {
+      Telling(
+        item: number, space: space, version: version, before: before, charged: relays.charged, message: $0)
+    }
   }
 }
 

@@ -88,6 +88,12 @@ package protocol Store: AnyObject {
   func memberRecords(of account: AccountID, in spaces: [SpaceID]) async throws(StoreError) -> [MemberRecord?]
   /// In how many spaces of a kind each account is. Never too low.
   func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError) -> [Int]
+  /// How full the mailboxes of the accounts are.
+  func mailboxes(
+    of accounts: [AccountID], writtenToBy sender: AccountID?
+  ) async throws(StoreError) -> [MailboxLevel]
+  /// Whether each account belongs to any of the spaces, by its index.
+  func memberships(of accounts: [AccountID], in spaces: [SpaceID]) async throws(StoreError) -> [Bool]
   func readState(of account: AccountID) async throws(StoreError) -> ReadState
   /// The same as far as it says something of these entries: its size does not depend on what else is read.
   func readState(of account: AccountID, among ids: [MessageID]) async throws(StoreError) -> ReadState
@@ -143,6 +149,8 @@ package enum CommitOutcome: Sendable, Hashable {
   case conflict
   /// The table would have grown past its ceiling.
   case ceiling(RecordTable)
+  /// The account's own space holds what it may hold of this sender, or of all.
+  case mailboxFull
 }
 
 package struct Commit: Sendable, Hashable {

@@ -105,6 +105,12 @@ class SlowStore: Store {
   func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError) -> [Int] {
     memory.spaceCounts(of: accounts, in: kind)
   }
+  func mailboxes(
+    of accounts: [AccountID], writtenToBy sender: AccountID?
+  ) async throws(StoreError) -> [MailboxLevel] { memory.mailboxes(of: accounts, writtenToBy: sender) }
+  func memberships(of accounts: [AccountID], in spaces: [SpaceID]) async throws(StoreError) -> [Bool] {
+    memory.memberships(of: accounts, in: spaces)
+  }
   func page(
     of directory: ListingChange.Directory, after cursor: PageCursor?, limit: Int
   ) async throws(StoreError) -> DirectoryPage { try memory.page(of: directory, after: cursor, limit: limit) }

@@ -69,7 +69,7 @@ struct ChannelRefusalTests {
         postscript: String(repeating: "a", count: Limits.messageCharacters + 1)), .invalidField,
       field: "postscript"),
     Row(
-      "an invitation to another channel", answer(12, desk.request(11, "ida")), .notFound, field: "requestId"),
+      "an invitation to another channel", answer(12, desk.request(11, "ida")), .notFound, field: "channelId"),
     Row("no invitation", desk.answer(11, "pia", accepts: true), .notFound, field: "requestId"),
     Row("an invitation answered", desk.answer(11, "ida", accepts: true), .notFound, field: "requestId") {
       _ = try $0.carryOut(desk.answer(11, "ida", accepts: false))

@@ -9,6 +9,10 @@ struct Desk {
   private(set) var lastID = Self.start
   var limits = Limits()
   var spacesOfEachJoiner = 0
+  /// How full each mailbox is.
+  var mailboxLevel = MailboxLevel()
+  /// Who shares a space with everybody.
+  var company: Set<AccountID> = []
   var nowMilliseconds: Int64 = 1_763_700_000_000
   /// Before everything that happens here.
   static let start = MessageID(firstAtUnixMilliseconds: 1_763_700_000_000)
@@ -29,7 +33,10 @@ struct Desk {
       spacesOfJoiners: Dictionary(operation.joiners(records).map { ($0, spacesOfEachJoiner) }) { first, _ in
         first
       },
-      limits: limits)
+      mailboxes: Dictionary(
+        (operation.mailboxes?.accounts ?? []).map { ($0, mailboxLevel) }
+      ) { first, _ in first },
+      company: company.intersection(operation.company(records)?.others ?? []), limits: limits)
     return try operation.decide(records, context: context)
   }
 

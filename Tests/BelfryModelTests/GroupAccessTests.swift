@@ -16,8 +16,8 @@ struct GroupAccessTests {
     create for another           forbidden  forbidden  forbidden  forbidden  forbidden  forbidden  forbidden  forbidden  forbidden  forbidden  ok
     update                       ok         ok         forbidden  forbidden  forbidden  notMember  notMember  notMember  notMember  notMember  ok
     destroy                      ok         forbidden  forbidden  forbidden  forbidden  notMember  notMember  notMember  notMember  notMember  ok
-    invite, privateOwnerInvites  ok         ok         forbidden  forbidden  forbidden  notMember  notMember  notMember  notMember  notMember  invalidField
-    invite, privateMembersInvite ok         ok         ok         ok         ok         notMember  notMember  notMember  notMember  notMember  invalidField
+    invite, privateOwnerInvites  ok         ok         forbidden  forbidden  forbidden  notFound   notFound   notFound   notFound   notFound   invalidField
+    invite, privateMembersInvite ok         ok         ok         ok         ok         notFound   notFound   notFound   notFound   notFound   invalidField
     invite, publicApproval       ok         ok         forbidden  forbidden  forbidden  notMember  notMember  notMember  notMember  notMember  invalidField
     invite, publicOpen           ok         ok         forbidden  forbidden  forbidden  notMember  notMember  notMember  notMember  notMember  invalidField
     accept                       notFound   notFound   notFound   notFound   notFound   banned     notFound   ok         notFound   notFound   invalidField

@@ -229,10 +229,10 @@ struct GroupOperationTests {
       try desk.carryOut(UpdateAccount("mia", actor: GroupDesk.mia, autoAcceptInvitation: true)))
     #expect(transaction.space == space)
     #expect(transaction.preconditions == [.settings(space): nil])
-    #expect(desk.texts[.settings(space)] == #"{"autoAcceptInvitation":true}"#)
     let again = try desk.decide(UpdateAccount("mia", actor: GroupDesk.app, autoAcceptInvitation: true))
     #expect(again.transaction == nil)
     #expect(again.output.autoAcceptInvitation)
+    #expect(desk.texts[.settings(space)] == (try RecordJSON.text(again.output)))
     #expect(try desk.decide(UpdateAccount("mia", actor: GroupDesk.mia)).output.autoAcceptInvitation)
   }
 

@@ -69,7 +69,8 @@ struct RefusalTests {
     },
     Row("subscribing as a stranger", subscribe("sam", nil), .notMember),
     Row("subscribing to no channel", subscribe("mia", 99), .notFound, field: "channelId"),
-    Row("subscribing to a channel one is not in", subscribe("mia", 12), .notMember, field: "channelId"),
+    Row("subscribing to a channel one is not in", subscribe("max", 11), .notMember, field: "channelId"),
+    Row("subscribing to a private one", subscribe("mia", 12), .notFound, field: "channelId"),
     Row("subscribing once kicked", subscribe("mia", nil), .notMember) {
       try $0.carryOut(kick(desk.adam, ["mia"]))
     },

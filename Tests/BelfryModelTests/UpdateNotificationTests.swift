@@ -33,8 +33,10 @@ struct UpdateNotificationTests {
 
   @Test func othersMayNot() throws {
     let desk = try ServerDesk()
-    for actor in [ServerDesk.max, ServerDesk.olivia] {
-      #expect(desk.refusal(of: try update(entry(), by: actor, body: "dong"))?.code == .forbidden)
+    #expect(desk.refusal(of: try update(entry(), by: ServerDesk.max, body: "dong"))?.code == .forbidden)
+    // Who came later, and who never came: to them it is not there.
+    for actor in [ServerDesk.olivia, ServerDesk.sam] {
+      #expect(desk.refusal(of: try update(entry(), by: actor, body: "dong")) == .noNotification(Self.id))
     }
     #expect(
       desk.refusal(of: try update(entry(), by: Actor(account: nil), body: "dong"))?.code == .unauthorized)
@@ -144,6 +146,26 @@ struct UpdateNotificationTests {
     }
   }
 
+  /// Whether there is one, of which type, from whom: all of it is for those who see it.
+  @Test(arguments: [1, 2, 3, 4, 7, 100])
+  func whoDoesNotSeeItIsToldThatItIsNotThere(type: Int) throws {
+    let desk = try ServerDesk()
+    for (space, audience) in [
+      (ServerDesk.space, "named +max"), (ServerDesk.space, "all -adam"),
+      (ServerDesk.space, "all roster:12 +max"),
+      (.personal("max"), "named +max"), (.letter(9), "named +max,olivia"),
+    ] {
+      var entry = try entry(type: type)
+      entry.id = desk.lastID
+      entry.audience = try #require(Audience(text: audience), "\(audience)")
+      for actor in [ServerDesk.adam, ServerDesk.sam] {
+        let update = try UpdateNotification(
+          entry, in: space, by: actor, body: "dong", ext: nil, status: nil)
+        #expect(desk.refusal(of: update) == .noNotification(entry.id), "\(audience)")
+      }
+    }
+  }
+
   @Test func nothingToChangeIsRefused() throws {
     let refusal = #expect(throws: Refusal.self) { try update(entry()) }
     #expect(refusal?.field == "body")
@@ -183,7 +205,7 @@ struct UpdateNotificationTests {
     #expect(
       Set(transaction.preconditions.keys) == [
         .amendment(Self.id, in: ServerDesk.space), .settings(ServerDesk.space),
-        .member("mia", of: ServerDesk.space),
+        .member("mia", of: ServerDesk.space), .former("mia", of: ServerDesk.space),
       ])
   }
 

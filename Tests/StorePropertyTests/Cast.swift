@@ -77,6 +77,9 @@ struct Cast {
     limits.groupsPerAccount = 3
     limits.attendeesPerRoom = 6
     limits.roomsPerAccount = 3
+    limits.notificationsPerMailbox = 8
+    limits.lettersPerMailbox = 4
+    limits.unreadPerSender = 3
     // Over before it began: whoever looks finds everybody absent, whatever the clock.
     limits.absenceMilliseconds = -1_000
     return limits

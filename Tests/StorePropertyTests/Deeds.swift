@@ -90,6 +90,16 @@ extension Deed {
     Deed(OperationName(.any, "update"), in: .group) {
       UpdateAccount($0.subject, actor: $0.actor, autoAcceptInvitation: $0.isOn)
     },
+    Deed(OperationName(.any, "options"), in: .group) {
+      var update = UpdateAccount($0.subject, actor: $0.actor)
+      update.mayWrite = $0.pick([.everybody, .sharedSpace, .everybody, .nobody])
+      update.mayInvite = $0.pick([.sharedSpace, .everybody, .everybody])
+      update.mayEnter = $0.pick([.everybody, .nobody, .sharedSpace])
+      return update
+    },
+    Deed(OperationName(.any, "block"), in: .group) {
+      BlockAccount($0.account, by: $0.subject, actor: $0.actor, isBlocked: $0.isOn)
+    },
     Deed {
       var update = UpdateGroup($0.id, actor: $0.actor)
       update.groupName = $0.text

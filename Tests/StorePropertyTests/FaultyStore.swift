@@ -9,7 +9,7 @@ final class FaultyStore: ForwardingStore {
     case losesAnIndexChange, keepsChannelRosters, staleAmendments, countsReadTwice, keepsReadLetters
     case dropsTheOldestEntry, joinsTooEarly, leavesTooEarly, tellsNobodyOfStandings, tellsNobodyOfUpdates
     case losesADelivery, deliversTwice, unlistsNothing, wakesNobody, postponesUnseen, tellsNoDevice
-    case countsAllKindsAlike, sweepsWhatWaits
+    case countsAllKindsAlike, sweepsWhatWaits, fillsMailboxesWithoutEnd, chargesNobody, findsCompanyEverywhere
     // Of brokers that die, see ``MortalMemory``.
     case forgetsTheUnanswered, leavesNothingToRelay, strikesOffWhatIsHalfTold, deliversAgain
   }
@@ -46,6 +46,8 @@ final class FaultyStore: ForwardingStore {
     case .unlistsNothing: if transaction.listing?.isListed == false { transaction.listing = nil }
     case .wakesNobody: transaction.wakeAtMilliseconds = nil
     case .tellsNoDevice: transaction.echo = nil
+    case .fillsMailboxesWithoutEnd: transaction.mailboxRoom = nil
+    case .chargesNobody: transaction.charged = nil
     case .joinsTooEarly: replace(MessageID.beforeThisCommitMark, by: MessageID.zero, in: &transaction)
     case .leavesTooEarly:
       let last = store.lastIDs(of: [transaction.space.partition])[0]
@@ -98,6 +100,13 @@ final class FaultyStore: ForwardingStore {
   override func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError) -> [Int] {
     guard fault == .countsAllKindsAlike else { return store.spaceCounts(of: accounts, in: kind) }
     return accounts.map { store.index(of: $0).count(where: \.isMember) }
+  }
+
+  override func memberships(
+    of accounts: [AccountID], in spaces: [SpaceID]
+  ) async throws(StoreError) -> [Bool] {
+    if fault == .findsCompanyEverywhere { return accounts.map { _ in true } }
+    return store.memberships(of: accounts, in: spaces)
   }
 
   override func postpone(_ due: DueSpace, toMilliseconds time: Int64?) async throws(StoreError) {

@@ -67,6 +67,14 @@ class ForwardingStore: Store {
   func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError) -> [Int] {
     try await base.spaceCounts(of: accounts, in: kind)
   }
+  func mailboxes(
+    of accounts: [AccountID], writtenToBy sender: AccountID?
+  ) async throws(StoreError) -> [MailboxLevel] {
+    try await base.mailboxes(of: accounts, writtenToBy: sender)
+  }
+  func memberships(of accounts: [AccountID], in spaces: [SpaceID]) async throws(StoreError) -> [Bool] {
+    try await base.memberships(of: accounts, in: spaces)
+  }
   func readState(of account: AccountID) async throws(StoreError) -> ReadState {
     try await base.readState(of: account)
   }

@@ -17,15 +17,31 @@ extension World {
     }
     lines += try await logLines(spaces.sorted { $0.key < $1.key })
     lines += try await heardLines()
+    lines += try await mailboxLines()
     for kind in [SpaceKind.server, .group, .room] {
       let most = Cast.limits.spacesPerAccount(kind)
-      let full = try await store.spaceCounts(of: cast.accounts, in: kind).map { $0 >= most }
-      lines.append("has all the \(kind)s it may have: \(full)")
+      let counts = try await store.spaceCounts(of: cast.accounts, in: kind)
+      lines.append("has all the \(kind)s it may have: \(counts.map { $0 >= most })")
+      let forced = Cast.limits.forcedSpacesPerAccount(kind)
+      lines.append("has all the \(kind)s that others may choose: \(counts.map { $0 >= forced })")
     }
     for directory in ListingChange.Directory.allCases { lines.append(try await words(directory)) }
     lines += try await store.dueSpaces(nowMilliseconds: Self.longAfterMilliseconds + 1)
       .map { "\($0.space) is due\($0.atMilliseconds > Self.longAfterMilliseconds ? " long after" : "")" }
       .sorted()
+    return lines
+  }
+
+  private func mailboxLines() async throws -> [String] {
+    var lines: [String] = []
+    for sender in cast.accounts {
+      for (account, level) in zip(
+        cast.accounts, try await store.mailboxes(of: cast.accounts, writtenToBy: sender))
+      {
+        lines.append("\(account) has waiting \(level.entries) and \(level.letters) letters")
+        if level.fromSender > 0 { lines.append("\(account) has \(level.fromSender) from \(sender)") }
+      }
+    }
     return lines
   }
 

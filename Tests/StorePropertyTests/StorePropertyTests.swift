@@ -62,7 +62,7 @@ struct StorePropertyTests {
   }
 
   /// All that the oracle says on a few walks, the same ones each time.
-  private static let transcripts = (UInt64(0)..<12).map { seed in
+  private static let transcripts = (UInt64(0)..<16).map { seed in
     Task { try await walk().transcript(seed: seed) }
   }
 
@@ -83,6 +83,7 @@ struct StorePropertyTests {
     "requests ", "banned ", "profiles ", "muted ", "allowed ", "files ", "hands ", "presence ", "blocked:",
     "listed in groups: [\"group", "listed in rooms: [\"room", "is due", "is due long after",
     "postponed room:",
+    "refused: mailboxFull toAccids", "has 3 from a", "refused: blocked toAccids", "refused: blocked accids",
     "refused: muted", "refused: banned", "chose {",
     "died: appended", "died: refused: unavailable", "died: not all relayed", "swept to the end",
     "died: refused: unavailable ; again: appended 1", "died: refused: unavailable ; again: duplicate of #",

@@ -145,6 +145,7 @@ final class World {
     case .differentContent: "different content"
     case .conflict: "conflict"
     case .ceiling(let table): "ceiling of \(table.name)"
+    case .mailboxFull: "mailbox full"
     }
   }
 

@@ -31,7 +31,7 @@ extension Hub {
     } catch {
       throw error.refusal
     }
-    throw Refusal(.notFound, "there is no notification \(id)", field: "messageServerId")
+    throw .noNotification(id)
   }
 
   /// The entries with these ids, as far as they are in the spaces given for their partitions.

@@ -1,3 +1,10 @@
+extension ChannelRecord {
+  /// Whether the member is told that there is no such channel. A public one from which somebody is blocked is no secret.
+  package func isHidden(_ id: EntityID, from member: MemberRecord) -> Bool {
+    type == .private && !member.sees(self, id)
+  }
+}
+
 /// What a channel is to a member of its server. The one place that decides it: what operations ask, what
 /// HTTP lists, whom type 31 tells.
 extension MemberRecord {

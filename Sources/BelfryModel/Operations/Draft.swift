@@ -32,6 +32,7 @@ package struct Draft<Record: SpaceRecord> {
     self.settings = settings
     settingsBefore = isNew ? nil : settings
     transaction = Transaction(space)
+    transaction.charged = actor.charged
   }
 
   package var nowMilliseconds: Int64 { context.nowMilliseconds }
@@ -89,7 +90,7 @@ extension Draft {
   @discardableResult
   package func requireMember() throws(Refusal) -> MemberRecord {
     guard let record = try member(try actingAccount()) else {
-      throw Refusal(.notMember, "you are not a member of \(Record.kind) \(space.name)")
+      throw .notMember(of: space)
     }
     return record
   }
@@ -108,6 +109,29 @@ extension Draft {
         Record.kind == .room ? "its host" : roles.contains(.admin) ? "its owner or admins" : "its owner"
       throw Refusal(.forbidden, "only \(wanted) may do this: \(what)")
     }
+  }
+}
+
+// MARK: - What is hidden
+
+extension Draft {
+  /// Refuses what the actor may not know of as if it were not there.
+  package func requireInSight(channel: EntityID?) throws(Refusal) {
+    try requireSpaceInSight()
+    if let channel { try requireChannelInSight(channel) }
+  }
+
+  /// To strangers what is hidden from them is not there.
+  func requireSpaceInSight() throws(Refusal) {
+    guard !actor.isTrusted, settings.isHiddenFromStrangers else { return }
+    if try actingMember() == nil { throw .absent(space) }
+  }
+
+  /// To a member a channel that they do not see is not there, whatever they want of it. Strangers to the server are
+  /// refused before it is looked at.
+  func requireChannelInSight(_ id: EntityID) throws(Refusal) {
+    guard !actor.isTrusted, let member = try actingMember() else { return }
+    if try records.channel(id, of: space).isHidden(id, from: member) { throw .noChannel(id, in: space) }
   }
 }
 

@@ -18,6 +18,10 @@ package protocol Operation: Sendable {
   var joiners: [AccountID] { get }
   /// The same, where only what was read says who: the applicant whom a request names.
   func joiners(_ records: Records) -> [AccountID]
+  /// The mailboxes it adds to, beside the one it commits to.
+  var mailboxes: MailboxQuestion? { get }
+  /// Of whom it must be known whether they are somewhere together, as what was read says.
+  func company(_ records: Records) -> CompanyQuestion?
   /// Whether it may decide on records as they were when they were last read, which saves reading them. Only
   /// for one whose transactions require every record of its needs to be unchanged, and which decides on
   /// nothing else: a decision on what is no longer so is then refused by the commit.
@@ -33,6 +37,8 @@ extension Operation {
   package var counts: [RecordTable] { [] }
   package var joiners: [AccountID] { [] }
   package func joiners(_ records: Records) -> [AccountID] { joiners }
+  package var mailboxes: MailboxQuestion? { nil }
+  package func company(_ records: Records) -> CompanyQuestion? { nil }
   package var mayRecall: Bool { false }
   package var repetition: Repetition<Output>? { nil }
 }
@@ -44,17 +50,22 @@ package struct DecisionContext: Sendable {
   package var nowMilliseconds: Int64
   package var counts: [RecordTable: Int]
   package var spacesOfJoiners: [AccountID: Int]
+  package var mailboxes: [AccountID: MailboxLevel]
+  /// Of the accounts asked for, those that share a space with who asks.
+  package var company: Set<AccountID>
   /// Nothing older than this is left to see.
   package var retentionFloor: MessageID
   package var limits: Limits
 
   package init(
     nowMilliseconds: Int64, counts: [RecordTable: Int] = [:], spacesOfJoiners: [AccountID: Int] = [:],
-    limits: Limits
+    mailboxes: [AccountID: MailboxLevel] = [:], company: Set<AccountID> = [], limits: Limits
   ) {
     self.nowMilliseconds = nowMilliseconds
     self.counts = counts
     self.spacesOfJoiners = spacesOfJoiners
+    self.mailboxes = mailboxes
+    self.company = company
     self.limits = limits
     retentionFloor = limits.retentionFloor(nowMilliseconds: nowMilliseconds)
   }

@@ -4,6 +4,10 @@ package struct Refusal: Error, Sendable, Hashable {
   package enum Code: String, Sendable, CaseIterable {
     case unauthorized, forbidden, notFound, notMember, muted, banned, conflict, duplicateContent
     case invalidField, tooLarge, tooMany, rateLimited, busy, unavailable
+    /// Somebody's mailbox holds all that it may hold of this sender, or of users.
+    case mailboxFull
+    /// Somebody does not take this from this account.
+    case blocked
   }
 
   package var code: Code

@@ -19,6 +19,9 @@ package protocol SpaceOperation: Operation {
   var accounts: [AccountID] { get }
   /// The channel it happens in.
   var channelID: EntityID? { get }
+  /// Whether to strangers, and to those who do not see the channel, the place is not there. Otherwise the operation says
+  /// itself to whom it is: who is invited has not been there before.
+  var isHiddenFromStrangers: Bool { get }
   func carryOut(_ draft: inout Draft<Record>) throws(Refusal) -> Output
 }
 
@@ -39,6 +42,7 @@ extension SpaceOperation {
   package var concerns: [RecordAddress] { [] }
   package var accounts: [AccountID] { [] }
   package var channelID: EntityID? { nil }
+  package var isHiddenFromStrangers: Bool { true }
 
   package var needs: [RecordAddress] {
     [.settings(space)] + actor.needs(in: space) + (channelID.map { [.channel($0, of: space)] } ?? [])
@@ -48,6 +52,7 @@ extension SpaceOperation {
   package func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<Output> {
     let settings = try records.settings(Record.self, space)
     var draft = Draft(space, settings, by: actor, on: records, context)
+    if isHiddenFromStrangers { try draft.requireInSight(channel: channelID) }
     try draft.require(Self.access, to: echoName.word)
     let output = try carryOut(&draft)
     return Decision(try draft.finish(echoName, target: target), output)

@@ -8,6 +8,10 @@ package struct Transaction: Sendable {
   package var preconditions: [RecordAddress: String?]
   /// Refuses the whole as a duplicate when the same was committed before within the dedupe window.
   package var dedupe: Dedupe?
+  /// Of one on an account's own space: refuses the whole where that would hold more.
+  package var mailboxRoom: MailboxRoom?
+  /// Whose share of mailboxes its deliveries and letters use; nil: nobody's.
+  package var charged: AccountID?
   /// Tables that must not have grown past a limit once the changes are made.
   package var ceilings: [RecordTable: Int]
   /// Each record becomes this; nil: is removed. Marks for ids only the commit knows are allowed

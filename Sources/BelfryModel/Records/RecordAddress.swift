@@ -58,6 +58,16 @@ package enum RecordTable: Sendable, Hashable {
     }
   }
 
+  /// The channel that it belongs to.
+  package var channel: EntityID? {
+    switch self {
+    case .channelRoster(let channel), .channelMuted(let channel), .channelAllowed(let channel),
+      .channelBlocked(let channel):
+      channel
+    default: nil
+    }
+  }
+
   /// The tables of a space itself.
   package static let ofSpace: [RecordTable] = [
     .settings, .roster, .former, .amendments, .requests, .codes, .banned, .profiles, .muted, .allowed,

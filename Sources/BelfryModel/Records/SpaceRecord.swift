@@ -35,7 +35,15 @@ extension Records {
 extension Refusal {
   /// Also where there is one that the caller must not know of.
   package static func absent<Record: SpaceRecord>(_: Record.Type, _ space: SpaceID) -> Refusal {
-    Refusal(.notFound, "there is no \(Record.kind) \(space.name)", field: Record.idField)
+    absent(space)
+  }
+
+  static func absent(_ space: SpaceID) -> Refusal {
+    Refusal(.notFound, "there is no \(space.kind) \(space.name)", field: "\(space.kind)Id")
+  }
+
+  package static func notMember(of space: SpaceID) -> Refusal {
+    Refusal(.notMember, "you are not a member of \(space.kind) \(space.name)")
   }
 }
 

@@ -58,12 +58,26 @@ package final class SendNotification: Operation {
   // MARK: Deciding
 
   package var needs: [RecordAddress] {
-    guard form.space != nil else { return [] }
+    guard form.space != nil else { return actor.needs(toApproach: receivers) }
     return SendPlace.needs(space, channel: form.channel) + (actor.isTrusted ? [] : actor.needs(in: space))
       + (form.named ?? []).map { .member($0, of: space) }
   }
 
-  package var mayRecall: Bool { true }
+  /// Those it is sent to directly.
+  private var receivers: [AccountID] {
+    guard form.space == nil, let named = form.named else { return [] }
+    return space.kind == .letter ? named : named.filter { .personal($0) == space }
+  }
+
+  package var mailboxes: MailboxQuestion? {
+    space.kind == .letter ? MailboxQuestion(receivers, from: actor) : nil
+  }
+  package func company(_ records: Records) -> CompanyQuestion? {
+    actor.company(for: [.write], among: receivers, records)
+  }
+
+  /// What is read of the receivers of a letter lies elsewhere and is not locked.
+  package var mayRecall: Bool { space.kind != .letter }
 
   /// The sender, the space and the sender's id are what they were, whoever belongs where by now.
   package var repetition: Repetition<SendNotification>? {
@@ -80,7 +94,12 @@ package final class SendNotification: Operation {
   ) throws(Refusal) -> Decision<SendNotification> {
     try requireOwnDevice()
     var transaction = Transaction(space)
-    transaction.preconditions = records.unchanged(needs)
+    // What was read of a letter's receivers, their options, is as it was: only the space itself is locked.
+    transaction.preconditions = space.kind == .letter ? [:] : records.unchanged(needs)
+    transaction.charged = actor.charged
+    if space.kind == .account, content.setting.persistEnable {
+      transaction.mailboxRoom = context.limits.mailboxRoom(for: actor)
+    }
     transaction.dedupe = dedupe
     transaction.announcements = [Announcement(content, to: try audience(records, context))]
     if case .letter = space.kind, let accounts = content.toAccids {
@@ -98,13 +117,15 @@ package final class SendNotification: Operation {
 
   private func audience(_ records: Records, _ context: DecisionContext) throws(Refusal) -> Audience {
     guard form.space != nil else {
-      let accounts = form.named ?? []
-      return Audience(
-        .named, named: space.kind == .letter ? accounts : accounts.filter { .personal($0) == space })
+      try records.requireAll(of: receivers, toLet: actor, .write, context, field: "toAccids")
+      if space.kind == .letter {
+        try context.requireRoom(in: receivers, for: actor, field: "toAccids") { $0.hasRoomForLetter($1) }
+      }
+      return Audience(.named, named: receivers)
     }
-    let place = try SendPlace(space, channel: form.channel, records)
+    let place = try SendPlace(space, channel: form.channel, records, for: actor)
     if !actor.isTrusted {
-      try place.requireMaySend(actor.account, nowMilliseconds: context.nowMilliseconds)
+      try place.requireMaySend(nowMilliseconds: context.nowMilliseconds)
     }
     if let named = form.named { try place.requireThere(named) }
     return place.audience(form.broadcastRule, named: form.named)

@@ -4,19 +4,37 @@ struct SendPlace {
   private let space: SpaceID
   private let settings: any SpaceRecord
   private let channel: (id: EntityID, record: ChannelRecord)?
+  /// What the sender is there; nil of a trusted back end, of which nothing is asked.
+  private let sender: MemberRecord?
   private let records: Records
 
-  /// The records that ``init(_:channel:_:)`` reads.
+  /// The records that ``init(_:channel:_:for:)`` reads, beside the actor's own.
   static func needs(_ space: SpaceID, channel: EntityID?) -> [RecordAddress] {
     [.settings(space)] + (channel.map { [.channel($0, of: space)] } ?? [])
   }
 
-  /// Refuses what does not exist, and what is not there any more.
-  init(_ space: SpaceID, channel id: EntityID?, _ records: Records) throws(Refusal) {
+  /// Refuses what does not exist, and what is not there any more, or not for this sender.
+  init(
+    _ space: SpaceID, channel id: EntityID?, _ records: Records, for actor: Actor
+  ) throws(Refusal) {
     self.space = space
     self.records = records
     settings = try records.anySettings(space)
-    if let id { channel = (id, try records.channel(id, of: space)) } else { channel = nil }
+    sender = actor.isTrusted ? nil : try Self.sender(actor, in: space, settings, records)
+    guard let id else {
+      channel = nil
+      return
+    }
+    let record = try records.channel(id, of: space)
+    if let sender, record.isHidden(id, from: sender) { throw .noChannel(id, in: space) }
+    channel = (id, record)
+  }
+
+  private static func sender(
+    _ actor: Actor, in space: SpaceID, _ settings: any SpaceRecord, _ records: Records
+  ) throws(Refusal) -> MemberRecord {
+    if let account = actor.account, let member = try records.member(account, of: space) { return member }
+    throw settings.isHiddenFromStrangers ? .absent(space) : .notMember(of: space)
   }
 
   /// The audience of a send to everyone there, or to those named.
@@ -27,10 +45,8 @@ struct SendPlace {
   }
 
   /// A user sends where they belong, unless they were silenced there.
-  func requireMaySend(_ account: AccountID?, nowMilliseconds: Int64) throws(Refusal) {
-    guard let account, let member = try records.member(account, of: space) else {
-      throw Refusal(.notMember, "you are not a member of \(space.kind.rawValue) \(space.name)")
-    }
+  func requireMaySend(nowMilliseconds: Int64) throws(Refusal) {
+    guard let member = sender else { return }
     try settings.requireMaySend(member, nowMilliseconds: nowMilliseconds)
     guard let (id, record) = channel else { return }
     if member.isBlocked(from: id) { throw Refusal(.banned, "you are blocked from channel \(id)") }

@@ -32,8 +32,18 @@ package struct UpdateNotification: Operation {
   package var needs: [RecordAddress] {
     let place =
       space.hasRoster && !actor.isTrusted
-      ? SendPlace.needs(space, channel: content?.channelId) + actor.needs(in: space) : []
-    return [.amendment(entry.id, in: space)] + place
+      ? SendPlace.needs(space, channel: content?.channelId) + actor.needs(in: space) + formerNeeds : []
+    return [.amendment(entry.id, in: space)] + place + actor.needs(toApproach: receivers)
+  }
+
+  /// Whoever has left a space still sees what was said there before.
+  private var formerNeeds: [RecordAddress] { actor.account.map { [.former($0, of: space)] } ?? [] }
+
+  /// Those whom it was sent to directly.
+  private var receivers: [AccountID] { space.hasRoster ? [] : entry.audience.named }
+
+  package func company(_ records: Records) -> CompanyQuestion? {
+    actor.company(for: [.write], among: receivers, records)
   }
 
   package func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<Notification>
@@ -53,7 +63,9 @@ package struct UpdateNotification: Operation {
       content: record.applied(to: content))
 
     var transaction = Transaction(space)
-    transaction.preconditions = records.unchanged(needs)
+    transaction.preconditions = records.unchanged(needs.filter { $0.space == space })
+    transaction.charged = actor.charged
+    if space.kind == .account { transaction.mailboxRoom = context.limits.mailboxRoom(for: actor) }
     transaction.changes[address] = try RecordJSON.text(record)
     transaction.amendments = [Amendment(notification, to: entry.audience)]
     return Decision(transaction, notification)
@@ -62,6 +74,12 @@ package struct UpdateNotification: Operation {
   private func checkActor(
     _ content: NotificationContent, _ records: Records, _ context: DecisionContext
   ) throws(Refusal) {
+    // Of what somebody does not see they do not learn that there is such a thing.
+    if !actor.isTrusted {
+      guard let account = actor.account else { throw Refusal(.unauthorized, "who is updating it?") }
+      let isSeen = try isSeen(by: account, records)
+      guard isSeen || content.fromAccount == account else { throw .noNotification(entry.id) }
+    }
     guard let updaters = Catalogue.type(content.type)?.updaters, updaters != .nobody else {
       throw Refusal(.forbidden, "notifications of type \(content.type) cannot be updated")
     }
@@ -75,9 +93,32 @@ package struct UpdateNotification: Operation {
     }
     guard content.fromAccount == account else { throw Refusal(.forbidden, "only its sender may update it") }
     // Whoever was put out or silenced has no say in there, not even by what they said before.
-    guard space.hasRoster else { return }
-    try SendPlace(space, channel: content.channelId, records)
-      .requireMaySend(account, nowMilliseconds: context.nowMilliseconds)
+    guard space.hasRoster else {
+      return try records.requireAll(of: receivers, toLet: actor, .write, context, field: nil)
+    }
+    try SendPlace(space, channel: content.channelId, records, for: actor)
+      .requireMaySend(nowMilliseconds: context.nowMilliseconds)
+  }
+}
+
+extension UpdateNotification {
+  /// Read or not is the same here: it was seen then.
+  private func isSeen(by account: AccountID, _ records: Records) throws(Refusal) -> Bool {
+    if entry.audience.named.contains(account) { return true }
+    guard space.hasRoster else { return false }
+    var known = try records.member(account, of: space)
+    if known == nil { known = try records.former(account, of: space) }
+    guard let standing = known?.standing else { return false }
+    return Visibility.of(
+      entry.id, entry.audience, in: space, for: account, standing: standing, read: ReadState(),
+      retentionFloor: .zero
+    ).isVisible
+  }
+}
+
+extension Refusal {
+  package static func noNotification(_ id: MessageID) -> Refusal {
+    Refusal(.notFound, "there is no notification \(id)", field: "messageServerId")
   }
 }
 

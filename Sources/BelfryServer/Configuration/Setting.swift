@@ -115,6 +115,9 @@ extension Setting {
     .integer("limits.streamsPerAccount", 1...100_000, \.limits.streamsPerAccount),
     .integer("limits.sendsPerSecondPerAccount", 1...1_000_000, \.limits.sendsPerSecondPerAccount),
     .integer("limits.readsPerSecondPerAccount", 1...1_000_000, \.limits.readsPerSecondPerAccount),
+    .integer("limits.notificationsPerMailbox", 10...10_000_000, \.limits.notificationsPerMailbox),
+    .integer("limits.lettersPerMailbox", 10...100_000, \.limits.lettersPerMailbox),
+    .integer("limits.unreadPerSender", 1...10_000_000, \.limits.unreadPerSender),
   ]
 
   private static let minute = 60_000

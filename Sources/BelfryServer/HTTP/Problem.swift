@@ -37,12 +37,12 @@ extension Refusal.Code {
     switch self {
     case .invalidField: 400
     case .unauthorized: 401
-    case .forbidden, .notMember, .muted, .banned: 403
+    case .forbidden, .notMember, .muted, .banned, .blocked: 403
     case .notFound: 404
     case .conflict, .duplicateContent: 409
     case .tooLarge: 413
     // A ceiling: waiting does not help, removing something does. 429 would make clients try again.
-    case .tooMany: 422
+    case .tooMany, .mailboxFull: 422
     case .rateLimited: 429
     case .busy, .unavailable: 503
     }
@@ -61,6 +61,8 @@ extension Refusal.Code {
     case .duplicateContent: "The same messageClientId with other content"
     case .tooLarge: "Too large"
     case .tooMany: "A limit is reached"
+    case .mailboxFull: "No room in somebody's mailbox"
+    case .blocked: "Not wanted"
     case .rateLimited: "Too fast"
     case .busy: "Too much at once"
     case .unavailable: "Not available right now"

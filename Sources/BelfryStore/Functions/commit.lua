@@ -7,6 +7,7 @@
 --   1 the member count, if an audience depends on it
 --   1 append for each entry, and for each that says what another has become; 2 more for a space's first in some
 --     17 minutes
+--   2 the mailbox, if it is sent to an account itself, and 1 to count it as the sender's; 1 of a trusted back end's
 --   1 the clock
 --   1 publish for each space, again when others were told something in between
 --   4 for each account of the same partition whose index changes, 3 for each that gets an entry in its own space
@@ -22,8 +23,9 @@
 local function read_near(arguments, at)
   local near = { relays = arguments[at] }
   if near.relays == '' then return nil, at + 1 end
-  near.earlier_max = tonumber(arguments[at + 1])
-  near.index, at = read_list(arguments, at + 2)
+  near.charged = arguments[at + 1]
+  near.earlier_max = tonumber(arguments[at + 2])
+  near.index, at = read_list(arguments, at + 3)
   near.deliveries, at = read_list(arguments, at)
   near.listing, at = read_list(arguments, at)
   return near, at
@@ -38,6 +40,16 @@ local function read_changes(arguments, at)
   changes.removed, at = read_list(arguments, at)
   changes.amendments, at = read_list(arguments, at)
   return changes, at
+end
+
+-- How many entries it announces; of one on an account's own space also how many there may be in all, and of whom how
+-- many: `1<7500<500<alice`.
+local function read_count(commit, text)
+  commit.announced = tonumber(text)
+  if commit.announced then return end
+  local count, entries, share, sender = string.match(text, '^(%d+)<(%d+)<(%d*)<(.*)$')
+  commit.announced = tonumber(count)
+  commit.room = { entries = tonumber(entries), share = tonumber(share), sender = sender }
 end
 
 -- The transactions, and the spaces that they may append to. `=` stands for the preconditions of the one before, which many
@@ -66,7 +78,8 @@ local function read_commits(arguments, at)
       basis.groups, at = read_groups(arguments, at + 2)
     end
     commit.basis = basis
-    commit.announced, commit.first = tonumber(arguments[at]), at + 1
+    read_count(commit, arguments[at])
+    commit.first = at + 1
     at = commit.first + 3 * commit.announced
     if arguments[at] == '-' then at = at + 1 else commit.changes, at = read_changes(arguments, at) end
     commits[#commits + 1] = commit
@@ -113,6 +126,15 @@ local function find_table_over_ceiling(call, space, changes)
   end
 end
 
+-- Whether the account's mailbox may take so many entries. Two calls, one of a trusted back end's.
+local function has_room(call, space, room, count)
+  local prefix = call.prefix
+  if redis.call('XLEN', log_key(prefix, space)) + count > room.entries then return false end
+  if room.sender == '' then return true end
+  local account = string.sub(space, 9)
+  return tonumber(redis.call('HGET', shares_key(prefix, account), room.sender) or 0) + count <= room.share
+end
+
 -- The ids of the entries, and those of the amendments.
 local function take_ids(clock, commit)
   local ids, amendment_ids, changes = {}, {}, commit.changes
@@ -155,6 +177,7 @@ local function tell_near(call, space, near, version, before)
     local kind, account = near.index[index], near.index[index + 1]
     local change = {
       kind = kind, version = version, before = before, earlier_max = near.earlier_max, entries_max = call.index_max,
+      charged = near.charged, retention = clock.retention,
     }
     try(function()
       if tell_index(call.prefix, account, space, change, need_clock) then say(clock, personal_space(account), 'index') end
@@ -165,7 +188,7 @@ local function tell_near(call, space, near, version, before)
     -- Its place among them is what the outbox would give it.
     local position = string.format('%d', (index - 1) / 3)
     try(function()
-      tell_delivery(clock, account, version, position, audience, notification, call.entries_max)
+      tell_delivery(clock, account, version, position, near.charged, audience, notification)
     end)
   end
   if near.listing[1] then try(function() tell_listing(call.prefix, unpack(near.listing)) end) end
@@ -209,6 +232,9 @@ local function carry_out(call, commit)
   local fingerprint = commit.announced > 0 and commit.fingerprint
   local earlier = fingerprint and find_earlier(call.dedupe, commit.field, fingerprint)
   if earlier then return earlier end
+  local room = commit.room
+  local count = room and commit.announced + (changes and #changes.amendments / 4 or 0)
+  if room and not has_room(call, space, room, count) then return 'full' end
 
   local before = clock.last
   local ids, amendment_ids = take_ids(clock, commit)
@@ -222,6 +248,7 @@ local function carry_out(call, commit)
     local is_stored, audience, notification = unpack(call.arguments, at, at + 2)
     announce(clock, space, id, stamp(call, space, audience), notification, is_stored == '1', call.entries_max)
   end
+  if room then charge(call.prefix, string.sub(space, 9), room.sender, count, clock.retention) end
   if changes then finish_changes(call, space, changes, amendment_ids, before) end
   if fingerprint then enter_dedupe(call.dedupe, commit.field, fingerprint, ids[1]) end
   return 'committed ' .. before .. ' ' .. table.concat(ids, ' ')

@@ -114,6 +114,13 @@ local function prune_read(prefix, account)
   end
 end
 
+-- How many letters the account's index holds: so many more now.
+local function count_letters(prefix, account, more)
+  if more == 0 then return end
+  local key = account_key(prefix, account)
+  if redis.call('HINCRBY', key, 'letters', more) <= 0 then redis.call('HDEL', key, 'letters') end
+end
+
 -- What has been read of a letter is all there is in it, unless it was written to again. Then it is left to the sweep.
 local function forget_letters(prefix, account, letters)
   local key = spaces_key(prefix, account)
@@ -122,7 +129,7 @@ local function forget_letters(prefix, account, letters)
     local known = redis.call('HGET', key, letter)
     if known and string.match(known, '^%a+ %S+ %S+$') then gone[#gone + 1] = letter end
   end
-  call_in_chunks('HDEL', key, gone)
+  count_letters(prefix, account, -call_in_chunks('HDEL', key, gone))
 end
 
 local function count_members(key, ids)
@@ -167,6 +174,8 @@ local function mark_read(keys, arguments)
   end
   call_in_chunks('XDEL', log_key(prefix, personal_space(account)), own_entries)
   forget_letters(prefix, account, letters)
+  -- Whoever has looked has room again, for each sender.
+  redis.call('UNLINK', shares_key(prefix, account))
   publish(prefix, personal_space(account), message)
   return count .. ' ' .. version
 end

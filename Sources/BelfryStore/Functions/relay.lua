@@ -21,8 +21,8 @@ local function personal_spaces(arguments, first, width)
   return spaces
 end
 
--- Of an index that is full, the oldest of so many entries gives way: nearly the oldest of all, for a price
--- that does not grow. Never a space that the account is in.
+-- Of an index that is full, the oldest of so many spaces that the account has left gives way: nearly the oldest of all,
+-- for a price that does not grow. Never a space that the account is in, and never a letter.
 local SAMPLE = 32
 
 local function make_room(key, entries_max)
@@ -32,12 +32,19 @@ local function make_room(key, entries_max)
   for index = 1, #sample, 2 do
     local space = sample[index]
     local kind, version = string.match(sample[index + 1], '^(%a+) (%d+%-%d+) ')
-    local may_go = kind == 'left' or string.sub(space, 1, 7) == 'letter:'
-    if version and may_go and (not oldest or is_before(version, oldest_version)) then
+    if version and kind == 'left' and (not oldest or is_before(version, oldest_version)) then
       oldest, oldest_version = space, version
     end
   end
   if oldest then redis.call('HDEL', key, oldest) end
+end
+
+-- What users write to an account is counted, each for itself, until the account marks something read: nobody fills its
+-- mailbox for all others. One call, and one more for the first.
+local function charge(prefix, account, sender, count, retention)
+  if sender == '' then return end
+  local key = shares_key(prefix, account)
+  if redis.call('HINCRBY', key, sender, count) == count then redis.call('PEXPIRE', key, retention, 'NX') end
 end
 
 -- What was known of a space until now, before what was known still earlier, of which no more is kept than so much
@@ -54,7 +61,7 @@ end
 -- either. Four calls. Gives whether it is news.
 --
 -- `change` has the kind of it, its version, the last id `before` it, how much `earlier_max` is kept of what was known,
--- and how many `entries_max` an index has. `need_clock` gives the clock of the account's partition, read with the
+-- how many `entries_max` an index has, and who is `charged` for a letter. `need_clock` gives the clock of the account's partition, read with the
 -- account's own space.
 local function tell_index(prefix, account, space, change, need_clock)
   local key, version = spaces_key(prefix, account), change.version
@@ -68,7 +75,9 @@ local function tell_index(prefix, account, space, change, need_clock)
   elseif string.sub(space, 1, 7) == 'letter:' then
     -- A letter leaves the index when it is read, and with it what says that this came before.
     if redis.call('HSETNX', arrived_key(prefix, account), version .. '/' .. space, '') == 0 then return false end
+    count_letters(prefix, account, 1)
   end
+  if string.sub(space, 1, 7) == 'letter:' then charge(prefix, account, change.charged, 1, change.retention) end
 
   -- Who leaves has had the space in their feed all along, so no cursor has to take it in anew; but who leaves
   -- without being known to be there has had a stay in between, of which nobody will tell any more.
@@ -89,12 +98,15 @@ end
 -- An entry for one account, in its own space, once. The account remembers where it came from, its version and its
 -- place in that commit, for as long as it may come again; its log does not, since what was read is deleted from
 -- there. Gives whether it had not come before.
-local function tell_delivery(clock, account, version, position, audience, notification, entries_max)
+local function tell_delivery(clock, account, version, position, charged, audience, notification)
   local key, arrival = arrived_key(clock.prefix, account), version .. '/' .. position
   if redis.call('HSETNX', key, arrival, '') == 0 then return false end
   local is_appended, problem = pcall(
-    announce, clock, personal_space(account), take_id(clock), audience, notification, true, entries_max)
-  if is_appended then return true end
+    announce, clock, personal_space(account), take_id(clock), audience, notification, true)
+  if is_appended then
+    charge(clock.prefix, account, charged, 1, clock.retention)
+    return true
+  end
   -- What has not arrived must be able to come again.
   redis.call('HDEL', key, arrival)
   error(problem, 0)
@@ -110,17 +122,18 @@ end
 -- relay: indexes of accounts. Beside the calls of each, three for all of them together if any has joined.
 local function relay(keys, arguments)
   local prefix, partition = open_partition(keys)
-  local entries_max = tonumber(arguments[1])
+  local entries_max, retention = tonumber(arguments[1]), arguments[2]
   local clock
   local function need_clock()
-    clock = clock or read_clock(prefix, partition, personal_spaces(arguments, 2, 6))
+    clock = clock or read_clock(prefix, partition, personal_spaces(arguments, 3, 7))
     return clock
   end
   local told, is_told = {}, {}
 
-  local results = tell_each(arguments, 2, 6, function(account, space, kind, version, before, earlier_max)
+  local results = tell_each(arguments, 3, 7, function(account, space, kind, version, before, earlier_max, charged)
     local change = {
       kind = kind, version = version, before = before, earlier_max = tonumber(earlier_max), entries_max = entries_max,
+      charged = charged, retention = retention,
     }
     if not tell_index(prefix, account, space, change, need_clock) then return 0 end
     local personal = personal_space(account)
@@ -143,14 +156,14 @@ local function retention_floor(clock, retention) return math.max(clock.now, cloc
 -- deliver: entries for accounts. What is older than anything that is remembered is not appended at all.
 local function deliver(keys, arguments)
   local prefix, partition = open_partition(keys)
-  local retention, entries_max = tonumber(arguments[1]), arguments[2]
-  local clock = read_clock(prefix, partition, personal_spaces(arguments, 3, 5))
+  local retention = tonumber(arguments[1])
+  local clock = read_clock(prefix, partition, personal_spaces(arguments, 2, 6))
   clock.retention = retention
   local floor = retention_floor(clock, retention)
 
-  local results = tell_each(arguments, 3, 5, function(account, version, position, audience, notification)
+  local results = tell_each(arguments, 2, 6, function(account, version, position, charged, audience, notification)
     if parse_id(version) < floor then return 0 end
-    return tell_delivery(clock, account, version, position, audience, notification, entries_max) and 1 or 0
+    return tell_delivery(clock, account, version, position, charged, audience, notification) and 1 or 0
   end)
 
   write_clock(clock)

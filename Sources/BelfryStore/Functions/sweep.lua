@@ -40,7 +40,7 @@ local function sweep_space(keys, arguments)
   local key = log_key(prefix, space)
   local last = string.match(redis.call('HGET', clock_key(prefix), space) or '', '^%S+')
   local lost = trim(prefix, space, 'MINID', floor, last)
-  lost = trim(prefix, space, 'MAXLEN', entries_max, last) or lost
+  if string.sub(space, 1, 8) ~= 'account:' then lost = trim(prefix, space, 'MAXLEN', entries_max, last) or lost end
   if lost and last then redis.call('HSET', clock_key(prefix), space, last .. ' ' .. lost) end
   local first = redis.call('XRANGE', key, '-', '+', 'COUNT', 1)[1]
   if not first and last then drop_empty_log(prefix, space, last, floor) end
@@ -87,10 +87,22 @@ end
 local function sweep_index(keys, arguments)
   local prefix = open_partition(keys)
   local account, cursor, floor = unpack(arguments, 1, 3)
-  return sweep_hash(spaces_key(prefix, account), cursor, function(space, entry)
+  local letters, left = 0, 0
+  local next_cursor = sweep_hash(spaces_key(prefix, account), cursor, function(space, entry)
     local kind, version = string.match(entry, '^(%a+) (%d+%-%d+) ')
-    return version and (kind == 'left' or string.sub(space, 1, 7) == 'letter:') and is_before(version, floor)
+    local is_letter = string.sub(space, 1, 7) == 'letter:'
+    local is_to_go = version and (kind == 'left' or is_letter) and is_before(version, floor)
+    if is_letter then
+      if is_to_go then letters = letters + 1 else left = left + 1 end
+    end
+    return is_to_go
   end)
+  if cursor == '0' and next_cursor == '0' then
+    -- Seen as a whole: exactly so many, whatever a broker of an earlier release has counted.
+    letters = tonumber(redis.call('HGET', account_key(prefix, account), 'letters') or 0) - left
+  end
+  count_letters(prefix, account, -letters)
+  return next_cursor
 end
 
 -- What was read so long ago that nothing up to there can be seen any more: watermarks, and late spaces of their
@@ -112,7 +124,7 @@ local function sweep_watermarks(key, floor)
   call_in_chunks('HDEL', key, gone)
   if #left < #late then write_late(key, left) end
   -- Alone it says nothing.
-  if redis.call('HLEN', key) == 1 then redis.call('HDEL', key, 'version') end
+  if redis.call('HLEN', key) == 1 + redis.call('HEXISTS', key, 'letters') then redis.call('HDEL', key, 'version') end
 end
 
 -- Read marks of entries that nobody can see any more, and those that a watermark covers.

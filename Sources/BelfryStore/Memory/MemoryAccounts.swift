@@ -19,6 +19,44 @@ extension MemoryStore {
   }
 }
 
+// MARK: - Mailboxes
+
+/// What each user has written to an account since it last marked something read, as far as retention reaches.
+struct MemoryShares {
+  var entries: [AccountID: Int] = [:]
+  var expiresAtMilliseconds: Int64
+}
+
+extension MemoryStore {
+  package func mailboxes(of accounts: [AccountID], writtenToBy sender: AccountID?) -> [MailboxLevel] {
+    accounts.map { mailbox(of: $0, writtenToBy: sender) }
+  }
+
+  func mailbox(of account: AccountID, writtenToBy sender: AccountID?) -> MailboxLevel {
+    MailboxLevel(
+      entries: logs[.personal(account)]?.entries.count ?? 0,
+      letters: index(of: account).count { $0.space.kind == .letter },
+      fromSender: sender.flatMap { lastingShares(at: account)?.entries[$0] } ?? 0)
+  }
+
+  func charge(_ sender: AccountID?, _ count: Int = 1, at account: AccountID) {
+    guard let sender else { return }
+    var lasting =
+      lastingShares(at: account)
+      ?? MemoryShares(expiresAtMilliseconds: clockMilliseconds + limits.retentionMilliseconds)
+    lasting.entries[sender, default: 0] += count
+    shares[account] = lasting
+  }
+
+  private func lastingShares(at account: AccountID) -> MemoryShares? {
+    shares[account].flatMap { clockMilliseconds < $0.expiresAtMilliseconds ? $0 : nil }
+  }
+
+  package func memberships(of accounts: [AccountID], in spaces: [SpaceID]) -> [Bool] {
+    accounts.map { account in spaces.contains { indexes[account]?[$0]?.isMember == true } }
+  }
+}
+
 // MARK: - Read state
 
 extension MemoryStore {
@@ -52,6 +90,7 @@ extension MemoryStore {
     for letter in mark.letters where indexes[account]?[letter]?.earlier.isEmpty == true {
       indexes[account]?[letter] = nil
     }
+    shares[account] = nil
     publish(.read(mark.echo), in: personal)
     return .marked(unread.count, version: state.version)
   }

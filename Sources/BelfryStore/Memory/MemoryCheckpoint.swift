@@ -16,13 +16,14 @@ extension MemoryStore {
     fileprivate let wakes: [SpaceID: Int64]
     fileprivate let indexes: [AccountID: [SpaceID: IndexEntry]]
     fileprivate let readStates: [AccountID: ReadState]
+    fileprivate let shares: [AccountID: MemoryShares]
   }
 
   package func checkpoint() -> Checkpoint {
     Checkpoint(
       tables: tables, logs: logs, lastIDs: lastIDs, rewinds: rewinds, histories: histories, sends: sends,
       outboxes: outboxes, arrived: arrived, directories: directories, wakes: wakes, indexes: indexes,
-      readStates: readStates)
+      readStates: readStates, shares: shares)
   }
 
   /// As of then. Nobody is told: whoever listens has lost the connection. Ids leap past all that were given since, in
@@ -31,7 +32,7 @@ extension MemoryStore {
     (tables, logs, lastIDs) = (checkpoint.tables, checkpoint.logs, checkpoint.lastIDs)
     (rewinds, sends, outboxes) = (checkpoint.rewinds, checkpoint.sends, checkpoint.outboxes)
     (arrived, directories, wakes) = (checkpoint.arrived, checkpoint.directories, checkpoint.wakes)
-    (indexes, readStates) = (checkpoint.indexes, checkpoint.readStates)
+    (indexes, readStates, shares) = (checkpoint.indexes, checkpoint.readStates, checkpoint.shares)
     histories = checkpoint.histories
     restores += 1
     history = "\(restores)"

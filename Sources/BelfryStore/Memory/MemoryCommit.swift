@@ -31,6 +31,8 @@ extension MemoryStore {
       return first.contents == repeated ? .duplicate(of: first.id) : .differentContent
     }
 
+    if let room = transaction.mailboxRoom, !hasRoom(for: transaction, room) { return .mailboxFull }
+
     let partition = partitions.holding(space)
     let before = lastID(in: partition)
     let ids = transaction.announcements.map { _ in allotID(in: partition) }
@@ -59,6 +61,9 @@ extension MemoryStore {
       append(announcement, id, content, in: space)
     }
     for entry in amended { append(entry, in: space) }
+    if let room = transaction.mailboxRoom, let account = AccountID(space.name) {
+      charge(room.sender, transaction.entryCount, at: account)
+    }
     relay(transaction, version: last, before: before)
     if let echo = transaction.echo { publish(.device(echo), in: .personal(echo.account)) }
     return .committed(Commit(ids: ids, before: before))
@@ -74,6 +79,16 @@ extension MemoryStore {
     if far.isEmpty { return }
     outboxes[partition, default: []].append(
       OutboxItem(space: space, version: version, before: before, relays: far))
+  }
+
+  /// Every entry counts, as if each were sent by itself.
+  private func hasRoom(for transaction: Transaction, _ room: MailboxRoom) -> Bool {
+    guard let account = AccountID(transaction.space.name) else { return true }
+    var level = mailbox(of: account, writtenToBy: room.sender)
+    let more = transaction.entryCount - 1
+    level.entries += more
+    level.fromSender += more
+    return room.hasRoomForEntry(level)
   }
 
   /// The send that this one repeats, if it is still remembered.
@@ -127,6 +142,10 @@ extension MemoryStore {
     audience.rule = members <= limits.subscriptionThreshold ? .all : .subscribed
     return audience
   }
+}
+
+extension Transaction {
+  var entryCount: Int { announcements.count + amendments.count }
 }
 
 extension NotificationContent {

@@ -54,7 +54,7 @@ extension MemoryStore {
     case .index(let kind, let account):
       return index(account, of: telling, isMember: kind == .joined) ? .personal(account) : nil
     case .delivery(let delivery, let position):
-      deliver(delivery, Arrival(version: telling.version, position: position))
+      deliver(delivery, Arrival(version: telling.version, position: position), charged: telling.charged)
     case .listing(let listing): list(telling.space, listing)
     }
     return nil
@@ -71,6 +71,7 @@ extension MemoryStore {
       let arrival = Arrival(version: version, position: .max)
       guard arrived[account, default: []].insert(arrival).inserted else { return false }
     }
+    if space.kind == .letter { charge(telling.charged, at: account) }
     let personal = SpaceID.personal(account)
     var entry: IndexEntry
     if let known, known.isMember, !isMember {
@@ -92,10 +93,11 @@ extension MemoryStore {
   }
 
   /// One that arrived before, or that comes so late that it may have been forgotten, is not appended.
-  private func deliver(_ delivery: Delivery, _ arrival: Arrival) {
+  private func deliver(_ delivery: Delivery, _ arrival: Arrival, charged: AccountID?) {
     let account = delivery.account
     guard arrival.version >= limits.retentionFloor(nowMilliseconds: clockMilliseconds) else { return }
     guard arrived[account, default: []].insert(arrival).inserted else { return }
+    charge(charged, at: account)
     // What cannot be written was not committed.
     let content = delivery.content.json
     let personal = SpaceID.personal(account)

@@ -33,6 +33,7 @@ package final class MemoryStore: Store {
   var sweptAt: [Partition: Int64] = [:]
   var indexes: [AccountID: [SpaceID: IndexEntry]] = [:]
   var readStates: [AccountID: ReadState] = [:]
+  var shares: [AccountID: MemoryShares] = [:]
   /// Hear what happens in spaces, in the order in which it happens.
   var listeners: [(SpaceID, LiveMessage) -> Void] = []
 

@@ -14,7 +14,9 @@ extension MemoryStore {
   package func sweep(_ partition: Partition) {
     let floor = limits.retentionFloor(nowMilliseconds: clockMilliseconds)
     for space in everySpace(in: partition) {
-      let excess = (logs[space]?.entries.count ?? 0) - limits.entriesPerSpace
+      // A mailbox is kept short by refusing what would be too much, so that nothing unread gives way.
+      let most = space.kind == .account ? Int.max : limits.entriesPerSpace
+      let excess = (logs[space]?.entries.count ?? 0) - most
       let oldest = Set((logs[space]?.entries ?? []).prefix(max(0, excess)).map(\.id))
       let lost = logs[space]?.entries.last { $0.id < floor || oldest.contains($0.id) }
       if let lost { logs[space]?.lostThrough = lost.id }

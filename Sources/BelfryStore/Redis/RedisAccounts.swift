@@ -8,7 +8,7 @@ extension RedisStore {
     try await indexes(of: [account])[0]
   }
 
-  /// Exact from the limit on; below it, what the index holds in all is near enough and costs one cheap
+  /// Exact from half the limit on; below it, what the index holds in all is near enough and costs one cheap
   /// command, even for the thousand accounts that may be added at once.
   package func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError) -> [Int] {
     let commands = accounts.map { RedisCommand("HLEN", layout.spaces(of: $0)) }
@@ -16,12 +16,34 @@ extension RedisStore {
     var counts = try reading(at: "space counts") { () throws(RedisError) in
       try replies.map { reply throws(RedisError) in Int(try reply.integer()) }
     }
-    let full = counts.indices.filter { counts[$0] >= limits.spacesPerAccount(kind) }
+    let full = counts.indices.filter { counts[$0] >= limits.forcedSpacesPerAccount(kind) }
     let exact = try await indexes(of: full.map { accounts[$0] })
     for (position, index) in zip(full, exact) {
       counts[position] = index.count { $0.isMember && $0.space.kind == kind }
     }
     return counts
+  }
+
+  package func memberships(
+    of accounts: [AccountID], in spaces: [SpaceID]
+  ) async throws(StoreError) -> [Bool] {
+    if spaces.isEmpty { return accounts.map { _ in false } }
+    let commands = accounts.map { account in
+      var command = RedisCommand("HMGET", layout.spaces(of: account))
+      command.append(contentsOf: spaces.map(\.key))
+      return command
+    }
+    let replies = try await pipeline(commands, at: "memberships")
+    return try reading(at: "memberships") { () throws(RedisError) in
+      try replies.map { reply throws(RedisError) in
+        var isMember = false
+        for field in try reply.array(count: spaces.count) {
+          guard let text = try field.ifPresent?.bytes() else { continue }
+          isMember = isMember || text.starts(with: "joined".utf8)
+        }
+        return isMember
+      }
+    }
   }
 
   private func indexes(of accounts: [AccountID]) async throws(StoreError) -> [[IndexEntry]] {

@@ -67,6 +67,7 @@ extension CommitOutcome {
       self = .duplicate(of: id)
     case "different": self = .differentContent
     case "conflict": self = .conflict
+    case "full": self = .mailboxFull
     case "ceiling":
       let name = words.next().map { String(decoding: $0, as: UTF8.self) }
       guard let table = transaction.ceilings.keys.first(where: { $0.name == name }) else { return nil }

@@ -80,6 +80,9 @@ struct RedisLayout: Sendable {
   /// Hash: up to where the account has read everything; `Functions/read.lua` says how.
   func account(_ account: AccountID) -> String { key("account", of: account) }
 
+  /// Hash: how much each user has written to the account since it last marked something read.
+  func shares(at account: AccountID) -> String { key("shares", of: account) }
+
   /// Hash: which deliveries an account has had.
   func arrived(of account: AccountID) -> String { key("arrived", of: account) }
 
@@ -118,4 +121,6 @@ extension RedisLayout {
   static let lastField = "last"
   static let rewoundField = "rewound"
   static let historyField = "history"
+  /// A field of an account's hash: how many letters its index holds.
+  static let lettersField = "letters"
 }

@@ -135,9 +135,9 @@ private struct OutboxEntry {
 }
 
 extension Limits {
-  /// What an account's index holds at most. Where the account is, is limited when it joins; of the rest,
-  /// the oldest gives way.
+  /// Beyond so many spaces in an account's index, those that it has left the longest give way. Where the account is, is
+  /// limited when it joins; letters, when they are sent.
   var spacesPerIndex: Int {
-    serversPerAccount + groupsPerAccount + roomsPerAccount + Limits.lettersPerAccount
+    serversPerAccount + groupsPerAccount + roomsPerAccount + lettersPerMailbox
   }
 }

@@ -27,9 +27,9 @@ extension RedisStore {
     switch call.function {
     case .relay:
       command.append(limits.spacesPerIndex)
+      command.append(limits.retentionMilliseconds)
     case .deliver:
       command.append(limits.retentionMilliseconds)
-      command.append(limits.entriesPerSpace)
     case .list: break
     }
     for telling in call.tellings { command.append(telling) }
@@ -57,10 +57,12 @@ extension RedisCommand {
       append(telling.version.streamForm)
       append(telling.before.streamForm)
       append(IndexEntry.earlierMax(in: telling.space))
+      append(telling.charged?.text ?? "")
     case .delivery(let delivery, let position):
       append(delivery.account.text)
       append(telling.version.streamForm)
       append(position)
+      append(telling.charged?.text ?? "")
       append(delivery.audience.text)
       append(delivery.content.json)
     case .listing(let listing):

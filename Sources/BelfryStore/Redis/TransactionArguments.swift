@@ -39,7 +39,7 @@ struct CommitCall {
       command.append(groups: transaction.preconditions)
       basis = (transaction.space, transaction.preconditions)
     }
-    command.append(transaction.announcements.count)
+    command.append(transaction.countWithRoom)
     for (announcement, content) in zip(transaction.announcements, contents) {
       command.append(announcement, content.bytes)
     }
@@ -92,6 +92,7 @@ extension RedisCommand {
 
   /// What the function tells accounts and a directory itself.
   private mutating func append(_ relays: Relays, of space: SpaceID) {
+    append(relays.charged?.text ?? "")
     append(IndexEntry.earlierMax(in: space))
     append(relays.index.reduce(0) { $0 + 2 * $1.accounts.count })
     for change in relays.index {
@@ -154,6 +155,13 @@ extension RedisCommand {
 }
 
 extension Transaction {
+  /// How many entries it announces, and what the mailbox that they are for may hold.
+  fileprivate var countWithRoom: String {
+    guard let mailboxRoom else { return String(announcements.count) }
+    let share = mailboxRoom.sender.map { "\(mailboxRoom.perSender)<\($0)" } ?? "<"
+    return "\(announcements.count)<\(mailboxRoom.entries)<\(share)"
+  }
+
   /// As a send does.
   fileprivate var onlyAnnounces: Bool {
     changes.isEmpty && removedTables.isEmpty && ceilings.isEmpty && amendments.isEmpty

@@ -32,4 +32,8 @@ enum ProjectFile {
   static func read(_ path: String) throws -> String {
     try String(contentsOf: root.appending(path: path), encoding: .utf8)
   }
+
+  static func write(_ path: String, _ text: String) throws {
+    try text.write(to: root.appending(path: path), atomically: true, encoding: .utf8)
+  }
 }

@@ -41,7 +41,7 @@ import Testing
         }
         #expect(
           Set(failed) == [
-            [other, "", "notMember"], [mine, den, "notMember"], [mine, "77", "notFound"],
+            [other, "", "notMember"], [mine, den, "notFound"], [mine, "77", "notFound"],
             [other, lobby, "notMember"],
           ])
         let member = try broker.ask("GET", "/v1/servers/\(mine)/members/bob", as: bob)

@@ -14,8 +14,8 @@ extension Draft<ServerRecord> {
   }
 
   func requireSight(of channel: ChannelRecord, _ id: EntityID, for member: MemberRecord) throws(Refusal) {
+    if channel.isHidden(id, from: member) { throw .noChannel(id, in: space) }
     if member.isBlocked(from: id) { throw Refusal(.banned, "you are blocked from channel \(id)") }
-    guard member.sees(channel, id) else { throw .noChannel(id, in: space) }
   }
 
   /// The channel, if it keeps a roster that one can enter and leave.

@@ -20,17 +20,22 @@ package struct InviteToChannel: SpaceOperation {
   package var channelID: EntityID? { id }
   package var concerns: [RecordAddress] {
     accounts.flatMap { [.member($0, of: space), .channelInvitation(to: id, of: $0, in: space)] }
+      + actor.needs(toApproach: accounts)
   }
   package var counts: [RecordTable] { [.requests] }
+  package func company(_ records: Records) -> CompanyQuestion? {
+    actor.company(for: [.invite], among: accounts, records)
+  }
 
   /// Gives the id of each account's request.
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> [AccountID: RequestID] {
     try draft.requireSome(accounts)
     let channel = try draft.requireBelonging(to: id)
     try draft.requireRoster(of: channel, id, else: .conflict, "there is nobody to invite")
+    for account in accounts { try requireInvitable(account, try draft.knownMember(account)) }
+    try draft.records.requireAll(of: accounts, toLet: actor, .invite, draft.context, field: "accids")
     var requests: [AccountID: RequestID] = [:]
     for account in accounts {
-      try requireInvitable(account, try draft.knownMember(account))
       let request = RequestRecord(
         .channelInvitation, of: account, inviter: actor.account, channel: id, message: postscript)
       let requestID = try draft.ask(request, lastingMilliseconds: draft.limits.invitationMilliseconds)
@@ -82,6 +87,7 @@ package struct AnswerChannelInvitation: SpaceOperation {
 
   package var echoName: OperationName { isAccepted ? Self.name : Self.declining }
   package var channelID: EntityID? { id }
+  package var isHiddenFromStrangers: Bool { false }
   package var concerns: [RecordAddress] { [.request(request, of: space)] }
 
   /// Whether the inviter is still there to be told.
@@ -94,9 +100,12 @@ package struct AnswerChannelInvitation: SpaceOperation {
     let account = try draft.actingAccount()
     let member = try draft.requireMember()
     let channel = try draft.records.channel(id, of: space)
-    let invitation = try draft.answer(request, .channelInvitation)
-    // Somebody else's: to the one who asks it is not there.
-    guard invitation.account == account, invitation.channel == id else { throw .noRequest(request) }
+    let invitation = try draft.ownInvitation(request, .channelInvitation, to: account, in: id)
+    guard let invitation else {
+      // Who was not invited is told no more of a channel than others are.
+      try draft.requireChannelInSight(id)
+      throw .noRequest(request)
+    }
     var attach: JSONObject = [
       "requestId": .string(request.text), "accid": .string(account.text),
     ]
@@ -109,6 +118,22 @@ package struct AnswerChannelInvitation: SpaceOperation {
     try draft.enterChannel(id, account, member)
     draft.announceJoined(account, id, channel)
     try draft.announceVisibility(of: id, channel, changedFor: [account])
+  }
+}
+
+extension Draft {
+  /// The invitation that is being answered; nil if there is none, or it is somebody else's: to the one who asks it is
+  /// not there.
+  mutating func ownInvitation(
+    _ id: RequestID, _ kind: RequestRecord.Kind, to account: AccountID, in channel: EntityID? = nil
+  ) throws(Refusal) -> RequestRecord? {
+    do throws(Refusal) {
+      let invitation = try answer(id, kind)
+      return invitation.account == account && invitation.channel == channel ? invitation : nil
+    } catch {
+      guard error.code == .notFound else { throw error }
+      return nil
+    }
   }
 }
 

@@ -28,6 +28,8 @@ package struct CreateChannel: SpaceOperation {
   }
 
   package var channelID: EntityID? { id }
+  /// There is none yet.
+  package var isHiddenFromStrangers: Bool { false }
   package var concerns: [RecordAddress] { members.map { .member($0, of: space) } }
   package var counts: [RecordTable] { [.channels] }
 

@@ -16,9 +16,13 @@ package struct InviteToGroup: SpaceOperation {
     self.message = message
   }
 
-  package var concerns: [RecordAddress] { GroupRecord.invitationNeeds(accounts, space) }
+  package var concerns: [RecordAddress] { GroupRecord.invitationNeeds(accounts, space, by: actor) }
   package var counts: [RecordTable] { [.roster, .requests] }
   package var joiners: [AccountID] { accounts }
+  package var mailboxes: MailboxQuestion? { MailboxQuestion(accounts, from: actor) }
+  package func company(_ records: Records) -> CompanyQuestion? {
+    actor.company(for: [.invite, .enter], among: accounts, records)
+  }
 
   package func carryOut(_ draft: inout Draft<GroupRecord>) throws(Refusal) -> GroupInvitations {
     let everybodyInvites = draft.settings.style == .privateMembersInvite
@@ -77,13 +81,18 @@ package struct AnswerGroupInvitation: SpaceOperation {
     records.accounts(ofRequest: request, in: space).map { .member($0, of: space) }
   }
 
+  package var isHiddenFromStrangers: Bool { false }
+
   package func carryOut(_ draft: inout Draft<GroupRecord>) throws(Refusal) {
     try NotificationContent.check(reason, "reason", characters: Limits.messageCharacters)
     let account = try draft.actingAccount()
+    guard let invitation = try draft.ownInvitation(request, .invitation, to: account) else {
+      // Who was not invited is told no more of a group than others are.
+      try draft.requireSpaceInSight()
+      try draft.requireNotBlocked(account)
+      throw .noRequest(request)
+    }
     try draft.requireNotBlocked(account)
-    let invitation = try draft.answer(request, .invitation)
-    // Another's invitation is none: whose it is, is not for everybody to find out.
-    guard invitation.account == account else { throw .noRequest(request) }
     let inviter = invitation.inviter.map { [$0] } ?? []
     guard isAccepted else {
       draft.announce(
@@ -100,8 +109,11 @@ package struct AnswerGroupInvitation: SpaceOperation {
 }
 
 extension GroupRecord {
-  static func invitationNeeds(_ accounts: [AccountID], _ space: SpaceID) -> [RecordAddress] {
+  static func invitationNeeds(
+    _ accounts: [AccountID], _ space: SpaceID, by actor: Actor
+  ) -> [RecordAddress] {
     accounts.flatMap { admissionNeeds($0, space) + [.settings(.personal($0))] }
+      + actor.needs(toApproach: accounts)
   }
 }
 
@@ -114,7 +126,9 @@ extension Draft<GroupRecord> {
   ) throws(Refusal) -> GroupInvitations {
     try NotificationContent.check(message, fields.message, characters: Limits.messageCharacters)
     var invitations = GroupInvitations()
-    for account in accounts where try member(account) == nil {
+    let strangers = try strangers(among: accounts)
+    try records.requireAll(of: strangers, toLet: actor, .invite, context, field: fields.accounts)
+    for account in strangers {
       try requireNotBlocked(account, field: fields.accounts)
       if try joinsAtOnce(account) {
         try admit(account)
@@ -126,12 +140,22 @@ extension Draft<GroupRecord> {
         invitations.asked.append(.init(account: account, request: request))
       }
     }
+    try context.requireRoom(
+      in: invitations.asked.map(\.account), for: actor, field: fields.accounts
+    ) { $0.hasRoomForEntry($1) }
     announce(invitations, by: inviter, message)
     return invitations
   }
 
-  /// The group's own option comes first: where it asks nobody, no option of the account is looked at.
+  private func strangers(among accounts: [AccountID]) throws(Refusal) -> [AccountID] {
+    var strangers: [AccountID] = []
+    for account in accounts where try member(account) == nil { strangers.append(account) }
+    return strangers
+  }
+
+  /// Where the group asks nobody, only those are asked who want to be; where it asks, only those who do not mind are not.
   private func joinsAtOnce(_ account: AccountID) throws(Refusal) -> Bool {
+    guard try mayBePutIn(account) else { return false }
     if !settings.inviteNeedConfirm { return true }
     return try records.account(account).autoAcceptInvitation
   }

@@ -27,7 +27,11 @@ package struct CreateGroup: Operation {
 
   package var needs: [RecordAddress] {
     [.settings(space)] + GroupRecord.admissionNeeds(owner, space)
-      + GroupRecord.invitationNeeds(invited, space)
+      + GroupRecord.invitationNeeds(invited, space, by: actor)
+  }
+  package var mailboxes: MailboxQuestion? { MailboxQuestion(invited, from: actor) }
+  package func company(_ records: Records) -> CompanyQuestion? {
+    actor.company(for: [.invite, .enter], among: invited, records)
   }
   package var counts: [RecordTable] { [.roster, .requests] }
   package var joiners: [AccountID] { [owner] + invited }

@@ -24,10 +24,14 @@ package struct InviteToServer: SpaceOperation {
   package var concerns: [RecordAddress] {
     accounts.flatMap { account in
       space.entering(account) + [.request(RequestID(.invitation, of: account, in: space), of: space)]
-    }
+    } + actor.needs(toApproach: accounts)
   }
   package var counts: [RecordTable] { [.roster, .requests] }
   package var joiners: [AccountID] { accounts }
+  package var mailboxes: MailboxQuestion? { MailboxQuestion(accounts, from: actor) }
+  package func company(_ records: Records) -> CompanyQuestion? {
+    actor.company(for: [.invite, .enter], among: accounts, records)
+  }
 
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> [AccountID: Admission] {
     try draft.require(draft.settings.membersMayInvite ? .members : .administrators, to: Self.name.word)
@@ -37,10 +41,17 @@ package struct InviteToServer: SpaceOperation {
     try draft.check(postscript: postscript)
     guard !accounts.contains(inviter) else { throw .invalid("accids", "names you yourself, \(inviter)") }
     for account in accounts { try draft.requireAdmissible(account, field: "accids") }
-    switch draft.settings.inviteMode {
-    case .needsConsent: return try ask(accounts, inviter, &draft)
-    case .joinsAtOnce: return try letIn(accounts, &draft)
+    try draft.records.requireAll(of: accounts, toLet: actor, .invite, draft.context, field: "accids")
+    var joining: [AccountID] = []
+    if draft.settings.inviteMode == .joinsAtOnce {
+      for account in accounts where try draft.mayBePutIn(account) { joining.append(account) }
     }
+    let entering = Set(joining)
+    let asked = accounts.filter { !entering.contains($0) }
+    try draft.context.requireRoom(in: asked, for: actor, field: "accids") { $0.hasRoomForEntry($1) }
+    let admissions = try ask(asked, inviter, &draft)
+    if joining.isEmpty { return admissions }
+    return admissions.merging(try letIn(joining, &draft)) { first, _ in first }
   }
 
   private func ask(

@@ -82,6 +82,7 @@ extension Draft<ServerRecord> {
     _ member: inout MemberRecord, to id: EntityID, _ isSubscribed: Bool
   ) throws(Refusal) {
     let channel = try records.channel(id, of: space)
+    if channel.isHidden(id, from: member) { throw .noChannel(id, in: space) }
     guard !channel.hasRoster || member.isIn(id) else {
       throw Refusal(.notMember, "you are not in channel \(id)", field: "channelId")
     }

@@ -19,9 +19,10 @@ enum ChannelLooks {
   ) async throws(Refusal) -> (Look<ServerRecord>, ChannelRecord) {
     let (space, id) = (SpaceID.server(try request.server), try request.channel)
     let look = try await Look<ServerRecord>(
-      request, at: space, for: { _ in .members }, reading: [.channel(id, of: space)] + others, services)
+      request, at: space, channel: id, for: { _ in .members }, reading: others, services)
     let channel = try look.records.channel(id, of: space)
     let isTrusted = try request.actor.isTrusted
+    // Who is blocked from a public one may know of it, and see nothing of it.
     guard isTrusted || look.member?.sees(channel, id) == true else { throw .noChannel(id, in: space) }
     return (look, channel)
   }

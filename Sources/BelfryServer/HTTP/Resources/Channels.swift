@@ -62,22 +62,29 @@ enum Channels {
     return .json(channel.info(id, of: space))
   }
 
-  /// The channels the caller may know of. A page may be shorter than its limit: it is a page of all, less
-  /// what is not for the caller's eyes.
+  static let cursor = Field("cursor", Kind<EntityID>.cursor, "the cursor of the page before")
+
+  /// The channels the caller may know of, and nothing of the others: where the list goes on is told by the last that was
+  /// shown. A server has so few that they are read whole.
   static func list(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
     let space = SpaceID.server(try request.server)
-    let limit = try request[Given.limit]
-    let cursor = try request[Given.cursor]
+    let (limit, after) = (try request[Given.limit], try request[cursor])
     let visit = try await Visit(request, to: space, services)
-    let page = try await reading { () async throws(StoreError) in
-      try await services.store.page(of: TableAddress(space, .channels), after: cursor, limit: limit)
+    let records = try await reading { () async throws(StoreError) in
+      try await services.store.everyRecord(
+        of: TableAddress(space, .channels), perPage: Limits.pageMembersMaximum)
     }
-    let channels = page.records.compactMap { record -> JSONValue? in
-      guard let id = EntityID(record.field), let channel = RecordJSON.value(ChannelRecord.self, record.text),
-        visit.sees(channel, id)
-      else { return nil }
-      return channel.info(id, of: space)
+    var seen: [(id: EntityID, channel: ChannelRecord)] = []
+    for record in records {
+      guard let id = EntityID(record.field), after.map({ $0 < id }) ?? true,
+        let channel = RecordJSON.value(ChannelRecord.self, record.text), visit.sees(channel, id)
+      else { continue }
+      seen.append((id, channel))
     }
-    return .page("channels", channels, cursor: page.next?.text)
+    seen.sort { $0.id < $1.id }
+    let page = seen.prefix(limit)
+    return .page(
+      "channels", page.map { $0.channel.info($0.id, of: space) },
+      cursor: page.count < seen.count ? page.last?.id.text : nil)
   }
 }

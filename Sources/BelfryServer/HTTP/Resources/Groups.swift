@@ -23,8 +23,6 @@ enum Groups {
   static let size = Field("size", .integer(0...Int(Int64.max >> 10)), "bytes")
   static let fileName = Field("name", .text(characters: 1...Limits.nameCharacters), "what the file is called")
   static let withMembers = Field("members", .flag, "whether to list up to 200 members, too")
-  static let autoAccept = Field(
-    "autoAcceptInvitation", .flag, "whether whoever invites the account into a group has it there at once")
 
   static let shape = Shape.resource("Group", properties)
   static let member = Shape.resource(
@@ -138,27 +136,6 @@ enum Groups {
     SetGroupMute(
       try request.group, actor: try request.actor, accounts: accounts,
       durationMilliseconds: seconds.map { Int64($0) * 1_000 })
-  }
-
-  // MARK: Accounts' options
-
-  static let account = Shape.resource(
-    "Account", [.always("autoAcceptInvitation", .flag, autoAccept.property.meaning)])
-
-  static func showAccount(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let account = try request.known().account()
-    let records = try await reading { () async throws(StoreError) in
-      try await services.store.records([.settings(.personal(account))])
-    }
-    return .json(["autoAcceptInvitation": .bool(try records.account(account).autoAcceptInvitation)])
-  }
-
-  static func updateAccount(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let caller = try request.known()
-    let operation = UpdateAccount(
-      try caller.account(), actor: caller.actor, autoAcceptInvitation: try request[autoAccept])
-    _ = try await services.runner.run(operation)
-    return try await showAccount(request, services)
   }
 }
 

@@ -10,15 +10,18 @@ struct Look<Record: SpaceRecord> {
   let records: Records
 
   /// - Parameters:
+  ///   - channel: the channel looked into.
   ///   - access: who may look, by what the space is.
   ///   - others: records to read beside.
   init(
-    _ request: Request, at space: SpaceID, for access: (Record) -> Access,
+    _ request: Request, at space: SpaceID, channel: EntityID? = nil, for access: (Record) -> Access,
     reading others: [RecordAddress] = [],
     _ services: LoopServices
   ) async throws(Refusal) {
     let actor = try request.actor
-    let needs = [.settings(space)] + (actor.account.map { [.member($0, of: space)] } ?? []) + others
+    let needs =
+      [.settings(space)] + (actor.account.map { [.member($0, of: space)] } ?? [])
+      + (channel.map { [.channel($0, of: space)] } ?? []) + others
     let records = try await reading { () async throws(StoreError) in
       try await services.store.records(needs)
     }
@@ -29,7 +32,7 @@ struct Look<Record: SpaceRecord> {
       space, settings, by: actor, on: records,
       DecisionContext(nowMilliseconds: 0, limits: services.runner.limits))
     member = try draft.actingMember()
-    if member == nil, !actor.isTrusted, settings.isHiddenFromStrangers { throw .absent(Record.self, space) }
+    try draft.requireInSight(channel: channel)
     try draft.require(access(settings), to: "look")
   }
 }
@@ -67,7 +70,8 @@ extension Answer {
       .ok(.page("\(name)", of: shape, meaning)),
       by: { request, services throws(Refusal) in
         let address = try place(request)
-        _ = try await Look<Record>(request, at: address.space, for: access, services)
+        _ = try await Look<Record>(
+          request, at: address.space, channel: address.table.channel, for: access, services)
         let page = try await services.page(of: address.table, in: address.space, request)
         let now = try await reading { () async throws(StoreError) in
           try await services.store.nowMilliseconds()

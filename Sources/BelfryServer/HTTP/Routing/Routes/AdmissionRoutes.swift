@@ -10,7 +10,7 @@ extension Routes {
   private static let requests: [Route] = [
     Route(
       .post, path + "/invitations", .token, "server invite", "Invite accounts into a server",
-      body: .json(Given.accids, Given.postscript), refusals: [.banned, .tooMany],
+      body: .json(Given.accids, Given.postscript), refusals: [.banned, .tooMany, .blocked, .mailboxFull],
       .operation(.ok(Admissions.invited), Admissions.invite, Admissions.show)),
     answerInvitation("accept", "server accept", "Accept an invitation into a server", true),
     answerInvitation("reject", "server reject", "Reject an invitation into a server", false),

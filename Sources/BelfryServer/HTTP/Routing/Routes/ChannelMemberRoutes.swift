@@ -32,7 +32,7 @@ extension Routes {
   private static let invitations: [Route] = [
     Route(
       .post, path + "/invitations", .token, "channel invite", "Invite members of the server into a channel",
-      body: .json(Given.accids, Given.postscript), refusals: [.banned, .tooMany],
+      body: .json(Given.accids, Given.postscript), refusals: [.banned, .tooMany, .blocked],
       .operation(.ok(ChannelLooks.invited), ChannelLooks.invite, ChannelLooks.show)),
     answer("accept", "channel accept", "Accept an invitation into a channel", true),
     answer("decline", "channel decline", "Decline an invitation into a channel", false),

@@ -13,7 +13,7 @@ extension Routes {
       body: .json(
         Given.name.needed, Groups.style.needed, Given.description, Given.ext, Groups.inviteNeedConfirm,
         Groups.maxMembers, Groups.invitees, Groups.reason),
-      refusals: [.tooMany, .conflict],
+      refusals: [.tooMany, .conflict, .blocked, .mailboxFull],
       .reply(.created(Groups.created), by: Groups.create)),
     Route(
       .get, "/v1/groups", .token, "group list", "List the public groups", query: Given.page,
@@ -50,7 +50,7 @@ extension Routes {
   private static let groupJoining: [Route] = [
     Route(
       .post, path + "/invitations", .token, "group invite", "Invite accounts into a group",
-      body: .json(Given.accids, Groups.message), refusals: [.tooMany, .banned],
+      body: .json(Given.accids, Groups.message), refusals: [.tooMany, .banned, .blocked, .mailboxFull],
       .operation(
         .ok(Groups.invited),
         { ask throws(Refusal) in
@@ -251,11 +251,26 @@ extension Routes {
 
   private static let accounts: [Route] = [
     Route(
+      .get, "/v1/account/blocked", .token, "account blocked",
+      "List the accounts that the account has blocked",
+      query: Given.page,
+      .reply(.ok(.page("accids", of: .account, "in no particular order")), by: Accounts.listBlocked)),
+    Route(
+      .put, "/v1/account/blocked/{accid}", .token, "account block",
+      "Take no direct notifications and no invitations from another account",
+      refusals: [.tooMany, .conflict],
+      .reply(.noContent, by: Accounts.block)),
+    Route(
+      .delete, "/v1/account/blocked/{accid}", .token, "account unblock", "Unblock another account",
+      refusals: [.conflict],
+      .reply(.noContent, by: Accounts.unblock)),
+    Route(
       .get, "/v1/account", .token, "account show", "Show an account's options",
-      .reply(.ok(Groups.account), by: Groups.showAccount)),
+      .reply(.ok(Accounts.shape), by: Accounts.show)),
     Route(
       .patch, "/v1/account", .token, "account update", "Change an account's options",
-      body: .json(Groups.autoAccept), refusals: [.conflict],
-      .reply(.ok(Groups.account), by: Groups.updateAccount)),
+      body: .json(Accounts.autoAccept, Accounts.mayWrite, Accounts.mayInvite, Accounts.mayEnter),
+      refusals: [.conflict],
+      .reply(.ok(Accounts.shape), by: Accounts.update)),
   ]
 }

@@ -42,7 +42,7 @@ extension Routes {
       .patch, "/v1/notifications/{messageServerId}", .token, "notification update",
       "Change a notification that was sent", scope: .send,
       body: .json(Sending.body, Sending.ext, Sending.status, rule: .someOf(["body", "ext", "status"])),
-      refusals: [.notMember, .conflict],
+      refusals: [.notMember, .muted, .banned, .blocked, .mailboxFull, .conflict],
       .reply(.ok(Notification.shape), by: Sending.update)),
     Route(
       .get, "/v1/notifications/{messageServerId}/explain", .trusted, "notification explain",
@@ -52,6 +52,6 @@ extension Routes {
 
   /// How a send can go wrong.
   private static let sending: [Refusal.Code] = [
-    .notFound, .notMember, .muted, .banned, .conflict, .duplicateContent,
+    .notFound, .notMember, .muted, .banned, .blocked, .mailboxFull, .conflict, .duplicateContent,
   ]
 }

@@ -77,8 +77,8 @@ extension Routes {
     Route(
       .get, "/v1/servers/{serverId}/channels", .token, "channel list",
       "List the channels of a server that the account may know of",
-      query: Given.page, refusals: [.notMember],
-      .reply(.ok(.page("channels", of: Channels.shape, "in no particular order")), by: Channels.list)),
+      query: [Given.limit, Channels.cursor], refusals: [.notMember],
+      .reply(.ok(.page("channels", of: Channels.shape, "by id")), by: Channels.list)),
     Route(
       .get, "/v1/servers/{serverId}/channels/{channelId}", .token, "channel show", "Show a channel",
       refusals: [.notMember],

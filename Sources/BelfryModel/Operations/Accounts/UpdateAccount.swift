@@ -5,6 +5,9 @@ package struct UpdateAccount: Operation {
   package var actor: Actor
   /// Nil leaves it as it is.
   package var autoAcceptInvitation: Bool?
+  package var mayWrite: AccountRecord.Circle?
+  package var mayInvite: AccountRecord.Circle?
+  package var mayEnter: AccountRecord.Circle?
 
   package init(_ account: AccountID, actor: Actor, autoAcceptInvitation: Bool? = nil) {
     space = .personal(account)
@@ -22,6 +25,9 @@ package struct UpdateAccount: Operation {
     let before = try records.account(account)
     var options = before
     if let autoAcceptInvitation { options.autoAcceptInvitation = autoAcceptInvitation }
+    options.mayWrite = mayWrite ?? before.mayWrite
+    options.mayInvite = mayInvite ?? before.mayInvite
+    options.mayEnter = mayEnter ?? before.mayEnter
     guard options != before else { return Decision(nil, before) }
     var transaction = Transaction(space)
     transaction.preconditions = records.unchanged(needs)

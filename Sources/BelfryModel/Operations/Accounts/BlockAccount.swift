@@ -1,0 +1,36 @@
+/// An account blocks another one, or no longer: whoever is blocked can neither send to it directly nor invite it. In
+/// spaces that both are in nothing changes. It is nobody else's affair, so nobody is told.
+package struct BlockAccount: Operation {
+  package var space: SpaceID
+  package var account: AccountID
+  package var blocked: AccountID
+  package var actor: Actor
+  package var isBlocked: Bool
+
+  package init(_ blocked: AccountID, by account: AccountID, actor: Actor, isBlocked: Bool) {
+    space = .personal(account)
+    self.account = account
+    self.blocked = blocked
+    self.actor = actor
+    self.isBlocked = isBlocked
+  }
+
+  private var record: RecordAddress { .blocked(blocked, by: account) }
+  package var needs: [RecordAddress] { [record] }
+  package var counts: [RecordTable] { [.banned] }
+
+  package func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<Void> {
+    try actor.requireActing(for: account, to: "block accounts")
+    guard blocked != account else { throw .invalid("accid", "names the account itself") }
+    guard (records.text(record) != nil) != isBlocked else { return Decision(nil) }
+    let most = Limits.blockedPerAccount
+    guard !isBlocked || context.counts[.banned, default: 0] < most else {
+      throw Refusal(.tooMany, "\(account) has blocked \(most) accounts already, the most there may be")
+    }
+    var transaction = Transaction(space)
+    transaction.preconditions = records.unchanged(needs)
+    if isBlocked { transaction.ceilings[.banned] = most }
+    transaction.changes[record] = .some(isBlocked ? "\(context.nowMilliseconds)" : nil)
+    return Decision(transaction)
+  }
+}

@@ -1,0 +1,76 @@
+// What waits for an account alone: entries in its own log, and letters. Anybody may write there, so it is bounded, and
+// whoever would cross the bound is refused: nothing that waits ever gives way to something new.
+
+/// How full a mailbox is.
+package struct MailboxLevel: Sendable, Hashable {
+  /// In the account's own log. What was read is deleted from there.
+  package var entries: Int
+  package var letters: Int
+  /// What the sender in question has written of both since the account last marked something read.
+  package var fromSender: Int
+
+  package init(entries: Int = 0, letters: Int = 0, fromSender: Int = 0) {
+    self.entries = entries
+    self.letters = letters
+    self.fromSender = fromSender
+  }
+}
+
+/// What mailboxes may hold for somebody to add to them.
+package struct MailboxRoom: Sendable, Hashable {
+  package var entries: Int
+  package var letters: Int
+  /// Nil: a trusted back end, which has no share.
+  package var sender: AccountID?
+  package var perSender: Int
+
+  package func hasRoomForEntry(_ level: MailboxLevel) -> Bool { level.entries < entries && hasShare(level) }
+  package func hasRoomForLetter(_ level: MailboxLevel) -> Bool { level.letters < letters && hasShare(level) }
+  private func hasShare(_ level: MailboxLevel) -> Bool { sender == nil || level.fromSender < perSender }
+}
+
+/// The mailboxes that an operation adds to, and for whom.
+package struct MailboxQuestion: Sendable, Hashable {
+  package var accounts: [AccountID]
+  /// Nil: a trusted back end.
+  package var sender: AccountID?
+
+  package init(_ accounts: [AccountID], from actor: Actor) {
+    self.accounts = accounts
+    sender = actor.charged
+  }
+}
+
+extension Limits {
+  /// The last quarter is kept for trusted back ends, so that no user keeps a bank's word from anybody.
+  package func mailboxRoom(for actor: Actor) -> MailboxRoom {
+    func part(_ most: Int) -> Int { actor.isTrusted ? most : most - most / 4 }
+    return MailboxRoom(
+      entries: part(notificationsPerMailbox), letters: part(lettersPerMailbox), sender: actor.charged,
+      perSender: unreadPerSender)
+  }
+}
+
+extension Actor {
+  /// Whose share of mailboxes it is that is used; nil of a trusted back end.
+  package var charged: AccountID? { isTrusted ? nil : account }
+}
+
+extension DecisionContext {
+  /// Refuses the whole where one of them is full.
+  func requireRoom(
+    in accounts: [AccountID], for actor: Actor, field: String,
+    _ hasRoom: (MailboxRoom, MailboxLevel) -> Bool
+  ) throws(Refusal) {
+    let room = limits.mailboxRoom(for: actor)
+    let full = accounts.filter { !hasRoom(room, mailboxes[$0] ?? MailboxLevel()) }
+    if !full.isEmpty { throw .mailboxFull(full, field: field) }
+  }
+}
+
+extension Refusal {
+  package static func mailboxFull(_ accounts: [AccountID], field: String?) -> Refusal {
+    let names = accounts.map(\.text).joined(separator: ", ")
+    return Refusal(.mailboxFull, "no room in the mailbox of \(names); nothing was sent", field: field)
+  }
+}

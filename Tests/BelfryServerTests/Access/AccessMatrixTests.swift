@@ -1,0 +1,105 @@
+import BelfryModel
+import Foundation
+import Testing
+
+@testable import BelfryServer
+
+/// Who may do what: every operation there is, asked for by every kind of caller.
+@Suite struct AccessMatrixTests {
+  struct Row {
+    let route: Route
+    let place: AccessPlace
+    /// The statuses, by caller.
+    var cells: [AccessCaller: Int] = [:]
+  }
+
+  private static let file = "docs/access.md"
+
+  @Test func theTableIsWhatHolds() async throws {
+    let rows = try await rows()
+    let text = Self.text(rows)
+    if ProcessInfo.processInfo.environment["BELFRY_WRITE"] != nil { try ProjectFile.write(Self.file, text) }
+    #expect(
+      try ProjectFile.read(Self.file) == text,
+      "who may do what has changed: BELFRY_WRITE=1 scripts/test --filter AccessMatrixTests, and look at what changes"
+    )
+    for row in rows { check(row) }
+  }
+
+  /// What must hold whatever the table says.
+  private func check(_ row: Row) {
+    let name = "\(row.route.verb.rawValue) \(row.route.path) \(row.place.rawValue)"
+    switch row.route.access {
+    case .everyone, .loopbackOrToken: break
+    case .trusted:
+      #expect(row.cells[.nobody] == 401, "\(name)")
+      for caller in [AccessCaller.stranger, .member, .muted, .admin, .owner] {
+        #expect(row.cells[caller] == 403, "\(name)")
+      }
+    case .token: #expect(row.cells[.nobody] == 401, "\(name)")
+    }
+    guard row.route.access == .token else { return }
+    // Whoever belongs to the server and is not in the channel, and whoever is not in the group at all.
+    let strangers: [AccessCaller] =
+      switch row.place {
+      case .privateChannel: [.member, .muted]
+      case .privateGroup: [.stranger]
+      default: []
+      }
+    for caller in strangers { #expect(row.cells[caller] == 404, "\(name) \(caller)") }
+    if row.route.name == "notification update" {
+      #expect(row.cells[.stranger] == 404, "\(name)")
+      if row.place == .direct { #expect(row.cells[.admin] == 404, "\(name)") }
+    }
+  }
+
+  // MARK: Asking
+
+  private func rows() async throws -> [Row] {
+    var limits = Limits()
+    limits.sendsPerSecondPerAccount = 1_000_000
+    return try await withBroker(limits: limits) { broker in
+      var rows: [Row] = []
+      var worlds: [AccessPlace: AccessWorld] = [:]
+      var number = 0
+      for route in Routes.all {
+        for place in AccessPlace.all(of: route) {
+          var row = Row(route: route, place: place)
+          for caller in AccessCaller.allCases {
+            number += 1
+            let world = try worlds[place] ?? AccessWorld(place, number, broker)
+            worlds[place] = world
+            world.take(requestOf: route)
+            let status = try world.ask(route, by: caller)
+            row.cells[caller] = status
+            // Whatever was done, the next one finds the place as it was.
+            if status < 400, route.verb != .get { worlds[place] = nil }
+          }
+          rows.append(row)
+        }
+      }
+      return rows
+    }
+  }
+
+  // MARK: Words
+
+  private static func text(_ rows: [Row]) -> String {
+    let callers = AccessCaller.allCases
+    var lines = [
+      "# Who may do what", "",
+      "Every operation, asked for by every kind of caller, and the status of what each is answered. Written by a test",
+      "(`AccessMatrixTests`), which compares it with what holds. Everybody but `stranger` and `app` belongs to the place,",
+      "though only `owner` and one other account are in the private channel, which `admin` sees, too; `app` is a trusted",
+      "back end on behalf of the stranger. In rooms `owner` is the host and the others listen. What somebody may not know",
+      "of is 404.", "",
+      "| operation | place | " + callers.map(\.rawValue).joined(separator: " | ") + " |",
+      "|---|---|" + callers.map { _ in "---|" }.joined(),
+    ]
+    for row in rows {
+      let cells = callers.map { String(row.cells[$0] ?? 0) }.joined(separator: " | ")
+      lines.append("| `\(row.route.verb.rawValue) \(row.route.path)` | \(row.place.rawValue) | \(cells) |")
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+}

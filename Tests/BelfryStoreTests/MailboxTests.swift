@@ -1,0 +1,174 @@
+import BelfryModel
+import ModelSamples
+import Testing
+
+@testable import BelfryStore
+
+/// A mailbox that is full refuses, and loses nothing.
+@Suite struct MailboxTests {
+  static let limits: Limits = {
+    var limits = Limits()
+    limits.notificationsPerMailbox = 40
+    limits.lettersPerMailbox = 20
+    limits.unreadPerSender = 25
+    return limits
+  }()
+
+  private static func send(
+    _ accounts: [AccountID], by sender: AccountID?, _ clientId: String? = nil
+  ) throws -> SendNotification {
+    var content = NotificationContent(type: Catalogue.custom.code, toType: .accounts)
+    content.toAccids = accounts
+    content.messageClientId = clientId
+    content.body = "ding"
+    return try SendNotification.sends(
+      content, by: Actor(account: sender, isTrusted: sender == nil),
+      generatedClientId: "\(UInt64.random(in: 0 ... .max))")[0]
+  }
+
+  /// What became of each, in the order of the operations: `ok`, or the code of the refusal.
+  private static func run(_ operations: [SendNotification], by broker: isolated Broker) async -> [String] {
+    var said: [String] = []
+    for outcome in await broker.runner.run(operations) {
+      switch outcome {
+      case .success(let done): said.append(done.duplicateOf == nil ? "ok" : "duplicate")
+      case .failure(let refusal): said.append(refusal.code.rawValue)
+      }
+    }
+    return said
+  }
+
+  private static func run(
+    _ count: Int, to accounts: [AccountID], by sender: AccountID?, _ broker: isolated Broker
+  )
+    async throws -> Int
+  {
+    let operations = try (0..<count).map { _ in try send(accounts, by: sender) }
+    return await run(operations, by: broker).count { $0 == "ok" }
+  }
+
+  /// One after the other or in one call: what is decided in the function is exact.
+  @Test func usersFillThreeQuartersAndTrustedBackEndsTheRest() async throws {
+    try await withBroker(Self.limits) { broker, _ in
+      #expect(try await Self.run(10, to: ["bob"], by: nil, broker) == 10)
+      let first = try await broker.log(.personal("bob")).map(\.id)
+      #expect(try await Self.run(100, to: ["bob"], by: "eve", broker) == 20)
+      #expect(try await Self.run(3, to: ["bob"], by: "mia", broker) == 0)
+      #expect(try await Self.run(100, to: ["bob"], by: nil, broker) == 10)
+      let log = try await broker.log(.personal("bob")).map(\.id)
+      #expect(log.count == 40)
+      #expect(Array(log.prefix(10)) == first)
+      try await broker.store.sweep(SpaceID.personal("bob").partition)
+      #expect(try await broker.log(.personal("bob")).count == 40)
+      #expect(try await Self.run(1, to: ["carol"], by: "eve", broker) == 1)
+    }
+  }
+
+  @Test func oneSenderLeavesRoomForOthers() async throws {
+    var limits = Self.limits
+    limits.unreadPerSender = 5
+    try await withBroker(limits) { broker, _ in
+      #expect(try await Self.run(9, to: ["bob"], by: "eve", broker) == 5)
+      #expect(try await Self.run(9, to: ["bob", "carol"], by: "eve", broker) == 0)
+      // One after the other: each is decided by what has arrived.
+      var letters = 0
+      for _ in 0..<9 { letters += try await Self.run(1, to: ["carol", "dave"], by: "eve", broker) }
+      #expect(letters == 5)
+      #expect(try await Self.run(9, to: ["carol"], by: "eve", broker) == 0)
+      #expect(try await Self.run(5, to: ["bob"], by: "mia", broker) == 5)
+      #expect(try await Self.run(9, to: ["bob"], by: nil, broker) == 9)
+      // Bob looks.
+      let ids = try await broker.log(.personal("bob")).map(\.id)
+      #expect(try await broker.store.marked(ReadMark(items: [ids[0]]), by: "bob") == 1)
+      #expect(try await Self.run(9, to: ["bob"], by: "eve", broker) == 5)
+    }
+  }
+
+  @Test func whatWasSentBeforeIsADuplicateThoughTheMailboxIsFull() async throws {
+    try await withBroker(Self.limits) { broker, _ in
+      let one = try Self.send(["bob"], by: "eve", "one")
+      let letter = try Self.send(["bob", "carol"], by: "eve", "two")
+      #expect(await Self.run([one, letter], by: broker) == ["ok", "ok"])
+      #expect(try await Self.run(100, to: ["bob"], by: "eve", broker) == 23)
+      #expect(await Self.run([one, letter], by: broker) == ["duplicate", "duplicate"])
+      #expect(await Self.run([try Self.send(["bob"], by: "eve", "three")], by: broker) == ["mailboxFull"])
+    }
+  }
+
+  /// All or nothing: carol is sent nothing either.
+  @Test func aLetterIsRefusedWhereOneMailboxIsFull() async throws {
+    try await withBroker(Self.limits) { broker, _ in
+      #expect(try await Self.run(15, to: ["bob", "dave"], by: nil, broker) == 15)
+      let known = Set(try await broker.store.index(of: "bob").map(\.space))
+      #expect(known.count == 15)
+      let refused = await broker.runner.run([try Self.send(["carol", "bob"], by: "eve")])[0]
+      #expect(throws: Refusal.mailboxFull(["bob"], field: "toAccids")) { _ = try refused.get() }
+      #expect(try await broker.store.index(of: "carol").isEmpty)
+      #expect(try await Self.run(5, to: ["carol", "bob"], by: nil, broker) == 5)
+      #expect(try await Self.run(1, to: ["carol", "bob"], by: nil, broker) == 0)
+      #expect(Set(try await broker.store.index(of: "bob").map(\.space)).isSuperset(of: known))
+      let level = try await broker.store.mailboxes(of: ["bob", "carol", "eve"], writtenToBy: "eve")
+      #expect(level.map(\.letters) == [20, 5, 0])
+
+      let letters = Array(known.prefix(8))
+      #expect(try await broker.store.marked(ReadMark(items: [], letters: letters), by: "bob") == 0)
+      #expect(try await broker.store.mailboxes(of: ["bob"], writtenToBy: nil)[0].letters == 12)
+      #expect(try await Self.run(9, to: ["carol", "bob"], by: "eve", broker) == 9)
+    }
+  }
+
+  /// What is decided before it is relayed can be too much by what is under way, and by no more.
+  @Test func lettersAtOnceGoBeyondTheLimitByThoseUnderWayOnly() async throws {
+    try await withBroker(Self.limits) { broker, _ in
+      let count = try await Self.run(25, to: ["bob", "carol"], by: "eve", broker)
+      #expect((15...25).contains(count))
+      #expect(try await Self.run(5, to: ["bob", "carol"], by: "eve", broker) == 0)
+      #expect(try await broker.store.mailboxes(of: ["bob"], writtenToBy: "eve")[0].fromSender == count)
+    }
+  }
+
+  /// What nobody can see any more makes room.
+  @Test func lettersThatAreTooOldAreNotCounted() async throws {
+    var limits = Self.limits
+    limits.retentionMilliseconds = 50
+    try await withBroker(limits) { broker, _ in
+      #expect(try await Self.run(4, to: ["bob", "carol"], by: "eve", broker) == 4)
+      #expect(try await broker.store.mailboxes(of: ["bob"], writtenToBy: "eve")[0].letters == 4)
+      try await broker.loop.sleep(for: .milliseconds(80))
+      try await broker.store.sweep(SpaceID.personal("bob").partition)
+      let level = try await broker.store.mailboxes(of: ["bob"], writtenToBy: "eve")[0]
+      #expect(level == MailboxLevel())
+    }
+  }
+
+  /// An update is an entry of the log, too.
+  @Test func updatesOfADirectNotificationCount() async throws {
+    try await withBroker(Self.limits) { broker, _ in
+      let eve = Actor(account: "eve")
+      #expect(try await Self.run(1, to: ["bob"], by: "eve", broker) == 1)
+      let entry = try #require(try await broker.log(.personal("bob")).last)
+      var refusal: Refusal?
+      for number in 0..<30 where refusal == nil {
+        let update = try UpdateNotification(
+          entry, in: .personal("bob"), by: eve, body: "\(number)", ext: nil, status: nil)
+        do throws(Refusal) { _ = try await broker.runner.run(update) } catch { refusal = error }
+      }
+      #expect(refusal == .mailboxFull(["bob"], field: nil))
+      #expect(try await broker.log(.personal("bob")).count == 25)
+    }
+  }
+
+  /// Invitations go through the outbox, and are counted as what they are.
+  @Test func invitationsUseTheInvitersShare() async throws {
+    var limits = Self.limits
+    limits.unreadPerSender = 3
+    try await withBroker(limits) { broker, _ in
+      try await broker.makeServer()
+      let invite = InviteToServer(
+        server, actor: Actor(account: "alice"), accounts: ["bob"], requestId: "1")
+      for _ in 0..<3 { _ = try await broker.runner.run(invite) }
+      let refused = await broker.runner.run([invite])[0]
+      #expect(throws: Refusal.mailboxFull(["bob"], field: "accids")) { _ = try refused.get() }
+    }
+  }
+}
