@@ -40,4 +40,6 @@ enum AccessCaller: String, CaseIterable {
   case admin, owner
   /// A trusted back end, on behalf of the stranger.
   case app
+  /// Whoever runs the broker, likewise.
+  case `operator`
 }
