@@ -37,7 +37,7 @@ enum RequestFraming {
     }
     guard encodings == 1 else { return nil }
     if isHTTP10 { return .malformed(detail: "HTTP/1.0 has no Transfer-Encoding") }
-    let encoding = (headers["Transfer-Encoding"] ?? "").utf8
+    let encoding = Substring(headers["Transfer-Encoding"] ?? "").utf8
     if HTTPHeaders.isSame(encoding, "chunked") { return nil }
     return HeadSyntax.isToken(encoding)
       ? .unsupportedEncoding : .malformed(detail: "Transfer-Encoding can only be: chunked")

@@ -112,6 +112,52 @@ extension EndToEnd {
       }
     }
 
+    /// Bodies and batches that do not end, pages asked for side by side and streams, of which nothing is read: all of it
+    /// at once, and others are served.
+    @Test func allTogetherStayBelow300MB() async throws {
+      try await withWorld { world in
+        let broker = world[0]
+        let (owner, app) = (try Person("owner", at: broker), try Person.app(at: broker))
+        let server = try owner.createServer()
+        try app.add(["greedy"], to: server)
+        let greedy = try Person("greedy", at: broker)
+        let long = String(repeating: "x", count: 4_000)
+        let line = #"{"serverId":"\#(server)","body":"\#(long)","ext":"\#(long)","callbackExt":"\#(long)"}"#
+        let batch = Array(repeatElement(line, count: 500).joined(separator: "\n").utf8)
+        let lines = ["Content-Type": "application/x-ndjson"]
+        let sent = try Wire(port: broker.port).request(
+          "POST", "/v1/notifications/batch", headers: app.headers.merging(lines) { $1 }, body: batch)
+        try #require(sent.status == 200)
+
+        let attacks = 4 * 24
+        let wires = try (0..<attacks).map { _ in
+          try Wire(port: broker.port, timeoutSeconds: 3, receiveBytes: 4_096)
+        }
+        concurrently(attacks) { number in
+          let wire = wires[number]
+          switch number % 4 {
+          case 0:
+            try? wire.writeRequest("GET", "/healthz", headers: ["Transfer-Encoding": "chunked"])
+            for _ in 0..<200 { guard (try? wire.write(Self.chunk)) != nil else { break } }
+          case 1:
+            let headers = greedy.headers.merging(lines) { $1 }.merging(["Content-Length": "\(8 << 20)"]) {
+              $1
+            }
+            try? wire.writeRequest("POST", "/v1/notifications/batch", headers: headers)
+            for _ in 0..<127 {
+              guard (try? wire.write([UInt8](repeating: 10, count: 65_536))) != nil else { break }
+            }
+          case 2: try? wire.writeRequest("GET", "/v1/notifications?limit=500", headers: greedy.headers)
+          default: try? wire.writeRequest("GET", "/v1/notifications/stream", headers: greedy.headers)
+          }
+        }
+        try await Task.sleep(for: .seconds(2))
+        #expect(try owner.send("still here", ["serverId": server]).status == 201)
+        #expect(broker.peakKiB < 300 * Self.megabytes, "\(broker.peakKiB) KiB")
+        for wire in wires { wire.cut() }
+      }
+    }
+
     /// With few descriptors clients wait; once streams end they are served at once, and nothing spins meanwhile.
     @Test func descriptorsThatRunOutAreWaitedFor() async throws {
       try await withRedisServer { redis in
