@@ -67,6 +67,8 @@ extension Limits {
 extension Limits {
   /// They stand in the settings, which every operation reads, and in the audience of what is for them.
   package static let adminsPerSpace = 100
+  /// Spaces that an account has left within retention, and may still have something unread of.
+  package static let leftSpacesPerAccount = 2_000
   /// Invitations and applications that wait in one space.
   package static let requestsPerSpace = 100_000
   package static let inviteCodesPerServer = 1_000

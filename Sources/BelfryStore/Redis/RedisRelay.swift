@@ -136,8 +136,9 @@ private struct OutboxEntry {
 
 extension Limits {
   /// Beyond so many spaces in an account's index, those that it has left the longest give way. Where the account is, is
-  /// limited when it joins; letters, when they are sent.
+  /// limited when it joins; letters, when they are sent. What it has left has room of its own: otherwise a full mailbox
+  /// would push out what is still unread of it.
   var spacesPerIndex: Int {
-    serversPerAccount + groupsPerAccount + roomsPerAccount + lettersPerMailbox
+    serversPerAccount + groupsPerAccount + roomsPerAccount + lettersPerMailbox + Limits.leftSpacesPerAccount
   }
 }
