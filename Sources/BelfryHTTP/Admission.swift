@@ -47,9 +47,12 @@ extension HTTPDaemon {
       return .refused(handler.refuse(.malformed(detail: "the target is no path")))
     }
     let admission = handler.admit(head)
-    guard case .admitted(let admitted) = admission, let length = head.contentLength,
-      length > admitted.bodyMaxBytes
-    else { return admission }
+    guard case .admitted(let admitted) = admission else { return admission }
+    // Of what is done the result is told in any case, so nothing more is done for who takes no results.
+    if let account = admitted.account, budgets.answers.isExhausted(by: account) {
+      return .refused(handler.refuse(HTTPRefusal(.account)))
+    }
+    guard let length = head.contentLength, length > admitted.bodyMaxBytes else { return admission }
     return .refused(handler.refuse(.bodyTooLarge(limitBytes: admitted.bodyMaxBytes)))
   }
 

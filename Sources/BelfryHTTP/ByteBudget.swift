@@ -67,6 +67,18 @@ package final class SharedBytes: Sendable {
     }
   }
 
+  /// So many times its budget an account may hold by results of what was done, which are given in any case; and by the
+  /// longest page there is, which is given where nothing else is held.
+  private static let excessMax = 4
+
+  /// Whether the account holds so much more than it may that nothing is to be done for it until it takes some.
+  func isExhausted(by account: UTF8Text) -> Bool {
+    state.withLock { state in
+      if state.byAccount.isEmpty { return false }
+      return state.byAccount[account].map { $0.heldBytes >= accountBytes * Self.excessMax } ?? false
+    }
+  }
+
   package var heldBytes: Int { state.withLock { $0.all.heldBytes } }
   package var accountsHolding: Int { state.withLock { $0.byAccount.count } }
 }

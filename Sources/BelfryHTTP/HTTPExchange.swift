@@ -81,8 +81,8 @@ package final class HTTPExchange {
   }
 
   /// Counts an answer until it has been taken.
-  /// - Returns: it, or that there is no room for it. What says that something was done is given in any case;
-  ///   there is no more of it than there was room for bodies.
+  /// - Returns: it, or that there is no room for it. What says that something was done is given in any case; whoever
+  ///   holds too much of it is not let in with anything more.
   private func held(_ response: HTTPResponse) -> HTTPResponse {
     guard response.body.count > HeldBytes.uncountedBytes else { return response }
     let held = HeldBytes(of: daemon.budgets.answers, for: account)

@@ -39,6 +39,10 @@ import Testing
     #expect(try parse("great", "--by", "a", "--for", "b,c", "--for=d").list("for") == ["b", "c", "d"])
   }
 
+  @Test func `an empty list is no list that was left out`() {
+    #expect(refusal("great", "--for", "") != nil)
+  }
+
   @Test func `a list takes all words up to the next option where no operand could be meant`() throws {
     let command = Command(
       name: "read", summary: "", options: [.list("message", "ID", ""), .flag("json", "")], examples: [],

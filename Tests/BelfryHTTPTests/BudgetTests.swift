@@ -42,6 +42,22 @@ import Testing
     #expect(shared.accountsHolding == 0)
   }
 
+  /// Results are told in any case, so whoever takes none has nothing more done.
+  @Test func whoTakesNoResultsIsExhausted() {
+    let shared = SharedBytes(limitBytes: 30_000, accountBytes: 10_000)
+    var held: [HeldBytes] = []
+    for _ in 0..<8 {
+      #expect(!shared.isExhausted(by: "a"))
+      let one = HeldBytes(of: shared, for: "a")
+      _ = one.grow(to: 5_000, isForced: true)
+      held.append(one)
+    }
+    #expect(shared.isExhausted(by: "a"))
+    #expect(!shared.isExhausted(by: "b"))
+    held = []
+    #expect(!shared.isExhausted(by: "a"))
+  }
+
   private static let body = String(repeating: "x", count: 0x10000)
 
   /// All of a body of 64 KiB but its last byte.

@@ -23,7 +23,7 @@ final class FeedScan {
   }
 
   /// Entries fetched in one round trip over all logs together.
-  private static let entriesPerRound = 512
+  static let entriesPerRound = 512
   /// Of one log at first, however many logs there are. Then twice as many each time, up to the same most, or where
   /// there are few logs up to their share: each time takes a turn of the loop, in which a busy one sends to hundreds
   /// of others; and all that was fetched stays in memory until the reader's socket takes it.
@@ -62,10 +62,12 @@ final class FeedScan {
 
   /// - Parameters:
   ///   - cursor: nil: from the beginning of what is kept.
+  ///   - promised: from where a reader without a place was promised everything, if that is before the floor.
   ///   - wanted: how many entries will be taken in all, and at once; nil if as many as there are.
   init(
     _ snapshot: FeedSnapshot, at cursor: FeedCursor?, through last: MessageID = .last,
-    retentionFloor: MessageID, wanted: Int? = nil, in store: any Store
+    retentionFloor: MessageID, promisedFrom promised: MessageID = .zero, wanted: Int? = nil,
+    in store: any Store
   ) {
     self.store = store
     self.snapshot = snapshot
@@ -84,7 +86,7 @@ final class FeedScan {
       // that it is lost, if they had not come that far.
       let place =
         cursor.map { $0.position(in: space, of: partition) }.flatMap { $0 > .zero ? $0 : nil }
-        ?? retentionFloor.predecessor
+        ?? (promised > .zero ? min(promised, retentionFloor) : retentionFloor).predecessor
       let after = max(place, joined, snapshot.view.read.watermark(of: space, in: partition))
       guard after < through else { continue }
       sources.append(

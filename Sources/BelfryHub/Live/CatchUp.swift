@@ -16,7 +16,6 @@ extension Consumer {
         failures = 0
         // Of the scan that was given up nothing is kept while the client takes its time.
         if isSlow { await waitUntilDrained() }
-        isSlow = false
       } catch {
         failures += 1
         await hub.scans.stepOut(as: session.account) { await hub.pause(afterFailures: failures) }
@@ -48,9 +47,11 @@ extension Consumer {
       guard try await welcomeBack(snapshot, floor, while: mayGoOn) else { return false }
     }
     noteReach(of: snapshot)
-    let scan = FeedScan(snapshot, at: outflow.cursor, retentionFloor: floor, in: hub.store)
+    let scan = FeedScan(
+      snapshot, at: outflow.cursor, retentionFloor: floor, promisedFrom: promised,
+      wanted: isSlow ? Self.slowAtOnce : nil, in: hub.store)
     hub.count { $0.scans += 1 }
-    while let found = try await scan.next() {
+    while let found = try await scan.next(wanted: isSlow ? Self.slowAtOnce : FeedScan.entriesPerRound) {
       tell(scan.takeGap())
       guard await serve(found, of: scan, floor, while: mayGoOn) else { return false }
     }
@@ -95,6 +96,18 @@ extension Consumer {
   /// How long the entries that were fetched are kept for a reader whose socket is full. They may be megabytes; one that
   /// takes longer has them fetched again once its socket has taken what it was given.
   private static let patience = Duration.milliseconds(250)
+  /// From then on it is given so few entries at a time, and they are kept for as long as it likes: to fetch much and
+  /// use little of it, over and over, would cost Redis more than the reader costs here.
+  private static let slowAtOnce = 8
+
+  /// - Returns: whether what was fetched is to be kept.
+  private func handOver() async -> Bool {
+    if isSlow {
+      await waitUntilDrained()
+      return true
+    }
+    return await drains(within: Self.patience)
+  }
 
   private func serve(
     _ found: [FeedScan.Found], of scan: FeedScan, _ floor: MessageID, while mayGoOn: () -> Bool
@@ -114,10 +127,10 @@ extension Consumer {
       guard text.count >= Self.textBytes else { continue }
       queue(text)
       text.removeAll()
-      guard await drains(within: Self.patience) else { return false }
+      guard await handOver() else { return false }
     }
     if !text.isEmpty { queue(text) }
-    return await drains(within: Self.patience) && mayGoOn()
+    return await handOver() && mayGoOn()
   }
 
   /// Once, however often a catch-up begins anew before it has passed the gap.

@@ -53,7 +53,7 @@ package final class Consumer: FeedFollower {
   private var drained: CheckedContinuation<Void, Never>?
   private var isQuiet = true
   private var isCatchUpRunning = false
-  /// Whether a scan was given up since the client takes its time.
+  /// Whether a scan was given up since the client takes its time; until it is live.
   var isSlow = false
 
   init(
@@ -141,6 +141,7 @@ package final class Consumer: FeedFollower {
   /// Becomes live at the end of a catch-up that began when `arrival` was the latest.
   func goLive(recovered arrival: UInt64) {
     state = .live
+    isSlow = false
     outflow.begin(recovered: arrival, latest: hub.arrivals, in: session.followings)
     if outflow.mayFlow { outlet?.consumerIsReady() }
   }

@@ -64,8 +64,11 @@ package struct UpdateNotification: Operation {
 
     var transaction = Transaction(space)
     transaction.preconditions = records.unchanged(needs.filter { $0.space == space })
-    transaction.charged = actor.charged
-    if space.kind == .account { transaction.mailboxRoom = context.limits.mailboxRoom(for: actor) }
+    // In a mailbox of one's own one needs nobody's room.
+    if actor.account.map({ space != .personal($0) }) ?? true {
+      transaction.charged = actor.charged
+      if space.kind == .account { transaction.mailboxRoom = context.limits.mailboxRoom(for: actor) }
+    }
     transaction.changes[address] = try RecordJSON.text(record)
     transaction.amendments = [Amendment(notification, to: entry.audience)]
     return Decision(transaction, notification)

@@ -40,7 +40,7 @@ extension Restore {
       throw BackupError(
         .folderNotEmpty, "it is not empty (\(others.sorted().prefix(3).joined(separator: ", ")))",
         at: held.path,
-        advice: "restore into a new folder; only secret may be there already")
+        advice: "restore into a new folder; only secret and secrets may be there already")
     }
     let draft = held.path + "/" + Self.draftName
     // Of one that was killed.

@@ -84,6 +84,7 @@ package struct EmbeddedRedisSettings: Sendable, Hashable {
   /// Beyond it Redis refuses what needs more. 0: it takes all there is, until the kernel ends a process. Nil: half of
   /// the machine's or the container's memory, or what a configuration file of one's own says.
   package var maxMemoryBytes: Int?
+  static let maxMemoryBytesMin = 16 << 20
 
   package init() {}
 }

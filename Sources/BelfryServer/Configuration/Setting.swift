@@ -88,7 +88,12 @@ extension Setting {
       configuration.embeddedRedis.appendFsync = choice
     },
     Setting("embeddedRedis.maxMemoryBytes") { configuration, value throws(StartError) in
-      configuration.embeddedRedis.maxMemoryBytes = try value.integer(in: 0...Int(Int64.max))
+      let bytes = try value.integer(in: 0...Int(Int64.max))
+      // With less, Redis refuses the functions by which everything is done.
+      guard bytes == 0 || bytes >= EmbeddedRedisSettings.maxMemoryBytesMin else {
+        throw value.refused("it must be 0 or at least \(EmbeddedRedisSettings.maxMemoryBytesMin)")
+      }
+      configuration.embeddedRedis.maxMemoryBytes = bytes
     },
   ]
 

@@ -88,7 +88,9 @@ final class AccountLimits: Sendable {
   /// What an account may do in a second, in words.
   func pace(_ pace: Price.Pace) -> String {
     let count = state.withLock { $0[pace].perSecond }
-    return pace == .sends ? "\(count) sends" : "\(count) reads"
+    let (what, setting) =
+      pace == .sends ? ("sends", "sendsPerSecondPerAccount") : ("reads", "readsPerSecondPerAccount")
+    return "\(count) \(what) a second (limits.\(setting))"
   }
 
   /// Takes a place for a stream or a waiting request; false when the account has them all.

@@ -38,7 +38,7 @@ final class LoopServices {
     let limits = broker.accountLimits
     guard let seconds = limits.take(price.base, price.pace, of: account, now: loop.now) else { return }
     throw Refusal(
-      .rateLimited, "\(account) may do what costs \(limits.pace(price.pace)) a second",
+      .rateLimited, "too fast: \(account) has \(limits.pace(price.pace)), and this costs \(price.base)",
       retryAfterSeconds: seconds)
   }
 
@@ -59,6 +59,10 @@ final class LoopServices {
 
   /// A place for a stream or a request that waits.
   func openPlace(of account: AccountID, by credential: Credential) throws(Refusal) -> AccountPlace {
+    // It was admitted when its headers were there, and what it was admitted by may have been taken back since.
+    guard isAccepted(credential) else {
+      throw Refusal(.unauthorized, "the token is not accepted any more")
+    }
     guard broker.accountLimits.openPlace(of: account) else {
       let most = broker.configuration.limits.streamsPerAccount
       throw Refusal(

@@ -8,7 +8,7 @@ import CCrypto
   /// RFC 7518 §3.3.
   static let rsaBitsMin = 2_048
   /// Beyond it a check takes milliseconds of the loop.
-  static let rsaBitsMax = 8_192
+  static let rsaBitsMax = 4_096
 
   // SAFETY: libcrypto's keys count their references by themselves, and checking a signature changes none of them.
   private nonisolated(unsafe) let key: OpaquePointer

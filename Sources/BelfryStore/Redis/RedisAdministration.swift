@@ -6,29 +6,37 @@ import BelfryRedis
 extension RedisStore {
   // MARK: Keys of back ends
 
-  /// Another one whenever keys were made or revoked; nil if there never were any.
-  package func backEndKeysVersion() async throws(StoreError) -> String? {
+  /// Another one whenever keys were made or revoked: a word that each new key brings, and how much there is.
+  package func backEndKeysVersion() async throws(StoreError) -> String {
     let place = "keys"
     let replies = try await pipeline(
-      [RedisCommand("HGET", RedisLayout.keys, RedisLayout.keysVersion)], at: place)
-    return try reading(at: place) { () throws(RedisError) in try replies[0].ifPresent?.string() }
+      [
+        RedisCommand("HGET", RedisLayout.keys, RedisLayout.keysVersion),
+        RedisCommand("HLEN", RedisLayout.keys),
+      ],
+      at: place)
+    return try reading(at: place) { () throws(RedisError) in
+      Self.version(try replies[0].ifPresent?.string(), fields: try replies[1].integer())
+    }
   }
+
+  private static func version(_ word: String?, fields: Int64) -> String { "\(word ?? "")/\(fields)" }
 
   /// Records by id, and their version.
   package func backEndKeys() async throws(StoreError) -> (
-    version: String?, records: [(id: String, text: String)]
+    version: String, records: [(id: String, text: String)]
   ) {
     let place = "keys"
     let replies = try await pipeline([RedisCommand("HGETALL", RedisLayout.keys)], at: place)
     return try reading(at: place) { () throws(RedisError) in
       let fields = try replies[0].array()
-      var version: String?
+      var word: String?
       var records: [(id: String, text: String)] = []
       for index in stride(from: 0, to: fields.count - 1, by: 2) {
         let (name, value) = (try fields[index].string(), try fields[index + 1].string())
-        if name == RedisLayout.keysVersion { version = value } else { records.append((name, value)) }
+        if name == RedisLayout.keysVersion { word = value } else { records.append((name, value)) }
       }
-      return (version, records)
+      return (Self.version(word, fields: Int64(fields.count / 2)), records)
     }
   }
 
@@ -38,15 +46,11 @@ extension RedisStore {
     _ = try await refusingErrors([write], at: "keys")
   }
 
+  /// Takes no memory: a back end that has filled Redis is just who may have to be locked out.
   /// - Returns: whether there was such a key.
-  package func removeBackEndKey(_ id: EntityID, version: String) async throws(StoreError) -> Bool {
+  package func removeBackEndKey(_ id: EntityID) async throws(StoreError) -> Bool {
     let place = "keys"
-    // In this order: whoever reads in between finds the old version, and looks again.
-    let replies = try await refusingErrors(
-      [
-        RedisCommand("HDEL", RedisLayout.keys, id.text),
-        RedisCommand("HSET", RedisLayout.keys, RedisLayout.keysVersion, version),
-      ], at: place)
+    let replies = try await refusingErrors([RedisCommand("HDEL", RedisLayout.keys, id.text)], at: place)
     return try reading(at: place) { () throws(RedisError) in try replies[0].integer() == 1 }
   }
 

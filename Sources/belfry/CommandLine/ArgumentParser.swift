@@ -65,7 +65,10 @@ struct ArgumentParser {
         words.append(next)
         rest.removeFirst()
       }
-      values[name, default: []] += words.flatMap { $0.split(separator: ",").map(String.init) }
+      let named = words.flatMap { $0.split(separator: ",").map(String.init) }
+      // Of a variable that is not set: left out, it may mean everything.
+      guard !named.isEmpty else { throw UsageError("--\(name) needs a value, or is to be left out") }
+      values[name, default: []] += named
     }
   }
 

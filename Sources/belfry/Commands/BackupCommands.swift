@@ -8,7 +8,7 @@ extension Command {
       Takes the Redis that belfry serve would use with the same options, while brokers go on working: a running \
       broker's own Redis, that of a folder on which none runs, or one named by --redis. The file holds everything \
       as it was at one moment, is readable by its owner only, and is read again before it gets its name. The \
-      secret is not in it: keep a copy of that elsewhere, once.
+      secret is not in it: keep a copy of that elsewhere, again after each rotation.
       """,
     operands: [Operand(name: "FILE", meaning: "where to write it; nothing that is there is overwritten")],
     options: CommandOption.keyspace,
@@ -28,7 +28,7 @@ extension Command {
   static let restore = Command(
     name: "restore", summary: "make a keyspace of a file that belfry backup wrote",
     detail: """
-      Into a data folder that is new or holds only secret, or into a Redis that holds nothing of Belfry's, with no \
+      Into a data folder that is new or holds only secrets, or into a Redis that holds nothing of Belfry's, with no \
       broker on it. What was restored is counted before any broker can see it; if anything fails, nothing is left \
       of it. What was sent after the backup is gone.
       """,

@@ -134,7 +134,9 @@ extension Property {
   }
 
   private func refused(_ rule: String, _ text: String) -> UsageError {
-    UsageError("\(commandName) must be \(rule), not \(text)")
+    // A key is no word for a screen or a log.
+    let given = text.hasPrefix("blf_") ? "a key itself" : text
+    return UsageError("\(commandName) must be \(rule), not \(given)")
   }
 }
 

@@ -28,7 +28,9 @@ enum BackupText {
     let secret: String
     switch report.secretPath {
     case let path? where report.hasSecret:
-      secret = "The secret is not in it: keep a copy of \(path) elsewhere, once; it does not change."
+      secret =
+        "The secret is not in it: keep a copy of \(path) elsewhere, and of secrets/ beside it if the secret was ever rotated; "
+        + "again after each rotation."
     default:
       secret = "The brokers' secret is not in it: keep a copy of that elsewhere."
     }

@@ -54,6 +54,37 @@ import Testing
     }
   }
 
+  /// A back end that has filled Redis is just who may have to be locked out.
+  @Test func aKeyIsRevokedAlsoWhereMemoryIsFull() async throws {
+    try await withBroker { broker in
+      let (first, one) = try create(broker, #"{"name":"one"}"#)
+      let (second, two) = try create(broker, #"{"name":"two"}"#)
+      try broker.redis.command("CONFIG", "SET", "maxmemory", "1mb")
+      let ops = try broker.token("ops", .operation)
+      for (id, key) in [(first, one), (second, two)] {
+        #expect(try broker.ask("GET", "/v1/types", as: key).status == 200)
+        _ = try broker.ask("DELETE", "/v1/keys/\(id)", as: ops)
+        #expect(try broker.ask("GET", "/v1/types", as: key).status == 401)
+      }
+    }
+  }
+
+  @Test func whoeverIsNarrowedMakesNothingWider() async throws {
+    try await withBroker { broker in
+      let ops = broker.broker.keys.signing.mint(
+        TokenClaims(
+          subject: "ops", role: .operation, scopes: [.manage],
+          expiresAtSeconds: Int64(Date().timeIntervalSince1970) + 600))
+      for (body, status) in [
+        (#"{"name":"x"}"#, 403), (#"{"name":"x","scope":["manage","send"]}"#, 403),
+        (#"{"name":"x","scope":["manage"]}"#, 201),
+      ] {
+        let answer = try broker.ask("POST", "/v1/keys", as: ops, body)
+        #expect(answer.status == status, "\(body)")
+      }
+    }
+  }
+
   @Test func scopesAndTimesHold() async throws {
     try await withBroker { broker in
       let (_, reader) = try create(broker, #"{"name":"reader","scope":["read"],"ttlSeconds":2}"#)

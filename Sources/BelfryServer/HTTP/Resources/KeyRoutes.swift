@@ -33,8 +33,14 @@ enum KeyRoutes {
     guard broker.backEndKeys.all.count < BackEndKeys.countMax else {
       throw Refusal(.tooMany, "there are \(BackEndKeys.countMax) keys, the most there may be: revoke one")
     }
+    let scopes = try request[scope].map { Set($0) }
+    // Whoever is narrowed makes nothing that is wider.
+    if let own = try request.known().scopes, !(scopes?.isSubset(of: own) ?? false) {
+      throw Refusal(
+        .forbidden, "the token has the scope \(Scope.text(of: own)), and gives no other", field: scope.name)
+    }
     let (key, text) = BackEndKey.make(
-      name: try request[name], scopes: try request[scope].map { Set($0) }, by: try request.known().subject,
+      name: try request[name], scopes: scopes, by: try request.known().subject,
       nowMilliseconds: WallClock.nowMilliseconds(),
       lifetimeSeconds: try request[ttl].map { $0.components.seconds })
     try await reading { () async throws(StoreError) in
@@ -54,7 +60,7 @@ enum KeyRoutes {
   static func revoke(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
     let id = try request[Given.keyId]
     let wasThere = try await reading { () async throws(StoreError) in
-      let wasThere = try await services.administration.removeBackEndKey(id, version: Self.newVersion())
+      let wasThere = try await services.administration.removeBackEndKey(id)
       try await services.broker.refreshBackEndKeys(from: services.administration)
       return wasThere
     }

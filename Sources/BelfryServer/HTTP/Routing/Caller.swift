@@ -12,6 +12,8 @@ struct Caller: Sendable, Hashable {
   /// What the token or the key calls itself.
   let subject: String
   let credential: Credential
+  /// What the token or the key is narrowed to; nil: it is not.
+  let scopes: Set<Scope>?
   let expiresAtSeconds: Int64
 
   /// - Parameters:
@@ -21,6 +23,7 @@ struct Caller: Sendable, Hashable {
     _ claims: TokenClaims, by credential: Credential, account: String?, device: String?
   ) throws(Refusal) {
     self.credential = credential
+    scopes = claims.scopes
     role = claims.role
     subject = claims.subject
     expiresAtSeconds = claims.expiresAtSeconds

@@ -15,8 +15,8 @@ extension Routes {
       .reply(.created(SendReceipt.shape, isLocated: false), .ok(SendReceipt.shape), by: Sending.resend)),
     Route(
       .post, "/v1/notifications/batch", .token, "notification batch", "Send many notifications, one a line",
-      isCommand: false, scope: .send, isAudited: false, body: .lines, price: .nothing,
-      refusals: [.tooMany, .rateLimited],
+      isCommand: false, scope: .send, isAudited: false, body: .lines, price: .send,
+      refusals: [.tooMany],
       .reply(
         .other(
           Route.Body.Form.lines.mediaType,
