@@ -20,7 +20,13 @@ struct RelayTurns<Waiter> {
     return true
   }
 
-  mutating func wait(_ waiter: Waiter, for partition: Partition) { turns[partition]?.next.append(waiter) }
+  /// - Returns: the waiter, if the relay has ended since it was found under way: it carries out the next one. Kept, it
+  ///   would wait for ever, and with it whoever asked for what is to be relayed.
+  mutating func wait(_ waiter: Waiter, for partition: Partition) -> Waiter? {
+    if begin(partition) { return waiter }
+    turns[partition]?.next.append(waiter)
+    return nil
+  }
 
   /// The relay has ended.
   /// - Returns: who shared it, and who has to carry out the next one, if anybody waits for that.

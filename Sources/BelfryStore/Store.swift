@@ -87,7 +87,7 @@ package protocol Store: AnyObject {
   /// else among the former members.
   func memberRecords(of account: AccountID, in spaces: [SpaceID]) async throws(StoreError) -> [MemberRecord?]
   /// In how many spaces of a kind each account is. Never too low.
-  func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError) -> [Int]
+  func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError) -> [SpaceCount]
   /// How full the mailboxes of the accounts are.
   func mailboxes(
     of accounts: [AccountID], writtenToBy sender: AccountID?

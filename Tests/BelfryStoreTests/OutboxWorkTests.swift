@@ -8,19 +8,34 @@ import Testing
 @Suite struct OutboxWorkTests {
   // MARK: Turns
 
+  /// The relay that was under way may end before whoever found it so begins to wait.
+  @Test func whoComesToWaitTooLateRelaysThemselves() {
+    var turns = RelayTurns<Int>()
+    let here = Partitions.standard.all[0]
+    let first = (turns.begin(here), turns.begin(here))
+    #expect(first == (true, false))
+    _ = turns.end(here)
+    let late = turns.wait(1, for: here)
+    #expect(late == 1)
+    let (isFree, next) = (turns.begin(here), turns.wait(2, for: here))
+    #expect(!isFree && next == nil)
+    let ended = turns.end(here)
+    #expect(ended.leader == 2)
+  }
+
   @Test func whoComesWhileOneRelaysSharesTheNext() {
     var turns = RelayTurns<Int>()
     let (here, there) = (Partitions.standard.all[0], Partitions.standard.all[1])
     let first = (turns.begin(here), turns.begin(here))
     #expect(first == (true, false))
-    for waiter in 1...3 { turns.wait(waiter, for: here) }
+    for waiter in 1...3 { _ = turns.wait(waiter, for: here) }
     let elsewhere = turns.begin(there)
     #expect(elsewhere, "partitions do not wait for each other")
     var ended = turns.end(here)
     #expect(ended.sharing == [] && ended.leader == 1, "nobody shares what began before they came")
     let second = turns.begin(here)
     #expect(!second)
-    turns.wait(4, for: here)
+    _ = turns.wait(4, for: here)
     ended = turns.end(here)
     #expect(ended.sharing == [2, 3] && ended.leader == 4)
     ended = turns.end(here)

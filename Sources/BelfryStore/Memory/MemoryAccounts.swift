@@ -14,8 +14,8 @@ extension MemoryStore {
     }
   }
 
-  package func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) -> [Int] {
-    accounts.map { account in index(of: account).count { $0.isMember && $0.space.kind == kind } }
+  package func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) -> [SpaceCount] {
+    accounts.map { SpaceCount(of: kind, in: index(of: $0)) }
   }
 }
 

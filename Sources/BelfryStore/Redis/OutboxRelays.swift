@@ -31,7 +31,9 @@ package final class OutboxRelays {
     _ partition: Partition, _ relay: () async throws(StoreError) -> Void
   ) async throws(StoreError) {
     if !turns.begin(partition) {
-      let turn = await withCheckedContinuation { turns.wait($0, for: partition) }
+      let turn = await withCheckedContinuation { continuation in
+        turns.wait(continuation, for: partition)?.resume(returning: .relay)
+      }
       if case .shared(let result) = turn { return try result.get() }
     }
     var result: Result<Void, StoreError> = .success(())

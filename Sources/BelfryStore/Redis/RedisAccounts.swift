@@ -10,16 +10,21 @@ extension RedisStore {
 
   /// Exact from half the limit on; below it, what the index holds in all is near enough and costs one cheap
   /// command, even for the thousand accounts that may be added at once.
-  package func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError) -> [Int] {
+  package func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError)
+    -> [SpaceCount]
+  {
     let commands = accounts.map { RedisCommand("HLEN", layout.spaces(of: $0)) }
     let replies = try await pipeline(commands, at: "space counts")
     var counts = try reading(at: "space counts") { () throws(RedisError) in
-      try replies.map { reply throws(RedisError) in Int(try reply.integer()) }
+      try replies.map { reply throws(RedisError) in
+        let all = Int(try reply.integer())
+        return SpaceCount(current: all, known: all)
+      }
     }
-    let full = counts.indices.filter { counts[$0] >= limits.forcedSpacesPerAccount(kind) }
+    let full = counts.indices.filter { counts[$0].known >= limits.forcedSpacesPerAccount(kind) }
     let exact = try await indexes(of: full.map { accounts[$0] })
     for (position, index) in zip(full, exact) {
-      counts[position] = index.count { $0.isMember && $0.space.kind == kind }
+      counts[position] = SpaceCount(of: kind, in: index)
     }
     return counts
   }
@@ -72,9 +77,28 @@ extension RedisStore {
 
   /// One command per space for as long as the account belongs there, as it nearly always does. Elsewhere both
   /// tables are asked, as of one moment: an account that comes back in between would be found in neither.
+  /// Some at a time: an account may have been in thousands of spaces, and what is asked at once has a limit that all
+  /// callers share.
   package func memberRecords(
     of account: AccountID, in spaces: [SpaceID]
   ) async throws(StoreError) -> [MemberRecord?] {
+    var records: [MemberRecord?] = []
+    records.reserveCapacity(spaces.count)
+    var first = 0
+    while first < spaces.count {
+      let last = min(first + Self.memberRecordsAtOnce, spaces.count)
+      records += try await memberRecordsAtOnce(of: account, in: spaces[first..<last])
+      first = last
+    }
+    return records
+  }
+
+  private static let memberRecordsAtOnce = 512
+
+  private func memberRecordsAtOnce(
+    of account: AccountID, in some: ArraySlice<SpaceID>
+  ) async throws(StoreError) -> [MemberRecord?] {
+    let spaces = Array(some)
     let place = "member records of \(account)"
     let commands = spaces.map { space in
       var command = RedisCommand("HGET", at: layout.table(TableAddress(space, .roster)))
@@ -96,6 +120,13 @@ extension RedisStore {
         addresses.lazy.compactMap { found.text($0) }.compactMap { MemberRecord(text: $0) }.first
     }
     return members
+  }
+}
+
+extension SpaceCount {
+  init(of kind: SpaceKind, in index: [IndexEntry]) {
+    let known = index.filter { $0.space.kind == kind }
+    self.init(current: known.count { $0.isMember }, known: known.count)
   }
 }
 
