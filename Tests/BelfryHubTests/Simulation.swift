@@ -102,7 +102,7 @@ class SlowStore: Store {
   ) async throws(StoreError) -> [MemberRecord?] {
     try await slowly { () throws(StoreError) in memory.memberRecords(of: account, in: spaces) }
   }
-  func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError) -> [Int] {
+  func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError) -> [SpaceCount] {
     memory.spaceCounts(of: accounts, in: kind)
   }
   func mailboxes(

@@ -187,6 +187,11 @@ import Testing
       let invite = InviteToGroup(5, actor: GroupDesk.adam, accounts: ["zed"])
       #expect(try groups.decide(invite).output.joined == (joins ? ["zed"] : []))
     }
+    // Put in and out again, over and over: it is nowhere, and its feed reads all of them.
+    groups.spacesOfEachJoiner = 0
+    groups.spacesLeftByEachJoiner = 3
+    let again = InviteToGroup(5, actor: GroupDesk.adam, accounts: ["zed"])
+    #expect(try groups.decide(again).output.joined == [])
   }
 
   // MARK: The list

@@ -9,6 +9,7 @@ struct Desk {
   private(set) var lastID = Self.start
   var limits = Limits()
   var spacesOfEachJoiner = 0
+  var spacesLeftByEachJoiner = 0
   /// How full each mailbox is.
   var mailboxLevel = MailboxLevel()
   /// Who shares a space with everybody.
@@ -30,7 +31,11 @@ struct Desk {
     }
     let context = DecisionContext(
       nowMilliseconds: nowMilliseconds, counts: Dictionary(tables) { first, _ in first },
-      spacesOfJoiners: Dictionary(operation.joiners(records).map { ($0, spacesOfEachJoiner) }) { first, _ in
+      spacesOfJoiners: Dictionary(
+        operation.joiners(records).map {
+          ($0, SpaceCount(current: spacesOfEachJoiner, known: spacesOfEachJoiner + spacesLeftByEachJoiner))
+        }
+      ) { first, _ in
         first
       },
       mailboxes: Dictionary(

@@ -97,9 +97,14 @@ final class FaultyStore: ForwardingStore {
     if fault == .sweepsWhatWaits { store.outboxes[partition] = nil }
   }
 
-  override func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError) -> [Int] {
+  override func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError)
+    -> [SpaceCount]
+  {
     guard fault == .countsAllKindsAlike else { return store.spaceCounts(of: accounts, in: kind) }
-    return accounts.map { store.index(of: $0).count(where: \.isMember) }
+    return accounts.map { account in
+      let index = store.index(of: account)
+      return SpaceCount(current: index.count(where: \.isMember), known: index.count)
+    }
   }
 
   override func memberships(

@@ -64,7 +64,7 @@ class ForwardingStore: Store {
   ) async throws(StoreError) -> [MemberRecord?] {
     try await base.memberRecords(of: account, in: spaces)
   }
-  func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError) -> [Int] {
+  func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError) -> [SpaceCount] {
     try await base.spaceCounts(of: accounts, in: kind)
   }
   func mailboxes(

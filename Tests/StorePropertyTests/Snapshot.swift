@@ -21,9 +21,9 @@ extension World {
     for kind in [SpaceKind.server, .group, .room] {
       let most = Cast.limits.spacesPerAccount(kind)
       let counts = try await store.spaceCounts(of: cast.accounts, in: kind)
-      lines.append("has all the \(kind)s it may have: \(counts.map { $0 >= most })")
+      lines.append("has all the \(kind)s it may have: \(counts.map { $0.current >= most })")
       let forced = Cast.limits.forcedSpacesPerAccount(kind)
-      lines.append("has all the \(kind)s that others may choose: \(counts.map { $0 >= forced })")
+      lines.append("has all the \(kind)s that others may choose: \(counts.map { $0.known >= forced })")
     }
     for directory in ListingChange.Directory.allCases { lines.append(try await words(directory)) }
     lines += try await store.dueSpaces(nowMilliseconds: Self.longAfterMilliseconds + 1)

@@ -20,7 +20,10 @@ extension Hub {
       if let wait, !isDraining {
         return try await waitingPage(for: account, after: cursor, limit: limit, wait)
       }
-      let snapshot = try await FeedSnapshot.take(of: account, from: store, after: cursor ?? FeedCursor())
+      let take = { [store] () async throws(StoreError) in
+        try await FeedSnapshot.take(of: account, from: store, after: cursor ?? FeedCursor())
+      }
+      let snapshot = try await scans.pass(as: account, take)
       return try await page(of: snapshot, after: cursor, limit: limit)
     } catch {
       throw error.refusal

@@ -180,7 +180,7 @@ extension Draft {
 
   private mutating func checkRoom(for account: AccountID, membersMax: Int) throws(Refusal) {
     let most = limits.spacesPerAccount(Record.kind)
-    guard context.spacesOfJoiners[account, default: 0] < most else {
+    guard context.spacesOfJoiners[account]?.current ?? 0 < most else {
       throw Refusal(.tooMany, "\(account) is in \(most) \(Record.kind)s already, the most there may be")
     }
     guard context.counts[.roster, default: 0] + joined.count < membersMax else {

@@ -43,13 +43,25 @@ extension Operation {
   package var repetition: Repetition<Output>? { nil }
 }
 
+/// In how many spaces of a kind an account is.
+package struct SpaceCount: Sendable, Hashable {
+  package var current: Int
+  /// With those that it has left within retention: its feed reads these, too.
+  package var known: Int
+
+  package init(current: Int, known: Int) {
+    self.current = current
+    self.known = known
+  }
+}
+
 /// What an operation may know beside the records.
 package struct DecisionContext: Sendable {
   /// Milliseconds since 1970, for what people read (`createdAt`). Order and intervals never come from
   /// here but from ids.
   package var nowMilliseconds: Int64
   package var counts: [RecordTable: Int]
-  package var spacesOfJoiners: [AccountID: Int]
+  package var spacesOfJoiners: [AccountID: SpaceCount]
   package var mailboxes: [AccountID: MailboxLevel]
   /// Of the accounts asked for, those that share a space with who asks.
   package var company: Set<AccountID>
@@ -58,7 +70,7 @@ package struct DecisionContext: Sendable {
   package var limits: Limits
 
   package init(
-    nowMilliseconds: Int64, counts: [RecordTable: Int] = [:], spacesOfJoiners: [AccountID: Int] = [:],
+    nowMilliseconds: Int64, counts: [RecordTable: Int] = [:], spacesOfJoiners: [AccountID: SpaceCount] = [:],
     mailboxes: [AccountID: MailboxLevel] = [:], company: Set<AccountID> = [], limits: Limits
   ) {
     self.nowMilliseconds = nowMilliseconds

@@ -6,7 +6,7 @@ enum SmallFile {
   static func read(
     _ path: String, sizeMaxBytes: Int, openness: FileOpenness = .any
   ) throws(StartError) -> [UInt8] {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .refused(.unreadableFile, "cannot read it", at: path) }
     defer { close(descriptor) }
     try openness.check(descriptor, at: path)

@@ -37,8 +37,8 @@ enum VisibleText {
   private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0..<0x20, 0x7f..<0xa0: true
-    // Line and paragraph separators, embeddings and overrides, isolates.
-    case 0x2028...0x202e, 0x2066...0x2069: true
+    // Marks of direction, line and paragraph separators, embeddings and overrides, isolates.
+    case 0x61c, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x2069: true
     default: false
     }
   }

@@ -48,10 +48,11 @@ extension Actor {
 
 extension Draft {
   /// Whether the account may be put into the space without being asked. Others fill only half of the places that it has
-  /// to be somewhere: the rest is left for where it goes by its own will.
+  /// to be somewhere: the rest is left for where it goes by its own will. Those that it has left count, too: whoever is
+  /// put in and out again, over and over, has each of these spaces in its feed for as long as retention.
   func mayBePutIn(_ account: AccountID) throws(Refusal) -> Bool {
     if actor.isTrusted { return true }
-    guard context.spacesOfJoiners[account, default: 0] < limits.forcedSpacesPerAccount(Record.kind) else {
+    guard context.spacesOfJoiners[account]?.known ?? 0 < limits.forcedSpacesPerAccount(Record.kind) else {
       return false
     }
     return try records.lets(actor, .enter, account, context)
