@@ -8,6 +8,21 @@ extension EndToEnd {
     private static let chunk = Array("10000\r\n".utf8) + [UInt8](repeating: 0x78, count: 0x10000) + [13, 10]
     private static let megabytes = 1_024
 
+    /// Somebody with five hundred unread notifications of twelve kilobytes, the owner of the server and the server.
+    private static func greedyWithLongPages(at broker: Broker) throws -> (Person, Person, String) {
+      let (owner, app) = (try Person("owner", at: broker), try Person.app(at: broker))
+      let server = try owner.createServer()
+      try app.add(["greedy"], to: server)
+      let long = String(repeating: "x", count: 4_000)
+      let line = #"{"serverId":"\#(server)","body":"\#(long)","ext":"\#(long)","callbackExt":"\#(long)"}"#
+      let sent = try Wire(port: broker.port).request(
+        "POST", "/v1/notifications/batch",
+        headers: app.headers.merging(["Content-Type": "application/x-ndjson"]) { $1 },
+        body: Array(repeatElement(line, count: 500).joined(separator: "\n").utf8))
+      try #require(sent.status == 200)
+      return (try Person("greedy", at: broker), owner, server)
+    }
+
     /// Bodies without end, to who knows no token, where no body belongs.
     @Test func bodiesThatNobodyAskedForAreNotKept() async throws {
       try await withWorld { world in
@@ -77,17 +92,7 @@ extension EndToEnd {
     @Test func pagesThatNobodyReadsAreBounded() async throws {
       try await withWorld { world in
         let broker = world[0]
-        let (owner, app) = (try Person("owner", at: broker), try Person.app(at: broker))
-        let server = try owner.createServer()
-        try app.add(["greedy"], to: server)
-        let greedy = try Person("greedy", at: broker)
-        let long = String(repeating: "x", count: 4_000)
-        let line = #"{"serverId":"\#(server)","body":"\#(long)","ext":"\#(long)","callbackExt":"\#(long)"}"#
-        let batch = Array(repeatElement(line, count: 500).joined(separator: "\n").utf8)
-        let headers = app.headers.merging(["Content-Type": "application/x-ndjson"]) { $1 }
-        let sent = try Wire(port: broker.port).request(
-          "POST", "/v1/notifications/batch", headers: headers, body: batch)
-        try #require(sent.status == 200)
+        let (greedy, _, _) = try Self.greedyWithLongPages(at: broker)
 
         let path = "/v1/notifications?limit=500"
         func ask() throws -> (Wire, Int) {
@@ -117,17 +122,8 @@ extension EndToEnd {
     @Test func allTogetherStayBelow300MB() async throws {
       try await withWorld { world in
         let broker = world[0]
-        let (owner, app) = (try Person("owner", at: broker), try Person.app(at: broker))
-        let server = try owner.createServer()
-        try app.add(["greedy"], to: server)
-        let greedy = try Person("greedy", at: broker)
-        let long = String(repeating: "x", count: 4_000)
-        let line = #"{"serverId":"\#(server)","body":"\#(long)","ext":"\#(long)","callbackExt":"\#(long)"}"#
-        let batch = Array(repeatElement(line, count: 500).joined(separator: "\n").utf8)
+        let (greedy, owner, server) = try Self.greedyWithLongPages(at: broker)
         let lines = ["Content-Type": "application/x-ndjson"]
-        let sent = try Wire(port: broker.port).request(
-          "POST", "/v1/notifications/batch", headers: app.headers.merging(lines) { $1 }, body: batch)
-        try #require(sent.status == 200)
 
         let attacks = 4 * 24
         let wires = try (0..<attacks).map { _ in
