@@ -135,19 +135,12 @@ extension Restore {
 
 extension RedisSession {
   /// A section of INFO.
-  func facts(_ section: String) async throws(BackupError) -> [String: String] {
+  func facts(_ section: String) async throws(BackupError) -> RedisInfo {
     let reply = try await ask(RedisCommand("INFO", section))
-    let text: String
     do throws(RedisError) {
-      text = try reply.string()
+      return try RedisInfo(reply)
     } catch {
       throw BackupError(error)
     }
-    var facts: [String: String] = [:]
-    for line in text.split(whereSeparator: \.isNewline) {
-      let parts = line.split(separator: ":", maxSplits: 1)
-      if parts.count == 2 { facts[String(parts[0])] = String(parts[1]) }
-    }
-    return facts
   }
 }

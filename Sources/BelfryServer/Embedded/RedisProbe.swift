@@ -1,3 +1,4 @@
+import BelfryRedis
 import Glibc
 
 /// Asks a redis-server on a unix socket how it is, on a connection of its own, blocking no longer than told.
@@ -67,14 +68,10 @@ enum RedisProbe {
   }
 
   static func parse(_ reply: String) -> Answer {
-    var fields: [Substring: Substring] = [:]
-    for line in reply.split(whereSeparator: \.isNewline) {
-      let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-      if parts.count == 2 { fields[parts[0]] = parts[1] }
-    }
-    guard let version = fields["redis_version"], let processID = fields["process_id"].flatMap({ pid_t($0) })
+    let info = RedisInfo(reply)
+    guard let version = info["redis_version"], let processID = info["process_id"].flatMap({ pid_t($0) })
     else { return .none }
-    if fields["loading"] != "0" || fields["async_loading"] == "1" { return .loading }
+    if info["loading"] != "0" || info["async_loading"] == "1" { return .loading }
     return .ready(processID: processID, version: String(version))
   }
 }

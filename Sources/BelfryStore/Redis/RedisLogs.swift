@@ -30,18 +30,6 @@ extension RedisStore {
     }
   }
 
-  package func isMemoryFull() async throws(StoreError) -> Bool {
-    let replies = try await pipeline([RedisCommand("INFO", "memory")], at: "memory")
-    let text = try reading(at: "memory") { () throws(RedisError) in try replies[0].string() }
-    var figures: [Substring: Int] = [:]
-    for line in text.split(whereSeparator: \.isNewline) {
-      let words = line.split(separator: ":")
-      if words.count == 2 { figures[words[0]] = Int(words[1]) }
-    }
-    guard let used = figures["used_memory"], let limit = figures["maxmemory"] else { return false }
-    return limit > 0 && used > limit
-  }
-
   /// One command for all of a partition's.
   package func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd] {
     // The command that asks for a space, and which it is of each partition.

@@ -11,11 +11,10 @@ final class RedisProcess {
 
   /// Takes the reply of INFO, on each new connection before anything else is asked on it.
   func take(_ reply: RedisReply) throws(RedisError) {
-    let text = try reply.string()
-    guard let line = text.split(whereSeparator: \.isNewline).first(where: { $0.hasPrefix("run_id:") }) else {
+    guard let id = try RedisInfo(reply)["run_id"] else {
       throw RedisError(.unexpectedReply, cause: "INFO names no run_id", place: "connection set-up")
     }
-    mark = String(line.dropFirst("run_id:".count).prefix(Self.markDigits))
+    mark = String(id.prefix(Self.markDigits))
   }
 }
 

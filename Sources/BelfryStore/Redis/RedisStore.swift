@@ -115,6 +115,15 @@ extension RedisStore {
     _ = try compare(written[written.count - 1], at: place)
   }
 
+  package func isMemoryFull() async throws(StoreError) -> Bool {
+    let replies = try await pipeline([RedisCommand("INFO", "memory")], at: "memory")
+    let info = try reading(at: "memory") { () throws(RedisError) in try RedisInfo(replies[0]) }
+    guard let used = info["used_memory"].flatMap({ Int($0) }),
+      let limit = info["maxmemory"].flatMap({ Int($0) })
+    else { return false }
+    return limit > 0 && used > limit
+  }
+
   /// The secrets of the deployment are rotated.
   package func take(secretFingerprint: String, others: [String]) {
     format.take(secretFingerprint: secretFingerprint, others: others)
