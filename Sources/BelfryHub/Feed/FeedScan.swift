@@ -23,7 +23,7 @@ final class FeedScan {
   }
 
   /// Entries fetched in one round trip over all logs together.
-  static let entriesPerRound = 512
+  private static let entriesPerRound = 512
   /// Of one log at first, however many logs there are. Then twice as many each time, up to the same most, or where
   /// there are few logs up to their share: each time takes a turn of the loop, in which a busy one sends to hundreds
   /// of others; and all that was fetched stays in memory until the reader's socket takes it.
@@ -52,6 +52,8 @@ final class FeedScan {
 
   private let store: any Store
   private var sources: [Source] = []
+  /// How many entries are of use at once.
+  private let wanted: Int
   private let batchMax: Int
   private let retentionFloor: MessageID
   let snapshot: FeedSnapshot
@@ -94,7 +96,8 @@ final class FeedScan {
       logs.append(Log(space: space, standing: standing, place: place))
     }
     self.logs = logs
-    let share = ((wanted ?? Self.entriesPerRound) + sources.count - 1) / max(sources.count, 1)
+    self.wanted = wanted ?? Self.entriesPerRound
+    let share = (self.wanted + sources.count - 1) / max(sources.count, 1)
     batchMax = wanted ?? max(share, Self.entriesPerLog.upperBound)
     let batch = min(max(share, Self.entriesPerLog.lowerBound), wanted ?? Self.entriesPerLog.upperBound)
     for index in sources.indices { sources[index].batch = batch }
@@ -143,9 +146,10 @@ final class FeedScan {
   var isComplete: Bool { sources.isEmpty }
 
   /// The next entries in order, visible or not; nil when the scan is complete.
-  /// - Parameter wanted: how many are of use; there may be fewer of them, or more.
-  func next(wanted: Int = FeedScan.entriesPerRound) async throws(StoreError) -> [Found]? {
-    try await refill(wanted: wanted)
+  /// - Parameter wanted: how many are of use, if no longer as many as it was made for; there may be fewer of them, or
+  ///   more.
+  func next(wanted: Int? = nil) async throws(StoreError) -> [Found]? {
+    try await refill(wanted: wanted ?? self.wanted)
     // Beyond what has been read of a log that has more, an entry of that log may still come first.
     var horizon = MessageID.last
     for source in sources where !source.isExhausted { horizon = min(horizon, source.after) }

@@ -51,7 +51,7 @@ extension Consumer {
       snapshot, at: outflow.cursor, retentionFloor: floor, promisedFrom: promised,
       wanted: isSlow ? Self.slowAtOnce : nil, in: hub.store)
     hub.count { $0.scans += 1 }
-    while let found = try await scan.next(wanted: isSlow ? Self.slowAtOnce : FeedScan.entriesPerRound) {
+    while let found = try await scan.next() {
       tell(scan.takeGap())
       guard await serve(found, of: scan, floor, while: mayGoOn) else { return false }
     }
@@ -171,7 +171,7 @@ extension Consumer {
   ) async throws(StoreError) -> Bool {
     let scan = FeedScan(
       snapshot, at: nil, through: last, retentionFloor: floor, wanted: Self.shownAgainAtOnce, in: hub.store)
-    while let found = try await scan.next(wanted: Self.shownAgainAtOnce) {
+    while let found = try await scan.next() {
       var text: [UInt8] = []
       for one in found where scan.isVisible(one, read: snapshot.view.read) {
         let space = scan.space(of: one)
