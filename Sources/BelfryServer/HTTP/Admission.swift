@@ -41,7 +41,7 @@ final class Admission {
     _ token: UTF8Text, _ services: LoopServices
   ) throws(Refusal) -> (TokenClaims, Credential) {
     let nowSeconds = WallClock.nowMilliseconds() / 1_000
-    if BackEndKey.isOne(token) {
+    if BackEndKey.isOne(token.string) {
       let key = try services.broker.backEndKeys.verify(token, nowSeconds: nowSeconds)
       return (key.claims, .backEndKey(key.id))
     }

@@ -26,7 +26,7 @@ final class FrontDoor: HTTPHandler {
       return .admitted(
         HTTPAdmitted(
           found: admission, bodyMaxBytes: admission.match.route.body.form.sizeMaxBytes,
-          account: admission.caller?.payer.map { UTF8Text($0.text) }))
+          account: admission.caller?.actor.charged.map { UTF8Text($0.text) }))
     } catch {
       return .refused(counted(error.reply))
     }

@@ -34,7 +34,7 @@ final class LoopServices {
 
   /// Takes what a request costs whatever it says, if the account is not in debt.
   func take(_ price: Price, of caller: Caller?) throws(Refusal) {
-    guard price.base > 0, let account = caller?.payer else { return }
+    guard price.base > 0, let account = caller?.actor.charged else { return }
     let limits = broker.accountLimits
     guard let seconds = limits.take(price.base, price.pace, of: account, now: loop.now) else { return }
     throw Refusal(
@@ -44,7 +44,7 @@ final class LoopServices {
 
   /// What a request turned out to cost beside that. It is not refused any more; the next one waits.
   func owe(_ count: Int, _ pace: Price.Pace, of caller: Caller?) {
-    guard count > 0, let account = caller?.payer else { return }
+    guard count > 0, let account = caller?.actor.charged else { return }
     broker.accountLimits.owe(count, pace, of: account, now: loop.now)
   }
 

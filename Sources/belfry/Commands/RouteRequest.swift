@@ -135,7 +135,7 @@ extension Property {
 
   private func refused(_ rule: String, _ text: String) -> UsageError {
     // A key is no word for a screen or a log.
-    let given = text.hasPrefix("blf_") ? "a key itself" : text
+    let given = BackEndKey.isOne(text) ? "a key itself" : text
     return UsageError("\(commandName) must be \(rule), not \(given)")
   }
 }

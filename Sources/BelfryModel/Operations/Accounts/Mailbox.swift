@@ -52,7 +52,7 @@ extension Limits {
 }
 
 extension Actor {
-  /// Whose share of mailboxes it is that is used; nil of a trusted back end.
+  /// Whose pace and whose share of mailboxes it is that is used; nil of a trusted back end.
   package var charged: AccountID? { isTrusted ? nil : account }
 }
 

@@ -69,9 +69,6 @@ struct Caller: Sendable, Hashable {
 }
 
 extension Caller {
-  /// Who pays for what it asks; nil: nobody.
-  var payer: AccountID? { actor.isTrusted ? nil : actor.account }
-
   /// The token in an `Authorization` header.
   static func bearer(_ header: String?) throws(Refusal) -> UTF8Text {
     guard let header else {
