@@ -9,17 +9,16 @@ extension RedisStore {
       [
         RedisCommand("XLEN", at: layout.log(.personal(account))),
         RedisCommand("HGET", layout.account(account), RedisLayout.lettersField),
-        RedisCommand("HGET", layout.shares(at: account), sender?.text ?? ""),
-      ]
+      ] + (sender.map { [RedisCommand("HGET", layout.shares(at: account), $0.text)] } ?? [])
     }
     let replies = try await pipeline(commands, at: "mailboxes")
     return try reading(at: "mailboxes") { () throws(RedisError) in
       var levels: [MailboxLevel] = []
-      for index in stride(from: 0, to: replies.count, by: 3) {
+      for index in stride(from: 0, to: replies.count, by: sender == nil ? 2 : 3) {
         levels.append(
           MailboxLevel(
             entries: Int(try replies[index].integer()), letters: try replies[index + 1].count(),
-            fromSender: try replies[index + 2].count()))
+            fromSender: sender == nil ? 0 : try replies[index + 2].count()))
       }
       return levels
     }
