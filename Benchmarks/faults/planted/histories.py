@@ -234,14 +234,13 @@ class Histories(unittest.TestCase):
 
     def test_a_try_that_was_given_up_is_held_up_by_no_consumer(self):
         self.story.fault(2, 30, holds_requests=False)
-        left = self.story.leave("bob", 3)
-        left.ended, left.unanswered = 9, [8]
-        self.story.join("bob", 15)
-        self.story.send(5, 31)
-        self.story.show(5, 31.2, "ann-desk", "ann-phone")
-        self.finds("lost")
+        self.finds_that_bob_was_back()
 
     def test_a_try_that_was_given_up_without_a_fault_is_over_soon(self):
+        self.finds_that_bob_was_back()
+
+    def finds_that_bob_was_back(self):
+        """His try to leave was given up, and he came back long before the send that he was not shown."""
         left = self.story.leave("bob", 3)
         left.ended, left.unanswered = 9, [8]
         self.story.join("bob", 15)
