@@ -43,12 +43,13 @@ let package = Package(
     module(
       "BelfryStore", ["BelfryModel", "BelfryLoop", "BelfryRedis", "BelfryBytes"],
       resources: [.embedInCode("Functions")]),
-    module("BelfryHub", ["BelfryModel", "BelfryStore", "BelfryLoop"]),
+    module("BelfryFeed", ["BelfryModel", "BelfryStore", "BelfryLoop"]),
+    module("BelfryLive", ["BelfryFeed", "BelfryModel", "BelfryStore", "BelfryLoop", "BelfryBytes"]),
     module(
       "BelfryServer",
       [
-        "BelfryModel", "BelfryRedis", "BelfryStore", "BelfryHub", "BelfryHTTP", "BelfryLoop", "BelfryBytes",
-        "CCrypto", "CLinux",
+        "BelfryModel", "BelfryRedis", "BelfryStore", "BelfryFeed", "BelfryLive", "BelfryHTTP", "BelfryLoop",
+        "BelfryBytes", "CCrypto", "CLinux",
       ],
       resources: [.embedInCode("Embedded/redis.conf")]),
     module("BelfryClient", ["BelfryModel", "CCurl"]),
@@ -82,8 +83,12 @@ let package = Package(
     // Counts calls that cost: allocations, writes.
     .target(name: "CallCounts", path: "Tests/CallCounts"),
     tests(
-      "BelfryHubTests",
-      ["BelfryHub", "BelfryStore", "BelfryModel", "BelfryLoop", "CallCounts", "ModelSamples"]),
+      "BelfryLiveTests",
+      [
+        "BelfryLive", "BelfryFeed", "BelfryServer", "BelfryStore", "BelfryModel", "BelfryLoop", "CallCounts",
+        "ModelSamples",
+      ]),
+    tests("BelfryFeedTests", ["BelfryFeed", "BelfryStore", "BelfryModel", "ModelSamples"]),
     tests("BelfryHTTPTests", ["BelfryHTTP", "BelfryLoop", "BelfryBytes", "CallCounts"]),
     tests(
       "BelfryStoreTests",
@@ -91,7 +96,7 @@ let package = Package(
     tests(
       "BelfryServerTests",
       [
-        "BelfryServer", "BelfryHTTP", "BelfryHub", "BelfryStore", "BelfryRedis", "BelfryLoop", "BelfryModel",
+        "BelfryServer", "BelfryHTTP", "BelfryStore", "BelfryRedis", "BelfryLoop", "BelfryModel",
         "BelfryBytes", "CallCounts", "RedisFixture",
       ]),
     // What the client and the command line are tested against, where a real broker cannot be made to misbehave.

@@ -1,5 +1,6 @@
 import BelfryBytes
 import BelfryHTTP
+import BelfryLoop
 import BelfryModel
 
 /// What is known of a request before its body is read: which route it means, and who is asking. A class, for

@@ -1,4 +1,5 @@
 import BelfryBytes
+import BelfryLoop
 import BelfryModel
 import Glibc
 
@@ -45,15 +46,5 @@ package enum Log {
     let time =
       unsafe "\(digits(parts.tm_hour, 2)):\(digits(parts.tm_min, 2)):\(digits(parts.tm_sec, 2))"
     return "\(date)T\(time).\(digits(milliseconds % 1_000, 3))Z"
-  }
-}
-
-/// This machine's clock: for when tokens expire and what people read, never for order.
-enum WallClock {
-  /// Since 1970.
-  static func nowMilliseconds() -> Int64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
   }
 }

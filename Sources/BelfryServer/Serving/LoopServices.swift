@@ -1,4 +1,5 @@
-import BelfryHub
+import BelfryFeed
+import BelfryLive
 import BelfryLoop
 import BelfryModel
 import BelfryStore
@@ -8,6 +9,7 @@ final class LoopServices {
   let loop: EventLoop
   let scope: LoopScope
   let store: any Store
+  let feed: FeedReader
   let hub: Hub
   let runner: OperationRunner
   let tokens: TokenCache
@@ -27,7 +29,8 @@ final class LoopServices {
     self.store = store
     self.broker = broker
     let limits = broker.configuration.limits
-    hub = Hub(loop: loop, scope: scope, store: store, live: live, limits: limits)
+    feed = FeedReader(store: store, limits: limits, loop: loop)
+    hub = Hub(loop: loop, scope: scope, feed: feed, live: live)
     runner = OperationRunner(store: store, limits: limits, scope: scope)
     tokens = TokenCache(broker.keys)
   }

@@ -57,7 +57,7 @@ actor ServingLoop {
       let daemon = try HTTPDaemon(
         on: loop, listening: socket, limits: limits, budgets: broker.budgets,
         handler: FrontDoor(services))
-      services.hub.onTold = { [weak daemon] in daemon?.pumpStreams() ?? true }
+      services.hub.onNotified = { [weak daemon] in daemon?.pumpStreams() ?? true }
       serving = Serving(scope: scope, store: store, live: live, services: services, daemon: daemon)
     } catch {
       throw StartError(.systemRefused, error.cause, at: error.place)

@@ -1,4 +1,4 @@
-import BelfryHub
+import BelfryLive
 import BelfryStore
 
 /// What one loop has answered. It lives on its loop's thread.

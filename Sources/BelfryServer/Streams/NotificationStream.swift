@@ -1,5 +1,5 @@
 import BelfryHTTP
-import BelfryHub
+import BelfryLive
 import BelfryModel
 
 /// What a stream needs to know before it begins.
@@ -44,7 +44,7 @@ final class NotificationStream: HTTPStreamSource, Consumer.Outlet {
     do throws(Refusal) {
       consumer = try services.hub.openConsumer(
         account: opening.account, device: opening.device, after: opening.cursor,
-        expiresAtMilliseconds: opening.expiresAtMilliseconds)
+        expiresAtMilliseconds: opening.expiresAtMilliseconds, framing: ServerSentEvents.framing)
     } catch {
       place.close()
       throw error

@@ -1,4 +1,5 @@
-import BelfryHub
+import BelfryFeed
+import BelfryLive
 import BelfryModel
 
 /// What an account sees.
@@ -53,7 +54,7 @@ enum Feeds {
       if place.isRevoked { throw Refusal(.unauthorized, "the token is not accepted any more") }
       if caller.rest() <= .zero { throw Refusal(.unauthorized, "the token has expired while this waited") }
     } else {
-      page = try await services.hub.page(for: account, after: cursor, limit: limit)
+      page = try await services.feed.page(for: account, after: cursor, limit: limit)
     }
     var text = JSONText(capacity: 512 * (page.notifications.count + 1))
     text.field("notifications", page.notifications)
@@ -86,9 +87,9 @@ enum Feeds {
     let device = caller.actor.device
     let count =
       if let id = try request[upTo] {
-        try await services.hub.markRead(account: account, device: device, upTo: id)
+        try await services.feed.markRead(account: account, device: device, upTo: id)
       } else {
-        try await services.hub.markRead(account: account, device: device, items: try request[items] ?? [])
+        try await services.feed.markRead(account: account, device: device, items: try request[items] ?? [])
       }
     return .json(["read": .integer(Int64(count))])
   }

@@ -1,3 +1,4 @@
+import BelfryLoop
 import BelfryModel
 import BelfryStore
 

@@ -1,4 +1,4 @@
-import BelfryHub
+import BelfryFeed
 import BelfryModel
 
 /// For those who run the broker.
@@ -6,7 +6,7 @@ enum Operators {
   static let account = Field("account", .account, "who does or does not see it").needed
 
   static func explain(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let explanation = try await services.hub.explain(
+    let explanation = try await services.feed.explain(
       try request[Given.messageServerId], account: try request[account])
     return .json(rendered: Array(try RecordJSON.text(explanation).utf8))
   }

@@ -87,7 +87,7 @@ enum Sending {
   static func update(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
     let id = try request[Given.messageServerId]
     let actor = try request.actor
-    let located = try await services.hub.find(id, for: actor.account)
+    let located = try await services.feed.find(id, for: actor.account)
     let operation = try UpdateNotification(
       located.entry, in: located.space, by: actor, body: try request[body], ext: try request[ext],
       status: try request[status])

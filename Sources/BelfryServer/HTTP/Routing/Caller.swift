@@ -1,5 +1,6 @@
 import BelfryBytes
 import BelfryHTTP
+import BelfryLoop
 import BelfryModel
 
 /// Who is asking, as the token and the headers say.

@@ -1,4 +1,4 @@
-import BelfryHub
+import BelfryFeed
 import BelfryModel
 
 extension Routes {

@@ -1,0 +1,130 @@
+package import BelfryModel
+import BelfryStore
+
+/// Why an account did, does not, or will not see a notification, in words and as data.
+package struct Explanation: Sendable, Hashable, Codable {
+  package struct Facts: Sendable, Hashable, Codable {
+    package var space: String?
+    package var audience: String?
+    /// Milliseconds since 1970, as are the others.
+    package var sentAt: Int64
+    package var memberSince: Int64?
+    package var memberUntil: Int64?
+    package var subscribedSince: Int64?
+    package var named: Bool?
+    package var read: Bool?
+  }
+
+  package var visible: Bool
+  /// A stable word, one of ``Visibility``'s.
+  package var reason: String
+  package var detail: String
+  package var facts: Facts
+}
+
+extension FeedReader {
+  package func explain(_ id: MessageID, account: AccountID) async throws(Refusal) -> Explanation {
+    let snapshot: FeedSnapshot
+    do throws(StoreError) {
+      snapshot = try await FeedSnapshot.take(of: account, from: store)
+    } catch {
+      throw error.refusal
+    }
+    let view = snapshot.view
+    let floor = limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
+    let located: LocatedEntry
+    do {
+      located = try await find(id, for: account)
+    } catch  where error.code == .notFound {
+      return try explainAbsence(of: id, view, floor, otherwise: error)
+    }
+    let verdict = view.visibility(of: located.entry, in: located.space, retentionFloor: floor)
+    return Explanation(verdict, located, view)
+  }
+
+  /// Nothing has this id any more: it was read away or trimmed, or it never was.
+  private func explainAbsence(
+    of id: MessageID, _ view: AccountView, _ floor: MessageID, otherwise refusal: Refusal
+  ) throws(Refusal) -> Explanation {
+    let personal = SpaceID.personal(view.account)
+    let isRead = view.read.contains(id, in: personal)
+    let facts = Explanation.Facts(sentAt: id.unixMilliseconds, read: isRead)
+    if id < floor {
+      return Explanation(
+        visible: false, reason: Visibility.Exclusion.beyondRetention.rawValue,
+        detail: "It would be older than what is kept; whatever it was, it has been trimmed.", facts: facts)
+    }
+    if isRead {
+      return Explanation(
+        visible: false, reason: Visibility.Exclusion.read.rawValue,
+        detail:
+          "\(view.account) has marked it read, or everything up to it, and nobody else has yet to read it:"
+          + " it is kept no more.", facts: facts)
+    }
+    throw refusal
+  }
+}
+
+extension Explanation {
+  fileprivate init(_ verdict: Visibility, _ located: LocatedEntry, _ view: AccountView) {
+    let id = located.entry.id
+    let audience = located.entry.audience
+    let standing = view.standings[located.space] ?? .stranger
+    let subscription =
+      audience.channel.map { standing.channels[$0]?.subscription ?? Intervals() } ?? standing.subscription
+    let interval = standing.belonging.all.last { $0.after < id } ?? standing.belonging.all.first
+    let facts = Facts(
+      space: located.space.key, audience: audience.text, sentAt: id.unixMilliseconds,
+      memberSince: interval.flatMap { $0.after == .zero ? nil : $0.after.unixMilliseconds },
+      memberUntil: interval?.through?.unixMilliseconds,
+      subscribedSince: subscription.all.last?.after.unixMilliseconds,
+      named: audience.named.contains(view.account), read: view.read.contains(id, in: located.space))
+    switch verdict {
+    case .visible(let why):
+      self.init(
+        visible: true, reason: why.rawValue, detail: why.sentence(view.account, audience), facts: facts)
+    case .hidden(let why):
+      self.init(
+        visible: false, reason: why.rawValue, detail: why.sentence(view.account, audience), facts: facts)
+    }
+  }
+}
+
+extension Visibility.Inclusion {
+  fileprivate func sentence(_ account: AccountID, _ audience: Audience) -> String {
+    switch self {
+    case .named:
+      "\(account) is named in it, as a receiver or because it is about them; no subscription needed."
+    case .openToAll: "It went to everybody \(audience.place), and \(account) belonged there when it was sent."
+    case .subscribedBefore:
+      "It went to subscribers \(audience.place), and \(account) had subscribed before it."
+    }
+  }
+}
+
+extension Visibility.Exclusion {
+  fileprivate func sentence(_ account: AccountID, _ audience: Audience) -> String {
+    switch self {
+    case .neverMember: "\(account) does not belong to the space it was sent to, and did not then."
+    case .joinedAfter: "\(account) joined after it was sent."
+    case .leftBefore: "\(account) had left before it was sent."
+    case .leftOut: "It was meant for the others: \(account) is left out of it by name."
+    case .notNamed: "It was sent to named accounts only, and \(account) is not one of them."
+    case .notInChannel: "\(account) was not in channel \(audience.channel?.text ?? "") when it was sent."
+    case .blocked: "\(account) was on the block list of channel \(audience.channel?.text ?? "") then."
+    case .stopped: "\(account) had stopped receiving the group's custom notifications before it was sent."
+    case .notSubscribed:
+      "The server was above the threshold, so it went to subscribers \(audience.place); \(account) has no such subscription."
+    case .subscribedAfter:
+      "It went to subscribers \(audience.place), and \(account) subscribed only after it."
+    case .subscriptionEndedBefore:
+      "It went to subscribers \(audience.place), and \(account) had ended the subscription before it."
+    case .read: "\(account) has marked it read, so no device is shown it again."
+    case .beyondRetention: "It is older than what is kept."
+    }
+  }
+}
+
+extension Audience {
+  fileprivate var place: String { channel.map { "of channel \($0)" } ?? "of the server" }
+}

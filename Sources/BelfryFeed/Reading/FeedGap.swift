@@ -1,0 +1,55 @@
+package import BelfryModel
+import BelfryStore
+
+/// A range that is gone: whoever stood at `from` cannot be told what was up to `to`.
+package struct FeedGap: Sendable, Hashable, Codable {
+  package var from: MessageID
+  package var to: MessageID
+
+  package init(from: MessageID, to: MessageID) {
+    self.from = from
+    self.to = to
+  }
+}
+
+extension FeedGap? {
+  /// Makes it the smallest range that holds this one, too.
+  package mutating func extend(from: MessageID, to: MessageID) {
+    self = FeedGap(from: min(self?.from ?? from, from), to: max(self?.to ?? to, to))
+  }
+
+  package mutating func extend(by other: FeedGap?) {
+    if let other { extend(from: other.from, to: other.to) }
+  }
+
+  /// By what was trimmed from a log after `place` and up to `lostThrough`, as far as it was in one of the stays.
+  mutating func extend(after place: MessageID, trimmedThrough lostThrough: MessageID, in stays: Intervals) {
+    for stay in stays.all {
+      let (after, through) = (max(place, stay.after), min(lostThrough, stay.through ?? .last))
+      if after < through { extend(from: after, to: through) }
+    }
+  }
+}
+
+extension FeedGap {
+  package func contains(_ other: FeedGap) -> Bool { from <= other.from && other.to <= to }
+}
+
+extension FeedSnapshot {
+  /// What was trimmed from logs before a reader at the cursor came for it.
+  ///
+  /// - Parameter promised: a reader that came without a cursor is promised what was within retention when it came,
+  ///   from this id on, and so is told of what was trimmed earlier only if a log's own limit did it. Zero for others.
+  package func gap(behind cursor: FeedCursor, promisedFrom promised: MessageID) -> FeedGap? {
+    var gap: FeedGap?
+    for (space, _, lostThrough) in ends where lostThrough > .zero && lostThrough >= promised {
+      let partition = partition(of: space)
+      let place = max(
+        cursor.position(in: space, of: partition), view.read.watermark(of: space, in: partition))
+      if let standing = view.standings[space] {
+        gap.extend(after: place, trimmedThrough: lostThrough, in: standing.belonging)
+      }
+    }
+    return gap
+  }
+}

@@ -1,0 +1,71 @@
+package import BelfryModel
+package import BelfryStore
+
+/// One page of an account's unread notifications.
+package struct FeedPage: Sendable {
+  /// Oldest first.
+  package var notifications: [LogEntry] = []
+  /// Where the next page begins.
+  package var cursor: FeedCursor
+  /// What cannot be had any more: trimmed, or lost by the store, before the reader came for it.
+  package var gap: FeedGap?
+}
+
+extension FeedReader {
+  /// The unread after a cursor, oldest first.
+  package func page(
+    for account: AccountID, after cursor: FeedCursor?, limit: Int
+  ) async throws(Refusal) -> FeedPage {
+    do throws(StoreError) {
+      let take = { [store] () async throws(StoreError) in
+        try await FeedSnapshot.take(of: account, from: store, after: cursor ?? FeedCursor())
+      }
+      let snapshot = try await scans.pass(as: account, take)
+      return try await page(of: snapshot, after: cursor, limit: limit)
+    } catch {
+      throw error.refusal
+    }
+  }
+
+  /// The same of a snapshot that has been taken.
+  package func page(
+    of snapshot: FeedSnapshot, after start: FeedCursor?, limit: Int
+  ) async throws(StoreError) -> FeedPage {
+    let read = snapshot.view.read
+    let floor = limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
+    var page = FeedPage(cursor: start ?? FeedCursor())
+    page.gap = snapshot.gap(behind: page.cursor, promisedFrom: start == nil ? floor : .zero)
+    // As many scans as it takes until all that the index knows has been taken into account.
+    while try await fill(&page, from: snapshot, limit: limit, read: read, floor: floor) {}
+    return page
+  }
+
+  /// - Returns: whether there may be more for the page.
+  private func fill(
+    _ page: inout FeedPage, from snapshot: FeedSnapshot, limit: Int, read: ReadState, floor: MessageID
+  ) async throws(StoreError) -> Bool {
+    page.gap.extend(by: page.cursor.takeIntoAccount(snapshot))
+    let scan = FeedScan(snapshot, at: page.cursor, retentionFloor: floor, wanted: limit, in: store)
+    countScan()
+    while page.notifications.count < limit, !scan.isComplete {
+      let wanted = limit - page.notifications.count
+      let next = { () async throws(StoreError) in try await scan.next(wanted: wanted) }
+      let found = try await scans.pass(as: snapshot.view.account, next)
+      page.gap.extend(by: scan.takeGap())
+      guard let found else { break }
+      var passed = found.startIndex
+      while passed < found.endIndex, page.notifications.count < limit {
+        let one = found[passed]
+        if scan.isVisible(one, read: read) { page.notifications.append(one.entry) }
+        if scan.isLost(one, read: read) { page.gap.extend(from: one.entry.id.predecessor, to: floor) }
+        passed += 1
+      }
+      page.cursor.pass(found[..<passed], of: scan)
+      // The rest is the next page's.
+      if passed < found.endIndex { return false }
+    }
+    guard scan.isComplete else { return false }
+    page.cursor.finish(scan)
+    return scan.isPartial && page.notifications.count < limit
+  }
+}

@@ -1,0 +1,72 @@
+package import BelfryModel
+import BelfryStore
+
+/// An entry, and the space whose log holds it.
+package struct LocatedEntry: Sendable, Hashable {
+  package var space: SpaceID
+  package var entry: LogEntry
+}
+
+// An id names its partition, not its space. Among an account's own spaces few share a partition, so
+// asking each of those is one round trip.
+extension FeedReader {
+  /// Entries of a stretch that are read for each that is wanted: others in between were not for the account,
+  /// or are read.
+  private static let entriesPerWanted = 2
+
+  /// Finds the entry with this id: first where the account is, then wherever something was appended at that time,
+  /// since whoever sends to one account's own space is not in it.
+  package func find(_ id: MessageID, for account: AccountID?) async throws(Refusal) -> LocatedEntry {
+    do throws(StoreError) {
+      if let account {
+        let known = try await store.index(of: account).map { $0.space } + [.personal(account)]
+        let own = known.filter { store.partitions.holding($0) == id.partition }
+        if let found = try await locate([id], in: [id.partition: own]).first { return found }
+      }
+      if let space = try await store.locate(id),
+        let found = try await locate([id], in: [id.partition: [space]]).first
+      {
+        return found
+      }
+    } catch {
+      throw error.refusal
+    }
+    throw .noNotification(id)
+  }
+
+  /// The entries with these ids, as far as they are in the spaces given for their partitions.
+  ///
+  /// - Parameter ids: ascending. What is marked together has been shown together and lies close together, so
+  ///   each log is asked for one stretch; for what a stretch full of others leaves open, id by id.
+  func locate(
+    _ ids: [MessageID], in spaces: [Partition: [SpaceID]]
+  ) async throws(StoreError) -> [LocatedEntry] {
+    let wanted = Dictionary(grouping: ids) { $0.partition }
+    var stretches: [LogRequest] = []
+    for (partition, ids) in wanted {
+      guard let first = ids.first, let last = ids.last else { continue }
+      let limit = first == last ? 1 : Self.entriesPerWanted * ids.count
+      for space in spaces[partition] ?? [] {
+        stretches.append(LogRequest(space, after: first.predecessor, through: last, limit: limit))
+      }
+    }
+    var located: [LocatedEntry] = []
+    var singles: [LogRequest] = []
+    let all = Set(ids)
+    for (request, entries) in zip(stretches, try await store.entries(stretches)) {
+      for entry in entries where all.contains(entry.id) && entry.amends == nil {
+        located.append(LocatedEntry(space: request.space, entry: entry))
+      }
+      guard entries.count == request.limit, let last = entries.last?.id else { continue }
+      for id in wanted[store.partitions.holding(request.space)] ?? [] where id > last {
+        singles.append(LogRequest(request.space, after: id.predecessor, through: id, limit: 1))
+      }
+    }
+    for (request, entries) in zip(singles, try await store.entries(singles)) {
+      for entry in entries where entry.amends == nil {
+        located.append(LocatedEntry(space: request.space, entry: entry))
+      }
+    }
+    return located
+  }
+}

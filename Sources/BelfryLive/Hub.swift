@@ -1,0 +1,281 @@
+package import BelfryFeed
+package import BelfryLoop
+package import BelfryModel
+package import BelfryStore
+
+/// Who gets what, live, on one event loop: the spaces that somebody follows, the accounts that follow
+/// them, and everything that arrives in between.
+///
+/// Consumers are cursors, not queues. What arrives is rendered once into the ring of its space; consumers pull from
+/// there when their sockets can take more, each from its own place.
+package final class Hub {
+  let loop: EventLoop
+  let scope: LoopScope
+  package let feed: FeedReader
+  let live: any LiveFeed
+  /// One snapshot of an account at a time, so that a later one is never replaced by an earlier.
+  let snapshots = FairQueue(places: .max, perAccount: 1)
+  private let subscriptions: LiveSubscriptions
+  private var spaces: [SpaceID: ActiveSpace] = [:]
+  private var sessions: [AccountID: AccountSession] = [:]
+  private let heartbeats = HeartbeatWheel()
+  /// Counts everything that arrives on this loop, over all spaces.
+  private(set) var lastSequence: UInt64 = 0
+  private var counts = HubStatistics()
+  private var ringHorizon: UInt64 = 0
+  /// Not while the live channels are lost, nor while they return one after the other: what is heard in one of them
+  /// would be passed by cursors that have yet to learn what was said in the others.
+  private var isHearing = true
+  /// Those where something arrived of which not every follower has been notified.
+  private var pendingSpaces = Queue<ActiveSpace>()
+  private var hook: LoopHook?
+  /// Has the consumers that were just notified written to at once, while what belongs to them is in the processor's
+  /// caches: notified all together first, thousands push each other's out. False: the rest waits for the loop's next turn.
+  package var onNotified: () -> Bool = { true }
+  private(set) var isDraining = false
+
+  /// Rings forget after this many seconds; a consumer that lags longer reads from the store.
+  static let ringSeconds = 30
+
+  package init(loop: EventLoop, scope: LoopScope, feed: FeedReader, live: any LiveFeed) {
+    self.loop = loop
+    self.scope = scope
+    self.feed = feed
+    self.live = live
+    subscriptions = LiveSubscriptions(live: live)
+    live.onMessage = { [unowned self] space, message in receive(message, in: space) }
+    live.onUnreadable = { [unowned self] space in
+      if isHearing, let active = spaces[space] { breakOff(active) }
+    }
+    live.onConnected = { [unowned self] isConnected in connectionChanged(isConnected) }
+    hook = loop.beforeWaiting { [weak self] in self?.fanOut() }
+    scope.start { [self] in await beat() }
+  }
+
+  var store: any Store { feed.store }
+
+  package var statistics: HubStatistics {
+    var statistics = counts
+    statistics.scans = feed.scanCount
+    return statistics
+  }
+
+  // MARK: Following spaces
+
+  func session(of account: AccountID) -> AccountSession {
+    if let session = sessions[account] { return session }
+    let session = AccountSession(account, hub: self)
+    sessions[account] = session
+    return session
+  }
+
+  func end(_ listener: any FeedListener, of session: AccountSession) {
+    session.remove(listener)
+    if session.listeners.isEmpty, sessions[session.account] === session { sessions[session.account] = nil }
+  }
+
+  func follow(_ space: SpaceID, session: AccountSession) -> SpaceFollower {
+    let active = spaces[space] ?? ActiveSpace(space)
+    if spaces[space] == nil {
+      spaces[space] = active
+      startSubscribing(space)
+    }
+    let follower = SpaceFollower(session, active, since: lastSequence)
+    active.add(follower)
+    return follower
+  }
+
+  func unfollow(_ follower: SpaceFollower) {
+    let active = follower.active
+    active.remove(follower)
+    guard active.followers.isEmpty, spaces[active.space] === active else { return }
+    spaces[active.space] = nil
+    subscriptions.unsubscribe(active.space)
+  }
+
+  func waitUntilSubscribed(_ wanted: [SpaceID]) async throws(StoreError) {
+    for space in wanted {
+      if subscriptions.hasFailed(space) { startSubscribing(space) }
+      try await subscriptions.wait(for: space)
+    }
+  }
+
+  private func startSubscribing(_ space: SpaceID) {
+    subscriptions.begin(space)
+    let hasStarted = scope.start { [subscriptions] in await subscriptions.subscribe(space) }
+    if !hasStarted { subscriptions.giveUp(space) }
+  }
+
+  // MARK: What arrives
+
+  private func receive(_ message: LiveMessage, in space: SpaceID) {
+    guard isHearing, let active = spaces[space] else { return }
+    switch message {
+    case .appended(let entry, let predecessor):
+      advance(active, to: entry.id, after: predecessor)
+      let (step, isNew) = (CursorStep(to: entry.id), entry.amends == nil)
+      arrive(isNew ? .entry(step) : .amendment(step), entry, .entry(entry), in: active)
+    case .passing(let entry):
+      arrive(.passing, entry, .entry(entry), in: active)
+    case .read(let echo):
+      for follower in active.followers { follower.session.receive(echo) }
+      for event in echo.events { arrive(.read(by: echo.device), .nothing, event, in: active) }
+    case .device(let echo):
+      arrive(.device(echo.device), .nothing, .device(echo), in: active)
+    case .standings(let accounts):
+      let changed = Set(accounts)
+      for follower in active.followers where changed.contains(follower.session.account) {
+        follower.session.becomeStale()
+      }
+    case .index:
+      for follower in active.followers { follower.session.becomeStale() }
+    }
+  }
+
+  private func arrive(_ kind: RingItem.Kind, _ entry: LogEntry, _ event: LiveEvent, in active: ActiveSpace) {
+    lastSequence += 1
+    counts.arrivals += 1
+    active.ring.append(
+      RingItem(
+        sequence: lastSequence, kind: kind, id: entry.notificationID, audience: entry.audience, event: event))
+    if active.beginRound() { pendingSpaces.append(active) }
+    loop.requireHooks()
+  }
+
+  /// Notifies the followers of what arrived, at the end of the loop's turn: once for all that came together.
+  private func fanOut() {
+    while let active = pendingSpaces.first {
+      while let follower = active.nextToNotify() {
+        follower.session.notify(of: follower)
+        guard onNotified() else { return loop.requireHooks() }
+      }
+      pendingSpaces.popFirst()
+    }
+  }
+
+  /// Adds to a consumer's output all spaces of its account that have something, also those of which the account has
+  /// yet to be notified. Say a consumer was notified of one server, and is pulled while a second one has something
+  /// older: the consumer would pass what is newer first, and never look for the older again.
+  func noteRest(in output: inout ConsumerOutput, of session: AccountSession) {
+    guard let first = pendingSpaces.first, pendingSpaces.count > 1 || !output.isReady(in: first) else {
+      return
+    }
+    // Whichever are fewer: an account may be in many spaces, and many may have something new.
+    if pendingSpaces.count < session.followers.count {
+      for place in 0..<pendingSpaces.count {
+        guard let active = pendingSpaces[place], let follower = session.follower(in: active.space) else {
+          continue
+        }
+        _ = output.arrived(by: follower)
+      }
+    } else {
+      for follower in session.followers where follower.active.isNotifying {
+        _ = output.arrived(by: follower)
+      }
+    }
+  }
+
+  private func advance(_ active: ActiveSpace, to id: MessageID, after predecessor: MessageID) {
+    guard !active.ring.advance(to: id, after: predecessor) else { return }
+    breakOff(active)
+    _ = active.ring.advance(to: id, after: predecessor)
+  }
+
+  /// An account goes on in the ring of a space, whose log the account has seen up to `end`.
+  func join(_ follower: SpaceFollower, at end: MessageID) {
+    if !follower.active.ring.join(at: end) { breakOff(follower.active) }
+  }
+
+  /// Something was said in the space that nobody here has taken in, an entry or anything else. All followers read from
+  /// the store, from where nothing of the space was missed.
+  private func breakOff(_ active: ActiveSpace) {
+    counts.gapsSeen += 1
+    let end = active.ring.end
+    // A number of its own: whoever was on the way to this ring comes too late for what was missed.
+    lastSequence += 1
+    active.ring.breakOff(at: lastSequence)
+    for follower in active.followers {
+      for listener in follower.session.listeners {
+        // If nobody has joined the ring yet, all will read the log anyway.
+        if let end { listener.missed(in: active.space, since: end) }
+        listener.lostTrack()
+      }
+    }
+  }
+
+  /// While the subscriptions were down anything may have been missed, control messages included.
+  private func connectionChanged(_ isConnected: Bool) {
+    isHearing = isConnected
+    guard isConnected else { return }
+    lastSequence += 1
+    for active in spaces.values { active.ring.breakOff(at: lastSequence) }
+    for session in sessions.values { session.becomeStale() }
+  }
+
+  // MARK: Time
+
+  /// Once a second: heartbeats, expired tokens, and rings that forget.
+  private func beat() async {
+    var seconds = 0
+    while !Task.isCancelled {
+      do { try await loop.sleep(for: .seconds(1)) } catch { return }
+      seconds += 1
+      heartbeats.beat(second: seconds, nowMilliseconds: WallClock.nowMilliseconds())
+      if seconds % Self.ringSeconds == 0 {
+        for active in spaces.values { active.ring.drop(through: ringHorizon) }
+        ringHorizon = lastSequence
+      }
+    }
+  }
+
+  // MARK: Consumers
+
+  /// Opens a consumer. What the consumer is to be sent is asked for by ``Consumer/pull(into:)``; its outlet is told
+  /// when there is some.
+  package func openConsumer(
+    account: AccountID, device: DeviceID?, after cursor: FeedCursor?, expiresAtMilliseconds: Int64,
+    framing: any EventFraming
+  ) throws(Refusal) -> Consumer {
+    if isDraining { throw Refusal(.unavailable, "this broker is shutting down", retryAfterSeconds: 1) }
+    let session = session(of: account)
+    let consumer = Consumer(
+      hub: self, session: session, device: device, cursor: cursor,
+      expiresAtMilliseconds: expiresAtMilliseconds, framing: framing)
+    session.add(consumer)
+    heartbeats.add(consumer)
+    counts.consumers += 1
+    consumer.begin()
+    return consumer
+  }
+
+  func close(_ consumer: Consumer, session: AccountSession) {
+    heartbeats.remove(consumer)
+    counts.consumers -= 1
+    end(consumer, of: session)
+  }
+
+  /// Every consumer is told to come back, to another broker, and is ended; requests that wait for something
+  /// get what there is.
+  package func drain() {
+    isDraining = true
+    for session in sessions.values {
+      for listener in session.listeners { listener.sendAway() }
+    }
+  }
+
+  func countDeliveries(_ count: Int) { counts.deliveries += count }
+}
+
+extension LogEntry {
+  /// Stands where an event is about no entry.
+  fileprivate static let nothing = LogEntry(id: .zero, audience: Audience(.all), contentJSON: "{}")
+}
+
+/// What the hub has done since it began, and what it holds.
+package struct HubStatistics: Sendable, Hashable, Codable {
+  package var consumers = 0
+  package var arrivals = 0
+  package var deliveries = 0
+  package var scans = 0
+  package var gapsSeen = 0
+}

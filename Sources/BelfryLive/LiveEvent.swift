@@ -1,0 +1,107 @@
+import BelfryFeed
+package import BelfryModel
+import BelfryStore
+
+/// What a stream is sent: its kind, and its data as JSON, which is rendered once for all who are sent it. How it is put
+/// on the wire is the transport's (``EventFraming``).
+package struct LiveEvent: Sendable {
+  package enum Kind: String, Sendable {
+    case notification, updated, read, device, gap, kicked
+  }
+
+  package let kind: Kind
+  package let json: [UInt8]
+
+  init(_ kind: Kind, _ json: [UInt8]) {
+    self.kind = kind
+    self.json = json
+  }
+
+  private init(_ kind: Kind, _ text: String) { self.init(kind, Array(text.utf8)) }
+
+  /// An entry: a notification, or what one has become.
+  static func entry(_ entry: LogEntry) -> LiveEvent {
+    var json: [UInt8] = []
+    json.reserveCapacity(entry.content.count + 128)
+    entry.appendNotification(to: &json)
+    return LiveEvent(entry.amends == nil ? .notification : .updated, json)
+  }
+
+  static func read(_ ids: some Sequence<MessageID>) -> LiveEvent {
+    let list = ids.map { "\"\($0.text)\"" }.joined(separator: ",")
+    return LiveEvent(.read, "{\"messageServerIds\":[\(list)]}")
+  }
+
+  static func read(upTo id: MessageID) -> LiveEvent { LiveEvent(.read, "{\"upTo\":\"\(id.text)\"}") }
+
+  static func device(_ echo: DeviceEcho) -> LiveEvent {
+    let target = RecordJSON.text(echo.target)
+    let device = echo.device.map { ",\"device\":\"\($0.text)\"" } ?? ""
+    return LiveEvent(
+      .device,
+      "{\"operation\":\"\(echo.operation.word)\",\"of\":\"\(echo.operation.scene.rawValue)\""
+        + ",\"target\":\(target)\(device)}")
+  }
+
+  static func gap(_ gap: FeedGap) -> LiveEvent {
+    LiveEvent(.gap, "{\"from\":\"\(gap.from.text)\",\"to\":\"\(gap.to.text)\"}")
+  }
+
+  static func kicked(_ reason: KickReason) -> LiveEvent {
+    LiveEvent(.kicked, "{\"reason\":\"\(reason.rawValue)\",\"retry\":\(reason.mayRetry)}")
+  }
+}
+
+extension ReadEcho {
+  /// What other devices are sent: up to where everything is read, and single ids beside that.
+  var events: [LiveEvent] {
+    (upTo.map { [.read(upTo: $0)] } ?? []) + (items.isEmpty ? [] : [.read(items)])
+  }
+}
+
+/// Why a stream is ended by the broker.
+package enum KickReason: String, Sendable {
+  case tokenExpired
+  /// The key by which the client was admitted was retired.
+  case tokenRevoked
+  case shutdown
+
+  /// Whether coming back at once with the same token can succeed.
+  var mayRetry: Bool { self == .shutdown }
+}
+
+/// How a transport puts events on the wire.
+///
+/// Everything but the framing is the same whatever the transport: the hub renders an event's JSON once, and each
+/// consumer has its transport write it, with its own cursor, straight into the buffer that is sent.
+package protocol EventFraming: AnyObject, Sendable {
+  /// The most bytes that an event takes beside its JSON and its cursor.
+  var overheadBytesMost: Int { get }
+  /// Tells the client that the stream is alive.
+  var heartbeat: [UInt8] { get }
+  /// Asks the client to wait so long before it comes back.
+  func reconnectDelay(milliseconds: Int) -> [UInt8]
+  /// Writes an event that no cursor passes. There is room for it.
+  func write(_ event: LiveEvent, to text: inout OutputSpan<UInt8>)
+  /// Writes an event with the cursor that has passed it. There is room for both.
+  /// - Parameters:
+  ///   - cursor: has been rendered.
+  ///   - step: by which the cursor has just advanced, if it has.
+  func write(
+    _ event: LiveEvent, at cursor: FeedCursor, after step: CursorStep?, to text: inout OutputSpan<UInt8>)
+}
+
+extension EventFraming {
+  func bytes(_ event: LiveEvent) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(addingCapacity: event.json.count + overheadBytesMost) { write(event, to: &$0) }
+    return bytes
+  }
+
+  func append(_ event: LiveEvent, at cursor: inout FeedCursor, to bytes: inout [UInt8]) {
+    cursor.render()
+    bytes.append(addingCapacity: event.json.count + overheadBytesMost + cursor.byteCountMost) {
+      [cursor] in write(event, at: cursor, after: nil, to: &$0)
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import BelfryModel
+import BelfryStore
+import ModelSamples
+import Testing
+
+@testable import BelfryFeed
+
+@Suite struct SnapshotTests {
+  /// What is appended before a space is followed does not arrive, so it has to lie within the bound; also of a
+  /// server that happens to lie in the account's own partition, whose bound is taken first of all.
+  @Test(arguments: [true, false]) func whatCameBeforeFollowingIsWithinTheBounds(isAtHome: Bool) async throws {
+    let reader: AccountID = "reader"
+    let home = SpaceID.personal(reader).partition
+    let ids = (1...200_000).lazy.compactMap { EntityID(Int64($0)) }
+    let server = try #require(ids.first { (SpaceID.server($0).partition == home) == isAtHome })
+    let space = SpaceID.server(server)
+    let memory = MemoryStore(limits: Limits())
+    enter(reader, space, memory)
+
+    var isFollowed = false
+    var missed = MessageID.zero
+    let snapshot = try await FeedSnapshot.take(of: reader, from: memory) { (spaces) throws(StoreError) in
+      #expect(spaces == [space])
+      if !isFollowed { missed = send(to: space, memory) }
+      isFollowed = true
+    }
+    #expect(missed > .zero)
+    #expect(snapshot.ends.first { $0.space == space }?.last == missed)
+  }
+
+  private func enter(_ reader: AccountID, _ space: SpaceID, _ memory: MemoryStore) {
+    var joining = Transaction(space)
+    joining.changes[.member(reader, of: space)] = .some("m 0-0")
+    joining.indexChanges = [IndexChange(.joined, [reader])]
+    _ = memory.commit(joining)
+    for partition in memory.partitionsToRelay() { memory.relayOutbox(of: partition) }
+  }
+
+  private func send(to space: SpaceID, _ memory: MemoryStore) -> MessageID {
+    var sending = Transaction(space)
+    let content = NotificationContent(type: Catalogue.custom.code, toType: .server)
+    sending.announcements = [Announcement(content, to: Audience(.all))]
+    guard case .committed(let commit) = memory.commit(sending) else { return .zero }
+    return commit.ids[0]
+  }
+}

@@ -1,0 +1,73 @@
+import BelfryLive
+import BelfryLoop
+import BelfryModel
+import BelfryStore
+import ModelSamples
+import Testing
+
+/// Two devices of one account on one loop share what is known of the account.
+@Suite struct TwoDevicesTests {
+  /// Bob is put out and let in again; that his index knows is late. Meanwhile something is sent, and is still under
+  /// way when a second device comes, which knows of the new stay. The first one must not be shown it by what the
+  /// second one knows, and again when it hears of the stay itself.
+  @Test func whatOneLearnsTheOtherIsNotShownTwice() async throws {
+    let shown = try await withLoop { loop, scope in
+      let memory = MemoryStore(limits: Limits())
+      let live = SlowLiveFeed(memory)
+      let hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
+      let runner = OperationRunner(store: memory, limits: Limits())
+      let bob: AccountID = "bob"
+      let app = Actor(account: nil, isTrusted: true)
+      let server = EntityID(bits: 14)
+      let owner: AccountID = "owner"
+      _ = try await runner.run(
+        CreateServer(
+          id: server, defaultChannel: EntityID(bits: 1_000), owner: owner, actor: Actor(account: owner),
+          name: "s"))
+      _ = try await runner.run(AddMembers(server, actor: app, accounts: [bob], requestId: "r"))
+      relay(memory)
+      let (first, second) = (Client(bob), Client(bob))
+      try first.open(hub)
+      try await settle(first, loop, live)
+      // Nobody relays this for now.
+      let store = SlowStore(memory, Chance(seed: 1))
+      store.relayFailurePercent = 100
+      let late = OperationRunner(store: store, limits: Limits())
+      _ = try await late.run(KickMembers(server, actor: app, accounts: [bob]))
+      _ = try await late.run(AddMembers(server, actor: app, accounts: [bob], requestId: "r2"))
+      try await settle(first, loop, live)
+      var content = NotificationContent(type: Catalogue.custom.code, toType: .server)
+      content.serverId = server
+      content.body = "ding"
+      for send in try SendNotification.sends(content, by: app, generatedClientId: "c") {
+        _ = try await late.run(send)
+      }
+      relay(memory)
+      try second.open(hub)
+      try await settle(second, loop)
+      live.arrive(atMost: 1)
+      try await loop.sleep(for: .milliseconds(5))
+      try first.pull(room: 8_192)
+      try await settle(first, loop, live) { !first.received.isEmpty }
+      defer { for client in [first, second] { client.cut() } }
+      return first.received
+    }
+    #expect(shown.count == Set(shown).count, "\(shown)")
+    #expect(!shown.isEmpty)
+  }
+}
+
+func relay(_ memory: MemoryStore) {
+  for partition in memory.partitionsToRelay() { memory.relayOutbox(of: partition) }
+}
+
+/// Long enough for a catch-up from memory, and, where there is something to wait for, as long as that takes.
+func settle(
+  _ client: Client, _ loop: EventLoop, _ live: SlowLiveFeed? = nil, until isDone: () -> Bool = { true }
+) async throws {
+  for round in 0..<5_000 where round < 50 || !isDone() {
+    live?.arrive(atMost: .max)
+    try await loop.sleep(for: .milliseconds(1))
+    try client.pull(room: 8_192)
+  }
+}
