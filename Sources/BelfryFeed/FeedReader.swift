@@ -14,6 +14,7 @@ package final class FeedReader {
   package let scans = FairQueue(places: scansAtOnceMax, perAccount: scansPerAccountMax)
   package private(set) var scanCount = 0
   let loop: EventLoop
+  let scope: LoopScope
 
   /// When ten thousand consumers come back at once, this many read from the store at a time; the others
   /// wait their turn instead of filling the pipeline that everybody's commands go through.
@@ -22,10 +23,11 @@ package final class FeedReader {
   /// leaves nearly all of Redis's answers to others.
   static let scansPerAccountMax = 4
 
-  package init(store: any Store, limits: Limits, loop: EventLoop) {
+  package init(store: any Store, limits: Limits, loop: EventLoop, scope: LoopScope) {
     self.store = store
     self.limits = limits
     self.loop = loop
+    self.scope = scope
   }
 
   package func countScan() { scanCount += 1 }

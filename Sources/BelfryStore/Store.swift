@@ -97,6 +97,11 @@ package protocol Store: AnyObject {
   func readState(of account: AccountID) async throws(StoreError) -> ReadState
   /// The same as far as it says something of these entries: its size does not depend on what else is read.
   func readState(of account: AccountID, among ids: [MessageID]) async throws(StoreError) -> ReadState
+  /// The same and the account's index, in one round trip. The index is not older than the read state: what the index
+  /// learns later raises the version that the read state has.
+  func accountState(
+    of account: AccountID, among ids: [MessageID]
+  ) async throws(StoreError) -> (index: [IndexEntry], read: ReadState)
   /// Marks entries read for good and tells the account's consumers, or does nothing. Each entry is counted by one
   /// mark only, whoever marks it at the same time.
   func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> MarkOutcome

@@ -126,6 +126,13 @@ class SlowStore: Store {
   func readState(of account: AccountID, among ids: [MessageID]) async throws(StoreError) -> ReadState {
     try await slowly { () throws(StoreError) in memory.readState(of: account, among: ids) }
   }
+  /// One after the other: anything may happen in between.
+  func accountState(
+    of account: AccountID, among ids: [MessageID]
+  ) async throws(StoreError) -> (index: [IndexEntry], read: ReadState) {
+    let read = try await readState(of: account, among: ids)
+    return (try await index(of: account), read)
+  }
   func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> MarkOutcome {
     try await slowly { () throws(StoreError) in memory.markRead(mark, by: account) }
   }

@@ -47,7 +47,7 @@ extension Hub {
   convenience init(
     loop: EventLoop, scope: LoopScope, store: any Store, live: any LiveFeed, limits: Limits
   ) {
-    let feed = FeedReader(store: store, limits: limits, loop: loop)
+    let feed = FeedReader(store: store, limits: limits, loop: loop, scope: scope)
     self.init(loop: loop, scope: scope, feed: feed, live: live)
   }
 }

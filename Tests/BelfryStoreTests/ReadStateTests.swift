@@ -20,6 +20,8 @@ import Testing
       #expect(try await store.marked(ReadMark(items: []), by: "bob") == 0)
       #expect(try await store.readState(of: "bob") == ReadState(above: Set(Self.big[0...2])))
       #expect(try await store.readState(of: "carol") == ReadState())
+      let among = try await store.accountState(of: "bob", among: [Self.big[0], Self.big[3]])
+      #expect(among.read == ReadState(above: [Self.big[0]]) && among.index.isEmpty)
     }
   }
 

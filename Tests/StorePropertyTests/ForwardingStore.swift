@@ -81,6 +81,11 @@ class ForwardingStore: Store {
   func readState(of account: AccountID, among ids: [MessageID]) async throws(StoreError) -> ReadState {
     try await base.readState(of: account, among: ids)
   }
+  func accountState(
+    of account: AccountID, among ids: [MessageID]
+  ) async throws(StoreError) -> (index: [IndexEntry], read: ReadState) {
+    try await base.accountState(of: account, among: ids)
+  }
   func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> MarkOutcome {
     try await base.markRead(mark, by: account)
   }

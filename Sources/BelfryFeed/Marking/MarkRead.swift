@@ -1,29 +1,25 @@
 package import BelfryModel
 import BelfryStore
 
-// Marking read counts what was there, visible and unread; an id that names nothing of the kind is no
-// error and no change, so nobody can fill the read state with ids that never were.
+// Marking read counts what was there, visible and unread; nobody can fill the read state with ids that never were.
+//
+// Like an operation on a space, a mark is decided on what was read, and committed only if the account's read state is still
+// the one that it was decided on; otherwise all is read and decided anew.
 extension FeedReader {
   /// Each time somebody else has marked something of the account's in between.
   private static let markTriesMax = 16
   /// Entries that become read in one step of a mark of many: half a millisecond of Redis's time.
   private static let entriesPerMark = 2_000
 
-  /// Gives how many became read.
+  /// Marks single notifications. An id that names nothing visible and unread is no error and no change.
+  /// - Returns: how many became read.
   package func markRead(
     account: AccountID, device: DeviceID?, items: [MessageID]
   ) async throws(Refusal) -> Int {
-    let ids = Set(items).sorted()
+    let operation = MarkItems(account: account, device: device, ids: Set(items).sorted())
     for _ in 0..<Self.markTriesMax {
       do throws(StoreError) {
-        let (view, floor) = try await view(of: account, on: ids)
-        let spaces = Dictionary(grouping: view.standings.keys) { store.partitions.holding($0) }
-        let unread = try await locate(ids, in: spaces)
-          .filter { view.visibility(of: $0.entry, in: $0.space, retentionFloor: floor).isVisible }
-        guard !unread.isEmpty else { return 0 }
-        let mark = ReadMark(
-          items: unread.map { $0.entry.id }, letters: unread.map { $0.space }.filter { $0.kind == .letter },
-          device: device, version: view.read.version)
+        guard let mark = operation.decide(on: try await read(for: operation)) else { return 0 }
         if case .marked(let count, _) = try await store.markRead(mark, by: account) { return count }
       } catch {
         throw error.refusal
@@ -32,18 +28,43 @@ extension FeedReader {
     throw .markedMeanwhile
   }
 
-  /// As much of the account as these entries are judged by, and the retention floor. Whoever names an entry
-  /// has been shown it, so what the account was then has long been committed: no bounds have to be taken first.
-  private func view(
-    of account: AccountID, on ids: [MessageID]
-  ) async throws(StoreError) -> (AccountView, floor: MessageID) {
+  /// What the operation decides on, in two round trips: the account, then the entries and what the account is where they
+  /// are. Whoever names an entry has been shown it, so what the account was then has long been committed: no bounds have
+  /// to be taken first.
+  private func read(for operation: MarkItems) async throws(StoreError) -> MarkItems.Basis {
+    let account = operation.account
     let floor = limits.retentionFloor(nowMilliseconds: try await store.nowMilliseconds())
-    let index = try await store.index(of: account)
-    let partitions = Set(ids.map { $0.partition })
-    let spaces = index.map { $0.space }.filter { partitions.contains(store.partitions.holding($0)) }
-    let standings = try await FeedSnapshot.standings(of: account, in: spaces, from: store)
-    let read = try await store.readState(of: account, among: ids)
-    return (AccountView(account: account, index: index, standings: standings, read: read), floor)
+    let (index, read) = try await store.accountState(of: account, among: operation.ids)
+    let wanted = Set(operation.ids.map { $0.partition })
+    let spaces = index.map { $0.space }.filter { wanted.contains(store.partitions.holding($0)) }
+    let own = spaces + [.personal(account)]
+    let (standings, located) = try await both(
+      { () async throws(StoreError) in
+        try await FeedSnapshot.standings(of: account, in: spaces, from: self.store)
+      },
+      { () async throws(StoreError) in
+        try await self.locate(
+          operation.ids, in: Dictionary(grouping: own) { self.store.partitions.holding($0) })
+      })
+    return MarkItems.Basis(
+      view: AccountView(account: account, index: index, standings: standings, read: read), located: located,
+      retentionFloor: floor)
+  }
+
+  /// Asks the store for two things side by side: what both send in one turn of the loop is one round trip.
+  private func both<First, Second>(
+    _ first: @escaping () async throws(StoreError) -> First,
+    _ second: @escaping () async throws(StoreError) -> Second
+  ) async throws(StoreError) -> (First, Second) {
+    var results: (first: Result<First, StoreError>?, second: Result<Second, StoreError>?)
+    await scope.all([
+      { results.first = await result(of: first) },
+      { results.second = await result(of: second) },
+    ])
+    guard let first = results.first, let second = results.second else {
+      throw StoreError(.unavailable, "the loop is ending", at: "read state")
+    }
+    return (try first.get(), try second.get())
   }
 
   /// Everything the account can see up to and including `upTo`.
@@ -108,6 +129,14 @@ extension FeedReader {
     count += marked
     marking.version = version
     return true
+  }
+}
+
+private func result<Value>(of work: () async throws(StoreError) -> Value) async -> Result<Value, StoreError> {
+  do throws(StoreError) {
+    return .success(try await work())
+  } catch {
+    return .failure(error)
   }
 }
 

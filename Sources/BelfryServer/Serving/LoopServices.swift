@@ -29,7 +29,7 @@ final class LoopServices {
     self.store = store
     self.broker = broker
     let limits = broker.configuration.limits
-    feed = FeedReader(store: store, limits: limits, loop: loop)
+    feed = FeedReader(store: store, limits: limits, loop: loop, scope: scope)
     hub = Hub(loop: loop, scope: scope, feed: feed, live: live)
     runner = OperationRunner(store: store, limits: limits, scope: scope)
     tokens = TokenCache(broker.keys)

@@ -69,6 +69,12 @@ extension MemoryStore {
     return state
   }
 
+  package func accountState(
+    of account: AccountID, among ids: [MessageID]
+  ) -> (index: [IndexEntry], read: ReadState) {
+    (index(of: account), readState(of: account, among: ids))
+  }
+
   package func markRead(_ mark: ReadMark, by account: AccountID) -> MarkOutcome {
     var state = readState(of: account)
     guard state.version == mark.version else { return .conflict }

@@ -52,27 +52,30 @@ extension RedisStore {
   }
 
   private func indexes(of accounts: [AccountID]) async throws(StoreError) -> [[IndexEntry]] {
-    let commands = accounts.map { RedisCommand("HGETALL", layout.spaces(of: $0)) }
-    let replies = try await pipeline(commands, at: "index")
+    let replies = try await pipeline(accounts.map(indexCommand), at: "index")
     var indexes: [[IndexEntry]] = []
-    for (account, reply) in zip(accounts, replies) {
-      let place = "index of \(account)"
-      let words = try reading(at: place) { () throws(RedisError) in try reply.array() }
-      var reader = words.reader
-      var index: [IndexEntry] = []
-      index.reserveCapacity(words.count / 2)
-      for _ in 0..<words.count / 2 {
-        let (field, text) = try reading(at: place) { () throws(RedisError) in
-          (try reader.bytes(), try reader.bytes())
-        }
-        guard let entry = IndexEntry(field: field, text: text) else {
-          throw StoreError(.corrupt, String(decoding: field, as: UTF8.self), at: place)
-        }
-        index.append(entry)
-      }
-      indexes.append(index)
-    }
+    for (account, reply) in zip(accounts, replies) { indexes.append(try index(of: account, reply)) }
     return indexes
+  }
+
+  func indexCommand(_ account: AccountID) -> RedisCommand { RedisCommand("HGETALL", layout.spaces(of: account)) }
+
+  func index(of account: AccountID, _ reply: RedisReply) throws(StoreError) -> [IndexEntry] {
+    let place = "index of \(account)"
+    let words = try reading(at: place) { () throws(RedisError) in try reply.array() }
+    var reader = words.reader
+    var index: [IndexEntry] = []
+    index.reserveCapacity(words.count / 2)
+    for _ in 0..<words.count / 2 {
+      let (field, text) = try reading(at: place) { () throws(RedisError) in
+        (try reader.bytes(), try reader.bytes())
+      }
+      guard let entry = IndexEntry(field: field, text: text) else {
+        throw StoreError(.corrupt, String(decoding: field, as: UTF8.self), at: place)
+      }
+      index.append(entry)
+    }
+    return index
   }
 
   /// One command per space for as long as the account belongs there, as it nearly always does. Elsewhere both

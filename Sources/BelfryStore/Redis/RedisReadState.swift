@@ -33,33 +33,26 @@ extension RedisStore {
     of accounts: [AccountID], among ids: [MessageID]
   ) async throws(StoreError) -> [ReadState] {
     if ids.isEmpty { return accounts.map { _ in ReadState() } }
-    let watermarks = Set(ids.map { $0.partition }).map { ReadStateFields.watermarkPrefix + "\($0.number)" }
-    let names = ["version", "late"] + watermarks
-    let texts = ids.map(\.text)
-    let commands = accounts.flatMap { account in
-      var isMember = RedisCommand("SMISMEMBER", layout.read(of: account))
-      isMember.append(contentsOf: texts)
-      var fields = RedisCommand("HMGET", layout.account(account))
-      fields.append(contentsOf: names)
-      return [isMember, fields]
-    }
-    let replies = try await pipeline(commands, at: "read states")
+    let question = ReadStateQuestion(ids)
+    let replies = try await pipeline(accounts.flatMap { question.commands($0, layout) }, at: "read states")
     return try reading(at: "read states") { () throws(RedisError) in
-      var states: [ReadState] = []
-      for index in stride(from: 0, to: replies.count, by: 2) {
-        var fields = ReadStateFields()
-        for (name, value) in zip(names, try replies[index + 1].array(count: names.count)) {
-          if let value = value.ifPresent { try fields.take(name, value) }
-        }
-        var state = fields.state
-        for (id, reply) in zip(ids, try replies[index].array(count: ids.count)) where try reply.integer() == 1
-        {
-          state.mark([id])
-        }
-        states.append(state)
+      try stride(from: 0, to: replies.count, by: 2).map { index throws(RedisError) in
+        try question.state(replies[index], replies[index + 1])
       }
-      return states
     }
+  }
+
+  package func accountState(
+    of account: AccountID, among ids: [MessageID]
+  ) async throws(StoreError) -> (index: [IndexEntry], read: ReadState) {
+    if ids.isEmpty { return (try await index(of: account), ReadState()) }
+    let question = ReadStateQuestion(ids)
+    let commands = question.commands(account, layout) + [indexCommand(account)]
+    let replies = try await pipeline(commands, at: "state of \(account)")
+    let read = try reading(at: "read state of \(account)") { () throws(RedisError) in
+      try question.state(replies[0], replies[1])
+    }
+    return (try index(of: account, replies[2]), read)
   }
 
   package func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> MarkOutcome {
@@ -93,6 +86,41 @@ extension MarkOutcome {
     } else {
       throw RedisError(.unexpectedReply, cause: "wanted what became of a mark", place: "reply")
     }
+  }
+}
+
+/// What is asked of an account's read state by those who look at a few entries.
+private struct ReadStateQuestion {
+  private let ids: [MessageID]
+  private let texts: [String]
+  private let names: [String]
+
+  init(_ ids: [MessageID]) {
+    self.ids = ids
+    texts = ids.map(\.text)
+    names =
+      ["version", "late"]
+      + Set(ids.map { $0.partition }).map { ReadStateFields.watermarkPrefix + "\($0.number)" }
+  }
+
+  func commands(_ account: AccountID, _ layout: RedisLayout) -> [RedisCommand] {
+    var isMember = RedisCommand("SMISMEMBER", layout.read(of: account))
+    isMember.append(contentsOf: texts)
+    var fields = RedisCommand("HMGET", layout.account(account))
+    fields.append(contentsOf: names)
+    return [isMember, fields]
+  }
+
+  func state(_ areMembers: RedisReply, _ values: RedisReply) throws(RedisError) -> ReadState {
+    var fields = ReadStateFields()
+    for (name, value) in zip(names, try values.array(count: names.count)) {
+      if let value = value.ifPresent { try fields.take(name, value) }
+    }
+    var state = fields.state
+    for (id, reply) in zip(ids, try areMembers.array(count: ids.count)) where try reply.integer() == 1 {
+      state.mark([id])
+    }
+    return state
   }
 }
 

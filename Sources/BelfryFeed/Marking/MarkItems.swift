@@ -1,0 +1,30 @@
+import BelfryModel
+import BelfryStore
+
+/// Marks single notifications read, as a pure decision on what the account is and what the store holds of them.
+struct MarkItems: Sendable {
+  let account: AccountID
+  /// The device that marks; the account's others are told.
+  let device: DeviceID?
+  /// Ascending, each once.
+  let ids: [MessageID]
+
+  /// What the decision is made on.
+  struct Basis: Sendable {
+    let view: AccountView
+    /// Those of the ids that name an entry where the account is or was.
+    let located: [LocatedEntry]
+    let retentionFloor: MessageID
+  }
+
+  /// - Returns: nil when none of them is visible and unread.
+  func decide(on basis: Basis) -> ReadMark? {
+    let unread = basis.located.filter {
+      basis.view.visibility(of: $0.entry, in: $0.space, retentionFloor: basis.retentionFloor).isVisible
+    }
+    if unread.isEmpty { return nil }
+    return ReadMark(
+      items: unread.map { $0.entry.id }, letters: unread.map { $0.space }.filter { $0.kind == .letter },
+      device: device, version: basis.view.read.version)
+  }
+}
