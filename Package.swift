@@ -36,23 +36,26 @@ let package = Package(
     .systemLibrary(name: "CCurl"),
 
     module("BelfryBytes"),
+    module("BelfrySystem", ["CLinux"]),
     module("BelfryModel", ["BelfryBytes"]),
-    module("BelfryLoop", ["CLinux"]),
-    module("BelfryRedis", ["CHiredis", "BelfryLoop", "BelfryBytes"]),
-    module("BelfryHTTP", ["CMicroHTTPD", "BelfryLoop", "BelfryBytes"]),
+    module("BelfryLoop", ["CLinux", "BelfrySystem"]),
+    module("BelfryRedis", ["CHiredis", "BelfryLoop", "BelfrySystem", "BelfryBytes"]),
+    module("BelfryHTTP", ["CMicroHTTPD", "BelfryLoop", "BelfrySystem", "BelfryBytes"]),
     module(
       "BelfryStore", ["BelfryModel", "BelfryLoop", "BelfryRedis", "BelfryBytes"],
       resources: [.embedInCode("Functions")]),
     module("BelfryFeed", ["BelfryModel", "BelfryStore", "BelfryLoop"]),
-    module("BelfryLive", ["BelfryFeed", "BelfryModel", "BelfryStore", "BelfryLoop", "BelfryBytes"]),
+    module(
+      "BelfryLive",
+      ["BelfryFeed", "BelfryModel", "BelfryStore", "BelfryLoop", "BelfrySystem", "BelfryBytes"]),
     module(
       "BelfryServer",
       [
         "BelfryModel", "BelfryRedis", "BelfryStore", "BelfryFeed", "BelfryLive", "BelfryHTTP", "BelfryLoop",
-        "BelfryBytes", "CCrypto", "CLinux",
+        "BelfrySystem", "BelfryBytes", "CCrypto", "CLinux",
       ],
       resources: [.embedInCode("Embedded/redis.conf")]),
-    module("BelfryClient", ["BelfryModel", "CCurl"]),
+    module("BelfryClient", ["BelfryModel", "BelfrySystem", "CCurl"]),
     .executableTarget(
       name: "belfry",
       dependencies: ["BelfryServer", "BelfryClient", "BelfryModel", "BelfryLoop", "BelfryBytes"],
@@ -76,8 +79,8 @@ let package = Package(
         "BelfryBytes",
         "ModelSamples",
       ]),
-    tests("BelfryLoopTests", ["BelfryLoop"]),
-    tests("BelfryRedisTests", ["BelfryRedis", "BelfryLoop", "RedisFixture"]),
+    tests("BelfryLoopTests", ["BelfryLoop", "BelfrySystem"]),
+    tests("BelfryRedisTests", ["BelfryRedis", "BelfryLoop", "BelfrySystem", "RedisFixture"]),
     // They start the `belfry` executable itself, so it is built with them.
     tests("EndToEndTests", ["belfry", "BelfryServer", "BelfryModel", "BelfryBytes", "RedisFixture"]),
     // Counts calls that cost: allocations, writes.
@@ -96,12 +99,13 @@ let package = Package(
     tests(
       "BelfryServerTests",
       [
-        "BelfryServer", "BelfryHTTP", "BelfryStore", "BelfryRedis", "BelfryLoop", "BelfryModel",
+        "BelfryServer", "BelfryHTTP", "BelfryStore", "BelfryRedis", "BelfryLoop", "BelfrySystem",
+        "BelfryModel",
         "BelfryBytes", "CallCounts", "RedisFixture",
       ]),
     // What the client and the command line are tested against, where a real broker cannot be made to misbehave.
     .target(name: "ScriptedServer", path: "Tests/ScriptedServer", swiftSettings: rules),
-    tests("BelfryClientTests", ["BelfryClient", "ScriptedServer"]),
+    tests("BelfryClientTests", ["BelfryClient", "BelfrySystem", "ScriptedServer"]),
     tests(
       "BelfryCommandTests", ["belfry", "BelfryClient", "BelfryServer", "BelfryBytes", "ScriptedServer"]),
   ]

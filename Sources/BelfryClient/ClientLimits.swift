@@ -1,3 +1,5 @@
+package import BelfrySystem
+
 /// The client's own bounds: what a broker, or something that answers in its place, can make it hold or wait.
 enum ClientLimits {
   /// An answer to a request. The largest honest one is a page of 500 notifications at all their limits,
@@ -29,7 +31,7 @@ package struct ClientTiming: Sendable {
   package var answerSeconds: Double = 30
   /// A stream without a byte: three of the broker's heartbeats, which come every 15 s.
   package var streamSilenceSeconds: Double = 45
-  package var backoff = Backoff(base: .milliseconds(500), cap: .seconds(30))
+  package var backoff = Backoff(.milliseconds(500), atMost: .seconds(30), jitter: .full)
 
   package init() {}
 }

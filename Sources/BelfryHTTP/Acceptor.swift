@@ -1,4 +1,5 @@
 import BelfryLoop
+import BelfrySystem
 import Glibc
 
 /// Accepts connections for as long as there is room for them.
@@ -15,7 +16,7 @@ final class Acceptor {
   private var quietUntil: ContinuousClock.Instant?
 
   /// - Parameter descriptor: listens, and belongs to the daemon.
-  init(_ descriptor: Int32, for daemon: HTTPDaemon) throws(LoopError) {
+  init(_ descriptor: Int32, for daemon: HTTPDaemon) throws(SystemError) {
     self.daemon = daemon
     self.descriptor = descriptor
     watch = try daemon.loop.watch(descriptor, for: .readable) { [unowned self] _ in accept() }

@@ -1,4 +1,5 @@
 package import BelfryLoop
+import BelfrySystem
 import CMicroHTTPD
 import Glibc
 
@@ -62,7 +63,7 @@ import Glibc
       throw HTTPError.last(.startRefused, "MHD_start_daemon")
     }
     unsafe self.mhd = mhd
-    do throws(LoopError) {
+    do throws(SystemError) {
       // The handlers keep the daemon alive, because MHD points to it, until `stop()` cancels them.
       watch = try loop.watch(unsafe mhd_epoll_descriptor(mhd), for: .readable) { _ in self.run() }
       acceptor = try Acceptor(listenDescriptor, for: self)
@@ -70,7 +71,7 @@ import Glibc
       throw HTTPError(code: .startRefused, cause: error.description, place: "MHD_start_daemon")
     }
     streams.onRemoved = { [unowned self] in acceptor?.resume() }
-    hook = loop.beforeWaiting { self.beforeWaiting() }
+    hook = loop.beforeWaiting(.serve) { self.beforeWaiting() }
     sweep()
   }
 
@@ -207,7 +208,7 @@ extension HTTPDaemon {
     // MHD closes its own descriptor when it lets go, which leaves the socket open through this one.
     let descriptor = fcntl(connection.descriptor, F_DUPFD_CLOEXEC, 0)
     guard descriptor >= 0 else { return nil }
-    do throws(LoopError) {
+    do throws(SystemError) {
       let stream = try HTTPStream(
         descriptor: descriptor, head: head, isChunked: isChunked, hasBody: hasBody, source: source,
         in: streams)

@@ -1,4 +1,5 @@
 import BelfryLoop
+import BelfrySystem
 import CMicroHTTPD
 import Glibc
 
@@ -36,7 +37,7 @@ package final class HTTPStream {
   init(
     descriptor: Int32, head: [UInt8], isChunked: Bool, hasBody: Bool, source: any HTTPStreamSource,
     in set: StreamSet
-  ) throws(LoopError) {
+  ) throws(SystemError) {
     self.descriptor = descriptor
     self.isChunked = isChunked
     self.set = set
@@ -167,7 +168,7 @@ extension HTTPStream {
   }
 
   private func listen(for readiness: Readiness) {
-    do throws(LoopError) {
+    do throws(SystemError) {
       try watch?.update(readiness)
     } catch {
       // Without its events it would hang for ever.

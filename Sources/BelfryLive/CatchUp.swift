@@ -1,6 +1,7 @@
 import BelfryFeed
 import BelfryModel
 import BelfryStore
+import BelfrySystem
 
 // From the cursor to now, by the store.
 extension Consumer {
@@ -188,10 +189,12 @@ extension Consumer {
 }
 
 extension Hub {
-  /// Before asking an unreachable store again: up to a second at first, up to four later, never all
-  /// consumers at the same moment.
+  private static let storePauses = Backoff(.milliseconds(500), atMost: .seconds(4), jitter: .full)
+  private static let storePauseMin: Duration = .milliseconds(50)
+
+  /// Before asking a store that did not answer again: never all consumers at the same moment.
   func pause(afterFailures failures: Int) async {
-    let limit = min(250 << min(failures, 4), 4_000)
-    try? await loop.sleep(for: .milliseconds(Int.random(in: 50...limit)))
+    let delay = Self.storePauses.delay(doublings: failures - 1, random: .random(in: 0..<1))
+    try? await loop.sleep(for: max(delay, Self.storePauseMin))
   }
 }

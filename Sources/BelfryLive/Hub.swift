@@ -2,6 +2,7 @@ package import BelfryFeed
 package import BelfryLoop
 package import BelfryModel
 package import BelfryStore
+import BelfrySystem
 
 /// Who gets what, live, on one event loop: the spaces that somebody follows, the accounts that follow
 /// them, and everything that arrives in between.
@@ -48,7 +49,7 @@ package final class Hub {
       if isHearing, let active = spaces[space] { breakOff(active) }
     }
     live.onConnected = { [unowned self] isConnected in connectionChanged(isConnected) }
-    hook = loop.beforeWaiting { [weak self] in self?.fanOut() }
+    hook = loop.beforeWaiting(.notify) { [weak self] in self?.fanOut() }
     scope.start { [self] in await beat() }
   }
 

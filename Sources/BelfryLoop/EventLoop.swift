@@ -1,3 +1,4 @@
+package import BelfrySystem
 import CLinux
 import Glibc
 import Synchronization
@@ -20,7 +21,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   static let jobsPerIteration = 4_096
 
   package let name: String
-  let thread = Mutex<pthread_t?>(nil)
+  let thread = Mutex<SystemThread?>(nil)
   private let inbox: Inbox
   private let owner = Atomic<pthread_t>(0)
 
@@ -36,7 +37,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   /// The time at which this iteration began.
   package private(set) var now = ContinuousClock.now
 
-  package init(name: String) throws(LoopError) {
+  package init(name: String) throws(SystemError) {
     self.name = name
     inbox = try Inbox()
     poller = try Poller()
@@ -167,7 +168,7 @@ extension EventLoop {
   /// A hang-up or an error is reported even when nothing is asked for.
   package func watch(
     _ descriptor: Int32, for interest: Readiness, _ handler: @escaping (Readiness) -> Void
-  ) throws(LoopError) -> Watch {
+  ) throws(SystemError) -> Watch {
     checkIsolated()
     let watch = Watch(
       loop: self, descriptor: descriptor, generation: watches.nextGeneration(), interest: interest,
@@ -177,7 +178,7 @@ extension EventLoop {
     return watch
   }
 
-  func change(_ watch: Watch, _ interest: Readiness) throws(LoopError) {
+  func change(_ watch: Watch, _ interest: Readiness) throws(SystemError) {
     checkIsolated()
     try poller.change(watch.descriptor, interest, token: watch.token)
   }
@@ -207,10 +208,12 @@ extension EventLoop {
     timers.remove(timer)
   }
 
-  package func beforeWaiting(_ action: @escaping () -> Void) -> LoopHook {
+  /// Runs the action in each iteration, after the jobs and before the loop waits, in the order of the phases.
+  package func beforeWaiting(_ phase: LoopHook.Phase, _ action: @escaping () -> Void) -> LoopHook {
     checkIsolated()
-    let hook = LoopHook(loop: self, action: action)
-    hooks.append(hook)
+    let hook = LoopHook(phase, loop: self, action: action)
+    let place = hooks.firstIndex { $0.phase > phase } ?? hooks.endIndex
+    hooks.insert(hook, at: place)
     return hook
   }
 

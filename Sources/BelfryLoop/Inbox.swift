@@ -1,25 +1,20 @@
-import CLinux
-import Glibc
+import BelfrySystem
 import Synchronization
 
-/// What other threads hand to a loop. One lock, held for an append; one eventfd, written once per batch.
+/// What other threads hand to a loop. One lock, held for an append; one descriptor, set once per batch.
 final class Inbox: Sendable {
   enum Item: Sendable {
     case job(UnownedJob)
     case action(@Sendable () -> Void)
   }
 
-  /// Readable while there is something inside.
-  let descriptor: Int32
+  /// Set while there is something inside.
+  private let filled: EventDescriptor
   private let items = Mutex<[Item]>([])
 
-  init() throws(LoopError) {
-    descriptor = try systemCall("eventfd") { eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)) }
-  }
+  init() throws(SystemError) { filled = try EventDescriptor() }
 
-  deinit {
-    close(descriptor)
-  }
+  var descriptor: Int32 { filled.descriptor }
 
   func append(_ item: Item) {
     let isFirst = items.withLock { items in
@@ -27,14 +22,13 @@ final class Inbox: Sendable {
       return items.count == 1
     }
     // Whoever follows before the loop has taken the batch needs no second wake-up.
-    if isFirst { eventfd_write(descriptor, 1) }
+    if isFirst { filled.set() }
   }
 
-  /// Swaps the batch out. The eventfd is cleared first: cleared afterwards, an item appended in between
+  /// Swaps the batch out. The descriptor is cleared first: cleared afterwards, an item appended in between
   /// would lose its wake-up.
   func take(into batch: inout [Item]) {
-    var wakeups: eventfd_t = 0
-    unsafe eventfd_read(descriptor, &wakeups)
+    filled.clear()
     items.withLock { swap(&$0, &batch) }
   }
 }

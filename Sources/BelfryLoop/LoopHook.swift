@@ -1,9 +1,25 @@
 /// An action that runs in every iteration, after the jobs and before the loop waits.
 package final class LoopHook {
+  /// When it runs among the others: what a phase leaves behind, a later one takes along in the same iteration.
+  package enum Phase: Int, Comparable, Sendable {
+    /// Consumers are notified of what arrived, and written to.
+    case notify
+    /// Requests whose answers are ready are answered.
+    case serve
+    /// What was decided in this iteration becomes calls to Redis, as few as can be.
+    case commit
+    /// Bytes go to sockets.
+    case flush
+
+    package static func < (left: Phase, right: Phase) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  let phase: Phase
   private unowned let loop: EventLoop
   private var action: (() -> Void)?
 
-  init(loop: EventLoop, action: @escaping () -> Void) {
+  init(_ phase: Phase, loop: EventLoop, action: @escaping () -> Void) {
+    self.phase = phase
     self.loop = loop
     self.action = action
   }

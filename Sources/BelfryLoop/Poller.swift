@@ -1,3 +1,4 @@
+import BelfrySystem
 import CLinux
 import Glibc
 
@@ -9,7 +10,7 @@ import Glibc
   private let epoll: Int32
   private let events: UnsafeMutableBufferPointer<epoll_event>
 
-  init() throws(LoopError) {
+  init() throws(SystemError) {
     epoll = try systemCall("epoll_create1") { epoll_create1(Int32(EPOLL_CLOEXEC)) }
     unsafe events = .allocate(capacity: Poller.eventsPerWait)
     unsafe events.initialize(repeating: epoll_event())
@@ -20,11 +21,11 @@ import Glibc
     close(epoll)
   }
 
-  func add(_ descriptor: Int32, _ interest: Readiness, token: UInt64) throws(LoopError) {
+  func add(_ descriptor: Int32, _ interest: Readiness, token: UInt64) throws(SystemError) {
     try control(EPOLL_CTL_ADD, descriptor, interest, token: token)
   }
 
-  func change(_ descriptor: Int32, _ interest: Readiness, token: UInt64) throws(LoopError) {
+  func change(_ descriptor: Int32, _ interest: Readiness, token: UInt64) throws(SystemError) {
     try control(EPOLL_CTL_MOD, descriptor, interest, token: token)
   }
 
@@ -35,11 +36,11 @@ import Glibc
 
   /// Waits and returns how many events there are; a signal in between counts as none.
   /// - Parameter timeoutMilliseconds: -1 waits without end, 0 does not wait.
-  func wait(timeoutMilliseconds: Int32) throws(LoopError) -> Int {
+  func wait(timeoutMilliseconds: Int32) throws(SystemError) -> Int {
     let count = unsafe epoll_wait(epoll, events.baseAddress, Int32(events.count), timeoutMilliseconds)
     if count >= 0 { return Int(count) }
     if errno == EINTR { return 0 }
-    throw LoopError(cause: errno, place: "epoll_wait")
+    throw SystemError(cause: errno, place: "epoll_wait")
   }
 
   /// - Parameter index: below what the last `wait` returned.
@@ -50,7 +51,7 @@ import Glibc
 
   private func control(
     _ operation: Int32, _ descriptor: Int32, _ interest: Readiness, token: UInt64
-  ) throws(LoopError) {
+  ) throws(SystemError) {
     var event = unsafe epoll_event()
     unsafe event.events = interest.rawValue
     unsafe event.data.u64 = token

@@ -1,3 +1,4 @@
+package import BelfrySystem
 import CLinux
 import Glibc
 
@@ -43,7 +44,7 @@ package final class SignalWatch {
   package init(
     _ signals: [ProcessSignal] = ProcessSignal.allCases, on loop: EventLoop,
     _ handler: @escaping (ProcessSignal) -> Void
-  ) throws(LoopError) {
+  ) throws(SystemError) {
     var set = ProcessSignal.set(signals)
     let descriptor = try systemCall("signalfd") {
       unsafe signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))

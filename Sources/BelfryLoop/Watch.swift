@@ -1,3 +1,5 @@
+package import BelfrySystem
+
 /// A descriptor the loop watches. It lives on the loop's thread, and ends by `cancel()`, which must come
 /// before the descriptor is closed: the kernel may hand the same number out again.
 package final class Watch {
@@ -23,7 +25,7 @@ package final class Watch {
   package var isCancelled: Bool { handler == nil }
 
   /// Waits for something else from now on. An empty set still reports hang-ups and errors.
-  package func update(_ interest: Readiness) throws(LoopError) {
+  package func update(_ interest: Readiness) throws(SystemError) {
     guard !isCancelled, interest != self.interest else { return }
     try loop.change(self, interest)
     self.interest = interest

@@ -1,4 +1,5 @@
 import BelfryLoop
+import BelfrySystem
 import Glibc
 
 /// Finds the addresses of a host by name. `getaddrinfo` blocks, for seconds if the name server is away, so
@@ -66,19 +67,15 @@ private final class HostLookup: @unchecked Sendable {
 
   /// Returns the error if there can be no thread.
   func start() -> RedisError? {
-    var thread = pthread_t()
-    let retained = unsafe Unmanaged.passRetained(self)
-    let status = unsafe pthread_create(&thread, nil, runLookup, retained.toOpaque())
-    guard status == 0 else {
-      unsafe retained.release()
-      return RedisError(
-        .unavailable, cause: "no thread to resolve it: \(describe(errno: status))", place: host)
+    do throws(SystemError) {
+      try SystemThread("resolver") { self.run() }.detach()
+      return nil
+    } catch {
+      return RedisError(.unavailable, cause: "no thread to resolve it: \(error)", place: host)
     }
-    pthread_detach(thread)
-    return nil
   }
 
-  func run() {
+  private func run() {
     let answer = HostResolver.lookUp(host)
     loop.perform {
       let completion = self.completion.take()
@@ -115,12 +112,4 @@ extension HostResolver {
     guard status == 0 else { return nil }
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
-}
-
-// SAFETY: the pointer is the reference that `start` retained for this thread.
-private nonisolated func runLookup(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-  if let context = unsafe context {
-    unsafe Unmanaged<HostLookup>.fromOpaque(context).takeRetainedValue().run()
-  }
-  return nil
 }

@@ -1,3 +1,5 @@
+import BelfrySystem
+
 /// The life of a link to Redis: connect, set up, carry traffic, and after every loss try again, for ever.
 ///
 /// Pure: what happened goes in, what to do comes out. It knows neither sockets nor clocks.
@@ -84,7 +86,7 @@ struct LinkStateMachine {
     case .idle, .pausing, .closed: return .none
     }
     state = .pausing
-    return .goDown(because: error, retryAfter: backoff.delay(failures: failures, random: random))
+    return .goDown(because: error, retryAfter: backoff.delay(doublings: failures, random: random))
   }
 
   mutating func pauseEnded() -> Action {

@@ -1,3 +1,5 @@
+import BelfryBytes
+
 /// Where a Redis is, and as whom to speak to it.
 package struct RedisEndpoint: Sendable, Hashable {
   package enum Address: Sendable, Hashable {
@@ -121,7 +123,9 @@ extension RedisEndpoint {
       throw .invalidEndpoint("the password is missing: write user:password@ or :password@")
     }
     let password = text[user.endIndex...].dropFirst()
-    guard let decodedUser = user.percentDecoded, let decodedPassword = password.percentDecoded else {
+    guard let decodedUser = percentDecoded(user.utf8, plusIsSpace: false),
+      let decodedPassword = percentDecoded(password.utf8, plusIsSpace: false)
+    else {
       throw .invalidEndpoint("the user or the password has a broken percent-encoding")
     }
     username = decodedUser.isEmpty ? nil : decodedUser
@@ -133,25 +137,5 @@ extension RedisError {
   // The URL itself is not repeated: it may hold a password.
   fileprivate static func invalidEndpoint(_ cause: String) -> RedisError {
     RedisError(.invalidEndpoint, cause: cause, place: "Redis URL")
-  }
-}
-
-extension Substring {
-  fileprivate var percentDecoded: String? {
-    var decoded: [UInt8] = []
-    var rest = utf8
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        decoded.append(byte)
-        continue
-      }
-      let digits = Substring(rest.prefix(2))
-      guard digits.count == 2, digits.allSatisfy(\.isHexDigit), let value = UInt8(digits, radix: 16) else {
-        return nil
-      }
-      decoded.append(value)
-      rest = rest.dropFirst(2)
-    }
-    return String(validating: decoded, as: UTF8.self)
   }
 }

@@ -1,4 +1,5 @@
 import BelfryLoop
+import BelfrySystem
 
 protocol RedisLinkOwner: AnyObject {
   func linkDidComeUp()
@@ -37,7 +38,7 @@ final class RedisLink {
       resolver = nil
     }
     machine = LinkStateMachine(
-      backoff: Backoff(delayMin: limits.reconnectDelayMin, delayMax: limits.reconnectDelayMax))
+      backoff: Backoff(limits.reconnectDelayMin, atMost: limits.reconnectDelayMax, jitter: .half))
   }
 
   /// When bytes last came from Redis; nil if never.

@@ -45,7 +45,7 @@ final class RedisSocket {
     self.owner = owner
     do {
       watch = try loop.watch(descriptor, for: .writable) { self.handle($0) }
-      hook = loop.beforeWaiting { if !self.isFull { self.flush() } }
+      hook = loop.beforeWaiting(.flush) { if !self.isFull { self.flush() } }
     } catch {
       Glibc.close(descriptor)
       throw RedisError(.unavailable, cause: "\(error)", place: place)

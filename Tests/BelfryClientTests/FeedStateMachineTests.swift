@@ -1,3 +1,4 @@
+import BelfrySystem
 import Foundation
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
   private let lost = BelfryError(.transport, "gone")
 
   private func machine(cursor: String? = nil) -> FeedStateMachine {
-    FeedStateMachine(cursor: cursor, backoff: Backoff(base: .seconds(1), cap: .seconds(8)))
+    FeedStateMachine(cursor: cursor, backoff: Backoff(.seconds(1), atMost: .seconds(8), jitter: .full))
   }
 
   private func connected(cursor: String? = nil) -> FeedStateMachine {

@@ -1,3 +1,4 @@
+import BelfrySystem
 import Foundation
 import ScriptedServer
 import Testing
@@ -8,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct FeedTests {
   private func client(_ server: ScriptedServer) -> BelfryClient {
     var client = BelfryClient(baseURL: server.url, token: "t")
-    client.timing.backoff = Backoff(base: .milliseconds(10), cap: .milliseconds(50))
+    client.timing.backoff = Backoff(.milliseconds(10), atMost: .milliseconds(50), jitter: .full)
     return client
   }
 

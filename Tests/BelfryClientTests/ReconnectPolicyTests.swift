@@ -1,9 +1,10 @@
+import BelfrySystem
 import Testing
 
 @testable import BelfryClient
 
 @Suite struct ReconnectPolicyTests {
-  private let backoff = Backoff(base: .seconds(1), cap: .seconds(8))
+  private let backoff = Backoff(.seconds(1), atMost: .seconds(8), jitter: .full)
   private let lost = BelfryError(.transport, "gone")
 
   @Test func `the pause's bound doubles with each failure up to the cap`() {

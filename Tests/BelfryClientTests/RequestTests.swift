@@ -1,3 +1,4 @@
+import BelfrySystem
 import Foundation
 import ScriptedServer
 import Testing
@@ -7,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct RequestTests {
   private func client(_ server: ScriptedServer) -> BelfryClient {
     var client = BelfryClient(baseURL: server.url, token: "t")
-    client.timing.backoff = Backoff(base: .milliseconds(5), cap: .milliseconds(20))
+    client.timing.backoff = Backoff(.milliseconds(5), atMost: .milliseconds(20), jitter: .full)
     return client
   }
 

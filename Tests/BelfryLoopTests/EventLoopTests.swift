@@ -94,7 +94,7 @@ import Testing
       let (before, after) = await resident.run { resident in
         var unflushed = 0
         var flushes: [Int] = []
-        let hook = resident.loop.beforeWaiting {
+        let hook = resident.loop.beforeWaiting(.flush) {
           if unflushed > 0 { flushes.append(unflushed) }
           unflushed = 0
         }
@@ -115,11 +115,27 @@ import Testing
     }
   }
 
+  @Test func hooksRunInTheOrderOfTheirPhasesWhoeverRegisteredFirst() async throws {
+    try await withLoop { resident in
+      let order = await resident.run { resident in
+        var order: [LoopHook.Phase] = []
+        let phases: [LoopHook.Phase] = [.flush, .notify, .commit, .notify, .serve]
+        let hooks = phases.map { phase in
+          resident.loop.beforeWaiting(phase) { if order.count < phases.count { order.append(phase) } }
+        }
+        try? await resident.loop.sleep(for: .milliseconds(2))
+        for hook in hooks { hook.cancel() }
+        return order
+      }
+      #expect(order == [.notify, .notify, .serve, .commit, .flush])
+    }
+  }
+
   @Test func aHookThatMakesAJobDoesNotWaitForIt() async throws {
     try await withLoop { resident in
       await resident.run { resident in
         var waiter: CheckedContinuation<Void, Never>?
-        let hook = resident.loop.beforeWaiting {
+        let hook = resident.loop.beforeWaiting(.flush) {
           waiter?.resume()
           waiter = nil
         }
@@ -136,7 +152,7 @@ import Testing
         var runs = 0
         let gate = Gate()
         // Nothing else would end the wait: there is no timer, no descriptor and no job.
-        let hook = resident.loop.beforeWaiting {
+        let hook = resident.loop.beforeWaiting(.flush) {
           runs += 1
           if runs < 5 { resident.loop.requireHooks() } else { gate.open() }
         }

@@ -1,4 +1,5 @@
 import BelfryLoop
+import BelfrySystem
 import Glibc
 import Testing
 
@@ -146,9 +147,9 @@ private func readAll(_ descriptor: Int32) -> String {
       let codes = try await resident.run { resident in
         let watch = try resident.loop.watch(ours, for: .readable) { _ in }
         defer { watch.cancel() }
-        var codes: [LoopError.Code] = []
+        var codes: [SystemError.Code] = []
         for descriptor: Int32 in [ours, -1] {
-          do throws(LoopError) {
+          do throws(SystemError) {
             _ = try resident.loop.watch(descriptor, for: .readable) { _ in }
           } catch {
             codes.append(error.code)

@@ -1,3 +1,4 @@
+import BelfrySystem
 import Testing
 
 @testable import BelfryRedis
@@ -98,16 +99,16 @@ import Testing
 
 extension LinkStateMachine {
   init() {
-    self.init(backoff: Backoff(delayMin: .milliseconds(50), delayMax: .seconds(1)))
+    self.init(backoff: Backoff(.milliseconds(50), atMost: .seconds(1), jitter: .half))
   }
 }
 
 @Suite struct BackoffTests {
   @Test func jitterSpansHalfTheDelayAndNumbersNeverOverflow() {
-    let backoff = Backoff(delayMin: .milliseconds(50), delayMax: .seconds(1))
-    #expect(backoff.delay(failures: 0, random: 0) == .milliseconds(25))
-    #expect(backoff.delay(failures: 0, random: 1) == .milliseconds(50))
-    #expect(backoff.delay(failures: 3, random: 0) == .milliseconds(200))
-    #expect(backoff.delay(failures: .max, random: 0.5) == .milliseconds(750))
+    let backoff = Backoff(.milliseconds(50), atMost: .seconds(1), jitter: .half)
+    #expect(backoff.delay(doublings: 0, random: 0) == .milliseconds(25))
+    #expect(backoff.delay(doublings: 0, random: 1) == .milliseconds(50))
+    #expect(backoff.delay(doublings: 3, random: 0) == .milliseconds(200))
+    #expect(backoff.delay(doublings: .max, random: 0.5) == .milliseconds(750))
   }
 }

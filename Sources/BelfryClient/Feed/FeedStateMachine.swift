@@ -1,3 +1,4 @@
+import BelfrySystem
 import FoundationEssentials
 
 /// A feed without its I/O: what to do next, and what has happened.

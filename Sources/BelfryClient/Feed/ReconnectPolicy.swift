@@ -1,3 +1,5 @@
+package import BelfrySystem
+
 /// Whether, and after what pause, a feed connects again.
 struct ReconnectPolicy: Sendable {
   /// How a connection, or the attempt to make one, ended.
@@ -43,5 +45,16 @@ struct ReconnectPolicy: Sendable {
       let floor = max(askedPause, .seconds(error.retryAfterSeconds ?? 0))
       return .reconnect(after: backoff.pause(failures: failures, floor: floor, random: random))
     }
+  }
+}
+
+extension Backoff {
+  /// - Parameters:
+  ///   - failures: tries that failed before this pause, in a row, the last one included.
+  ///   - floor: what the broker asked for. It comes on top: told to wait a second, a thousand clients
+  ///     should not return all after exactly a second.
+  ///   - random: in `0..<1`.
+  package func pause(failures: Int, floor: Duration = .zero, random: Double) -> Duration {
+    max(floor, .zero) + delay(doublings: max(failures, 1) - 1, random: random)
   }
 }

@@ -1,3 +1,4 @@
+import BelfrySystem
 import CCurl
 import Glibc
 import Synchronization
@@ -65,26 +66,17 @@ import Synchronization
 
   private func start() -> Bool {
     guard unsafe multi != nil else { return false }
-    // Signals are for the program's own threads: none interrupts this one.
-    var all = sigset_t()
-    var before = sigset_t()
-    unsafe sigfillset(&all)
-    unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
-    defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-
-    var created = pthread_t()
-    let retained = unsafe Unmanaged.passRetained(self)
-    guard unsafe pthread_create(&created, nil, runCurlThread, retained.toOpaque()) == 0 else {
-      unsafe retained.release()
+    do throws(SystemError) {
+      try SystemThread("belfry-client") { self.run() }.detach()
+      return true
+    } catch {
       return false
     }
-    pthread_detach(created)
-    return true
   }
 
   // MARK: On the thread
 
-  fileprivate func run() {
+  private func run() {
     var transfers: [UInt64: CurlTransfer] = [:]
     while let commands = takeCommands() {
       for command in commands { follow(command, &transfers) }
@@ -160,11 +152,4 @@ import Synchronization
     transfers[transfer.number] = nil
     transfer.inbox.put(.end(failure))
   }
-}
-
-// SAFETY: the pointer is the reference that `start` retained for this thread.
-private func runCurlThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-  guard let context = unsafe context else { return nil }
-  unsafe Unmanaged<CurlThread>.fromOpaque(context).takeRetainedValue().run()
-  return nil
 }

@@ -1,6 +1,7 @@
 import BelfryLoop
 import BelfryRedis
 import BelfryStore
+import BelfrySystem
 
 /// A connection to Redis for a command that asks one thing after the other and may wait long for an answer.
 actor RedisSession {
@@ -17,7 +18,7 @@ actor RedisSession {
     _ endpoint: RedisEndpoint, _ body: (RedisSession) async throws(BackupError) -> Result
   ) async throws(BackupError) -> Result {
     let loop: EventLoop
-    do throws(LoopError) {
+    do throws(SystemError) {
       loop = try EventLoop(name: "redis-session")
       try loop.spawnThread()
     } catch {

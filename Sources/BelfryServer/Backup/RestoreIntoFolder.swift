@@ -1,5 +1,6 @@
 import BelfryRedis
 import BelfryStore
+import BelfrySystem
 import Glibc
 
 // Into a data folder. A redis-server of its own is started beside `redis/`, reads the backup and writes its

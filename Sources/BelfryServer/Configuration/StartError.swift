@@ -1,3 +1,4 @@
+import BelfrySystem
 import Glibc
 
 /// Why the broker does not start. Whoever reads it sits at a terminal or in front of a service's log, so the
@@ -47,6 +48,8 @@ package struct StartError: Error, Hashable, CustomStringConvertible {
 }
 
 extension StartError {
+  init(_ error: SystemError) { self.init(.systemRefused, "\(error)", at: error.place) }
+
   /// The kernel refused; its reason is in `errno`, so nothing may be called in between.
   static func refused(_ code: Code, _ action: String, at place: String) -> StartError {
     let reason = unsafe String(cString: strerror(errno))

@@ -1,3 +1,4 @@
+import BelfrySystem
 import Synchronization
 
 /// A private redis-server in the data folder: started before the broker, kept running as long as it, and
@@ -28,7 +29,7 @@ package final class EmbeddedRedis: Sendable {
 
   private struct Running {
     let keeper: RedisKeeper
-    let thread: WorkThread
+    let thread: SystemThread
   }
 
   /// Where to connect, as `BelfryRedis` reads it.
@@ -57,7 +58,12 @@ package final class EmbeddedRedis: Sendable {
       arguments: arguments)
     if let processID = try launch.stopOrphan() { report(.stoppedOrphan(processID: processID)) }
     let keeper = try RedisKeeper(launch, report: report)
-    let thread = try WorkThread(running: keeper)
+    let thread: SystemThread
+    do throws(SystemError) {
+      thread = try SystemThread("embedded-redis") { keeper.run() }
+    } catch {
+      throw StartError(error)
+    }
     do {
       try keeper.waitForFirstStart()
     } catch {

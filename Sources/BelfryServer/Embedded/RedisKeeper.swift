@@ -1,11 +1,11 @@
+import BelfrySystem
 import CLinux
 import Glibc
 import Synchronization
 
 /// Keeps a redis-server running: starts it, waits until it answers, starts it again when it ends, stops it
 /// when told to. `run()` is the whole life of a thread, whose end ends the redis-server too.
-final class RedisKeeper: ThreadWork {
-  let threadName = "embedded-redis"
+final class RedisKeeper: Sendable {
   private let launch: RedisLaunch
   private let report: @Sendable (EmbeddedRedis.Event) -> Void
   private let stopRequest: EventDescriptor
@@ -24,8 +24,12 @@ final class RedisKeeper: ThreadWork {
   ) throws(StartError) {
     self.launch = launch
     self.report = report
-    stopRequest = try EventDescriptor()
-    firstStart = try EventDescriptor()
+    do throws(SystemError) {
+      stopRequest = try EventDescriptor()
+      firstStart = try EventDescriptor()
+    } catch {
+      throw StartError(error)
+    }
   }
 
   // MARK: From any thread
@@ -143,8 +147,7 @@ final class RedisKeeper: ThreadWork {
 /// How long to wait before a redis-server that ended is started again: at once the first time, then longer
 /// with each that did not last, so that one that cannot run does not fill the log and the processor.
 struct RestartBackoff {
-  static let delayMin: Duration = .milliseconds(50)
-  static let delayMax: Duration = .seconds(5)
+  static let delays = Backoff(.milliseconds(50), atMost: .seconds(5), jitter: .none)
   /// One that ran this long was sound.
   static let soundAfter: Duration = .seconds(30)
 
@@ -159,7 +162,6 @@ struct RestartBackoff {
     if let startedAt, startedAt.duration(to: now) >= RestartBackoff.soundAfter { failures = 0 }
     startedAt = nil
     defer { failures += 1 }
-    return failures == 0
-      ? .zero : min(RestartBackoff.delayMin * (1 << min(failures, 16)), RestartBackoff.delayMax)
+    return failures == 0 ? .zero : Self.delays.delay(doublings: failures, random: 0)
   }
 }

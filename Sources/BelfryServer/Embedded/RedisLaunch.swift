@@ -1,3 +1,4 @@
+import BelfrySystem
 import CLinux
 import Glibc
 

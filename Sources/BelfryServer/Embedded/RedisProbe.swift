@@ -1,4 +1,5 @@
 import BelfryRedis
+import BelfrySystem
 import Glibc
 
 /// Asks a redis-server on a unix socket how it is, on a connection of its own, blocking no longer than told.

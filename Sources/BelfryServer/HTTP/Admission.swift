@@ -2,6 +2,7 @@ import BelfryBytes
 import BelfryHTTP
 import BelfryLoop
 import BelfryModel
+import BelfrySystem
 
 /// What is known of a request before its body is read: which route it means, and who is asking. A class, for
 /// the exchange keeps it until the body is there.

@@ -3,6 +3,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryRedis
 import BelfryStore
+import BelfrySystem
 import Synchronization
 
 /// One Belfry process: its loops, and the little that they share.
@@ -56,10 +57,10 @@ final class Broker: Sendable {
       }
     }
     for serving in loops {
-      do throws(LoopError) {
+      do throws(SystemError) {
         try serving.loop.spawnThread()
       } catch {
-        throw StartError(.systemRefused, "\(error)", at: "threads")
+        throw StartError(error)
       }
       running.append(serving.loop)
     }
@@ -67,7 +68,13 @@ final class Broker: Sendable {
     let watch = try readKeys.map { read throws(StartError) in
       try KeyWatch(from: keys, reading: read) { [self] in take($0) }
     }
-    let watching = try watch.map { watch throws(StartError) in try WorkThread(running: watch) }
+    let watching = try watch.map { watch throws(StartError) in
+      do throws(SystemError) {
+        return try SystemThread("keys") { watch.run() }
+      } catch {
+        throw StartError(error)
+      }
+    }
     defer {
       watch?.requestStop()
       watching?.join()

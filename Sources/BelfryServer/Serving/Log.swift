@@ -1,6 +1,7 @@
 import BelfryBytes
 import BelfryLoop
 import BelfryModel
+import BelfrySystem
 import Glibc
 
 /// The operator's log: one line on the standard error stream for each thing worth knowing, and none for a

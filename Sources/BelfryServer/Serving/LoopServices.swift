@@ -3,6 +3,7 @@ import BelfryLive
 import BelfryLoop
 import BelfryModel
 import BelfryStore
+import BelfrySystem
 
 /// What answers requests on one loop, and lives on its thread.
 final class LoopServices {

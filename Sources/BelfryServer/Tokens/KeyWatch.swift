@@ -1,3 +1,4 @@
+import BelfrySystem
 import Synchronization
 
 /// Reads the files with keys again while the broker runs, so that keys are rotated without a restart. On a thread of
@@ -5,13 +6,12 @@ import Synchronization
 ///
 /// It reads them whole each time, a few kilobytes, and compares what they mean: no clock and no file system can make it
 /// take what is new for what it has.
-final class KeyWatch: ThreadWork {
+final class KeyWatch: Sendable {
   typealias Reading = @Sendable () throws(StartError) -> TokenKeys
 
   /// How long a broker may go on accepting a key that was taken away, or refusing one that was added.
   static let interval: Duration = .seconds(2)
 
-  let threadName = "keys"
   private let read: Reading
   private let onChange: @Sendable (TokenKeys) -> Void
   private let stopRequest: EventDescriptor
@@ -22,7 +22,11 @@ final class KeyWatch: ThreadWork {
   ) throws(StartError) {
     self.read = read
     self.onChange = onChange
-    stopRequest = try EventDescriptor()
+    do throws(SystemError) {
+      stopRequest = try EventDescriptor()
+    } catch {
+      throw StartError(error)
+    }
     known = Mutex((keys, nil))
   }
 

@@ -58,7 +58,9 @@ extension RedisStore {
     return indexes
   }
 
-  func indexCommand(_ account: AccountID) -> RedisCommand { RedisCommand("HGETALL", layout.spaces(of: account)) }
+  func indexCommand(_ account: AccountID) -> RedisCommand {
+    RedisCommand("HGETALL", layout.spaces(of: account))
+  }
 
   func index(of account: AccountID, _ reply: RedisReply) throws(StoreError) -> [IndexEntry] {
     let place = "index of \(account)"

@@ -43,7 +43,7 @@ final class RedisCommits {
 
   /// Before the connection starts: what runs at the end of a turn does so in the order in which it was asked
   /// for, and what leaves here is then written in the same turn.
-  func start() { hook = loop.beforeWaiting { [weak self] in self?.sendAll() } }
+  func start() { hook = loop.beforeWaiting(.commit) { [weak self] in self?.sendAll() } }
 
   func close() {
     hook?.cancel()

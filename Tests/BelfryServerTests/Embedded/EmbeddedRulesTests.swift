@@ -20,7 +20,7 @@ import Testing
     #expect(delays.first == .zero)
     #expect(delays[1] == .milliseconds(100))
     #expect(delays == delays.sorted())
-    #expect(delays.last == RestartBackoff.delayMax)
+    #expect(delays.last == RestartBackoff.delays.delayMax)
 
     backoff.started(at: start)
     #expect(backoff.delay(at: start + RestartBackoff.soundAfter) == .zero)

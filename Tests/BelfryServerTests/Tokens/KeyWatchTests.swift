@@ -1,4 +1,5 @@
 import BelfryBytes
+import BelfrySystem
 import Foundation
 import Synchronization
 import Testing
@@ -22,7 +23,7 @@ import Testing
       }
       let seen = SeenKeys()
       let watch = try KeyWatch(from: try read(), reading: read) { seen.add($0) }
-      let thread = try WorkThread(running: watch)
+      let thread = try SystemThread("keys") { watch.run() }
       defer {
         watch.requestStop()
         thread.join()

@@ -1,6 +1,7 @@
 import BelfryLoop
 import BelfryModel
 import BelfryStore
+import BelfrySystem
 
 /// Keys of back ends, for those who run the broker.
 enum KeyRoutes {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Why the loop could not do what was asked: always a refusal by the kernel.
-package struct LoopError: Error, Equatable, CustomStringConvertible {
+/// A refusal by the kernel.
+package struct SystemError: Error, Equatable, CustomStringConvertible {
   package enum Code: String, Sendable {
     /// The process or the machine has no more descriptors, threads or memory for it.
     case exhausted
@@ -36,8 +36,8 @@ package struct LoopError: Error, Equatable, CustomStringConvertible {
 
 /// Turns the C convention "-1, and look at errno" into a typed error.
 @discardableResult
-func systemCall(_ place: StaticString, _ call: () -> Int32) throws(LoopError) -> Int32 {
+package func systemCall(_ place: StaticString, _ call: () -> Int32) throws(SystemError) -> Int32 {
   let result = call()
-  guard result >= 0 else { throw LoopError(cause: errno, place: "\(place)") }
+  guard result >= 0 else { throw SystemError(cause: errno, place: "\(place)") }
   return result
 }
