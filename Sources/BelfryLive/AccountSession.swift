@@ -5,8 +5,8 @@ import BelfryStore
 /// Somebody who wants to know when an account's feed may have something new.
 protocol FeedListener: AnyObject {
   /// Something arrived in a space of the account.
-  func arrived(by follower: SpaceFollower)
-  /// The account's spaces, standings or the live channels changed: go by the store, from the cursor on.
+  func notify(of follower: SpaceFollower)
+  /// The account's spaces, memberships or the live channels changed: go by the store, from the cursor on.
   func lostTrack()
   /// Something of the space was missed, after this id.
   func missed(in space: SpaceID, since id: MessageID)
@@ -15,11 +15,11 @@ protocol FeedListener: AnyObject {
 }
 
 /// An account with at least one listener on this loop: what it has read, kept up to date, and its spaces, kept
-/// subscribed, with its standing in each.
+/// subscribed, with its membership in each.
 final class AccountSession {
   let account: AccountID
   private unowned let hub: Hub
-  /// Nil until there was a snapshot. Of the rest of its view only the standings last, in its followers: there
+  /// Nil until there was a snapshot. Of the rest of its view only the memberships last, in its followers: there
   /// are as many of these objects as accounts with streams.
   private(set) var read: ReadState?
   private(set) var listeners: [any FeedListener] = []
@@ -57,7 +57,7 @@ final class AccountSession {
 
   /// Something arrived in a space of the account.
   func notify(of follower: SpaceFollower) {
-    for listener in listeners { listener.arrived(by: follower) }
+    for listener in listeners { listener.notify(of: follower) }
   }
 
   private func apply(_ echo: ReadEcho) {
@@ -90,9 +90,9 @@ final class AccountSession {
       self.read = snapshot.view.read
       for echo in self.echoes { self.apply(echo) }
       self.joinRings(snapshot, since: sequence)
-      // Others are shown what arrives by the same standings. By new ones they would be shown a stay that their cursors
+      // Others are shown what arrives by the same memberships. By new ones they would be shown a stay that their cursors
       // have not taken into account, and again once they have.
-      if self.takeStandings(of: snapshot.view), self.listeners.count > 1 { self.becomeStale() }
+      if self.takeMemberships(of: snapshot.view), self.listeners.count > 1 { self.becomeStale() }
       return snapshot
     }
   }
@@ -106,12 +106,12 @@ final class AccountSession {
   }
 
   /// - Returns: whether any is another than before.
-  private func takeStandings(of view: AccountView) -> Bool {
+  private func takeMemberships(of view: AccountView) -> Bool {
     var isAnyNew = false
     for (space, follower) in spaces {
-      let standing = view.standings[space] ?? .stranger
-      if follower.standing != standing { isAnyNew = true }
-      follower.standing = standing
+      let membership = view.memberships[space] ?? .never
+      if follower.membership != membership { isAnyNew = true }
+      follower.membership = membership
     }
     return isAnyNew
   }

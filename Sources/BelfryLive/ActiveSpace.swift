@@ -47,9 +47,9 @@ final class ActiveSpace {
 final class SpaceFollower {
   let session: AccountSession
   let active: ActiveSpace
-  /// The account's standing in the space by its latest snapshot. Kept here, since looking it up by name took
+  /// The account's membership in the space by its latest snapshot. Kept here, since looking it up by name took
   /// a third of what it takes to decide who is shown an entry.
-  var standing = Standing.stranger
+  var membership = Membership.never
   /// The last number when the account began to follow the space: what is in the ring from before is not for the account.
   let since: UInt64
   /// Where it stands in its space's list.

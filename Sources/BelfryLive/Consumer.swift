@@ -86,8 +86,8 @@ package final class Consumer: FeedListener {
 
   // MARK: What happens around it
 
-  func arrived(by follower: SpaceFollower) {
-    guard state == .live, output.arrived(by: follower) else { return }
+  func notify(of follower: SpaceFollower) {
+    guard state == .live, output.notify(of: follower) else { return }
     outlet?.consumerIsReady()
   }
 
@@ -119,7 +119,7 @@ package final class Consumer: FeedListener {
     let place = output.cursor.position(in: space, of: partition)
     let known = max(id, min(aheadOfRings[space] ?? .zero, place))
     guard known < place else { return }
-    if !output.cursor.admit(space, of: partition, since: known) {
+    if !output.cursor.addLagging(space, of: partition, since: known) {
       // There is no room for another: better that neighbours are shown something again.
       output.cursor.goBack(to: known, in: partition, partitions)
     }

@@ -28,9 +28,9 @@ struct ConsumerOutput {
     let read: ReadState
 
     /// Retention is no question for what has just arrived.
-    fileprivate func sees(_ item: RingItem, in space: SpaceID, by standing: Standing) -> Bool {
+    fileprivate func sees(_ item: RingItem, in space: SpaceID, by membership: Membership) -> Bool {
       Visibility.of(
-        item.id, item.audience, in: space, for: account, standing: standing, read: read, retentionFloor: .zero
+        item.id, item.audience, in: space, for: account, membership: membership, read: read, retentionFloor: .zero
       ).isVisible
     }
   }
@@ -60,7 +60,7 @@ struct ConsumerOutput {
   // MARK: Its place in the rings
 
   /// - Returns: whether nothing was there before.
-  mutating func arrived(by follower: SpaceFollower) -> Bool {
+  mutating func notify(of follower: SpaceFollower) -> Bool {
     // Dealt with already, when the consumer was pulled for another space.
     guard hasMore(follower) else { return false }
     if ready.isEmpty {
@@ -117,7 +117,7 @@ struct ConsumerOutput {
   mutating func fill(_ buffer: inout StreamBuffer, live reader: Reader?) -> Fill {
     var fill = Fill()
     writeQueued(&buffer, &fill)
-    if let reader, !hasQueued { writeArrivals(&buffer, for: reader, &fill) }
+    if let reader, !hasQueued { writeNewItems(&buffer, for: reader, &fill) }
     return fill
   }
 
@@ -133,7 +133,7 @@ struct ConsumerOutput {
   /// What an idle consumer may keep of its buffer: a heartbeat's worth.
   private static let pendingCapacityKept = 256
 
-  private mutating func writeArrivals(
+  private mutating func writeNewItems(
     _ buffer: inout StreamBuffer, for reader: Reader, _ fill: inout Fill
   ) {
     while buffer.remaining > 0, !ready.isEmpty, !hasQueued, !fill.hasLostTrack {
@@ -141,7 +141,7 @@ struct ConsumerOutput {
       if ready.count == 1 {
         writeRing(of: ready[0], &buffer, for: reader, &fill)
       } else if let (item, follower) = earliestItem(&fill) {
-        write(item, follower.active.space, &buffer, for: reader, follower.standing, &fill)
+        write(item, follower.active.space, &buffer, for: reader, follower.membership, &fill)
       }
     }
   }
@@ -153,10 +153,10 @@ struct ConsumerOutput {
     guard let items = follower.active.ring.items(after: place(in: follower)) else {
       return fill.hasLostTrack = true
     }
-    let standing = follower.standing
+    let membership = follower.membership
     for item in items {
       guard buffer.remaining > 0, !hasQueued else { return }
-      write(item, follower.active.space, &buffer, for: reader, standing, &fill)
+      write(item, follower.active.space, &buffer, for: reader, membership, &fill)
     }
     ready.removeAll(keepingCapacity: true)
   }
@@ -186,10 +186,10 @@ struct ConsumerOutput {
 
   private mutating func write(
     _ item: RingItem, _ space: SpaceID, _ buffer: inout StreamBuffer, for reader: Reader,
-    _ standing: Standing, _ fill: inout Fill
+    _ membership: Membership, _ fill: inout Fill
   ) {
     consumed = item.sequence
-    guard takes(item, space, for: reader, standing, &fill) else { return }
+    guard takes(item, space, for: reader, membership, &fill) else { return }
     let framing = framing
     let event = item.event
     guard let step = item.step else { return write(framing.bytes(event), &buffer, &fill) }
@@ -214,18 +214,18 @@ struct ConsumerOutput {
 
   /// Passes the item, and says whether it is for this consumer.
   private mutating func takes(
-    _ item: RingItem, _ space: SpaceID, for reader: Reader, _ standing: Standing, _ fill: inout Fill
+    _ item: RingItem, _ space: SpaceID, for reader: Reader, _ membership: Membership, _ fill: inout Fill
   ) -> Bool {
     switch item.kind {
     case .entry(let step):
-      guard cursor.advance(space, by: step), reader.sees(item, in: space, by: standing) else { return false }
+      guard cursor.advance(space, by: step), reader.sees(item, in: space, by: membership) else { return false }
       fill.deliveries += 1
       return true
     // Whoever sees the entry was shown it before: it lies before this one in the log.
-    case .amendment(let step):
-      return cursor.advance(space, by: step) && reader.sees(item, in: space, by: standing)
-    case .passing:
-      guard reader.sees(item, in: space, by: standing) else { return false }
+    case .update(let step):
+      return cursor.advance(space, by: step) && reader.sees(item, in: space, by: membership)
+    case .ephemeral:
+      guard reader.sees(item, in: space, by: membership) else { return false }
       fill.deliveries += 1
       return true
     case .read, .device: return item.sequence > sentThrough && item.concerns(reader.device)

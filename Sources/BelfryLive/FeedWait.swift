@@ -17,7 +17,7 @@ package final class FeedWait: FeedListener {
     wake()
   }
 
-  func arrived(by follower: SpaceFollower) { wake() }
+  func notify(of follower: SpaceFollower) { wake() }
   func lostTrack() { wake() }
   /// A page reads from its cursor on, which no message moves.
   func missed(in space: SpaceID, since id: MessageID) {}

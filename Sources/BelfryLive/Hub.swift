@@ -114,16 +114,16 @@ package final class Hub {
     switch message {
     case .appended(let entry, let predecessor):
       advance(active, to: entry.id, after: predecessor)
-      let (step, isNew) = (CursorStep(to: entry.id), entry.amends == nil)
-      arrive(isNew ? .entry(step) : .amendment(step), entry, .entry(entry), in: active)
-    case .passing(let entry):
-      arrive(.passing, entry, .entry(entry), in: active)
+      let (step, isNew) = (CursorStep(to: entry.id), entry.updates == nil)
+      arrive(isNew ? .entry(step) : .update(step), entry, .entry(entry), in: active)
+    case .ephemeral(let entry):
+      arrive(.ephemeral, entry, .entry(entry), in: active)
     case .read(let echo):
       for follower in active.followers { follower.session.receive(echo) }
       for event in echo.events { arrive(.read(by: echo.device), .nothing, event, in: active) }
     case .device(let echo):
       arrive(.device(echo.device), .nothing, .device(echo), in: active)
-    case .standings(let accounts):
+    case .memberships(let accounts):
       let changed = Set(accounts)
       for follower in active.followers where changed.contains(follower.session.account) {
         follower.session.becomeStale()
@@ -135,7 +135,7 @@ package final class Hub {
 
   private func arrive(_ kind: RingItem.Kind, _ entry: LogEntry, _ event: LiveEvent, in active: ActiveSpace) {
     lastSequence += 1
-    counts.arrivals += 1
+    counts.sequence += 1
     active.ring.append(
       RingItem(
         sequence: lastSequence, kind: kind, id: entry.notificationID, audience: entry.audience, event: event))
@@ -167,11 +167,11 @@ package final class Hub {
         guard let active = pendingSpaces[place], let follower = session.follower(in: active.space) else {
           continue
         }
-        _ = output.arrived(by: follower)
+        _ = output.notify(of: follower)
       }
     } else {
       for follower in session.followers where follower.active.isNotifying {
-        _ = output.arrived(by: follower)
+        _ = output.notify(of: follower)
       }
     }
   }
@@ -275,7 +275,7 @@ extension LogEntry {
 /// What the hub has done since it began, and what it holds.
 package struct HubStatistics: Sendable, Hashable, Codable {
   package var consumers = 0
-  package var arrivals = 0
+  package var liveMessages = 0
   package var deliveries = 0
   package var scans = 0
   package var gapsSeen = 0

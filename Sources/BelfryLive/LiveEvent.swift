@@ -24,7 +24,7 @@ package struct LiveEvent: Sendable {
     var json: [UInt8] = []
     json.reserveCapacity(entry.content.count + 128)
     entry.appendNotification(to: &json)
-    return LiveEvent(entry.amends == nil ? .notification : .updated, json)
+    return LiveEvent(entry.updates == nil ? .notification : .updated, json)
   }
 
   static func read(_ ids: some Sequence<MessageID>) -> LiveEvent {

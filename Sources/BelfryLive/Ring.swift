@@ -6,8 +6,8 @@ final class RingItem {
   enum Kind {
     case entry(CursorStep)
     /// What an entry has become.
-    case amendment(CursorStep)
-    case passing
+    case update(CursorStep)
+    case ephemeral
     /// For the other devices of the account whose own space it is, than the one that marked it.
     case read(by: DeviceID?)
     /// For the other devices of the account whose own space it is, than the one that acted.
@@ -26,8 +26,8 @@ final class RingItem {
   /// What it is to the cursors that pass it; nil when it is not in the log.
   var step: CursorStep? {
     switch kind {
-    case .entry(let step), .amendment(let step): step
-    case .passing, .read, .device: nil
+    case .entry(let step), .update(let step): step
+    case .ephemeral, .read, .device: nil
     }
   }
 
@@ -45,7 +45,7 @@ extension RingItem {
   func concerns(_ device: DeviceID?) -> Bool {
     switch kind {
     case .read(let actor), .device(let actor): actor == nil || actor != device
-    case .entry, .amendment, .passing: false
+    case .entry, .update, .ephemeral: false
     }
   }
 }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BelfryLive
 
-@Suite struct TellingRoundTests {
+@Suite struct FanOutRoundTests {
   /// A list that changes while the round is on its way, as those of a space that is never quiet.
   @Test func everybodyIsToldOfTheLatest() {
     let chance = Chance(seed: 5)

@@ -65,7 +65,7 @@ import Testing
         try redis.command(
           "EVAL", "for i = 1, 100 do redis.call('SET', ARGV[1] .. i, 1) end", "0", "other:\(number):")
       }
-      try redis.command("HSET", "belfry:{3.7}:clock", "last", "1763700000000-12288")
+      try redis.command("HSET", "belfry:{3.7}:partition", "last", "1763700000000-12288")
       try await withBroker(of: redis) { broker in
         try await broker.eventually { $0.store.state != .connecting }
         #expect(broker.refusal == Keyspace.refusalWithoutRecord)
@@ -117,7 +117,7 @@ import Testing
   /// Step by step, since what another broker does in between is otherwise chance.
   @Test func aKeyspaceThatIsMadeMeanwhileIsNoDataWithoutRecord() async throws {
     try await withRedisServer { redis in
-      try redis.command("HSET", "belfry:{3.7}:clock", "last", "1763700000000-12288")
+      try redis.command("HSET", "belfry:{3.7}:partition", "last", "1763700000000-12288")
       try await withBroker(of: redis) { broker in
         let check = FormatCheck(
           Keyspace(partitions: .standard, secretFingerprint: "", limits: Limits()), adopts: false, at: "here")

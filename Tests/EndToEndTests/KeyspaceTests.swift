@@ -199,7 +199,7 @@ extension EndToEnd {
         #expect(again.wait { Set(later).isSubset(of: $0.compactMap(\.body)) })
         #expect(again.bodies.sorted() == later, "each once, and none of what was shown")
         let tags = Set(
-          try world.redis.command("KEYS", "belfry:{*}:clock").split(separator: "\n").compactMap {
+          try world.redis.command("KEYS", "belfry:{*}:partition").split(separator: "\n").compactMap {
             $0.split(separator: "{").last?.split(separator: ".").first.flatMap { Int($0) }
           })
         #expect(!tags.isEmpty && tags.allSatisfy { $0 < count })

@@ -24,7 +24,7 @@ struct MarkItems: Sendable {
     }
     if unread.isEmpty { return nil }
     return ReadMark(
-      items: unread.map { $0.entry.id }, letters: unread.map { $0.space }.filter { $0.kind == .letter },
+      items: unread.map { $0.entry.id }, directMessages: unread.map { $0.space }.filter { $0.kind == .direct },
       device: device, version: basis.view.read.version)
   }
 }

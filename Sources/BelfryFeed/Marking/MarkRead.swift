@@ -38,16 +38,16 @@ extension FeedReader {
     let wanted = Set(operation.ids.map { $0.partition })
     let spaces = index.map { $0.space }.filter { wanted.contains(store.partitions.holding($0)) }
     let own = spaces + [.personal(account)]
-    let (standings, located) = try await both(
+    let (memberships, located) = try await both(
       { () async throws(StoreError) in
-        try await FeedSnapshot.standings(of: account, in: spaces, from: self.store)
+        try await FeedSnapshot.memberships(of: account, in: spaces, from: self.store)
       },
       { () async throws(StoreError) in
         try await self.locate(
           operation.ids, in: Dictionary(grouping: own) { self.store.partitions.holding($0) })
       })
     return MarkItems.Basis(
-      view: AccountView(account: account, index: index, standings: standings, read: read), located: located,
+      view: AccountView(account: account, index: index, memberships: memberships, read: read), located: located,
       retentionFloor: floor)
   }
 

@@ -71,7 +71,7 @@ actor ServingLoop {
     serving.store.start()
     serving.live.start()
     // One loop is enough for what is done for all accounts.
-    if number == 0 { Duties(loop: loop, runner: serving.services.runner).start(in: serving.scope) }
+    if number == 0 { MaintenanceTasks(loop: loop, runner: serving.services.runner).start(in: serving.scope) }
     if number == 0 {
       serving.scope.start { [loop] in
         repeat {
