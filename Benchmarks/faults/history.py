@@ -49,7 +49,7 @@ class Send(Call):
     def log(self) -> str:
         """What its order is kept within."""
         if self.space == "accounts":
-            return f"account:{self.to[0]}" if len(self.to) == 1 else f"letter:{self.client_id}"
+            return f"account:{self.to[0]}" if len(self.to) == 1 else f"direct:{self.client_id}"
         return self.space.split("/")[0].replace("channel:", "server:")
 
 

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Awaitable, Callable
 
-from . import deeds
+from . import injections
 from .load.cast import Cast
 from .stage import Stage
 
@@ -22,7 +22,7 @@ class Scene:
     options: dict = field(default_factory=dict)
 
 
-def again(*each: deeds.Deed, rest: float = 4) -> Play:
+def again(*each: injections.Injection, rest: float = 4) -> Play:
     """These, one after the other, until the time is over."""
 
     async def play(stage: Stage, cast: Cast) -> None:
@@ -37,10 +37,10 @@ def again(*each: deeds.Deed, rest: float = 4) -> Play:
     return play
 
 
-def once(deed: deeds.Deed, before: float = 5, after: float = 8) -> Play:
+def once(injection: injections.Injection, before: float = 5, after: float = 8) -> Play:
     async def play(stage: Stage, cast: Cast) -> None:
         await asyncio.sleep(before)
-        await deed(stage)
+        await injection(stage)
         await asyncio.sleep(after)
 
     return play
@@ -53,8 +53,8 @@ async def nothing(stage: Stage, cast: Cast) -> None:
 async def mixed(stage: Stage, cast: Cast) -> None:
     """Two rows of faults side by side, one of which has those of Redis; then quiet for a while, and again."""
     end = stage.now + cast.seconds - 4
-    shared = [(deed, weight) for deed, weight in deeds.MIXED if deed not in deeds.ALONE]
-    alone = [(deed, weight) for deed, weight in deeds.MIXED if deed in deeds.ALONE]
+    shared = [(injection, weight) for injection, weight in injections.MIXED if injection not in injections.ALONE]
+    alone = [(injection, weight) for injection, weight in injections.MIXED if injection in injections.ALONE]
 
     async def row(choices, rest: float) -> None:
         while stage.now < end:
@@ -65,7 +65,7 @@ async def mixed(stage: Stage, cast: Cast) -> None:
     async def still() -> None:
         while stage.now < end:
             await asyncio.sleep(10 * (0.5 + stage.random.random()))
-            await deeds.consumer_stands_still(stage, cast.streams)
+            await injections.consumer_stands_still(stage, cast.streams)
 
     await asyncio.sleep(3)
     await asyncio.gather(row(shared, 6), row(alone, 10), still())
@@ -75,7 +75,7 @@ async def standing_still(stage: Stage, cast: Cast) -> None:
     await asyncio.sleep(3)
     end = stage.now + cast.seconds - 6
     while stage.now < end:
-        await deeds.consumer_stands_still(stage, cast.streams)
+        await injections.consumer_stands_still(stage, cast.streams)
         await asyncio.sleep(2)
 
 
@@ -114,7 +114,7 @@ async def left_while_away(stage: Stage, cast: Cast) -> None:
         for broker in stage.brokers:
             broker.back.cut()
             broker.back.heal()
-        await deeds.healed(stage, fault)
+        await injections.healed(stage, fault)
         await asyncio.sleep(3)
 
 
@@ -123,7 +123,7 @@ async def unrelayed(stage: Stage, cast: Cast) -> None:
     await asyncio.sleep(3)
     for _ in range(3):
         sends = [asyncio.create_task(cast.producers[0].send_one("several")) for _ in range(20)]
-        await deeds.memory_full(stage, 70)
+        await injections.memory_full(stage, 70)
         await asyncio.gather(*sends)
         for marker in cast.markers:
             await marker.mark(marker.streams[0], everything=True)
@@ -139,32 +139,32 @@ SCENES: dict[str, Scene] = {
     "marks": Scene(
         "no fault: the same is marked by four at once", all_at_once, seconds=66, pause=1e6, options={"markers": False}
     ),
-    "broker-killed": Scene("SIGKILL of brokers", again(deeds.broker_killed)),
-    "broker-stopped": Scene("SIGSTOP of brokers for some seconds", again(deeds.broker_stopped)),
-    "broker-stopped-long": Scene("SIGSTOP of a broker for 76 s", once(deeds.broker_stopped_long)),
-    "redis-killed": Scene("SIGKILL of Redis", again(deeds.redis_killed)),
-    "redis-stopped": Scene("SIGSTOP of Redis for some seconds", again(deeds.redis_stopped)),
-    "redis-stopped-long": Scene("SIGSTOP of Redis for 72 s", once(deeds.redis_stopped_long)),
-    "cut": Scene("connections cut, also in the middle of a reply", again(deeds.connections_cut, deeds.replies_cut)),
-    "eaten": Scene("done, and no answer", again(deeds.replies_eaten)),
+    "broker-killed": Scene("SIGKILL of brokers", again(injections.broker_killed)),
+    "broker-stopped": Scene("SIGSTOP of brokers for some seconds", again(injections.broker_stopped)),
+    "broker-stopped-long": Scene("SIGSTOP of a broker for 76 s", once(injections.broker_stopped_long)),
+    "redis-killed": Scene("SIGKILL of Redis", again(injections.redis_killed)),
+    "redis-stopped": Scene("SIGSTOP of Redis for some seconds", again(injections.redis_stopped)),
+    "redis-stopped-long": Scene("SIGSTOP of Redis for 72 s", once(injections.redis_stopped_long)),
+    "cut": Scene("connections cut, also in the middle of a reply", again(injections.connections_cut, injections.replies_cut)),
+    "eaten": Scene("done, and no answer", again(injections.replies_eaten)),
     "eaten-by-all": Scene("done, no answer from any broker, and members leave meanwhile", left_while_away, pause=0.6),
-    "slow": Scene("connections delayed", again(deeds.connections_slow)),
-    "half-open": Scene("connections stand, and nothing passes", again(deeds.half_open)),
-    "half-open-long": Scene("nothing passes for 72 s", once(deeds.half_open_long)),
-    "redis-clock": Scene("Redis's clock steps, up to an hour", again(deeds.redis_clock_steps)),
+    "slow": Scene("connections delayed", again(injections.connections_slow)),
+    "half-open": Scene("connections stand, and nothing passes", again(injections.half_open)),
+    "half-open-long": Scene("nothing passes for 72 s", once(injections.half_open_long)),
+    "redis-clock": Scene("Redis's clock steps, up to an hour", again(injections.redis_clock_steps)),
     "redis-clock-back": Scene(
-        "Redis's clock ten minutes forward, and back", again(deeds.redis_clock_forward_and_back)
+        "Redis's clock ten minutes forward, and back", again(injections.redis_clock_forward_and_back)
     ),
-    "broker-clock": Scene("a broker's clock steps, up to an hour", again(deeds.broker_clock_steps)),
-    "tail": Scene("the last seconds of the append-only file are lost", again(deeds.tail_cut)),
-    "tail-behind": Scene("the same, and the clock is behind afterwards", once(deeds.tail_cut_behind, after=20)),
-    "memory": Scene("maxmemory is reached, and raised", again(deeds.memory_full)),
-    "memory-flushed": Scene("FUNCTION FLUSH at maxmemory", again(deeds.memory_full_and_flushed)),
+    "broker-clock": Scene("a broker's clock steps, up to an hour", again(injections.broker_clock_steps)),
+    "tail": Scene("the last seconds of the append-only file are lost", again(injections.tail_cut)),
+    "tail-behind": Scene("the same, and the clock is behind afterwards", once(injections.tail_cut_behind, after=20)),
+    "memory": Scene("maxmemory is reached, and raised", again(injections.memory_full)),
+    "memory-flushed": Scene("FUNCTION FLUSH at maxmemory", again(injections.memory_full_and_flushed)),
     "unrelayed": Scene("relays are refused for 70 s, then all is marked read", unrelayed, seconds=70),
-    "disk": Scene("the disk is full, and slow", again(deeds.disk_full, deeds.flush_slow)),
-    "disk-killed": Scene("Redis is killed while the disk is full", again(deeds.killed_while_disk_is_full)),
-    "flushed": Scene("FUNCTION FLUSH", again(deeds.functions_flushed)),
-    "client-kill": Scene("CLIENT KILL TYPE normal and pubsub", again(deeds.clients_killed)),
-    "pubsub-kill": Scene("CLIENT KILL TYPE pubsub while much is marked", again(deeds.pubsub_killed, rest=2)),
+    "disk": Scene("the disk is full, and slow", again(injections.disk_full, injections.flush_slow)),
+    "disk-killed": Scene("Redis is killed while the disk is full", again(injections.killed_while_disk_is_full)),
+    "flushed": Scene("FUNCTION FLUSH", again(injections.functions_flushed)),
+    "client-kill": Scene("CLIENT KILL TYPE normal and pubsub", again(injections.clients_killed)),
+    "pubsub-kill": Scene("CLIENT KILL TYPE pubsub while much is marked", again(injections.pubsub_killed, rest=2)),
     "still": Scene("consumers that do not read, and go on", standing_still),
 }

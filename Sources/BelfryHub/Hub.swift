@@ -19,19 +19,19 @@ package final class Hub {
   private let subscriptions: Subscriptions
   private var spaces: [SpaceID: ActiveSpace] = [:]
   private var sessions: [AccountID: AccountSession] = [:]
-  private let pulse = Pulse()
-  private(set) var arrivals: UInt64 = 0
+  private let heartbeats = HeartbeatWheel()
+  private(set) var sequence: UInt64 = 0
   package private(set) var statistics = HubStatistics()
   private var ringHorizon: UInt64 = 0
   /// Not while the live channels are lost, nor while they return one after the other: what is heard in one of them
   /// would be passed by cursors that have yet to learn what was said in the others.
   private var isHearing = true
   /// Those where something arrived that not everybody has been told of.
-  private var news = Queue<ActiveSpace>()
+  private var unnotified = Queue<ActiveSpace>()
   private var hook: LoopHook?
   /// Lets those who were told be sent it at once, while all that belongs to them is at hand: told together first,
   /// thousands push each other's out of the processor's caches. False: the rest is for the loop's next turn.
-  package var onTold: () -> Bool = { true }
+  package var onNotified: () -> Bool = { true }
   private(set) var isDraining = false
 
   /// When ten thousand consumers come back at once, this many read from the store at a time; the others
@@ -57,7 +57,7 @@ package final class Hub {
       if isHearing, let active = spaces[space] { breakOff(active) }
     }
     live.onConnected = { [unowned self] isConnected in connectionChanged(isConnected) }
-    hook = loop.beforeWaiting { [weak self] in self?.tell() }
+    hook = loop.beforeWaiting { [weak self] in self?.notify() }
     scope.start { [self] in await beat() }
   }
 
@@ -75,21 +75,21 @@ package final class Hub {
     if session.followers.isEmpty, sessions[session.account] === session { sessions[session.account] = nil }
   }
 
-  func follow(_ space: SpaceID, session: AccountSession) -> Following {
+  func follow(_ space: SpaceID, session: AccountSession) -> FollowedSpace {
     let active = spaces[space] ?? ActiveSpace(space)
     if spaces[space] == nil {
       spaces[space] = active
       startSubscribing(space)
     }
-    let following = Following(session, active, since: arrivals)
-    active.add(following)
-    return following
+    let followed = FollowedSpace(session, active, since: sequence)
+    active.add(followed)
+    return followed
   }
 
-  func unfollow(_ following: Following) {
-    let active = following.active
-    active.remove(following)
-    guard active.followings.isEmpty, spaces[active.space] === active else { return }
+  func unfollow(_ followed: FollowedSpace) {
+    let active = followed.active
+    active.remove(followed)
+    guard active.followedSpaces.isEmpty, spaces[active.space] === active else { return }
     spaces[active.space] = nil
     subscriptions.unsubscribe(active.space)
   }
@@ -114,62 +114,64 @@ package final class Hub {
     switch message {
     case .appended(let entry, let predecessor):
       advance(active, to: entry.id, after: predecessor)
-      let (step, isNew) = (CursorStep(to: entry.id), entry.amends == nil)
-      arrive(isNew ? .entry(step) : .amendment(step), entry, EventText.upToID(entry), in: active)
-    case .passing(let entry):
-      arrive(.passing, entry, EventText.passing(entry), in: active)
+      let (step, isNew) = (CursorStep(to: entry.id), entry.updates == nil)
+      arrive(isNew ? .entry(step) : .update(step), entry, EventText.upToID(entry), in: active)
+    case .ephemeral(let entry):
+      arrive(.ephemeral, entry, EventText.ephemeral(entry), in: active)
     case .read(let echo):
       arrive(.read(echo), .nothing, EventText.read(echo), in: active)
     case .device(let echo):
       arrive(.device(echo), .nothing, EventText.device(echo), in: active)
-    case .standings(let accounts):
+    case .memberships(let accounts):
       let changed = Set(accounts)
-      for following in active.followings where changed.contains(following.session.account) {
-        following.session.becomeStale()
+      for followed in active.followedSpaces where changed.contains(followed.session.account) {
+        followed.session.becomeStale()
       }
     case .index:
-      for following in active.followings { following.session.becomeStale() }
+      for followed in active.followedSpaces { followed.session.becomeStale() }
     }
   }
 
   private func arrive(_ kind: RingItem.Kind, _ entry: LogEntry, _ bytes: [UInt8], in active: ActiveSpace) {
-    arrivals += 1
-    statistics.arrivals += 1
+    sequence += 1
+    statistics.liveMessages += 1
     let item = RingItem(
-      arrival: arrivals, kind: kind, id: entry.notificationID, audience: entry.audience, bytes: bytes)
+      sequence: sequence, kind: kind, id: entry.notificationID, audience: entry.audience, bytes: bytes)
     active.ring.append(item)
     if case .read(let echo) = kind {
-      for following in active.followings { following.session.receive(echo) }
+      for followed in active.followedSpaces { followed.session.receive(echo) }
     }
-    if active.beginRound() { news.append(active) }
+    if active.beginRound() { unnotified.append(active) }
     loop.requireHooks()
   }
 
   /// At the end of the loop's turn, so that what came together is told once.
-  private func tell() {
-    while let active = news.first {
-      while let following = active.nextToTell() {
-        following.session.tell(of: following)
-        guard onTold() else { return loop.requireHooks() }
+  private func notify() {
+    while let active = unnotified.first {
+      while let followed = active.nextToNotify() {
+        followed.session.notify(of: followed)
+        guard onNotified() else { return loop.requireHooks() }
       }
-      news.popFirst()
+      unnotified.popFirst()
     }
   }
 
   /// Lets a consumer know of all that has arrived in its account's spaces, also where it has yet to be told. Say it
   /// was told of one server, and pulled when a second had something older that it was not told of: having passed
   /// what is newer it would never look for the older again.
-  func tellRest(to outflow: inout Outflow, of session: AccountSession) {
-    guard let first = news.first, news.count > 1 || !outflow.isReady(in: first) else { return }
+  func notifyRest(to output: inout ConsumerOutput, of session: AccountSession) {
+    guard let first = unnotified.first, unnotified.count > 1 || !output.isReady(in: first) else { return }
     // Whichever are fewer: an account may be in many spaces, and many may have something new.
-    if news.count < session.followings.count {
-      for place in 0..<news.count {
-        guard let active = news[place], let following = session.following(of: active.space) else { continue }
-        _ = outflow.arrived(by: following)
+    if unnotified.count < session.followedSpaces.count {
+      for place in 0..<unnotified.count {
+        guard let active = unnotified[place], let followed = session.followed(of: active.space) else {
+          continue
+        }
+        _ = output.notify(of: followed)
       }
     } else {
-      for following in session.followings where following.active.isTelling {
-        _ = outflow.arrived(by: following)
+      for followed in session.followedSpaces where followed.active.isNotifying {
+        _ = output.notify(of: followed)
       }
     }
   }
@@ -181,8 +183,8 @@ package final class Hub {
   }
 
   /// An account goes on in the ring of a space, whose log it has seen up to `end`.
-  func join(_ following: Following, at end: MessageID) {
-    if !following.active.ring.join(at: end) { breakOff(following.active) }
+  func join(_ followed: FollowedSpace, at end: MessageID) {
+    if !followed.active.ring.join(at: end) { breakOff(followed.active) }
   }
 
   /// Something was said in the space that nobody here has taken in, an entry or anything else. Everybody there goes
@@ -191,10 +193,10 @@ package final class Hub {
     statistics.gapsSeen += 1
     let end = active.ring.end
     // An arrival of its own: whoever was on the way to this ring is late for it, too.
-    arrivals += 1
-    active.ring.breakOff(at: arrivals)
-    for following in active.followings {
-      for follower in following.session.followers {
+    sequence += 1
+    active.ring.breakOff(at: sequence)
+    for followed in active.followedSpaces {
+      for follower in followed.session.followers {
         // If nobody has joined the ring yet, all will read the log anyway.
         if let end { follower.missed(in: active.space, since: end) }
         follower.lostTrack()
@@ -206,8 +208,8 @@ package final class Hub {
   private func connectionChanged(_ isConnected: Bool) {
     isHearing = isConnected
     guard isConnected else { return }
-    arrivals += 1
-    for active in spaces.values { active.ring.breakOff(at: arrivals) }
+    sequence += 1
+    for active in spaces.values { active.ring.breakOff(at: sequence) }
     for session in sessions.values { session.becomeStale() }
   }
 
@@ -219,10 +221,10 @@ package final class Hub {
     while !Task.isCancelled {
       do { try await loop.sleep(for: .seconds(1)) } catch { return }
       seconds += 1
-      pulse.beat(second: seconds, nowMilliseconds: wallClockMilliseconds())
+      heartbeats.beat(second: seconds, nowMilliseconds: wallClockMilliseconds())
       if seconds % Self.ringSeconds == 0 {
         for active in spaces.values { active.ring.drop(through: ringHorizon) }
-        ringHorizon = arrivals
+        ringHorizon = sequence
       }
     }
   }
@@ -239,14 +241,14 @@ package final class Hub {
       hub: self, session: session, device: device, cursor: cursor,
       expiresAtMilliseconds: expiresAtMilliseconds)
     session.add(consumer)
-    pulse.add(consumer)
+    heartbeats.add(consumer)
     statistics.consumers += 1
     consumer.begin()
     return consumer
   }
 
   func close(_ consumer: Consumer, session: AccountSession) {
-    pulse.remove(consumer)
+    heartbeats.remove(consumer)
     statistics.consumers -= 1
     end(consumer, of: session)
   }
@@ -271,7 +273,7 @@ extension LogEntry {
 /// What the hub has done since it began, and what it holds.
 package struct HubStatistics: Sendable, Hashable, Codable {
   package var consumers = 0
-  package var arrivals = 0
+  package var liveMessages = 0
   package var deliveries = 0
   package var scans = 0
   package var gapsSeen = 0

@@ -28,10 +28,10 @@ package struct Limits: Sendable, Hashable, Codable {
   /// What writes is paid in sends, by what it causes; what reads in reads.
   package var sendsPerSecondPerAccount = 100
   package var readsPerSecondPerAccount = 100
-  /// What waits unread in an account's own log, and the letters in its index. Who crosses it is refused; nothing that
+  /// What waits unread in an account's own log, and the direct messages in its index. Who crosses it is refused; nothing that
   /// waits gives way.
   package var notificationsPerMailbox = 10_000
-  package var lettersPerMailbox = 2_000
+  package var directMessagesPerMailbox = 2_000
   /// Of both together what one user may have written since the account last marked something read.
   package var unreadPerSender = 500
 
@@ -49,7 +49,7 @@ extension Limits {
     case .server: serversPerAccount
     case .group: groupsPerAccount
     case .room: roomsPerAccount
-    case .account, .letter: .max
+    case .account, .direct: .max
     }
   }
 
@@ -59,7 +59,7 @@ extension Limits {
     switch kind {
     case .server, .group: spacesPerAccount(kind) / 2
     // Nobody is put into one.
-    case .room, .account, .letter: spacesPerAccount(kind)
+    case .room, .account, .direct: spacesPerAccount(kind)
     }
   }
 }

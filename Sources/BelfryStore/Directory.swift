@@ -54,7 +54,7 @@ extension ListingChange.Directory {
     switch kind {
     case .group: self = .groups
     case .room: self = .rooms
-    case .server, .account, .letter: return nil
+    case .server, .account, .direct: return nil
     }
   }
 }

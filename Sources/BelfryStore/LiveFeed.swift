@@ -21,9 +21,9 @@ package enum LiveMessage: Sendable, Hashable {
   /// (zero: the first). A reader whose last entry is another one has missed something.
   case appended(LogEntry, predecessor: MessageID)
   /// A notification that is never stored.
-  case passing(LogEntry)
-  /// These accounts' standing in the space changed: read it again before deciding what they see.
-  case standings([AccountID])
+  case ephemeral(LogEntry)
+  /// These accounts' membership in the space changed: read it again before deciding what they see.
+  case memberships([AccountID])
   /// On an account's own space: marked read, by which device.
   case read(ReadEcho)
   /// On an account's own space: its index of spaces changed.
@@ -40,18 +40,18 @@ package struct ReadEcho: Sendable, Hashable {
   // What it does to the read state.
   package var marked: [MessageID]
   package var watermarks: [MessageID]
-  package var settled: [SpaceID]
+  package var caughtUp: [SpaceID]
   /// The device that acted; it is not told.
   package var device: DeviceID?
 
   package init(
-    items: [MessageID], marked: [MessageID]? = nil, watermarks: [MessageID] = [], settled: [SpaceID] = [],
+    items: [MessageID], marked: [MessageID]? = nil, watermarks: [MessageID] = [], caughtUp: [SpaceID] = [],
     upTo: MessageID? = nil, device: DeviceID? = nil
   ) {
     self.items = items
     self.marked = marked ?? items
     self.watermarks = watermarks
-    self.settled = settled
+    self.caughtUp = caughtUp
     self.upTo = upTo
     self.device = device
   }
@@ -61,6 +61,6 @@ extension ReadState {
   package mutating func apply(_ echo: ReadEcho, _ partitions: Partitions) {
     mark(echo.marked)
     for watermark in echo.watermarks { raise(to: watermark) }
-    settle(echo.settled, partitions)
+    catchUp(echo.caughtUp, partitions)
   }
 }

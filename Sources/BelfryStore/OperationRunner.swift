@@ -200,7 +200,7 @@ extension OperationRunner {
       throw Refusal(
         .tooLarge, "name fewer of those at once who take this only from whom they share a space with")
     }
-    let shared = try await store.memberships(of: question.others, in: own)
+    let shared = try await store.areMembers(question.others, in: own)
     return Set(zip(question.others, shared).filter { $0.1 }.map(\.0))
   }
 

@@ -17,7 +17,7 @@ struct Relays: Codable {
   var index: [IndexChange]
   var deliveries: [Delivery]
   var listing: ListingChange?
-  /// Whose share of mailboxes the deliveries and letters use.
+  /// Whose share of mailboxes the deliveries and direct messages use.
   var charged: AccountID?
 
   var isEmpty: Bool { index.isEmpty && deliveries.isEmpty && listing == nil }
@@ -82,7 +82,7 @@ extension Partitions {
 
 /// What tells one delivery from all others: the commit it comes from, and its place among those of it. An
 /// account remembers it, because its log does not: what was read is deleted from there.
-struct Arrival: Hashable {
+struct DeliveryKey: Hashable {
   var version: MessageID
   var position: Int
 

@@ -47,7 +47,7 @@ package protocol Store: AnyObject {
 
   // MARK: Reading logs
 
-  /// For each request the entries of its log, oldest first, as they are now (amendments applied).
+  /// For each request the entries of its log, oldest first, as they are now (updates applied).
   func entries(_ requests: [LogRequest]) async throws(StoreError) -> [[LogEntry]]
   /// The last id allotted in each partition; zero if none. Whatever is appended later has a larger one,
   /// in every log of the partition, so a reader that stops at this id has missed nothing before it.
@@ -93,7 +93,7 @@ package protocol Store: AnyObject {
     of accounts: [AccountID], writtenToBy sender: AccountID?
   ) async throws(StoreError) -> [MailboxLevel]
   /// Whether each account belongs to any of the spaces, by its index.
-  func memberships(of accounts: [AccountID], in spaces: [SpaceID]) async throws(StoreError) -> [Bool]
+  func areMembers(_ accounts: [AccountID], in spaces: [SpaceID]) async throws(StoreError) -> [Bool]
   func readState(of account: AccountID) async throws(StoreError) -> ReadState
   /// The same as far as it says something of these entries: its size does not depend on what else is read.
   func readState(of account: AccountID, among ids: [MessageID]) async throws(StoreError) -> ReadState
@@ -228,7 +228,7 @@ package struct LogRequest: Sendable, Hashable {
 /// One space in an account's index.
 package struct IndexEntry: Sendable, Hashable {
   /// What the index knew of the space at a time.
-  package struct Knowledge: Sendable, Hashable {
+  package struct State: Sendable, Hashable {
     /// The last id in the space's partition when that became so. Stays that began later were not known yet.
     package var version: MessageID
     /// An id of the account's own partition, allotted when the index learned that the latest of the stays had
@@ -242,45 +242,45 @@ package struct IndexEntry: Sendable, Hashable {
   }
 
   /// As many earlier states as an account has earlier stays in a space.
-  package static func earlierMax(in space: SpaceID) -> Int { space.kind.staysMax - 1 }
+  package static func earlierMax(in space: SpaceID) -> Int { space.kind.intervalsMax - 1 }
 
   package var space: SpaceID
   /// False: the account has left; the space is in its feed until retention has passed what it may see.
   package var isMember: Bool
-  package var known: Knowledge
+  package var state: State
   /// What was known before it learned of each of the account's returns, the latest first.
-  package var earlier: [Knowledge]
+  package var earlier: [State]
 
-  package init(space: SpaceID, isMember: Bool, known: Knowledge, earlier: [Knowledge] = []) {
+  package init(space: SpaceID, isMember: Bool, state: State, earlier: [State] = []) {
     self.space = space
     self.isMember = isMember
-    self.known = known
+    self.state = state
     self.earlier = earlier
   }
 
-  package var version: MessageID { known.version }
-  package var addedAt: MessageID { known.addedAt }
+  package var version: MessageID { state.version }
+  package var addedAt: MessageID { state.addedAt }
 
   /// Something the index learned, and what it knew of the space before that, if it is remembered.
-  package struct News: Sendable, Hashable {
-    package var known: Knowledge
-    package var before: Knowledge?
+  package struct Transition: Sendable, Hashable {
+    package var state: State
+    package var before: State?
   }
 
   /// What is news to a cursor that has come this far in the index, oldest first.
-  package func news(after place: MessageID) -> [News] {
-    var news: [News] = []
-    let all = [known] + earlier
-    for (index, known) in all.enumerated() where known.addedAt > place {
-      news.append(News(known: known, before: index + 1 < all.count ? all[index + 1] : nil))
+  package func transitions(after place: MessageID) -> [Transition] {
+    var transitions: [Transition] = []
+    let all = [state] + earlier
+    for (index, state) in all.enumerated() where state.addedAt > place {
+      transitions.append(Transition(state: state, before: index + 1 < all.count ? all[index + 1] : nil))
     }
-    return news.reversed()
+    return transitions.reversed()
   }
 
   /// What the index knew when it had come this far; nil if nothing.
-  package func knowledge(through place: MessageID) -> Knowledge? {
+  package func state(through place: MessageID) -> State? {
     // Nearly always, for each of thousands of spaces: the latest was learned last.
-    if addedAt <= place { return known }
+    if addedAt <= place { return state }
     return earlier.first { $0.addedAt <= place }
   }
 }
@@ -295,13 +295,13 @@ package struct ReadMark: Sendable, Hashable {
   /// `items`, `covered` or what was read before.
   package var watermarks: [MessageID]
   /// Spaces of which the index learned late, and in which the watermark holds from now on.
-  package var settled: [SpaceID]
-  /// What to tell the other devices when they marked everything up to an id, beside what is among `told`.
+  package var caughtUp: [SpaceID]
+  /// What to tell the other devices when they marked everything up to an id, beside what is among `echoed`.
   package var upTo: MessageID?
   /// The ids to tell the other devices.
-  package var told: [MessageID]
-  /// Letters that are read and can leave the index.
-  package var letters: [SpaceID]
+  package var echoed: [MessageID]
+  /// Direct messages that are read and can leave the index.
+  package var directMessages: [SpaceID]
   /// The device that acted; it is not told.
   package var device: DeviceID?
   /// Of the read state that all this was judged by. If that has changed since, nothing is marked.
@@ -309,24 +309,25 @@ package struct ReadMark: Sendable, Hashable {
 
   /// - Parameter told: nil: the items.
   package init(
-    items: [MessageID], covered: [MessageID] = [], watermarks: [MessageID] = [], settled: [SpaceID] = [],
-    upTo: MessageID? = nil, told: [MessageID]? = nil, letters: [SpaceID] = [], device: DeviceID? = nil,
+    items: [MessageID], covered: [MessageID] = [], watermarks: [MessageID] = [], caughtUp: [SpaceID] = [],
+    upTo: MessageID? = nil, echoed: [MessageID]? = nil, directMessages: [SpaceID] = [],
+    device: DeviceID? = nil,
     version: Int64 = 0
   ) {
     self.items = items
     self.covered = covered
     self.watermarks = watermarks
-    self.settled = settled
+    self.caughtUp = caughtUp
     self.upTo = upTo
-    self.told = told ?? items
-    self.letters = letters
+    self.echoed = echoed ?? items
+    self.directMessages = directMessages
     self.device = device
     self.version = version
   }
 
   package var echo: ReadEcho {
     ReadEcho(
-      items: told, marked: items, watermarks: watermarks, settled: settled, upTo: upTo, device: device)
+      items: echoed, marked: items, watermarks: watermarks, caughtUp: caughtUp, upTo: upTo, device: device)
   }
 }
 

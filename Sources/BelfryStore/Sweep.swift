@@ -30,12 +30,12 @@ extension SpaceKind {
   var isRemovable: Bool {
     switch self {
     case .server, .group, .room: true
-    case .account, .letter: false
+    case .account, .direct: false
     }
   }
 
   /// The tables that lose records as time goes by.
   var sweptTables: [RecordTable] {
-    isRemovable ? [.former, .amendments] + RecordTable.ofSpace.filter(\.expires) : [.amendments]
+    isRemovable ? [.former, .updates] + RecordTable.ofSpace.filter(\.expires) : [.updates]
   }
 }

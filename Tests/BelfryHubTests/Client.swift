@@ -16,7 +16,7 @@ final class Client {
   /// Of each `updated`.
   private(set) var updates: [MessageID] = []
   /// What was sent without being stored, by its body.
-  private(set) var passing: [String] = []
+  private(set) var ephemeral: [String] = []
   /// The targets of `device`.
   private(set) var echoes: [JSONValue] = []
   /// The ranges that it was told are gone.
@@ -88,7 +88,7 @@ final class Client {
       received.append(try #require(id))
       if !held.insert(try #require(id)).inserted { doubled.append(try #require(id)) }
       bodies[try #require(id)] = body
-    case "notification": passing.append(body)
+    case "notification": ephemeral.append(body)
     case "updated":
       updates.append(try #require(id))
       bodies[try #require(id)] = body

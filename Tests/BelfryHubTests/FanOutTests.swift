@@ -33,7 +33,7 @@ import Testing
       // Told of the first server only, when both have something new.
       try await hall.send(1, to: 1)
       try await hall.send(1)
-      hall.arriveUntold(2)
+      hall.arriveUnnotified(2)
       let before = hall.pull(consumer)
       try await hall.arrive(0)
       return [before, hall.pull(consumer)]
@@ -123,11 +123,11 @@ private final class Hall {
 
   /// Whom it is for is told at the end of the loop's turn.
   func arrive(_ count: Int) async throws {
-    arriveUntold(count)
+    arriveUnnotified(count)
     try await loop.sleep(for: .zero)
   }
 
-  func arriveUntold(_ count: Int) { live.arrive(atMost: count) }
+  func arriveUnnotified(_ count: Int) { live.arrive(atMost: count) }
 
   func send(_ count: Int, to server: Int = 0) async throws {
     for _ in 0..<count {

@@ -23,7 +23,7 @@ import Testing
         stage.mark(id)
         stage.echo(round)
         try await stage.update(updated[round], 0, to: "new \(round)")
-        try await stage.tellBob("passing \(round)", isStored: false)
+        try await stage.tellBob("ephemeral \(round)", isStored: false)
         await stage.pause()
         try await stage.settle()
       }
@@ -32,7 +32,7 @@ import Testing
     }
     #expect(marked.allSatisfy { client.read.contains($0) })
     #expect(client.echoes == (0..<rounds).map { .integer(Int64($0)) })
-    #expect(client.passing == (0..<rounds).map { "passing \($0)" })
+    #expect(client.ephemeral == (0..<rounds).map { "ephemeral \($0)" })
     #expect(client.updates == updated)
     for (round, id) in updated.enumerated() { #expect(client.bodies[id] == "new \(round)") }
     #expect(Set(client.received) == Set(marked + updated))
@@ -73,10 +73,10 @@ import Testing
       let before = try await stage.hub.page(for: "bob", after: nil, limit: 100)
       try await stage.update(id, 0, to: "new")
       let page = try await stage.hub.page(for: "bob", after: before.cursor, limit: 100)
-      let amendment = try #require(stage.lastEntry(in: 0))
+      let update = try #require(stage.lastEntry(in: 0))
       var code: Refusal.Code?
-      do throws(Refusal) { _ = try await stage.hub.find(amendment, for: "bob") } catch { code = error.code }
-      let marked = try await stage.hub.markRead(account: "bob", device: nil, items: [amendment])
+      do throws(Refusal) { _ = try await stage.hub.find(update, for: "bob") } catch { code = error.code }
+      let marked = try await stage.hub.markRead(account: "bob", device: nil, items: [update])
       let read = try await stage.hub.markRead(account: "bob", device: nil, upTo: .last)
       #expect(before.notifications.count == read && marked == 0)
       return (page.notifications, read, code)
@@ -214,7 +214,7 @@ private final class Stage {
     var updates: [MessageID]
     var bodies: [MessageID: String]
     var echoes: [JSONValue]
-    var passing: [String]
+    var ephemeral: [String]
   }
 
   let loop: EventLoop
@@ -253,7 +253,7 @@ private final class Stage {
   var report: Report {
     Report(
       received: client.sent, read: client.sent.filter(client.knowsRead), updates: client.updates,
-      bodies: client.bodies, echoes: client.echoes, passing: client.passing)
+      bodies: client.bodies, echoes: client.echoes, ephemeral: client.ephemeral)
   }
 
   func space(_ server: Int) -> SpaceID { .server(servers[server]) }

@@ -94,18 +94,18 @@ import Testing
     }
   }
 
-  /// The same `messageClientId` after the dedupe window: the letter is there already.
-  @Test func aLetterThatIsWrittenToAgainIsShownOnce() async throws {
+  /// The same `messageClientId` after the dedupe window: the direct message is there already.
+  @Test func aDirectMessageThatIsWrittenToAgainIsShownOnce() async throws {
     try await play { reading in
-      let letter: EntityID = 77
-      let neighbour = try #require(SpaceID.letter(letter).partition.servers.first { _ in true })
+      let directMessage: EntityID = 77
+      let neighbour = try #require(SpaceID.direct(directMessage).partition.servers.first { _ in true })
       try reading.enter("m 0-0", .joined, in: neighbour)
-      let first = try reading.write(letter)
+      let first = try reading.write(directMessage)
       reading.relay()
       var shown: [MessageID] = []
       var cursor: FeedCursor?
       try await reading.turn(&cursor, into: &shown)
-      let second = try reading.write(letter)
+      let second = try reading.write(directMessage)
       let after = try reading.send(to: neighbour)
       try await reading.turn(&cursor, into: &shown)
       reading.relay()
@@ -216,17 +216,17 @@ private final class Reading {
   /// comes.
   func enter(_ record: String, _ change: IndexChange.Kind, in server: EntityID? = nil) throws {
     let space = SpaceID.server(server ?? first)
-    var belonging = Transaction(space)
+    var transaction = Transaction(space)
     let isMember = change == .joined
-    belonging.changes[.member(reader, of: space)] = .some(isMember ? record : nil)
-    belonging.changes[.former(reader, of: space)] = .some(isMember ? nil : record)
-    belonging.indexChanges = [IndexChange(change, [reader])]
-    _ = memory.commit(belonging)
+    transaction.changes[.member(reader, of: space)] = .some(isMember ? record : nil)
+    transaction.changes[.former(reader, of: space)] = .some(isMember ? nil : record)
+    transaction.indexChanges = [IndexChange(change, [reader])]
+    _ = memory.commit(transaction)
   }
 
-  /// Of a letter to the reader: its entry, and that the index is to learn of it.
-  func write(_ letter: EntityID) throws -> MessageID {
-    var writing = Transaction(.letter(letter))
+  /// Of a direct message to the reader: its entry, and that the index is to learn of it.
+  func write(_ directMessage: EntityID) throws -> MessageID {
+    var writing = Transaction(.direct(directMessage))
     let content = NotificationContent(type: Catalogue.custom.code, toType: .server)
     writing.announcements = [Announcement(content, to: Audience(.named, named: [reader]))]
     writing.indexChanges = [IndexChange(.joined, [reader])]

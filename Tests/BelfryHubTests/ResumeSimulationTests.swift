@@ -68,7 +68,7 @@ private final class Stage {
     var opening: Int
     var breaks: Int
     /// What a stream that was told of it has once.
-    var isTold: (Client) -> Int
+    var wasSent: (Client) -> Int
   }
 
   init(loop: EventLoop, scope: LoopScope, seed: UInt64) throws {
@@ -204,13 +204,13 @@ private final class Stage {
   /// A notification that is not stored.
   private func pass(_ step: Int, _ account: AccountID) async throws(Refusal) {
     var content = NotificationContent(type: 100, toType: .accounts)
-    content.body = "passing \(step)"
+    content.body = "ephemeral \(step)"
     content.toAccids = [account]
     content.setting.persistEnable = false
     let sends = try SendNotification.sends(content, by: app, generatedClientId: "p\(step)")
     let passed = Passed()
     expect(account) { [memory] client in
-      let count = client.passing.count { $0 == "passing \(step)" }
+      let count = client.ephemeral.count { $0 == "ephemeral \(step)" }
       // Who marks everything up to a later id read is not shown it any more.
       guard count == 0, let id = passed.id else { return count }
       return memory.readState(of: account).contains(id, in: .personal(account)) ? 1 : 0
@@ -220,11 +220,11 @@ private final class Stage {
     for send in sends { passed.id = try await runner.run(send).commit?.ids.first }
   }
 
-  private func expect(_ account: AccountID, _ isTold: @escaping (Client) -> Int) {
+  private func expect(_ account: AccountID, _ wasSent: @escaping (Client) -> Int) {
     guard live.isSubscribed(.personal(account)) else { return }
     for (number, client) in clients.enumerated() where client.account == account && client.isOpen {
       moments.append(
-        Moment(client: number, opening: client.openings, breaks: breaks, isTold: isTold))
+        Moment(client: number, opening: client.openings, breaks: breaks, wasSent: wasSent))
     }
   }
 
@@ -280,20 +280,20 @@ private final class Stage {
   private func visibleEntries(of account: AccountID) -> [(space: SpaceID, entry: LogEntry)] {
     var visible: [(SpaceID, LogEntry)] = []
     for space in memory.index(of: account).map(\.space) + [.personal(account)] {
-      let standing: Standing
+      let membership: Membership
       if space.kind == .server {
         let records = memory.records([.member(account, of: space), .former(account, of: space)])
         let text = records.text(.member(account, of: space)) ?? records.text(.former(account, of: space))
-        standing = text.flatMap { MemberRecord(text: $0)?.standing } ?? .stranger
+        membership = text.flatMap { MemberRecord(text: $0)?.membership } ?? .never
       } else {
-        standing = .owner
+        membership = .always
       }
       let all = allEntries(of: space)
       let read = memory.readState(of: account)
       for entry in all
-      where entry.amends == nil
+      where entry.updates == nil
         && Visibility.of(
-          entry.id, entry.audience, in: space, for: account, standing: standing, read: read,
+          entry.id, entry.audience, in: space, for: account, membership: membership, read: read,
           retentionFloor: .zero
         ).isVisible
       {
@@ -362,7 +362,7 @@ private final class Stage {
     var failures: [String] = []
     for (number, moment) in moments.enumerated() {
       let client = clients[moment.client]
-      let told = moment.isTold(client)
+      let told = moment.wasSent(client)
       let who = "client \(moment.client) of \(client.account)"
       if told > 1 { failures.append("\(who) was told moment \(number) \(told) times") }
       if told == 0, client.openings == moment.opening, moment.breaks == breaks {

@@ -108,8 +108,8 @@ class SlowStore: Store {
   func mailboxes(
     of accounts: [AccountID], writtenToBy sender: AccountID?
   ) async throws(StoreError) -> [MailboxLevel] { memory.mailboxes(of: accounts, writtenToBy: sender) }
-  func memberships(of accounts: [AccountID], in spaces: [SpaceID]) async throws(StoreError) -> [Bool] {
-    memory.memberships(of: accounts, in: spaces)
+  func areMembers(_ accounts: [AccountID], in spaces: [SpaceID]) async throws(StoreError) -> [Bool] {
+    memory.areMembers(accounts, in: spaces)
   }
   func page(
     of directory: ListingChange.Directory, after cursor: PageCursor?, limit: Int

@@ -177,7 +177,7 @@ private struct ChannelWorld {
   private func isFor(_ account: AccountID, _ audience: Audience, at id: MessageID) -> Bool {
     guard let member = desk.member(account, of: Self.space) else { return false }
     return Visibility.of(
-      id, audience, in: .server(1), for: account, standing: member.standing, read: ReadState(),
+      id, audience, in: .server(1), for: account, membership: member.membership, read: ReadState(),
       retentionFloor: .zero
     ).isVisible
   }

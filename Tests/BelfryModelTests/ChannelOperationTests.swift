@@ -21,13 +21,13 @@ struct ChannelOperationTests {
 
   /// Whether the account sees what is sent to the channel right after the last commit.
   private func hears(_ account: AccountID, _ id: EntityID) throws -> Bool {
-    let standing = (member(account) ?? former(account))?.standing ?? .stranger
+    let membership = (member(account) ?? former(account))?.membership ?? .never
     let text = try #require(desk.texts[.channel(id, of: Self.space)])
     let channel = try #require(RecordJSON.value(ChannelRecord.self, text))
     let audience = Audience(.all, channel: id, channelHasRoster: channel.hasRoster)
     return Visibility.of(
       try #require(MessageID(desk.lastID.raw + 1)), audience, in: .server(1), for: account,
-      standing: standing,
+      membership: membership,
       read: ReadState(), retentionFloor: .zero
     ).isVisible
   }
@@ -38,7 +38,7 @@ struct ChannelOperationTests {
   mutating func whoJoinsHearsFromThenOn(id: EntityID) throws {
     #expect(try !hears("ann", id))
     let transaction = try #require(try desk.carryOut(Channels.join(id, "ann")))
-    #expect(transaction.changedStandings == ["ann"])
+    #expect(transaction.changedMemberships == ["ann"])
     #expect(try hears("ann", id))
     #expect(isListed("ann", .channelRoster(id)))
   }
@@ -66,11 +66,11 @@ struct ChannelOperationTests {
     try desk.carryOut(RefusalTests.subscribe("cleo", 12))
     let inside = desk.lastID
     let transaction = try #require(try desk.carryOut(operation))
-    #expect(transaction.changedStandings == ["cleo"])
-    let channel = try #require(member("cleo")?.standing.channels[12])
-    #expect(channel.belonging.contains(inside))
-    #expect(channel.belonging.contains(desk.lastID))
-    #expect(channel.belonging.current == nil)
+    #expect(transaction.changedMemberships == ["cleo"])
+    let channel = try #require(member("cleo")?.membership.channels[12])
+    #expect(channel.intervals.contains(inside))
+    #expect(channel.intervals.contains(desk.lastID))
+    #expect(channel.intervals.current == nil)
     #expect(channel.subscription.current == nil)
     #expect(try !hears("cleo", 12))
     #expect(!isListed("cleo", .channelRoster(12)))

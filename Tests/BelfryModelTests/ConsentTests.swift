@@ -75,14 +75,15 @@ import Testing
 
   // MARK: Mailboxes
 
-  @Test func aLetterNeedsRoomInEveryMailbox() throws {
+  @Test func aDirectMessageNeedsRoomInEveryMailbox() throws {
     var desk = try Desk()
-    desk.limits.lettersPerMailbox = 8
+    desk.limits.directMessagesPerMailbox = 8
     desk.limits.unreadPerSender = 5
     let levels: [(MailboxLevel, user: Bool, trusted: Bool)] = [
-      (MailboxLevel(letters: 5), true, true), (MailboxLevel(letters: 6), false, true),
-      (MailboxLevel(letters: 8), false, false), (MailboxLevel(letters: 0, fromSender: 4), true, true),
-      (MailboxLevel(letters: 0, fromSender: 5), false, true),
+      (MailboxLevel(directMessages: 5), true, true), (MailboxLevel(directMessages: 6), false, true),
+      (MailboxLevel(directMessages: 8), false, false),
+      (MailboxLevel(directMessages: 0, fromSender: 4), true, true),
+      (MailboxLevel(directMessages: 0, fromSender: 5), false, true),
     ]
     for (level, user, trusted) in levels {
       desk.mailboxLevel = level
@@ -146,7 +147,7 @@ import Testing
     var open = UpdateServer(1, actor: ServerDesk.olivia)
     open.inviteMode = .joinsAtOnce
     try desk.carryOut(open)
-    try desk.carryOut(UpdateAccount.letting(\.mayEnter, .nobody, "sam"))
+    try desk.carryOut(UpdateAccount.letting(\.mayAdd, .nobody, "sam"))
     let invite = InviteToServer(1, actor: ServerDesk.olivia, accounts: ["sam", "sue"], requestId: "r")
     let admissions = try desk.decide(invite).output
     #expect(admissions.mapValues(\.hasJoined) == ["sam": false, "sue": true])
@@ -158,7 +159,7 @@ import Testing
     var asking = UpdateGroup(5, actor: GroupDesk.olga)
     asking.inviteNeedConfirm = false
     try groups.carryOut(asking)
-    try groups.carryOut(UpdateAccount.letting(\.mayEnter, .nobody, "sam"))
+    try groups.carryOut(UpdateAccount.letting(\.mayAdd, .nobody, "sam"))
     let invitations = try groups.decide(
       InviteToGroup(5, actor: GroupDesk.adam, accounts: ["sam", "sue"])
     ).output
@@ -216,7 +217,7 @@ import Testing
     let text = #"{"autoAcceptInvitation":true}"#
     let record = try #require(RecordJSON.value(AccountRecord.self, text))
     #expect(record.autoAcceptInvitation)
-    #expect([record.mayWrite, record.mayInvite, record.mayEnter] == [.everybody, .everybody, .everybody])
+    #expect([record.mayWrite, record.mayInvite, record.mayAdd] == [.everybody, .everybody, .everybody])
   }
 }
 

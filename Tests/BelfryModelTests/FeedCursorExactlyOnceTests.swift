@@ -70,7 +70,7 @@ private struct CursorWorld {
   private mutating func learn(of space: SpaceID) {
     guard let log = logs[space], !log.isKnown else { return }
     logs[space]?.isKnown = true
-    let isAdmitted = cursor.admit(space, of: space.partition, since: log.joinedAt)
+    let isAdmitted = cursor.addLagging(space, of: space.partition, since: log.joinedAt)
     #expect(isAdmitted, "a dozen at most are late")
   }
 
@@ -101,7 +101,7 @@ private struct CursorWorld {
       if random.oneIn(3) { try resume() }
     }
     if steps >= waiting.count {
-      cursor.settle(bounds, .standard)
+      cursor.reachAll(bounds, .standard)
     }
     try resume()
   }

@@ -19,7 +19,7 @@ struct FeedCursorTests {
 
   /// Whether there was room.
   private func admit(_ space: SpaceID, since: MessageID, to cursor: inout FeedCursor) -> Bool {
-    cursor.admit(space, of: space.partition, since: since)
+    cursor.addLagging(space, of: space.partition, since: since)
   }
 
   @Test func advancingIsPerPartitionAndNeverBack() {
@@ -48,8 +48,8 @@ struct FeedCursorTests {
     #expect(place(cursor) == Self.id(8))
     #expect(admit(Self.server, since: Self.id(7), to: &cursor))
     #expect(place(cursor) == Self.id(7), "of a stay unknown when it was passed")
-    cursor.settle([Self.partition: Self.id(9)], .standard)
-    #expect(cursor.late.isEmpty)
+    cursor.reachAll([Self.partition: Self.id(9)], .standard)
+    #expect(cursor.lagging.isEmpty)
     #expect(place(cursor) == Self.id(9))
   }
 
@@ -57,20 +57,20 @@ struct FeedCursorTests {
     var cursor = FeedCursor()
     cursor.advance(Self.server, to: Self.id(5))
     #expect(admit(Self.server, since: Self.id(5), to: &cursor))
-    #expect(cursor.late.isEmpty)
+    #expect(cursor.lagging.isEmpty)
   }
 
   /// One more has to come again; one that is there already need not.
   @Test func soManyMayBeLateAtOnce() {
     var cursor = FeedCursor()
     cursor.advance(Self.server, to: Self.id(5))
-    let spaces = Self.partition.servers.prefix(FeedCursor.lateLimit + 1).map { SpaceID.server($0) }
+    let spaces = Self.partition.servers.prefix(FeedCursor.laggingLimit + 1).map { SpaceID.server($0) }
     for space in spaces.dropLast() {
       #expect(admit(space, since: Self.id(3), to: &cursor))
     }
-    #expect(!admit(spaces[FeedCursor.lateLimit], since: Self.id(3), to: &cursor))
+    #expect(!admit(spaces[FeedCursor.laggingLimit], since: Self.id(3), to: &cursor))
     #expect(admit(spaces[0], since: Self.id(2), to: &cursor))
-    #expect(cursor.late.count == FeedCursor.lateLimit)
+    #expect(cursor.lagging.count == FeedCursor.laggingLimit)
     #expect(FeedCursor(text: cursor.text) == cursor)
   }
 
@@ -94,7 +94,7 @@ struct FeedCursorTests {
     }
   }
 
-  /// With a place in every partition, and as many late spaces as there may be, all with the longest names.
+  /// With a place in every partition, and as many lagging spaces as there may be, all with the longest names.
   @Test(arguments: [1, 64, 1_024])
   func theLongestTextIsRead(count: Int) throws {
     let partitions = try #require(Partitions(count: count))
@@ -103,13 +103,13 @@ struct FeedCursorTests {
     var cursor = FeedCursor()
     for partition in partitions.all {
       let id = MessageID(unixMilliseconds: 2_100_000_000_000, partition: partition, sequence: 4_095)
-      cursor.settle([partition: id], partitions)
+      cursor.reachAll([partition: id], partitions)
     }
     cursor.takeIntoAccount(indexThrough: Self.id(9))
-    for number in 0..<FeedCursor.lateLimit {
+    for number in 0..<FeedCursor.laggingLimit {
       let name = "\(number)" + String(repeating: "x", count: 62)
       let space = try #require(SpaceID(kind: .server, name: name))
-      let isAdmitted = cursor.admit(space, of: partitions.holding(space), since: Self.id(1))
+      let isAdmitted = cursor.addLagging(space, of: partitions.holding(space), since: Self.id(1))
       #expect(isAdmitted)
     }
     #expect(cursor.text.utf8.count <= bytesMax, "\(cursor.text.utf8.count)")

@@ -117,7 +117,7 @@ private struct GroupWorld {
     case 8: return GroupDesk.mute(actor(), one(on: .muted), nil)
     case 9: return GroupDesk.muteAll(actor(), flag())
     default:
-      let stopped = Self.accounts.filter { desk.groupMember($0)?.standing.stopped.current != nil }
+      let stopped = Self.accounts.filter { desk.groupMember($0)?.membership.stopped.current != nil }
       return flag() ? GroupDesk.receive(account, false) : GroupDesk.receive(one(of: stopped), true)
     }
   }
@@ -156,9 +156,9 @@ private struct GroupWorld {
       "one owner": those { $0.role == .owner } == [group.owner],
       "the admins agree": those { $0.role == .admin } == Set(group.admins),
       "each admin once": group.admins.count == Set(group.admins).count,
-      "members belong": those { $0.standing.belonging.current != nil } == Set(members.keys),
+      "members belong": those { $0.membership.intervals.current != nil } == Set(members.keys),
       "members are not former": desk.accounts(in: .former).isDisjoint(with: members.keys),
-      "who runs it receives": those { $0.standing.stopped.current != nil && $0.role != .member }.isEmpty,
+      "who runs it receives": those { $0.membership.stopped.current != nil && $0.role != .member }.isEmpty,
       "the owner is not muted": silent[group.owner] == nil,
       "the muted agree": silent.compactMapValues(\.rights.mutedUntilMilliseconds) == muted(now),
       "the allowed agree": those { $0.rights.isAllowListed } == desk.accounts(in: .allowed),

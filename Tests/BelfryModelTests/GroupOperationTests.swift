@@ -32,7 +32,7 @@ struct GroupOperationTests {
     #expect(end.listing?.createdAt == transaction.listing?.createdAt)
     #expect(desk.settings(GroupRecord.self, create.space)?.removedAt == desk.nowMilliseconds)
     // Whoever comes back later still learns of it.
-    #expect(desk.member("mia", of: create.space)?.standing.belonging.contains(desk.lastID) == true)
+    #expect(desk.member("mia", of: create.space)?.membership.intervals.contains(desk.lastID) == true)
   }
 
   @Test mutating func firstInviteesAreAskedOrIn() throws {
@@ -85,11 +85,11 @@ struct GroupOperationTests {
     let transaction = try #require(try desk.carryOut(GroupDesk.admit(GroupDesk.olga)))
     let ann = try #require(desk.groupMember("ann"))
     #expect(ann.role == .member)
-    #expect(!ann.standing.belonging.contains(before))
-    #expect(ann.standing.belonging.contains(desk.lastID))
+    #expect(!ann.membership.intervals.contains(before))
+    #expect(ann.membership.intervals.contains(desk.lastID))
     #expect(transaction.indexChanges == [IndexChange(.joined, ["ann"])])
     #expect(transaction.ceilings == [.roster: desk.limits.membersPerGroup])
-    #expect(transaction.changedStandings == ["ann"])
+    #expect(transaction.changedMemberships == ["ann"])
   }
 
   @Test mutating func whoIsInHasNothingLeftToBeAnswered() throws {
@@ -139,7 +139,7 @@ struct GroupOperationTests {
     }
     #expect(desk.texts[.file(3, in: Self.space)] != nil)
     let former = try #require(desk.former("abe", of: Self.space))
-    #expect(former.standing.belonging.contains(desk.lastID))
+    #expect(former.membership.intervals.contains(desk.lastID))
 
     try desk.carryOut(GroupDesk.block(GroupDesk.olga, ["abe"], false))
     try desk.carryOut(GroupDesk.asking(false))
@@ -172,7 +172,7 @@ struct GroupOperationTests {
     let owner = try #require(desk.groupMember("mo"))
     #expect(owner.role == .owner)
     // An owner hears everything and is muted by nobody.
-    #expect(owner.standing.stopped.current == nil)
+    #expect(owner.membership.stopped.current == nil)
     #expect(!owner.rights.isMuted(nowMilliseconds: desk.nowMilliseconds))
     #expect(!desk.accounts(in: .muted).contains("mo"))
     try desk.carryOut(GroupDesk.handOver(Actor(account: "mo"), to: "adam"))
@@ -182,13 +182,13 @@ struct GroupOperationTests {
 
   @Test mutating func whoeverBecomesAnAdminReceivesAgain() throws {
     let transaction = try #require(try desk.carryOut(GroupDesk.receive("mia", false)))
-    #expect(transaction.changedStandings == ["mia"])
-    let stopped = try #require(desk.groupMember("mia")?.standing.stopped)
+    #expect(transaction.changedMemberships == ["mia"])
+    let stopped = try #require(desk.groupMember("mia")?.membership.stopped)
     #expect(stopped.contains(desk.lastID))
     try desk.carryOut(GroupDesk.admin(GroupDesk.olga, "mia"))
-    #expect(desk.groupMember("mia")?.standing.stopped.contains(desk.lastID) == false)
+    #expect(desk.groupMember("mia")?.membership.stopped.contains(desk.lastID) == false)
     try desk.carryOut(GroupDesk.admin(GroupDesk.olga, "mia", false))
-    #expect(desk.groupMember("mia")?.standing.stopped.contains(desk.lastID) == false)
+    #expect(desk.groupMember("mia")?.membership.stopped.contains(desk.lastID) == false)
   }
 
   @Test mutating func aLongerMuteTakesThePlaceOfAShorterOne() throws {

@@ -35,7 +35,7 @@ struct GroupSendingTests {
 
   @Test(arguments: rows)
   func isAllowedOrRefused(row: Row) {
-    var member = MemberRecord(role: row.role, standing: .owner)
+    var member = MemberRecord(role: row.role, membership: .always)
     member.rights = .init(mutedUntilMilliseconds: row.mutedUntil, isAllowListed: row.isAllowListed)
     #expect(refusal(of: member, isAllMuted: false) == (row.maySend ? nil : .muted))
     #expect(refusal(of: member, isAllMuted: true) == (row.maySendWhenAllAreMuted ? nil : .muted))

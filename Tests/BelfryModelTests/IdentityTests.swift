@@ -36,7 +36,7 @@ struct IdentityTests {
 
   @Test func spacesAreNamedByKindAndName() {
     #expect(SpaceID.server(77).key == "server:77")
-    #expect(SpaceID.letter(77).key == "letter:77")
+    #expect(SpaceID.direct(77).key == "direct:77")
     #expect(SpaceID.personal("ann").key == "account:ann")
   }
 

@@ -43,7 +43,7 @@ struct IntervalLimitTests {
     // Where the end cannot be refused it adds one, and the beginning after it works as ever.
     for start in 600..<610 {
       blocked.begin(after: Self.id(start * 10))
-      blocked.endWithStay(through: Self.id(start * 10 + 5))
+      blocked.endWithMembership(through: Self.id(start * 10 + 5))
     }
     #expect(blocked.contains(21) && blocked.contains(6_001))
   }
@@ -53,8 +53,8 @@ struct IntervalLimitTests {
     let text = "m \(long) s/\(long) x/\(long) c7/\(long) d7/\(long) w7/\(long) b7/\(long)"
     let record = try #require(MemberRecord(text: text))
     #expect(record.text == text)
-    #expect(record.standing.belonging.all.count == 40)
-    #expect(record.standing.channels[7]?.blocked.intervals.all.count == 40)
+    #expect(record.membership.intervals.all.count == 40)
+    #expect(record.membership.channels[7]?.blocked.intervals.all.count == 40)
   }
 
   // MARK: Stays
@@ -65,7 +65,7 @@ struct IntervalLimitTests {
       try desk.carryOut(RefusalTests.add(ServerDesk.app, [Self.sue]))
       try desk.carryOut(RefusalTests.kick(ServerDesk.app, [Self.sue]))
     }
-    let stays = try #require(desk.former(Self.sue)?.standing.belonging)
+    let stays = try #require(desk.former(Self.sue)?.membership.intervals)
     #expect(stays.all.count == Self.limit)
     let before = desk.texts
     let refusal = desk.refusal(of: RefusalTests.add(ServerDesk.app, ["sam", Self.sue]))
@@ -76,7 +76,7 @@ struct IntervalLimitTests {
 
     desk.nowMilliseconds += desk.limits.retentionMilliseconds + 1_000
     try desk.carryOut(RefusalTests.add(ServerDesk.app, [Self.sue]))
-    #expect(desk.member(Self.sue)?.standing.belonging.all.count == 1)
+    #expect(desk.member(Self.sue)?.membership.intervals.all.count == 1)
   }
 
   /// Into a room one goes several times a day.
@@ -87,11 +87,11 @@ struct IntervalLimitTests {
       CreateRoom(id: room, host: "hal", actor: Actor(account: "hal"), subject: "practice")
     ])
     let enter = EnterRoom(room, actor: Actor(account: Self.bob))
-    for _ in 0..<SpaceKind.room.staysMax {
+    for _ in 0..<SpaceKind.room.intervalsMax {
       try desk.carryOut(enter)
       try desk.carryOut(LeaveRoom(room, actor: Actor(account: Self.bob)))
     }
-    #expect(desk.former(Self.bob, of: space)?.standing.belonging.all.count == SpaceKind.room.staysMax)
+    #expect(desk.former(Self.bob, of: space)?.membership.intervals.all.count == SpaceKind.room.intervalsMax)
     #expect(desk.refusal(of: enter)?.code == .tooMany)
     desk.nowMilliseconds += desk.limits.retentionMilliseconds + 1_000
     #expect(desk.refusal(of: enter) == nil)
@@ -118,10 +118,10 @@ struct IntervalLimitTests {
       }
     }
     #expect(seen.count == Self.limit && refusals == 40 - Self.limit)
-    let standing = try #require(desk.member("mia")?.standing)
+    let membership = try #require(desk.member("mia")?.membership)
     var audience = Audience(.subscribed, channel: channel)
     audience.channelHasRoster = channel != nil
-    for id in seen { #expect(audience.admits("mia", standing: standing, at: id).isVisible) }
+    for id in seen { #expect(audience.admits("mia", membership: membership, at: id).isVisible) }
     // Ending one that lasts is never refused.
     #expect(desk.refusal(of: unsubscribe) == nil)
   }
@@ -139,7 +139,7 @@ struct IntervalLimitTests {
       ServerDesk.server, channels: [10, 13], actor: ServerDesk.mia, isSubscribed: true)
     #expect(try desk.decide(both).output.mapValues(\.code) == [13: .tooMany])
     try desk.carryOut(both)
-    #expect(desk.member("mia")?.standing.channels[10]?.subscription.current != nil)
+    #expect(desk.member("mia")?.membership.channels[10]?.subscription.current != nil)
   }
 
   // MARK: Channels
@@ -156,8 +156,8 @@ struct IntervalLimitTests {
     let refusal = desk.refusal(of: ChannelDesk.list(12, ChannelDesk.app, .allow, ["meg", "pia"]))
     #expect(refusal?.code == .tooMany)
     #expect(refusal?.detail.contains("pia") == true)
-    let channels = try #require(desk.member("pia", of: ChannelDesk.space)?.standing.channels)
-    #expect(channels[11]?.belonging.all.count == Self.limit)
+    let channels = try #require(desk.member("pia", of: ChannelDesk.space)?.membership.channels)
+    #expect(channels[11]?.intervals.all.count == Self.limit)
     #expect(channels[12]?.allowed.all.count == Self.limit)
   }
 
@@ -178,9 +178,9 @@ struct IntervalLimitTests {
       }
     }
     #expect(refused == 40 - (Self.limit - 1))
-    let standing = try #require(desk.member("mia")?.standing)
+    let membership = try #require(desk.member("mia")?.membership)
     for id in hidden {
-      let verdict = Audience(.all, channel: 13).admits("mia", standing: standing, at: id)
+      let verdict = Audience(.all, channel: 13).admits("mia", membership: membership, at: id)
       #expect(verdict == .hidden(because: .blocked))
     }
     // Who runs the server is blocked from no channel, so who cannot be unblocked cannot be made an admin.
@@ -210,9 +210,9 @@ struct IntervalLimitTests {
     invite.message = nil
     try desk.carryOut(invite)
     try desk.carryOut(GroupDesk.receive("mia", false))
-    let standing = try #require(desk.groupMember("mia")?.standing)
-    for id in hidden { #expect(standing.stopped.contains(id)) }
-    #expect(standing.stopped.current != nil)
+    let membership = try #require(desk.groupMember("mia")?.membership)
+    for id in hidden { #expect(membership.stopped.contains(id)) }
+    #expect(membership.stopped.current != nil)
   }
 
   private static func id(_ number: Int) -> MessageID { MessageID(Int64(number)) ?? .zero }

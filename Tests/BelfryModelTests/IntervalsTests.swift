@@ -57,15 +57,15 @@ struct IntervalsTests {
   }
 
   @Test func leavingEndsEverything() {
-    var standing = Standing(
-      belonging: .since(1), subscription: .since(2),
-      channels: [7: .init(belonging: .since(3), subscription: .since(4))])
-    standing.leave(through: 9)
-    #expect(standing.belonging.current == nil)
-    #expect(standing.subscription.current == nil)
-    #expect(standing.channels[7]?.belonging.current == nil)
-    #expect(standing.channels[7]?.subscription.current == nil)
-    standing.forget(before: 10)
-    #expect(standing == .stranger)
+    var membership = Membership(
+      intervals: .since(1), subscription: .since(2),
+      channels: [7: .init(intervals: .since(3), subscription: .since(4))])
+    membership.leave(through: 9)
+    #expect(membership.intervals.current == nil)
+    #expect(membership.subscription.current == nil)
+    #expect(membership.channels[7]?.intervals.current == nil)
+    #expect(membership.channels[7]?.subscription.current == nil)
+    membership.forget(before: 10)
+    #expect(membership == .never)
   }
 }

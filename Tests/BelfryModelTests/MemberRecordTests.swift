@@ -7,23 +7,24 @@ struct MemberRecordTests {
   static let later = MessageID(streamForm: "1763700000001-4096") ?? .zero
 
   @Test(arguments: [
-    (MemberRecord(role: .member, standing: Standing(belonging: .since(since))), "m 1763700000000-4096"),
+    (MemberRecord(role: .member, membership: Membership(intervals: .since(since))), "m 1763700000000-4096"),
     (
       MemberRecord(
-        role: .admin, standing: Standing(belonging: Intervals([Interval(after: since, through: later)]))),
+        role: .admin, membership: Membership(intervals: Intervals([Interval(after: since, through: later)]))),
       "a 1763700000000-4096,1763700000001-4096"
     ),
     (
-      MemberRecord(role: .owner, standing: Standing(belonging: .since(since), subscription: .since(later))),
+      MemberRecord(
+        role: .owner, membership: Membership(intervals: .since(since), subscription: .since(later))),
       "o 1763700000000-4096 s/1763700000001-4096"
     ),
     (
       MemberRecord(
         role: .member,
-        standing: Standing(
-          belonging: .since(since),
+        membership: Membership(
+          intervals: .since(since),
           channels: [
-            77: .init(belonging: .since(since), subscription: .since(later)),
+            77: .init(intervals: .since(since), subscription: .since(later)),
             9: .init(
               subscription: Intervals([Interval(after: since, through: later), Interval(after: later)])),
           ])),

@@ -49,14 +49,14 @@ struct ReadStateTests {
     #expect(state.contains(Self.id(7), in: twin) && !state.contains(Self.id(8), in: twin))
     state.raise(to: Self.id(12))
     #expect(state.contains(Self.id(7), in: twin) && !state.contains(Self.id(8), in: twin))
-    state.settle([twin], .standard)
+    state.catchUp([twin], .standard)
     #expect(state.contains(Self.id(8), in: twin) && state.above.isEmpty)
   }
 
   @Test func whatIsLearnedInTimeIsNotLate() {
     var state = ReadState(watermarks: [Self.id(10)], version: 1)
     state.learn(of: Self.server, in: Self.server.partition, since: Self.id(10))
-    #expect(state.late.isEmpty)
+    #expect(state.lagging.isEmpty)
     var fresh = ReadState()
     fresh.learn(of: Self.server, in: Self.server.partition, since: .zero)
     #expect(fresh == ReadState())

@@ -36,7 +36,7 @@ struct RoomOperationTests {
     #expect(desk.presence("lea") == nil)
     #expect(desk.hand("lou") == nil)
     #expect(desk.texts[.request(RoomDesk.token("lou"), of: RoomDesk.space)] == nil)
-    #expect(desk.attendee("lea")?.standing.belonging.contains(desk.lastID) == true)
+    #expect(desk.attendee("lea")?.membership.intervals.contains(desk.lastID) == true)
     // Whoever looks after rooms empties it at once.
     #expect(transaction.wakeAtMilliseconds == desk.nowMilliseconds)
   }
@@ -49,7 +49,7 @@ struct RoomOperationTests {
     #expect(transaction.indexChanges == [IndexChange(.left, ["hal", "lea"])])
     #expect(transaction.echo == nil)
     #expect(desk.attendee("lea") == nil)
-    #expect(desk.former("lea", of: RoomDesk.space)?.standing.belonging.contains(end) == true)
+    #expect(desk.former("lea", of: RoomDesk.space)?.membership.intervals.contains(end) == true)
     #expect(desk.attendee("gus") != nil)
   }
 
@@ -60,8 +60,8 @@ struct RoomOperationTests {
     let transaction = try #require(try desk.carryOut(EnterRoom(Self.room, actor: RoomDesk.sam)))
     let member = try #require(desk.attendee("sam"))
     #expect(member.role == .listener)
-    #expect(!member.standing.belonging.contains(before))
-    #expect(member.standing.belonging.contains(desk.lastID))
+    #expect(!member.membership.intervals.contains(before))
+    #expect(member.membership.intervals.contains(desk.lastID))
     #expect(desk.presence("sam") == "\(desk.nowMilliseconds + desk.limits.absenceMilliseconds)")
     #expect(transaction.wakeAtMilliseconds == desk.nowMilliseconds + desk.limits.absenceMilliseconds)
     #expect(transaction.ceilings == [.roster: desk.limits.attendeesPerRoom])
@@ -92,9 +92,9 @@ struct RoomOperationTests {
       #expect(desk.hand(account) == nil)
       #expect(desk.microphone(account) == nil)
       #expect(desk.texts[.request(RoomDesk.token(account), of: RoomDesk.space)] == nil)
-      let standing = try #require(desk.former(account, of: RoomDesk.space)?.standing)
-      #expect(standing.belonging.contains(desk.lastID))
-      #expect(standing.belonging.current == nil)
+      let membership = try #require(desk.former(account, of: RoomDesk.space)?.membership)
+      #expect(membership.intervals.contains(desk.lastID))
+      #expect(membership.intervals.current == nil)
       try desk.carryOut(EnterRoom(Self.room, actor: actor))
       #expect(desk.attendee(account)?.role == .listener)
     }
@@ -138,7 +138,7 @@ struct RoomOperationTests {
     #expect(transaction.echo == nil)
     #expect(transaction.announcements.isEmpty)
     #expect(!transaction.hasRelays)
-    #expect(transaction.changedStandings.isEmpty)
+    #expect(transaction.changedMemberships.isEmpty)
     #expect(transaction.wakeAtMilliseconds == nil)
   }
 

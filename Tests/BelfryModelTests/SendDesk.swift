@@ -39,12 +39,12 @@ struct SendDesk {
     let isOwner = account == "ada"
     let role: MemberRole =
       space.kind == .room ? (isOwner ? .host : .listener) : (isOwner ? .owner : .member)
-    var member = MemberRecord(role: role, standing: Standing(belonging: .since(.zero)))
+    var member = MemberRecord(role: role, membership: Membership(intervals: .since(.zero)))
     if space.kind == .server {
-      if account != "eve" { member.standing.channels[11] = .init(belonging: .since(.zero)) }
+      if account != "eve" { member.membership.channels[11] = .init(intervals: .since(.zero)) }
       if account == "ben" {
         for id in [10, 11] as [EntityID] {
-          member.standing.channels[id, default: .init()].blocked = .since(.zero)
+          member.membership.channels[id, default: .init()].blocked = .since(.zero)
         }
       }
     }

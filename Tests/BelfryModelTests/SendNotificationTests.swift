@@ -85,21 +85,21 @@ struct SendNotificationTests {
   @Test func severalAccountsShareALetter() throws {
     let sends = try send(ServerDesk.mia) { $0.toAccids = ["sam", "max"] }
     #expect(sends.count == 1)
-    #expect(sends[0].space.kind == .letter)
+    #expect(sends[0].space.kind == .direct)
     #expect(try transaction(sends[0]).indexChanges == [IndexChange(.joined, ["sam", "max"])])
   }
 
-  @Test func aRepeatedLetterIsTheSameLetter() throws {
-    func letter(_ actor: Actor, _ id: String) throws -> SpaceID {
+  @Test func aRepeatedDirectMessageIsTheSameDirectMessage() throws {
+    func directMessage(_ actor: Actor, _ id: String) throws -> SpaceID {
       try send(actor) {
         $0.messageClientId = id
         $0.toAccids = ["sam", "max"]
       }[0].space
     }
-    #expect(try letter(ServerDesk.mia, "m1") == letter(ServerDesk.mia, "m1"))
-    #expect(try letter(ServerDesk.mia, "m1") != letter(ServerDesk.mia, "m2"))
-    #expect(try letter(ServerDesk.mia, "m1") != letter(ServerDesk.max, "m1"))
-    #expect(try letter(ServerDesk.app, "m1") != letter(ServerDesk.mia, "m1"))
+    #expect(try directMessage(ServerDesk.mia, "m1") == directMessage(ServerDesk.mia, "m1"))
+    #expect(try directMessage(ServerDesk.mia, "m1") != directMessage(ServerDesk.mia, "m2"))
+    #expect(try directMessage(ServerDesk.mia, "m1") != directMessage(ServerDesk.max, "m1"))
+    #expect(try directMessage(ServerDesk.app, "m1") != directMessage(ServerDesk.mia, "m1"))
   }
 
   @Test func whatIsNeverStoredGoesToEachAccountsOwnSpace() throws {

@@ -42,7 +42,7 @@ struct ServerInvariantTests {
     let roles = Dictionary(roster.map { ($0, desk.member($0)?.role) }) { first, _ in first }
     #expect(roster.filter { roles[$0] == .owner } == [settings.owner], "\(place)")
     #expect(settings.admins.sorted() == roster.filter { roles[$0] == .admin }.sorted(), "\(place)")
-    #expect(roster.allSatisfy { desk.member($0)?.standing.belonging.current != nil }, "\(place)")
+    #expect(roster.allSatisfy { desk.member($0)?.membership.intervals.current != nil }, "\(place)")
 
     let members = Set(roster.map(\.text))
     #expect(members.isDisjoint(with: desk.fields(.banned)), "\(place)")

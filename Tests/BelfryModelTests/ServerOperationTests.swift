@@ -16,8 +16,8 @@ struct ServerOperationTests {
     #expect(server.defaultChannelId == 10)
     #expect(server.createdAt == desk.nowMilliseconds)
     #expect(desk.member("olivia")?.role == .owner)
-    #expect(desk.member("olivia")?.standing.belonging.contains(desk.lastID) == true)
-    #expect(desk.member("olivia")?.standing.belonging.contains(ServerDesk.start) == false)
+    #expect(desk.member("olivia")?.membership.intervals.contains(desk.lastID) == true)
+    #expect(desk.member("olivia")?.membership.intervals.contains(ServerDesk.start) == false)
   }
 
   @Test mutating func anUpdateChangesWhatItNames() throws {
@@ -44,7 +44,7 @@ struct ServerOperationTests {
   @Test mutating func aRemovedServerKeepsItsMembersForTheLog() throws {
     try desk.carryOut(RemoveServer(ServerDesk.server, actor: ServerDesk.olivia))
     #expect(try desk.settings()?.removedAt == desk.nowMilliseconds)
-    #expect(desk.member("mia")?.standing.belonging.current != nil)
+    #expect(desk.member("mia")?.membership.intervals.current != nil)
   }
 
   // MARK: Members
@@ -52,11 +52,11 @@ struct ServerOperationTests {
   @Test mutating func whoJoinsSeesItAndNothingEarlier() throws {
     let before = desk.lastID
     let transaction = try #require(try desk.carryOut(RefusalTests.add(ServerDesk.app, ["sam"])))
-    let standing = try #require(desk.member("sam")?.standing)
-    #expect(!standing.belonging.contains(before))
-    #expect(standing.belonging.contains(MessageID(before.raw + 1) ?? .zero))
+    let membership = try #require(desk.member("sam")?.membership)
+    #expect(!membership.intervals.contains(before))
+    #expect(membership.intervals.contains(MessageID(before.raw + 1) ?? .zero))
     #expect(transaction.indexChanges == [IndexChange(.joined, ["sam"])])
-    #expect(transaction.changedStandings == ["sam"])
+    #expect(transaction.changedMemberships == ["sam"])
     #expect(transaction.ceilings == [.roster: desk.limits.membersPerServer])
   }
 
@@ -66,12 +66,12 @@ struct ServerOperationTests {
     {
       let committed = try desk.carryOut(operation)
       let transaction = try #require(committed)
-      let account = try #require(transaction.changedStandings.first)
+      let account = try #require(transaction.changedMemberships.first)
       let last = desk.lastID
       #expect(desk.member(account) == nil)
-      let standing = try #require(desk.former(account)?.standing)
-      #expect(standing.belonging.contains(last))
-      #expect(!standing.belonging.contains(MessageID(last.raw + 1) ?? .zero))
+      let membership = try #require(desk.former(account)?.membership)
+      #expect(membership.intervals.contains(last))
+      #expect(!membership.intervals.contains(MessageID(last.raw + 1) ?? .zero))
       #expect(transaction.indexChanges == [IndexChange(.left, [account])])
     }
     #expect(!desk.isInRoster("mia", of: 11))
@@ -90,21 +90,21 @@ struct ServerOperationTests {
     let record = try #require(desk.member("mia"))
     #expect(desk.former("mia") == nil)
     #expect(record.role == .member)
-    #expect(record.standing.belonging.contains(inside))
-    #expect(!record.standing.belonging.contains(MessageID(outside.raw + 1) ?? .zero))
-    #expect(record.standing.belonging.contains(desk.lastID))
-    #expect(record.standing.subscription.current == nil)
-    #expect(record.standing.channels[11]?.belonging.current == nil)
-    #expect(record.standing.channels[11]?.subscription.current == nil)
+    #expect(record.membership.intervals.contains(inside))
+    #expect(!record.membership.intervals.contains(MessageID(outside.raw + 1) ?? .zero))
+    #expect(record.membership.intervals.contains(desk.lastID))
+    #expect(record.membership.subscription.current == nil)
+    #expect(record.membership.channels[11]?.intervals.current == nil)
+    #expect(record.membership.channels[11]?.subscription.current == nil)
   }
 
   @Test mutating func staysBeyondRetentionAreForgotten() throws {
     try desk.carryOut(RefusalTests.kick(ServerDesk.olivia, ["mia"]))
     desk.nowMilliseconds = MessageID.last.unixMilliseconds
     try desk.carryOut(RefusalTests.add(ServerDesk.app, ["mia"]))
-    let standing = try #require(desk.member("mia")?.standing)
-    #expect(standing.belonging.all.count == 1)
-    #expect(standing.channels.isEmpty)
+    let membership = try #require(desk.member("mia")?.membership)
+    #expect(membership.intervals.all.count == 1)
+    #expect(membership.channels.isEmpty)
   }
 
   @Test func anAdminWhoIsKickedByTheOwnerGoes() {
@@ -128,15 +128,15 @@ struct ServerOperationTests {
   @Test(arguments: [nil, 10, 11] as [EntityID?])
   mutating func subscribingIsIdempotentAndEnds(channel: EntityID?) throws {
     func intervals() -> Intervals? {
-      let standing = desk.member("mia")?.standing
-      return channel.map { standing?.channels[$0]?.subscription ?? Intervals() } ?? standing?.subscription
+      let membership = desk.member("mia")?.membership
+      return channel.map { membership?.channels[$0]?.subscription ?? Intervals() } ?? membership?.subscription
     }
     let subscribe = RefusalTests.subscribe("mia", channel)
     var unsubscribe = subscribe
     unsubscribe.isSubscribed = false
 
     #expect(try desk.carryOut(unsubscribe) == nil)
-    #expect(try desk.carryOut(subscribe)?.changedStandings == ["mia"])
+    #expect(try desk.carryOut(subscribe)?.changedMemberships == ["mia"])
     #expect(intervals()?.current != nil)
     #expect(try desk.carryOut(subscribe) == nil)
     #expect(try desk.carryOut(unsubscribe) != nil)
@@ -149,10 +149,10 @@ struct ServerOperationTests {
 
   @Test mutating func aRosterHoldsItsFirstMembersAndItsCreator() throws {
     let transaction = try #require(try desk.carryOut(RefusalTests.open(ServerDesk.olivia, members: ["mia"])))
-    #expect(Set(transaction.changedStandings) == ["mia", "olivia"])
+    #expect(Set(transaction.changedMemberships) == ["mia", "olivia"])
     for account in ["mia", "olivia"] as [AccountID] {
       #expect(desk.isInRoster(account, of: 20))
-      #expect(desk.member(account)?.standing.channels[20]?.belonging.current != nil)
+      #expect(desk.member(account)?.membership.channels[20]?.intervals.current != nil)
     }
     #expect(!desk.isInRoster("max", of: 20))
   }
@@ -160,7 +160,7 @@ struct ServerOperationTests {
   @Test mutating func aChannelOfEveryoneKeepsNoRoster() throws {
     let transaction = try #require(
       try desk.carryOut(RefusalTests.open(ServerDesk.olivia, membership: .everyone, members: ["mia"])))
-    #expect(transaction.changedStandings.isEmpty)
+    #expect(transaction.changedMemberships.isEmpty)
     #expect(!desk.isInRoster("olivia", of: 20))
   }
 
@@ -168,7 +168,7 @@ struct ServerOperationTests {
     try desk.carryOut(RemoveChannel(ServerDesk.server, id: 11, actor: ServerDesk.olivia))
     #expect(!desk.isInRoster("mia", of: 11))
     #expect(desk.refusal(of: RefusalTests.subscribe("mia", 11))?.code == .notFound)
-    #expect(desk.member("mia")?.standing.channels[11]?.belonging.contains(desk.lastID) == true)
+    #expect(desk.member("mia")?.membership.channels[11]?.intervals.contains(desk.lastID) == true)
   }
 
   // MARK: What every decision holds to

@@ -57,7 +57,7 @@ struct ServerRoleTests {
         ["memberInfo": ["accid": "olivia", "role": "member"]],
         ["memberInfo": ["accid": "mia", "role": "owner", "nick": "Mia"]],
       ])
-    #expect(transaction.changedStandings.isEmpty)
+    #expect(transaction.changedMemberships.isEmpty)
   }
 
   // MARK: Profiles
@@ -86,13 +86,14 @@ struct ServerRoleTests {
     let subscribe = ServerDesk.subscribe(ServerDesk.mia, to: [10, 11, 12, 13, 99])
     let failed = try desk.decide(subscribe).output
     #expect(failed.mapValues(\.code) == [12: .notFound, 99: .notFound])
-    #expect(try desk.carryOut(subscribe)?.changedStandings == ["mia"])
-    let channels = try #require(desk.member("mia")?.standing.channels)
+    #expect(try desk.carryOut(subscribe)?.changedMemberships == ["mia"])
+    let channels = try #require(desk.member("mia")?.membership.channels)
     #expect(channels.filter { $0.value.subscription.current != nil }.keys.sorted() == [10, 11, 13])
     #expect(try desk.carryOut(subscribe) == nil)
     var end = subscribe
     end.isSubscribed = false
     try desk.carryOut(end)
-    #expect(desk.member("mia")?.standing.channels.allSatisfy { $0.value.subscription.current == nil } == true)
+    #expect(
+      desk.member("mia")?.membership.channels.allSatisfy { $0.value.subscription.current == nil } == true)
   }
 }

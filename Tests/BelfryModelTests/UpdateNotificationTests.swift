@@ -77,7 +77,7 @@ struct UpdateNotificationTests {
         testDescription: "custom to an account", type: 100, space: .personal("sam"), audience: "named +sam",
         allowed: ["mia", "app"]),
       Row(
-        testDescription: "custom letter", type: 100, space: .letter(9), audience: "named +max,sam",
+        testDescription: "custom direct message", type: 100, space: .direct(9), audience: "named +max,sam",
         allowed: ["mia", "app"]),
     ]
     + (1...4).flatMap { type in
@@ -153,7 +153,7 @@ struct UpdateNotificationTests {
     for (space, audience) in [
       (ServerDesk.space, "named +max"), (ServerDesk.space, "all -adam"),
       (ServerDesk.space, "all roster:12 +max"),
-      (.personal("max"), "named +max"), (.letter(9), "named +max,olivia"),
+      (.personal("max"), "named +max"), (.direct(9), "named +max,olivia"),
     ] {
       var entry = try entry(type: type)
       entry.id = desk.lastID
@@ -200,11 +200,11 @@ struct UpdateNotificationTests {
     var desk = try ServerDesk()
     let transaction = try #require(try desk.carryOut(update(entry(), body: "dong")))
     #expect(transaction.announcements.isEmpty)
-    #expect(transaction.amendments.map(\.audience) == [Audience(.all, named: ["max"])])
-    #expect(transaction.amendments.map(\.notification.updateTime) == [desk.nowMilliseconds])
+    #expect(transaction.updates.map(\.audience) == [Audience(.all, named: ["max"])])
+    #expect(transaction.updates.map(\.notification.updateTime) == [desk.nowMilliseconds])
     #expect(
       Set(transaction.preconditions.keys) == [
-        .amendment(Self.id, in: ServerDesk.space), .settings(ServerDesk.space),
+        .update(Self.id, in: ServerDesk.space), .settings(ServerDesk.space),
         .member("mia", of: ServerDesk.space), .former("mia", of: ServerDesk.space),
       ])
   }

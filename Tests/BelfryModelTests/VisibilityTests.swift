@@ -8,7 +8,7 @@ struct VisibilityTests {
     var testDescription: String
     var id: MessageID = 30
     var audience: String = "all"
-    var change: @Sendable (inout Standing) -> Void = { _ in }
+    var change: @Sendable (inout Membership) -> Void = { _ in }
     var read = ReadState()
     var floor = MessageID.zero
     var expected: Visibility
@@ -16,7 +16,7 @@ struct VisibilityTests {
     init(
       _ name: String, id: MessageID = 30, audience: String = "all", read: ReadState = ReadState(),
       floor: MessageID = .zero, is expected: Visibility,
-      standing change: @escaping @Sendable (inout Standing) -> Void = { _ in }
+      membership change: @escaping @Sendable (inout Membership) -> Void = { _ in }
     ) {
       testDescription = name
       self.id = id
@@ -37,11 +37,11 @@ struct VisibilityTests {
     Row("the one after is not", id: 51, is: .hidden(because: .leftBefore)),
     Row("between two stays", id: 70, is: .hidden(because: .leftBefore)),
     Row("in the second stay", id: 71, is: .visible(because: .openToAll)),
-    Row("never a member", is: .hidden(because: .neverMember)) { $0 = .stranger },
+    Row("never a member", is: .hidden(because: .neverMember)) { $0 = .never },
     Row("named, but never a member", audience: "named +ann", is: .hidden(because: .neverMember)) {
-      $0 = .stranger
+      $0 = .never
     },
-    Row("in one's own space", audience: "named +ann", is: .visible(because: .named)) { $0 = .owner },
+    Row("in one's own space", audience: "named +ann", is: .visible(because: .named)) { $0 = .always },
 
     // Names.
     Row("named", audience: "named +bob,ann", is: .visible(because: .named)),
@@ -55,25 +55,25 @@ struct VisibilityTests {
     Row("a channel of everyone", audience: "all channel:7", is: .visible(because: .openToAll)),
     Row("not in the roster", audience: "all roster:7", is: .hidden(because: .notInChannel)),
     Row("in the roster", audience: "all roster:7", is: .visible(because: .openToAll)) {
-      $0.channels[7] = .init(belonging: .since(20))
+      $0.channels[7] = .init(intervals: .since(20))
     },
     Row("in the roster only later", audience: "all roster:7", is: .hidden(because: .notInChannel)) {
-      $0.channels[7] = .init(belonging: .since(30))
+      $0.channels[7] = .init(intervals: .since(30))
     },
     Row("in another channel's roster", audience: "all roster:7", is: .hidden(because: .notInChannel)) {
-      $0.channels[8] = .init(belonging: .since(20))
+      $0.channels[8] = .init(intervals: .since(20))
     },
     Row(
       "subscribed to, but no longer in, the channel", audience: "subscribed roster:7",
       is: .hidden(because: .notInChannel)
     ) {
       $0.channels[7] = .init(
-        belonging: Intervals([Interval(after: 20, through: 29)]), subscription: .since(20))
+        intervals: Intervals([Interval(after: 20, through: 29)]), subscription: .since(20))
     },
 
     // Who sees a private channel.
     Row("a viewer by the roster", audience: "viewers channel:7", is: .visible(because: .openToAll)) {
-      $0.channels[7] = .init(belonging: .since(20))
+      $0.channels[7] = .init(intervals: .since(20))
     },
     Row("a viewer by the allow list", audience: "viewers channel:7", is: .visible(because: .openToAll)) {
       $0.channels[7] = .init(allowed: .since(20))
@@ -81,10 +81,10 @@ struct VisibilityTests {
     Row("no viewer", audience: "viewers channel:7", is: .hidden(because: .notInChannel)),
     Row("a viewer no longer", audience: "viewers channel:7", is: .hidden(because: .notInChannel)) {
       let earlier = Intervals([Interval(after: 20, through: 29)])
-      $0.channels[7] = .init(belonging: earlier, allowed: earlier)
+      $0.channels[7] = .init(intervals: earlier, allowed: earlier)
     },
     Row("a viewer of another channel", audience: "viewers channel:7", is: .hidden(because: .notInChannel)) {
-      $0.channels[8] = .init(belonging: .since(20), allowed: .since(20))
+      $0.channels[8] = .init(intervals: .since(20), allowed: .since(20))
     },
     Row("viewers of nothing", audience: "viewers", is: .hidden(because: .notInChannel)),
     Row("allowed, but not in the roster", audience: "all roster:7", is: .hidden(because: .notInChannel)) {
@@ -145,7 +145,7 @@ struct VisibilityTests {
       "in the roster and subscribed", audience: "subscribed roster:7",
       is: .visible(because: .subscribedBefore)
     ) {
-      $0.channels[7] = .init(belonging: .since(20), subscription: .since(20))
+      $0.channels[7] = .init(intervals: .since(20), subscription: .since(20))
     },
 
     // Custom notifications of a group.
@@ -164,10 +164,10 @@ struct VisibilityTests {
 
     // Which reason is told when there are several.
     Row("retention before membership", floor: 31, is: .hidden(because: .beyondRetention)) {
-      $0 = .stranger
+      $0 = .never
     },
     Row("membership before the audience", audience: "all -ann", is: .hidden(because: .neverMember)) {
-      $0 = .stranger
+      $0 = .never
     },
     Row(
       "the audience before read", audience: "named +bob", read: ReadState(watermarks: [30]),
@@ -180,10 +180,11 @@ struct VisibilityTests {
 
   @Test(arguments: rows)
   func whetherAndWhy(row: Row) throws {
-    var standing = Standing(belonging: Intervals([Interval(after: 10, through: 50), Interval(after: 70)]))
-    row.change(&standing)
+    var membership = Membership(
+      intervals: Intervals([Interval(after: 10, through: 50), Interval(after: 70)]))
+    row.change(&membership)
     let verdict = Visibility.of(
-      row.id, try #require(Audience(text: row.audience)), in: .server(1), for: "ann", standing: standing,
+      row.id, try #require(Audience(text: row.audience)), in: .server(1), for: "ann", membership: membership,
       read: row.read,
       retentionFloor: row.floor)
     #expect(verdict == row.expected)

@@ -43,7 +43,7 @@ import Testing
         _ = NotificationContent(json: content.text.bytes[...])?.text
       },
       Decoder("declared field") { text in
-        let body = Route.Body.json(Given.name, Groups.attributes)
+        let body = Route.Body.json(SharedFields.name, Groups.attributes)
         _ = try? body.read(Array(#"{"name":"\#(text)","nam\#(text)":1}"#.utf8))
       },
       Decoder("attributes") { text in
@@ -67,7 +67,8 @@ import Testing
       Decoder("absolute target") { text in _ = RequestTarget("http\(text)://\(text)/\(text)") },
       Decoder("parameter") { text in
         var values = Values()
-        try? values.read(query: [("limit", UTF8Text(text)), (UTF8Text("limit\(text)"), "1")], [Given.limit])
+        try? values.read(
+          query: [("limit", UTF8Text(text)), (UTF8Text("limit\(text)"), "1")], [SharedFields.limit])
       },
       Decoder("page cursor") { text in
         _ = ScanPlace(text: "0123\(text).1~2.3.\(text)")

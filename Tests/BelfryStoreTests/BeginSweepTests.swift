@@ -44,7 +44,7 @@ import Testing
         (nil, true), (now - Self.intervalMilliseconds + 60_000, false),
         (now - Self.intervalMilliseconds - 60_000, true), (now + 60_000, true),
       ] as [(Int64?, Bool)] {
-        let clock = layout.clock(space.partition)
+        let clock = layout.partitionHash(space.partition)
         if let sweptAt { try redis.command("HSET", clock, "swept-at", "\(sweptAt)") }
         memory.sweptAt[space.partition] = sweptAt
         for store in [broker.store as any Store, memory] {

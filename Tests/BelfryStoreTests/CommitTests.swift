@@ -11,15 +11,15 @@ import Testing
       let first = try await broker.append("before")
       var transaction = Transaction.send("one")
       transaction.announcements.append(transaction.announcements[0])
-      var standing = Standing(belonging: .since(.beforeThisCommit))
-      standing.leave(through: .endOfThisCommit)
-      let record = MemberRecord(role: .member, standing: standing)
+      var membership = Membership(intervals: .since(.beforeThisCommit))
+      membership.leave(through: .endOfThisCommit)
+      let record = MemberRecord(role: .member, membership: membership)
       transaction.changes[.former("bob", of: space)] = record.text
       let commit = try await broker.store.commit(transaction).commit
       #expect(commit.before == first && commit.ids.count == 2)
       let text = try #require(try await broker.text(.former("bob", of: space)))
       #expect(
-        MemberRecord(text: text)?.standing.belonging.all
+        MemberRecord(text: text)?.membership.intervals.all
           == [Interval(after: first, through: commit.ids[1])])
     }
   }
@@ -44,7 +44,7 @@ import Testing
     try await withBroker { broker, _ in
       try await broker.makeServer()
       let text = try #require(try await broker.text(.member("alice", of: space)))
-      #expect(MemberRecord(text: text)?.standing.belonging.all.map(\.after) == [.zero])
+      #expect(MemberRecord(text: text)?.membership.intervals.all.map(\.after) == [.zero])
       #expect(MemberRecord(text: text)?.text == text)
     }
   }
@@ -108,13 +108,13 @@ import Testing
       transaction.changes = [.member("dave", of: space): "m \u{1}", .member("bob", of: space): nil]
       transaction.removedTables = [.channels]
       transaction.indexChanges = [IndexChange(.joined, ["dave"])]
-      transaction.changedStandings = ["dave"]
+      transaction.changedMemberships = ["dave"]
       #expect(try await broker.store.commit(transaction) == .conflict)
       #expect(try redis.digest() == before)
     }
   }
 
-  @Test func standingsAreSaidBeforeTheEntriesThatDependOnThem() async throws {
+  @Test func membershipsAreSaidBeforeTheEntriesThatDependOnThem() async throws {
     try await withBroker { broker, _ in
       try await broker.makeServer()
       try await broker.feed.subscribe(space)
@@ -123,7 +123,7 @@ import Testing
       let entries = try await broker.log().suffix(2)
       #expect(
         broker.messages == [
-          .standings(["bob", "carol"]),
+          .memberships(["bob", "carol"]),
           .appended(entries[2], predecessor: try await broker.log()[1].id),
           .appended(entries[3], predecessor: entries[2].id),
         ])
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func anAmendmentIsSaidAndReadFromThenOn() async throws {
+  @Test func anUpdateIsSaidAndReadFromThenOn() async throws {
     try await withBroker { broker, _ in
       try await broker.makeServer()
       let id = try await broker.append("ding")
@@ -166,16 +166,16 @@ import Testing
       let notification = try await broker.runner.run(update).output
       try await broker.eventually { !$0.heard.isEmpty }
       let entries = try await broker.log()
-      let amended = try #require(entries.first { $0.id == id })
-      #expect(amended.body == "dong" && amended.updateTime == notification.updateTime)
+      let updated = try #require(entries.first { $0.id == id })
+      #expect(updated.body == "dong" && updated.updateTime == notification.updateTime)
       #expect(entries[entries.count - 2].body == "unchanged" && entries[entries.count - 2].updateTime == nil)
       // What it has become is an entry of its own, with all that a reader needs who has the first.
-      let amendment = try #require(entries.last)
-      #expect(amendment.id > id && amendment.amends == id)
-      #expect(amendment.notificationJSON == amended.notificationJSON)
-      #expect(amendment.audience == amended.audience)
+      let updateEntry = try #require(entries.last)
+      #expect(updateEntry.id > id && updateEntry.updates == id)
+      #expect(updateEntry.notificationJSON == updated.notificationJSON)
+      #expect(updateEntry.audience == updated.audience)
       #expect(
-        broker.messages == [.appended(amendment, predecessor: entries[entries.count - 2].id)])
+        broker.messages == [.appended(updateEntry, predecessor: entries[entries.count - 2].id)])
     }
   }
 }

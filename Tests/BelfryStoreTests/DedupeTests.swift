@@ -34,8 +34,8 @@ import Testing
 
   @Test func aWholeTransactionIsDedupedToo() async throws {
     try await withBroker { broker, redis in
-      let letter = SpaceID.letter(5)
-      var transaction = Transaction.send("ding", in: letter, clientId: "a")
+      let directMessage = SpaceID.direct(5)
+      var transaction = Transaction.send("ding", in: directMessage, clientId: "a")
       transaction.indexChanges = [IndexChange(.joined, ["bob", "carol"])]
       let first = try await broker.store.commit(transaction).commit.ids[0]
       let before = try redis.digest()
@@ -53,13 +53,13 @@ import Testing
     try await withBroker(limits) { [limits] broker, redis in
       let window = limits.dedupeWindowMilliseconds
       let start = (try await broker.store.nowMilliseconds() / window + 10) * window
-      try redis.setClock(start + 900_000)
+      try redis.setLastID(start + 900_000)
       let first = try await broker.store.commit(.send("ding", clientId: "a")).commit.ids[0]
-      try redis.setClock(start + window + 1)
+      try redis.setLastID(start + window + 1)
       #expect(try await broker.store.commit(.send("ding", clientId: "a")) == .duplicate(of: first))
-      try redis.setClock(start + 900_000 + window - 1)
+      try redis.setLastID(start + 900_000 + window - 1)
       #expect(try await broker.store.commit(.send("ding", clientId: "a")) == .duplicate(of: first))
-      try redis.setClock(start + 900_000 + window)
+      try redis.setLastID(start + 900_000 + window)
       let second = try await broker.store.commit(.send("ding", clientId: "a")).commit.ids[0]
       #expect(second > first)
       #expect(try await broker.store.commit(.send("ding", clientId: "a")) == .duplicate(of: second))
@@ -77,7 +77,7 @@ import Testing
       ]
       let prefix = layout.prefix(space.partition) + "dedupe:"
       for (bucket, left) in sends {
-        try redis.setClock(start + bucket * window)
+        try redis.setLastID(start + bucket * window)
         _ = try await broker.store.commit(.send("ding", clientId: "\(bucket)")).commit
         let keys = try redis.keys(prefix + "*").compactMap { Int64($0.dropFirst(prefix.count)) }
         #expect(Set(keys.map { ($0 - start) / window }) == left)
@@ -106,7 +106,7 @@ import Testing
 
 extension RedisServer {
   /// Makes this the time from which the partition's ids go on.
-  func setClock(_ milliseconds: Int64, of partition: Partition = space.partition) throws {
+  func setLastID(_ milliseconds: Int64, of partition: Partition = space.partition) throws {
     let id = MessageID(unixMilliseconds: milliseconds, partition: partition, sequence: 0)
     try setLastID(id)
   }

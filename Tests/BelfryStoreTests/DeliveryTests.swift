@@ -113,9 +113,9 @@ import Testing
 
       // Two minutes later it is beyond retention itself: forgotten, and never delivered again, though
       // Redis's clock is behind what the partition's ids say.
-      try redis.setClock(now + 120_000, of: own.partition)
+      try redis.setLastID(now + 120_000, of: own.partition)
       try await broker.store.sweep(own.partition)
-      #expect(try redis.command("EXISTS", layout.arrived(of: "bob")) == "0")
+      #expect(try redis.command("EXISTS", layout.delivered(of: "bob")) == "0")
       try await broker.deliver(deliveries, version: version(floor + 60_000), of: space)
       #expect(try await broker.log(own).map(\.body) == ["come"])
     }
@@ -129,8 +129,8 @@ import Testing
       let id = try await broker.log(own)[0].id
       _ = try await broker.store.marked(ReadMark(items: [id]), by: "bob")
       try await broker.store.sweep(own.partition)
-      #expect(try redis.command("HLEN", layout.arrived(of: "bob")) == "1")
-      #expect(try redis.command("HEXISTS", layout.clock(own.partition), own.key) == "1")
+      #expect(try redis.command("HLEN", layout.delivered(of: "bob")) == "1")
+      #expect(try redis.command("HEXISTS", layout.partitionHash(own.partition), own.key) == "1")
     }
   }
 

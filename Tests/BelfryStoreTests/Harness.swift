@@ -28,7 +28,7 @@ extension RedisServer {
       $0.hasPrefix("run_id:")
     }
     let name = try #require(line).dropFirst("run_id:".count).prefix(8)
-    try command("HSET", layout.clock(id.partition), "last", id.streamForm, "history", String(name))
+    try command("HSET", layout.partitionHash(id.partition), "last", id.streamForm, "history", String(name))
   }
 }
 
@@ -187,11 +187,11 @@ extension Broker {
 
   /// As if it had been in an outbox.
   func relay(_ item: OutboxItem) async throws {
-    var work = OutboxWork([item], held: [])
+    var work = OutboxRounds([item], held: [])
     while true {
       let round = work.nextRound()
       if round.isEmpty { return }
-      for (_, problem) in try await store.tell(round) { throw problem }
+      for (_, problem) in try await store.sendRelays(round) { throw problem }
     }
   }
 

@@ -23,10 +23,11 @@ import Testing
     let id = entry.id.streamForm
     let rest = "\n\(entry.audience.text)\n\(entry.contentJSON)"
     return [
-      "appended \(id) 0-0" + rest, "passing \(id)" + rest, "amended \(id) \(earlier.streamForm) 0-0 5" + rest,
-      "standings\nbob carol",
+      "appended \(id) 0-0" + rest, "ephemeral \(id)" + rest,
+      "updated \(id) \(earlier.streamForm) 0-0 5" + rest,
+      "memberships\nbob carol",
       LiveText.read(
-        ReadEcho(items: [1, 2], marked: [3], watermarks: [5], settled: [space], upTo: 6, device: "phone")),
+        ReadEcho(items: [1, 2], marked: [3], watermarks: [5], caughtUp: [space], upTo: 6, device: "phone")),
       "index",
     ] + echoes.map { LiveText.device($0) }
   }
@@ -39,14 +40,14 @@ import Testing
   }
 
   private static var messages: [LiveMessage] {
-    var amended = entry
-    amended.updateTime = 5
-    amended.amends = .zero
+    var updated = entry
+    updated.updateTime = 5
+    updated.updates = .zero
     return [
-      .appended(entry, predecessor: .zero), .passing(entry), .appended(amended, predecessor: earlier),
-      .standings(["bob", "carol"]),
+      .appended(entry, predecessor: .zero), .ephemeral(entry), .appended(updated, predecessor: earlier),
+      .memberships(["bob", "carol"]),
       .read(
-        ReadEcho(items: [1, 2], marked: [3], watermarks: [5], settled: [space], upTo: 6, device: "phone")),
+        ReadEcho(items: [1, 2], marked: [3], watermarks: [5], caughtUp: [space], upTo: 6, device: "phone")),
       .index, .device(echoes[0]),
       .device(echoes[1]),
     ]
@@ -59,10 +60,10 @@ import Testing
     "appended 1763700000000-5 0-0\n?\n{}", "appended 1763700000000-5 0-0\nnobody\n{}",
     "appended 1763700000000-5 0-0\nall\nnot json", "appended 1763700000000-5 0-0 \nall\n{}",
     "appended 99999999999999999999-1 0-0\nall\n{}", "appended 1763700000000-4194304 0-0\nall\n{}",
-    "appended 1763700000000--5 0-0\nall\n{}", "passing\nall\n{}",
-    "amended 1763700000000-5 0-0 0-0 x\nall\n{}",
-    "amended 1763700000000-5 0-0 x 5\nall\n{}", "amended 1763700000000-5 5\nall\n{}",
-    "standings\nbob ?", "read *\n1", "read * *\nx", "read 1-1 *\n", "read * b/d\n1",
+    "appended 1763700000000--5 0-0\nall\n{}", "ephemeral\nall\n{}",
+    "updated 1763700000000-5 0-0 0-0 x\nall\n{}",
+    "updated 1763700000000-5 0-0 x 5\nall\n{}", "updated 1763700000000-5 5\nall\n{}",
+    "memberships\nbob ?", "read *\n1", "read * *\nx", "read 1-1 *\n", "read * b/d\n1",
     "read * *\n1\nx", "read * *\n1\n*\nx", "read * *\n1\n*\n1\nguild:7", "index 1",
     "Index", "device bob phone group mute", "device bob phone group mute\n{", "device bob phone group\n{}",
     "device ? phone group mute\n{}", "device bob b/d group mute\n{}", "device bob phone club mute\n{}",

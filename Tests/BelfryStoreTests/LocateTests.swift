@@ -41,9 +41,9 @@ import Testing
   @Test func noMoreIsLookedAtThanTheLimit() async throws {
     try await withBroker { broker, redis in
       let id = try await broker.append("ding", to: Audience(.all))
-      let key = layout.whereabouts(of: id)
+      let key = layout.activeSpaces(of: id)
       for first in stride(from: 0, to: 20_000, by: 5_000) {
-        try await broker.command(["SADD", key] + (first..<first + 5_000).map { "letter:\($0 + 1)" })
+        try await broker.command(["SADD", key] + (first..<first + 5_000).map { "direct:\($0 + 1)" })
       }
       try redis.command("SREM", key, space.key)
       try redis.command("CONFIG", "RESETSTAT")
@@ -59,7 +59,7 @@ import Testing
       let start = (try await broker.store.nowMilliseconds() >> 20 + 4) << 20
       var ids: [MessageID] = []
       for milliseconds in [0, 100, 1 << 20, 1 << 20 + 5, 5 << 20] as [Int64] {
-        try redis.setClock(start + milliseconds)
+        try redis.setLastID(start + milliseconds)
         try redis.command("CONFIG", "RESETSTAT")
         for _ in 0..<3 {
           let sends = (0..<4).map { _ in Transaction.send("ding", to: Audience(.all)) }
@@ -69,8 +69,8 @@ import Testing
         #expect(try redis.calls()["sadd"] == (isFirst ? 1 : nil))
       }
       for id in ids { #expect(try await broker.store.locate(id) == space) }
-      let keys = try redis.keys("*:where:*")
-      #expect(Set(keys) == Set(ids.map { layout.whereabouts(of: $0) }) && keys.count == 3)
+      let keys = try redis.keys("*:active:*")
+      #expect(Set(keys) == Set(ids.map { layout.activeSpaces(of: $0) }) && keys.count == 3)
       for key in keys {
         let left = try #require(Int64(try redis.command("PTTL", key)))
         #expect(left > broker.store.limits.retentionMilliseconds + 1 << 20)

@@ -35,7 +35,7 @@ import Testing
       ].enumerated() {
         try await broker.command(["XADD", log, "\(first.unixMilliseconds + 1)-\(number)"] + fields)
       }
-      try redis.setClock(first.unixMilliseconds + 10)
+      try redis.setLastID(first.unixMilliseconds + 10)
       let last = try await broker.append("last")
       #expect(try await broker.log(limit: 3).map(\.id).last == last)
       #expect(try await broker.log(limit: 2).count == 2)

@@ -9,7 +9,7 @@ import Testing
   static let limits: Limits = {
     var limits = Limits()
     limits.notificationsPerMailbox = 40
-    limits.lettersPerMailbox = 20
+    limits.directMessagesPerMailbox = 20
     limits.unreadPerSender = 25
     return limits
   }()
@@ -71,9 +71,9 @@ import Testing
       #expect(try await Self.run(9, to: ["bob"], by: "eve", broker) == 5)
       #expect(try await Self.run(9, to: ["bob", "carol"], by: "eve", broker) == 0)
       // One after the other: each is decided by what has arrived.
-      var letters = 0
-      for _ in 0..<9 { letters += try await Self.run(1, to: ["carol", "dave"], by: "eve", broker) }
-      #expect(letters == 5)
+      var directMessages = 0
+      for _ in 0..<9 { directMessages += try await Self.run(1, to: ["carol", "dave"], by: "eve", broker) }
+      #expect(directMessages == 5)
       #expect(try await Self.run(9, to: ["carol"], by: "eve", broker) == 0)
       #expect(try await Self.run(5, to: ["bob"], by: "mia", broker) == 5)
       #expect(try await Self.run(9, to: ["bob"], by: nil, broker) == 9)
@@ -87,16 +87,16 @@ import Testing
   @Test func whatWasSentBeforeIsADuplicateThoughTheMailboxIsFull() async throws {
     try await withBroker(Self.limits) { broker, _ in
       let one = try Self.send(["bob"], by: "eve", "one")
-      let letter = try Self.send(["bob", "carol"], by: "eve", "two")
-      #expect(await Self.run([one, letter], by: broker) == ["ok", "ok"])
+      let directMessage = try Self.send(["bob", "carol"], by: "eve", "two")
+      #expect(await Self.run([one, directMessage], by: broker) == ["ok", "ok"])
       #expect(try await Self.run(100, to: ["bob"], by: "eve", broker) == 23)
-      #expect(await Self.run([one, letter], by: broker) == ["duplicate", "duplicate"])
+      #expect(await Self.run([one, directMessage], by: broker) == ["duplicate", "duplicate"])
       #expect(await Self.run([try Self.send(["bob"], by: "eve", "three")], by: broker) == ["mailboxFull"])
     }
   }
 
   /// All or nothing: carol is sent nothing either.
-  @Test func aLetterIsRefusedWhereOneMailboxIsFull() async throws {
+  @Test func aDirectMessageIsRefusedWhereOneMailboxIsFull() async throws {
     try await withBroker(Self.limits) { broker, _ in
       #expect(try await Self.run(15, to: ["bob", "dave"], by: nil, broker) == 15)
       let known = Set(try await broker.store.index(of: "bob").map(\.space))
@@ -108,17 +108,18 @@ import Testing
       #expect(try await Self.run(1, to: ["carol", "bob"], by: nil, broker) == 0)
       #expect(Set(try await broker.store.index(of: "bob").map(\.space)).isSuperset(of: known))
       let level = try await broker.store.mailboxes(of: ["bob", "carol", "eve"], writtenToBy: "eve")
-      #expect(level.map(\.letters) == [20, 5, 0])
+      #expect(level.map(\.directMessages) == [20, 5, 0])
 
-      let letters = Array(known.prefix(8))
-      #expect(try await broker.store.marked(ReadMark(items: [], letters: letters), by: "bob") == 0)
-      #expect(try await broker.store.mailboxes(of: ["bob"], writtenToBy: nil)[0].letters == 12)
+      let directMessages = Array(known.prefix(8))
+      #expect(
+        try await broker.store.marked(ReadMark(items: [], directMessages: directMessages), by: "bob") == 0)
+      #expect(try await broker.store.mailboxes(of: ["bob"], writtenToBy: nil)[0].directMessages == 12)
       #expect(try await Self.run(9, to: ["carol", "bob"], by: "eve", broker) == 9)
     }
   }
 
   /// What is decided before it is relayed can be too much by what is under way, and by no more.
-  @Test func lettersAtOnceGoBeyondTheLimitByThoseUnderWayOnly() async throws {
+  @Test func directMessagesAtOnceGoBeyondTheLimitByThoseUnderWayOnly() async throws {
     try await withBroker(Self.limits) { broker, _ in
       let count = try await Self.run(25, to: ["bob", "carol"], by: "eve", broker)
       #expect((15...25).contains(count))
@@ -128,12 +129,12 @@ import Testing
   }
 
   /// What nobody can see any more makes room.
-  @Test func lettersThatAreTooOldAreNotCounted() async throws {
+  @Test func directMessagesThatAreTooOldAreNotCounted() async throws {
     var limits = Self.limits
     limits.retentionMilliseconds = 50
     try await withBroker(limits) { broker, _ in
       #expect(try await Self.run(4, to: ["bob", "carol"], by: "eve", broker) == 4)
-      #expect(try await broker.store.mailboxes(of: ["bob"], writtenToBy: "eve")[0].letters == 4)
+      #expect(try await broker.store.mailboxes(of: ["bob"], writtenToBy: "eve")[0].directMessages == 4)
       try await broker.loop.sleep(for: .milliseconds(80))
       try await broker.store.sweep(SpaceID.personal("bob").partition)
       let level = try await broker.store.mailboxes(of: ["bob"], writtenToBy: "eve")[0]

@@ -121,13 +121,13 @@ import Testing
   }
 
   @Test func aWalkBeginsAnewInAnotherProcess() {
-    var walk = ProcessWalk()
-    var taken = [walk.take("5", of: "a"), walk.take("9", of: "a")]
-    #expect(taken == [true, true] && walk.cursor == "9")
-    taken = [walk.take("0", of: "b")]
-    #expect(taken == [false] && walk.cursor == "0")
-    taken = [walk.take("3", of: "b"), walk.take("0", of: "b")]
-    #expect(taken == [true, true] && walk.cursor == "0")
+    var hashScan = HashScan()
+    var taken = [hashScan.take("5", of: "a"), hashScan.take("9", of: "a")]
+    #expect(taken == [true, true] && hashScan.cursor == "9")
+    taken = [hashScan.take("0", of: "b")]
+    #expect(taken == [false] && hashScan.cursor == "0")
+    taken = [hashScan.take("3", of: "b"), hashScan.take("0", of: "b")]
+    #expect(taken == [true, true] && hashScan.cursor == "0")
   }
 
   @Test func cursorsAreReadBack() {

@@ -74,13 +74,13 @@ import Testing
         space: space, version: sent, before: .zero, relays: Relays(index: [IndexChange(.joined, ["bob"])]))
       try await broker.relay(item)
       let state = try await store.readState(of: "bob")
-      #expect(state.late == [space: .zero])
+      #expect(state.lagging == [space: .zero])
       #expect(!state.contains(sent, in: space))
       _ = try await store.marked(ReadMark(items: [sent]), by: "bob")
       #expect(try await store.readState(of: "bob").contains(sent, in: space))
-      _ = try await store.marked(ReadMark(items: [], watermarks: [sent], settled: [space]), by: "bob")
-      let settled = try await store.readState(of: "bob")
-      #expect(settled.late.isEmpty && settled.contains(sent, in: space))
+      _ = try await store.marked(ReadMark(items: [], watermarks: [sent], caughtUp: [space]), by: "bob")
+      let caughtUp = try await store.readState(of: "bob")
+      #expect(caughtUp.lagging.isEmpty && caughtUp.contains(sent, in: space))
     }
   }
 
@@ -117,13 +117,13 @@ import Testing
     }
   }
 
-  @Test func lettersThatAreReadLeaveTheIndex() async throws {
+  @Test func directMessagesThatAreReadLeaveTheIndex() async throws {
     try await withBroker { broker, _ in
-      for letter in [1, 2] as [EntityID] {
-        try await broker.relay(IndexChange(.joined, ["bob"]), of: .letter(letter), version: 5)
+      for directMessage in [1, 2] as [EntityID] {
+        try await broker.relay(IndexChange(.joined, ["bob"]), of: .direct(directMessage), version: 5)
       }
-      _ = try await broker.store.marked(ReadMark(items: [5], letters: [.letter(1)]), by: "bob")
-      #expect(try await broker.store.index(of: "bob").map(\.space) == [.letter(2)])
+      _ = try await broker.store.marked(ReadMark(items: [5], directMessages: [.direct(1)]), by: "bob")
+      #expect(try await broker.store.index(of: "bob").map(\.space) == [.direct(2)])
     }
   }
 
@@ -133,8 +133,8 @@ import Testing
       let marks = [
         ReadMark(items: [5, Self.big[0]], device: "phone"), ReadMark(items: [], watermarks: [5]),
         ReadMark(
-          items: [7, 8], covered: [6], watermarks: [6], settled: [space], upTo: Self.big[1],
-          told: [Self.big[1]],
+          items: [7, 8], covered: [6], watermarks: [6], caughtUp: [space], upTo: Self.big[1],
+          echoed: [Self.big[1]],
           device: "-"),
       ]
       for mark in marks { _ = try await broker.store.marked(mark, by: "bob") }

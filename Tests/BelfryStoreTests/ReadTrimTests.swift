@@ -52,17 +52,17 @@ import Testing
     }
   }
 
-  @Test func aLetterGoesWithItsLastReader() async throws {
+  @Test func aDirectMessageGoesWithItsLastReader() async throws {
     try await withBroker { broker, _ in
-      let letter = SpaceID.letter(5)
+      let directMessage = SpaceID.direct(5)
       let audience = Audience(.named, named: ["bob", "carol"])
-      let id = try await broker.append("ding", to: audience, in: letter)
-      _ = try await broker.store.marked(ReadMark(items: [id], letters: [letter]), by: "bob")
-      try await broker.store.sweep(letter.partition)
-      #expect(try await broker.log(letter).map(\.id) == [id])
-      _ = try await broker.store.marked(ReadMark(items: [id], letters: [letter]), by: "carol")
-      try await broker.store.sweep(letter.partition)
-      #expect(try await broker.log(letter).isEmpty)
+      let id = try await broker.append("ding", to: audience, in: directMessage)
+      _ = try await broker.store.marked(ReadMark(items: [id], directMessages: [directMessage]), by: "bob")
+      try await broker.store.sweep(directMessage.partition)
+      #expect(try await broker.log(directMessage).map(\.id) == [id])
+      _ = try await broker.store.marked(ReadMark(items: [id], directMessages: [directMessage]), by: "carol")
+      try await broker.store.sweep(directMessage.partition)
+      #expect(try await broker.log(directMessage).isEmpty)
     }
   }
 

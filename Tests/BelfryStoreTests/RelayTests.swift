@@ -71,14 +71,16 @@ import Testing
       // Somebody who stands between the two has taken the first stay into account, and not the second.
       let entry = try await broker.store.index(of: "bob")[0]
       #expect(entry.earlier == [.init(version: Self.version(1), addedAt: added[0])])
-      let latest = IndexEntry.News(known: entry.known, before: entry.earlier[0])
-      #expect(entry.news(after: added[2]) == [])
-      #expect(entry.news(after: added[2].predecessor) == [latest])
+      let latest = IndexEntry.Transition(state: entry.state, before: entry.earlier[0])
+      #expect(entry.transitions(after: added[2]) == [])
+      #expect(entry.transitions(after: added[2].predecessor) == [latest])
       #expect(
-        entry.news(after: added[0].predecessor) == [.init(known: entry.earlier[0], before: nil), latest])
-      #expect(entry.knowledge(through: added[2]) == entry.known)
-      #expect(entry.knowledge(through: added[2].predecessor) == entry.earlier[0])
-      #expect(entry.knowledge(through: added[0].predecessor) == nil)
+        entry.transitions(after: added[0].predecessor) == [
+          .init(state: entry.earlier[0], before: nil), latest,
+        ])
+      #expect(entry.state(through: added[2]) == entry.state)
+      #expect(entry.state(through: added[2].predecessor) == entry.earlier[0])
+      #expect(entry.state(through: added[0].predecessor) == nil)
       let last = try await broker.store.lastIDs(of: [SpaceID.personal("bob").partition])
       #expect(last == [added[2]])
     }
@@ -97,7 +99,7 @@ import Testing
       let returns = stride(from: changes - 3, through: 15, by: -2)
       #expect(entry.earlier.map(\.version) == returns.map { Self.version($0) })
       #expect(entry.earlier.count == Intervals.limit - 1)
-      #expect(entry.news(after: .zero).first?.known.version == Self.version(15))
+      #expect(entry.transitions(after: .zero).first?.state.version == Self.version(15))
     }
   }
 
@@ -111,7 +113,7 @@ import Testing
       try await broker.relay(Self.joined, of: space, version: Self.version(3))
       let entry = try await broker.store.index(of: "bob")[0]
       #expect(!entry.isMember && entry.version == Self.version(4))
-      #expect(entry.earlier == [before.known] && entry.addedAt > before.addedAt)
+      #expect(entry.earlier == [before.state] && entry.addedAt > before.addedAt)
     }
   }
 
@@ -125,7 +127,7 @@ import Testing
     }
   }
 
-  /// Never too low; below the limit what was left and letters may count too.
+  /// Never too low; below the limit what was left and direct messages may count too.
   @Test func serversAreCounted() async throws {
     var limits = Limits()
     limits.serversPerAccount = 3
@@ -138,7 +140,7 @@ import Testing
       #expect(
         try await broker.store.spaceCounts(of: ["bob", "carol"], in: .server).map(\.current) == [3, 0])
       try await broker.relay(Self.left, of: .server(1), version: Self.version(2))
-      try await broker.relay(Self.joined, of: .letter(1), version: Self.version(2))
+      try await broker.relay(Self.joined, of: .direct(1), version: Self.version(2))
       #expect(try await broker.store.spaceCounts(of: ["bob"], in: .server).map(\.current) == [2])
       for number in 1...2 as ClosedRange<Int64> {
         try await broker.relay(
@@ -151,31 +153,31 @@ import Testing
   }
 
   /// Whoever wrote first must not be put out by whoever writes most.
-  @Test func anIndexThatIsFullLosesWhatWasLeftAndNoLetter() async throws {
+  @Test func anIndexThatIsFullLosesWhatWasLeftAndNoDirectMessage() async throws {
     var limits = Limits()
     limits.serversPerAccount = 10
     limits.groupsPerAccount = 20
     limits.roomsPerAccount = 5
     try await withBroker(limits) { [limits] broker, redis in
       let key = layout.spaces(of: "bob")
-      let full = 10 + 20 + 5 + limits.lettersPerMailbox + Limits.leftSpacesPerAccount
+      let full = 10 + 20 + 5 + limits.directMessagesPerMailbox + Limits.leftSpacesPerAccount
       var fill = ["HSET", key, space.key, "joined 1763600000000-1 1763600000000-1"]
       for number in 1..<full {
-        let (kind, state) = number % 2 == 0 ? ("letter", "joined") : ("group", "left")
+        let (kind, state) = number % 2 == 0 ? ("direct", "joined") : ("group", "left")
         fill += ["\(kind):\(number)", "\(state) 1763700000000-\(number) 1763700000000-1"]
       }
       try await broker.command(fill)
       for sequence in 0..<50 as Range<Int64> {
-        let letter = SpaceID.letter(try #require(EntityID(100_000 + sequence)))
+        let directMessage = SpaceID.direct(try #require(EntityID(100_000 + sequence)))
         let version = MessageID(
-          unixMilliseconds: 1_763_800_000_000, partition: letter.partition, sequence: sequence)
-        try await broker.relay(IndexChange(.joined, ["bob"]), of: letter, version: version)
+          unixMilliseconds: 1_763_800_000_000, partition: directMessage.partition, sequence: sequence)
+        try await broker.relay(IndexChange(.joined, ["bob"]), of: directMessage, version: version)
       }
       let index = try await broker.store.index(of: "bob")
       #expect(index.count == full)
       #expect(index.contains { $0.space == space }, "where the account belongs it stays")
-      let letters = index.count { $0.space.kind == .letter }
-      #expect(letters == (full - 1) / 2 + 50, "no letter goes")
+      let directMessages = index.count { $0.space.kind == .direct }
+      #expect(directMessages == (full - 1) / 2 + 50, "no direct message goes")
     }
   }
 }

@@ -44,7 +44,7 @@ extension Broker {
   /// Those that have a log, or had one.
   func spaces(in partition: Partition) async throws -> Set<SpaceID> {
     var spaces: Set<SpaceID> = []
-    try await store.scanClock(of: partition) { (page: [ClockField]) throws(StoreError) in
+    try await store.scanSpaces(of: partition) { (page: [PartitionSpace]) throws(StoreError) in
       for field in page where field.last != .zero { spaces.insert(field.space) }
     }
     return spaces
@@ -91,8 +91,8 @@ extension LiveMessage {
   /// The entry it brings, if any.
   var entry: LogEntry? {
     switch self {
-    case .appended(let entry, _), .passing(let entry): entry
-    case .standings, .read, .index, .device: nil
+    case .appended(let entry, _), .ephemeral(let entry): entry
+    case .memberships, .read, .index, .device: nil
     }
   }
 }

@@ -58,7 +58,7 @@ import Testing
       let commit = try await broker.store.commit(transaction).commit
       let next = try await broker.append("stored too")
       try await broker.eventually { $0.heard.count == 2 }
-      guard case .passing(let entry) = broker.messages[0],
+      guard case .ephemeral(let entry) = broker.messages[0],
         case .appended(let stored, let predecessor) = broker.messages[1]
       else { throw Unexpected(broker.messages) }
       #expect(entry.id == commit.ids[0] && entry.body == "gone" && entry.audience == Audience(.all))
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  /// A log's first entry would take more than 4 KiB, if Redis had its way, and letters are such logs.
+  /// A log's first entry would take more than 4 KiB, if Redis had its way, and direct messages are such logs.
   @Test func aLogOfOneEntryIsSmall() async throws {
     try await withBroker { broker, redis in
       let id = try await broker.append("ding", to: Audience(.all))

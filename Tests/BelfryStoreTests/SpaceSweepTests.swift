@@ -43,7 +43,7 @@ import Testing
     try await withBroker { broker, _ in
       var transaction = Transaction(space)
       let tables = RecordTable.ofSpace + RecordTable.of(3)
-      for table in tables where !table.expires && table != .former && table != .amendments {
+      for table in tables where !table.expires && table != .former && table != .updates {
         transaction.changes[RecordAddress(space, table, "3")] = "5"
       }
       _ = try await broker.store.commit(transaction).commit
@@ -266,8 +266,8 @@ extension RedisServer {
   fileprivate func expectNothingLeft(_ when: String = "in the end") throws {
     let outboxes = try keys("*:outbox")
     for outbox in outboxes { #expect(try command("XLEN", outbox) == "0", "\(when)") }
-    let left = try keys("belfry:{*").filter { !outboxes.contains($0) && !$0.contains(":where:") }
-    #expect(left.allSatisfy { $0.hasSuffix(":clock") }, "\(when) there is: \(left)")
+    let left = try keys("belfry:{*").filter { !outboxes.contains($0) && !$0.contains(":active:") }
+    #expect(left.allSatisfy { $0.hasSuffix(":partition") }, "\(when) there is: \(left)")
     for clock in left { #expect(try command("HKEYS", clock) == "rewound\nlast\nhistory", "\(when)") }
   }
 }

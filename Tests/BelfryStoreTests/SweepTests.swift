@@ -18,8 +18,8 @@ import Testing
     try await withBroker { broker, redis in
       try await broker.makeServer(["bob", "carol"])
       let id = try await broker.append("ding")
-      try await broker.amend(id)
-      var transaction = Transaction.send("ding", in: .letter(5), clientId: "a")
+      try await broker.update(id)
+      var transaction = Transaction.send("ding", in: .direct(5), clientId: "a")
       transaction.indexChanges = [IndexChange(.joined, ["bob", "dave"])]
       _ = try await broker.store.commit(transaction).commit
       try await broker.relayEverything()
@@ -83,11 +83,11 @@ import Testing
     }
   }
 
-  @Test func amendmentsGoWithTheirEntries() async throws {
+  @Test func updatesGoWithTheirEntries() async throws {
     try await withBroker { broker, redis in
       let id = try await broker.append("ding")
-      try await broker.amend(id)
-      let table = TableAddress(space, .amendments)
+      try await broker.update(id)
+      let table = TableAddress(space, .updates)
       let old = try #require(MessageID(id.raw - 1))
       try await broker.command([
         "HSET", layout.table(table).text, old.text, "{\"updateTime\":1}", "9", "{}",
@@ -101,21 +101,21 @@ import Testing
     }
   }
 
-  @Test func aLetterIsOverWithItsEntry() async throws {
+  @Test func aDirectMessageIsOverWithItsEntry() async throws {
     try await withBroker(Self.over) { broker, redis in
-      let letter = SpaceID.letter(5)
-      var transaction = Transaction.send("ding", in: letter)
+      let directMessage = SpaceID.direct(5)
+      var transaction = Transaction.send("ding", in: directMessage)
       transaction.indexChanges = [IndexChange(.joined, ["bob"])]
       _ = try await broker.store.commit(transaction).commit
       try await broker.relayEverything()
-      #expect(try await broker.spaces(in: letter.partition) == [letter])
+      #expect(try await broker.spaces(in: directMessage.partition) == [directMessage])
       #expect(try await broker.store.index(of: "bob").count == 1)
       try await broker.sweepEverything()
-      #expect(try await broker.spaces(in: letter.partition) == [])
+      #expect(try await broker.spaces(in: directMessage.partition) == [])
       #expect(try await broker.store.index(of: "bob") == [])
       // Of an account of which nothing is kept not even the name is.
-      let clocks = try redis.keys("belfry:{*").filter { !$0.contains(":where:") && !$0.hasSuffix(":outbox") }
-      #expect(clocks.allSatisfy { $0.hasSuffix(":clock") })
+      let clocks = try redis.keys("belfry:{*").filter { !$0.contains(":active:") && !$0.hasSuffix(":outbox") }
+      #expect(clocks.allSatisfy { $0.hasSuffix(":partition") })
       for clock in clocks { #expect(try redis.command("HKEYS", clock) == "rewound\nlast\nhistory") }
     }
   }
@@ -127,10 +127,10 @@ import Testing
       try await broker.relay(IndexChange(.joined, ["bob"]), of: space, version: 5)
       try await broker.sweepEverything()
       #expect(try redis.command("EXISTS", layout.log(own).text) == "0")
-      #expect(try redis.command("HEXISTS", layout.clock(own.partition), own.key) == "1")
+      #expect(try redis.command("HEXISTS", layout.partitionHash(own.partition), own.key) == "1")
       try await broker.relay(IndexChange(.left, ["bob"]), of: space, version: 6)
       try await broker.sweepEverything()
-      #expect(try redis.command("HEXISTS", layout.clock(own.partition), own.key) == "0")
+      #expect(try redis.command("HEXISTS", layout.partitionHash(own.partition), own.key) == "0")
     }
   }
 
@@ -215,7 +215,7 @@ import Testing
       let now = try await broker.store.nowMilliseconds()
       try await broker.sweepEverything()
       #expect(try redis.keys("*:dedupe:*").count == 1)
-      try redis.setClock(now + 3 * window)
+      try redis.setLastID(now + 3 * window)
       try await broker.sweepEverything()
       #expect(try redis.keys("*:dedupe:*") == [])
       _ = try await broker.store.commit(.send("ding", clientId: "a")).commit
@@ -226,7 +226,7 @@ import Testing
 
 extension Broker {
   func sweepEverything() async throws {
-    let keys = Partitions.standard.all.map { RedisCommand("EXISTS", layout.clock($0)) }
+    let keys = Partitions.standard.all.map { RedisCommand("EXISTS", layout.partitionHash($0)) }
     let replies = try await store.pipeline(keys, at: "test")
     for (partition, reply) in zip(Partitions.standard.all, replies) where reply == .integer(1) {
       try await store.sweep(partition)
@@ -238,7 +238,7 @@ extension Broker {
   }
 
   /// Changes an entry's body.
-  func amend(_ id: MessageID) async throws {
+  func update(_ id: MessageID) async throws {
     let entry = try #require(try await log().first { $0.id == id })
     let update = try UpdateNotification(entry, in: space, by: app, body: "dong", ext: nil, status: nil)
     _ = try await runner.run(update)

@@ -164,14 +164,14 @@ import Testing
   @Test func allThatIsSaidIsHeardInOrder() async throws {
     try await withBroker { broker, redis in
       try await broker.feed.subscribe(space)
-      var standings = Transaction(space)
-      standings.changedStandings = ["bob"]
-      standings.changes = [.member("bob", of: space): "m 0-0"]
-      let results = await broker.store.commit([.send("one"), standings, .send("two")])
+      var memberships = Transaction(space)
+      memberships.changedMemberships = ["bob"]
+      memberships.changes = [.member("bob", of: space): "m 0-0"]
+      let results = await broker.store.commit([.send("one"), memberships, .send("two")])
       let ids = try [0, 2].map { try results[$0].get().commit.ids[0] }
       try await broker.eventually { $0.messages.count == 3 }
       guard case .appended(let one, .zero) = broker.messages[0],
-        case .standings(["bob"]) = broker.messages[1],
+        case .memberships(["bob"]) = broker.messages[1],
         case .appended(let two, ids[0]) = broker.messages[2]
       else { throw Unexpected(broker.messages) }
       #expect([one.id, two.id] == ids)

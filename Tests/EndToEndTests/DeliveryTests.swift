@@ -48,8 +48,8 @@ extension EndToEnd {
         let stream = try owner.stream(at: world[1])
         #expect(stream.wait { $0.contains { $0.type == 32 } })
         let fields: [String: Any] = ["serverId": server, "setting": ["persistEnable": false]]
-        try owner.mustSend("passing by", fields)
-        #expect(stream.wait(forBody: "passing by"))
+        try owner.mustSend("ephemeral by", fields)
+        #expect(stream.wait(forBody: "ephemeral by"))
         #expect(try owner.unreadBodies().isEmpty)
       }
     }

@@ -50,7 +50,7 @@ extension EndToEnd {
             case 2: play.update(updated, to: "new \(round)")
             default:
               _ = try? play.app.send(
-                "passing \(round)", ["toAccids": ["ann"], "setting": ["persistEnable": false]])
+                "ephemeral \(round)", ["toAccids": ["ann"], "setting": ["persistEnable": false]])
             }
           }
           ids += [read, updated]
@@ -58,10 +58,10 @@ extension EndToEnd {
         try play.expectAll(ids)
         // The last one may come a moment after what it was sent beside.
         _ = play.stream.wait { events in
-          events.count { ($0.object["body"] as? String)?.hasPrefix("passing ") == true } >= rounds
+          events.count { ($0.object["body"] as? String)?.hasPrefix("ephemeral ") == true } >= rounds
         }
-        let passing = play.stream.bodies.filter { $0.hasPrefix("passing ") }
-        #expect(passing.count == rounds && Set(passing).count == rounds, "\(passing)")
+        let ephemeral = play.stream.bodies.filter { $0.hasPrefix("ephemeral ") }
+        #expect(ephemeral.count == rounds && Set(ephemeral).count == rounds, "\(ephemeral)")
       }
     }
 
@@ -123,13 +123,13 @@ extension EndToEnd {
         }
         let redis = world.redis
         for round in 0..<3 {
-          let last = try redis.command("HGET", prefix + "clock", "last").split(separator: "-")
+          let last = try redis.command("HGET", prefix + "partition", "last").split(separator: "-")
           let (time, low) = (try #require(Int(last[0])), try #require(Int(last[1])))
           let id = "\(time + 1)-\(low / 4_096 * 4_096)"
           try redis.command(
             "XADD", prefix + "log:server:\(server)", id, "audience", "all", "notification",
             #"{"body":"by hand \#(round)","type":100,"toType":1}"#)
-          try redis.command("HSET", prefix + "clock", "last", id, "server:\(server)", id)
+          try redis.command("HSET", prefix + "partition", "last", id, "server:\(server)", id)
           try redis.command("SPUBLISH", prefix + "live:server:\(server)", "nobody can read this")
           try play.owner.mustSend("neighbour \(round)", ["serverId": neighbour])
           #expect(play.stream.wait(forBody: "neighbour \(round)"))

@@ -72,7 +72,7 @@ extension EndToEnd {
             "POST", "/v1/servers/\(server)/invitations", ["accids": [invitee]])
           try #require(isDone(invitation.status), "\(invitation)")
           let (phone, laptop) = (try Person(invitee, at: world[0]), try Person(invitee, at: world[1]))
-          let id = Theatre.requestID("invitation", invitee, server: server)
+          let id = AudienceScenario.requestID("invitation", invitee, server: server)
           let accept = "/v1/servers/\(server)/invitations/\(id)/accept"
           let (first, second) = try race(
             { try phone.call("POST", accept, [:]) }, { try laptop.call("POST", accept, [:]) })

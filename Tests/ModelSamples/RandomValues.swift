@@ -28,7 +28,7 @@ extension SeededGenerator {
   package mutating func spaceID() -> SpaceID {
     switch below(3) {
     case 0: .server(entityID())
-    case 1: .letter(entityID())
+    case 1: .direct(entityID())
     default: .personal(account())
     }
   }
@@ -56,14 +56,14 @@ extension SeededGenerator {
   }
 
   package mutating func memberRecord() -> MemberRecord {
-    var standing = Standing(belonging: intervals(atLeast: 1), subscription: intervals())
+    var membership = Membership(intervals: intervals(atLeast: 1), subscription: intervals())
     for _ in 0..<below(4) {
-      standing.channels[entityID()] = Standing.Channel(
-        belonging: intervals(atLeast: 1), subscription: intervals(), allowed: intervals(),
+      membership.channels[entityID()] = Membership.Channel(
+        intervals: intervals(atLeast: 1), subscription: intervals(), allowed: intervals(),
         blocked: Restrictions(intervals()))
     }
-    standing.stopped = Restrictions(intervals())
-    var record = MemberRecord(role: pick(MemberRole.allCases), standing: standing)
+    membership.stopped = Restrictions(intervals())
+    var record = MemberRecord(role: pick(MemberRole.allCases), membership: membership)
     record.rights = .init(
       mutedUntilMilliseconds: oneIn(2) ? Int64(below(1_000)) : nil, isAllowListed: oneIn(2))
     for _ in 0..<below(3) { record.channelMutes[entityID()] = Int64(below(1_000)) }
@@ -74,12 +74,12 @@ extension SeededGenerator {
     var cursor = FeedCursor()
     for _ in 0..<below(6) {
       let id = messageID()
-      cursor.settle([id.partition: id], .standard)
+      cursor.reachAll([id.partition: id], .standard)
     }
     if oneIn(2) { cursor.takeIntoAccount(indexThrough: messageID()) }
     for _ in 0..<below(3) {
       let space = spaceID()
-      _ = cursor.admit(space, of: space.partition, since: messageID())
+      _ = cursor.addLagging(space, of: space.partition, since: messageID())
     }
     return cursor
   }
@@ -127,8 +127,8 @@ extension SeededGenerator {
     return value == .null ? nil : value
   }
 
-  package mutating func amendment() -> AmendmentRecord {
-    AmendmentRecord(
+  package mutating func update() -> UpdateRecord {
+    UpdateRecord(
       body: oneIn(2) ? text() : nil, ext: oneIn(2) ? text() : nil, status: oneIn(2) ? 10_000 : nil,
       updateTime: 1_763_700_000_000 + Int64(below(1_000)))
   }

@@ -1,7 +1,7 @@
 import BelfryModel
 import ModelSamples
 
-/// Who and what a walk is about. Steps name them by number, so that a walk means the same on any store.
+/// Who and what a random walk is about. Steps name them by number, so that a random walk means the same on any store.
 struct Cast {
   static let accountCount = 12
   static let serverCount = 5
@@ -47,7 +47,7 @@ struct Cast {
     switch kind {
     case .group: return generations(groups, SpaceID.group)
     case .room: return generations(rooms, SpaceID.room)
-    case .server, .account, .letter: return [.server(servers[place])]
+    case .server, .account, .direct: return [.server(servers[place])]
     }
   }
 
@@ -66,7 +66,7 @@ struct Cast {
     return (0..<Self.channelsPerServer).map { channel($0, of: server) }
   }
 
-  /// Low, so that a walk crosses them often.
+  /// Low, so that a random walk crosses them often.
   static let limits: Limits = {
     var limits = Limits()
     limits.subscriptionThreshold = 5
@@ -78,7 +78,7 @@ struct Cast {
     limits.attendeesPerRoom = 6
     limits.roomsPerAccount = 3
     limits.notificationsPerMailbox = 8
-    limits.lettersPerMailbox = 4
+    limits.directMessagesPerMailbox = 4
     limits.unreadPerSender = 3
     // Over before it began: whoever looks finds everybody absent, whatever the clock.
     limits.absenceMilliseconds = -1_000

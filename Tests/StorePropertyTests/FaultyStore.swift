@@ -2,12 +2,12 @@ import BelfryModel
 
 @testable import BelfryStore
 
-/// A store with one thing wrong with it, to see that the walk finds out.
+/// A store with one thing wrong with it, to see that the random walk finds out.
 final class FaultyStore: ForwardingStore {
   enum Fault: CaseIterable {
     case ignoresThreshold, thresholdOffByOne, forgetsDedupe, ignoresPreconditions, ignoresCeilings
-    case losesAnIndexChange, keepsChannelRosters, staleAmendments, countsReadTwice, keepsReadLetters
-    case dropsTheOldestEntry, joinsTooEarly, leavesTooEarly, tellsNobodyOfStandings, tellsNobodyOfUpdates
+    case losesAnIndexChange, keepsChannelRosters, staleUpdates, countsReadTwice, keepsReadDirectMessages
+    case dropsTheOldestEntry, joinsTooEarly, leavesTooEarly, publishesNoMemberships, publishesNoUpdates
     case losesADelivery, deliversTwice, unlistsNothing, wakesNobody, postponesUnseen, tellsNoDevice
     case countsAllKindsAlike, sweepsWhatWaits, fillsMailboxesWithoutEnd, chargesNobody, findsCompanyEverywhere
     // Of brokers that die, see ``MortalMemory``.
@@ -39,8 +39,8 @@ final class FaultyStore: ForwardingStore {
     case .ignoresCeilings: transaction.ceilings = [:]
     case .losesAnIndexChange: transaction.indexChanges.removeAll { $0.kind == .left }
     case .keepsChannelRosters: transaction.removedTables = []
-    case .tellsNobodyOfStandings: transaction.changedStandings = []
-    case .tellsNobodyOfUpdates: transaction.amendments = []
+    case .publishesNoMemberships: transaction.changedMemberships = []
+    case .publishesNoUpdates: transaction.updates = []
     case .losesADelivery: transaction.deliveries = transaction.deliveries.dropLast()
     case .deliversTwice: transaction.deliveries += transaction.deliveries
     case .unlistsNothing: if transaction.listing?.isListed == false { transaction.listing = nil }
@@ -77,7 +77,7 @@ final class FaultyStore: ForwardingStore {
     var answers = try store.entries(requests)
     for index in answers.indices {
       if fault == .dropsTheOldestEntry, answers[index].count > 5 { answers[index].removeFirst() }
-      if fault == .staleAmendments {
+      if fault == .staleUpdates {
         for entry in answers[index].indices { answers[index][entry].updateTime = nil }
       }
     }
@@ -86,7 +86,7 @@ final class FaultyStore: ForwardingStore {
 
   override func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> MarkOutcome {
     var mark = mark
-    if fault == .keepsReadLetters { mark.letters = [] }
+    if fault == .keepsReadDirectMessages { mark.directMessages = [] }
     let outcome = store.markRead(mark, by: account)
     guard fault == .countsReadTwice, case .marked(_, let version) = outcome else { return outcome }
     return .marked(mark.items.count + mark.covered.count, version: version)
@@ -107,11 +107,11 @@ final class FaultyStore: ForwardingStore {
     }
   }
 
-  override func memberships(
-    of accounts: [AccountID], in spaces: [SpaceID]
+  override func areMembers(
+    _ accounts: [AccountID], in spaces: [SpaceID]
   ) async throws(StoreError) -> [Bool] {
     if fault == .findsCompanyEverywhere { return accounts.map { _ in true } }
-    return store.memberships(of: accounts, in: spaces)
+    return store.areMembers(accounts, in: spaces)
   }
 
   override func postpone(_ due: DueSpace, toMilliseconds time: Int64?) async throws(StoreError) {

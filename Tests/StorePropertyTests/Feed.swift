@@ -17,14 +17,14 @@ extension World {
       try await store.index(of: account).map(\.space).sorted { $0.key < $1.key } + [.personal(account)]
     let logs = try await wholeLogs(of: spaces)
     learn(logs.last ?? [])
-    let standings = try await standings(of: account, in: spaces)
+    let memberships = try await memberships(of: account, in: spaces)
     var feed: [Seen] = []
-    for (space, (log, standing)) in zip(spaces, zip(logs, standings)) {
-      feed += log.filter { $0.amends == nil }.map { entry in
+    for (space, (log, membership)) in zip(spaces, zip(logs, memberships)) {
+      feed += log.filter { $0.updates == nil }.map { entry in
         Seen(
           space: space, entry: entry,
           visibility: Visibility.of(
-            entry.id, entry.audience, in: space, for: account, standing: standing, read: read,
+            entry.id, entry.audience, in: space, for: account, membership: membership, read: read,
             retentionFloor: .zero))
       }
     }
@@ -42,24 +42,24 @@ extension World {
     try await store.entries(spaces.map { LogRequest($0, after: .zero, limit: 1_000_000) })
   }
 
-  func standings(of account: AccountID, in spaces: [SpaceID]) async throws -> [Standing] {
+  func memberships(of account: AccountID, in spaces: [SpaceID]) async throws -> [Membership] {
     func addresses(_ space: SpaceID) -> [RecordAddress] {
       [.member(account, of: space), .former(account, of: space)]
     }
     let rosters: Set<SpaceKind> = [.server, .group, .room]
     let records = try await store.records(spaces.filter { rosters.contains($0.kind) }.flatMap(addresses))
-    var standings: [Standing] = []
+    var memberships: [Membership] = []
     for space in spaces {
       guard rosters.contains(space.kind) else {
-        standings.append(.owner)
+        memberships.append(.always)
         continue
       }
       let texts = addresses(space).compactMap { records.text($0) }
       guard texts.count <= 1 else { throw Broken("\(account) is and was a member of \(space)") }
       let record = texts.first.map { MemberRecord(text: $0) }
       if case .some(nil) = record { throw Broken("\(account) of \(space) is \(texts)") }
-      standings.append(record.flatMap(\.self)?.standing ?? .stranger)
+      memberships.append(record.flatMap(\.self)?.membership ?? .never)
     }
-    return standings
+    return memberships
   }
 }

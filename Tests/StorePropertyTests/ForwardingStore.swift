@@ -72,8 +72,8 @@ class ForwardingStore: Store {
   ) async throws(StoreError) -> [MailboxLevel] {
     try await base.mailboxes(of: accounts, writtenToBy: sender)
   }
-  func memberships(of accounts: [AccountID], in spaces: [SpaceID]) async throws(StoreError) -> [Bool] {
-    try await base.memberships(of: accounts, in: spaces)
+  func areMembers(_ accounts: [AccountID], in spaces: [SpaceID]) async throws(StoreError) -> [Bool] {
+    try await base.areMembers(accounts, in: spaces)
   }
   func readState(of account: AccountID) async throws(StoreError) -> ReadState {
     try await base.readState(of: account)

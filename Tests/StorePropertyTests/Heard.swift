@@ -40,9 +40,9 @@ extension World {
     let said = Dictionary(grouping: all, by: \.space)
     let spaces = said.keys.sorted { $0.key < $1.key }
     // If its answer was lost, a notification that is not stored is known from here only.
-    for case (_, .passing(let entry)) in spaces.flatMap({ said[$0] ?? [] }) { learn(entry.id) }
+    for case (_, .ephemeral(let entry)) in spaces.flatMap({ said[$0] ?? [] }) { learn(entry.id) }
     // Nor is anybody told the ids of those that say what others have become.
-    for case (_, .appended(let entry, _)) in spaces.flatMap({ said[$0] ?? [] }) where entry.amends != nil {
+    for case (_, .appended(let entry, _)) in spaces.flatMap({ said[$0] ?? [] }) where entry.updates != nil {
       learn(entry.id)
     }
     return try spaces.flatMap { space in
@@ -67,8 +67,8 @@ extension World {
     switch message {
     case .appended(let entry, let predecessor):
       "\(try words(entry)) appended after \(predecessor == .zero ? "none" : try words(predecessor))"
-    case .passing(let entry): "\(try words(entry)) passing"
-    case .standings(let accounts): "standings of \(accounts)"
+    case .ephemeral(let entry): "\(try words(entry)) ephemeral"
+    case .memberships(let accounts): "memberships of \(accounts)"
     case .read(let echo):
       "read \(try echo.items.map(words)) up to \(echo.watermarks.isEmpty ? "" : "watermarks")"
         + " on \(echo.device?.text ?? "none")"
@@ -81,8 +81,8 @@ extension World {
 
   func words(_ entry: LogEntry) throws -> String {
     let update = entry.updateTime == nil ? "" : " updated"
-    let amended = try entry.amends.map { ", amended \(try words($0))" } ?? ""
+    let updated = try entry.updates.map { ", updated \(try words($0))" } ?? ""
     return
-      "\(try words(entry.id)) to \(entry.audience.text)\(update)\(amended): \(try timeless(entry.contentJSON))"
+      "\(try words(entry.id)) to \(entry.audience.text)\(update)\(updated): \(try timeless(entry.contentJSON))"
   }
 }

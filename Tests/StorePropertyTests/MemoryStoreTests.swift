@@ -3,7 +3,7 @@ import BelfryStore
 import ModelSamples
 import Testing
 
-/// What a walk cannot compare, since Redis's clock does not obey: ids within a millisecond, windows that
+/// What a random walk cannot compare, since Redis's clock does not obey: ids within a millisecond, windows that
 /// end, retention.
 struct MemoryStoreTests {
   static let server: EntityID = 7
@@ -92,16 +92,16 @@ struct MemoryStoreTests {
     #expect(try log() == [ids[1]] + more)
   }
 
-  @Test func amendmentsGoWithTheirEntries() async throws {
+  @Test func updatesGoWithTheirEntries() async throws {
     let id = try await send()
     let entry = try #require(try store.entries([LogRequest(Self.space, after: .zero, limit: 100)])[0].last)
     _ = try await runner.run(
       UpdateNotification(entry, in: Self.space, by: Self.app, body: "dong", ext: nil, status: nil))
-    let amendments = TableAddress(Self.space, .amendments)
-    #expect(try store.page(of: amendments, after: nil, limit: 10).records.map(\.field) == [id.text])
+    let updates = TableAddress(Self.space, .updates)
+    #expect(try store.page(of: updates, after: nil, limit: 10).records.map(\.field) == [id.text])
     store.clockMilliseconds += 10_001
     store.sweep(Self.space.partition)
-    #expect(store.counts([amendments]) == [0])
+    #expect(store.counts([updates]) == [0])
   }
 
   @Test func aStayIsForgottenOnceNothingOfItCanBeSeen() async throws {
@@ -117,14 +117,14 @@ struct MemoryStoreTests {
     }
   }
 
-  @Test func lettersAndReadMarksGoWithRetention() async throws {
+  @Test func directMessagesAndReadMarksGoWithRetention() async throws {
     let id = try await send(to: ["mia", "max"])
-    #expect(store.index(of: "mia").map(\.space.kind) == [.letter])
+    #expect(store.index(of: "mia").map(\.space.kind) == [.direct])
     #expect(store.markRead(ReadMark(items: [id]), by: "mia") == .marked(1, version: 0))
     #expect(store.markRead(ReadMark(items: [id]), by: "mia") == .marked(0, version: 0))
-    let letter = try #require(store.index(of: "mia").first?.space)
+    let directMessage = try #require(store.index(of: "mia").first?.space)
     store.clockMilliseconds += 10_001
-    for space in [letter, .personal("mia")] { store.sweep(space.partition) }
+    for space in [directMessage, .personal("mia")] { store.sweep(space.partition) }
     #expect(store.index(of: "mia").isEmpty)
     #expect(store.readState(of: "mia").above.isEmpty)
     #expect(store.locate(id) == nil)

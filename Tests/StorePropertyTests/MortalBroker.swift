@@ -119,7 +119,7 @@ final class MortalMemory: ForwardingStore, MortalBroker {
   @discardableResult
   private func die() -> StoreError {
     hasDied = true
-    if fault == .deliversAgain { memory.arrived = [:] }
+    if fault == .deliversAgain { memory.delivered = [:] }
     return Self.dead
   }
 }

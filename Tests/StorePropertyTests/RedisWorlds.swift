@@ -42,8 +42,8 @@ actor RedisWorlds {
   /// Walks over Redis and memory; gives the report of the first one on which they differ.
   func disagreement(seed: UInt64, steps: Int?) async -> String? {
     let (server, store, feed, link, loop, limits) = (server, store, feed, link, loop, redisLimits)
-    let walk = Walk(
-      makeLeft: Walk.memory(tickMilliseconds: 1),
+    let trace = Trace(
+      makeLeft: Trace.memory(tickMilliseconds: 1),
       makeRight: { cast in
         try server.command("FLUSHALL")
         try await store.compareFormat()
@@ -52,7 +52,7 @@ actor RedisWorlds {
           makeMortal: { MortalRedis(link, writes: $0, on: loop, limits) })
       })
     defer { print("\(link.breaks) brokers have died") }
-    return await walk.disagreement(seed: seed, steps: steps)
+    return await trace.disagreement(seed: seed, steps: steps)
   }
 }
 

@@ -38,7 +38,7 @@ extension World {
       for (account, level) in zip(
         cast.accounts, try await store.mailboxes(of: cast.accounts, writtenToBy: sender))
       {
-        lines.append("\(account) has waiting \(level.entries) and \(level.letters) letters")
+        lines.append("\(account) has waiting \(level.entries) and \(level.directMessages) direct messages")
         if level.fromSender > 0 { lines.append("\(account) has \(level.fromSender) from \(sender)") }
       }
     }
@@ -79,7 +79,7 @@ extension World {
     let unknown = cast.spaces.filter { space in
       !waiting.contains(space.partition) && !index.contains { $0.space == space }
     }
-    guard try await standings(of: account, in: unknown).allSatisfy({ $0 == .stranger }) else {
+    guard try await memberships(of: account, in: unknown).allSatisfy({ $0 == .never }) else {
       throw Broken("\(account) was in a space that is not in its index")
     }
     let options = RecordAddress.settings(.personal(account))
@@ -92,12 +92,12 @@ extension World {
     // In a space that nobody learned of late.
     let space = SpaceID.room(1)
     guard ids.allSatisfy({ among.contains($0, in: space) == read.contains($0, in: space) }),
-      among.late == read.late, among.version == read.version
+      among.lagging == read.lagging, among.version == read.version
     else {
       throw Broken("\(account) has read \(read), and of all ids \(among)")
     }
     lines.append("\(account) has read \(ids.indices.filter { read.contains(ids[$0], in: space) })")
-    for (space, id) in read.late.sorted(by: { $0.key.key < $1.key.key }) {
+    for (space, id) in read.lagging.sorted(by: { $0.key.key < $1.key.key }) {
       lines.append("\(account) learned late of \(space), since \(place(of: id))")
     }
     for seen in try await feed(of: account) {
@@ -108,7 +108,7 @@ extension World {
 
   private func words(_ entry: IndexEntry, in index: [IndexEntry], of account: AccountID) throws -> String {
     let partition = SpaceID.personal(account).partition
-    let learned = try ([entry.known] + entry.earlier).map { known in
+    let learned = try ([entry.state] + entry.earlier).map { known in
       guard known.addedAt.partition == partition else {
         throw Broken("\(account) learned of \(entry.space) at \(known.addedAt), in another partition")
       }
@@ -126,7 +126,7 @@ extension World {
 
   private func logLines(_ spaces: [SpaceID]) async throws -> [String] {
     let logs = try await wholeLogs(of: spaces)
-    for log in logs { learn(log.filter { $0.amends != nil }) }
+    for log in logs { learn(log.filter { $0.updates != nil }) }
     let lastIDs = try await store.lastIDs(of: spaces.map(\.partition))
     let ends = try await store.ends(of: spaces)
     var lines: [String] = []

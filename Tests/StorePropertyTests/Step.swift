@@ -32,7 +32,7 @@ indirect enum Step: Sendable {
   case sweep(Int, account: Int)
   /// Postpones the space at this place among those that are to be looked at.
   case postpone(Int, Postponement)
-  case deed(DeedStep)
+  case command(CommandStep)
   /// Done by a broker that dies after so many writes: an operation, a relay, or a sweep.
   case death(Step, writes: Int)
 }
@@ -58,7 +58,7 @@ struct SendStep: Sendable {
 }
 
 extension SeededGenerator {
-  /// The steps of one walk: first some servers with people in them, then anything.
+  /// The steps of one random walk: first some servers with people in them, then anything.
   mutating func steps(_ count: Int) -> [Step] {
     var steps: [Step] = []
     for server in 0..<Cast.serverCount {
@@ -69,13 +69,13 @@ extension SeededGenerator {
       ]
     }
     for space in 0..<Cast.spacesPerScene {
-      var group = deed(Deed.createGroup.description, space: space, by: space % 3)
+      var group = command(Command.createGroup.description, space: space, by: space % 3)
       // Whoever is invited is in.
       group.isOn = false
       group.others = numbers(3...5)
-      steps += [.deed(group), .deed(deed(CreateRoom.name.description, space: space, by: space % 3))]
+      steps += [.command(group), .command(command(CreateRoom.name.description, space: space, by: space % 3))]
       for guest in numbers(2...4) {
-        steps.append(.deed(deed(EnterRoom.name.description, space: space, by: guest)))
+        steps.append(.command(command(EnterRoom.name.description, space: space, by: guest)))
       }
     }
     var sent: [SendStep] = []
@@ -88,12 +88,12 @@ extension SeededGenerator {
 
   /// One of the stories, and what somebody says about it there.
   private mutating func story() -> [Step] {
-    let (story, space, channel) = (pick(Deed.stories), below(Cast.spacesPerScene), channel())
+    let (story, space, channel) = (pick(Command.stories), below(Cast.spacesPerScene), channel())
     let steps = story.map { name in
-      var step = deed(name.description, space: space)
+      var step = command(name.description, space: space)
       step.isApt = true
       step.channel = channel
-      return Step.deed(step)
+      return Step.command(step)
     }
     var send = SendStep(by: actor(), body: text(), isPersisted: true)
     switch story[0].scene {
@@ -110,10 +110,10 @@ extension SeededGenerator {
   /// out, or invited. Now and then another sweeps there before anybody relays it.
   private mutating func legacy() -> [Step] {
     let (server, accounts) = (server(), numbers(1...3))
-    var invite = deed(pick([InviteToServer.name, InviteToGroup.name]).description, space: server)
+    var invite = command(pick([InviteToServer.name, InviteToGroup.name]).description, space: server)
     (invite.isApt, invite.by) = (true, .owner)
     let steps: [Step] = [
-      .addMembers(server, by: nil, accounts), .kick(server, by: nil, accounts), .deed(invite),
+      .addMembers(server, by: nil, accounts), .kick(server, by: nil, accounts), .command(invite),
     ]
     let death = Step.death(pick(steps), writes: 1 + below(4))
     return oneIn(2) ? [death, .sweep(server, account: number())] : [death]
@@ -140,10 +140,10 @@ extension SeededGenerator {
   private mutating func operation() -> Step {
     switch below(16) {
     case 0..<5: change()
-    case 5..<7: .deed(deed(Deed.ofServers))
-    case 7..<9: .deed(deed(Deed.ofChannels))
-    case 9..<13: .deed(deed(Deed.ofGroups))
-    default: .deed(deed(Deed.ofRooms))
+    case 5..<7: .command(command(Command.ofServers))
+    case 7..<9: .command(command(Command.ofChannels))
+    case 9..<13: .command(command(Command.ofGroups))
+    default: .command(command(Command.ofRooms))
     }
   }
 
@@ -185,12 +185,15 @@ extension SeededGenerator {
     }
   }
 
-  /// Any two deeds in one space.
+  /// Any two commands in one space.
   private mutating func rivalry() -> Step {
-    let (deeds, space) = (
-      pick([Deed.ofServers, Deed.ofChannels, Deed.ofGroups, Deed.ofRooms]), below(Cast.spacesPerScene)
+    let (commands, space) = (
+      pick([Command.ofServers, Command.ofChannels, Command.ofGroups, Command.ofRooms]),
+      below(Cast.spacesPerScene)
     )
-    return .race(.deed(deed(pick(deeds).name, space: space)), .deed(deed(pick(deeds).name, space: space)))
+    return .race(
+      .command(command(pick(commands).name, space: space)),
+      .command(command(pick(commands).name, space: space)))
   }
 
   private func say(_ body: String, _ account: Int, _ server: Int) -> Step {

@@ -3,7 +3,7 @@ import BelfryStore
 import ModelSamples
 import Testing
 
-/// Random walks over two stores that must not differ. `BELFRY_SEED` repeats one, `BELFRY_STEPS` says how
+/// Random random walks over two stores that must not differ. `BELFRY_SEED` repeats one, `BELFRY_STEPS` says how
 /// many steps to take in all; without it they go on for some twenty seconds.
 @Suite(.serialized)
 struct StorePropertyTests {
@@ -19,10 +19,10 @@ struct StorePropertyTests {
   /// Two oracles whose clocks run differently: what a store says must not depend on when. Of one, many steps
   /// share a millisecond, as on a fast machine.
   @Test func memoryAgreesWithItselfWhateverTheClock() async {
-    let walk = Walk(
-      makeLeft: Walk.memory(tickMilliseconds: 3),
-      makeRight: Walk.memory(startMilliseconds: 1_800_000_000_000, tickMilliseconds: 1, stepsPerTick: 10))
-    let report = await walk.disagreement(seed: TestEnvironment.seed, steps: 1_000)
+    let trace = Trace(
+      makeLeft: Trace.memory(tickMilliseconds: 3),
+      makeRight: Trace.memory(startMilliseconds: 1_800_000_000_000, tickMilliseconds: 1, stepsPerTick: 10))
+    let report = await trace.disagreement(seed: TestEnvironment.seed, steps: 1_000)
     if let report { Issue.record("\(report)") }
   }
 
@@ -34,11 +34,11 @@ struct StorePropertyTests {
   /// A few of the faults will do: one that an answer shows, others that show in feeds, in what is heard, or
   /// only after a broker has died.
   @Test(arguments: [
-    FaultyStore.Fault.countsAllKindsAlike, .joinsTooEarly, .tellsNobodyOfStandings, .leavesNothingToRelay,
+    FaultyStore.Fault.countsAllKindsAlike, .joinsTooEarly, .publishesNoMemberships, .leavesNothingToRelay,
   ])
   func whatAWalkFindsIsShownInFewSteps(fault: FaultyStore.Fault) async throws {
     let found = try #require(try await Self.found(fault))
-    let few = await Self.walk(fault).shrunk(found)
+    let few = await Self.trace(fault).shrunk(found)
     #expect(few.count < 20, "\(fault) could be shown in fewer steps: \(few)")
   }
 
@@ -46,9 +46,9 @@ struct StorePropertyTests {
   /// is then no matter of luck.
   private static func found(_ fault: FaultyStore.Fault) async throws -> [Step]? {
     for (seed, transcript) in transcripts.enumerated() {
-      let steps = Walk.steps(seed: UInt64(seed))
-      if let found = await walk(fault).divergence(
-        steps, compareEvery: Walk.interval, known: try await transcript.value)
+      let steps = Trace.steps(seed: UInt64(seed))
+      if let found = await trace(fault).divergence(
+        steps, compareEvery: Trace.interval, known: try await transcript.value)
       {
         return Array(steps[...found.step])
       }
@@ -56,27 +56,27 @@ struct StorePropertyTests {
     return nil
   }
 
-  private static func walk(_ fault: FaultyStore.Fault? = nil) -> Walk {
-    Walk(
-      makeLeft: Walk.memory(tickMilliseconds: 1), makeRight: Walk.memory(tickMilliseconds: 1, fault: fault))
+  private static func trace(_ fault: FaultyStore.Fault? = nil) -> Trace {
+    Trace(
+      makeLeft: Trace.memory(tickMilliseconds: 1), makeRight: Trace.memory(tickMilliseconds: 1, fault: fault))
   }
 
-  /// All that the oracle says on a few walks, the same ones each time.
+  /// All that the oracle says on a few random walks, the same ones each time.
   private static let transcripts = (UInt64(0)..<16).map { seed in
-    Task { try await walk().transcript(seed: seed) }
+    Task { try await trace().transcript(seed: seed) }
   }
 
-  /// A walk that never comes to a rule says nothing about it.
+  /// A random walk that never comes to a rule says nothing about it.
   @Test(arguments: [
     "appended 1", "nothing to do", "duplicate of #", "duplicateContent", "different content", "conflict",
     "ceiling of roster", "ceiling of channels", "tooMany", "forbidden", "notMember", "notFound toAccids",
     "notFound serverId", "added [", "read 1", "read 2", "rewound",
     "to all channel:", "to all roster:", "to subscribed:", "to subscribed channel:", "to subscribed roster:",
-    "to named +", "to named roster:", "letter:", "updated: {", "former", "is out of server:", "is in letter:",
-    "amendments #", "seen, openToAll", "seen, subscribedBefore", "seen, named", "hidden, joinedAfter",
+    "to named +", "to named roster:", "direct:", "updated: {", "former", "is out of server:", "is in direct:",
+    "updates #", "seen, openToAll", "seen, subscribedBefore", "seen, named", "hidden, joinedAfter",
     "hidden, leftBefore", "hidden, leftOut", "hidden, notNamed", "hidden, notInChannel",
     "hidden, notSubscribed", "hidden, subscribedAfter", "hidden, subscriptionEndedBefore", "hidden, read",
-    "appended after none", "appended after #", " passing", " amended", "standings of [", "said 0: index",
+    "appended after none", "appended after #", " ephemeral", " updated", "memberships of [", "said 0: index",
     "said 0: read [", "up to watermarks on none",
     "to willing", "hidden, stopped", "hidden, blocked", "is in group:", "is in room:",
     "is out of group:", "is out of room:", " did group mute to ", " did room ", " did server ", "codes ",
@@ -99,12 +99,12 @@ struct StorePropertyTests {
 
   /// Whoever was invited and has not looked yet: a rewind must not go beyond what nobody was told of.
   @Test func aRewindReadsNothing() async throws {
-    let group = DeedStep(
-      deed: CreateGroup.name.description, space: 0, channel: 0, by: .anybody(0), account: 0, others: [1],
+    let group = CommandStep(
+      command: CreateGroup.name.description, space: 0, channel: 0, by: .anybody(0), account: 0, others: [1],
       isApt: true, isOn: true, choice: 0, text: "")
     let send = SendStep(by: 1, accounts: [1], body: "seen", isPersisted: true)
-    let steps: [Step] = [.deed(group), .send(send), .rewind(1)]
-    let world = try await Walk.memory(tickMilliseconds: 1)(Cast())
+    let steps: [Step] = [.command(group), .send(send), .rewind(1)]
+    let world = try await Trace.memory(tickMilliseconds: 1)(Cast())
     var said: [String] = []
     for number in steps.indices { said += try await world.said(steps, number, compareEvery: steps.count) }
     #expect(said.contains("a1 has read []"))
@@ -117,7 +117,7 @@ struct StorePropertyTests {
       RemoveServer.name, AddMembers.name, KickMembers.name, LeaveServer.name, SetSubscription.name,
       CreateChannel.name, UpdateChannel.name, RemoveChannel.name,
     ]
-    let taken = Set(Deed.all.map(\.name) + own.map(\.description))
+    let taken = Set(Command.all.map(\.name) + own.map(\.description))
     #expect(Set(operations.map { $0.name.description }).subtracting(taken) == [])
   }
 }

@@ -40,7 +40,7 @@ extension World {
     case .roster, .former:
       guard let record = MemberRecord(text: text) else { throw Broken(text) }
       return "\(field) \(record.role) \(shape(record))"
-    case .amendments:
+    case .updates:
       guard let id = MessageID(field) else { throw Broken(text) }
       return "\(try words(id)) \(try timeless(text))"
     default: return "\(field) \(try timelessRecord(text))"
@@ -61,10 +61,10 @@ extension World {
     func shape(_ intervals: Intervals) -> String {
       "\(intervals.all.count)\(intervals.current == nil ? "" : "+")"
     }
-    let standing = record.standing
-    let all = [standing.belonging, standing.subscription, standing.stopped.intervals].map(shape)
-    let channels = standing.channels.sorted { $0.key < $1.key }.map { id, channel in
-      " \(id):\([channel.belonging, channel.subscription, channel.allowed, channel.blocked.intervals].map(shape).joined(separator: "/"))"
+    let membership = record.membership
+    let all = [membership.intervals, membership.subscription, membership.stopped.intervals].map(shape)
+    let channels = membership.channels.sorted { $0.key < $1.key }.map { id, channel in
+      " \(id):\([channel.intervals, channel.subscription, channel.allowed, channel.blocked.intervals].map(shape).joined(separator: "/"))"
     }
     var words = all + channels
     if record.rights.mutedUntilMilliseconds != nil { words.append("muted") }

@@ -186,16 +186,16 @@ final class World {
   private func markRead(_ account: Int, _ places: [Int]) async throws -> String {
     let seen = try await visible(to: cast.accounts[account])
     let chosen = seen.isEmpty ? [] : places.map { seen[$0 % seen.count] }
-    return try await mark(ReadMark(items: chosen.map(\.id), letters: letters(chosen)), account)
+    return try await mark(ReadMark(items: chosen.map(\.id), directMessages: directMessages(chosen)), account)
   }
 
   private func readUpToNow(_ account: Int) async throws -> String {
     let seen = try await visible(to: cast.accounts[account])
     let watermarks = try await store.lastIDs(of: store.partitions.all).filter { $0 > .zero }
-    let late = try await store.readState(of: cast.accounts[account]).late.keys.sorted { $0.key < $1.key }
+    let late = try await store.readState(of: cast.accounts[account]).lagging.keys.sorted { $0.key < $1.key }
     let mark = ReadMark(
-      items: [], covered: seen.map(\.id), watermarks: watermarks, settled: late, upTo: watermarks.max(),
-      letters: letters(seen))
+      items: [], covered: seen.map(\.id), watermarks: watermarks, caughtUp: late, upTo: watermarks.max(),
+      directMessages: directMessages(seen))
     return try await self.mark(mark, account)
   }
 
@@ -214,7 +214,9 @@ final class World {
     }
   }
 
-  private func letters(_ chosen: [Seen]) -> [SpaceID] { chosen.map(\.space).filter { $0.kind == .letter } }
+  private func directMessages(_ chosen: [Seen]) -> [SpaceID] {
+    chosen.map(\.space).filter { $0.kind == .direct }
+  }
 
   // MARK: Words
 

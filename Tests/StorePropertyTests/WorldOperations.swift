@@ -32,9 +32,9 @@ extension World {
       ]
     case .openChannel, .updateChannel, .closeChannel: return channelOperations(step)
     case .send(let send): return try await sends(send, number)
-    case .deed(let step):
-      guard let deed = Deed.byName[step.deed] else { return [] }
-      return [deed.operation(try await occasion(step, deed, number))]
+    case .command(let step):
+      guard let command = Command.byName[step.command] else { return [] }
+      return [command.operation(try await context(step, command, number))]
     case .update(let account, let place, let by, let body, let status):
       var seen = try await visible(to: cast.accounts[account])
       // Mostly what may be updated at all.

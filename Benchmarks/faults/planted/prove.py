@@ -60,7 +60,7 @@ def plants() -> list[Plant]:
         Plant(
             "lost",
             "an account's index is not told of what was sent to it",
-            (r"local function tell_index\([^)]*\)", r"\g<0>\n  if string.sub(space, 1, 7) == 'letter:' then return true end"),
+            (r"local function change_index\([^)]*\)", r"\g<0>\n  if string.sub(space, 1, 7) == 'direct:' then return true end"),
         ),
         Plant("doubled", "a stream repeats an event", stream=streams.doubling()),
         Plant(
@@ -82,7 +82,7 @@ def plants() -> list[Plant]:
             "untold",
             "the store does not append updates",
             says="this device was not told in time",
-            function=(r"local function announce_amendment\([^)]*\)", r"\g<0>\n  if true then return end"),
+            function=(r"local function announce_update\([^)]*\)", r"\g<0>\n  if true then return end"),
         ),
         Plant("miscounted", "the store counts ten more", (r"return count \.\. ' ' \.\. version", "return (count + 10) .. ' ' .. version")),
         Plant("late", "a broker's clients wait for what it says", is_late=True),

@@ -64,11 +64,11 @@ extension BelfryClient {
     _ id: MessageID, body: String? = nil, ext: String? = nil, status: Int? = nil
   ) async throws(BelfryError) -> Notification {
     var request = HTTPRequest(.patch, "/v1/notifications/\(id)", isRepeatable: true)
-    request.body = try Self.encode(Amendment(body: body, ext: ext, status: status))
+    request.body = try Self.encode(Update(body: body, ext: ext, status: status))
     return try await value(Notification.self, request)
   }
 
-  private struct Amendment: Encodable {
+  private struct Update: Encodable {
     var body: String?
     var ext: String?
     var status: Int?

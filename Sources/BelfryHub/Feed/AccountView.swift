@@ -1,23 +1,23 @@
 package import BelfryModel
 package import BelfryStore
 
-/// What an account is, as far as its feed goes: its spaces with its standing in each, and what it read.
+/// What an account is, as far as its feed goes: its spaces with its membership in each, and what it read.
 package struct AccountView: Sendable {
   package let account: AccountID
   package var index: [IndexEntry]
-  package var standings: [SpaceID: Standing]
+  package var memberships: [SpaceID: Membership]
   package var read: ReadState
 
-  package init(account: AccountID, index: [IndexEntry], standings: [SpaceID: Standing], read: ReadState) {
+  package init(account: AccountID, index: [IndexEntry], memberships: [SpaceID: Membership], read: ReadState) {
     self.account = account
     self.index = index
-    self.standings = standings
+    self.memberships = memberships
     self.read = read
   }
 
   package func visibility(of entry: LogEntry, in space: SpaceID, retentionFloor: MessageID) -> Visibility {
     Visibility.of(
-      entry.id, entry.audience, in: space, for: account, standing: standings[space] ?? .stranger, read: read,
+      entry.id, entry.audience, in: space, for: account, membership: memberships[space] ?? .never, read: read,
       retentionFloor: retentionFloor)
   }
 }

@@ -69,10 +69,10 @@ extension Explanation {
   fileprivate init(_ verdict: Visibility, _ located: LocatedEntry, _ view: AccountView) {
     let id = located.entry.id
     let audience = located.entry.audience
-    let standing = view.standings[located.space] ?? .stranger
+    let membership = view.memberships[located.space] ?? .never
     let subscription =
-      audience.channel.map { standing.channels[$0]?.subscription ?? Intervals() } ?? standing.subscription
-    let interval = standing.belonging.all.last { $0.after < id } ?? standing.belonging.all.first
+      audience.channel.map { membership.channels[$0]?.subscription ?? Intervals() } ?? membership.subscription
+    let interval = membership.intervals.all.last { $0.after < id } ?? membership.intervals.all.first
     let facts = Facts(
       space: located.space.key, audience: audience.text, sentAt: id.unixMilliseconds,
       memberSince: interval.flatMap { $0.after == .zero ? nil : $0.after.unixMilliseconds },

@@ -18,9 +18,10 @@ extension FeedGap? {
   }
 
   /// By what was trimmed from a log after `place` and up to `lostThrough`, as far as it was in one of the stays.
-  mutating func extend(after place: MessageID, trimmedThrough lostThrough: MessageID, in stays: Intervals) {
-    for stay in stays.all {
-      let (after, through) = (max(place, stay.after), min(lostThrough, stay.through ?? .last))
+  mutating func extend(after place: MessageID, trimmedThrough lostThrough: MessageID, in intervals: Intervals)
+  {
+    for interval in intervals.all {
+      let (after, through) = (max(place, interval.after), min(lostThrough, interval.through ?? .last))
       if after < through { extend(from: after, to: through) }
     }
   }
@@ -41,8 +42,8 @@ extension FeedSnapshot {
       let partition = partition(of: space)
       let place = max(
         cursor.position(in: space, of: partition), view.read.watermark(of: space, in: partition))
-      if let standing = view.standings[space] {
-        gap.extend(after: place, trimmedThrough: lostThrough, in: standing.belonging)
+      if let membership = view.memberships[space] {
+        gap.extend(after: place, trimmedThrough: lostThrough, in: membership.intervals)
       }
     }
     return gap

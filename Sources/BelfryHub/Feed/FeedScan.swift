@@ -17,7 +17,7 @@ final class FeedScan {
   /// A log that is read, and what the account is there: what hundreds of entries have in common.
   struct Log {
     let space: SpaceID
-    fileprivate let standing: Standing
+    fileprivate let membership: Membership
     /// Where the cursor stood in it.
     fileprivate let place: MessageID
   }
@@ -78,11 +78,11 @@ final class FeedScan {
     isPartial = !unknown.isEmpty
     var logs: [Log] = []
     for (space, end, lostThrough) in snapshot.ends {
-      guard var standing = snapshot.view.standings[space] else { continue }
-      if let known = unknown[space] { standing.belonging.keep(begunBefore: known) }
+      guard var membership = snapshot.view.memberships[space] else { continue }
+      if let known = unknown[space] { membership.intervals.keep(begunBefore: known) }
       let through = min(end, last)
       var joined = MessageID.last
-      for interval in standing.belonging.all { joined = min(joined, interval.after) }
+      for interval in membership.intervals.all { joined = min(joined, interval.after) }
       let partition = snapshot.partition(of: space)
       // What is older than retention and has yet to be trimmed is read by who comes with a cursor: they are told
       // that it is lost, if they had not come that far.
@@ -93,7 +93,7 @@ final class FeedScan {
       guard after < through else { continue }
       sources.append(
         Source(log: logs.count, through: through, after: after, lostThrough: lostThrough, batch: 0))
-      logs.append(Log(space: space, standing: standing, place: place))
+      logs.append(Log(space: space, membership: membership, place: place))
     }
     self.logs = logs
     self.wanted = wanted ?? Self.entriesPerRound
@@ -109,7 +109,7 @@ final class FeedScan {
     guard let cursor, cursor.indexed < snapshot.lastID(in: snapshot.home) else { return [:] }
     var unknown: [SpaceID: MessageID] = [:]
     for entry in snapshot.view.index where entry.addedAt > cursor.indexed {
-      unknown[entry.space] = entry.knowledge(through: cursor.indexed)?.version ?? .zero
+      unknown[entry.space] = entry.state(through: cursor.indexed)?.version ?? .zero
     }
     return unknown
   }
@@ -118,27 +118,27 @@ final class FeedScan {
 
   /// Whether it is a notification that is too old to be shown, and would be shown otherwise.
   func isLost(_ found: Found, read: ReadState) -> Bool {
-    found.entry.id < retentionFloor && found.entry.amends == nil
+    found.entry.id < retentionFloor && found.entry.updates == nil
       && isForAccount(found, read, retentionFloor: .zero)
   }
 
   /// Whether it is a notification for the account.
   /// - Parameter read: as of now, if more is known than when the snapshot was taken.
   func isVisible(_ found: Found, read: ReadState) -> Bool {
-    found.entry.amends == nil && isForAccount(found, read, retentionFloor: retentionFloor)
+    found.entry.updates == nil && isForAccount(found, read, retentionFloor: retentionFloor)
   }
 
   /// Whether it says what has become of a notification that the account was shown before the scan. What comes with the
   /// scan is read as it is now.
   func isUpdate(_ found: Found, read: ReadState) -> Bool {
-    guard let amended = found.entry.amends, amended <= logs[found.log].place else { return false }
+    guard let updated = found.entry.updates, updated <= logs[found.log].place else { return false }
     return isForAccount(found, read, retentionFloor: retentionFloor)
   }
 
   private func isForAccount(_ found: Found, _ read: ReadState, retentionFloor: MessageID) -> Bool {
     Visibility.of(
       found.entry.notificationID, found.entry.audience, in: logs[found.log].space, for: snapshot.view.account,
-      standing: logs[found.log].standing, read: read, retentionFloor: retentionFloor
+      membership: logs[found.log].membership, read: read, retentionFloor: retentionFloor
     ).isVisible
   }
 
@@ -220,7 +220,8 @@ final class FeedScan {
     // It was read before it was trimmed, and so was all before it.
     if let next, next <= lostThrough { return }
     gap.extend(
-      after: place, trimmedThrough: min(lostThrough, source.through), in: logs[source.log].standing.belonging)
+      after: place, trimmedThrough: min(lostThrough, source.through),
+      in: logs[source.log].membership.intervals)
   }
 
   /// What was trimmed before the scan came to it, and has not been taken yet.

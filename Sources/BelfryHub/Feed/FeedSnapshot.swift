@@ -4,8 +4,8 @@ import BelfryStore
 /// An account's view together with how far the logs may be read by it.
 ///
 /// The order of the reads is the point. Each bound is the last id allotted in a partition, taken *before*
-/// what it is judged by was read: the index after the bound of the account's own partition, the standings
-/// after the bounds of all others. So every change of index or standing that was committed up to the
+/// what it is judged by was read: the index after the bound of the account's own partition, the memberships
+/// after the bounds of all others. So every change of index or membership that was committed up to the
 /// bounds is in the view. Taken the other way round, a subscription made in between would be missing from
 /// the view while the entry sent right after it lies within the bounds: it would be passed over as not
 /// for this account, for good.
@@ -61,7 +61,7 @@ struct FeedSnapshot: Sendable {
   /// An index that has not come to rest after so many looks is damaged, not changing.
   private static let indexReadsMax = 64
 
-  /// `follow` gets the spaces the account has something of before their logs and standings are looked at: a live
+  /// `follow` gets the spaces the account has something of before their logs and memberships are looked at: a live
   /// reader subscribes to them there, so that what comes after the bounds arrives as messages.
   ///
   /// - Parameter cursor: where a reader stands that goes no further than the bounds. Then the view has only
@@ -138,37 +138,37 @@ struct FeedSnapshot: Sendable {
       }
       ends.append((space: entry.space, last: min(bound.last, end.appended), lostThrough: end.lostThrough))
     }
-    var standings = try await standings(of: account, in: ends.dropFirst().map { $0.space }, from: store)
+    var memberships = try await memberships(of: account, in: ends.dropFirst().map { $0.space }, from: store)
     // A stay that began later than what the index knows: its entries come when the index has learned of it,
     // with a place of their own in the cursor. Shown now, they would be shown again then.
     for entry in index {
-      standings[entry.space]?.belonging.keep(begunBefore: entry.version)
-      // Likewise a letter that was written to again.
-      if entry.space.kind == .letter { standings[entry.space]?.belonging.close(through: entry.version) }
+      memberships[entry.space]?.intervals.keep(begunBefore: entry.version)
+      // Likewise a direct message that was written to again.
+      if entry.space.kind == .direct { memberships[entry.space]?.intervals.close(through: entry.version) }
     }
-    let view = AccountView(account: account, index: index, standings: standings, read: read)
+    let view = AccountView(account: account, index: index, memberships: memberships, read: read)
     return FeedSnapshot(
       view: view, partitions: partitions, bounds: bounds, ends: ends, takenAtMilliseconds: takenAt,
       history: history)
   }
 
   /// What the account is in these spaces, and in its own.
-  static func standings(
+  static func memberships(
     of account: AccountID, in spaces: [SpaceID], from store: any Store
-  ) async throws(StoreError) -> [SpaceID: Standing] {
-    var standings: [SpaceID: Standing] = [.personal(account): .owner]
-    standings.reserveCapacity(spaces.count + 1)
+  ) async throws(StoreError) -> [SpaceID: Membership] {
+    var memberships: [SpaceID: Membership] = [.personal(account): .always]
+    memberships.reserveCapacity(spaces.count + 1)
     var kept: [SpaceID] = []
     for space in spaces {
       switch space.kind {
-      case .letter, .account: standings[space] = .owner
+      case .direct, .account: memberships[space] = .always
       case .server, .group, .room: kept.append(space)
       }
     }
-    if kept.isEmpty { return standings }
+    if kept.isEmpty { return memberships }
     for (space, record) in zip(kept, try await store.memberRecords(of: account, in: kept)) {
-      if let record { standings[space] = record.standing }
+      if let record { memberships[space] = record.membership }
     }
-    return standings
+    return memberships
   }
 }

@@ -17,7 +17,7 @@ package final class FeedWait: FeedFollower {
     wake()
   }
 
-  func arrived(by following: Following) { wake() }
+  func notify(of followed: FollowedSpace) { wake() }
   func lostTrack() { wake() }
   /// A page reads from its cursor on, which no message moves.
   func missed(in space: SpaceID, since id: MessageID) {}

@@ -54,7 +54,7 @@ extension Hub {
     var singles: [LogRequest] = []
     let all = Set(ids)
     for (request, entries) in zip(stretches, try await store.entries(stretches)) {
-      for entry in entries where all.contains(entry.id) && entry.amends == nil {
+      for entry in entries where all.contains(entry.id) && entry.updates == nil {
         located.append(LocatedEntry(space: request.space, entry: entry))
       }
       guard entries.count == request.limit, let last = entries.last?.id else { continue }
@@ -63,7 +63,7 @@ extension Hub {
       }
     }
     for (request, entries) in zip(singles, try await store.entries(singles)) {
-      for entry in entries where entry.amends == nil {
+      for entry in entries where entry.updates == nil {
         located.append(LocatedEntry(space: request.space, entry: entry))
       }
     }

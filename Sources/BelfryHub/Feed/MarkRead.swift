@@ -17,12 +17,13 @@ extension Hub {
     for _ in 0..<Self.markTriesMax {
       do throws(StoreError) {
         let (view, floor) = try await view(of: account, on: ids)
-        let spaces = Dictionary(grouping: view.standings.keys) { store.partitions.holding($0) }
+        let spaces = Dictionary(grouping: view.memberships.keys) { store.partitions.holding($0) }
         let unread = try await locate(ids, in: spaces)
           .filter { view.visibility(of: $0.entry, in: $0.space, retentionFloor: floor).isVisible }
         guard !unread.isEmpty else { return 0 }
         let mark = ReadMark(
-          items: unread.map { $0.entry.id }, letters: unread.map { $0.space }.filter { $0.kind == .letter },
+          items: unread.map { $0.entry.id },
+          directMessages: unread.map { $0.space }.filter { $0.kind == .direct },
           device: device, version: view.read.version)
         if case .marked(let count, _) = try await store.markRead(mark, by: account) { return count }
       } catch {
@@ -41,9 +42,9 @@ extension Hub {
     let index = try await store.index(of: account)
     let partitions = Set(ids.map { $0.partition })
     let spaces = index.map { $0.space }.filter { partitions.contains(store.partitions.holding($0)) }
-    let standings = try await FeedSnapshot.standings(of: account, in: spaces, from: store)
+    let memberships = try await FeedSnapshot.memberships(of: account, in: spaces, from: store)
     let read = try await store.readState(of: account, among: ids)
-    return (AccountView(account: account, index: index, standings: standings, read: read), floor)
+    return (AccountView(account: account, index: index, memberships: memberships, read: read), floor)
   }
 
   /// Everything the account can see up to and including `upTo`.

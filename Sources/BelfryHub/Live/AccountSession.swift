@@ -4,8 +4,8 @@ import BelfryStore
 /// Somebody who wants to know when an account's feed may have something new.
 protocol FeedFollower: AnyObject {
   /// Something arrived in a space of the account.
-  func arrived(by following: Following)
-  /// The account's spaces, standings or the live channels changed: go by the store, from the cursor on.
+  func notify(of followed: FollowedSpace)
+  /// The account's spaces, memberships or the live channels changed: go by the store, from the cursor on.
   func lostTrack()
   /// Something of the space was missed, after this id.
   func missed(in space: SpaceID, since id: MessageID)
@@ -14,17 +14,17 @@ protocol FeedFollower: AnyObject {
 }
 
 /// An account with at least one follower on this loop: what it has read, kept up to date, and its spaces, kept
-/// subscribed, with its standing in each.
+/// subscribed, with its membership in each.
 final class AccountSession {
   let account: AccountID
   private unowned let hub: Hub
-  /// Nil until there was a snapshot. Of the rest of its view only the standings last, in its followings: there
+  /// Nil until there was a snapshot. Of the rest of its view only the memberships last, in its followed spaces: there
   /// are as many of these objects as accounts with streams.
   private(set) var read: ReadState?
   private(set) var followers: [any FeedFollower] = []
   /// Counts how often that was found to be out of date: what began in another generation is void.
   private(set) var generation = 0
-  private var spaces: [SpaceID: Following] = [:]
+  private var spaces: [SpaceID: FollowedSpace] = [:]
   private var isTakingSnapshot = false
   /// What was marked read while a snapshot is taken: it may have read the state before that.
   private var echoes: [ReadEcho] = []
@@ -42,9 +42,9 @@ final class AccountSession {
   }
 
   /// The spaces that are followed, for a consumer that begins to read from their rings.
-  var followings: Dictionary<SpaceID, Following>.Values { spaces.values }
+  var followedSpaces: Dictionary<SpaceID, FollowedSpace>.Values { spaces.values }
 
-  func following(of space: SpaceID) -> Following? { spaces[space] }
+  func followed(of space: SpaceID) -> FollowedSpace? { spaces[space] }
 
   // MARK: What arrives
 
@@ -55,8 +55,8 @@ final class AccountSession {
   }
 
   /// Something arrived in a space of the account.
-  func tell(of following: Following) {
-    for follower in followers { follower.arrived(by: following) }
+  func notify(of followed: FollowedSpace) {
+    for follower in followers { follower.notify(of: followed) }
   }
 
   private func apply(_ echo: ReadEcho) {
@@ -74,7 +74,7 @@ final class AccountSession {
   /// The account as it is now, with all its spaces subscribed.
   func snapshot() async throws(StoreError) -> FeedSnapshot {
     try await hub.snapshots.pass(as: account) { () async throws(StoreError) in
-      let arrival = self.hub.arrivals
+      let sequence = self.hub.sequence
       self.isTakingSnapshot = true
       defer {
         self.isTakingSnapshot = false
@@ -88,29 +88,29 @@ final class AccountSession {
       }
       self.read = snapshot.view.read
       for echo in self.echoes { self.apply(echo) }
-      self.joinRings(snapshot, since: arrival)
-      // Others are shown what arrives by the same standings. By new ones they would be shown a stay that their cursors
+      self.joinRings(snapshot, since: sequence)
+      // Others are shown what arrives by the same memberships. By new ones they would be shown a stay that their cursors
       // have not taken into account, and again once they have.
-      if self.takeStandings(of: snapshot.view), self.followers.count > 1 { self.becomeStale() }
+      if self.takeMemberships(of: snapshot.view), self.followers.count > 1 { self.becomeStale() }
       return snapshot
     }
   }
 
-  private func joinRings(_ snapshot: FeedSnapshot, since arrival: UInt64) {
+  private func joinRings(_ snapshot: FeedSnapshot, since sequence: UInt64) {
     for (space, end, _) in snapshot.ends {
       // A ring that was broken off meanwhile: what was missed may have come after the snapshot.
-      guard let following = spaces[space], following.active.ring.droppedThrough <= arrival else { continue }
-      hub.join(following, at: end)
+      guard let followed = spaces[space], followed.active.ring.droppedThrough <= sequence else { continue }
+      hub.join(followed, at: end)
     }
   }
 
   /// - Returns: whether any is another than before.
-  private func takeStandings(of view: AccountView) -> Bool {
+  private func takeMemberships(of view: AccountView) -> Bool {
     var isAnyNew = false
-    for (space, following) in spaces {
-      let standing = view.standings[space] ?? .stranger
-      if following.standing != standing { isAnyNew = true }
-      following.standing = standing
+    for (space, followed) in spaces {
+      let membership = view.memberships[space] ?? .never
+      if followed.membership != membership { isAnyNew = true }
+      followed.membership = membership
     }
     return isAnyNew
   }
@@ -125,8 +125,8 @@ final class AccountSession {
   }
 
   private func letGo(allBut wanted: Set<SpaceID>) {
-    for (space, following) in spaces where !wanted.contains(space) {
-      hub.unfollow(following)
+    for (space, followed) in spaces where !wanted.contains(space) {
+      hub.unfollow(followed)
       spaces[space] = nil
     }
   }

@@ -28,8 +28,8 @@ extension Consumer {
     let hub = hub
     let session = session
     // Taken before the snapshot: an entry that arrives from here on, and is not in the logs it bounds, is in the rings.
-    let arrival = hub.arrivals
-    tellOwnRing(through: arrival)
+    let sequence = hub.sequence
+    sendOwnRing(through: sequence)
     let generation = session.generation
     let setbacks = setbacks
     let mayGoOn = { [self] in
@@ -40,41 +40,41 @@ extension Consumer {
     let floor = hub.limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
     let promised = promisedFrom ?? floor
     promisedFrom = promised
-    var gap = snapshot.gap(behind: outflow.cursor, promisedFrom: promised)
-    gap.extend(by: outflow.cursor.takeIntoAccount(snapshot))
-    tell(gap)
+    var gap = snapshot.gap(behind: output.cursor, promisedFrom: promised)
+    gap.extend(by: output.cursor.takeIntoAccount(snapshot))
+    sendGap(gap)
     if isResuming {
       guard try await welcomeBack(snapshot, floor, while: mayGoOn) else { return false }
     }
     noteReach(of: snapshot)
     let scan = FeedScan(
-      snapshot, at: outflow.cursor, retentionFloor: floor, promisedFrom: promised,
+      snapshot, at: output.cursor, retentionFloor: floor, promisedFrom: promised,
       wanted: isSlow ? Self.slowAtOnce : nil, in: hub.store)
     hub.count { $0.scans += 1 }
     while let found = try await scan.next() {
-      tell(scan.takeGap())
+      sendGap(scan.takeGap())
       guard await serve(found, of: scan, floor, while: mayGoOn) else { return false }
     }
     guard mayGoOn() else { return false }
-    tell(scan.takeGap())
-    outflow.cursor.finish(scan)
+    sendGap(scan.takeGap())
+    output.cursor.finish(scan)
     promisedFrom = .zero
     if scan.isPartial || hasMissedMarks { return false }
-    goLive(recovered: arrival)
+    goLive(recovered: sequence)
     return true
   }
 
   /// What the account's own ring has and no log. Before the scan: a mark up to an id has a client drop what the scan may
   /// show again. What the ring has forgotten may have been marks, and then all that is read is told.
-  private func tellOwnRing(through arrival: UInt64) {
+  private func sendOwnRing(through sequence: UInt64) {
     if hasMissedMarks { isResuming = true }
     guard let own = ownRing else { return }
-    for item in outflow.takeUntold(from: own, through: arrival, for: device) { queue(item.bytes) }
+    for item in output.takeUnsent(from: own, through: sequence, for: device) { queue(item.bytes) }
   }
 
-  private var hasMissedMarks: Bool { ownRing.map { outflow.hasMissed(in: $0) } ?? false }
+  private var hasMissedMarks: Bool { ownRing.map { output.hasMissed(in: $0) } ?? false }
 
-  private var ownRing: Following? { session.following(of: .personal(session.account)) }
+  private var ownRing: FollowedSpace? { session.followed(of: .personal(session.account)) }
 
   /// What the scan is about to have that has not come through the rings, which it may still do: the entry after it
   /// may be found to be missing then, and nothing up to here must be had again. Not so where something up to here is
@@ -82,9 +82,9 @@ extension Consumer {
   private func noteReach(of snapshot: FeedSnapshot) {
     var ahead: [SpaceID: MessageID] = [:]
     for (space, end, _) in snapshot.ends {
-      guard let heard = session.following(of: space)?.active.ring.end, heard < end else { continue }
+      guard let heard = session.followed(of: space)?.active.ring.end, heard < end else { continue }
       let had = max(heard, aheadOfRings[space] ?? .zero)
-      let place = outflow.cursor.position(in: space, of: snapshot.partition(of: space))
+      let place = output.cursor.position(in: space, of: snapshot.partition(of: space))
       if place <= had { ahead[space] = end }
     }
     aheadOfRings = ahead
@@ -115,13 +115,13 @@ extension Consumer {
     var text: [UInt8] = []
     for one in found {
       guard mayGoOn(), let read = session.read else { return false }
-      outflow.cursor.pass(one, of: scan)
-      if scan.isLost(one, read: read) { tell(FeedGap(from: one.entry.id.predecessor, to: floor)) }
+      output.cursor.pass(one, of: scan)
+      if scan.isLost(one, read: read) { sendGap(FeedGap(from: one.entry.id.predecessor, to: floor)) }
       // The session knows what was read since the scan began.
       let isVisible = scan.isVisible(one, read: read)
       if isVisible || scan.isUpdate(one, read: read) {
         EventText.appendUpToID(one.entry, to: &text)
-        EventText.appendID(&outflow.cursor, to: &text)
+        EventText.appendID(&output.cursor, to: &text)
       }
       if isVisible { hub.count { $0.deliveries += 1 } }
       guard text.count >= Self.textBytes else { continue }
@@ -134,9 +134,9 @@ extension Consumer {
   }
 
   /// Once, however often a catch-up begins anew before it has passed the gap.
-  private func tell(_ gap: FeedGap?) {
-    guard let gap, toldGap?.contains(gap) != true else { return }
-    toldGap = gap
+  private func sendGap(_ gap: FeedGap?) {
+    guard let gap, sentGap?.contains(gap) != true else { return }
+    sentGap = gap
     queue(EventText.gap(gap))
   }
 
@@ -175,10 +175,10 @@ extension Consumer {
       var text: [UInt8] = []
       for one in found where scan.isVisible(one, read: snapshot.view.read) {
         let space = scan.space(of: one)
-        let place = outflow.cursor.position(in: space, of: snapshot.partition(of: space))
+        let place = output.cursor.position(in: space, of: snapshot.partition(of: space))
         guard one.entry.id <= place else { continue }
         EventText.appendUpToID(one.entry, to: &text)
-        EventText.appendID(&outflow.cursor, to: &text)
+        EventText.appendID(&output.cursor, to: &text)
       }
       if !text.isEmpty { queue(text) }
       await waitUntilDrained()

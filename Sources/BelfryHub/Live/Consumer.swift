@@ -36,16 +36,16 @@ package final class Consumer: FeedFollower {
   /// Whoever it is holds the consumer; it is let go when the consumer is closed.
   package var outlet: (any Outlet)?
   let expiresAtMilliseconds: Int64
-  var pulseSlot = 0
+  var heartbeatSlot = 0
 
   var state = State.catchingUp
-  var outflow: Outflow
+  var output: ConsumerOutput
   /// Whether the client has been here before: then it holds notifications that were read meanwhile.
   var isResuming: Bool
   /// From which id on it is promised everything: all of it once its cursor says what it was shown; before, what was
   /// within retention when it came. Nil until that is known.
   var promisedFrom: MessageID?
-  var toldGap: FeedGap?
+  var sentGap: FeedGap?
   /// In which spaces the latest scan goes on behind the end of their rings, and how far.
   var aheadOfRings: [SpaceID: MessageID] = [:]
   /// Counts how often the cursor was set back: a scan from before that does not end where it should.
@@ -62,7 +62,7 @@ package final class Consumer: FeedFollower {
     self.hub = hub
     self.session = session
     self.device = device
-    outflow = Outflow(cursor ?? FeedCursor(), after: hub.arrivals)
+    output = ConsumerOutput(cursor ?? FeedCursor(), after: hub.sequence)
     isResuming = cursor != nil
     promisedFrom = cursor.map { _ in .zero }
     self.expiresAtMilliseconds = expiresAtMilliseconds
@@ -84,15 +84,15 @@ package final class Consumer: FeedFollower {
 
   // MARK: What happens around it
 
-  func arrived(by following: Following) {
-    guard state == .live, outflow.arrived(by: following) else { return }
+  func notify(of followed: FollowedSpace) {
+    guard state == .live, output.notify(of: followed) else { return }
     outlet?.consumerIsReady()
   }
 
   func lostTrack() {
     guard state == .live || state == .catchingUp else { return }
     state = .catchingUp
-    outflow.leaveRings()
+    output.leaveRings()
     guard !isCatchUpRunning else { return }
     isCatchUpRunning = true
     // Held, since the hub may be gone when the catch-up ends.
@@ -114,12 +114,12 @@ package final class Consumer: FeedFollower {
   func missed(in space: SpaceID, since id: MessageID) {
     let partitions = hub.store.partitions
     let partition = partitions.holding(space)
-    let place = outflow.cursor.position(in: space, of: partition)
+    let place = output.cursor.position(in: space, of: partition)
     let known = max(id, min(aheadOfRings[space] ?? .zero, place))
     guard known < place else { return }
-    if !outflow.cursor.admit(space, of: partition, since: known) {
+    if !output.cursor.addLagging(space, of: partition, since: known) {
       // There is no room for another: better that neighbours are shown something again.
-      outflow.cursor.goBack(to: known, in: partition, partitions)
+      output.cursor.goBack(to: known, in: partition, partitions)
     }
     setbacks += 1
   }
@@ -139,17 +139,17 @@ package final class Consumer: FeedFollower {
   }
 
   /// Becomes live at the end of a catch-up that began when `arrival` was the latest.
-  func goLive(recovered arrival: UInt64) {
+  func goLive(recovered sequence: UInt64) {
     state = .live
     isSlow = false
-    outflow.begin(recovered: arrival, latest: hub.arrivals, in: session.followings)
-    if outflow.mayFlow { outlet?.consumerIsReady() }
+    output.begin(recovered: sequence, latest: hub.sequence, in: session.followedSpaces)
+    if output.mayFlow { outlet?.consumerIsReady() }
   }
 
   // MARK: What it is to be sent
 
   func queue(_ bytes: [UInt8]) {
-    outflow.queue(bytes)
+    output.queue(bytes)
     outlet?.consumerIsReady()
   }
 
@@ -177,7 +177,7 @@ package final class Consumer: FeedFollower {
     }
   }
 
-  private var mustDrain: Bool { outflow.hasQueued && state == .catchingUp }
+  private var mustDrain: Bool { output.hasQueued && state == .catchingUp }
 
   private func resumeDrained() {
     drained?.resume()
@@ -187,18 +187,18 @@ package final class Consumer: FeedFollower {
   /// Fills the buffer with what is ready. `.wait`: nothing now; its outlet will be told.
   package func pull(into buffer: inout StreamBuffer) -> Pull {
     guard state != .closed else { return .end }
-    if state == .live { hub.tellRest(to: &outflow, of: session) }
-    let fill = outflow.fill(&buffer, live: reader)
+    if state == .live { hub.notifyRest(to: &output, of: session) }
+    let fill = output.fill(&buffer, live: reader)
     if fill.deliveries > 0 { hub.count { $0.deliveries += fill.deliveries } }
     if fill.hasDrained { resumeDrained() }
     if fill.hasLostTrack { lostTrack() }
     guard buffer.count > 0 else { return state == .ending ? .end : .wait }
     isQuiet = false
-    return .bytes(buffer.count, more: outflow.mayFlow || state == .ending)
+    return .bytes(buffer.count, more: output.mayFlow || state == .ending)
   }
 
-  private var reader: Outflow.Reader? {
+  private var reader: ConsumerOutput.Reader? {
     guard state == .live, let read = session.read else { return nil }
-    return Outflow.Reader(account: session.account, device: device, read: read)
+    return ConsumerOutput.Reader(account: session.account, device: device, read: read)
   }
 }

@@ -6,8 +6,8 @@ final class RingItem {
   enum Kind {
     case entry(CursorStep)
     /// What an entry has become.
-    case amendment(CursorStep)
-    case passing
+    case update(CursorStep)
+    case ephemeral
     /// For the other devices of the account whose own space it is.
     case read(ReadEcho)
     /// Likewise.
@@ -16,7 +16,7 @@ final class RingItem {
 
   /// Counts everything that arrives on this loop, over all spaces. A consumer's place in all rings is
   /// one such number.
-  let arrival: UInt64
+  let sequence: UInt64
   let kind: Kind
   /// Of the notification that it is or is about.
   let id: MessageID
@@ -27,13 +27,13 @@ final class RingItem {
   /// What it is to the cursors that pass it; nil when it is not in the log.
   var step: CursorStep? {
     switch kind {
-    case .entry(let step), .amendment(let step): step
-    case .passing, .read, .device: nil
+    case .entry(let step), .update(let step): step
+    case .ephemeral, .read, .device: nil
     }
   }
 
-  init(arrival: UInt64, kind: Kind, id: MessageID, audience: Audience, bytes: [UInt8]) {
-    self.arrival = arrival
+  init(sequence: UInt64, kind: Kind, id: MessageID, audience: Audience, bytes: [UInt8]) {
+    self.sequence = sequence
     self.kind = kind
     self.id = id
     self.audience = audience
@@ -43,11 +43,11 @@ final class RingItem {
 
 extension RingItem {
   /// Whether it is something that another device did than this one, which knows.
-  func isTold(to device: DeviceID?) -> Bool {
+  func isMeant(for device: DeviceID?) -> Bool {
     switch kind {
     case .read(let echo): echo.device == nil || echo.device != device
     case .device(let echo): echo.device == nil || echo.device != device
-    case .entry, .amendment, .passing: false
+    case .entry, .update, .ephemeral: false
     }
   }
 }
@@ -70,7 +70,7 @@ struct Ring {
   /// What came before the first entry that came through; nil until one did.
   private var firstPredecessor: MessageID?
 
-  var lastArrival: UInt64 { items.last?.arrival ?? droppedThrough }
+  var lastSequence: UInt64 { items.last?.sequence ?? droppedThrough }
 
   mutating func append(_ item: RingItem) {
     items.append(item)
@@ -98,40 +98,40 @@ struct Ring {
   }
 
   /// What came after an arrival, in order; nil if some of it is gone, or may be.
-  func items(after arrival: UInt64) -> ArraySlice<RingItem>? {
-    if droppedThrough > arrival { return nil }
-    guard let last = items.last, last.arrival > arrival else { return [] }
+  func items(after sequence: UInt64) -> ArraySlice<RingItem>? {
+    if droppedThrough > sequence { return nil }
+    guard let last = items.last, last.sequence > sequence else { return [] }
     // Most consumers lag by the one item that has just arrived.
-    if items.count - head == 1 || items[items.count - 2].arrival <= arrival {
+    if items.count - head == 1 || items[items.count - 2].sequence <= sequence {
       return items[(items.count - 1)...]
     }
     var low = head
     var high = items.count - 1
     while low < high {
       let middle = (low + high) / 2
-      if items[middle].arrival > arrival { high = middle } else { low = middle + 1 }
+      if items[middle].sequence > sequence { high = middle } else { low = middle + 1 }
     }
     return items[low...]
   }
 
   /// Forgets what arrived up to here; whoever has not taken it yet reads it from the store.
-  mutating func drop(through arrival: UInt64) {
-    while head < items.count, items[head].arrival <= arrival { dropFirst() }
+  mutating func drop(through sequence: UInt64) {
+    while head < items.count, items[head].sequence <= sequence { dropFirst() }
   }
 
   /// Something was missed: nobody may go on from memory.
-  mutating func breakOff(at arrival: UInt64) {
+  mutating func breakOff(at sequence: UInt64) {
     items.removeAll()
     head = 0
     bytesHeld = 0
-    droppedThrough = arrival
+    droppedThrough = sequence
     end = nil
     firstPredecessor = nil
   }
 
   private mutating func dropFirst() {
     guard head < items.count else { return }
-    droppedThrough = items[head].arrival
+    droppedThrough = items[head].sequence
     bytesHeld -= items[head].bytes.count
     head += 1
     // Moving the rest once per half keeps each append's share of the work constant.

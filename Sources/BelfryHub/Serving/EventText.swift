@@ -12,7 +12,7 @@ enum EventText {
   }
 
   static func appendUpToID(_ entry: LogEntry, to text: inout [UInt8]) {
-    text += entry.amends == nil ? notificationStart : updatedStart
+    text += entry.updates == nil ? notificationStart : updatedStart
     entry.appendNotification(to: &text)
     text += idStart
   }
@@ -38,7 +38,7 @@ enum EventText {
   }
 
   /// A notification's event without an id: no cursor passes it.
-  static func passing(_ entry: LogEntry) -> [UInt8] {
+  static func ephemeral(_ entry: LogEntry) -> [UInt8] {
     Array("event: notification\ndata: \(entry.notificationJSON)\n\n".utf8)
   }
 

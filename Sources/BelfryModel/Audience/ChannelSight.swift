@@ -20,14 +20,14 @@ extension MemberRecord {
     !isBlocked(from: id) && (!channel.hasRoster || isIn(id))
   }
 
-  package func isIn(_ channel: EntityID) -> Bool { standing.channels[channel]?.belonging.current != nil }
+  package func isIn(_ channel: EntityID) -> Bool { membership.channels[channel]?.intervals.current != nil }
 
   package func isBlocked(from channel: EntityID) -> Bool {
-    standing.channels[channel]?.blocked.current != nil
+    membership.channels[channel]?.blocked.current != nil
   }
 
   package func isAllowed(in channel: EntityID) -> Bool {
-    standing.channels[channel]?.allowed.current != nil
+    membership.channels[channel]?.allowed.current != nil
   }
 
   package func isMuted(in channel: EntityID, nowMilliseconds: Int64) -> Bool {

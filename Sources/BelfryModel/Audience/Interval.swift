@@ -17,7 +17,7 @@ package struct Interval: Sendable, Hashable {
 /// When something was the case, over and over: belonged, left, belonged again. What was so within retention is
 /// known exactly: an interval that would be one too many is refused, and none is forgotten for it.
 package struct Intervals: Sendable, Hashable {
-  /// As many of a kind as a record holds within retention; of stays, see ``SpaceKind/staysMax``.
+  /// As many of a kind as a record holds within retention; of stays, see ``SpaceKind/intervalsMax``.
   package static let limit = 32
 
   package private(set) var all: [Interval]
@@ -97,7 +97,7 @@ package struct Restrictions: Sendable, Hashable {
 
   /// Ends with the account's stay in the space, which is never refused. Stays are limited themselves, so there
   /// are at most twice ``Intervals/limit`` within retention.
-  package mutating func endWithStay(through id: MessageID) { intervals.close(through: id) }
+  package mutating func endWithMembership(through id: MessageID) { intervals.close(through: id) }
 
   package mutating func forget(before floor: MessageID) { intervals.forget(before: floor) }
 }
@@ -105,7 +105,7 @@ package struct Restrictions: Sendable, Hashable {
 extension SpaceKind {
   /// How many stays of an account a space remembers within retention. Into a room one goes several times a day, and
   /// out of it whenever the network fails for half a minute.
-  package var staysMax: Int { self == .room ? 256 : Intervals.limit }
+  package var intervalsMax: Int { self == .room ? 256 : Intervals.limit }
 }
 
 extension Refusal {

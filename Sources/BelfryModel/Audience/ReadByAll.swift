@@ -1,12 +1,12 @@
 /// Somebody who may see entries of a log, and what they have read.
 package struct LogReader: Sendable {
   package var account: AccountID
-  package var standing: Standing
+  package var membership: Membership
   package var read: ReadState
 
-  package init(_ account: AccountID, standing: Standing, read: ReadState) {
+  package init(_ account: AccountID, membership: Membership, read: ReadState) {
     self.account = account
-    self.standing = standing
+    self.membership = membership
     self.read = read
   }
 }
@@ -34,7 +34,7 @@ package struct ReadByAll {
   package mutating func keepOnly(readBy reader: LogReader) {
     let unread = entries.firstIndex { entry in
       Visibility.of(
-        entry.notificationID, entry.audience, in: space, for: reader.account, standing: reader.standing,
+        entry.notificationID, entry.audience, in: space, for: reader.account, membership: reader.membership,
         read: reader.read, retentionFloor: retentionFloor
       ).isVisible
     }
@@ -43,6 +43,6 @@ package struct ReadByAll {
 }
 
 extension LogEntry {
-  /// Whoever can see an entry of a letter: those whom it names.
-  package var lettersReaders: [AccountID] { Array(audience.named) }
+  /// Whoever can see an entry of a direct message: those whom it names.
+  package var directMessageReaders: [AccountID] { Array(audience.named) }
 }

@@ -23,15 +23,15 @@ extension Visibility {
   /// Inside the member's interval, AND in the audience, AND for `subscribed` subscribed before
   /// it, AND unread, AND inside retention. The order below is the order in which `explain` tells it.
   package static func of(
-    _ id: MessageID, _ audience: Audience, in space: SpaceID, for account: AccountID, standing: Standing,
+    _ id: MessageID, _ audience: Audience, in space: SpaceID, for account: AccountID, membership: Membership,
     read: ReadState, retentionFloor: MessageID
   ) -> Visibility {
     guard id >= retentionFloor else { return .hidden(because: .beyondRetention) }
-    guard standing.belonging.contains(id) else {
+    guard membership.intervals.contains(id) else {
       return .hidden(
-        because: missed(id, standing.belonging, .neverMember, after: .joinedAfter, before: .leftBefore))
+        because: missed(id, membership.intervals, .neverMember, after: .joinedAfter, before: .leftBefore))
     }
-    let verdict = audience.admits(account, standing: standing, at: id)
+    let verdict = audience.admits(account, membership: membership, at: id)
     guard verdict.isVisible else { return verdict }
     return read.contains(id, in: space) ? .hidden(because: .read) : verdict
   }
@@ -47,20 +47,20 @@ extension Visibility {
 
 extension Audience {
   /// Membership of the space is the caller's to check; this is the audience alone.
-  package func admits(_ account: AccountID, standing: Standing, at id: MessageID) -> Visibility {
+  package func admits(_ account: AccountID, membership: Membership, at id: MessageID) -> Visibility {
     if except.contains(account) { return .hidden(because: .leftOut) }
     if named.contains(account) { return .visible(because: .named) }
     if rule == .named { return .hidden(because: .notNamed) }
-    let inChannel = channel.map { standing.channels[$0] ?? Standing.Channel() }
+    let inChannel = channel.map { membership.channels[$0] ?? Membership.Channel() }
     if channelHasRoster || rule == .viewers {
       guard let inChannel,
-        inChannel.belonging.contains(id) || (rule == .viewers && inChannel.allowed.contains(id))
+        inChannel.intervals.contains(id) || (rule == .viewers && inChannel.allowed.contains(id))
       else { return .hidden(because: .notInChannel) }
     }
     if inChannel?.blocked.contains(id) == true { return .hidden(because: .blocked) }
-    if rule == .willing, standing.stopped.contains(id) { return .hidden(because: .stopped) }
+    if rule == .willing, membership.stopped.contains(id) { return .hidden(because: .stopped) }
     guard rule == .subscribed else { return .visible(because: .openToAll) }
-    let subscription = inChannel.map(\.subscription) ?? standing.subscription
+    let subscription = inChannel.map(\.subscription) ?? membership.subscription
     guard subscription.contains(id) else {
       return .hidden(
         because: Visibility.missed(

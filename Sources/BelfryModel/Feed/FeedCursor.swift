@@ -7,14 +7,14 @@ import BelfryBytes
 /// cursor has a place for each partition that the account has spaces in, and says nothing about time. A keyspace
 /// has few enough partitions that this stays short, however many spaces an account is in.
 ///
-/// `late` covers the one case that partitions cannot: the account's index learns of a space only after
+/// `lagging` covers the one case that partitions cannot: the account's index learns of a space only after
 /// the consumer has already been served a later id of the same partition (the broker that committed the
 /// join died, and another relayed it). Until it has caught up, such a space has a place of its own.
 package struct FeedCursor: Sendable, Hashable {
-  /// Late spaces at once: each costs some forty characters of every event's id. What an index has learned beyond
+  /// Lagging spaces at once: each costs some forty characters of every event's id. What an index has learned beyond
   /// that is taken into account once these have caught up.
-  package static let lateLimit = 12
-  /// The most that the text of a cursor has in a keyspace of so many partitions: a place in each, and the late spaces.
+  package static let laggingLimit = 12
+  /// The most that the text of a cursor has in a keyspace of so many partitions: a place in each, and the lagging spaces.
   package static func textBytesMost(in partitions: Partitions) -> Int {
     idBytesMost * partitions.count + textBytesBesidePlaces
   }
@@ -28,7 +28,7 @@ package struct FeedCursor: Sendable, Hashable {
   /// mostly it is the last that moves. A consumer moves and writes its cursor for every notification it is sent,
   /// mostly with one or two ids here.
   package private(set) var positions: [MessageID] = []
-  package private(set) var late: [SpaceID: MessageID] = [:]
+  package private(set) var lagging: [SpaceID: MessageID] = [:]
   /// Up to this id of the account's own partition, what its index learned has been taken into account.
   /// It cannot be the place in that partition: it moves when a scan begins, and there may be entries of
   /// the account's own before it that are yet to be served.
@@ -53,7 +53,7 @@ package struct FeedCursor: Sendable, Hashable {
 
   /// Served up to here, in this space of the partition.
   package func position(in space: SpaceID, of partition: Partition) -> MessageID {
-    if !late.isEmpty, let place = late[space] { return place }
+    if !lagging.isEmpty, let place = lagging[space] { return place }
     return position(in: partition)
   }
 
@@ -63,10 +63,10 @@ package struct FeedCursor: Sendable, Hashable {
   }
 
   /// The entry has been served, or need not be. Entries of one partition are served in the order of
-  /// their ids, but for those of a late space that lie before the partition's place.
+  /// their ids, but for those of a lagging space that lie before the partition's place.
   package mutating func advance(_ space: SpaceID, to id: MessageID) {
-    if !late.isEmpty, let place = late[space] {
-      late[space] = max(place, id)
+    if !lagging.isEmpty, let place = lagging[space] {
+      lagging[space] = max(place, id)
       rendered.forget()
     }
     reach(id)
@@ -94,22 +94,22 @@ package struct FeedCursor: Sendable, Hashable {
     return true
   }
 
-  /// A space joined at `since`, of which the consumer learns only now. Kept until ``settle(_:)``, so
-  /// that a reader cut off in between neither repeats nor skips any of it. A late space may be joined anew before it
+  /// A space joined at `since`, of which the consumer learns only now. Kept until ``reachAll(_:)``, so
+  /// that a reader cut off in between neither repeats nor skips any of it. A lagging space may be joined anew before it
   /// is settled: nothing after `since` can have been shown, but it may have been passed.
-  /// - Returns: false if there is no room for another late space, and the caller must come again with this one.
-  package mutating func admit(_ space: SpaceID, of partition: Partition, since: MessageID) -> Bool {
+  /// - Returns: false if there is no room for another lagging space, and the caller must come again with this one.
+  package mutating func addLagging(_ space: SpaceID, of partition: Partition, since: MessageID) -> Bool {
     guard since < position(in: space, of: partition) else { return true }
-    guard late.count < Self.lateLimit || late[space] != nil else { return false }
-    late[space] = since
+    guard lagging.count < Self.laggingLimit || lagging[space] != nil else { return false }
+    lagging[space] = since
     rendered.forget()
     return true
   }
 
   /// Everything up to these ids has been served, in all spaces of their partitions.
-  package mutating func settle(_ lastIDs: [Partition: MessageID], _ partitions: Partitions) {
-    if !late.isEmpty {
-      late = late.filter { lastIDs[partitions.holding($0.key)] == nil }
+  package mutating func reachAll(_ lastIDs: [Partition: MessageID], _ partitions: Partitions) {
+    if !lagging.isEmpty {
+      lagging = lagging.filter { lastIDs[partitions.holding($0.key)] == nil }
       rendered.forget()
     }
     for id in lastIDs.values { reach(id) }
@@ -121,7 +121,9 @@ package struct FeedCursor: Sendable, Hashable {
     rendered.forget()
     positions.removeAll { $0.partitionNumber == partition.number }
     reach(id)
-    for (space, place) in late where place > id && partitions.holding(space) == partition { late[space] = id }
+    for (space, place) in lagging where place > id && partitions.holding(space) == partition {
+      lagging[space] = id
+    }
   }
 
   /// The same for what its account's index learned.
@@ -155,7 +157,7 @@ extension FeedCursor {
     var after: [UInt8] = []
     for id in positions.dropLast() { Self.append(Self.idMark, id, to: &before) }
     if indexed > .zero { Self.append(UInt8(ascii: "_"), indexed, to: &after) }
-    for (space, id) in late.sorted(by: { $0.key.key < $1.key.key }) {
+    for (space, id) in lagging.sorted(by: { $0.key.key < $1.key.key }) {
       after.append(UInt8(ascii: "~"))
       after += space.key.utf8
       Self.append(UInt8(ascii: "*"), id, to: &after)
@@ -198,7 +200,7 @@ extension FeedCursor {
     let places = parts[0].parts(between: "_")
     let words = places[0].parts(between: ".")
     guard places.count <= 2, words[0].utf8.first == Self.version, words.count <= Partition.limit + 1,
-      parts.count <= Self.lateLimit + 1, let history = Self.history(words[0].utf8.dropFirst())
+      parts.count <= Self.laggingLimit + 1, let history = Self.history(words[0].utf8.dropFirst())
     else { return nil }
     self.init()
     self.history = history
@@ -213,7 +215,7 @@ extension FeedCursor {
     for part in parts.dropFirst() {
       let pair = part.parts(between: "*")
       guard pair.count == 2, let space = SpaceID(key: pair[0]), let id = Self.id(pair[1]) else { return nil }
-      late[space] = id
+      lagging[space] = id
     }
   }
 

@@ -4,22 +4,23 @@
 /// partition, whatever clocks do, so nothing can ever be appended below a watermark there. Of another partition,
 /// whose clock is behind or steps back, something can, and it would be born read.
 ///
-/// `late` are spaces of which the account's index learned only after a watermark had passed them: what was sent in
+/// `lagging` are spaces of which the account's index learned only after a watermark had passed them: what was sent in
 /// them meanwhile was never shown, so in them the watermark is a place of their own, until everything in them is
 /// marked, too.
 package struct ReadState: Sendable, Hashable {
   /// By the partition's number; zero, or not there at all, where nothing was marked.
   private var marks: [MessageID] = []
-  package private(set) var late: [SpaceID: MessageID] = [:]
+  package private(set) var lagging: [SpaceID: MessageID] = [:]
   package var above: Set<MessageID> = []
-  /// Counts the changes of `watermarks` and `late`: whoever marks says by which of them it was judged.
+  /// Counts the changes of `watermarks` and `lagging`: whoever marks says by which of them it was judged.
   package var version: Int64 = 0
 
   package init(
-    watermarks: some Sequence<MessageID> = [], late: [SpaceID: MessageID] = [:], above: Set<MessageID> = [],
+    watermarks: some Sequence<MessageID> = [], lagging: [SpaceID: MessageID] = [:],
+    above: Set<MessageID> = [],
     version: Int64 = 0
   ) {
-    self.late = late
+    self.lagging = lagging
     self.above = above
     self.version = version
     for id in watermarks { raise(to: id) }
@@ -34,13 +35,13 @@ package struct ReadState: Sendable, Hashable {
 
   /// Everything up to here is read, in this space of the partition.
   package func watermark(of space: SpaceID, in partition: Partition) -> MessageID {
-    if !late.isEmpty, let place = late[space] { return place }
+    if !lagging.isEmpty, let place = lagging[space] { return place }
     return watermark(at: partition.number)
   }
 
   package func contains(_ id: MessageID, in space: SpaceID) -> Bool {
     if id <= watermark(at: id.partitionNumber) {
-      guard !late.isEmpty, let place = late[space] else { return true }
+      guard !lagging.isEmpty, let place = lagging[space] else { return true }
       if id <= place { return true }
     }
     return above.contains(id)
@@ -66,13 +67,13 @@ package struct ReadState: Sendable, Hashable {
     // Nothing was marked up to an id yet, so no watermark can have passed anything.
     guard version > 0 else { return }
     version += 1
-    if before < watermark(of: space, in: partition) { late[space] = before }
+    if before < watermark(of: space, in: partition) { lagging[space] = before }
   }
 
   /// The space is caught up with: what holds in its partition holds there, too.
-  package mutating func settle(_ spaces: some Sequence<SpaceID>, _ partitions: Partitions) {
+  package mutating func catchUp(_ spaces: some Sequence<SpaceID>, _ partitions: Partitions) {
     for space in spaces {
-      guard late.removeValue(forKey: space) != nil else { continue }
+      guard lagging.removeValue(forKey: space) != nil else { continue }
       prune(partitions.holding(space).number)
     }
   }
@@ -83,7 +84,7 @@ package struct ReadState: Sendable, Hashable {
   private func lowestPlace(in number: Int) -> MessageID {
     var place = watermark(at: number)
     // A late place names its partition as every id does; zero is before everything, in whichever it is.
-    for id in late.values where id.partitionNumber == number || id == .zero { place = min(place, id) }
+    for id in lagging.values where id.partitionNumber == number || id == .zero { place = min(place, id) }
     return place
   }
 

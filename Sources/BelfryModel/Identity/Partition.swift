@@ -22,7 +22,7 @@ public struct Partition: Hashable, Sendable, Comparable {
 /// every message id depend on it.
 package struct Partitions: Sendable, Hashable {
   /// Few enough that the place of a reader in each of them is short text, enough that eight masters of a cluster
-  /// are loaded evenly (docs/decisions/0013-a-place-in-each-partition.md has the measurements).
+  /// are loaded evenly (docs/decisions/0013-a-position-in-each-partition.md has the measurements).
   package static let standard = Partitions(unchecked: 64)
 
   /// A power of two, so that moving to twice as many divides each partition and mixes none.

@@ -7,10 +7,10 @@ public enum SpaceKind: String, Sendable, CaseIterable {
   case account
   /// The space of one notification sent to several accounts that share no space. It has a log of one
   /// entry, and each receiver's index points to it: one append, however many receivers.
-  case letter
+  case direct
 }
 
-/// A space: a server (with its channels inside), a group, a room, an account's personal space, a letter.
+/// A space: a server (with its channels inside), a group, a room, an account's personal space, a direct message.
 public struct SpaceID: Hashable, Sendable, CustomStringConvertible {
   public let kind: SpaceKind
   /// Its name in Redis keys and in what is hashed to a partition, for example `server:8106302`.
@@ -37,7 +37,7 @@ public struct SpaceID: Hashable, Sendable, CustomStringConvertible {
   public static func server(_ id: EntityID) -> SpaceID { SpaceID(unchecked: .server, name: id.text) }
   public static func room(_ id: EntityID) -> SpaceID { SpaceID(unchecked: .room, name: id.text) }
   public static func group(_ id: EntityID) -> SpaceID { SpaceID(unchecked: .group, name: id.text) }
-  public static func letter(_ id: EntityID) -> SpaceID { SpaceID(unchecked: .letter, name: id.text) }
+  public static func direct(_ id: EntityID) -> SpaceID { SpaceID(unchecked: .direct, name: id.text) }
   public static func personal(_ account: AccountID) -> SpaceID {
     SpaceID(unchecked: .account, name: account.text)
   }

@@ -48,7 +48,7 @@ package struct Draft<Record: SpaceRecord> {
     guard !transaction.isEmpty else { return nil }
     // What was read of other spaces, an account's options, is as it was: only the space itself is locked.
     transaction.preconditions = records.texts.filter { $0.key.space == space }
-    transaction.changedStandings = transaction.changedStandings.withoutRepeats
+    transaction.changedMemberships = transaction.changedMemberships.withoutRepeats
     if isEchoed, let account = actor.account {
       transaction.echo = DeviceEcho(account: account, device: actor.device, operation: name, target: target)
     }
@@ -156,22 +156,22 @@ extension Draft {
   package mutating func set(_ member: MemberRecord, for account: AccountID, seesOtherwise: Bool = false) {
     members[account] = .some(member)
     transaction.changes[.member(account, of: space)] = member.text
-    if seesOtherwise { transaction.changedStandings.append(account) }
+    if seesOtherwise { transaction.changedMemberships.append(account) }
   }
 
   /// Enters the account into the roster, with what is still to be seen of earlier stays, and with what
   /// it was forbidden then. Needs the records `member` and `former`, the count of the roster, and the
   /// account among the joiners.
-  package mutating func join(
+  package mutating func addMember(
     _ account: AccountID, as role: MemberRole, membersMax: Int
   ) throws(Refusal) {
     try checkRoom(for: account, membersMax: membersMax)
     var member =
-      try records.former(account, of: space) ?? MemberRecord(role: role, standing: .stranger)
+      try records.former(account, of: space) ?? MemberRecord(role: role, membership: .never)
     member.role = role
-    member.standing.forget(before: context.retentionFloor)
+    member.membership.forget(before: context.retentionFloor)
     try begin(
-      &member.standing.belonging, atMost: Record.kind.staysMax,
+      &member.membership.intervals, atMost: Record.kind.intervalsMax,
       "\(account) has been in \(Record.kind) \(space.name)")
     set(member, for: account, seesOtherwise: true)
     transaction.changes[.former(account, of: space)] = .some(nil)
@@ -191,22 +191,22 @@ extension Draft {
 
   /// Moves the account from the roster to the former members: what this commit announces is the last
   /// it sees.
-  package mutating func leave(_ account: AccountID, _ member: MemberRecord) {
+  package mutating func removeMember(_ account: AccountID, _ member: MemberRecord) {
     var member = member
-    for (channel, standing) in member.standing.channels {
-      if standing.belonging.current != nil {
+    for (channel, membership) in member.membership.channels {
+      if membership.intervals.current != nil {
         transaction.changes[.channelMember(account, channel: channel, of: space)] = .some(nil)
       }
-      if standing.allowed.current != nil {
+      if membership.allowed.current != nil {
         transaction.changes[RecordAddress(space, .channelAllowed(channel), account.text)] = .some(nil)
       }
     }
-    member.standing.leave(through: .endOfThisCommit)
-    member.standing.forget(before: context.retentionFloor)
+    member.membership.leave(through: .endOfThisCommit)
+    member.membership.forget(before: context.retentionFloor)
     members[account] = .some(nil)
     transaction.changes[.member(account, of: space)] = .some(nil)
     transaction.changes[.former(account, of: space)] = member.text
-    transaction.changedStandings.append(account)
+    transaction.changedMemberships.append(account)
     left.append(account)
   }
 }
@@ -315,7 +315,7 @@ extension Draft {
     case .server: content.serverId = id
     case .group: content.groupId = id
     case .room: content.roomId = id
-    case .account, .letter: break
+    case .account, .direct: break
     }
     content.channelId = channel?.id
     content.fromAccount = actor.account
@@ -332,7 +332,7 @@ extension SpaceKind {
     case .server: .server
     case .group: .group
     case .room: .room
-    case .account, .letter: .accounts
+    case .account, .direct: .accounts
     }
   }
 }

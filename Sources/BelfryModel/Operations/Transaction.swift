@@ -10,7 +10,7 @@ package struct Transaction: Sendable {
   package var dedupe: Dedupe?
   /// Of one on an account's own space: refuses the whole where that would hold more.
   package var mailboxRoom: MailboxRoom?
-  /// Whose share of mailboxes its deliveries and letters use; nil: nobody's.
+  /// Whose share of mailboxes its deliveries and direct messages use; nil: nobody's.
   package var charged: AccountID?
   /// Tables that must not have grown past a limit once the changes are made.
   package var ceilings: [RecordTable: Int]
@@ -22,7 +22,7 @@ package struct Transaction: Sendable {
   /// Appended in this order, after the changes, so that a threshold counts the members as they are then.
   package var announcements: [Announcement]
   /// Entries whose content changes: each is said in an entry of its own, appended after the announcements.
-  package var amendments: [Amendment]
+  package var updates: [Update]
   /// What accounts must learn: in the same commit where their own space is in the partition of this one; of others it
   /// is written to the partition's outbox, then relayed.
   package var indexChanges: [IndexChange]
@@ -31,16 +31,16 @@ package struct Transaction: Sendable {
   /// The space's place in a directory; nil leaves it.
   package var listing: ListingChange?
   /// When to look at the space again, milliseconds since 1970, unless that is due earlier anyway: some
-  /// broker will (``RoomClock``).
+  /// broker will (``RoomTimer``).
   package var wakeAtMilliseconds: Int64?
   /// What the operator's other devices are told.
   package var echo: DeviceEcho?
-  /// Accounts whose standing changes: their consumers must read it again before they see more.
-  package var changedStandings: [AccountID]
+  /// Accounts whose membership changes: their consumers must read it again before they see more.
+  package var changedMemberships: [AccountID]
 
   /// Whether it does anything at all.
   package var isEmpty: Bool {
-    changes.isEmpty && removedTables.isEmpty && announcements.isEmpty && amendments.isEmpty && !hasRelays
+    changes.isEmpty && removedTables.isEmpty && announcements.isEmpty && updates.isEmpty && !hasRelays
       && wakeAtMilliseconds == nil
   }
 
@@ -54,10 +54,10 @@ package struct Transaction: Sendable {
     changes = [:]
     removedTables = []
     announcements = []
-    amendments = []
+    updates = []
     indexChanges = []
     deliveries = []
-    changedStandings = []
+    changedMemberships = []
   }
 }
 
@@ -73,10 +73,10 @@ package struct Announcement: Sendable, Hashable {
 }
 
 /// New content for an entry that was appended earlier.
-package struct Amendment: Sendable, Hashable {
+package struct Update: Sendable, Hashable {
   /// The notification as it is now, `updateTime` included.
   package var notification: Notification
-  /// Who saw the entry sees the amendment.
+  /// Who saw the entry sees the update.
   package var audience: Audience
 
   package init(_ notification: Notification, to audience: Audience) {

@@ -15,7 +15,7 @@ package struct AccountRecord: Sendable, Hashable {
   /// Who may ask it into servers and groups.
   package var mayInvite = Circle.everybody
   /// Who of these may put it there at once, where the server or the group asks nobody; it is asked by the others.
-  package var mayEnter = Circle.everybody
+  package var mayAdd = Circle.everybody
 
   package init() {}
 
@@ -23,13 +23,13 @@ package struct AccountRecord: Sendable, Hashable {
     switch approach {
     case .write: mayWrite
     case .invite: mayInvite
-    case .enter: mayEnter
+    case .add: mayAdd
     }
   }
 }
 
 extension AccountRecord: Codable {
-  private enum CodingKeys: CodingKey { case autoAcceptInvitation, mayWrite, mayInvite, mayEnter }
+  private enum CodingKeys: CodingKey { case autoAcceptInvitation, mayWrite, mayInvite, mayAdd }
 
   /// A record of an earlier time says nothing of some options.
   package init(from decoder: any Decoder) throws {
@@ -37,7 +37,7 @@ extension AccountRecord: Codable {
     autoAcceptInvitation = try fields.decodeIfPresent(Bool.self, forKey: .autoAcceptInvitation) ?? false
     mayWrite = try fields.decodeIfPresent(Circle.self, forKey: .mayWrite) ?? .everybody
     mayInvite = try fields.decodeIfPresent(Circle.self, forKey: .mayInvite) ?? .everybody
-    mayEnter = try fields.decodeIfPresent(Circle.self, forKey: .mayEnter) ?? .everybody
+    mayAdd = try fields.decodeIfPresent(Circle.self, forKey: .mayAdd) ?? .everybody
   }
 }
 

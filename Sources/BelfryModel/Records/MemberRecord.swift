@@ -46,14 +46,14 @@ package struct MemberRecord: Sendable, Hashable {
   }
 
   package var role: MemberRole
-  package var standing: Standing
+  package var membership: Membership
   package var rights = Rights()
   /// Until when it cannot send to a channel of the server, milliseconds since 1970.
   package var channelMutes: [EntityID: Int64] = [:]
 
-  package init(role: MemberRole, standing: Standing) {
+  package init(role: MemberRole, membership: Membership) {
     self.role = role
-    self.standing = standing
+    self.membership = membership
   }
 }
 
@@ -76,13 +76,13 @@ package struct MemberRecord: Sendable, Hashable {
 // An interval is `<after>` or `<after>,<through>`; intervals of one kind are joined by `;`.
 extension MemberRecord {
   package var text: String {
-    var words = [role.letter, standing.belonging.text]
-    if !standing.subscription.isEmpty { words.append("s/" + standing.subscription.text) }
-    if !standing.stopped.isEmpty { words.append("x/" + standing.stopped.intervals.text) }
+    var words = [role.letter, membership.intervals.text]
+    if !membership.subscription.isEmpty { words.append("s/" + membership.subscription.text) }
+    if !membership.stopped.isEmpty { words.append("x/" + membership.stopped.intervals.text) }
     if let until = rights.mutedUntilMilliseconds { words.append("q/\(until)") }
     if rights.isAllowListed { words.append("w/1") }
-    for (id, channel) in standing.channels.sorted(by: { $0.key < $1.key }) {
-      if !channel.belonging.isEmpty { words.append("c\(id.text)/" + channel.belonging.text) }
+    for (id, channel) in membership.channels.sorted(by: { $0.key < $1.key }) {
+      if !channel.intervals.isEmpty { words.append("c\(id.text)/" + channel.intervals.text) }
       if !channel.subscription.isEmpty { words.append("d\(id.text)/" + channel.subscription.text) }
       if !channel.allowed.isEmpty { words.append("w\(id.text)/" + channel.allowed.text) }
       if !channel.blocked.isEmpty { words.append("b\(id.text)/" + channel.blocked.intervals.text) }
@@ -100,9 +100,9 @@ extension MemberRecord {
     let rest = bytes.dropFirst(2)
     let end = rest.firstIndex(of: space) ?? rest.endIndex
     guard let letter = bytes.first, let role = MemberRole(letter: letter), bytes.dropFirst().first == space,
-      let belonging = Intervals(bytes: rest[..<end])
+      let intervals = Intervals(bytes: rest[..<end])
     else { return nil }
-    self.init(role: role, standing: Standing(belonging: belonging))
+    self.init(role: role, membership: Membership(intervals: intervals))
     if end == rest.endIndex { return }
     guard let words = String(validating: rest[end...], as: UTF8.self) else { return nil }
     for word in words.split(separator: " ") {
@@ -135,12 +135,12 @@ extension MemberRecord {
 
   private mutating func read(_ kind: Character, _ channel: EntityID?, _ intervals: Intervals) -> Bool {
     switch (kind, channel) {
-    case ("s", nil): standing.subscription = intervals
-    case ("x", nil): standing.stopped = Restrictions(intervals)
-    case ("c", let id?): standing.channels[id, default: .init()].belonging = intervals
-    case ("d", let id?): standing.channels[id, default: .init()].subscription = intervals
-    case ("w", let id?): standing.channels[id, default: .init()].allowed = intervals
-    case ("b", let id?): standing.channels[id, default: .init()].blocked = Restrictions(intervals)
+    case ("s", nil): membership.subscription = intervals
+    case ("x", nil): membership.stopped = Restrictions(intervals)
+    case ("c", let id?): membership.channels[id, default: .init()].intervals = intervals
+    case ("d", let id?): membership.channels[id, default: .init()].subscription = intervals
+    case ("w", let id?): membership.channels[id, default: .init()].allowed = intervals
+    case ("b", let id?): membership.channels[id, default: .init()].blocked = Restrictions(intervals)
     default: return false
     }
     return true

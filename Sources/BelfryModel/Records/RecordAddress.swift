@@ -7,7 +7,7 @@ package enum RecordTable: Sendable, Hashable {
   /// Who belonged and no longer does, by accid, kept until nothing they may still see is left.
   case former
   /// What became of entries after they were appended, by message id: an entry itself never changes.
-  case amendments
+  case updates
   /// Invitations and applications that wait for an answer, by request id. They expire.
   case requests
   /// A server's invite codes, by code. They expire.
@@ -40,7 +40,7 @@ package enum RecordTable: Sendable, Hashable {
     case .settings: "settings"
     case .roster: "roster"
     case .former: "former"
-    case .amendments: "amendments"
+    case .updates: "updates"
     case .requests: "requests"
     case .codes: "codes"
     case .banned: "banned"
@@ -70,7 +70,7 @@ package enum RecordTable: Sendable, Hashable {
 
   /// The tables of a space itself.
   package static let ofSpace: [RecordTable] = [
-    .settings, .roster, .former, .amendments, .requests, .codes, .banned, .profiles, .muted, .allowed,
+    .settings, .roster, .former, .updates, .requests, .codes, .banned, .profiles, .muted, .allowed,
     .files, .presence, .hands, .channels,
   ]
 
@@ -132,8 +132,8 @@ package struct RecordAddress: Sendable, Hashable {
   package static func profile(_ account: AccountID, in space: SpaceID) -> Self {
     Self(space, .profiles, account.text)
   }
-  package static func amendment(_ id: MessageID, in space: SpaceID) -> Self {
-    Self(space, .amendments, id.text)
+  package static func update(_ id: MessageID, in space: SpaceID) -> Self {
+    Self(space, .updates, id.text)
   }
 
   package var tableAddress: TableAddress { TableAddress(space, table) }

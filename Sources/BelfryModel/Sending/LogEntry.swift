@@ -11,30 +11,30 @@ package struct LogEntry: Sendable, Hashable {
   package var updateTime: Int64?
   /// The entry that this one says the new content of, an earlier one of the log: then it is no notification of its
   /// own. Who has that one learns of it here, and its audience is the same.
-  package var amends: MessageID?
+  package var updates: MessageID?
 
   package init(
     id: MessageID, audience: Audience, content: ArraySlice<UInt8>, updateTime: Int64? = nil,
-    amends: MessageID? = nil
+    updates: MessageID? = nil
   ) {
     self.id = id
     self.audience = audience
     self.content = content
     self.updateTime = updateTime
-    self.amends = amends
+    self.updates = updates
   }
 
   package init(
     id: MessageID, audience: Audience, contentJSON: String, updateTime: Int64? = nil,
-    amends: MessageID? = nil
+    updates: MessageID? = nil
   ) {
     self.init(
       id: id, audience: audience, content: ArraySlice(contentJSON.utf8), updateTime: updateTime,
-      amends: amends)
+      updates: updates)
   }
 
   /// The notification that it is, or is about.
-  package var notificationID: MessageID { amends ?? id }
+  package var notificationID: MessageID { updates ?? id }
 
   package var contentJSON: String {
     get { String(decoding: content, as: UTF8.self) }
@@ -81,7 +81,7 @@ extension Notification {
 }
 
 /// What became of an entry after it was appended: its new body, ext or status.
-package struct AmendmentRecord: Sendable, Hashable, Codable {
+package struct UpdateRecord: Sendable, Hashable, Codable {
   /// Nil: as it was sent.
   package var body: String?
   package var ext: String?

@@ -47,7 +47,7 @@ package struct SendForm: Sendable, Hashable {
     case .server: .byThreshold
     case .group: .willing
     case .room: .all
-    case .account, .letter, nil: .named
+    case .account, .direct, nil: .named
     }
   }
 }

@@ -15,7 +15,7 @@ package final class SendNotification: Operation {
   private let form: SendForm
 
   /// The sends that a request amounts to. One, but for a live-only notification to several accounts:
-  /// with nothing stored there is no letter to point at, so each account's own space is told.
+  /// with nothing stored there is no direct message to point at, so each account's own space is told.
   ///
   /// `generatedClientId` is used when the sender gave none.
   package static func sends(
@@ -66,18 +66,18 @@ package final class SendNotification: Operation {
   /// Those it is sent to directly.
   private var receivers: [AccountID] {
     guard form.space == nil, let named = form.named else { return [] }
-    return space.kind == .letter ? named : named.filter { .personal($0) == space }
+    return space.kind == .direct ? named : named.filter { .personal($0) == space }
   }
 
   package var mailboxes: MailboxQuestion? {
-    space.kind == .letter ? MailboxQuestion(receivers, from: actor) : nil
+    space.kind == .direct ? MailboxQuestion(receivers, from: actor) : nil
   }
   package func company(_ records: Records) -> CompanyQuestion? {
     actor.company(for: [.write], among: receivers, records)
   }
 
-  /// What is read of the receivers of a letter lies elsewhere and is not locked.
-  package var mayRecall: Bool { space.kind != .letter }
+  /// What is read of the receivers of a direct message lies elsewhere and is not locked.
+  package var mayRecall: Bool { space.kind != .direct }
 
   /// The sender, the space and the sender's id are what they were, whoever belongs where by now.
   package var repetition: Repetition<SendNotification>? {
@@ -94,15 +94,15 @@ package final class SendNotification: Operation {
   ) throws(Refusal) -> Decision<SendNotification> {
     try requireOwnDevice()
     var transaction = Transaction(space)
-    // What was read of a letter's receivers, their options, is as it was: only the space itself is locked.
-    transaction.preconditions = space.kind == .letter ? [:] : records.unchanged(needs)
+    // What was read of a direct message's receivers, their options, is as it was: only the space itself is locked.
+    transaction.preconditions = space.kind == .direct ? [:] : records.unchanged(needs)
     transaction.charged = actor.charged
     if space.kind == .account, content.setting.persistEnable {
       transaction.mailboxRoom = context.limits.mailboxRoom(for: actor)
     }
     transaction.dedupe = dedupe
     transaction.announcements = [Announcement(content, to: try audience(records, context))]
-    if case .letter = space.kind, let accounts = content.toAccids {
+    if case .direct = space.kind, let accounts = content.toAccids {
       transaction.indexChanges = [IndexChange(.joined, accounts)]
     }
     return Decision(transaction, self)
@@ -118,8 +118,10 @@ package final class SendNotification: Operation {
   private func audience(_ records: Records, _ context: DecisionContext) throws(Refusal) -> Audience {
     guard form.space != nil else {
       try records.requireAll(of: receivers, toLet: actor, .write, context, field: "toAccids")
-      if space.kind == .letter {
-        try context.requireRoom(in: receivers, for: actor, field: "toAccids") { $0.hasRoomForLetter($1) }
+      if space.kind == .direct {
+        try context.requireRoom(in: receivers, for: actor, field: "toAccids") {
+          $0.hasRoomForDirectMessage($1)
+        }
       }
       return Audience(.named, named: receivers)
     }
@@ -144,20 +146,20 @@ extension Actor {
 }
 
 extension SpaceID {
-  /// Where accounts are told who need have nothing in common: one in its own space, several in a letter.
+  /// Where accounts are told who need have nothing in common: one in its own space, several in a direct message.
   fileprivate static func accounts(
     _ accounts: [AccountID], from sender: AccountID?, _ messageClientId: String
   ) -> SpaceID {
     accounts.count == 1
-      ? .personal(accounts[0]) : .letter(EntityID.letter(sender: sender, messageClientId))
+      ? .personal(accounts[0]) : .direct(EntityID.directMessage(sender: sender, messageClientId))
   }
 }
 
 extension EntityID {
-  /// The letter of a send is named by what dedupes it, so a repeated send finds the same partition and
+  /// The direct message of a send is named by what dedupes it, so a repeated send finds the same partition and
   /// there the dedupe record. Should two sends ever share a name, they share a log, and each entry still
   /// names its own receivers.
-  fileprivate static func letter(sender: AccountID?, _ messageClientId: String) -> EntityID {
+  fileprivate static func directMessage(sender: AccountID?, _ messageClientId: String) -> EntityID {
     EntityID(bits: StableHash.fnv1a("\(sender?.text ?? "") \(messageClientId)"))
   }
 }

@@ -76,13 +76,13 @@ struct SendPlace {
 }
 
 extension Records {
-  /// The settings of a space of whatever kind. Personal spaces and letters have none.
+  /// The settings of a space of whatever kind. Personal spaces and direct messages have none.
   fileprivate func anySettings(_ space: SpaceID) throws(Refusal) -> any SpaceRecord {
     switch space.kind {
     case .server: return try settings(ServerRecord.self, space)
     case .group: return try settings(GroupRecord.self, space)
     case .room: return try settings(RoomRecord.self, space)
-    case .account, .letter:
+    case .account, .direct:
       throw Refusal(.notFound, "there is no \(space)")
     }
   }

@@ -33,7 +33,7 @@ package struct UpdateNotification: Operation {
     let place =
       space.hasRoster && !actor.isTrusted
       ? SendPlace.needs(space, channel: content?.channelId) + actor.needs(in: space) + formerNeeds : []
-    return [.amendment(entry.id, in: space)] + place + actor.needs(toApproach: receivers)
+    return [.update(entry.id, in: space)] + place + actor.needs(toApproach: receivers)
   }
 
   /// Whoever has left a space still sees what was said there before.
@@ -52,9 +52,9 @@ package struct UpdateNotification: Operation {
       throw Refusal(.unavailable, "notification \(entry.id) is unreadable")
     }
     try checkActor(content, records, context)
-    let address = RecordAddress.amendment(entry.id, in: space)
-    let earlier = try records.json(AmendmentRecord.self, address)
-    let record = AmendmentRecord(
+    let address = RecordAddress.update(entry.id, in: space)
+    let earlier = try records.json(UpdateRecord.self, address)
+    let record = UpdateRecord(
       body: body ?? earlier?.body, ext: ext ?? earlier?.ext, status: status ?? earlier?.status,
       updateTime: max(
         context.nowMilliseconds, earlier?.updateTime ?? entry.id.unixMilliseconds))
@@ -70,7 +70,7 @@ package struct UpdateNotification: Operation {
       if space.kind == .account { transaction.mailboxRoom = context.limits.mailboxRoom(for: actor) }
     }
     transaction.changes[address] = try RecordJSON.text(record)
-    transaction.amendments = [Amendment(notification, to: entry.audience)]
+    transaction.updates = [Update(notification, to: entry.audience)]
     return Decision(transaction, notification)
   }
 
@@ -111,9 +111,9 @@ extension UpdateNotification {
     guard space.hasRoster else { return false }
     var known = try records.member(account, of: space)
     if known == nil { known = try records.former(account, of: space) }
-    guard let standing = known?.standing else { return false }
+    guard let membership = known?.membership else { return false }
     return Visibility.of(
-      entry.id, entry.audience, in: space, for: account, standing: standing, read: ReadState(),
+      entry.id, entry.audience, in: space, for: account, membership: membership, read: ReadState(),
       retentionFloor: .zero
     ).isVisible
   }
@@ -126,11 +126,11 @@ extension Refusal {
 }
 
 extension SpaceID {
-  /// Personal spaces and letters are for whom they name.
+  /// Personal spaces and direct messages are for whom they name.
   fileprivate var hasRoster: Bool {
     switch kind {
     case .server, .group, .room: true
-    case .account, .letter: false
+    case .account, .direct: false
     }
   }
 }

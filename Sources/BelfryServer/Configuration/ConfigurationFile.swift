@@ -6,13 +6,13 @@ enum ConfigurationFile {
   /// A file with every setting and its comment is a few kilobytes.
   static let sizeMaxBytes = 1 << 20
 
-  static func read(_ path: String) throws(StartError) -> [UTF8Text: GivenValue] {
+  static func read(_ path: String) throws(StartError) -> [UTF8Text: ConfiguredValue] {
     // Whoever can write it can name keys, or another data folder.
     let bytes = try SmallFile.read(path, sizeMaxBytes: sizeMaxBytes, openness: .readable)
     return try parse(bytes, path: path)
   }
 
-  static func parse(_ bytes: [UInt8], path: String) throws(StartError) -> [UTF8Text: GivenValue] {
+  static func parse(_ bytes: [UInt8], path: String) throws(StartError) -> [UTF8Text: ConfiguredValue] {
     let text = JSONComments.blankedOut(bytes)
     let root: JSONValue
     do throws(Refusal) {
@@ -23,14 +23,14 @@ enum ConfigurationFile {
     guard case .object(let members) = root else {
       throw StartError(.malformedFile, "it must be one JSON object", at: path)
     }
-    var values: [UTF8Text: GivenValue] = [:]
+    var values: [UTF8Text: ConfiguredValue] = [:]
     try collect(members, under: "", of: path, into: &values)
     return values
   }
 
   private static func collect(
     _ members: JSONObject, under prefix: String, of path: String,
-    into values: inout [UTF8Text: GivenValue]
+    into values: inout [UTF8Text: ConfiguredValue]
   ) throws(StartError) {
     for (name, value) in members {
       let key = UTF8Text(prefix + name)
@@ -38,7 +38,7 @@ enum ConfigurationFile {
       if Setting.byKey[key] != nil {
         // `"limits": {"x": 1}` and `"limits.x": 2` are one setting, which the parser cannot know.
         guard values[key] == nil else { throw StartError(.invalidValue, "it stands there twice", at: place) }
-        values[key] = GivenValue(inFile: value, place: place)
+        values[key] = ConfiguredValue(inFile: value, place: place)
       } else if prefix.isEmpty, Setting.objects.contains(key) {
         guard case .object(let inner) = value else {
           throw StartError(.invalidValue, "it must be an object", at: place)

@@ -34,7 +34,7 @@ extension Configuration {
   static let configVariable = "BELFRY_CONFIG"
 
   /// - Parameter values: by the settings' keys.
-  mutating func apply(_ values: [UTF8Text: GivenValue]) throws(StartError) {
+  mutating func apply(_ values: [UTF8Text: ConfiguredValue]) throws(StartError) {
     let secrets = ["secretFile", "secret", "tokens.secrets"].compactMap { values[UTF8Text($0)] }
     if secrets.count(where: { $0.value != .null }) > 1, let value = secrets.first {
       throw value.refused("give one of secretFile, secret and tokens.secrets")
@@ -48,12 +48,14 @@ extension Configuration {
 
   /// Variables of ours that no setting has are refused only where they can be nothing else: an orchestrator
   /// may put `BELFRY_SERVICE_HOST` and `BELFRY_PORT` into every container beside a service named belfry.
-  private static func values(of environment: [String: String]) throws(StartError) -> [UTF8Text: GivenValue] {
-    var values: [UTF8Text: GivenValue] = [:]
+  private static func values(of environment: [String: String]) throws(StartError) -> [UTF8Text:
+    ConfiguredValue]
+  {
+    var values: [UTF8Text: ConfiguredValue] = [:]
     for setting in Setting.all {
       // An empty variable is how composed environments say "not set".
       guard let text = environment[setting.variable], !text.isEmpty else { continue }
-      values[UTF8Text(setting.key)] = GivenValue(text: text, place: setting.variable)
+      values[UTF8Text(setting.key)] = ConfiguredValue(text: text, place: setting.variable)
     }
     let known = Set(Setting.all.map(\.variable))
     let stray = environment.keys.sorted().first { name in
@@ -64,13 +66,13 @@ extension Configuration {
     return values
   }
 
-  private static func values(of options: ServeOptions) -> [UTF8Text: GivenValue] {
+  private static func values(of options: ServeOptions) -> [UTF8Text: ConfiguredValue] {
     let texts = [
       "listen": options.listen, "data": options.data, "redis": options.redis, "loops": options.loops,
       "partitions": options.partitions,
     ]
     return texts.compactMapValues { $0 }.reduce(into: [:]) { values, option in
-      values[UTF8Text(option.key)] = GivenValue(text: option.value, place: "--\(option.key)")
+      values[UTF8Text(option.key)] = ConfiguredValue(text: option.value, place: "--\(option.key)")
     }
   }
 }

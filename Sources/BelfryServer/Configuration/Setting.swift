@@ -7,7 +7,7 @@ struct Setting: Sendable {
   /// As it stands in the file, with a dot where an object is entered: `limits.entriesPerSpace`.
   let key: String
   /// - Parameter value: never null.
-  let assign: @Sendable (inout Configuration, GivenValue) throws(StartError) -> Void
+  let assign: @Sendable (inout Configuration, ConfiguredValue) throws(StartError) -> Void
 
   /// `BELFRY_LIMITS_ENTRIES_PER_SPACE` for `limits.entriesPerSpace`.
   var variable: String {
@@ -19,7 +19,7 @@ struct Setting: Sendable {
 
   init(
     _ key: String,
-    _ assign: @escaping @Sendable (inout Configuration, GivenValue) throws(StartError) -> Void
+    _ assign: @escaping @Sendable (inout Configuration, ConfiguredValue) throws(StartError) -> Void
   ) {
     self.key = key
     self.assign = assign
@@ -121,7 +121,7 @@ extension Setting {
     .integer("limits.sendsPerSecondPerAccount", 1...1_000_000, \.limits.sendsPerSecondPerAccount),
     .integer("limits.readsPerSecondPerAccount", 1...1_000_000, \.limits.readsPerSecondPerAccount),
     .integer("limits.notificationsPerMailbox", 10...10_000_000, \.limits.notificationsPerMailbox),
-    .integer("limits.lettersPerMailbox", 10...100_000, \.limits.lettersPerMailbox),
+    .integer("limits.directMessagesPerMailbox", 10...100_000, \.limits.directMessagesPerMailbox),
     .integer("limits.unreadPerSender", 1...10_000_000, \.limits.unreadPerSender),
   ]
 

@@ -41,7 +41,7 @@ extension Setting {
   ]
 }
 
-extension GivenValue {
+extension ConfiguredValue {
   func secret() throws(StartError) -> String {
     let text = try text()
     guard text.utf8.count >= SigningSecret.lengthMinBytes else {

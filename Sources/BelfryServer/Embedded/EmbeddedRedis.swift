@@ -3,7 +3,7 @@ import Synchronization
 /// A private redis-server in the data folder: started before the broker, kept running as long as it, and
 /// stopped in order after it.
 ///
-/// A thread of its own looks after it (`RedisKeeper`), so that it depends on no event loop and outlives them.
+/// A thread of its own looks after it (`RedisSupervisor`), so that it depends on no event loop and outlives them.
 package final class EmbeddedRedis: Sendable {
   /// What happens to it, for the broker's log.
   package enum Event: Sendable, Hashable {
@@ -27,7 +27,7 @@ package final class EmbeddedRedis: Sendable {
   private let running = Mutex<Running?>(nil)
 
   private struct Running {
-    let keeper: RedisKeeper
+    let supervisor: RedisSupervisor
     let thread: WorkThread
   }
 
@@ -51,20 +51,20 @@ package final class EmbeddedRedis: Sendable {
   /// Returns when it answers, its data loaded; throws when it cannot be started, and nothing is left running
   /// then. Blocks its caller, so it is called before the event loops run.
   package func start() throws(StartError) {
-    try StrayData.check(folder.path)
+    try MisplacedData.check(folder.path)
     let launch = try RedisLaunch(
       folder: folder.path, socketPath: String(endpointURL.dropFirst("unix://".count)), settings: settings,
       arguments: arguments)
     if let processID = try launch.stopOrphan() { report(.stoppedOrphan(processID: processID)) }
-    let keeper = try RedisKeeper(launch, report: report)
-    let thread = try WorkThread(running: keeper)
+    let supervisor = try RedisSupervisor(launch, report: report)
+    let thread = try WorkThread(running: supervisor)
     do {
-      try keeper.waitForFirstStart()
+      try supervisor.waitForFirstStart()
     } catch {
       thread.join()
       throw error
     }
-    running.withLock { $0 = Running(keeper: keeper, thread: thread) }
+    running.withLock { $0 = Running(supervisor: supervisor, thread: thread) }
   }
 
   /// Returns when it has ended, everything it acknowledged written through. Does nothing when it is not
@@ -75,7 +75,7 @@ package final class EmbeddedRedis: Sendable {
       return running
     }
     guard let taken else { return }
-    taken.keeper.requestStop()
+    taken.supervisor.requestStop()
     taken.thread.join()
   }
 }

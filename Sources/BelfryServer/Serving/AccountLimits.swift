@@ -111,6 +111,6 @@ final class AccountLimits: Sendable {
   }
 
   var accountsSending: Int { state.withLock { $0.sends.accounts } }
-  func openPlaces(of account: AccountID) -> Int { state.withLock { $0.places[account] ?? 0 } }
+  func connectionSlots(of account: AccountID) -> Int { state.withLock { $0.places[account] ?? 0 } }
   var accountsWithPlaces: Int { state.withLock { $0.places.count } }
 }

@@ -15,7 +15,7 @@ final class LoopServices {
   /// For what operators keep.
   let administration: RedisStore
   let counts = RequestCounts()
-  let places = OpenPlaces()
+  let places = ConnectionSlots()
   var clientIDs = ClientIDs()
   /// On its way out: told to load balancers, and no reason to refuse anybody who comes all the same.
   var isDraining = false

@@ -57,7 +57,7 @@ actor ServingLoop {
       let daemon = try HTTPDaemon(
         on: loop, listening: socket, limits: limits, budgets: broker.budgets,
         handler: FrontDoor(services))
-      services.hub.onTold = { [weak daemon] in daemon?.pumpStreams() ?? true }
+      services.hub.onNotified = { [weak daemon] in daemon?.pumpStreams() ?? true }
       serving = Serving(scope: scope, store: store, live: live, services: services, daemon: daemon)
     } catch {
       throw StartError(.systemRefused, error.cause, at: error.place)
@@ -71,7 +71,7 @@ actor ServingLoop {
     serving.store.start()
     serving.live.start()
     // One loop is enough for what is done for all accounts.
-    if number == 0 { Duties(loop: loop, runner: serving.services.runner).start(in: serving.scope) }
+    if number == 0 { MaintenanceTasks(loop: loop, runner: serving.services.runner).start(in: serving.scope) }
     if number == 0 {
       serving.scope.start { [loop] in
         repeat {

@@ -33,12 +33,12 @@ end
 
 local function read_changes(arguments, at)
   local changes = {}
-  changes.standings, changes.relays, changes.wake_time = unpack(arguments, at, at + 2)
+  changes.memberships, changes.relays, changes.wake_time = unpack(arguments, at, at + 2)
   changes.near, at = read_near(arguments, at + 3)
   changes.groups, at = read_groups(arguments, at)
   changes.ceilings, at = read_list(arguments, at)
   changes.removed, at = read_list(arguments, at)
-  changes.amendments, at = read_list(arguments, at)
+  changes.updates, at = read_list(arguments, at)
   return changes, at
 end
 
@@ -135,22 +135,22 @@ local function has_room(call, space, room, count)
   return tonumber(redis.call('HGET', shares_key(prefix, account), room.sender) or 0) + count <= room.share
 end
 
--- The ids of the entries, and those of the amendments.
-local function take_ids(clock, commit)
-  local ids, amendment_ids, changes = {}, {}, commit.changes
-  for index = 1, commit.announced do ids[index] = take_id(clock) end
-  if not changes then return ids, amendment_ids end
-  for index = 1, #changes.amendments / 4 do amendment_ids[index] = take_id(clock) end
+-- The ids of the entries, and those of the updates.
+local function take_ids(partition, commit)
+  local ids, update_ids, changes = {}, {}, commit.changes
+  for index = 1, commit.announced do ids[index] = take_id(partition) end
+  if not changes then return ids, update_ids end
+  for index = 1, #changes.updates / 4 do update_ids[index] = take_id(partition) end
   -- The version of what is relayed must be later than that of anything before it.
   local has_relays = changes.relays ~= '' or changes.near
-  if not ids[1] and not amendment_ids[1] and has_relays then take_id(clock) end
-  return ids, amendment_ids
+  if not ids[1] and not update_ids[1] and has_relays then take_id(partition) end
+  return ids, update_ids
 end
 
 local function write_records(call, space, changes, before)
   call.changes = call.changes + 1
   call.members = {}
-  local marks = { ['\1'] = before, ['\2'] = call.clock.last }
+  local marks = { ['\1'] = before, ['\2'] = call.partition.last }
   write_groups(call.prefix, space, changes.groups, call.arguments, marks)
   for _, name in ipairs(changes.removed) do
     redis.call('UNLINK', table_key(call.prefix, space, name))
@@ -166,21 +166,21 @@ end
 
 -- Tells accounts and a directory of this partition what concerns them: by the time the caller has its answer they know.
 -- Gives whether all of it could be told.
-local function tell_near(call, space, near, version, before)
-  local clock, are_all_told = call.clock, true
-  local function try(tell)
-    local is_told = pcall(tell)
-    are_all_told = are_all_told and is_told
+local function relay_near(call, space, near, version, before)
+  local partition, are_all_done = call.partition, true
+  local function try(action)
+    local is_done = pcall(action)
+    are_all_done = are_all_done and is_done
   end
-  local function need_clock() return clock end
+  local function need_partition() return partition end
   for index = 1, #near.index, 2 do
     local kind, account = near.index[index], near.index[index + 1]
     local change = {
       kind = kind, version = version, before = before, earlier_max = near.earlier_max, entries_max = call.index_max,
-      charged = near.charged, retention = clock.retention,
+      charged = near.charged, retention = partition.retention,
     }
     try(function()
-      if tell_index(call.prefix, account, space, change, need_clock) then say(clock, personal_space(account), 'index') end
+      if change_index(call.prefix, account, space, change, need_partition) then say(partition, personal_space(account), 'index') end
     end)
   end
   for index = 1, #near.deliveries, 3 do
@@ -188,11 +188,11 @@ local function tell_near(call, space, near, version, before)
     -- Its place among them is what the outbox would give it.
     local position = string.format('%d', (index - 1) / 3)
     try(function()
-      tell_delivery(clock, account, version, position, near.charged, audience, notification)
+      deliver_entry(partition, account, version, position, near.charged, audience, notification)
     end)
   end
-  if near.listing[1] then try(function() tell_listing(call.prefix, unpack(near.listing)) end) end
-  return are_all_told
+  if near.listing[1] then try(function() change_listing(call.prefix, unpack(near.listing)) end) end
+  return are_all_done
 end
 
 -- Leaves to the outbox what other partitions have to learn, and what those of this one could not: it is tried again
@@ -200,10 +200,10 @@ end
 local function relay_changes(call, space, changes, before)
   -- Later than that of any commit before, and the item's id: the outbox is in the order of the commits. What accounts are
   -- told takes later ids.
-  local version = call.clock.last
+  local version = call.partition.last
   local parts = {}
   local near = changes.near
-  if near and not tell_near(call, space, near, version, before) then parts[1] = near.relays end
+  if near and not relay_near(call, space, near, version, before) then parts[1] = near.relays end
   if changes.relays ~= '' then parts[#parts + 1] = changes.relays end
   if not parts[1] then return end
   local item = '{"space":"' .. space .. '","before":"' .. before .. '","relays":[' .. table.concat(parts, ',') .. ']}'
@@ -211,21 +211,21 @@ local function relay_changes(call, space, changes, before)
 end
 
 -- What comes after the entries.
-local function finish_changes(call, space, changes, amendment_ids, before)
-  local clock = call.clock
-  for index, id in ipairs(amendment_ids) do
-    local amended, time, audience, notification = unpack(changes.amendments, 4 * index - 3, 4 * index)
-    announce_amendment(clock, space, id, amended, time, audience, notification, call.entries_max)
+local function finish_changes(call, space, changes, update_ids, before)
+  local partition = call.partition
+  for index, id in ipairs(update_ids) do
+    local updated, time, audience, notification = unpack(changes.updates, 4 * index - 3, 4 * index)
+    announce_update(partition, space, id, updated, time, audience, notification, call.entries_max)
   end
   relay_changes(call, space, changes, before)
   if changes.wake_time ~= '' then wake(call.prefix, space, changes.wake_time) end
   -- The sweep finds spaces in the clock. One that nothing was ever appended to has records all the same.
-  if clock.last_of[space] == NO_ID then enter_space(clock, space) end
+  if partition.last_of[space] == NO_ID then note_space(partition, space) end
 end
 
 -- Everything that can refuse comes first, so that a refusal leaves the partition as it was, its clock included.
 local function carry_out(call, commit)
-  local clock, space, changes = call.clock, commit.space, commit.changes
+  local partition, space, changes = call.partition, commit.space, commit.changes
   if not holds(call, commit.basis) then return 'conflict' end
   local over = changes and find_table_over_ceiling(call, space, changes)
   if over then return 'ceiling ' .. over end
@@ -233,44 +233,44 @@ local function carry_out(call, commit)
   local earlier = fingerprint and find_earlier(call.dedupe, commit.field, fingerprint)
   if earlier then return earlier end
   local room = commit.room
-  local count = room and commit.announced + (changes and #changes.amendments / 4 or 0)
+  local count = room and commit.announced + (changes and #changes.updates / 4 or 0)
   if room and not has_room(call, space, room, count) then return 'full' end
 
-  local before = clock.last
-  local ids, amendment_ids = take_ids(clock, commit)
+  local before = partition.last
+  local ids, update_ids = take_ids(partition, commit)
   if changes then
     write_records(call, space, changes, before)
-    -- Before the entries: a consumer reads its standing again before it judges them.
-    if changes.standings ~= '' then say(clock, space, 'standings\n' .. changes.standings) end
+    -- Before the entries: a consumer reads its membership again before it judges them.
+    if changes.memberships ~= '' then say(partition, space, 'memberships\n' .. changes.memberships) end
   end
   for index, id in ipairs(ids) do
     local at = commit.first + 3 * index - 3
     local is_stored, audience, notification = unpack(call.arguments, at, at + 2)
-    announce(clock, space, id, stamp(call, space, audience), notification, is_stored == '1', call.entries_max)
+    announce(partition, space, id, stamp(call, space, audience), notification, is_stored == '1', call.entries_max)
   end
-  if room then charge(call.prefix, string.sub(space, 9), room.sender, count, clock.retention) end
-  if changes then finish_changes(call, space, changes, amendment_ids, before) end
-  if fingerprint then enter_dedupe(call.dedupe, commit.field, fingerprint, ids[1]) end
+  if room then charge(call.prefix, string.sub(space, 9), room.sender, count, partition.retention) end
+  if changes then finish_changes(call, space, changes, update_ids, before) end
+  if fingerprint then note_dedupe(call.dedupe, commit.field, fingerprint, ids[1]) end
   return 'committed ' .. before .. ' ' .. table.concat(ids, ' ')
 end
 
 -- Gives the outcomes, a line each.
 local function commit(keys, arguments)
-  local prefix, partition = open_partition(keys)
+  local prefix, number = open_partition(keys)
   local commits, spaces = read_commits(arguments, 6)
   local call = { prefix = prefix, arguments = arguments, changes = 0, members = {} }
   call.entries_max, call.threshold = arguments[2], tonumber(arguments[3])
-  call.clock = read_clock(prefix, partition, spaces)
-  call.clock.retention, call.index_max = tonumber(arguments[4]), tonumber(arguments[5])
-  call.dedupe = read_dedupe(call.clock, commits, tonumber(arguments[1]))
+  call.partition = read_partition(prefix, number, spaces)
+  call.partition.retention, call.index_max = tonumber(arguments[4]), tonumber(arguments[5])
+  call.dedupe = read_dedupe(call.partition, commits, tonumber(arguments[1]))
   local outcomes = {}
   for index, each in ipairs(commits) do
     local is_carried_out, outcome = pcall(carry_out, call, each)
     outcomes[index] = is_carried_out and outcome or failed(outcome)
   end
-  write_dedupe(call.clock, call.dedupe)
-  write_clock(call.clock)
-  publish_said(call.clock)
+  write_dedupe(call.partition, call.dedupe)
+  write_partition(call.partition)
+  publish_said(call.partition)
   return table.concat(outcomes, '\n')
 end
 

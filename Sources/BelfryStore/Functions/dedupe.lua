@@ -13,15 +13,15 @@ local function bucket_of(ms, window) return math.floor(ms / window) * window end
 -- The first write into a bucket: the one before the last is out of every window. Where the window has been changed, or
 -- brokers have different ones, the bucket that is opened may be one of the two there are, or another than the next; of
 -- those what may still be within the window stays.
-local function open_bucket(clock, bucket, window)
-  local key, kept = clock_key(clock.prefix), nil
-  for _, name in ipairs({ clock.bucket or '', clock.bucket_before or '' }) do
+local function open_bucket(partition, bucket, window)
+  local key, kept = partition_key(partition.prefix), nil
+  for _, name in ipairs({ partition.bucket or '', partition.bucket_before or '' }) do
     local other = tonumber(name)
     if other and other ~= bucket then
       if not kept and other + 2 * window > bucket then
         kept = other
       else
-        redis.call('UNLINK', dedupe_key(clock.prefix, other))
+        redis.call('UNLINK', dedupe_key(partition.prefix, other))
       end
     end
   end
@@ -36,7 +36,7 @@ end
 -- What is remembered of the commits of a call: read for all of them, written for all of them. An id that runs
 -- over into the next bucket's first milliseconds is entered with the others, and forgotten with them. Two calls,
 -- or none if there is no name to look for.
-local function read_dedupe(clock, commits, window)
+local function read_dedupe(partition, commits, window)
   local dedupe = { window = window, found = {}, entered = {} }
   local fields = {}
   for _, commit in ipairs(commits) do
@@ -46,10 +46,10 @@ local function read_dedupe(clock, commits, window)
     end
   end
   if not fields[1] then return dedupe end
-  local ms = math.max(clock.now, clock.ms)
+  local ms = math.max(partition.now, partition.ms)
   dedupe.bucket = bucket_of(ms, window)
   local buckets, is_listed = {}, {}
-  for _, name in ipairs({ dedupe.bucket - window, dedupe.bucket, clock.bucket or '', clock.bucket_before or '' }) do
+  for _, name in ipairs({ dedupe.bucket - window, dedupe.bucket, partition.bucket or '', partition.bucket_before or '' }) do
     local bucket = tonumber(name)
     if bucket and not is_listed[bucket] then
       is_listed[bucket] = true
@@ -57,7 +57,7 @@ local function read_dedupe(clock, commits, window)
     end
   end
   for _, bucket in ipairs(buckets) do
-    local records = redis.call('HMGET', dedupe_key(clock.prefix, bucket), unpack(fields))
+    local records = redis.call('HMGET', dedupe_key(partition.prefix, bucket), unpack(fields))
     for index, field in ipairs(fields) do
       local record = records[index]
       if record and ms - tonumber(string.match(record, '^%d+')) < window then dedupe.found[field] = record end
@@ -76,7 +76,7 @@ end
 
 -- The record of a commit whose first id is `id`. Entered when all else of it is done: a record of what is not
 -- done would have its repetition acknowledged.
-local function enter_dedupe(dedupe, field, fingerprint, id)
+local function note_dedupe(dedupe, field, fingerprint, id)
   local record, entered = id .. ' ' .. fingerprint, dedupe.entered
   dedupe.found[field] = record
   entered[#entered + 1] = field
@@ -84,23 +84,23 @@ local function enter_dedupe(dedupe, field, fingerprint, id)
 end
 
 -- One call, or none if nothing was entered.
-local function write_dedupe(clock, dedupe)
+local function write_dedupe(partition, dedupe)
   if not dedupe.entered[1] then return end
-  redis.call('HSET', dedupe_key(clock.prefix, dedupe.bucket), unpack(dedupe.entered))
-  if tonumber(clock.bucket) ~= dedupe.bucket then
-    open_bucket(clock, dedupe.bucket, dedupe.window)
+  redis.call('HSET', dedupe_key(partition.prefix, dedupe.bucket), unpack(dedupe.entered))
+  if tonumber(partition.bucket) ~= dedupe.bucket then
+    open_bucket(partition, dedupe.bucket, dedupe.window)
   end
 end
 
 -- first_sends: what became of sends that would be refused now. Gives `duplicate <id>`, `different`, or an empty text
 -- for what is not remembered. Four calls, and nothing is written.
 local function first_sends(keys, arguments)
-  local prefix, partition = open_partition(keys)
+  local prefix, number = open_partition(keys)
   local sends = {}
   for at = 2, #arguments, 2 do
     sends[#sends + 1] = { dedupe = arguments[at], fingerprint = arguments[at + 1] }
   end
-  local dedupe = read_dedupe(read_clock(prefix, partition, {}), sends, tonumber(arguments[1]))
+  local dedupe = read_dedupe(read_partition(prefix, number, {}), sends, tonumber(arguments[1]))
   local found = {}
   for index, send in ipairs(sends) do found[index] = find_earlier(dedupe, send.field, send.fingerprint) or '' end
   return found

@@ -7,11 +7,11 @@ local function publish(prefix, space, message) redis.call('SPUBLISH', live_chann
 --
 -- A message comes in pieces: Redis's Lua hashes each string it makes from its first byte to its last, half a
 -- microsecond for a notification, so what is put together is put together once.
-local function say(clock, space, ...)
-  local said = clock.said[#clock.said]
+local function say(partition, space, ...)
+  local said = partition.said[#partition.said]
   if not said or said.space ~= space then
     said = { space = space, count = 0, 'several\n' }
-    clock.said[#clock.said + 1] = said
+    partition.said[#partition.said + 1] = said
   end
   if said.count > 0 then said[#said + 1] = '\n' end
   said.count = said.count + 1
@@ -19,13 +19,13 @@ local function say(clock, space, ...)
 end
 
 -- One call for each message.
-local function publish_said(clock)
-  for _, said in ipairs(clock.said) do
-    publish(clock.prefix, said.space, table.concat(said, '', said.count > 1 and 1 or 2))
+local function publish_said(partition)
+  for _, said in ipairs(partition.said) do
+    publish(partition.prefix, said.space, table.concat(said, '', said.count > 1 and 1 or 2))
   end
 end
 
--- Redis gives a log's first entry room for 4 KiB, and a letter never has a second one: a copy has just what
+-- Redis gives a log's first entry room for 4 KiB, and a direct message never has a second one: a copy has just what
 -- the entry takes.
 local function make_compact(key)
   local copy = key .. ':copy'
@@ -71,57 +71,57 @@ local ENTRIES_PER_TRIM = 32
 -- An id names its partition, not its space. Which spaces have an entry in a stretch of time, some 17 minutes, a set
 -- says: there whoever knows no more than an id looks for it. What ends it is its age: two hours more than what is kept,
 -- for the stretch itself and for clocks that are set.
-local WHERE_MS = 1048576
-local WHERE_LATE_MS = 7200000
+local BUCKET_MS = 1048576
+local ACTIVE_KEPT_MS = 7200000
 
-local function where_bucket(ms) return math.floor(ms / WHERE_MS) end
+local function time_bucket(ms) return math.floor(ms / BUCKET_MS) end
 
 -- Two calls for the first entry of a space in a stretch, and none for others. `last` is the entry before it.
-local function enter_where(clock, space, id, last)
-  local entered = clock.where_of[space] or where_bucket((parse_id(last)))
+local function note_active(partition, space, id, last)
+  local entered = partition.bucket_of[space] or time_bucket((parse_id(last)))
   -- No id is later than the clock.
-  if entered ~= where_bucket(clock.ms) then
-    local bucket = where_bucket((parse_id(id)))
+  if entered ~= time_bucket(partition.ms) then
+    local bucket = time_bucket((parse_id(id)))
     if bucket ~= entered then
-      local key = where_key(clock.prefix, bucket)
+      local key = active_key(partition.prefix, bucket)
       redis.call('SADD', key, space)
-      redis.call('PEXPIRE', key, clock.retention + WHERE_LATE_MS, 'NX')
+      redis.call('PEXPIRE', key, partition.retention + ACTIVE_KEPT_MS, 'NX')
       entered = bucket
     end
   end
-  clock.where_of[space] = entered
+  partition.bucket_of[space] = entered
 end
 
 -- Appends an entry of these fields; gives the one before it. One call, and two more for the first entry of a space,
 -- two for its first in a stretch of time.
-local function append(clock, space, id, entries_max, ...)
-  local key, last = log_key(clock.prefix, space), clock.last_of[space]
+local function append(partition, space, id, entries_max, ...)
+  local key, last = log_key(partition.prefix, space), partition.last_of[space]
   redis.call('XADD', key, id, ...)
-  enter_where(clock, space, id, last)
-  clock.last_of[space] = id
-  clock.changed[space] = true
-  clock.appended = clock.appended + 1
+  note_active(partition, space, id, last)
+  partition.last_of[space] = id
+  partition.changed[space] = true
+  partition.appended = partition.appended + 1
   -- A mailbox is kept short by refusing what would be too much, so that nothing unread gives way.
-  if clock.appended % ENTRIES_PER_TRIM == 0 and string.sub(space, 1, 8) ~= 'account:' then
-    clock.lost_of[space] = trim(clock.prefix, space, 'MAXLEN', entries_max, id) or clock.lost_of[space]
+  if partition.appended % ENTRIES_PER_TRIM == 0 and string.sub(space, 1, 8) ~= 'account:' then
+    partition.lost_of[space] = trim(partition.prefix, space, 'MAXLEN', entries_max, id) or partition.lost_of[space]
   end
   if last == NO_ID then make_compact(key) end
   return last
 end
 
 -- Appends an entry and says so; only says so if it is not to be stored.
-local function announce(clock, space, id, audience, notification, is_stored, entries_max)
-  if not is_stored then return say(clock, space, 'passing ', id, '\n', audience, '\n', notification) end
-  local last = append(clock, space, id, entries_max, 'audience', audience, 'notification', notification)
-  say(clock, space, 'appended ', id, ' ', last, '\n', audience, '\n', notification)
+local function announce(partition, space, id, audience, notification, is_stored, entries_max)
+  if not is_stored then return say(partition, space, 'ephemeral ', id, '\n', audience, '\n', notification) end
+  local last = append(partition, space, id, entries_max, 'audience', audience, 'notification', notification)
+  say(partition, space, 'appended ', id, ' ', last, '\n', audience, '\n', notification)
 end
 
 -- The same with what an entry has become. It is an entry of the log itself, so that whoever is away, or reads the log
 -- for another reason, learns of it as of any other.
-local function announce_amendment(clock, space, id, amended, time, audience, notification, entries_max)
-  local last = append(clock, space, id, entries_max,
-    'amends', amended, 'updated', time, 'audience', audience, 'notification', notification)
-  say(clock, space, 'amended ', id, ' ', last, ' ', amended, ' ', time, '\n', audience, '\n', notification)
+local function announce_update(partition, space, id, updated, time, audience, notification, entries_max)
+  local last = append(partition, space, id, entries_max,
+    'updates', updated, 'updateTime', time, 'audience', audience, 'notification', notification)
+  say(partition, space, 'updated ', id, ' ', last, ' ', updated, ' ', time, '\n', audience, '\n', notification)
 end
 
 -- locate: a step through the spaces that may have the entry. Gives where to go on, and the space if it was found.
@@ -129,11 +129,11 @@ end
 local function locate(keys, arguments)
   local prefix = open_partition(keys)
   local id, cursor, count = unpack(arguments, 1, 3)
-  local reply = redis.call('SSCAN', where_key(prefix, where_bucket((parse_id(id)))), cursor, 'COUNT', count)
+  local reply = redis.call('SSCAN', active_key(prefix, time_bucket((parse_id(id)))), cursor, 'COUNT', count)
   local spaces = reply[2]
   for first = 1, #spaces, ARGUMENTS_PER_CALL do
     local last = math.min(first + ARGUMENTS_PER_CALL - 1, #spaces)
-    local ends = redis.call('HMGET', clock_key(prefix), unpack(spaces, first, last))
+    local ends = redis.call('HMGET', partition_key(prefix), unpack(spaces, first, last))
     for index, log_end in ipairs(ends) do
       local space = spaces[first + index - 1]
       -- What was lost of a log stands behind its last entry.

@@ -2,7 +2,7 @@
 -- does. `prefix` is all that they share, `belfry:{<hash tag>}:`, and every function receives it as the name
 -- of the partition's clock, its one declared key: the others have the same hash tag and so the same slot.
 
-local function clock_key(prefix) return prefix .. 'clock' end
+local function partition_key(prefix) return prefix .. 'partition' end
 local function log_key(prefix, space) return prefix .. 'log:' .. space end
 local function table_key(prefix, space, name) return prefix .. name .. ':' .. space end
 local function dedupe_key(prefix, bucket) return prefix .. 'dedupe:' .. string.format('%d', bucket) end
@@ -10,18 +10,18 @@ local function outbox_key(prefix) return prefix .. 'outbox' end
 local function spaces_key(prefix, account) return prefix .. 'spaces:' .. account end
 local function read_key(prefix, account) return prefix .. 'read:' .. account end
 local function account_key(prefix, account) return prefix .. 'account:' .. account end
-local function arrived_key(prefix, account) return prefix .. 'arrived:' .. account end
+local function delivered_key(prefix, account) return prefix .. 'delivered:' .. account end
 local function shares_key(prefix, account) return prefix .. 'shares:' .. account end
 local function directory_key(prefix, name) return prefix .. 'directory:' .. name end
 local function wake_key(prefix) return prefix .. 'wake' end
-local function where_key(prefix, bucket) return prefix .. 'where:' .. string.format('%d', bucket) end
+local function active_key(prefix, bucket) return prefix .. 'active:' .. string.format('%d', bucket) end
 local function live_channel(prefix, space) return prefix .. 'live:' .. space end
 local function personal_space(account) return 'account:' .. account end
 
 -- Gives the prefix and the partition's number.
 local function open_partition(keys)
-  local prefix, number = string.match(keys[1] or '', '^(belfry:{(%d+)%.%d+}:)clock$')
-  if not prefix then error('belfry: the first key must be the clock of a partition') end
+  local prefix, number = string.match(keys[1] or '', '^(belfry:{(%d+)%.%d+}:)partition$')
+  if not prefix then error('belfry: the first key must be the hash of a partition') end
   return prefix, tonumber(number)
 end
 

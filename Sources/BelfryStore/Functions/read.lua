@@ -17,16 +17,16 @@ end
 local function watermark_field(low) return 'w' .. math.floor(low / SEQUENCES) end
 
 -- The spaces that are late, with their ids, in the order of the text.
-local function parse_late(text)
-  local late = {}
-  for space, id in string.gmatch(text or '', '(%S+)%*(%S+)') do late[#late + 1] = { space = space, id = id } end
-  return late
+local function parse_lagging(text)
+  local lagging = {}
+  for space, id in string.gmatch(text or '', '(%S+)%*(%S+)') do lagging[#lagging + 1] = { space = space, id = id } end
+  return lagging
 end
 
-local function write_late(key, late)
+local function write_lagging(key, lagging)
   local words = {}
-  for index, each in ipairs(late) do words[index] = each.space .. '*' .. each.id end
-  if words[1] then redis.call('HSET', key, 'late', table.concat(words, ' ')) else redis.call('HDEL', key, 'late') end
+  for index, each in ipairs(lagging) do words[index] = each.space .. '*' .. each.id end
+  if words[1] then redis.call('HSET', key, 'lagging', table.concat(words, ' ')) else redis.call('HDEL', key, 'lagging') end
 end
 
 -- A large set is pruned in parts: leftovers below a watermark say what it says anyway, and the sweep comes
@@ -52,19 +52,19 @@ local function prune_step(key, cursor, is_to_go)
   return reply[1]
 end
 
--- Up to where, in each partition, the set need say nothing: the watermark, or the place of a late space before it.
+-- Up to where, in each partition, the set need say nothing: the watermark, or the place of a lagging space before it.
 -- Gives whether an id is covered.
 local function covered_by(fields)
   local places = {}
-  local late
+  local lagging
   for index = 1, #fields, 2 do
-    if fields[index] == 'late' then late = parse_late(fields[index + 1]) end
+    if fields[index] == 'lagging' then lagging = parse_lagging(fields[index + 1]) end
     if string.sub(fields[index], 1, 1) == 'w' then
       local ms, low = parse_decimal(fields[index + 1])
       places[fields[index]] = { ms, low }
     end
   end
-  for _, each in ipairs(late or {}) do
+  for _, each in ipairs(lagging or {}) do
     local ms, low = parse_id(each.id)
     if ms == 0 then return function() return false end end -- of which partition, it does not say
     local place = places[watermark_field(low)]
@@ -78,7 +78,7 @@ local function covered_by(fields)
 end
 
 -- Never backwards: what arrives late must not make anything unread.
-local function raise_watermarks(prefix, partition, account, watermarks)
+local function raise_watermarks(prefix, number, account, watermarks)
   local key, set, own = account_key(prefix, account), {}, nil
   for _, id in ipairs(watermarks) do
     local ms, low = parse_decimal(id)
@@ -87,7 +87,7 @@ local function raise_watermarks(prefix, partition, account, watermarks)
     if not old or is_decimal_before(old, id) then
       set[#set + 1] = field
       set[#set + 1] = id
-      if math.floor(low / SEQUENCES) == partition then own = string.format('%d-%d', ms, low + 1) end
+      if math.floor(low / SEQUENCES) == number then own = string.format('%d-%d', ms, low + 1) end
     end
   end
   call_in_chunks('HSET', key, set)
@@ -95,13 +95,13 @@ local function raise_watermarks(prefix, partition, account, watermarks)
   if own then redis.call('XTRIM', log_key(prefix, personal_space(account)), 'MINID', own) end
 end
 
-local function settle_late(key, settled)
-  local is_settled, left = {}, {}
-  for _, space in ipairs(settled) do is_settled[space] = true end
-  for _, each in ipairs(parse_late(redis.call('HGET', key, 'late'))) do
-    if not is_settled[each.space] then left[#left + 1] = each end
+local function catch_up(key, caught_up)
+  local is_caught_up, left = {}, {}
+  for _, space in ipairs(caught_up) do is_caught_up[space] = true end
+  for _, each in ipairs(parse_lagging(redis.call('HGET', key, 'lagging'))) do
+    if not is_caught_up[each.space] then left[#left + 1] = each end
   end
-  write_late(key, left)
+  write_lagging(key, left)
 end
 
 local function prune_read(prefix, account)
@@ -114,22 +114,22 @@ local function prune_read(prefix, account)
   end
 end
 
--- How many letters the account's index holds: so many more now.
-local function count_letters(prefix, account, more)
+-- How many direct messages the account's index holds: so many more now.
+local function count_direct_messages(prefix, account, more)
   if more == 0 then return end
   local key = account_key(prefix, account)
-  if redis.call('HINCRBY', key, 'letters', more) <= 0 then redis.call('HDEL', key, 'letters') end
+  if redis.call('HINCRBY', key, 'directMessages', more) <= 0 then redis.call('HDEL', key, 'directMessages') end
 end
 
--- What has been read of a letter is all there is in it, unless it was written to again. Then it is left to the sweep.
-local function forget_letters(prefix, account, letters)
+-- What has been read of a direct message is all there is in it, unless it was written to again. Then it is left to the sweep.
+local function forget_direct_messages(prefix, account, directs)
   local key = spaces_key(prefix, account)
   local gone = {}
-  for _, letter in ipairs(letters) do
-    local known = redis.call('HGET', key, letter)
-    if known and string.match(known, '^%a+ %S+ %S+$') then gone[#gone + 1] = letter end
+  for _, direct in ipairs(directs) do
+    local known = redis.call('HGET', key, direct)
+    if known and string.match(known, '^%a+ %S+ %S+$') then gone[#gone + 1] = direct end
   end
-  count_letters(prefix, account, -call_in_chunks('HDEL', key, gone))
+  count_direct_messages(prefix, account, -call_in_chunks('HDEL', key, gone))
 end
 
 local function count_members(key, ids)
@@ -144,14 +144,14 @@ end
 -- Gives how many of the ids were unread, and the version of the read state since; or 'conflict', having done
 -- nothing, if it is no longer the one that the ids were judged by. Four calls for single ids.
 local function mark_read(keys, arguments)
-  local prefix, partition = open_partition(keys)
+  local prefix, number = open_partition(keys)
   local account, known, message = unpack(arguments, 1, 3)
   local key = account_key(prefix, account)
   local version = redis.call('HGET', key, 'version') or '0'
   if version ~= known then return 'conflict' end
   -- The clock is the list of the partition's accounts, by which the sweep finds them.
-  if known == '0' then redis.call('HSETNX', clock_key(prefix), personal_space(account), NO_ID) end
-  local items, covered, watermarks, settled, own_entries, letters, at
+  if known == '0' then redis.call('HSETNX', partition_key(prefix), personal_space(account), NO_ID) end
+  local items, covered, watermarks, caught_up, own_entries, directs, at
   items, at = read_list(arguments, 4)
   covered, at = read_list(arguments, at)
   watermarks, at = read_list(arguments, at)
@@ -161,19 +161,19 @@ local function mark_read(keys, arguments)
     version = redis.call('HINCRBY', key, 'version', 1)
     if known == '0' then return 'conflict' end
   end
-  settled, at = read_list(arguments, at)
+  caught_up, at = read_list(arguments, at)
   own_entries, at = read_list(arguments, at)
-  letters = read_list(arguments, at)
+  directs = read_list(arguments, at)
 
   local count = call_in_chunks('SADD', read_key(prefix, account), items)
   if covered[1] then count = count + #covered - count_members(read_key(prefix, account), covered) end
-  if settled[1] then settle_late(key, settled) end
+  if caught_up[1] then catch_up(key, caught_up) end
   if watermarks[1] then
-    raise_watermarks(prefix, partition, account, watermarks)
+    raise_watermarks(prefix, number, account, watermarks)
     prune_read(prefix, account)
   end
   call_in_chunks('XDEL', log_key(prefix, personal_space(account)), own_entries)
-  forget_letters(prefix, account, letters)
+  forget_direct_messages(prefix, account, directs)
   -- Whoever has looked has room again, for each sender.
   redis.call('UNLINK', shares_key(prefix, account))
   publish(prefix, personal_space(account), message)
@@ -182,25 +182,25 @@ end
 
 -- The account's index learns of a space in which there is something to see after `before`. Where a watermark has passed
 -- that already, what lies between was never shown, and must not be taken for read.
-local function note_late_space(prefix, account, space, version, before)
+local function note_lagging_space(prefix, account, space, version, before)
   local key = account_key(prefix, account)
   local _, version_low = parse_id(version)
-  local found = redis.call('HMGET', key, 'version', watermark_field(version_low), 'late')
+  local found = redis.call('HMGET', key, 'version', watermark_field(version_low), 'lagging')
   if not found[1] then return end
   redis.call('HINCRBY', key, 'version', 1)
   if found[2] then
     local ms, low = parse_id(before)
     local mark_ms, mark_low = parse_decimal(found[2])
     if ms < mark_ms or (ms == mark_ms and low < mark_low) then
-      local late, is_there = parse_late(found[3]), false
-      for _, each in ipairs(late) do
+      local lagging, is_there = parse_lagging(found[3]), false
+      for _, each in ipairs(lagging) do
         if each.space == space then
           is_there = true
           if is_before(before, each.id) then each.id = before end
         end
       end
-      if not is_there then late[#late + 1] = { space = space, id = before } end
-      write_late(key, late)
+      if not is_there then lagging[#lagging + 1] = { space = space, id = before } end
+      write_lagging(key, lagging)
     end
   end
 end

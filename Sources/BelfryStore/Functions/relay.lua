@@ -5,11 +5,11 @@
 -- not concern the others, so each has a result of its own: a number, or `failed` and what Redis said.
 
 -- Gives the results of `tell` for each `width` arguments from the one at `first` on.
-local function tell_each(arguments, first, width, tell)
+local function for_each(arguments, first, width, action)
   local results = {}
   for at = first, #arguments, width do
-    local is_told, result = pcall(tell, unpack(arguments, at, at + width - 1))
-    results[#results + 1] = is_told and result or failed(result)
+    local is_done, result = pcall(action, unpack(arguments, at, at + width - 1))
+    results[#results + 1] = is_done and result or failed(result)
   end
   return results
 end
@@ -22,7 +22,7 @@ local function personal_spaces(arguments, first, width)
 end
 
 -- Of an index that is full, the oldest of so many spaces that the account has left gives way: nearly the oldest of all,
--- for a price that does not grow. Never a space that the account is in, and never a letter.
+-- for a price that does not grow. Never a space that the account is in, and never a direct message.
 local SAMPLE = 32
 
 local function make_room(key, entries_max)
@@ -61,9 +61,9 @@ end
 -- either. Four calls. Gives whether it is news.
 --
 -- `change` has the kind of it, its version, the last id `before` it, how much `earlier_max` is kept of what was known,
--- how many `entries_max` an index has, and who is `charged` for a letter. `need_clock` gives the clock of the account's partition, read with the
+-- how many `entries_max` an index has, and who is `charged` for a direct message. `need_partition` gives the clock of the account's partition, read with the
 -- account's own space.
-local function tell_index(prefix, account, space, change, need_clock)
+local function change_index(prefix, account, space, change, need_partition)
   local key, version = spaces_key(prefix, account), change.version
   local known = redis.call('HGET', key, space)
   local known_kind, known_version, added_at
@@ -72,23 +72,23 @@ local function tell_index(prefix, account, space, change, need_clock)
     known_kind, known_version, added_at, earlier = string.match(known, '^(%a+) (%d+%-%d+) (%d+%-%d+)([%d%- ]*)$')
     earlier = earlier or ''
     if known_version and not is_before(known_version, version) then return false end
-  elseif string.sub(space, 1, 7) == 'letter:' then
-    -- A letter leaves the index when it is read, and with it what says that this came before.
-    if redis.call('HSETNX', arrived_key(prefix, account), version .. '/' .. space, '') == 0 then return false end
-    count_letters(prefix, account, 1)
+  elseif string.sub(space, 1, 7) == 'direct:' then
+    -- A direct message leaves the index when it is read, and with it what says that this came before.
+    if redis.call('HSETNX', delivered_key(prefix, account), version .. '/' .. space, '') == 0 then return false end
+    count_direct_messages(prefix, account, 1)
   end
-  if string.sub(space, 1, 7) == 'letter:' then charge(prefix, account, change.charged, 1, change.retention) end
+  if string.sub(space, 1, 7) == 'direct:' then charge(prefix, account, change.charged, 1, change.retention) end
 
   -- Who leaves has had the space in their feed all along, so no cursor has to take it in anew; but who leaves
   -- without being known to be there has had a stay in between, of which nobody will tell any more.
   if change.kind == 'joined' or known_kind ~= 'joined' then
     if added_at then earlier = remember(known_version, added_at, earlier, change.earlier_max) end
-    local clock = need_clock()
-    added_at = take_id(clock)
+    local partition = need_partition()
+    added_at = take_id(partition)
     -- The account's own space is entered even if nothing was ever appended to it: the clock is also the
     -- list of the partition's accounts, by which the sweep finds them.
-    enter_space(clock, personal_space(account))
-    note_late_space(prefix, account, space, version, change.before)
+    note_space(partition, personal_space(account))
+    note_lagging_space(prefix, account, space, version, change.before)
   end
   redis.call('HSET', key, space, change.kind .. ' ' .. version .. ' ' .. added_at .. earlier)
   make_room(key, change.entries_max)
@@ -98,22 +98,22 @@ end
 -- An entry for one account, in its own space, once. The account remembers where it came from, its version and its
 -- place in that commit, for as long as it may come again; its log does not, since what was read is deleted from
 -- there. Gives whether it had not come before.
-local function tell_delivery(clock, account, version, position, charged, audience, notification)
-  local key, arrival = arrived_key(clock.prefix, account), version .. '/' .. position
-  if redis.call('HSETNX', key, arrival, '') == 0 then return false end
+local function deliver_entry(partition, account, version, position, charged, audience, notification)
+  local key, delivery = delivered_key(partition.prefix, account), version .. '/' .. position
+  if redis.call('HSETNX', key, delivery, '') == 0 then return false end
   local is_appended, problem = pcall(
-    announce, clock, personal_space(account), take_id(clock), audience, notification, true)
+    announce, partition, personal_space(account), take_id(partition), audience, notification, true)
   if is_appended then
-    charge(clock.prefix, account, charged, 1, clock.retention)
+    charge(partition.prefix, account, charged, 1, partition.retention)
     return true
   end
   -- What has not arrived must be able to come again.
-  redis.call('HDEL', key, arrival)
+  redis.call('HDEL', key, delivery)
   error(problem, 0)
 end
 
 -- A space appears in a directory, or disappears from it.
-local function tell_listing(prefix, directory, place, is_listed)
+local function change_listing(prefix, directory, place, is_listed)
   local key = directory_key(prefix, directory)
   if is_listed == '1' then return redis.call('ZADD', key, 0, place) end
   return redis.call('ZREM', key, place)
@@ -121,60 +121,60 @@ end
 
 -- relay: indexes of accounts. Beside the calls of each, three for all of them together if any has joined.
 local function relay(keys, arguments)
-  local prefix, partition = open_partition(keys)
+  local prefix, number = open_partition(keys)
   local entries_max, retention = tonumber(arguments[1]), arguments[2]
-  local clock
-  local function need_clock()
-    clock = clock or read_clock(prefix, partition, personal_spaces(arguments, 3, 7))
-    return clock
+  local partition
+  local function need_partition()
+    partition = partition or read_partition(prefix, number, personal_spaces(arguments, 3, 7))
+    return partition
   end
-  local told, is_told = {}, {}
+  local changed, is_done = {}, {}
 
-  local results = tell_each(arguments, 3, 7, function(account, space, kind, version, before, earlier_max, charged)
+  local results = for_each(arguments, 3, 7, function(account, space, kind, version, before, earlier_max, charged)
     local change = {
       kind = kind, version = version, before = before, earlier_max = tonumber(earlier_max), entries_max = entries_max,
       charged = charged, retention = retention,
     }
-    if not tell_index(prefix, account, space, change, need_clock) then return 0 end
+    if not change_index(prefix, account, space, change, need_partition) then return 0 end
     local personal = personal_space(account)
-    if not is_told[personal] then
-      is_told[personal] = true
-      told[#told + 1] = personal
+    if not is_done[personal] then
+      is_done[personal] = true
+      changed[#changed + 1] = personal
     end
     return 1
   end)
 
-  if clock then write_clock(clock) end
-  for _, personal in ipairs(told) do publish(prefix, personal, 'index') end
+  if partition then write_partition(partition) end
+  for _, personal in ipairs(changed) do publish(prefix, personal, 'index') end
   return results
 end
 
 -- The first millisecond within retention. It never goes back, as the clock's own last id does not: what the
 -- sweep has forgotten as too old, is too old for `deliver` ever after.
-local function retention_floor(clock, retention) return math.max(clock.now, clock.ms) - retention end
+local function retention_floor(partition, retention) return math.max(partition.now, partition.ms) - retention end
 
 -- deliver: entries for accounts. What is older than anything that is remembered is not appended at all.
 local function deliver(keys, arguments)
-  local prefix, partition = open_partition(keys)
+  local prefix, number = open_partition(keys)
   local retention = tonumber(arguments[1])
-  local clock = read_clock(prefix, partition, personal_spaces(arguments, 2, 6))
-  clock.retention = retention
-  local floor = retention_floor(clock, retention)
+  local partition = read_partition(prefix, number, personal_spaces(arguments, 2, 6))
+  partition.retention = retention
+  local floor = retention_floor(partition, retention)
 
-  local results = tell_each(arguments, 2, 6, function(account, version, position, charged, audience, notification)
+  local results = for_each(arguments, 2, 6, function(account, version, position, charged, audience, notification)
     if parse_id(version) < floor then return 0 end
-    return tell_delivery(clock, account, version, position, charged, audience, notification) and 1 or 0
+    return deliver_entry(partition, account, version, position, charged, audience, notification) and 1 or 0
   end)
 
-  write_clock(clock)
-  publish_said(clock)
+  write_partition(partition)
+  publish_said(partition)
   return results
 end
 
 -- list: a space's place in a directory.
 local function list(keys, arguments)
   local prefix = open_partition(keys)
-  return tell_listing(prefix, unpack(arguments, 1, 3))
+  return change_listing(prefix, unpack(arguments, 1, 3))
 end
 
 register('relay', relay)

@@ -35,7 +35,7 @@ extension MemoryStore {
   func mailbox(of account: AccountID, writtenToBy sender: AccountID?) -> MailboxLevel {
     MailboxLevel(
       entries: logs[.personal(account)]?.entries.count ?? 0,
-      letters: index(of: account).count { $0.space.kind == .letter },
+      directMessages: index(of: account).count { $0.space.kind == .direct },
       fromSender: sender.flatMap { lastingShares(at: account)?.entries[$0] } ?? 0)
   }
 
@@ -52,7 +52,7 @@ extension MemoryStore {
     shares[account].flatMap { clockMilliseconds < $0.expiresAtMilliseconds ? $0 : nil }
   }
 
-  package func memberships(of accounts: [AccountID], in spaces: [SpaceID]) -> [Bool] {
+  package func areMembers(_ accounts: [AccountID], in spaces: [SpaceID]) -> [Bool] {
     accounts.map { account in spaces.contains { indexes[account]?[$0]?.isMember == true } }
   }
 }
@@ -86,9 +86,9 @@ extension MemoryStore {
     // A personal space has one reader; what that one has read, nobody needs any more.
     let personal = SpaceID.personal(account)
     remove(from: personal) { state.contains($0.id, in: personal) }
-    // What has been read of a letter is all there is in it, unless it was written to again.
-    for letter in mark.letters where indexes[account]?[letter]?.earlier.isEmpty == true {
-      indexes[account]?[letter] = nil
+    // What has been read of a direct message is all there is in it, unless it was written to again.
+    for directMessage in mark.directMessages where indexes[account]?[directMessage]?.earlier.isEmpty == true {
+      indexes[account]?[directMessage] = nil
     }
     shares[account] = nil
     publish(.read(mark.echo), in: personal)

@@ -11,7 +11,7 @@ extension MemoryStore {
     fileprivate let histories: [Partition: String]
     fileprivate let sends: [MemorySendKey: MemorySend]
     fileprivate let outboxes: [Partition: [OutboxItem]]
-    fileprivate let arrived: [AccountID: Set<Arrival>]
+    fileprivate let delivered: [AccountID: Set<DeliveryKey>]
     fileprivate let directories: [ListingChange.Directory: Set<DirectoryPlace>]
     fileprivate let wakes: [SpaceID: Int64]
     fileprivate let indexes: [AccountID: [SpaceID: IndexEntry]]
@@ -22,7 +22,7 @@ extension MemoryStore {
   package func checkpoint() -> Checkpoint {
     Checkpoint(
       tables: tables, logs: logs, lastIDs: lastIDs, rewinds: rewinds, histories: histories, sends: sends,
-      outboxes: outboxes, arrived: arrived, directories: directories, wakes: wakes, indexes: indexes,
+      outboxes: outboxes, delivered: delivered, directories: directories, wakes: wakes, indexes: indexes,
       readStates: readStates, shares: shares)
   }
 
@@ -31,7 +31,7 @@ extension MemoryStore {
   package func restore(_ checkpoint: Checkpoint) {
     (tables, logs, lastIDs) = (checkpoint.tables, checkpoint.logs, checkpoint.lastIDs)
     (rewinds, sends, outboxes) = (checkpoint.rewinds, checkpoint.sends, checkpoint.outboxes)
-    (arrived, directories, wakes) = (checkpoint.arrived, checkpoint.directories, checkpoint.wakes)
+    (delivered, directories, wakes) = (checkpoint.delivered, checkpoint.directories, checkpoint.wakes)
     (indexes, readStates, shares) = (checkpoint.indexes, checkpoint.readStates, checkpoint.shares)
     histories = checkpoint.histories
     restores += 1

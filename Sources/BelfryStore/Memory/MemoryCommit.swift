@@ -36,9 +36,9 @@ extension MemoryStore {
     let partition = partitions.holding(space)
     let before = lastID(in: partition)
     let ids = transaction.announcements.map { _ in allotID(in: partition) }
-    let amended = transaction.amendments.map { LogEntry($0, id: allotID(in: partition)) }
+    let updated = transaction.updates.map { LogEntry($0, id: allotID(in: partition)) }
     // The version of what is relayed is later than that of anything before it.
-    if ids.isEmpty, amended.isEmpty, transaction.hasRelays { _ = allotID(in: partition) }
+    if ids.isEmpty, updated.isEmpty, transaction.hasRelays { _ = allotID(in: partition) }
     let last = lastID(in: partition)
     let tablesBefore = tables
     apply(transaction, before: before, last: last)
@@ -54,13 +54,13 @@ extension MemoryStore {
         expiresAtMilliseconds: clockMilliseconds + limits.dedupeWindowMilliseconds)
     }
     if let time = transaction.wakeAtMilliseconds { wake(space, atMilliseconds: time) }
-    if !transaction.changedStandings.isEmpty {
-      publish(.standings(transaction.changedStandings), in: space)
+    if !transaction.changedMemberships.isEmpty {
+      publish(.memberships(transaction.changedMemberships), in: space)
     }
     for (announcement, (id, content)) in zip(transaction.announcements, zip(ids, contents)) {
       append(announcement, id, content, in: space)
     }
-    for entry in amended { append(entry, in: space) }
+    for entry in updated { append(entry, in: space) }
     if let room = transaction.mailboxRoom, let account = AccountID(space.name) {
       charge(room.sender, transaction.entryCount, at: account)
     }
@@ -73,8 +73,8 @@ extension MemoryStore {
     guard transaction.hasRelays else { return }
     let (space, partition) = (transaction.space, partitions.holding(transaction.space))
     let (near, far) = Relays(transaction).divided(by: partition, of: partitions)
-    for telling in OutboxItem(space: space, version: version, before: before, relays: near).tellings(0) {
-      tell(telling)
+    for message in OutboxItem(space: space, version: version, before: before, relays: near).messages(0) {
+      apply(message)
     }
     if far.isEmpty { return }
     outboxes[partition, default: []].append(
@@ -121,7 +121,7 @@ extension MemoryStore {
   private func append(_ announcement: Announcement, _ id: MessageID, _ content: String, in space: SpaceID) {
     let entry = LogEntry(id: id, audience: stamped(announcement.audience, in: space), contentJSON: content)
     guard announcement.content.setting.persistEnable else {
-      publish(.passing(entry), in: space)
+      publish(.ephemeral(entry), in: space)
       return
     }
     append(entry, in: space)
@@ -145,7 +145,7 @@ extension MemoryStore {
 }
 
 extension Transaction {
-  var entryCount: Int { announcements.count + amendments.count }
+  var entryCount: Int { announcements.count + updates.count }
 }
 
 extension NotificationContent {

@@ -9,13 +9,13 @@ extension MemoryStore {
   package func relayOutbox(of partition: Partition, writes limit: Int) -> Int {
     var written = 0
     while let items = outboxes[partition]?.prefix(OutboxItem.perPage) {
-      var work = OutboxWork(Array(items), held: [])
+      var work = OutboxRounds(Array(items), held: [])
       while true {
         let round = work.nextRound()
         if round.isEmpty { break }
-        for call in TellingCall.calls(for: round, among: partitions) {
+        for call in RelayCall.calls(for: round, among: partitions) {
           guard written < limit else { return written }
-          tell(call)
+          apply(call)
           written += 1
         }
       }
@@ -34,44 +34,44 @@ extension MemoryStore {
   }
 
   /// An account hears once of what a call has for its index.
-  private func tell(_ call: TellingCall) {
-    var told: [SpaceID] = []
-    for telling in call.tellings {
-      guard let personal = change(for: telling), !told.contains(personal) else { continue }
-      told.append(personal)
+  private func apply(_ call: RelayCall) {
+    var changed: [SpaceID] = []
+    for message in call.messages {
+      guard let personal = change(for: message), !changed.contains(personal) else { continue }
+      changed.append(personal)
     }
-    for personal in told { publish(.index, in: personal) }
+    for personal in changed { publish(.index, in: personal) }
   }
 
-  func tell(_ telling: Telling) {
-    if let personal = change(for: telling) { publish(.index, in: personal) }
+  func apply(_ message: RelayMessage) {
+    if let personal = change(for: message) { publish(.index, in: personal) }
   }
 
   /// Whatever comes twice changes nothing.
   /// - Returns: the own space of the account whose index changed.
-  private func change(for telling: Telling) -> SpaceID? {
-    switch telling.message {
+  private func change(for message: RelayMessage) -> SpaceID? {
+    switch message.payload {
     case .index(let kind, let account):
-      return index(account, of: telling, isMember: kind == .joined) ? .personal(account) : nil
+      return index(account, of: message, isMember: kind == .joined) ? .personal(account) : nil
     case .delivery(let delivery, let position):
-      deliver(delivery, Arrival(version: telling.version, position: position), charged: telling.charged)
-    case .listing(let listing): list(telling.space, listing)
+      deliver(delivery, DeliveryKey(version: message.version, position: position), charged: message.charged)
+    case .listing(let listing): list(message.space, listing)
     }
     return nil
   }
 
   /// A change that comes after a later one changes nothing either.
   /// - Returns: whether it changed something.
-  private func index(_ account: AccountID, of telling: Telling, isMember: Bool) -> Bool {
-    let (space, version) = (telling.space, telling.version)
+  private func index(_ account: AccountID, of message: RelayMessage, isMember: Bool) -> Bool {
+    let (space, version) = (message.space, message.version)
     let known = indexes[account]?[space]
     if let known, known.version >= version { return false }
-    // A letter leaves the index when it is read, and with it what says that this came before.
-    if known == nil, space.kind == .letter {
-      let arrival = Arrival(version: version, position: .max)
-      guard arrived[account, default: []].insert(arrival).inserted else { return false }
+    // A direct message leaves the index when it is read, and with it what says that this came before.
+    if known == nil, space.kind == .direct {
+      let key = DeliveryKey(version: version, position: .max)
+      guard delivered[account, default: []].insert(key).inserted else { return false }
     }
-    if space.kind == .letter { charge(telling.charged, at: account) }
+    if space.kind == .direct { charge(message.charged, at: account) }
     let personal = SpaceID.personal(account)
     var entry: IndexEntry
     if let known, known.isMember, !isMember {
@@ -79,24 +79,24 @@ extension MemoryStore {
       // without being known to be there has had a stay in between, of which nobody will tell any more.
       entry = known
       entry.isMember = false
-      entry.known.version = version
+      entry.state.version = version
     } else {
-      let earlier = known.map { ([$0.known] + $0.earlier).prefix(IndexEntry.earlierMax(in: space)) } ?? []
+      let earlier = known.map { ([$0.state] + $0.earlier).prefix(IndexEntry.earlierMax(in: space)) } ?? []
       entry = IndexEntry(
         space: space, isMember: isMember,
-        known: .init(version: version, addedAt: allotID(in: partitions.holding(personal))),
+        state: .init(version: version, addedAt: allotID(in: partitions.holding(personal))),
         earlier: Array(earlier))
-      readStates[account]?.learn(of: space, in: partitions.holding(space), since: telling.before)
+      readStates[account]?.learn(of: space, in: partitions.holding(space), since: message.before)
     }
     indexes[account, default: [:]][space] = entry
     return true
   }
 
   /// One that arrived before, or that comes so late that it may have been forgotten, is not appended.
-  private func deliver(_ delivery: Delivery, _ arrival: Arrival, charged: AccountID?) {
+  private func deliver(_ delivery: Delivery, _ key: DeliveryKey, charged: AccountID?) {
     let account = delivery.account
-    guard arrival.version >= limits.retentionFloor(nowMilliseconds: clockMilliseconds) else { return }
-    guard arrived[account, default: []].insert(arrival).inserted else { return }
+    guard key.version >= limits.retentionFloor(nowMilliseconds: clockMilliseconds) else { return }
+    guard delivered[account, default: []].insert(key).inserted else { return }
     charge(charged, at: account)
     // What cannot be written was not committed.
     let content = delivery.content.json

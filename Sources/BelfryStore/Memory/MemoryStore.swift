@@ -25,7 +25,7 @@ package final class MemoryStore: Store {
   var sends: [MemorySendKey: MemorySend] = [:]
   var outboxes: [Partition: [OutboxItem]] = [:]
   /// Which deliveries each account has had.
-  var arrived: [AccountID: Set<Arrival>] = [:]
+  var delivered: [AccountID: Set<DeliveryKey>] = [:]
   var directories: [ListingChange.Directory: Set<DirectoryPlace>] = [:]
   /// When to look at spaces, milliseconds since 1970.
   var wakes: [SpaceID: Int64] = [:]
@@ -148,7 +148,7 @@ extension MemoryStore {
       var answer: [LogEntry] = []
       for entry in logs[request.space]?.entries ?? []
       where request.after < entry.id && entry.id <= request.through && answer.count < request.limit {
-        answer.append(try amended(entry, in: request.space))
+        answer.append(try updated(entry, in: request.space))
       }
       answers.append(answer)
     }
@@ -156,8 +156,8 @@ extension MemoryStore {
   }
 
   /// The entry as it is now, with what became of it since it was appended.
-  private func amended(_ entry: LogEntry, in space: SpaceID) throws(StoreError) -> LogEntry {
-    guard let text = text(.amendment(entry.id, in: space)) else { return entry }
+  private func updated(_ entry: LogEntry, in space: SpaceID) throws(StoreError) -> LogEntry {
+    guard let text = text(.update(entry.id, in: space)) else { return entry }
     var entry = entry
     try entry.apply(text, at: "entries \(space)")
     return entry

@@ -41,30 +41,30 @@ extension MemoryStore {
       state.removeMarks(before: floor)
       readStates[account] = state
     }
-    for account in arrived.keys where partitions.holding(.personal(account)) == partition {
-      arrived[account] = arrived[account]?.filter { $0.version >= floor }
+    for account in delivered.keys where partitions.holding(.personal(account)) == partition {
+      delivered[account] = delivered[account]?.filter { $0.version >= floor }
     }
   }
 
   private func trimWhatAllHaveRead(of space: SpaceID, _ floor: MessageID) {
     guard outboxes[partitions.holding(space)] == nil else { return }
-    guard space.kind.isRemovable || space.kind == .letter, let entries = logs[space]?.entries,
+    guard space.kind.isRemovable || space.kind == .direct, let entries = logs[space]?.entries,
       count(TableAddress(space, .roster)) + count(TableAddress(space, .former)) <= ReadByAll.readersMax
     else { return }
-    var standings: [AccountID: Standing] = [:]
+    var memberships: [AccountID: Membership] = [:]
     for table in [RecordTable.roster, .former] {
       for (name, text) in tables[TableAddress(space, table)] ?? [:] {
         guard let account = AccountID(name), let member = MemberRecord(text: text) else { return }
-        standings[account] = member.standing
+        memberships[account] = member.membership
       }
     }
-    if space.kind == .letter {
-      for account in entries.flatMap(\.lettersReaders) { standings[account] = .owner }
+    if space.kind == .direct {
+      for account in entries.flatMap(\.directMessageReaders) { memberships[account] = .always }
     }
-    if standings.isEmpty { return }
+    if memberships.isEmpty { return }
     var prefix = ReadByAll(entries, of: space, retentionFloor: floor)
-    for (account, standing) in standings {
-      prefix.keepOnly(readBy: LogReader(account, standing: standing, read: readState(of: account)))
+    for (account, membership) in memberships {
+      prefix.keepOnly(readBy: LogReader(account, membership: membership, read: readState(of: account)))
     }
     let gone = Set(prefix.entries.map(\.id))
     remove(from: space) { gone.contains($0.id) }
@@ -79,8 +79,8 @@ extension MemoryStore {
   func remove(from space: SpaceID, where isToGo: (LogEntry) -> Bool) {
     logs[space]?.entries.removeAll(where: isToGo)
     let left = Set((logs[space]?.entries ?? []).map(\.id.text))
-    let amendments = TableAddress(space, .amendments)
-    tables[amendments] = tables[amendments]?.filter { id, _ in left.contains(id) }
+    let updates = TableAddress(space, .updates)
+    tables[updates] = tables[updates]?.filter { id, _ in left.contains(id) }
   }
 
   private func sweepFormerMembers(of space: SpaceID, _ floor: MessageID) {
@@ -94,7 +94,7 @@ extension MemoryStore {
   /// Nothing is left to read, and nothing more will come.
   private func isOver(_ space: SpaceID) -> Bool {
     guard (logs[space]?.entries ?? []).isEmpty else { return false }
-    return space.kind == .letter || space.kind.isRemovable && dates(of: space)?.removedAt != nil
+    return space.kind == .direct || space.kind.isRemovable && dates(of: space)?.removedAt != nil
   }
 
   private func dates(of space: SpaceID) -> SpaceDates? {
@@ -115,10 +115,10 @@ extension MemoryStore {
     for table in tables.keys where table.space == space { tables[table] = nil }
   }
 
-  /// A letter, or a space the account has left, goes once nothing in it can still be seen.
+  /// A direct message, or a space the account has left, goes once nothing in it can still be seen.
   private func sweepIndex(of account: AccountID, _ floor: MessageID) {
     indexes[account] = indexes[account]?.filter { space, entry in
-      entry.version >= floor || (entry.isMember && space.kind != .letter)
+      entry.version >= floor || (entry.isMember && space.kind != .direct)
     }
   }
 }

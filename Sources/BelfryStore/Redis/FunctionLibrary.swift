@@ -6,7 +6,7 @@ import BelfryRedis
 /// side on one Redis, each with its own. Raise it whenever a function's arguments, replies or effects
 /// change.
 enum FunctionLibrary {
-  static let version = 8
+  static let version = 9
   static let name = "belfry_\(version)"
 
   /// Lua reads it from the top: a file uses only what stands in those before it.
@@ -15,7 +15,7 @@ enum FunctionLibrary {
   /// The library less its first line.
   static let functions: [UInt8] =
     Array("local VERSION = \(version)\n".utf8)
-    + PackageResources.partition_lua + PackageResources.clock_lua + PackageResources.records_lua
+    + PackageResources.partition_lua + PackageResources.ids_lua + PackageResources.records_lua
     + PackageResources.dedupe_lua + PackageResources.log_lua + PackageResources.read_lua
     + PackageResources.relay_lua + PackageResources.commit_lua + PackageResources.sweep_lua
 
@@ -74,10 +74,10 @@ enum StoreFunction: String {
   case sweepSpace = "sweep_space"
   case trimRead = "trim_read"
   case removeUnchanged = "remove_unchanged"
-  case sweepAmendments = "sweep_amendments"
+  case sweepUpdates = "sweep_updates"
   case sweepIndex = "sweep_index"
   case sweepRead = "sweep_read"
-  case sweepArrived = "sweep_arrived"
+  case sweepDelivered = "sweep_delivered"
   case sweepDedupe = "sweep_dedupe"
   case unlist
   case forgetSpace = "forget_space"

@@ -33,7 +33,7 @@ package struct KeyspaceCounts: Sendable {
       self.entries += entries
       if let account = key.account { accountHashes.insert(account) }
     case "settings": add(SpaceID(key: key.name)?.kind)
-    case "spaces", "read", "account", "arrived": accountHashes.insert(StableHash.fnv1a(key.name))
+    case "spaces", "read", "account", "delivered": accountHashes.insert(StableHash.fnv1a(key.name))
     default: break
     }
   }
@@ -43,7 +43,7 @@ package struct KeyspaceCounts: Sendable {
     case .server: servers += 1
     case .group: groups += 1
     case .room: rooms += 1
-    case .account, .letter, nil: break
+    case .account, .direct, nil: break
     }
   }
 }

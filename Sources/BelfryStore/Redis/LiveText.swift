@@ -4,9 +4,9 @@ import BelfryModel
 /// The messages of a live channel, as text: a header line of words, then what it announces.
 ///
 ///     appended <id> <predecessor>         the next two lines: audience, content
-///     passing <id>                        the next two lines: audience, content
-///     amended <id> <predecessor> <entry> <update time>    the next two lines: audience, content
-///     standings                           the next line: accids
+///     ephemeral <id>                        the next two lines: audience, content
+///     updated <id> <predecessor> <entry> <update time>    the next two lines: audience, content
+///     memberships                           the next line: accids
 ///     read <upTo> <device>                the next lines: ids; those that are marked one by one, `*` for the same;
 ///                                         watermarks; spaces that are late no more. In the words `*` stands for
 ///                                         none, being no name
@@ -21,7 +21,7 @@ enum LiveText {
     let marked = echo.marked == echo.items ? "*" : echo.marked.map(\.text).joined(separator: " ")
     let lines = [
       "read " + words.joined(separator: " "), echo.items.map(\.text).joined(separator: " "), marked,
-      echo.watermarks.map(\.text).joined(separator: " "), echo.settled.map(\.key).joined(separator: " "),
+      echo.watermarks.map(\.text).joined(separator: " "), echo.caughtUp.map(\.key).joined(separator: " "),
     ]
     return lines.joined(separator: "\n")
   }
@@ -54,19 +54,20 @@ extension LiveMessage {
       guard let predecessor = MessageID(streamBytes: words[2]), let entry = lines.entry(words[1])
       else { return nil }
       self = .appended(entry, predecessor: predecessor)
-    case .passing:
+    case .ephemeral:
       guard let entry = lines.entry(words[1]) else { return nil }
-      self = .passing(entry)
-    case .amended:
-      guard let predecessor = MessageID(streamBytes: words[2]), let amends = MessageID(streamBytes: words[3]),
+      self = .ephemeral(entry)
+    case .updated:
+      guard let predecessor = MessageID(streamBytes: words[2]),
+        let updates = MessageID(streamBytes: words[3]),
         let time = Int64(digits: words[4]), var entry = lines.entry(words[1])
       else { return nil }
       entry.updateTime = time
-      entry.amends = amends
+      entry.updates = updates
       self = .appended(entry, predecessor: predecessor)
-    case .standings:
+    case .memberships:
       guard let accounts = lines.words(AccountID.init(bytes:)) else { return nil }
-      self = .standings(accounts)
+      self = .memberships(accounts)
     case .read:
       guard let echo = ReadEcho(words, &lines) else { return nil }
       self = .read(echo)
@@ -79,15 +80,15 @@ extension LiveMessage {
   }
 
   private enum Kind: String, CaseIterable {
-    case appended, passing, amended, standings, read, index, device
+    case appended, ephemeral, updated, memberships, read, index, device
 
     /// With the word itself.
     var wordCount: Int {
       switch self {
       case .appended, .read: 3
-      case .passing: 2
-      case .amended, .device: 5
-      case .standings, .index: 1
+      case .ephemeral: 2
+      case .updated, .device: 5
+      case .memberships, .index: 1
       }
     }
 
@@ -140,9 +141,9 @@ extension ReadEcho {
   fileprivate init?(_ words: [ArraySlice<UInt8>], _ lines: inout LiveLines) {
     guard let items = lines.words(MessageID.init(decimalBytes:)), let marked = lines.marked(items),
       let watermarks = lines.words(MessageID.init(decimalBytes:)),
-      let settled = lines.words(SpaceID.init(keyBytes:))
+      let caughtUp = lines.words(SpaceID.init(keyBytes:))
     else { return nil }
-    self.init(items: items, marked: marked, watermarks: watermarks, settled: settled)
+    self.init(items: items, marked: marked, watermarks: watermarks, caughtUp: caughtUp)
     if !words[1].isNone {
       guard let id = MessageID(decimalBytes: words[1]) else { return nil }
       upTo = id

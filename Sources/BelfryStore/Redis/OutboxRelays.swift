@@ -13,7 +13,7 @@ package final class OutboxRelays {
 
   /// What an outbox holds that could not be relayed.
   private struct Remains {
-    var held: Set<Telling.Subject>
+    var held: Set<RelayMessage.Subject>
     /// The last item that was looked at. It and those before it are not looked at until the next try.
     var last: String
     var retryAt: ContinuousClock.Instant
@@ -64,7 +64,7 @@ package final class OutboxRelays {
 struct OutboxPass {
   /// The last item looked at, now or before.
   var last: String?
-  var held: Set<Telling.Subject> = []
+  var held: Set<RelayMessage.Subject> = []
   /// When what an earlier relay has left is tried again; nil: now.
   var retryAt: ContinuousClock.Instant?
   /// The first thing that went wrong.

@@ -29,8 +29,8 @@ extension RedisStore {
     return counts
   }
 
-  package func memberships(
-    of accounts: [AccountID], in spaces: [SpaceID]
+  package func areMembers(
+    _ accounts: [AccountID], in spaces: [SpaceID]
   ) async throws(StoreError) -> [Bool] {
     if spaces.isEmpty { return accounts.map { _ in false } }
     let commands = accounts.map { account in
@@ -38,8 +38,8 @@ extension RedisStore {
       command.append(contentsOf: spaces.map(\.key))
       return command
     }
-    let replies = try await pipeline(commands, at: "memberships")
-    return try reading(at: "memberships") { () throws(RedisError) in
+    let replies = try await pipeline(commands, at: "members")
+    return try reading(at: "members") { () throws(RedisError) in
       try replies.map { reply throws(RedisError) in
         var isMember = false
         for field in try reply.array(count: spaces.count) {
@@ -136,18 +136,18 @@ extension IndexEntry {
     let end = text.firstIndex(of: Self.blank) ?? text.endIndex
     var rest = text[end...]
     guard let kind = Self.kinds.first(where: { $0.word == text[..<end] })?.kind,
-      let space = SpaceID(keyBytes: field), let known = Self.takeKnowledge(from: &rest)
+      let space = SpaceID(keyBytes: field), let state = Self.takeState(from: &rest)
     else { return nil }
-    self.init(space: space, isMember: kind == .joined, known: known)
+    self.init(space: space, isMember: kind == .joined, state: state)
     while !rest.isEmpty {
-      guard let known = Self.takeKnowledge(from: &rest) else { return nil }
-      earlier.append(known)
+      guard let state = Self.takeState(from: &rest) else { return nil }
+      earlier.append(state)
     }
   }
 
-  private static func takeKnowledge(from text: inout ArraySlice<UInt8>) -> Knowledge? {
+  private static func takeState(from text: inout ArraySlice<UInt8>) -> State? {
     guard let version = takeID(from: &text), let addedAt = takeID(from: &text) else { return nil }
-    return Knowledge(version: version, addedAt: addedAt)
+    return State(version: version, addedAt: addedAt)
   }
 
   private static func takeID(from text: inout ArraySlice<UInt8>) -> MessageID? {

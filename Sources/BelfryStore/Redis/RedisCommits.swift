@@ -109,7 +109,7 @@ final class RedisCommits {
     var lines = Words(rest: answer, separator: UInt8(ascii: "\n"))
     for place in call.places {
       let result = place.result(lines.next() ?? [])
-      if case .success(.committed) = result, let echo = place.echo { tell(echo) }
+      if case .success(.committed) = result, let echo = place.echo { publish(echo) }
       place.finish(result)
     }
   }
@@ -117,7 +117,7 @@ final class RedisCommits {
   /// An event of the moment, and kept nowhere: a device that is away has nothing on its screen to bring up
   /// to date, and finds everything as it is when it comes. So the commit does not wait for this, and it is
   /// no part of it, for it lies in another partition. What is lost with the connection stays lost.
-  private func tell(_ echo: DeviceEcho) {
+  private func publish(_ echo: DeviceEcho) {
     let message = LiveText.device(echo)
     connection.post(RedisCommand("SPUBLISH", layout.live(.personal(echo.account)), message))
   }

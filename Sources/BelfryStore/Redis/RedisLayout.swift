@@ -50,12 +50,12 @@ struct RedisLayout: Sendable {
 
   /// A call of one of our functions; its arguments are to be appended.
   func call(_ function: StoreFunction, in partition: Partition) -> RedisCommand {
-    RedisCommand(function.onlyReads ? "FCALL_RO" : "FCALL", function.name, 1, clock(partition))
+    RedisCommand(function.onlyReads ? "FCALL_RO" : "FCALL", function.name, 1, partitionHash(partition))
   }
 
   /// Hash: `last`, the last id allotted; by space, the last one appended to its log; and which dedupe
   /// buckets there are. It is the list of the partition's spaces and accounts, too.
-  func clock(_ partition: Partition) -> String { prefix(partition) + "clock" }
+  func partitionHash(_ partition: Partition) -> String { prefix(partition) + "partition" }
 
   /// Stream: the entries of a space.
   func log(_ space: SpaceID) -> RedisKey {
@@ -84,7 +84,7 @@ struct RedisLayout: Sendable {
   func shares(at account: AccountID) -> String { key("shares", of: account) }
 
   /// Hash: which deliveries an account has had.
-  func arrived(of account: AccountID) -> String { key("arrived", of: account) }
+  func delivered(of account: AccountID) -> String { key("delivered", of: account) }
 
   /// Sorted set: the spaces of a partition that are to be looked at, by when.
   func wake(_ partition: Partition) -> String { prefix(partition) + "wake" }
@@ -100,8 +100,8 @@ struct RedisLayout: Sendable {
   }
 
   /// Set: the spaces of a partition that have an entry in a stretch of time, of 2^20 milliseconds.
-  func whereabouts(of id: MessageID) -> String {
-    prefix(id.partition) + "where:\(id.unixMilliseconds >> 20)"
+  func activeSpaces(of id: MessageID) -> String {
+    prefix(id.partition) + "active:\(id.unixMilliseconds >> 20)"
   }
 
   /// Sharded channel: what happens in a space.
@@ -121,6 +121,6 @@ extension RedisLayout {
   static let lastField = "last"
   static let rewoundField = "rewound"
   static let historyField = "history"
-  /// A field of an account's hash: how many letters its index holds.
-  static let lettersField = "letters"
+  /// A field of an account's hash: how many direct messages its index holds.
+  static let directMessagesField = "directMessages"
 }

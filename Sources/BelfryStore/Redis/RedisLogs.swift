@@ -23,7 +23,7 @@ extension RedisStore {
   }
 
   package func lastIDs(of partitions: [Partition]) async throws(StoreError) -> [MessageID] {
-    let commands = partitions.map { RedisCommand("HGET", layout.clock($0), RedisLayout.lastField) }
+    let commands = partitions.map { RedisCommand("HGET", layout.partitionHash($0), RedisLayout.lastField) }
     let replies = try await pipeline(commands, at: "last ids")
     return try reading(at: "last ids") { () throws(RedisError) in
       try replies.map { reply throws(RedisError) in try reply.ifPresent?.messageID() ?? .zero }
@@ -42,7 +42,7 @@ extension RedisStore {
       if place == commands.count {
         places[partition.number] = place
         var command = RedisCommand("HMGET")
-        command.append(layout.clock(partition))
+        command.append(layout.partitionHash(partition))
         command.append(RedisLayout.lastField)
         command.append(RedisLayout.rewoundField)
         command.append(RedisLayout.historyField)
@@ -67,11 +67,11 @@ extension RedisStore {
     // An id may be made up, and name a partition that this keyspace has not.
     guard id.partition.number < partitions.count else { return nil }
     let place = "locate \(id)"
-    var walk = ProcessWalk()
+    var hashScan = HashScan()
     for _ in 0..<Limits.spacesPerLocating / Self.locatedPerStep {
       var call = layout.call(.locate, in: id.partition)
       call.append(id.streamForm)
-      call.append(walk.cursor)
+      call.append(hashScan.cursor)
       call.append(Self.locatedPerStep)
       let reply = try await self.call(call, at: place)
       let (next, space) = try reading(at: place) { () throws(RedisError) in
@@ -79,7 +79,7 @@ extension RedisStore {
         return (try parts[0].string(), SpaceID(key: try parts[1].string()))
       }
       if let space { return space }
-      if walk.take(next, of: process.mark), next == "0" { return nil }
+      if hashScan.take(next, of: process.mark), next == "0" { return nil }
     }
     return nil
   }
@@ -90,7 +90,7 @@ extension RedisStore {
 extension RedisStore {
   private func read(_ requests: ArraySlice<LogRequest>) async throws(StoreError) -> [[LogEntry]] {
     var pages: [LogPage] = requests.map { LogPage($0) }
-    var amendedSpaces: Set<SpaceID> = []
+    var updatedSpaces: Set<SpaceID> = []
     // Once, unless something in a log is no entry and its place has to be filled.
     while true {
       let open = pages.indices.filter { !pages[$0].isComplete }
@@ -100,38 +100,40 @@ extension RedisStore {
       for index in open {
         let space = pages[index].request.space
         commands.append(pages[index].command(layout))
-        commands.append(RedisCommand("HLEN", at: layout.table(TableAddress(space, .amendments))))
+        commands.append(RedisCommand("HLEN", at: layout.table(TableAddress(space, .updates))))
       }
       let replies = try await pipeline(commands, at: "entries")
       try reading(at: "entries") { () throws(RedisError) in
         for (index, reply) in zip(open, stride(from: 0, to: replies.count, by: 2)) {
           try pages[index].take(replies[reply])
-          if try replies[reply + 1].integer() > 0 { amendedSpaces.insert(pages[index].request.space) }
+          if try replies[reply + 1].integer() > 0 { updatedSpaces.insert(pages[index].request.space) }
         }
       }
     }
-    return try await amend(pages, in: amendedSpaces)
+    return try await applyUpdates(pages, in: updatedSpaces)
   }
 
   /// Puts in the place of each entry what became of it.
-  private func amend(_ pages: [LogPage], in spaces: Set<SpaceID>) async throws(StoreError) -> [[LogEntry]] {
+  private func applyUpdates(_ pages: [LogPage], in spaces: Set<SpaceID>) async throws(StoreError)
+    -> [[LogEntry]]
+  {
     var answers = pages.map { $0.entries }
     if spaces.isEmpty { return answers }
-    let amended = pages.indices.filter { spaces.contains(pages[$0].request.space) && !answers[$0].isEmpty }
-    let commands = amended.map { index in
+    let updated = pages.indices.filter { spaces.contains(pages[$0].request.space) && !answers[$0].isEmpty }
+    let commands = updated.map { index in
       var command = RedisCommand(
-        "HMGET", at: layout.table(TableAddress(pages[index].request.space, .amendments)))
+        "HMGET", at: layout.table(TableAddress(pages[index].request.space, .updates)))
       for entry in answers[index] { command.append(entry.id.text) }
       return command
     }
     let replies = try await pipeline(commands, at: "entries")
-    for (index, reply) in zip(amended, replies) {
-      let place = "amendments \(pages[index].request.space)"
+    for (index, reply) in zip(updated, replies) {
+      let place = "updates \(pages[index].request.space)"
       let count = answers[index].count
       let texts = try reading(at: place) { () throws(RedisError) in try reply.array(count: count) }
       for (position, text) in texts.enumerated() {
-        let amendment = try reading(at: place) { () throws(RedisError) in try text.ifPresent?.string() }
-        if let amendment { try answers[index][position].apply(amendment, at: place) }
+        let update = try reading(at: place) { () throws(RedisError) in try text.ifPresent?.string() }
+        if let update { try answers[index][position].apply(update, at: place) }
       }
     }
     return answers
@@ -236,8 +238,8 @@ extension LogEntry {
     }
     var audience: Range<Int>?
     var content: Range<Int>?
-    var amends: Range<Int>?
-    var updated: Range<Int>?
+    var updates: Range<Int>?
+    var updateTimeText: Range<Int>?
     let count = try reader.array()
     for _ in 0..<count / 2 {
       let name = try reader.place()
@@ -247,26 +249,26 @@ extension LogEntry {
       if word.isEqual(to: Self.notificationField) { content = value }
       // Of notifications, which nearly all are, these two fields are all there is.
       guard count > 4 else { continue }
-      if word.isEqual(to: Self.amendsField) { amends = value }
-      if word.isEqual(to: Self.updatedField) { updated = value }
+      if word.isEqual(to: Self.updatesField) { updates = value }
+      if word.isEqual(to: Self.updateTimeField) { updateTimeText = value }
     }
     if !count.isMultiple(of: 2) { reader.skip() }
     guard let id = MessageID(streamBytes: bytes.span.extracting(id)), let audience, let content else {
       return nil
     }
     self.init(id: id, audience: bytes[audience], content: bytes[content])
-    guard let amends else { return }
-    guard let amended = MessageID(streamBytes: bytes[amends]), let updated,
-      let time = Int64(digits: bytes[updated])
+    guard let updates else { return }
+    guard let updatedID = MessageID(streamBytes: bytes[updates]), let updateTimeText,
+      let time = Int64(digits: bytes[updateTimeText])
     else { return nil }
-    self.amends = amended
+    self.updates = updatedID
     updateTime = time
   }
 
   private static let audienceField = Array("audience".utf8)
   private static let notificationField = Array("notification".utf8)
-  private static let amendsField = Array("amends".utf8)
-  private static let updatedField = Array("updated".utf8)
+  private static let updatesField = Array("updates".utf8)
+  private static let updateTimeField = Array("updateTime".utf8)
 }
 
 extension MessageID {

@@ -8,7 +8,7 @@ extension RedisStore {
     let commands = accounts.flatMap { account in
       [
         RedisCommand("XLEN", at: layout.log(.personal(account))),
-        RedisCommand("HGET", layout.account(account), RedisLayout.lettersField),
+        RedisCommand("HGET", layout.account(account), RedisLayout.directMessagesField),
       ] + (sender.map { [RedisCommand("HGET", layout.shares(at: account), $0.text)] } ?? [])
     }
     let replies = try await pipeline(commands, at: "mailboxes")
@@ -17,7 +17,7 @@ extension RedisStore {
       for index in stride(from: 0, to: replies.count, by: sender == nil ? 2 : 3) {
         levels.append(
           MailboxLevel(
-            entries: Int(try replies[index].integer()), letters: try replies[index + 1].count(),
+            entries: Int(try replies[index].integer()), directMessages: try replies[index + 1].count(),
             fromSender: sender == nil ? 0 : try replies[index + 2].count()))
       }
       return levels

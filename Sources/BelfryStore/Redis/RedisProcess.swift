@@ -4,7 +4,7 @@ import BelfryRedis
 /// process began, so a cursor of another one would leave out what that order has put behind it, with no word of it.
 final class RedisProcess {
   /// The beginning of the process's own id: other than that of any other that a cursor could come from. The functions
-  /// name the history of the data by it, too (`Functions/clock.lua`).
+  /// name the history of the data by it, too (`Functions/ids.lua`).
   private(set) var mark = ""
 
   private static let markDigits = 8
@@ -19,7 +19,7 @@ final class RedisProcess {
 }
 
 /// A walk through a hash that counts only if one process of Redis gave all of it.
-struct ProcessWalk {
+struct HashScan {
   private(set) var cursor = "0"
   private var mark: String?
 
@@ -28,7 +28,7 @@ struct ProcessWalk {
   ///   beginning.
   mutating func take(_ next: String, of mark: String) -> Bool {
     guard self.mark == nil || self.mark == mark else {
-      self = ProcessWalk()
+      self = HashScan()
       return false
     }
     self.mark = mark

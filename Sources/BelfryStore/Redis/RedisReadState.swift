@@ -34,7 +34,7 @@ extension RedisStore {
   ) async throws(StoreError) -> [ReadState] {
     if ids.isEmpty { return accounts.map { _ in ReadState() } }
     let watermarks = Set(ids.map { $0.partition }).map { ReadStateFields.watermarkPrefix + "\($0.number)" }
-    let names = ["version", "late"] + watermarks
+    let names = ["version", "lagging"] + watermarks
     let texts = ids.map(\.text)
     let commands = accounts.flatMap { account in
       var isMember = RedisCommand("SMISMEMBER", layout.read(of: account))
@@ -71,11 +71,11 @@ extension RedisStore {
     call.append(list: mark.items.map(\.text))
     call.append(list: mark.covered.map(\.text))
     call.append(list: mark.watermarks.map(\.text))
-    call.append(list: mark.settled.map(\.key))
+    call.append(list: mark.caughtUp.map(\.key))
     // The account's own log has one reader. Which ids are from it only the log knows; the others of its
     // partition are not found there.
     call.append(list: mark.items.filter { $0.partition == home }.map(\.streamForm))
-    call.append(list: mark.letters.map(\.key))
+    call.append(list: mark.directMessages.map(\.key))
     let place = "mark read of \(account)"
     let reply = try await self.call(call, at: place)
     return try reading(at: place) { () throws(RedisError) in try MarkOutcome(reply) }
@@ -101,20 +101,20 @@ private struct ReadStateFields {
   static let watermarkPrefix = "w"
 
   private var watermarks: [MessageID] = []
-  private var late: [SpaceID: MessageID] = [:]
+  private var lagging: [SpaceID: MessageID] = [:]
   private var version: Int64 = 0
 
-  var state: ReadState { ReadState(watermarks: watermarks, late: late, version: version) }
+  var state: ReadState { ReadState(watermarks: watermarks, lagging: lagging, version: version) }
 
   mutating func take(_ name: String, _ value: RedisReply) throws(RedisError) {
     switch name {
     case "version": version = try value.string().asNumber()
-    case "late":
+    case "lagging":
       for word in try value.string().split(separator: " ") {
         let parts = word.split(separator: "*")
         guard parts.count == 2, let space = SpaceID(key: parts[0]), let id = MessageID(streamForm: parts[1])
-        else { throw RedisError(.unexpectedReply, cause: "wanted a space and an id", place: "late") }
-        late[space] = id
+        else { throw RedisError(.unexpectedReply, cause: "wanted a space and an id", place: "lagging") }
+        lagging[space] = id
       }
     default:
       if name.hasPrefix(Self.watermarkPrefix) { watermarks.append(try value.decimalID()) }

@@ -23,7 +23,7 @@ extension RedisStore {
   private func withFewReaders(
     _ spaces: [(space: SpaceID, first: MessageID)]
   ) async throws(StoreError) -> [(space: SpaceID, first: MessageID)] {
-    let kept = spaces.filter { $0.space.kind.isRemovable || $0.space.kind == .letter }
+    let kept = spaces.filter { $0.space.kind.isRemovable || $0.space.kind == .direct }
     let tables = kept.flatMap { [TableAddress($0.space, .roster), TableAddress($0.space, .former)] }
     let counts = try await counts(tables)
     return kept.enumerated().filter { index, _ in
@@ -38,11 +38,11 @@ extension RedisStore {
     let entries = try await entries([LogRequest(space, after: first.predecessor, through: first, limit: 1)])[
       0]
     var prefix = ReadByAll(entries, of: space, retentionFloor: .zero)
-    let standing =
-      space.kind == .letter
-      ? Standing.owner : try await memberRecords(of: laggard, in: [space])[0]?.standing ?? .stranger
+    let membership =
+      space.kind == .direct
+      ? Membership.always : try await memberRecords(of: laggard, in: [space])[0]?.membership ?? .never
     let read = try await readState(of: laggard, among: [entries.first?.notificationID ?? first])
-    prefix.keepOnly(readBy: LogReader(laggard, standing: standing, read: read))
+    prefix.keepOnly(readBy: LogReader(laggard, membership: membership, read: read))
     return prefix.entries.isEmpty && !entries.isEmpty
   }
 
@@ -63,7 +63,7 @@ extension RedisStore {
       let some = Array(readers[start..<min(start + Self.readersPerStep, readers.count)])
       let ids = prefix.entries.map(\.notificationID)
       for (reader, read) in zip(some, try await readStates(of: some.map(\.account), among: ids)) {
-        prefix.keepOnly(readBy: LogReader(reader.account, standing: reader.standing, read: read))
+        prefix.keepOnly(readBy: LogReader(reader.account, membership: reader.membership, read: read))
         guard prefix.entries.isEmpty else { continue }
         note(reader.account, of: space)
         return false
@@ -82,16 +82,16 @@ extension RedisStore {
   /// Nil when not all of them can be made out: then nothing is known to be read by all.
   private func readers(
     of space: SpaceID, _ entries: [LogEntry]
-  ) async throws(StoreError) -> [(account: AccountID, standing: Standing)]? {
-    if space.kind == .letter {
-      return Set(entries.flatMap(\.lettersReaders)).sorted().map { ($0, .owner) }
+  ) async throws(StoreError) -> [(account: AccountID, membership: Membership)]? {
+    if space.kind == .direct {
+      return Set(entries.flatMap(\.directMessageReaders)).sorted().map { ($0, .always) }
     }
     // The roster again: whoever leaves or comes back in between is in one of the three.
     let commands = [RecordTable.roster, .former, .roster].map {
       RedisCommand("HGETALL", layout.table(TableAddress(space, $0)).text)
     }
     let replies = try await pipeline(commands, at: "readers of \(space)")
-    var readers: [(account: AccountID, standing: Standing)] = []
+    var readers: [(account: AccountID, membership: Membership)] = []
     for reply in replies {
       let words = try reading(at: "readers of \(space)") { () throws(RedisError) in
         try reply.array().map { word throws(RedisError) in try word.string() }
@@ -100,7 +100,7 @@ extension RedisStore {
         guard let account = AccountID(words[index]), let member = MemberRecord(text: words[index + 1]) else {
           return nil
         }
-        readers.append((account, member.standing))
+        readers.append((account, member.membership))
       }
     }
     return readers

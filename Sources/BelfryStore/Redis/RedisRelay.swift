@@ -37,14 +37,14 @@ extension RedisStore {
     _ page: [OutboxEntry], of partition: Partition, _ pass: inout OutboxPass
   ) async throws(StoreError) {
     if page.isEmpty { return }
-    var work = OutboxWork(page.compactMap(\.item), held: pass.held)
+    var work = OutboxRounds(page.compactMap(\.item), held: pass.held)
     var failed: [MessageID: StoreError] = [:]
     while true {
       let round = work.nextRound()
       if round.isEmpty { break }
-      for (telling, problem) in try await tell(round) {
-        work.fail(telling)
-        failed[telling.version] = problem
+      for (message, problem) in try await sendRelays(round) {
+        work.fail(message)
+        failed[message.version] = problem
       }
     }
     for entry in page where entry.item == nil {
@@ -136,9 +136,10 @@ private struct OutboxEntry {
 
 extension Limits {
   /// Beyond so many spaces in an account's index, those that it has left the longest give way. Where the account is, is
-  /// limited when it joins; letters, when they are sent. What it has left has room of its own: otherwise a full mailbox
+  /// limited when it joins; direct messages, when they are sent. What it has left has room of its own: otherwise a full mailbox
   /// would push out what is still unread of it.
   var spacesPerIndex: Int {
-    serversPerAccount + groupsPerAccount + roomsPerAccount + lettersPerMailbox + Limits.leftSpacesPerAccount
+    serversPerAccount + groupsPerAccount + roomsPerAccount + directMessagesPerMailbox
+      + Limits.leftSpacesPerAccount
   }
 }

@@ -2,7 +2,7 @@ import BelfryModel
 import BelfryRedis
 
 /// A space in its partition's clock.
-struct ClockField {
+struct PartitionSpace {
   var space: SpaceID
   /// Zero for an account whose own space has no entry yet.
   var last: MessageID
@@ -10,23 +10,23 @@ struct ClockField {
 
 extension RedisStore {
   /// Spaces looked at in one step. The sweep makes two or three calls for each.
-  private static let clockStep = 100
+  private static let spacesPerStep = 100
 
   /// Gives every space and account of a partition, some of them twice perhaps.
-  func scanClock(
-    of partition: Partition, _ body: ([ClockField]) async throws(StoreError) -> Void
+  func scanSpaces(
+    of partition: Partition, _ body: ([PartitionSpace]) async throws(StoreError) -> Void
   ) async throws(StoreError) {
-    let place = "clock \(partition.number)"
+    let place = "partition \(partition.number)"
     var cursor = "0"
     repeat {
-      let scan = RedisCommand("HSCAN", layout.clock(partition), cursor, "COUNT", Self.clockStep)
+      let scan = RedisCommand("HSCAN", layout.partitionHash(partition), cursor, "COUNT", Self.spacesPerStep)
       let reply = try await pipeline([scan], at: place)[0]
       let (next, fields) = try reading(at: place) { () throws(RedisError) in try reply.scanned() }
       cursor = next
       try await body(
         fields.compactMap { name, value in
           // Its other fields, `last` and so on, are no spaces.
-          SpaceID(key: name).map { ClockField(space: $0, last: Self.last(value)) }
+          SpaceID(key: name).map { PartitionSpace(space: $0, last: Self.last(value)) }
         })
     } while cursor != "0"
   }

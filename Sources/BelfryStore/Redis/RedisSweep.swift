@@ -9,7 +9,7 @@ extension RedisStore {
   /// neither a megabyte here nor, to be sorted, more than a millisecond of the loop.
   private static let membersAtOnce = 8_000
   /// Keys gone through side by side, each some steps of a hundred records.
-  private static let walksAtOnce = 100
+  private static let scansAtOnce = 100
 
   package func beginSweep(
     of partition: Partition, everyMilliseconds interval: Int64
@@ -28,7 +28,7 @@ extension RedisStore {
     var dedupe = layout.call(.sweepDedupe, in: partition)
     dedupe.append(limits.dedupeWindowMilliseconds)
     _ = try await checked([dedupe], at: "sweep \(partition.number)")
-    try await scanClock(of: partition) { (page: [ClockField]) throws(StoreError) in
+    try await scanSpaces(of: partition) { (page: [PartitionSpace]) throws(StoreError) in
       let spaces = page.map(\.space)
       try await self.sweepAccounts(spaces.filter { $0.kind == .account }, bounds)
       try await self.sweepSpaces(spaces, bounds)
@@ -40,11 +40,11 @@ extension RedisStore {
   private func sweepAccounts(_ spaces: [SpaceID], _ bounds: SweepBounds) async throws(StoreError) {
     let steps: [(StoreFunction, String)] = [
       (.sweepIndex, bounds.floor.streamForm), (.sweepRead, bounds.floor.text),
-      (.sweepArrived, String(limits.retentionMilliseconds)),
+      (.sweepDelivered, String(limits.retentionMilliseconds)),
     ]
     for (step, bound) in steps {
-      try await walk(
-        spaces.map { SweepWalk(step, in: layout.partition(of: $0), through: [$0.name], [bound]) })
+      try await run(
+        spaces.map { SweepScan(step, in: layout.partition(of: $0), through: [$0.name], [bound]) })
     }
   }
 
@@ -65,9 +65,9 @@ extension RedisStore {
     }
     let over = try await spacesThatAreOver(among: states.filter { $0.first == .zero }.map(\.space))
     let left = states.filter { over[$0.space] == nil }
-    try await walk(
-      left.filter { $0.tables.contains(.amendments) }.map {
-        .throughAmendments(of: $0.space, in: layout.partition(of: $0.space), bounds, $0.first)
+    try await run(
+      left.filter { $0.tables.contains(.updates) }.map {
+        .throughUpdates(of: $0.space, in: layout.partition(of: $0.space), bounds, $0.first)
       })
     try await removeRecordsThatAreOver(from: left.flatMap(\.judgedTables), bounds)
     try await sweepChannels(of: left.filter { $0.tables.contains(.channels) }.map(\.space), bounds)
@@ -114,14 +114,14 @@ extension RedisStore {
   private func retire(_ space: SpaceID, _ settings: String) async throws(StoreError) {
     let place = "retire \(space)"
     let roster = layout.table(TableAddress(space, .roster))
-    var walk = ProcessWalk()
+    var hashScan = HashScan()
     var isComplete = false
     var accounts: [AccountID] = []
     repeat {
-      let scan = RedisCommand("HSCAN", roster, walk.cursor, "COUNT", Self.rosterStep)
+      let scan = RedisCommand("HSCAN", roster, hashScan.cursor, "COUNT", Self.rosterStep)
       let reply = try await pipeline([scan], at: place)[0]
       let (next, members) = try reading(at: place) { () throws(RedisError) in try reply.scanned() }
-      guard walk.take(next, of: process.mark) else {
+      guard hashScan.take(next, of: process.mark) else {
         accounts = []
         continue
       }
@@ -151,10 +151,10 @@ extension RedisStore {
   private func forget(_ space: SpaceID, _ accounts: [AccountID]) async throws(StoreError) {
     let sorted = accounts.map { (partition: layout.partition(of: $0), account: $0) }
       .sorted { $0.partition < $1.partition }
-    for first in stride(from: 0, to: sorted.count, by: OutboxWork.roundMax) {
+    for first in stride(from: 0, to: sorted.count, by: OutboxRounds.roundMax) {
       var calls: [RedisCommand] = []
       var last: Partition?
-      for (partition, account) in sorted[first..<min(first + OutboxWork.roundMax, sorted.count)] {
+      for (partition, account) in sorted[first..<min(first + OutboxRounds.roundMax, sorted.count)] {
         if partition != last {
           var call = layout.call(.forgetSpace, in: partition)
           call.append(space.key)
@@ -170,17 +170,17 @@ extension RedisStore {
   // MARK: Steps
 
   /// Repeats the step of each walk until its scan is at the end.
-  private func walk(_ walks: [SweepWalk]) async throws(StoreError) {
-    var rest = walks[...]
+  private func run(_ scans: [SweepScan]) async throws(StoreError) {
+    var rest = scans[...]
     while !rest.isEmpty {
-      var underWay = rest.prefix(Self.walksAtOnce).map { (walk: $0, cursor: "0") }
-      rest = rest.dropFirst(Self.walksAtOnce)
+      var underWay = rest.prefix(Self.scansAtOnce).map { (scan: $0, cursor: "0") }
+      rest = rest.dropFirst(Self.scansAtOnce)
       while !underWay.isEmpty {
-        let replies = try await checked(underWay.map { $0.walk.step(from: $0.cursor, layout) }, at: "sweep")
+        let replies = try await checked(underWay.map { $0.scan.step(from: $0.cursor, layout) }, at: "sweep")
         let cursors = try reading(at: "sweep") { () throws(RedisError) in
           try replies.map { reply throws(RedisError) in try reply.string() }
         }
-        underWay = zip(underWay, cursors).filter { $1 != "0" }.map { (walk: $0.walk, cursor: $1) }
+        underWay = zip(underWay, cursors).filter { $1 != "0" }.map { (scan: $0.scan, cursor: $1) }
       }
     }
   }
@@ -205,7 +205,7 @@ struct SweepBounds {
 }
 
 /// A function that goes through one key, a step at a time.
-private struct SweepWalk {
+private struct SweepScan {
   private let function: StoreFunction
   private let partition: Partition
   private let subject: [String]
@@ -218,12 +218,12 @@ private struct SweepWalk {
     self.bounds = bounds
   }
 
-  /// - Parameter first: the first entry of the space's log; an amendment of an earlier one is of no use.
-  static func throughAmendments(
+  /// - Parameter first: the first entry of the space's log; an update of an earlier one is of no use.
+  static func throughUpdates(
     of space: SpaceID, in partition: Partition, _ bounds: SweepBounds, _ first: MessageID
-  ) -> SweepWalk {
-    SweepWalk(
-      .sweepAmendments, in: partition, through: [space.key, RecordTable.amendments.name],
+  ) -> SweepScan {
+    SweepScan(
+      .sweepUpdates, in: partition, through: [space.key, RecordTable.updates.name],
       [max(bounds.floor, first).text])
   }
 
@@ -262,7 +262,7 @@ private struct SweptSpace {
 
   /// Those whose records the model judges.
   var judgedTables: [TableAddress] {
-    space.kind.sweptTables.filter { $0 != .amendments && tables.contains($0) }
+    space.kind.sweptTables.filter { $0 != .updates && tables.contains($0) }
       .map { TableAddress(space, $0) }
   }
 }

@@ -50,7 +50,7 @@ struct CommitCall {
 /// What a transaction has for accounts and a directory.
 private struct RelayArguments {
   /// What the function tells itself.
-  var told = Relays(index: [])
+  var applied = Relays(index: [])
   /// The same, and what others have to learn, as the outbox keeps them; empty if there is none.
   var near = ""
   var far = ""
@@ -59,7 +59,7 @@ private struct RelayArguments {
     guard transaction.hasRelays else { return }
     let relays = Relays(transaction).divided(by: partitions.holding(transaction.space), of: partitions)
     let place = "commit \(transaction.space)"
-    told = relays.near
+    applied = relays.near
     if !relays.near.isEmpty { near = try json(relays.near, at: place) }
     if !relays.far.isEmpty { far = try json(relays.far, at: place) }
   }
@@ -68,11 +68,11 @@ private struct RelayArguments {
 extension RedisCommand {
   /// What it changes, beside the entries.
   fileprivate mutating func append(_ transaction: Transaction, _ relays: RelayArguments) {
-    append(transaction.changedStandings.map(\.text).joined(separator: " "))
+    append(transaction.changedMemberships.map(\.text).joined(separator: " "))
     append(relays.far)
     append(transaction.wakeAtMilliseconds.map(String.init) ?? "")
     append(relays.near)
-    if !relays.near.isEmpty { append(relays.told, of: transaction.space) }
+    if !relays.near.isEmpty { append(relays.applied, of: transaction.space) }
     append(groups: transaction.changes)
     append(2 * transaction.ceilings.count)
     for (table, ceiling) in transaction.ceilings {
@@ -81,12 +81,12 @@ extension RedisCommand {
     }
     append(transaction.removedTables.count)
     for table in transaction.removedTables { append(table.name) }
-    append(4 * transaction.amendments.count)
-    for amendment in transaction.amendments {
-      append(amendment.notification.messageServerId.streamForm)
-      append(amendment.notification.updateTime ?? 0)
-      append(amendment.audience.text)
-      append(amendment.notification.content.text.bytes)
+    append(4 * transaction.updates.count)
+    for update in transaction.updates {
+      append(update.notification.messageServerId.streamForm)
+      append(update.notification.updateTime ?? 0)
+      append(update.audience.text)
+      append(update.notification.content.text.bytes)
     }
   }
 
@@ -164,8 +164,8 @@ extension Transaction {
 
   /// As a send does.
   fileprivate var onlyAnnounces: Bool {
-    changes.isEmpty && removedTables.isEmpty && ceilings.isEmpty && amendments.isEmpty
-      && changedStandings.isEmpty && !hasRelays && wakeAtMilliseconds == nil
+    changes.isEmpty && removedTables.isEmpty && ceilings.isEmpty && updates.isEmpty
+      && changedMemberships.isEmpty && !hasRelays && wakeAtMilliseconds == nil
   }
 }
 

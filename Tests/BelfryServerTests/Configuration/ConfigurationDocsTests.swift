@@ -15,7 +15,7 @@ import Testing
 
   @Test func whatIsSaidOfTheEmbeddedRedisIsSo() throws {
     let page = try ProjectFile.read("docs/limits.md")
-    #expect(RedisKeeper.answerTimeout == .seconds(30) && page.contains("| 30 s, then 30 s between"))
+    #expect(RedisSupervisor.answerTimeout == .seconds(30) && page.contains("| 30 s, then 30 s between"))
     #expect(RedisLaunch.stopTimeout == .seconds(15) && page.contains("| 15 s, then it is killed"))
     #expect(RestartBackoff.delayMax == .seconds(5) && page.contains("| up to 5 s |"))
     #expect(RedisLaunch.logSizeMaxBytes == 4 << 20 && page.contains("| 4 MiB, and the one before |"))

@@ -191,7 +191,7 @@ extension EmbeddedRedisTests {
     }
   }
 
-  @Test func theKernelEndsItWithItsKeeper() async throws {
+  @Test func theKernelEndsItWithItsSupervisor() async throws {
     try await withDataFolder { folder in
       let orphan = try Orphan(in: folder)
       orphan.letGo()

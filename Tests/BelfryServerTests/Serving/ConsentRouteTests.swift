@@ -20,10 +20,10 @@ import Testing
       #expect(
         all.json == [
           "autoAcceptInvitation": false, "mayWrite": "everybody", "mayInvite": "everybody",
-          "mayEnter": "everybody",
+          "mayAdd": "everybody",
         ])
       let chosen = try broker.ask(
-        "PATCH", "/v1/account", as: bob, #"{"mayWrite":"sharedSpace","mayEnter":"nobody"}"#)
+        "PATCH", "/v1/account", as: bob, #"{"mayWrite":"sharedSpace","mayAdd":"nobody"}"#)
       #expect(chosen.json["mayWrite"] == "sharedSpace")
       #expect(chosen.json["mayInvite"] == "everybody")
       #expect(try broker.ask("GET", "/v1/account", as: bob).json == chosen.json)
@@ -97,7 +97,7 @@ import Testing
   @Test func aFullMailboxRefusesAndKeepsWhatIsThere() async throws {
     var limits = Limits()
     limits.notificationsPerMailbox = 8
-    limits.lettersPerMailbox = 8
+    limits.directMessagesPerMailbox = 8
     limits.unreadPerSender = 4
     try await withBroker(limits: limits) { broker in
       let (bob, eve, mia, bank) = (

@@ -108,7 +108,7 @@ import Testing
       }
       #expect(try broker.ask("GET", "/v1/notifications/stream", as: try broker.token("eve")).status == 200)
       streams.removeLast().close()
-      for _ in 0..<6_000 where broker.broker.accountLimits.openPlaces(of: "bob") == 3 {
+      for _ in 0..<6_000 where broker.broker.accountLimits.connectionSlots(of: "bob") == 3 {
         try await Task.sleep(for: .milliseconds(10))
       }
       let stream = try broker.connect()
@@ -121,15 +121,15 @@ import Testing
     try await withBroker { broker in
       let waiting = try broker.connect()
       waiting.begin("GET", "/v1/notifications?wait=60", as: try broker.token("bob"))
-      for _ in 0..<6_000 where broker.broker.accountLimits.openPlaces(of: "bob") == 0 {
+      for _ in 0..<6_000 where broker.broker.accountLimits.connectionSlots(of: "bob") == 0 {
         try await Task.sleep(for: .milliseconds(10))
       }
-      #expect(broker.broker.accountLimits.openPlaces(of: "bob") == 1)
+      #expect(broker.broker.accountLimits.connectionSlots(of: "bob") == 1)
       waiting.close()
-      for _ in 0..<6_000 where broker.broker.accountLimits.openPlaces(of: "bob") == 1 {
+      for _ in 0..<6_000 where broker.broker.accountLimits.connectionSlots(of: "bob") == 1 {
         try await Task.sleep(for: .milliseconds(10))
       }
-      #expect(broker.broker.accountLimits.openPlaces(of: "bob") == 0)
+      #expect(broker.broker.accountLimits.connectionSlots(of: "bob") == 0)
     }
   }
 
@@ -144,7 +144,7 @@ import Testing
       }
       let waiting = try broker.connect()
       waiting.begin("GET", "/v1/notifications?wait=60", as: bob)
-      for _ in 0..<6_000 where broker.broker.accountLimits.openPlaces(of: "bob") < 5 {
+      for _ in 0..<6_000 where broker.broker.accountLimits.connectionSlots(of: "bob") < 5 {
         try await Task.sleep(for: .milliseconds(10))
       }
       broker.broker.drain()
@@ -174,5 +174,7 @@ import Testing
 }
 
 extension AccountLimits {
-  fileprivate func openPlaces(of name: String) -> Int { AccountID(name).map { openPlaces(of: $0) } ?? 0 }
+  fileprivate func connectionSlots(of name: String) -> Int {
+    AccountID(name).map { connectionSlots(of: $0) } ?? 0
+  }
 }

@@ -16,7 +16,7 @@ import Testing
     let table = TableAddress(.server(try #require(EntityID(server))), .roster)
     let record = try broker.redis.command("HGET", RedisLayout(.standard).table(table).text, "bob")
     let member = try #require(MemberRecord(text: record))
-    return member.standing.channels[try #require(EntityID(channel))]?.subscription.current != nil
+    return member.membership.channels[try #require(EntityID(channel))]?.subscription.current != nil
   }
 
   @Test func manyAtOnceAndThoseThatFail() async throws {

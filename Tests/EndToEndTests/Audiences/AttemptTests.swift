@@ -26,7 +26,7 @@ extension EndToEnd {
           local members = redis.call('SMEMBERS', key)
           table.sort(members)
           value = table.concat(members, ' ')
-        elseif string.sub(key, -6) == ':clock' then
+        elseif string.sub(key, -10) == ':partition' then
           local fields, words = redis.call('HGETALL', key), {}
           for index = 1, #fields, 2 do
             if fields[index] ~= 'swept-at' then words[#words + 1] = fields[index] .. '=' .. fields[index + 1] end
@@ -47,9 +47,9 @@ extension EndToEnd {
         "BELFRY_LIMITS_ABSENCE_MILLISECONDS": "600000", "BELFRY_LIMITS_ROOMS_PER_ACCOUNT": "1000",
       ]
       try await withWorld(settings: settings) { world in
-        let theatre = try Theatre(stage, at: world[0], watches: false)
+        let scenario = try AudienceScenario(stage, at: world[0], watches: false)
         for act in acts {
-          let answers = try theatre.attempt(act) { try world.redis.command("EVAL", Self.digest, "0") }
+          let answers = try scenario.attempt(act) { try world.redis.command("EVAL", Self.digest, "0") }
           // Whoever does it on the stage may.
           if let status = answers[act.line.by] {
             #expect((200...299).contains(status), "\(act.testDescription) as \(act.line.by): \(status)")

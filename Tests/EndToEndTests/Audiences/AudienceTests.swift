@@ -27,9 +27,9 @@ extension EndToEnd {
       _ heard: (Act) -> [Heard] = { $0.heard }
     ) async throws {
       try await withWorld(settings: settings) { world in
-        let theatre = try Theatre(stage, at: world[0])
-        defer { theatre.close() }
-        for act in acts { try theatre.play(act, heard(act)) }
+        let scenario = try AudienceScenario(stage, at: world[0])
+        defer { scenario.close() }
+        for act in acts { try scenario.play(act, heard(act)) }
       }
     }
 

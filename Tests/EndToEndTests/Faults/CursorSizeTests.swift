@@ -38,12 +38,12 @@ extension EndToEnd {
         cursor.takeIntoAccount(indexThrough: id)
       }
       let account = String(repeating: "a", count: 32)
-      for number in 0..<FeedCursor.lateLimit {
+      for number in 0..<FeedCursor.laggingLimit {
         let server = try #require(EntityID(.max - Int64(number)))
         let space = SpaceID.server(server)
         let partition = partitions.holding(space)
         let place = MessageID(unixMilliseconds: time, partition: partition, sequence: 1)
-        let isAdmitted = cursor.admit(space, of: partition, since: place)
+        let isAdmitted = cursor.addLagging(space, of: partition, since: place)
         #expect(isAdmitted)
       }
       let text = cursor.text

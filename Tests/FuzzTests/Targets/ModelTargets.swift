@@ -15,7 +15,7 @@ extension FuzzTarget {
     text("feed cursor", { $0.cursor() }, read: { FeedCursor(text: $0) }, write: { $0.text }),
     json("any JSON", { $0.json(depth: 6) }),
     json("notification content") { $0.content() },
-    json("amendment") { $0.amendment() },
+    json("update") { $0.update() },
     json("index change") { $0.indexChange() },
     json("notification") { random in
       Notification(messageServerId: random.messageID(), time: 1, updateTime: 2, content: random.content())

@@ -56,10 +56,10 @@ extension SeededGenerator {
     let text =
       switch below(7) {
       case 0: "appended \(id) \(messageID().streamForm)\(entry)"
-      case 1: "passing \(id)\(entry)"
+      case 1: "ephemeral \(id)\(entry)"
       case 2:
-        "amended \(id) \(messageID().streamForm) \(messageID().streamForm) \(below(1_000))\(entry)"
-      case 3: "standings\n" + accounts().map(\.text).joined(separator: " ")
+        "updated \(id) \(messageID().streamForm) \(messageID().streamForm) \(below(1_000))\(entry)"
+      case 3: "memberships\n" + accounts().map(\.text).joined(separator: " ")
       case 4:
         LiveText.read(
           ReadEcho(items: [messageID()], watermarks: [messageID()], upTo: nil, device: DeviceID("phone")))

@@ -8,7 +8,7 @@ package enum Approach: Sendable, CaseIterable {
   /// Asks it into a server or a group.
   case invite
   /// Puts it there at once.
-  case enter
+  case add
 }
 
 /// Which of these accounts are in a server or a group together with one that approaches them.
@@ -55,7 +55,7 @@ extension Draft {
     guard context.spacesOfJoiners[account]?.known ?? 0 < limits.forcedSpacesPerAccount(Record.kind) else {
       return false
     }
-    return try records.lets(actor, .enter, account, context)
+    return try records.lets(actor, .add, account, context)
   }
 }
 

@@ -1,17 +1,17 @@
-// What waits for an account alone: entries in its own log, and letters. Anybody may write there, so it is bounded, and
+// What waits for an account alone: entries in its own log, and direct messages. Anybody may write there, so it is bounded, and
 // whoever would cross the bound is refused: nothing that waits ever gives way to something new.
 
 /// How full a mailbox is.
 package struct MailboxLevel: Sendable, Hashable {
   /// In the account's own log. What was read is deleted from there.
   package var entries: Int
-  package var letters: Int
+  package var directMessages: Int
   /// What the sender in question has written of both since the account last marked something read.
   package var fromSender: Int
 
-  package init(entries: Int = 0, letters: Int = 0, fromSender: Int = 0) {
+  package init(entries: Int = 0, directMessages: Int = 0, fromSender: Int = 0) {
     self.entries = entries
-    self.letters = letters
+    self.directMessages = directMessages
     self.fromSender = fromSender
   }
 }
@@ -19,13 +19,15 @@ package struct MailboxLevel: Sendable, Hashable {
 /// What mailboxes may hold for somebody to add to them.
 package struct MailboxRoom: Sendable, Hashable {
   package var entries: Int
-  package var letters: Int
+  package var directMessages: Int
   /// Nil: a trusted back end, which has no share.
   package var sender: AccountID?
   package var perSender: Int
 
   package func hasRoomForEntry(_ level: MailboxLevel) -> Bool { level.entries < entries && hasShare(level) }
-  package func hasRoomForLetter(_ level: MailboxLevel) -> Bool { level.letters < letters && hasShare(level) }
+  package func hasRoomForDirectMessage(_ level: MailboxLevel) -> Bool {
+    level.directMessages < directMessages && hasShare(level)
+  }
   private func hasShare(_ level: MailboxLevel) -> Bool { sender == nil || level.fromSender < perSender }
 }
 
@@ -46,7 +48,8 @@ extension Limits {
   package func mailboxRoom(for actor: Actor) -> MailboxRoom {
     func part(_ most: Int) -> Int { actor.isTrusted ? most : most - most / 4 }
     return MailboxRoom(
-      entries: part(notificationsPerMailbox), letters: part(lettersPerMailbox), sender: actor.charged,
+      entries: part(notificationsPerMailbox), directMessages: part(directMessagesPerMailbox),
+      sender: actor.charged,
       perSender: unreadPerSender)
   }
 }

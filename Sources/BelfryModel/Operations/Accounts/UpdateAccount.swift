@@ -7,7 +7,7 @@ package struct UpdateAccount: Operation {
   package var autoAcceptInvitation: Bool?
   package var mayWrite: AccountRecord.Circle?
   package var mayInvite: AccountRecord.Circle?
-  package var mayEnter: AccountRecord.Circle?
+  package var mayAdd: AccountRecord.Circle?
 
   package init(_ account: AccountID, actor: Actor, autoAcceptInvitation: Bool? = nil) {
     space = .personal(account)
@@ -27,7 +27,7 @@ package struct UpdateAccount: Operation {
     if let autoAcceptInvitation { options.autoAcceptInvitation = autoAcceptInvitation }
     options.mayWrite = mayWrite ?? before.mayWrite
     options.mayInvite = mayInvite ?? before.mayInvite
-    options.mayEnter = mayEnter ?? before.mayEnter
+    options.mayAdd = mayAdd ?? before.mayAdd
     guard options != before else { return Decision(nil, before) }
     var transaction = Transaction(space)
     transaction.preconditions = records.unchanged(needs)

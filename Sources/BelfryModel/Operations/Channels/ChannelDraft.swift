@@ -39,12 +39,12 @@ extension Draft<ServerRecord> {
   }
 
   /// Enters a member of the server into the channel's roster.
-  mutating func enterChannel(
+  mutating func joinChannel(
     _ id: EntityID, _ account: AccountID, _ member: MemberRecord
   ) throws(Refusal) {
     var member = member
     try begin(
-      &member.standing.channels[id, default: .init()].belonging, "\(account) has been in channel \(id)")
+      &member.membership.channels[id, default: .init()].intervals, "\(account) has been in channel \(id)")
     set(member, for: account, seesOtherwise: true)
     change(.channelMember(account, channel: id, of: space), to: MessageID.beforeThisCommit.streamForm)
   }
@@ -52,8 +52,8 @@ extension Draft<ServerRecord> {
   /// Takes a member out of the channel's roster: what this commit announces is the last they see of it.
   mutating func leaveChannel(_ id: EntityID, _ account: AccountID, _ member: MemberRecord) {
     var member = member
-    member.standing.channels[id]?.leave(through: .endOfThisCommit)
-    member.standing.forget(before: context.retentionFloor)
+    member.membership.channels[id]?.leave(through: .endOfThisCommit)
+    member.membership.forget(before: context.retentionFloor)
     set(member, for: account, seesOtherwise: true)
     change(.channelMember(account, channel: id, of: space), to: nil)
   }
@@ -61,7 +61,7 @@ extension Draft<ServerRecord> {
   /// Takes a member off the block lists of all channels: who runs the server is on none.
   mutating func dropBlocks(of account: AccountID) throws(Refusal) {
     var member = try knownMember(account)
-    for (id, channel) in member.standing.channels where channel.blocked.current != nil {
+    for (id, channel) in member.membership.channels where channel.blocked.current != nil {
       try block(&member, from: id, false, account)
       set(member, for: account, seesOtherwise: true)
       change(RecordAddress(space, .channelBlocked(id), account.text), to: nil)
@@ -73,7 +73,7 @@ extension Draft<ServerRecord> {
     _ member: inout MemberRecord, from id: EntityID, _ isBlocked: Bool, _ account: AccountID
   ) throws(Refusal) {
     try set(
-      &member.standing.channels[id, default: .init()].blocked, to: isBlocked,
+      &member.membership.channels[id, default: .init()].blocked, to: isBlocked,
       "\(account) has been blocked from channel \(id)")
   }
 
@@ -85,7 +85,7 @@ extension Draft<ServerRecord> {
   }
 
   /// Changes that. Needs the same records.
-  mutating func amend(
+  mutating func changeMember(
     _ account: AccountID, seesOtherwise: Bool = false,
     _ body: (Self, inout MemberRecord) throws(Refusal) -> Void
   ) throws(Refusal) {

@@ -115,7 +115,7 @@ package struct AnswerChannelInvitation: SpaceOperation {
       attach: .object(attach), parties: invitation.inviter.map { [$0] } ?? [], channel: channel.scene(id))
     if !isAccepted { return }
     // Neither in the roster nor on the block list: with either, the invitation would be gone.
-    try draft.enterChannel(id, account, member)
+    try draft.joinChannel(id, account, member)
     draft.announceJoined(account, id, channel)
     try draft.announceVisibility(of: id, channel, changedFor: [account])
   }

@@ -67,7 +67,7 @@ package struct CreateChannel: SpaceOperation {
     var roster = members
     if let creator = actor.account, try draft.member(creator) != nil { roster.append(creator) }
     for account in roster.withoutRepeats {
-      try draft.enterChannel(id, account, try draft.knownMember(account))
+      try draft.joinChannel(id, account, try draft.knownMember(account))
     }
   }
 }

@@ -72,7 +72,7 @@ package struct ChangeChannelList: SpaceOperation {
     var left: [AccountID] = []
     for account in changed {
       try change(account, &draft)
-      if blocks, try putOut(account, &draft) { left.append(account) }
+      if blocks, try remove(account, &draft) { left.append(account) }
     }
     draft.announce(
       Catalogue.channelListUpdateMember,
@@ -100,11 +100,11 @@ package struct ChangeChannelList: SpaceOperation {
     } else {
       draft.change(entry(of: account), to: nil)
     }
-    try draft.amend(account, seesOtherwise: true) { draft, member throws(Refusal) in
+    try draft.changeMember(account, seesOtherwise: true) { draft, member throws(Refusal) in
       switch list {
       case .allow:
         try draft.set(
-          &member.standing.channels[id, default: .init()].allowed, to: adds,
+          &member.membership.channels[id, default: .init()].allowed, to: adds,
           "\(account) has been on the allow list of channel \(id)")
       case .block: try draft.block(&member, from: id, adds, account)
       }
@@ -112,7 +112,7 @@ package struct ChangeChannelList: SpaceOperation {
   }
 
   /// Whether the account was in the roster.
-  private func putOut(_ account: AccountID, _ draft: inout Draft<ServerRecord>) throws(Refusal) -> Bool {
+  private func remove(_ account: AccountID, _ draft: inout Draft<ServerRecord>) throws(Refusal) -> Bool {
     draft.dropInvitation(to: id, of: account)
     guard let member = try draft.member(account), member.isIn(id) else { return false }
     draft.leaveChannel(id, account, member)

@@ -27,7 +27,7 @@ package struct JoinChannel: SpaceOperation {
     }
     try draft.requireRoster(of: channel, id, else: .conflict, "there is nothing to join")
     if member.isIn(id) { return }
-    try draft.enterChannel(id, account, member)
+    try draft.joinChannel(id, account, member)
     draft.dropInvitation(to: id, of: account)
     draft.announceJoined(account, id, channel)
     try draft.announceVisibility(of: id, channel, changedFor: [account])

@@ -78,7 +78,7 @@ package struct UnmuteInChannel: SpaceOperation {
         record.isMuted(in: id, nowMilliseconds: draft.nowMilliseconds)
       else { continue }
       try draft.requireRankAbove(record, to: "unmute")
-      try draft.amend(account) { _, member in member.channelMutes[id] = nil }
+      try draft.changeMember(account) { _, member in member.channelMutes[id] = nil }
       draft.change(.channelMute(of: account, in: id, of: space), to: nil)
       unmuted.append(account)
     }

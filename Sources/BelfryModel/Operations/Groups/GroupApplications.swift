@@ -20,7 +20,7 @@ package struct ApplyToGroup: SpaceOperation {
   }
 
   package var concerns: [RecordAddress] {
-    actor.account.map { GroupRecord.admissionNeeds($0, space) } ?? []
+    actor.account.map { GroupRecord.joinNeeds($0, space) } ?? []
   }
   package var counts: [RecordTable] { [.roster, .requests] }
   package var joiners: [AccountID] { actor.account.map { [$0] } ?? [] }
@@ -32,7 +32,7 @@ package struct ApplyToGroup: SpaceOperation {
     guard draft.settings.style.isPublic else { throw .absent(GroupRecord.self, space) }
     try draft.requireNotBlocked(account)
     guard draft.settings.style == .publicApproval else {
-      try draft.admit(account)
+      try draft.join(account)
       draft.announceJoined([account])
       return .joined
     }
@@ -71,7 +71,7 @@ package struct AnswerGroupApplication: SpaceOperation {
     isApproved ? records.accounts(ofRequest: request, in: space) : []
   }
   package func further(_ records: Records) -> [RecordAddress] {
-    records.accounts(ofRequest: request, in: space).flatMap { GroupRecord.admissionNeeds($0, space) }
+    records.accounts(ofRequest: request, in: space).flatMap { GroupRecord.joinNeeds($0, space) }
   }
 
   package func carryOut(_ draft: inout Draft<GroupRecord>) throws(Refusal) {
@@ -86,7 +86,7 @@ package struct AnswerGroupApplication: SpaceOperation {
         ], parties: [account])
       return
     }
-    try draft.admit(account)
+    try draft.join(account)
     draft.announce(
       Catalogue.groupJoinRequestApproved,
       attach: [

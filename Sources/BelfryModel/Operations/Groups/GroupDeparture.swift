@@ -17,7 +17,7 @@ package struct LeaveGroup: SpaceOperation {
     guard member.role != .owner else {
       throw Refusal(.forbidden, "the owner cannot leave; hand the group over or destroy it")
     }
-    draft.putOut(account, member)
+    draft.remove(account, member)
     draft.announceLeft([account])
   }
 }
@@ -45,8 +45,8 @@ package struct RemoveGroupMembers: SpaceOperation {
     for account in accounts {
       let member = try draft.knownMember(account)
       try draft.requireRankAbove(member, to: Self.name.word)
-      draft.putOut(account, member)
+      draft.remove(account, member)
     }
-    draft.announcePutOut(accounts, reason: .removed)
+    draft.announceRemoved(accounts, reason: .removed)
   }
 }

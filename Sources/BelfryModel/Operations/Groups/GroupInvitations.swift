@@ -21,7 +21,7 @@ package struct InviteToGroup: SpaceOperation {
   package var joiners: [AccountID] { accounts }
   package var mailboxes: MailboxQuestion? { MailboxQuestion(accounts, from: actor) }
   package func company(_ records: Records) -> CompanyQuestion? {
-    actor.company(for: [.invite, .enter], among: accounts, records)
+    actor.company(for: [.invite, .add], among: accounts, records)
   }
 
   package func carryOut(_ draft: inout Draft<GroupRecord>) throws(Refusal) -> GroupInvitations {
@@ -71,7 +71,7 @@ package struct AnswerGroupInvitation: SpaceOperation {
   package var echoName: OperationName { isAccepted ? Self.name : Self.declining }
   package var concerns: [RecordAddress] {
     [.request(request, of: space)]
-      + (actor.account.map { GroupRecord.admissionNeeds($0, space) } ?? [])
+      + (actor.account.map { GroupRecord.joinNeeds($0, space) } ?? [])
   }
   package var counts: [RecordTable] { [.roster] }
   package var joiners: [AccountID] { isAccepted ? actor.account.map { [$0] } ?? [] : [] }
@@ -102,7 +102,7 @@ package struct AnswerGroupInvitation: SpaceOperation {
         ], parties: inviter)
       return
     }
-    try draft.admit(account)
+    try draft.join(account)
     draft.announceAccepted(account, request, to: inviter)
     draft.announceJoined([account])
   }
@@ -112,7 +112,7 @@ extension GroupRecord {
   static func invitationNeeds(
     _ accounts: [AccountID], _ space: SpaceID, by actor: Actor
   ) -> [RecordAddress] {
-    accounts.flatMap { admissionNeeds($0, space) + [.settings(.personal($0))] }
+    accounts.flatMap { joinNeeds($0, space) + [.settings(.personal($0))] }
       + actor.needs(toApproach: accounts)
   }
 }
@@ -131,7 +131,7 @@ extension Draft<GroupRecord> {
     for account in strangers {
       try requireNotBlocked(account, field: fields.accounts)
       if try joinsAtOnce(account) {
-        try admit(account)
+        try join(account)
         invitations.joined.append(account)
       } else {
         let request = try ask(

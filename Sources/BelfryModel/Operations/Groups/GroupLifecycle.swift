@@ -26,12 +26,12 @@ package struct CreateGroup: Operation {
   }
 
   package var needs: [RecordAddress] {
-    [.settings(space)] + GroupRecord.admissionNeeds(owner, space)
+    [.settings(space)] + GroupRecord.joinNeeds(owner, space)
       + GroupRecord.invitationNeeds(invited, space, by: actor)
   }
   package var mailboxes: MailboxQuestion? { MailboxQuestion(invited, from: actor) }
   package func company(_ records: Records) -> CompanyQuestion? {
-    actor.company(for: [.invite, .enter], among: invited, records)
+    actor.company(for: [.invite, .add], among: invited, records)
   }
   package var counts: [RecordTable] { [.roster, .requests] }
   package var joiners: [AccountID] { [owner] + invited }
@@ -52,7 +52,7 @@ package struct CreateGroup: Operation {
     try GroupRecord.check(maxMembers: group.maxMembers, context.limits)
 
     var draft = Draft(space, group, isNew: true, by: actor, on: records, context)
-    try draft.join(owner, as: .owner, membersMax: group.maxMembers)
+    try draft.addMember(owner, as: .owner, membersMax: group.maxMembers)
     if group.style.isPublic { draft.list(group.listing(true)) }
     var invitations = GroupInvitations()
     if !invited.isEmpty {

@@ -52,7 +52,7 @@ package struct SetGroupBlockList: SpaceOperation {
   }
 
   package var echoName: OperationName { isBlocked ? Self.name : Self.removing }
-  package var concerns: [RecordAddress] { accounts.flatMap { GroupRecord.admissionNeeds($0, space) } }
+  package var concerns: [RecordAddress] { accounts.flatMap { GroupRecord.joinNeeds($0, space) } }
   package var counts: [RecordTable] { [.banned] }
 
   package func carryOut(_ draft: inout Draft<GroupRecord>) throws(Refusal) {
@@ -67,13 +67,13 @@ package struct SetGroupBlockList: SpaceOperation {
       }
       if let member = try draft.member(account) {
         try draft.requireRankAbove(member, to: Self.name.word)
-        draft.putOut(account, member)
+        draft.remove(account, member)
         out.append(account)
       }
-      draft.settleRequests(of: account)
+      draft.closeRequests(of: account)
       let ban = BanRecord(by: actor.account, since: draft.nowMilliseconds)
       try draft.put(address, try RecordJSON.text(ban), atMost: Limits.bannedPerSpace)
     }
-    draft.announcePutOut(out, reason: .blocked)
+    draft.announceRemoved(out, reason: .blocked)
   }
 }

@@ -102,9 +102,9 @@ package struct SetGroupReceiving: SpaceOperation {
     }
     let before = member
     try draft.set(
-      &member.standing.stopped, to: !receives, "you have stopped receiving of group \(space.name)")
+      &member.membership.stopped, to: !receives, "you have stopped receiving of group \(space.name)")
     guard member != before else { return }
-    member.standing.forget(before: draft.context.retentionFloor)
+    member.membership.forget(before: draft.context.retentionFloor)
     draft.set(member, for: account, seesOtherwise: true)
   }
 }

@@ -75,13 +75,13 @@ extension Draft<GroupRecord> {
     var member = before
     if role != .member {
       try set(
-        &member.standing.stopped, to: false, "\(account) has stopped receiving of group \(space.name)")
+        &member.membership.stopped, to: false, "\(account) has stopped receiving of group \(space.name)")
     }
     if role == .owner, member.rights.mutedUntilMilliseconds != nil {
       member.rights.mutedUntilMilliseconds = nil
       change(.muted(account, in: space), to: nil)
     }
-    set(member, for: account, seesOtherwise: member.standing != before.standing)
+    set(member, for: account, seesOtherwise: member.membership != before.membership)
     return true
   }
 }

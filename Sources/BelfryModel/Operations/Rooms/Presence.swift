@@ -46,7 +46,7 @@ package struct TimeOutAttendees: SpaceOperation {
     if absent.contains(draft.settings.owner) { return draft.close() }
     for account in absent {
       if let member = try draft.member(account) {
-        draft.letOut(account, member, .timeout)
+        draft.remove(account, member, .timeout)
       } else {
         // Nobody's presence would be found over again and again.
         draft.change(.presence(account, in: space), to: nil)

@@ -26,7 +26,7 @@ package struct CreateRoom: Operation {
     var room = RoomRecord(subject: subject, host: host, createdAt: context.nowMilliseconds)
     room.ext = ext
     var draft = Draft(space, room, isNew: true, by: actor, on: records, context)
-    try draft.admit(host, as: .host)
+    try draft.join(host, as: .host)
     draft.list(ListingChange(.rooms, isListed: true, createdAt: room.createdAt))
     return Decision(try draft.finish(Self.name, target: ["roomId": .string(space.name)]), room)
   }
@@ -73,7 +73,7 @@ package struct EmptyClosedRoom: Operation {
     }
     var draft = Draft(space, room, by: Actor(account: nil, isTrusted: true), on: records, context)
     for account in accounts {
-      if let member = try draft.member(account) { draft.leave(account, member) }
+      if let member = try draft.member(account) { draft.removeMember(account, member) }
     }
     return Decision(try draft.finish(Self.name, target: [:]))
   }

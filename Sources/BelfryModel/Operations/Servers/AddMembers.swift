@@ -17,7 +17,7 @@ package struct AddMembers: SpaceOperation {
   }
 
   package var concerns: [RecordAddress] {
-    accounts.flatMap { space.entering($0) }
+    accounts.flatMap { space.joining($0) }
   }
   package var counts: [RecordTable] { [.roster] }
   package var joiners: [AccountID] { accounts }
@@ -29,7 +29,7 @@ package struct AddMembers: SpaceOperation {
     }
     var added: [AccountID] = []
     for account in accounts where try draft.member(account) == nil { added.append(account) }
-    for account in added { try draft.enter(account, field: "accids") }
+    for account in added { try draft.join(account, field: "accids") }
     if !added.isEmpty { draft.announceAdded(added, requestId: requestId) }
     return added
   }
@@ -44,6 +44,6 @@ extension Draft<ServerRecord> {
         "serverInfo": settings.info(space), "invitedAccids": .accids(accounts),
         "requestId": .string(requestId),
       ], parties: accounts)
-    announceEntered(accounts)
+    announceJoined(accounts)
   }
 }

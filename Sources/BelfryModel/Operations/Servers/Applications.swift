@@ -16,29 +16,29 @@ package struct ApplyToServer: SpaceOperation {
 
   package var concerns: [RecordAddress] {
     joiners.flatMap { account in
-      space.entering(account) + [.request(RequestID(.application, of: account, in: space), of: space)]
+      space.joining(account) + [.request(RequestID(.application, of: account, in: space), of: space)]
     }
   }
   package var counts: [RecordTable] { [.roster, .requests] }
   package var joiners: [AccountID] { actor.account.map { [$0] } ?? [] }
 
-  package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> Admission {
+  package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> JoinOutcome {
     let account = try draft.actingAccount()
     try draft.check(postscript: postscript)
-    try draft.requireAdmissible(account)
+    try draft.requireMayJoin(account)
     let id = RequestID(.application, of: account, in: space)
     switch draft.settings.applyMode {
     case .joinsAtOnce:
-      try draft.enter(account)
+      try draft.join(account)
       draft.announce(
         Catalogue.serverMemberApplyDone,
         attach: ["serverInfo": draft.settings.info(space), "requestId": .string(id.text)],
         parties: [account])
-      draft.announceEntered([account])
+      draft.announceJoined([account])
     case .needsApproval:
       try ask(id, account, &draft)
     }
-    return Admission(requestId: id.text, hasJoined: draft.settings.applyMode == .joinsAtOnce)
+    return JoinOutcome(requestId: id.text, hasJoined: draft.settings.applyMode == .joinsAtOnce)
   }
 
   private func ask(
@@ -79,7 +79,7 @@ package struct AnswerServerApplication: SpaceOperation {
   }
   package var concerns: [RecordAddress] { [.request(id, of: space)] }
   package func further(_ records: Records) -> [RecordAddress] {
-    records.accounts(ofRequest: id, in: space).flatMap { space.entering($0) }
+    records.accounts(ofRequest: id, in: space).flatMap { space.joining($0) }
   }
   package var counts: [RecordTable] { [.roster] }
   package func joiners(_ records: Records) -> [AccountID] { records.accounts(ofRequest: id, in: space) }
@@ -92,13 +92,13 @@ package struct AnswerServerApplication: SpaceOperation {
         Catalogue.serverMemberApplyReject, attach: id.rejection(postscript), parties: [applicant])
       return
     }
-    try draft.enter(applicant)
+    try draft.join(applicant)
     draft.announce(
       Catalogue.serverMemberApplyAccept,
       attach: [
         "serverInfo": draft.settings.info(space), "applyAccid": .string(applicant.text),
         "requestId": .string(id.text),
       ], parties: [applicant])
-    draft.announceEntered([applicant])
+    draft.announceJoined([applicant])
   }
 }

@@ -23,24 +23,24 @@ package struct InviteToServer: SpaceOperation {
 
   package var concerns: [RecordAddress] {
     accounts.flatMap { account in
-      space.entering(account) + [.request(RequestID(.invitation, of: account, in: space), of: space)]
+      space.joining(account) + [.request(RequestID(.invitation, of: account, in: space), of: space)]
     } + actor.needs(toApproach: accounts)
   }
   package var counts: [RecordTable] { [.roster, .requests] }
   package var joiners: [AccountID] { accounts }
   package var mailboxes: MailboxQuestion? { MailboxQuestion(accounts, from: actor) }
   package func company(_ records: Records) -> CompanyQuestion? {
-    actor.company(for: [.invite, .enter], among: accounts, records)
+    actor.company(for: [.invite, .add], among: accounts, records)
   }
 
-  package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> [AccountID: Admission] {
+  package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> [AccountID: JoinOutcome] {
     try draft.require(draft.settings.membersMayInvite ? .members : .administrators, to: Self.name.word)
     // Somebody must be told of the answer.
     let inviter = try draft.actingAccount()
     try draft.requireSome(accounts)
     try draft.check(postscript: postscript)
     guard !accounts.contains(inviter) else { throw .invalid("accids", "names you yourself, \(inviter)") }
-    for account in accounts { try draft.requireAdmissible(account, field: "accids") }
+    for account in accounts { try draft.requireMayJoin(account, field: "accids") }
     try draft.records.requireAll(of: accounts, toLet: actor, .invite, draft.context, field: "accids")
     var joining: [AccountID] = []
     if draft.settings.inviteMode == .joinsAtOnce {
@@ -49,15 +49,15 @@ package struct InviteToServer: SpaceOperation {
     let entering = Set(joining)
     let asked = accounts.filter { !entering.contains($0) }
     try draft.context.requireRoom(in: asked, for: actor, field: "accids") { $0.hasRoomForEntry($1) }
-    let admissions = try ask(asked, inviter, &draft)
-    if joining.isEmpty { return admissions }
-    return admissions.merging(try letIn(joining, &draft)) { first, _ in first }
+    let outcomes = try ask(asked, inviter, &draft)
+    if joining.isEmpty { return outcomes }
+    return outcomes.merging(try letIn(joining, &draft)) { first, _ in first }
   }
 
   private func ask(
     _ accounts: [AccountID], _ inviter: AccountID, _ draft: inout Draft<ServerRecord>
-  ) throws(Refusal) -> [AccountID: Admission] {
-    var admissions: [AccountID: Admission] = [:]
+  ) throws(Refusal) -> [AccountID: JoinOutcome] {
+    var outcomes: [AccountID: JoinOutcome] = [:]
     for account in accounts {
       let request = RequestRecord(
         .invitation, of: account, inviter: inviter, message: postscript.isEmpty ? nil : postscript)
@@ -68,18 +68,18 @@ package struct InviteToServer: SpaceOperation {
           "requestId": .string(id.text), "serverInfo": draft.settings.info(space),
           "postscript": .string(postscript),
         ], parties: [account])
-      admissions[account] = Admission(requestId: id.text, hasJoined: false)
+      outcomes[account] = JoinOutcome(requestId: id.text, hasJoined: false)
     }
-    return admissions
+    return outcomes
   }
 
   private func letIn(
     _ accounts: [AccountID], _ draft: inout Draft<ServerRecord>
-  ) throws(Refusal) -> [AccountID: Admission] {
-    for account in accounts { try draft.enter(account, field: "accids") }
+  ) throws(Refusal) -> [AccountID: JoinOutcome] {
+    for account in accounts { try draft.join(account, field: "accids") }
     draft.announceAdded(accounts, requestId: requestId)
-    let admission = Admission(requestId: requestId, hasJoined: true)
-    return Dictionary(accounts.map { ($0, admission) }) { first, _ in first }
+    let outcome = JoinOutcome(requestId: requestId, hasJoined: true)
+    return Dictionary(accounts.map { ($0, outcome) }) { first, _ in first }
   }
 }
 
@@ -107,7 +107,7 @@ package struct AnswerServerInvitation: SpaceOperation {
     OperationName(.server, isAccepted ? "acceptInvitation" : "rejectInvitation")
   }
   package var concerns: [RecordAddress] {
-    [.request(id, of: space)] + (actor.account.map { space.entering($0) } ?? [])
+    [.request(id, of: space)] + (actor.account.map { space.joining($0) } ?? [])
   }
   package func further(_ records: Records) -> [RecordAddress] {
     records.accounts(ofRequest: id, in: space).map { .member($0, of: space) }
@@ -118,7 +118,7 @@ package struct AnswerServerInvitation: SpaceOperation {
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
     let account = try draft.actingAccount()
     try draft.check(postscript: postscript)
-    try draft.requireAdmissible(account)
+    try draft.requireMayJoin(account)
     let request = try draft.answer(id, .invitation)
     guard request.account == account, let inviter = request.inviter else { throw .noRequest(id) }
     guard isAccepted else {
@@ -126,14 +126,14 @@ package struct AnswerServerInvitation: SpaceOperation {
         Catalogue.serverMemberInviteReject, attach: id.rejection(postscript), parties: [inviter])
       return
     }
-    try draft.enter(account)
+    try draft.join(account)
     draft.announce(
       Catalogue.serverMemberInviteAccept,
       attach: [
         "serverInfo": draft.settings.info(space), "inviteAccid": .string(inviter.text),
         "requestId": .string(id.text),
       ], parties: [inviter, account])
-    draft.announceEntered([account])
+    draft.announceJoined([account])
   }
 }
 

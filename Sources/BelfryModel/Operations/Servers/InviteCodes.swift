@@ -71,7 +71,7 @@ package struct JoinByInviteCode: SpaceOperation {
   }
 
   package var concerns: [RecordAddress] {
-    [.code(code, of: space)] + joiners.flatMap { space.entering($0) }
+    [.code(code, of: space)] + joiners.flatMap { space.joining($0) }
   }
   package var counts: [RecordTable] { [.roster] }
   package var joiners: [AccountID] { actor.account.map { [$0] } ?? [] }
@@ -79,14 +79,14 @@ package struct JoinByInviteCode: SpaceOperation {
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
     let account = try draft.actingAccount()
     try draft.requireCode(code)
-    try draft.enter(account)
+    try draft.join(account)
     draft.announce(
       Catalogue.serverMemberJoinByInviteCode,
       attach: [
         "serverInfo": draft.settings.info(space), "requestId": .string(requestId),
         "inviteCode": .string(code.text),
       ], parties: [account])
-    draft.announceEntered([account])
+    draft.announceJoined([account])
   }
 }
 

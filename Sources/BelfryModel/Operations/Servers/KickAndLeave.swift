@@ -41,7 +41,7 @@ package struct LeaveServer: SpaceOperation {
     guard member.role != .owner else {
       throw Refusal(.forbidden, "the owner cannot leave; hand the server over or remove it")
     }
-    draft.expel(account, member)
+    draft.remove(account, member)
     draft.announce(
       Catalogue.serverMemberLeaveDone, attach: ["serverInfo": draft.settings.info(space)], parties: [account])
     draft.announceLeft([account])
@@ -74,7 +74,7 @@ extension Draft<ServerRecord> {
 
   mutating func kick(_ members: [(account: AccountID, member: MemberRecord)]) {
     guard !members.isEmpty else { return }
-    for (account, member) in members { expel(account, member) }
+    for (account, member) in members { remove(account, member) }
     let accounts = members.map(\.account)
     announce(
       Catalogue.serverMemberKickDone,

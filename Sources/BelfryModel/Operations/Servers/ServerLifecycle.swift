@@ -49,9 +49,9 @@ package struct CreateServer: Operation {
 
     var draft = Draft(space, server, isNew: true, by: actor, on: records, context)
     draft.change(.channel(defaultChannel, of: space), to: try RecordJSON.text(channel))
-    try draft.join(owner, as: .owner, membersMax: context.limits.membersPerServer)
+    try draft.addMember(owner, as: .owner, membersMax: context.limits.membersPerServer)
     draft.announce(Catalogue.serverCreate, attach: ["serverInfo": server.info(space)], parties: [owner])
-    draft.announceEntered([owner])
+    draft.announceJoined([owner])
     return Decision(try draft.finish(Self.name, target: ["serverId": .string(space.name)]), server)
   }
 }

@@ -25,7 +25,7 @@ package struct SetSubscription: SpaceOperation {
       try draft.subscribe(&member, to: channelID, isSubscribed)
     } else {
       try draft.set(
-        &member.standing.subscription, to: isSubscribed,
+        &member.membership.subscription, to: isSubscribed,
         "you have been subscribed to server \(space.name)")
     }
     try draft.keep(member)
@@ -86,9 +86,9 @@ extension Draft<ServerRecord> {
     guard !channel.hasRoster || member.isIn(id) else {
       throw Refusal(.notMember, "you are not in channel \(id)", field: "channelId")
     }
-    var standing = member.standing.channels[id] ?? Standing.Channel()
-    try set(&standing.subscription, to: isSubscribed, "you have been subscribed to channel \(id)")
-    member.standing.channels[id] = standing.isEmpty ? nil : standing
+    var membership = member.membership.channels[id] ?? Membership.Channel()
+    try set(&membership.subscription, to: isSubscribed, "you have been subscribed to channel \(id)")
+    member.membership.channels[id] = membership.isEmpty ? nil : membership
   }
 
   /// Keeps the actor's own record if it changed.
@@ -96,7 +96,7 @@ extension Draft<ServerRecord> {
     let account = try actingAccount()
     guard try self.member(account) != member else { return }
     var member = member
-    member.standing.forget(before: context.retentionFloor)
+    member.membership.forget(before: context.retentionFloor)
     set(member, for: account, seesOtherwise: true)
   }
 }

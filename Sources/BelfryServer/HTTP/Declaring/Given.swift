@@ -2,7 +2,7 @@ import BelfryModel
 import BelfryStore
 
 /// The fields and parameters that several routes share; what only one resource knows stands with it.
-enum Given {
+enum SharedFields {
   // MARK: Paths
 
   static let serverId = Field("serverId", .id, "the server").needed

@@ -10,8 +10,8 @@ enum Accounts {
   static let mayInvite = Field(
     "mayInvite", Kind<AccountRecord.Circle>.choice,
     "who may ask the account into servers, channels and groups")
-  static let mayEnter = Field(
-    "mayEnter", Kind<AccountRecord.Circle>.choice,
+  static let mayAdd = Field(
+    "mayAdd", Kind<AccountRecord.Circle>.choice,
     "who of these may put it there at once where nobody is asked; others ask it")
 
   static let shape = Shape.resource(
@@ -20,7 +20,7 @@ enum Accounts {
       .always("autoAcceptInvitation", .flag, autoAccept.property.meaning),
       .always("mayWrite", .choice(AccountRecord.Circle.self), mayWrite.property.meaning),
       .always("mayInvite", .choice(AccountRecord.Circle.self), mayInvite.property.meaning),
-      .always("mayEnter", .choice(AccountRecord.Circle.self), mayEnter.property.meaning),
+      .always("mayAdd", .choice(AccountRecord.Circle.self), mayAdd.property.meaning),
     ])
 
   static func show(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
@@ -37,7 +37,7 @@ enum Accounts {
       try caller.account(), actor: caller.actor, autoAcceptInvitation: try request[autoAccept])
     operation.mayWrite = try request[mayWrite]
     operation.mayInvite = try request[mayInvite]
-    operation.mayEnter = try request[mayEnter]
+    operation.mayAdd = try request[mayAdd]
     return .json(try await services.runner.run(operation).output.info)
   }
 
@@ -70,7 +70,7 @@ extension AccountRecord {
   fileprivate var info: JSONValue {
     [
       "autoAcceptInvitation": .bool(autoAcceptInvitation), "mayWrite": .string(mayWrite.rawValue),
-      "mayInvite": .string(mayInvite.rawValue), "mayEnter": .string(mayEnter.rawValue),
+      "mayInvite": .string(mayInvite.rawValue), "mayAdd": .string(mayAdd.rawValue),
     ]
   }
 }

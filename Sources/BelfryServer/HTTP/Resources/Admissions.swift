@@ -29,8 +29,8 @@ enum Admissions {
 
   static func invite(_ request: Request) throws(Refusal) -> InviteToServer {
     InviteToServer(
-      try request.server, actor: try request.actor, accounts: try request[Given.accids],
-      postscript: try request[Given.postscript] ?? "", requestId: EntityID.random().text)
+      try request.server, actor: try request.actor, accounts: try request[SharedFields.accids],
+      postscript: try request[SharedFields.postscript] ?? "", requestId: EntityID.random().text)
   }
 
   static func show(_ operation: InviteToServer, _ admissions: InviteToServer.Output) -> Reply {
@@ -59,7 +59,7 @@ enum Admissions {
       try request.server, actor: try request.actor, account: try request.account)
     operation.nick = try request[nick]
     operation.avatar = try request[avatar]
-    operation.ext = try request[Given.ext]
+    operation.ext = try request[SharedFields.ext]
     return operation
   }
 

@@ -63,7 +63,7 @@ enum ChannelLooks {
   static func invite(_ request: Request) throws(Refusal) -> InviteToChannel {
     InviteToChannel(
       try request.server, id: try request.channel, actor: try request.actor,
-      accounts: try request[Given.accids], postscript: try request[Given.postscript])
+      accounts: try request[SharedFields.accids], postscript: try request[SharedFields.postscript])
   }
 
   static func show(_ operation: InviteToChannel, _ requests: [AccountID: RequestID]) -> Reply {

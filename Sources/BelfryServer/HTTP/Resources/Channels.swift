@@ -29,16 +29,17 @@ enum Channels {
       throw .invalid("members", "a channel of everyone's has no roster to put them in")
     }
     var operation = CreateChannel(
-      try request.server, id: .random(), actor: try request.actor, name: try request[Given.name.needed],
+      try request.server, id: .random(), actor: try request.actor,
+      name: try request[SharedFields.name.needed],
       type: type, membership: membership, members: members)
-    operation.description = try request[Given.description]
+    operation.description = try request[SharedFields.description]
     return operation
   }
 
   static func update(_ request: Request) throws(Refusal) -> UpdateChannel {
     var operation = UpdateChannel(try request.server, id: try request.channel, actor: try request.actor)
-    operation.channelName = try request[Given.name]
-    operation.description = try request[Given.description]
+    operation.channelName = try request[SharedFields.name]
+    operation.description = try request[SharedFields.description]
     return operation
   }
 
@@ -68,7 +69,7 @@ enum Channels {
   /// shown. A server has so few that they are read whole.
   static func list(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
     let space = SpaceID.server(try request.server)
-    let (limit, after) = (try request[Given.limit], try request[cursor])
+    let (limit, after) = (try request[SharedFields.limit], try request[cursor])
     let visit = try await Visit(request, to: space, services)
     let records = try await reading { () async throws(StoreError) in
       try await services.store.everyRecord(

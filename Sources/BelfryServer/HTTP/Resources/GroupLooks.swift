@@ -64,7 +64,7 @@ extension Groups {
 
   static func showReceiving(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
     let look = try await look(request, services, membersOnly: true)
-    return .json(["receiving": .bool(look.member?.standing.stopped.current == nil)])
+    return .json(["receiving": .bool(look.member?.membership.stopped.current == nil)])
   }
 
   // MARK: Lists of groups
@@ -101,7 +101,7 @@ extension Groups {
 
   /// Public groups, the newest first.
   static func directory(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let (limit, after) = (try request[Given.limit], try request[Given.cursor])
+    let (limit, after) = (try request[SharedFields.limit], try request[SharedFields.cursor])
     let page = try await reading { () async throws(StoreError) in
       try await services.store.page(of: .groups, after: after, limit: limit)
     }

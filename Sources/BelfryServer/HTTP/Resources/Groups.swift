@@ -79,9 +79,9 @@ enum Groups {
     let caller = try request.known()
     var operation = CreateGroup(
       id: .random(), owner: try caller.account(), actor: caller.actor,
-      name: try request[Given.name.needed], style: try request[style.needed])
-    operation.description = try request[Given.description]
-    operation.ext = try request[Given.ext]
+      name: try request[SharedFields.name.needed], style: try request[style.needed])
+    operation.description = try request[SharedFields.description]
+    operation.ext = try request[SharedFields.ext]
     operation.inviteNeedConfirm = try request[inviteNeedConfirm] ?? true
     operation.maxMembers = try request[maxMembers]
     operation.invitees = try request[invitees] ?? []
@@ -100,9 +100,9 @@ enum Groups {
 
   static func update(_ request: Request) throws(Refusal) -> UpdateGroup {
     var operation = UpdateGroup(try request.group, actor: try request.actor)
-    operation.groupName = try request[Given.name]
-    operation.description = try request[Given.description]
-    operation.ext = try request[Given.ext]
+    operation.groupName = try request[SharedFields.name]
+    operation.description = try request[SharedFields.description]
+    operation.ext = try request[SharedFields.ext]
     operation.inviteNeedConfirm = try request[inviteNeedConfirm]
     operation.maxMembers = try request[maxMembers]
     return operation

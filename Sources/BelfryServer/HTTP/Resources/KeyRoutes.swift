@@ -58,7 +58,7 @@ enum KeyRoutes {
   }
 
   static func revoke(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let id = try request[Given.keyId]
+    let id = try request[SharedFields.keyId]
     let wasThere = try await reading { () async throws(StoreError) in
       let wasThere = try await services.administration.removeBackEndKey(id)
       try await services.broker.refreshBackEndKeys(from: services.administration)

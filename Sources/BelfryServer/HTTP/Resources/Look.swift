@@ -47,7 +47,7 @@ extension LoopServices {
   func page(
     of table: RecordTable, in space: SpaceID, _ request: Request
   ) async throws(Refusal) -> RecordPage {
-    let (cursor, limit) = (try request[Given.cursor], try request[Given.limit])
+    let (cursor, limit) = (try request[SharedFields.cursor], try request[SharedFields.limit])
     return try await reading { () async throws(StoreError) in
       try await self.store.page(of: TableAddress(space, table), after: cursor, limit: limit)
     }

@@ -14,8 +14,8 @@ enum Members {
 
   static func list(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
     let space = SpaceID.server(try request.server)
-    let limit = try request[Given.limit]
-    let cursor = try request[Given.cursor]
+    let limit = try request[SharedFields.limit]
+    let cursor = try request[SharedFields.cursor]
     _ = try await Visit(request, to: space, services)
     let page = try await reading { () async throws(StoreError) in
       try await services.store.page(of: TableAddress(space, .roster), after: cursor, limit: limit)
@@ -60,7 +60,7 @@ extension MemberRecord {
   fileprivate func info(_ account: AccountID) -> JSONValue {
     [
       "accid": .string(account.text), "role": .string(role.rawValue),
-      "subscribed": .bool(standing.subscription.current != nil),
+      "subscribed": .bool(membership.subscription.current != nil),
     ]
   }
 }

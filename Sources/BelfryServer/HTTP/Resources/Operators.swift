@@ -7,7 +7,7 @@ enum Operators {
 
   static func explain(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
     let explanation = try await services.hub.explain(
-      try request[Given.messageServerId], account: try request[account])
+      try request[SharedFields.messageServerId], account: try request[account])
     return .json(rendered: Array(try RecordJSON.text(explanation).utf8))
   }
 
@@ -86,7 +86,7 @@ extension BrokerStatistics {
 
   private static let hub: [Property] = [
     .always("consumers", .count, "connected consumers"),
-    .always("arrivals", .count, "live messages that arrived from Redis"),
+    .always("liveMessages", .count, "live messages that arrived from Redis"),
     .always("deliveries", .count, "notifications put into streams"),
     .always("scans", .count, "feeds read from Redis"),
     .always("gapsSeen", .count, "gaps seen in what arrived, and filled"),

@@ -38,7 +38,7 @@ enum Rooms {
     let caller = try request.known()
     var operation = CreateRoom(
       id: .random(), host: try caller.account(), actor: caller.actor, subject: try request[subject.needed])
-    operation.ext = try request[Given.ext]
+    operation.ext = try request[SharedFields.ext]
     let room = try await services.runner.run(operation).output
     return .json(room.info(operation.space).with(["attendeeCount": 1]), status: 201)
       .located(at: "/v1/rooms/\(operation.space.name)")
@@ -46,7 +46,7 @@ enum Rooms {
 
   /// Open rooms, the newest first. One that was closed is listed until its log has drained; it is not shown.
   static func directory(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let (limit, after) = (try request[Given.limit], try request[Given.cursor])
+    let (limit, after) = (try request[SharedFields.limit], try request[SharedFields.cursor])
     let (page, records) = try await reading { () async throws(StoreError) in
       let page = try await services.store.page(of: .rooms, after: after, limit: limit)
       return (page, try await services.store.records(page.spaces.map { .settings($0) }))

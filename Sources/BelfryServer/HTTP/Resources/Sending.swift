@@ -85,7 +85,7 @@ enum Sending {
   }
 
   static func update(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let id = try request[Given.messageServerId]
+    let id = try request[SharedFields.messageServerId]
     let actor = try request.actor
     let located = try await services.hub.find(id, for: actor.account)
     let operation = try UpdateNotification(

@@ -32,9 +32,9 @@ enum Servers {
     let caller = try request.known()
     var operation = CreateServer(
       id: .random(), defaultChannel: .random(), owner: try caller.account(), actor: caller.actor,
-      name: try request[Given.name.needed])
-    operation.icon = try request[Given.icon]
-    operation.ext = try request[Given.ext]
+      name: try request[SharedFields.name.needed])
+    operation.icon = try request[SharedFields.icon]
+    operation.ext = try request[SharedFields.ext]
     if let mode = try request[inviteMode] { operation.inviteMode = mode }
     if let mode = try request[applyMode] { operation.applyMode = mode }
     if let may = try request[membersMayInvite] { operation.membersMayInvite = may }
@@ -52,9 +52,9 @@ enum Servers {
 
   static func update(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
     var operation = UpdateServer(try request.server, actor: try request.actor)
-    operation.serverName = try request[Given.name]
-    operation.icon = try request[Given.icon]
-    operation.ext = try request[Given.ext]
+    operation.serverName = try request[SharedFields.name]
+    operation.icon = try request[SharedFields.icon]
+    operation.ext = try request[SharedFields.ext]
     operation.inviteMode = try request[inviteMode]
     operation.applyMode = try request[applyMode]
     operation.membersMayInvite = try request[membersMayInvite]
@@ -72,7 +72,7 @@ enum Servers {
   /// The servers the account is a member of, by id.
   static func list(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
     let account = try request.known().account()
-    let limit = try request[Given.limit]
+    let limit = try request[SharedFields.limit]
     let after = try request[after]
 
     let index = try await reading { () async throws(StoreError) in

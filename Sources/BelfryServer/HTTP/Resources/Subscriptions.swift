@@ -10,8 +10,9 @@ enum Subscriptions {
     let channel: EntityID
   }
 
-  private static let place = Kind<Place>.object([Given.serverId, Given.channelId]) { values throws(Refusal) in
-    Place(server: try values[Given.serverId], channel: try values[Given.channelId])
+  private static let place = Kind<Place>.object([SharedFields.serverId, SharedFields.channelId]) {
+    values throws(Refusal) in
+    Place(server: try values[SharedFields.serverId], channel: try values[SharedFields.channelId])
   }
   static let servers = Field("servers", .list(.id, counts: 1...perCall), "the servers, for their own")
   private static let channelList = Field("channels", .list(place, counts: 1...perCall), "the channels")

@@ -55,10 +55,10 @@ extension Request {
   subscript<Value>(_ field: Field<Value>) -> Value? { get throws(Refusal) { try values[field] } }
   subscript<Value>(_ field: SureField<Value>) -> Value { get throws(Refusal) { try values[field] } }
 
-  var server: EntityID { get throws(Refusal) { try self[Given.serverId] } }
-  var channel: EntityID { get throws(Refusal) { try self[Given.channelId] } }
-  var group: EntityID { get throws(Refusal) { try self[Given.groupId] } }
-  var room: EntityID { get throws(Refusal) { try self[Given.roomId] } }
+  var server: EntityID { get throws(Refusal) { try self[SharedFields.serverId] } }
+  var channel: EntityID { get throws(Refusal) { try self[SharedFields.channelId] } }
+  var group: EntityID { get throws(Refusal) { try self[SharedFields.groupId] } }
+  var room: EntityID { get throws(Refusal) { try self[SharedFields.roomId] } }
   /// The account that the path names.
-  var account: AccountID { get throws(Refusal) { try self[Given.accid] } }
+  var account: AccountID { get throws(Refusal) { try self[SharedFields.accid] } }
 }

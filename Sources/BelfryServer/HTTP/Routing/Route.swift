@@ -73,7 +73,7 @@ package final class Route: Sendable {
     let isOpen = access == .everyone || access == .loopbackOrToken
     self.price = price ?? (isOpen ? .nothing : verb == .get ? .read : .operation)
     queryFields = query
-    pathFields = self.path.parameters.compactMap { name in Given.inPaths.first { $0.name == name } }
+    pathFields = self.path.parameters.compactMap { name in SharedFields.inPaths.first { $0.name == name } }
   }
 
   /// In the order of the path.

@@ -10,18 +10,19 @@ extension Routes {
   private static let requests: [Route] = [
     Route(
       .post, path + "/invitations", .token, "server invite", "Invite accounts into a server",
-      body: .json(Given.accids, Given.postscript), refusals: [.banned, .tooMany, .blocked, .mailboxFull],
+      body: .json(SharedFields.accids, SharedFields.postscript),
+      refusals: [.banned, .tooMany, .blocked, .mailboxFull],
       .operation(.ok(Admissions.invited), Admissions.invite, Admissions.show)),
     answerInvitation("accept", "server accept", "Accept an invitation into a server", true),
     answerInvitation("reject", "server reject", "Reject an invitation into a server", false),
     Route(
       .post, path + "/applications", .token, "server apply", "Apply to a server, or join an open one",
-      body: .optional(Given.postscript), refusals: [.banned, .tooMany],
+      body: .optional(SharedFields.postscript), refusals: [.banned, .tooMany],
       .operation(
         .ok(Admissions.applied),
         { ask throws(Refusal) in
           ApplyToServer(
-            try ask.server, actor: try ask.actor, postscript: try ask[Given.postscript] ?? "")
+            try ask.server, actor: try ask.actor, postscript: try ask[SharedFields.postscript] ?? "")
         }
       ) { _, admission in
         .json(["requestId": .string(admission.requestId), "joined": .bool(admission.hasJoined)])
@@ -35,11 +36,11 @@ extension Routes {
   ) -> Route {
     Route(
       .post, path + "/invitations/{requestId}/\(word)", .token, name, summary,
-      body: .optional(Given.postscript), refusals: [.banned, .tooMany],
+      body: .optional(SharedFields.postscript), refusals: [.banned, .tooMany],
       .operation { ask throws(Refusal) in
         AnswerServerInvitation(
-          try ask.server, actor: try ask.actor, id: try ask[Given.requestId], isAccepted: isAccepted,
-          postscript: try ask[Given.postscript] ?? "")
+          try ask.server, actor: try ask.actor, id: try ask[SharedFields.requestId], isAccepted: isAccepted,
+          postscript: try ask[SharedFields.postscript] ?? "")
       })
   }
 
@@ -48,11 +49,11 @@ extension Routes {
   ) -> Route {
     Route(
       .post, path + "/applications/{requestId}/\(word)", .token, name, summary,
-      body: .optional(Given.postscript), refusals: [.banned, .tooMany],
+      body: .optional(SharedFields.postscript), refusals: [.banned, .tooMany],
       .operation { ask throws(Refusal) in
         AnswerServerApplication(
-          try ask.server, actor: try ask.actor, id: try ask[Given.requestId], isAccepted: isAccepted,
-          postscript: try ask[Given.postscript] ?? "")
+          try ask.server, actor: try ask.actor, id: try ask[SharedFields.requestId], isAccepted: isAccepted,
+          postscript: try ask[SharedFields.postscript] ?? "")
       })
   }
 
@@ -64,7 +65,8 @@ extension Routes {
         .json(["code": .string(operation.code.text), "expiresAt": .integer(expiresAt)], status: 201)
       }),
     Route(
-      .get, path + "/invite-codes", .token, "server codes", "List a server's invite codes", query: Given.page,
+      .get, path + "/invite-codes", .token, "server codes", "List a server's invite codes",
+      query: SharedFields.page,
       refusals: [.notMember],
       .listing(
         "codes", of: Admissions.code, "in no particular order", for: { (_: ServerRecord) in .administrators },
@@ -72,21 +74,22 @@ extension Routes {
     Route(
       .delete, path + "/invite-codes/{code}", .token, "server revoke-code", "End an invite code",
       .operation { ask throws(Refusal) in
-        RevokeInviteCode(try ask.server, actor: try ask.actor, code: try ask[Given.code])
+        RevokeInviteCode(try ask.server, actor: try ask.actor, code: try ask[SharedFields.code])
       }),
     Route(
       .post, path + "/join", .token, "server join", "Join a server by an invite code",
-      body: .json(Given.code), refusals: [.banned, .tooMany],
+      body: .json(SharedFields.code), refusals: [.banned, .tooMany],
       .operation { ask throws(Refusal) in
         JoinByInviteCode(
-          try ask.server, actor: try ask.actor, code: try ask[Given.code], requestId: EntityID.random().text)
+          try ask.server, actor: try ask.actor, code: try ask[SharedFields.code],
+          requestId: EntityID.random().text)
       }),
   ]
 
   private static let roles: [Route] = [
     Route(
       .patch, path + "/members/{accid}", .token, "member update", "Change what is shown of a member",
-      body: .json(Admissions.nick, Admissions.avatar, Given.ext),
+      body: .json(Admissions.nick, Admissions.avatar, SharedFields.ext),
       .operation(.ok(Admissions.profile), Admissions.updateMember) { operation, profile in
         .json(profile.info(operation.account))
       }),
@@ -100,7 +103,7 @@ extension Routes {
       .operation { ask throws(Refusal) in try Admissions.setAdmin(ask, false) }),
     Route(
       .put, path + "/owner", .token, "server hand-over", "Hand a server over to a member",
-      body: .json(Given.accid), refusals: [.tooMany],
+      body: .json(SharedFields.accid), refusals: [.tooMany],
       .operation { ask throws(Refusal) in
         HandOverServer(try ask.server, actor: try ask.actor, to: try ask.account)
       }),
@@ -109,9 +112,9 @@ extension Routes {
   private static let bans: [Route] = [
     Route(
       .post, path + "/bans", .token, "server ban", "Put accounts out of a server and keep them out",
-      body: .json(Given.accids), refusals: [.tooMany],
+      body: .json(SharedFields.accids), refusals: [.tooMany],
       .operation { ask throws(Refusal) in
-        BanAccounts(try ask.server, actor: try ask.actor, accounts: try ask[Given.accids])
+        BanAccounts(try ask.server, actor: try ask.actor, accounts: try ask[SharedFields.accids])
       }),
     Route(
       .delete, path + "/bans/{accid}", .token, "server unban", "Let an account come back to a server",
@@ -119,7 +122,8 @@ extension Routes {
         UnbanAccounts(try ask.server, actor: try ask.actor, accounts: [try ask.account])
       }),
     Route(
-      .get, path + "/bans", .token, "server bans", "List who is banned from a server", query: Given.page,
+      .get, path + "/bans", .token, "server bans", "List who is banned from a server",
+      query: SharedFields.page,
       refusals: [.notMember],
       .listing(
         "accids", of: .account, "in no particular order", for: { (_: ServerRecord) in .administrators },

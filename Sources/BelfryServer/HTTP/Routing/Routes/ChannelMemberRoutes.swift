@@ -16,7 +16,7 @@ extension Routes {
       }),
     Route(
       .get, path + "/members", .token, "channel members", "List who is in a channel's roster",
-      query: Given.page, refusals: [.notMember],
+      query: SharedFields.page, refusals: [.notMember],
       .reply(.ok(.page("accids", of: .account, "in no particular order")), by: ChannelLooks.members)),
     Route(
       .get, path + "/members/{accid}", .token, "channel member", "Say whether an account is in a channel",
@@ -32,7 +32,7 @@ extension Routes {
   private static let invitations: [Route] = [
     Route(
       .post, path + "/invitations", .token, "channel invite", "Invite members of the server into a channel",
-      body: .json(Given.accids, Given.postscript), refusals: [.banned, .tooMany, .blocked],
+      body: .json(SharedFields.accids, SharedFields.postscript), refusals: [.banned, .tooMany, .blocked],
       .operation(.ok(ChannelLooks.invited), ChannelLooks.invite, ChannelLooks.show)),
     answer("accept", "channel accept", "Accept an invitation into a channel", true),
     answer("decline", "channel decline", "Decline an invitation into a channel", false),
@@ -43,11 +43,11 @@ extension Routes {
   ) -> Route {
     Route(
       .post, path + "/invitations/{requestId}/\(word)", .token, name, summary,
-      body: .optional(Given.postscript), refusals: [.banned, .tooMany],
+      body: .optional(SharedFields.postscript), refusals: [.banned, .tooMany],
       .operation { ask throws(Refusal) in
         AnswerChannelInvitation(
-          try ask.server, id: try ask.channel, request: try ask[Given.requestId], actor: try ask.actor,
-          isAccepted: isAccepted, postscript: try ask[Given.postscript])
+          try ask.server, id: try ask.channel, request: try ask[SharedFields.requestId], actor: try ask.actor,
+          isAccepted: isAccepted, postscript: try ask[SharedFields.postscript])
       })
   }
 
@@ -61,10 +61,10 @@ extension Routes {
   ) -> [Route] {
     [
       Route(
-        .post, path + "/\(word)", .token, "channel \(name)", adding, body: .json(Given.accids),
+        .post, path + "/\(word)", .token, "channel \(name)", adding, body: .json(SharedFields.accids),
         refusals: [.tooMany],
         .operation { ask throws(Refusal) in
-          try ChannelLooks.change(list, ask, adds: true, try ask[Given.accids])
+          try ChannelLooks.change(list, ask, adds: true, try ask[SharedFields.accids])
         }),
       Route(
         .delete, path + "/\(word)/{accid}", .token, "channel un\(name)",
@@ -74,7 +74,7 @@ extension Routes {
         }),
       Route(
         .get, path + "/\(word)", .token, "channel \(name)ed", "List the accounts on a channel's \(word)",
-        query: Given.page, refusals: [.notMember],
+        query: SharedFields.page, refusals: [.notMember],
         .listing(
           "accids", of: .account, "in no particular order", for: { (_: ServerRecord) in .administrators },
           { ask throws(Refusal) in TableAddress(.server(try ask.server), list.table(of: try ask.channel)) },
@@ -85,10 +85,10 @@ extension Routes {
   private static let mutes: [Route] = [
     Route(
       .post, path + "/mutes", .token, "channel mute", "Keep members from sending to a channel for a while",
-      body: .json(Given.accids, Groups.duration.needed), refusals: [.tooMany],
+      body: .json(SharedFields.accids, Groups.duration.needed), refusals: [.tooMany],
       .operation { ask throws(Refusal) in
         MuteInChannel(
-          try ask.server, id: try ask.channel, actor: try ask.actor, accounts: try ask[Given.accids],
+          try ask.server, id: try ask.channel, actor: try ask.actor, accounts: try ask[SharedFields.accids],
           durationMilliseconds: Int64(try ask[Groups.duration.needed]) * 1_000)
       }),
     Route(
@@ -99,7 +99,8 @@ extension Routes {
           try ask.server, id: try ask.channel, actor: try ask.actor, accounts: [try ask.account])
       }),
     Route(
-      .get, path + "/mutes", .token, "channel muted", "List who is muted in a channel", query: Given.page,
+      .get, path + "/mutes", .token, "channel muted", "List who is muted in a channel",
+      query: SharedFields.page,
       refusals: [.notMember],
       .listing(
         "muted", of: Listed.muted, "in no particular order", for: { (_: ServerRecord) in .administrators },

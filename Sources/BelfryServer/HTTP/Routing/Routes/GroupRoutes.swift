@@ -11,12 +11,13 @@ extension Routes {
     Route(
       .post, "/v1/groups", .token, "group create", "Create a group, and invite into it",
       body: .json(
-        Given.name.needed, Groups.style.needed, Given.description, Given.ext, Groups.inviteNeedConfirm,
+        SharedFields.name.needed, Groups.style.needed, SharedFields.description, SharedFields.ext,
+        Groups.inviteNeedConfirm,
         Groups.maxMembers, Groups.invitees, Groups.reason),
       refusals: [.tooMany, .conflict, .blocked, .mailboxFull],
       .reply(.created(Groups.created), by: Groups.create)),
     Route(
-      .get, "/v1/groups", .token, "group list", "List the public groups", query: Given.page,
+      .get, "/v1/groups", .token, "group list", "List the public groups", query: SharedFields.page,
       .reply(.ok(.page("groups", of: Groups.shape, "the newest first")), by: Groups.directory)),
     Route(
       .get, "/v1/groups/mine", .token, "group mine", "List the groups the account is a member of",
@@ -28,14 +29,15 @@ extension Routes {
     Route(
       .patch, path, .token, "group update", "Change what a group is called, and its options",
       body: .json(
-        Given.name, Given.description, Given.ext, Groups.inviteNeedConfirm, Groups.maxMembers),
+        SharedFields.name, SharedFields.description, SharedFields.ext, Groups.inviteNeedConfirm,
+        Groups.maxMembers),
       refusals: [.tooMany],
       .operation(.ok(Groups.shape), Groups.update) { operation, group in .json(group.info(operation.space)) }),
     Route(
       .delete, path, .token, "group destroy", "Destroy a group for good",
       .operation { ask throws(Refusal) in DestroyGroup(try ask.group, actor: try ask.actor) }),
     Route(
-      .get, path + "/members", .token, "group members", "List a group's members", query: Given.page,
+      .get, path + "/members", .token, "group members", "List a group's members", query: SharedFields.page,
       refusals: [.notMember],
       .listing(
         "members", of: Groups.member, "in no particular order", for: Groups.access,
@@ -50,12 +52,13 @@ extension Routes {
   private static let groupJoining: [Route] = [
     Route(
       .post, path + "/invitations", .token, "group invite", "Invite accounts into a group",
-      body: .json(Given.accids, Groups.message), refusals: [.tooMany, .banned, .blocked, .mailboxFull],
+      body: .json(SharedFields.accids, Groups.message),
+      refusals: [.tooMany, .banned, .blocked, .mailboxFull],
       .operation(
         .ok(Groups.invited),
         { ask throws(Refusal) in
           InviteToGroup(
-            try ask.group, actor: try ask.actor, accounts: try ask[Given.accids],
+            try ask.group, actor: try ask.actor, accounts: try ask[SharedFields.accids],
             message: try ask[Groups.message])
         }
       ) { _, invitations in .json(invitations.info) }),
@@ -84,12 +87,12 @@ extension Routes {
       what == "invitations"  // own text
       ? .operation { ask throws(Refusal) in
         AnswerGroupInvitation(
-          try ask.group, actor: try ask.actor, request: try ask[Given.requestId],
+          try ask.group, actor: try ask.actor, request: try ask[SharedFields.requestId],
           isAccepted: word == "accept", reason: try ask[Groups.reason])  // own text
       }
       : .operation { ask throws(Refusal) in
         AnswerGroupApplication(
-          try ask.group, actor: try ask.actor, request: try ask[Given.requestId],
+          try ask.group, actor: try ask.actor, request: try ask[SharedFields.requestId],
           isApproved: word == "accept", reason: try ask[Groups.reason])  // own text
       }
     return Route(
@@ -100,7 +103,7 @@ extension Routes {
   private static let groupRoles: [Route] = [
     Route(
       .put, path + "/owner", .token, "group assign-owner", "Hand a group over to a member",
-      body: .json(Given.accid), refusals: [.tooMany],
+      body: .json(SharedFields.accid), refusals: [.tooMany],
       .operation { ask throws(Refusal) in
         HandOverGroup(try ask.group, actor: try ask.actor, to: try ask.account)
       }),
@@ -138,15 +141,16 @@ extension Routes {
           by: Groups.showAllowed)),
       Route(
         .post, path + "/mutes", .token, "group mute", "Keep members of a group from sending for a while",
-        body: .json(Given.accids, Groups.duration.needed), refusals: [.tooMany],
+        body: .json(SharedFields.accids, Groups.duration.needed), refusals: [.tooMany],
         .operation { ask throws(Refusal) in
-          try Groups.mute(ask, try ask[Given.accids], seconds: try ask[Groups.duration.needed])
+          try Groups.mute(ask, try ask[SharedFields.accids], seconds: try ask[Groups.duration.needed])
         }),
       Route(
         .delete, path + "/mutes/{accid}", .token, "group unmute", "Let a muted member send again",
         .operation { ask throws(Refusal) in try Groups.mute(ask, [try ask.account], seconds: nil) }),
       Route(
-        .get, path + "/mutes", .token, "group muted", "List a group's muted members", query: Given.page,
+        .get, path + "/mutes", .token, "group muted", "List a group's muted members",
+        query: SharedFields.page,
         refusals: [.notMember],
         .listing(
           "muted", of: Listed.muted, "in no particular order", for: { (_: GroupRecord) in .administrators },
@@ -171,15 +175,15 @@ extension Routes {
   ) -> [Route] {
     [
       Route(
-        .post, path + "/\(word)", .token, "group \(name)", adding, body: .json(Given.accids),
+        .post, path + "/\(word)", .token, "group \(name)", adding, body: .json(SharedFields.accids),
         refusals: [.tooMany],
-        .operation { ask throws(Refusal) in try operation(ask, try ask[Given.accids], true) }),
+        .operation { ask throws(Refusal) in try operation(ask, try ask[SharedFields.accids], true) }),
       Route(
         .delete, path + "/\(word)/{accid}", .token, "group un\(name)", removing,
         .operation { ask throws(Refusal) in try operation(ask, [try ask.account], false) }),
       Route(
         .get, path + "/\(word)", .token, "group \(name)ed", "List the accounts on a group's \(word)",
-        query: Given.page, refusals: [.notMember],
+        query: SharedFields.page, refusals: [.notMember],
         .listing(
           "accids", of: .account, "in no particular order", for: { (_: GroupRecord) in .administrators },
           { ask throws(Refusal) in TableAddress(.group(try ask.group), table) }, Listed.account)),
@@ -223,7 +227,7 @@ extension Routes {
         .json(file.info(operation.id), status: 201)
       }),
     Route(
-      .get, path + "/files", .token, "group files", "List a group's shared files", query: Given.page,
+      .get, path + "/files", .token, "group files", "List a group's shared files", query: SharedFields.page,
       refusals: [.notMember],
       .listing(
         "files", of: Groups.file, "in no particular order", for: { (_: GroupRecord) in .members },
@@ -231,7 +235,7 @@ extension Routes {
     Route(
       .delete, path + "/files/{fileId}", .token, "group remove-file", "Remove a shared file from a group",
       .operation { ask throws(Refusal) in
-        RemoveGroupFile(try ask.group, id: try ask[Given.fileId], actor: try ask.actor)
+        RemoveGroupFile(try ask.group, id: try ask[SharedFields.fileId], actor: try ask.actor)
       }),
     Route(
       .put, path + "/members/{accid}/attributes", .token, "group set-attributes",
@@ -253,7 +257,7 @@ extension Routes {
     Route(
       .get, "/v1/account/blocked", .token, "account blocked",
       "List the accounts that the account has blocked",
-      query: Given.page,
+      query: SharedFields.page,
       .reply(.ok(.page("accids", of: .account, "in no particular order")), by: Accounts.listBlocked)),
     Route(
       .put, "/v1/account/blocked/{accid}", .token, "account block",
@@ -269,7 +273,7 @@ extension Routes {
       .reply(.ok(Accounts.shape), by: Accounts.show)),
     Route(
       .patch, "/v1/account", .token, "account update", "Change an account's options",
-      body: .json(Accounts.autoAccept, Accounts.mayWrite, Accounts.mayInvite, Accounts.mayEnter),
+      body: .json(Accounts.autoAccept, Accounts.mayWrite, Accounts.mayInvite, Accounts.mayAdd),
       refusals: [.conflict],
       .reply(.ok(Accounts.shape), by: Accounts.update)),
   ]

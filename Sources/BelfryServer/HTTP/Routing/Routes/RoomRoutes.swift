@@ -9,10 +9,10 @@ extension Routes {
   private static let roomLifecycle: [Route] = [
     Route(
       .post, "/v1/rooms", .token, "room create", "Open a room, and be its host",
-      body: .json(Rooms.subject.needed, Given.ext), refusals: [.tooMany, .conflict],
+      body: .json(Rooms.subject.needed, SharedFields.ext), refusals: [.tooMany, .conflict],
       .reply(.created(Rooms.shape), by: Rooms.create)),
     Route(
-      .get, "/v1/rooms", .token, "room list", "List the open rooms", query: Given.page,
+      .get, "/v1/rooms", .token, "room list", "List the open rooms", query: SharedFields.page,
       .reply(.ok(.page("rooms", of: Rooms.shape, "the newest first")), by: Rooms.directory)),
     Route(
       .put, "/v1/rooms/presence", .token, "room presence",
@@ -26,7 +26,7 @@ extension Routes {
 
   private static let attendance: [Route] = [
     Route(
-      .get, path + "/attendees", .token, "room attendees", "List who is in a room", query: Given.page,
+      .get, path + "/attendees", .token, "room attendees", "List who is in a room", query: SharedFields.page,
       refusals: [.notMember],
       .reply(.ok(Rooms.attendees), by: Rooms.listAttendees)),
     Route(
@@ -40,7 +40,8 @@ extension Routes {
       refusals: [.notMember, .conflict],
       .reply(.noContent, by: Rooms.removeAttendee)),
     Route(
-      .get, path + "/hands", .token, "room hands", "List the raised hands in a room", query: Given.page,
+      .get, path + "/hands", .token, "room hands", "List the raised hands in a room",
+      query: SharedFields.page,
       refusals: [.notMember],
       .listing(
         "hands", of: Rooms.hand, "in no particular order", for: { (_: RoomRecord) in .members },
@@ -56,7 +57,7 @@ extension Routes {
   private static let stage: [Route] = [
     Route(
       .post, path + "/stage", .token, "room invite-on-stage", "Invite a listener on stage",
-      body: .json(Given.accid), refusals: [.tooMany],
+      body: .json(SharedFields.accid), refusals: [.tooMany],
       .operation(
         .ok(Rooms.invitation),
         { ask throws(Refusal) in
@@ -91,7 +92,7 @@ extension Routes {
       .post, path + "/stage/{token}/\(word)", .token, name, summary,
       .operation { ask throws(Refusal) in
         AnswerStageInvitation(
-          try ask.room, actor: try ask.actor, token: try ask[Given.token], isAccepted: isAccepted)
+          try ask.room, actor: try ask.actor, token: try ask[SharedFields.token], isAccepted: isAccepted)
       })
   }
 }

@@ -5,13 +5,13 @@ extension Routes {
     Route(
       .post, "/v1/servers", .token, "server create", "Create a server, with a default channel",
       body: .json(
-        Given.name.needed, Given.icon, Given.ext, Servers.inviteMode, Servers.applyMode,
+        SharedFields.name.needed, SharedFields.icon, SharedFields.ext, Servers.inviteMode, Servers.applyMode,
         Servers.membersMayInvite, Servers.adminsMayCreateChannels),
       refusals: [.tooMany, .conflict],
       .reply(.created(Servers.shape), by: Servers.create)),
     Route(
       .get, "/v1/servers", .token, "server list", "List the servers the account is a member of",
-      query: [Given.limit, Servers.after],
+      query: [SharedFields.limit, Servers.after],
       .reply(.ok(.page("servers", of: Servers.shape, "by id")), by: Servers.list)),
     Route(
       .get, "/v1/servers/{serverId}", .token, "server show", "Show a server",
@@ -21,7 +21,8 @@ extension Routes {
       .patch, "/v1/servers/{serverId}", .token, "server update",
       "Change what a server is called and how one gets in",
       body: .json(
-        Given.name, Given.icon, Given.ext, Servers.inviteMode, Servers.applyMode, Servers.membersMayInvite,
+        SharedFields.name, SharedFields.icon, SharedFields.ext, Servers.inviteMode, Servers.applyMode,
+        Servers.membersMayInvite,
         Servers.adminsMayCreateChannels),
       refusals: [.notMember, .conflict],
       .reply(.ok(Servers.shape), by: Servers.update)),
@@ -39,7 +40,7 @@ extension Routes {
 
     Route(
       .get, "/v1/servers/{serverId}/members", .token, "member list", "List a server's members",
-      query: Given.page, refusals: [.notMember],
+      query: SharedFields.page, refusals: [.notMember],
       .reply(.ok(.page("members", of: Members.shape, "in no particular order")), by: Members.list)),
     Route(
       .post, "/v1/servers/{serverId}/members", .trusted, "member add",
@@ -68,7 +69,8 @@ extension Routes {
     Route(
       .post, "/v1/servers/{serverId}/channels", .token, "channel create", "Create a channel",
       body: .json(
-        Given.name.needed, Given.description, Channels.type.needed, Channels.membership, Channels.members),
+        SharedFields.name.needed, SharedFields.description, Channels.type.needed, Channels.membership,
+        Channels.members),
       refusals: [.tooMany],
       .operation(.created(Channels.shape), Channels.creation) { operation, channel in
         .json(channel.info(operation.id, of: operation.space), status: 201)
@@ -77,7 +79,7 @@ extension Routes {
     Route(
       .get, "/v1/servers/{serverId}/channels", .token, "channel list",
       "List the channels of a server that the account may know of",
-      query: [Given.limit, Channels.cursor], refusals: [.notMember],
+      query: [SharedFields.limit, Channels.cursor], refusals: [.notMember],
       .reply(.ok(.page("channels", of: Channels.shape, "by id")), by: Channels.list)),
     Route(
       .get, "/v1/servers/{serverId}/channels/{channelId}", .token, "channel show", "Show a channel",
@@ -86,7 +88,7 @@ extension Routes {
     Route(
       .patch, "/v1/servers/{serverId}/channels/{channelId}", .token, "channel update",
       "Rename or describe a channel",
-      body: .json(Given.name, Given.description),
+      body: .json(SharedFields.name, SharedFields.description),
       .operation(.ok(Channels.shape), Channels.update) { operation, channel in
         .json(channel.info(operation.id, of: operation.space))
       }),

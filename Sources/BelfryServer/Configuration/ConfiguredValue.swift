@@ -2,7 +2,7 @@ import BelfryBytes
 import BelfryModel
 
 /// A value that somebody gave for a setting, and where, so that a refusal can say so.
-struct GivenValue: Sendable, Hashable {
+struct ConfiguredValue: Sendable, Hashable {
   let value: JSONValue
   /// `belfry.json: limits.entriesPerSpace`, `BELFRY_LOOPS`, `--listen`.
   let place: String
@@ -30,7 +30,7 @@ struct GivenValue: Sendable, Hashable {
   }
 
   /// A list of objects of texts. A variable holds it as the file does, as JSON.
-  func objects(_ names: [String]) throws(StartError) -> [[String: GivenValue]] {
+  func objects(_ names: [String]) throws(StartError) -> [[String: ConfiguredValue]] {
     var list = value
     if isText, case .string(let text) = value {
       guard let parsed = try? JSONParser.value(of: Array(text.utf8)) else {
@@ -41,12 +41,12 @@ struct GivenValue: Sendable, Hashable {
     guard case .array(let elements) = list, !elements.isEmpty else {
       throw refused("it must be a list of objects")
     }
-    var objects: [[String: GivenValue]] = []
+    var objects: [[String: ConfiguredValue]] = []
     for (index, element) in elements.enumerated() {
       guard case .object(let members) = element else { throw refused("it must be a list of objects") }
-      var object: [String: GivenValue] = [:]
+      var object: [String: ConfiguredValue] = [:]
       for (name, value) in members {
-        let given = GivenValue(inFile: value, place: "\(place)[\(index)].\(name)")
+        let given = ConfiguredValue(inFile: value, place: "\(place)[\(index)].\(name)")
         guard let known = names.first(where: { UTF8Text($0) == UTF8Text(name) }) else {
           throw StartError(.unknownKey, "there is no such setting", at: given.place)
         }

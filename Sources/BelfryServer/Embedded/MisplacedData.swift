@@ -1,15 +1,15 @@
 /// What in a data folder looks like a Redis's data and is not read by the embedded one: the broker would start
 /// empty beside it, and nobody would be told why.
-enum StrayData {
+enum MisplacedData {
   static func check(_ folder: String) throws(StartError) {
-    let stray = folder + "/appendonlydir"
+    let misplaced = folder + "/appendonlydir"
     let place = folder + "/redis/appendonlydir"
-    if Folder.exists(stray) {
+    if Folder.exists(misplaced) {
       let remedy =
         Folder.exists(place)
         ? "there are data in \(place) too: keep one of them there, and put the other elsewhere"
         : "move it to \(place), or elsewhere if it is not meant"
-      throw StartError(.dataFolderUnusable, "no Redis reads it here: \(remedy)", at: stray)
+      throw StartError(.dataFolderUnusable, "no Redis reads it here: \(remedy)", at: misplaced)
     }
     let draft = folder + "/" + Restore.draftName
     if Folder.exists(draft) {

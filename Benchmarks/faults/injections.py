@@ -282,10 +282,10 @@ async def redis_call(stage: Stage, *words: str) -> None:
     raise Failure(f"Redis does not take {' '.join(words)}")
 
 
-Deed = Callable[[Stage], Awaitable[None]]
+Injection = Callable[[Stage], Awaitable[None]]
 
 # What a mixed run chooses from, with how often.
-MIXED: list[tuple[Deed, int]] = [
+MIXED: list[tuple[Injection, int]] = [
     (broker_killed, 4),
     (broker_stopped, 3),
     (redis_killed, 3),

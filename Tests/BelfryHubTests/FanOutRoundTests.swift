@@ -2,11 +2,11 @@ import Testing
 
 @testable import BelfryHub
 
-@Suite struct TellingRoundTests {
+@Suite struct FanOutRoundTests {
   /// A list that changes while the round is on its way, as those of a space that is never quiet.
   @Test func everybodyIsToldOfTheLatest() {
     let chance = Chance(seed: 5)
-    var round = TellingRound()
+    var round = FanOutRound()
     var list: [Int] = []
     var (newest, latest) = (0, 0)
     /// The latest that each has been told of, or did not need to be: it was there when they came.
@@ -37,7 +37,7 @@ import Testing
 
   /// However often something arrives on the way.
   @Test func theLastIsToldWhereThereIsAlwaysSomething() {
-    var round = TellingRound()
+    var round = FanOutRound()
     var told: Set<Int> = []
     for _ in 0..<100 {
       round.begin(count: 100)

@@ -1,11 +1,11 @@
 import BelfryModel
 import BelfryStore
 
-/// A deed's step in the terms of the moment: who is there, what waits for an answer.
-struct Occasion {
-  let step: DeedStep
+/// A command's step in the terms of the moment: who is there, what waits for an answer.
+struct Context {
+  let step: CommandStep
   let cast: Cast
-  /// The step's own number in the walk.
+  /// The step's own number in the random walk.
   let number: Int
   /// The one that is there now of those that follow one another in a place.
   let space: SpaceID
@@ -19,12 +19,12 @@ struct Occasion {
   var codes: [InviteCode] = []
   var files: [EntityID] = []
 
-  /// The space's id; a deed knows of which kind it is.
+  /// The space's id; a command knows of which kind it is.
   var id: EntityID { EntityID(space.name) ?? cast.servers[0] }
   var isOn: Bool { step.isOn }
   var text: String { step.text }
   var requestId: String { "r\(number)" }
-  /// It lasts for the whole of any walk: when it ends is for other tests, where the clock obeys. Each step's is
+  /// It lasts for the whole of any random walk: when it ends is for other tests, where the clock obeys. Each step's is
   /// another, for to be muted again until the same moment is nothing new, and the clock may not have moved on.
   var durationMilliseconds: Int64 { 3_600_000 + Int64(number) }
 
@@ -99,21 +99,21 @@ struct Occasion {
 }
 
 extension World {
-  func occasion(_ step: DeedStep, _ deed: Deed, _ number: Int) async throws -> Occasion {
-    let (space, closed) = try await present(deed.kind, step.space)
-    var occasion = Occasion(step: step, cast: cast, number: number, space: space, closed: closed)
+  func context(_ step: CommandStep, _ command: Command, _ number: Int) async throws -> Context {
+    let (space, closed) = try await present(command.kind, step.space)
+    var context = Context(step: step, cast: cast, number: number, space: space, closed: closed)
     let roster = try await keys(of: .roster, in: space)
-    occasion.members = roster.compactMap { AccountID($0.field) }
-    occasion.owner = roster.first { [.owner, .host].contains(MemberRecord(text: $0.text)?.role) }
+    context.members = roster.compactMap { AccountID($0.field) }
+    context.owner = roster.first { [.owner, .host].contains(MemberRecord(text: $0.text)?.role) }
       .flatMap { AccountID($0.field) }
-    occasion.banned = try await keys(of: .banned, in: space).compactMap { AccountID($0.field) }
-    occasion.requests = try await keys(of: .requests, in: space).compactMap {
+    context.banned = try await keys(of: .banned, in: space).compactMap { AccountID($0.field) }
+    context.requests = try await keys(of: .requests, in: space).compactMap {
       ExpiringText(text: $0.text).flatMap { RecordJSON.value(RequestRecord.self, $0.rest) }
     }
-    occasion.channels = try await keys(of: .channels, in: space).compactMap { EntityID($0.field) }
-    occasion.codes = try await keys(of: .codes, in: space).compactMap { InviteCode(text: $0.field) }
-    occasion.files = try await keys(of: .files, in: space).compactMap { EntityID($0.field) }
-    return occasion
+    context.channels = try await keys(of: .channels, in: space).compactMap { EntityID($0.field) }
+    context.codes = try await keys(of: .codes, in: space).compactMap { InviteCode(text: $0.field) }
+    context.files = try await keys(of: .files, in: space).compactMap { EntityID($0.field) }
+    return context
   }
 
   /// The first of those that follow one another in the place which has not ended, and the one before.

@@ -68,16 +68,16 @@ end
 
 -- Where the ids of a partition stand, and the last entries of some of its spaces. Whoever reads it takes ids and
 -- says things, and writes it once in the end, for whatever it did in between. Two calls.
-local function read_clock(prefix, partition, spaces)
+local function read_partition(prefix, number, spaces)
   local wanted = { 'last', 'dedupe', 'history', 'dedupe-before' }
   for index, space in ipairs(spaces) do wanted[index + 4] = space end
-  local found = read_fields(clock_key(prefix), wanted)
+  local found = read_fields(partition_key(prefix), wanted)
   local time = redis.call('TIME')
   local now = math.max(time[1] * 1000 + math.floor(time[2] / 1000), EPOCH_MS)
-  local clock = {
+  local partition = {
     prefix = prefix,
     now = node_time(now),
-    base = partition * SEQUENCES,
+    base = number * SEQUENCES,
     last = found[1] or NO_ID,
     bucket = found[2],
     bucket_before = found[4],
@@ -85,27 +85,27 @@ local function read_clock(prefix, partition, spaces)
     appended = tonumber(time[2]),
     last_of = {},
     lost_of = {},
-    where_of = {},
+    bucket_of = {},
     changed = {},
     said = {},
   }
   for index, space in ipairs(spaces) do
     local last = found[index + 4] or NO_ID
-    if #last > 30 then last, clock.lost_of[space] = string.match(last, '^(%S+) (%S+)$') end
-    clock.last_of[space] = last
+    if #last > 30 then last, partition.lost_of[space] = string.match(last, '^(%S+) (%S+)$') end
+    partition.last_of[space] = last
   end
-  clock.ms, clock.low = parse_id(clock.last)
-  clock.before = clock.last
+  partition.ms, partition.low = parse_id(partition.last)
+  partition.before = partition.last
   -- After FUNCTION FLUSH this process has forgotten that its ids run ahead. Another partition must not be given earlier
   -- ones: who marks all up to an id of this one would mark those, too.
-  if clock.ms > clock.now then clock.now = run_ahead(now, clock.ms) end
+  if partition.ms > partition.now then partition.now = run_ahead(now, partition.ms) end
   local current = current_history()
   if found[3] ~= current then
-    clock.history, clock.ended = current, found[3]
+    partition.history, partition.ended = current, found[3]
     -- What this Redis has lost of its data may have given ids after the last one that is known.
-    if clock.last ~= NO_ID then clock.now = leap(now, clock.ms, time[2] % 1000) end
+    if partition.last ~= NO_ID then partition.now = leap(now, partition.ms, time[2] % 1000) end
   end
-  return clock
+  return partition
 end
 
 -- Which ids were lost, for readers who stand at one of them: for each history that has ended its name, the last id that
@@ -116,7 +116,7 @@ local REWINDS_MAX = 16
 
 local function note_rewind(prefix, current, ended, kept, first)
   local words = {}
-  for word in string.gmatch(redis.call('HGET', clock_key(prefix), 'rewound') or '', '%S+') do
+  for word in string.gmatch(redis.call('HGET', partition_key(prefix), 'rewound') or '', '%S+') do
     words[#words + 1] = word
   end
   -- A Redis may be demoted and promoted again: its history goes on then, and is none that has ended.
@@ -132,52 +132,52 @@ local function note_rewind(prefix, current, ended, kept, first)
     if words[2] ~= NO_ID then words[1], first_gone = words[4], 3 end
     for _ = 1, 3 do table.remove(words, first_gone) end
   end
-  redis.call('HSET', clock_key(prefix), 'rewound', table.concat(words, ' '))
+  redis.call('HSET', partition_key(prefix), 'rewound', table.concat(words, ' '))
 end
 
 -- The next id: now, or right after the last one if the clock has not moved on since, or was set back. A
 -- sequence that runs over borrows the next millisecond.
-local function take_id(clock)
-  if clock.now > clock.ms then
-    clock.ms, clock.low = clock.now, clock.base
-  elseif clock.low < clock.base + SEQUENCES - 1 then
-    clock.low = clock.low + 1
+local function take_id(partition)
+  if partition.now > partition.ms then
+    partition.ms, partition.low = partition.now, partition.base
+  elseif partition.low < partition.base + SEQUENCES - 1 then
+    partition.low = partition.low + 1
   else
-    clock.ms, clock.low = clock.ms + 1, clock.base
+    partition.ms, partition.low = partition.ms + 1, partition.base
   end
-  clock.last = string.format('%d-%d', clock.ms, clock.low)
-  clock.first = clock.first or clock.last
-  return clock.last
+  partition.last = string.format('%d-%d', partition.ms, partition.low)
+  partition.first = partition.first or partition.last
+  return partition.last
 end
 
 -- That the space stands in the clock, with the last entry there is of it.
-local function enter_space(clock, space) clock.changed[space] = true end
+local function note_space(partition, space) partition.changed[space] = true end
 
 -- One call; none if nothing has changed.
-local function write_clock(clock)
+local function write_partition(partition)
   local fields = {}
-  if clock.last ~= clock.before then
-    fields = { 'last', clock.last }
-    if clock.history then
-      fields = { 'last', clock.last, 'history', clock.history }
-      note_rewind(clock.prefix, clock.history, clock.ended, clock.before, clock.first)
+  if partition.last ~= partition.before then
+    fields = { 'last', partition.last }
+    if partition.history then
+      fields = { 'last', partition.last, 'history', partition.history }
+      note_rewind(partition.prefix, partition.history, partition.ended, partition.before, partition.first)
     end
   end
-  for space in pairs(clock.changed) do
+  for space in pairs(partition.changed) do
     fields[#fields + 1] = space
-    fields[#fields + 1] = clock.lost_of[space] and clock.last_of[space] .. ' ' .. clock.lost_of[space]
-      or clock.last_of[space]
+    fields[#fields + 1] = partition.lost_of[space] and partition.last_of[space] .. ' ' .. partition.lost_of[space]
+      or partition.last_of[space]
   end
-  call_in_chunks('HSET', clock_key(clock.prefix), fields)
+  call_in_chunks('HSET', partition_key(partition.prefix), fields)
 end
 
 -- begin_history: a partition takes note of a history that it has not seen yet, where it has ever given an id.
 local function begin_history(keys)
-  local prefix, partition = open_partition(keys)
-  local clock = read_clock(prefix, partition, {})
-  if clock.last == NO_ID or not clock.history then return 0 end
-  take_id(clock)
-  write_clock(clock)
+  local prefix, number = open_partition(keys)
+  local partition = read_partition(prefix, number, {})
+  if partition.last == NO_ID or not partition.history then return 0 end
+  take_id(partition)
+  write_partition(partition)
   return 1
 end
 

@@ -1,19 +1,19 @@
 /// The consumers of a loop, dealt over the seconds of a heartbeat's interval, so that ten thousand
 /// heartbeats are seven hundred a second and not ten thousand at once.
-final class Pulse {
+final class HeartbeatWheel {
   static let heartbeatSeconds = 15
 
   private var slots: [[ObjectIdentifier: Consumer]] = Array(repeating: [:], count: heartbeatSeconds)
   private var nextSlot = 0
 
   func add(_ consumer: Consumer) {
-    consumer.pulseSlot = nextSlot
+    consumer.heartbeatSlot = nextSlot
     slots[nextSlot][ObjectIdentifier(consumer)] = consumer
     nextSlot = (nextSlot + 1) % slots.count
   }
 
   func remove(_ consumer: Consumer) {
-    slots[consumer.pulseSlot][ObjectIdentifier(consumer)] = nil
+    slots[consumer.heartbeatSlot][ObjectIdentifier(consumer)] = nil
   }
 
   func beat(second: Int, nowMilliseconds: Int64) {

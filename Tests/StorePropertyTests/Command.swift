@@ -1,22 +1,22 @@
 import BelfryModel
 import ModelSamples
 
-/// Something that may be done to a space, as a step of a walk: a row of a table, so that an operation that
-/// is new to the model is one row in `Deeds.swift`.
-struct Deed: Sendable {
+/// Something that may be done to a space, as a step of a random walk: a row of a table, so that an operation that
+/// is new to the model is one row in `Commands.swift`.
+struct Command: Sendable {
   let name: String
   let kind: SpaceKind
-  let operation: @Sendable (Occasion) -> any Operation
+  let operation: @Sendable (Context) -> any Operation
 
   init(
-    _ name: OperationName, in kind: SpaceKind, _ operation: @escaping @Sendable (Occasion) -> any Operation
+    _ name: OperationName, in kind: SpaceKind, _ operation: @escaping @Sendable (Context) -> any Operation
   ) {
     self.name = name.description
     self.kind = kind
     self.operation = operation
   }
 
-  init<Op: SpaceOperation>(_ operation: @escaping @Sendable (Occasion) -> Op) {
+  init<Op: SpaceOperation>(_ operation: @escaping @Sendable (Context) -> Op) {
     self.init(Op.name, in: Op.Record.kind, operation)
   }
 
@@ -24,15 +24,15 @@ struct Deed: Sendable {
   static let byName = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
 }
 
-/// What a deed is given, of which each takes what it needs. Numbers are into what there is.
-struct DeedStep: Sendable {
+/// What a command is given, of which each takes what it needs. Numbers are into what there is.
+struct CommandStep: Sendable {
   enum Doer: Sendable {
     case backEnd, owner
     case member(Int)
     case anybody(Int)
   }
 
-  var deed: String
+  var command: String
   var space: Int
   var channel: Int
   var by: Doer
@@ -46,15 +46,15 @@ struct DeedStep: Sendable {
 }
 
 extension SeededGenerator {
-  /// One of the deeds of a scene, and what it needs.
-  mutating func deed(_ deeds: [Deed]) -> DeedStep { deed(pick(deeds).name) }
+  /// One of the commands of a scene, and what it needs.
+  mutating func command(_ commands: [Command]) -> CommandStep { command(pick(commands).name) }
 
-  mutating func deed(_ name: String, space: Int? = nil, by account: Int? = nil) -> DeedStep {
-    let doers: [DeedStep.Doer] = [
+  mutating func command(_ name: String, space: Int? = nil, by account: Int? = nil) -> CommandStep {
+    let doers: [CommandStep.Doer] = [
       .backEnd, .owner, .owner, .member(number()), .member(number()), .anybody(number()),
     ]
-    return DeedStep(
-      deed: name, space: space ?? below(Cast.spacesPerScene), channel: below(Cast.channelsPerServer),
+    return CommandStep(
+      command: name, space: space ?? below(Cast.spacesPerScene), channel: below(Cast.channelsPerServer),
       by: account.map { .anybody($0) } ?? pick(doers), account: number(), others: numbers(1...3),
       isApt: !oneIn(4), isOn: !oneIn(3), choice: below(12), text: text())
   }

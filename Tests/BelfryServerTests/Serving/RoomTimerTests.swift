@@ -8,10 +8,10 @@ import Testing
 @testable import BelfryServer
 
 /// What brokers share: a redis-server. Each has a loop, a store and a clock of its own.
-private actor ClockedBroker {
+private actor TimedBroker {
   nonisolated let loop: EventLoop
   let store: RedisStore
-  let clock: RoomClock
+  let timer: RoomTimer
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
@@ -21,7 +21,7 @@ private actor ClockedBroker {
     patient.commandTimeout = .seconds(20)
     patient.waitForConnection = .seconds(20)
     store = RedisStore(loop: loop, endpoint: endpoint, limits: limits, redisLimits: patient)
-    clock = RoomClock(OperationRunner(store: store, limits: limits))
+    timer = RoomTimer(OperationRunner(store: store, limits: limits))
   }
 
   func start() { store.start() }
@@ -36,7 +36,7 @@ private actor ClockedBroker {
     _ = try await OperationRunner(store: store, limits: limits).run(operation)
   }
 
-  func lookAround() async throws { try await clock.lookAround() }
+  func checkDueRooms() async throws { try await timer.checkDueRooms() }
 
   func records(_ table: RecordTable, of room: SpaceID) async throws -> [String] {
     try await store.page(of: TableAddress(room, table), after: nil, limit: 1_000).records.map(\.field)
@@ -56,11 +56,11 @@ private actor ClockedBroker {
   }
 
   /// Until it has come to that, for as long as a busy machine may need.
-  func lookAround(until isDone: () async throws -> Bool) async throws {
+  func checkDueRooms(until isDone: () async throws -> Bool) async throws {
     let deadline = ContinuousClock.now + .seconds(60)
     while try await !isDone() {
       try #require(ContinuousClock.now < deadline, "it has not come to that")
-      try await lookAround()
+      try await checkDueRooms()
       try await loop.sleep(for: .milliseconds(20))
     }
   }
@@ -82,13 +82,13 @@ private var graceless: Limits {
   return limits
 }
 
-private func withClockedBroker<R: Sendable>(
+private func withTimedBroker<R: Sendable>(
   of redis: RedisServer, _ limits: Limits = graceless,
-  _ body: @Sendable (ClockedBroker) async throws -> R
+  _ body: @Sendable (TimedBroker) async throws -> R
 ) async throws -> R {
   let loop = try EventLoop(name: "clock-test")
   try loop.spawnThread()
-  let broker = ClockedBroker(on: loop, try RedisEndpoint(url: redis.url), limits)
+  let broker = TimedBroker(on: loop, try RedisEndpoint(url: redis.url), limits)
   await broker.start()
   let result: Result<R, any Error>
   do { result = .success(try await body(broker)) } catch { result = .failure(error) }
@@ -98,7 +98,7 @@ private func withClockedBroker<R: Sendable>(
   return try result.get()
 }
 
-@Suite struct RoomClockTests {
+@Suite struct RoomTimerTests {
   let id: EntityID
   let room: SpaceID
   let host: AccountID
@@ -111,12 +111,12 @@ private func withClockedBroker<R: Sendable>(
     attendees = try (0..<250).map { try #require(AccountID("lea\($0)")) }
   }
 
-  private func open(_ broker: ClockedBroker, hostIsAbsent: Bool = false) async throws {
+  private func open(_ broker: TimedBroker, hostIsAbsent: Bool = false) async throws {
     let create = CreateRoom(id: id, host: host, actor: Actor(account: host), subject: "Bells")
     try await broker.run(create, absenceMilliseconds: hostIsAbsent ? 0 : 3_600_000)
   }
 
-  private func enter(_ broker: ClockedBroker, _ accounts: some Sequence<AccountID>) async throws {
+  private func enter(_ broker: TimedBroker, _ accounts: some Sequence<AccountID>) async throws {
     for account in accounts {
       try await broker.run(EnterRoom(id, actor: Actor(account: account)), absenceMilliseconds: 0)
     }
@@ -125,22 +125,22 @@ private func withClockedBroker<R: Sendable>(
   /// The broker that let them in is gone; two others look at once, again and again.
   @Test func eachAbsentAttendeeIsOutOnce() async throws {
     try await withRedisServer { redis in
-      try await withClockedBroker(of: redis) { broker in
+      try await withTimedBroker(of: redis) { broker in
         try await open(broker)
         try await enter(broker, attendees)
       }
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<2 {
           group.addTask {
-            try await withClockedBroker(of: redis) { broker in
-              try await broker.lookAround { try await broker.records(.presence, of: room) == ["hal"] }
-              try await broker.lookAround()
+            try await withTimedBroker(of: redis) { broker in
+              try await broker.checkDueRooms { try await broker.records(.presence, of: room) == ["hal"] }
+              try await broker.checkDueRooms()
             }
           }
         }
         try await group.waitForAll()
       }
-      try await withClockedBroker(of: redis) { broker in
+      try await withTimedBroker(of: redis) { broker in
         let left = try await broker.announced(in: room).filter { $0.hasPrefix("402") }
         #expect(left.sorted() == attendees.map { "402 \($0) timeout" }.sorted())
         #expect(try await broker.records(.roster, of: room) == ["hal"])
@@ -151,12 +151,12 @@ private func withClockedBroker<R: Sendable>(
 
   @Test func whoIsPresentStays() async throws {
     try await withRedisServer { redis in
-      try await withClockedBroker(of: redis) { broker in
+      try await withTimedBroker(of: redis) { broker in
         try await open(broker)
         try await enter(broker, attendees.prefix(3))
         try await broker.run(
           Heartbeat(id, actor: Actor(account: attendees[1])), absenceMilliseconds: 3_600_000)
-        try await broker.lookAround { try await broker.records(.presence, of: room).count < 4 }
+        try await broker.checkDueRooms { try await broker.records(.presence, of: room).count < 4 }
         #expect(try await broker.records(.roster, of: room) == ["hal", "lea1"])
       }
     }
@@ -165,7 +165,7 @@ private func withClockedBroker<R: Sendable>(
   @Test func withTheHostTheRoomClosesOnceAndIsEmptied() async throws {
     try await withRedisServer { redis in
       try await withThrowingTaskGroup(of: Void.self) { group in
-        try await withClockedBroker(of: redis) { broker in
+        try await withTimedBroker(of: redis) { broker in
           try await open(broker, hostIsAbsent: true)
           for account in attendees {
             try await broker.run(EnterRoom(id, actor: Actor(account: account)))
@@ -173,15 +173,15 @@ private func withClockedBroker<R: Sendable>(
         }
         for _ in 0..<2 {
           group.addTask {
-            try await withClockedBroker(of: redis) { broker in
-              try await broker.lookAround { try await broker.records(.roster, of: room).isEmpty }
-              try await broker.lookAround()
+            try await withTimedBroker(of: redis) { broker in
+              try await broker.checkDueRooms { try await broker.records(.roster, of: room).isEmpty }
+              try await broker.checkDueRooms()
             }
           }
         }
         try await group.waitForAll()
       }
-      try await withClockedBroker(of: redis) { broker in
+      try await withTimedBroker(of: redis) { broker in
         let announced = try await broker.announced(in: room)
         #expect(announced == attendees.map { _ in "401" } + ["408"])
         #expect(try await broker.records(.former, of: room).count == attendees.count + 1)
@@ -196,10 +196,10 @@ private func withClockedBroker<R: Sendable>(
   /// After an outage nobody had a chance: everybody is given the time for a sign of life first.
   @Test func nobodyIsAbsentWhoCouldNotBeThere() async throws {
     try await withRedisServer { redis in
-      try await withClockedBroker(of: redis, Limits()) { broker in
+      try await withTimedBroker(of: redis, Limits()) { broker in
         try await open(broker, hostIsAbsent: true)
-        try await broker.lookAround()
-        try await broker.lookAround()
+        try await broker.checkDueRooms()
+        try await broker.checkDueRooms()
         let announced = try await broker.announced(in: room)
         #expect(announced.isEmpty)
         #expect(try await broker.records(.presence, of: room) == ["hal"])

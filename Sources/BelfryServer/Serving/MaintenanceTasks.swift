@@ -5,7 +5,7 @@ import BelfryStore
 /// What a broker does beside answering, on one of its loops. None asks another to do it: every broker relays, which
 /// is harmless twice, and every broker sweeps what none has swept for a while. A lease would be one more thing to
 /// lose.
-struct Duties {
+struct MaintenanceTasks {
   /// What another broker committed and did not live to relay waits in an outbox. Meanwhile an account does
   /// not see a space it joined, so not for long; looking is one cheap command for each partition.
   static let relayInterval: Duration = .seconds(3)
@@ -59,8 +59,8 @@ struct Duties {
   }
 
   private func lookAfterRooms() async {
-    let clock = RoomClock(runner)
-    while await pause(RoomClock.interval) { try? await clock.lookAround() }
+    let timer = RoomTimer(runner)
+    while await pause(RoomTimer.interval) { try? await timer.checkDueRooms() }
   }
 
   /// False when it is time to end.

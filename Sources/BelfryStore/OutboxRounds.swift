@@ -1,8 +1,8 @@
 import BelfryModel
 
 /// One thing that an item of an outbox has for another partition.
-struct Telling {
-  enum Message {
+struct RelayMessage {
+  enum Payload {
     case index(IndexChange.Kind, AccountID)
     /// With its place among the deliveries of the item.
     case delivery(Delivery, position: Int)
@@ -23,10 +23,10 @@ struct Telling {
   var before: MessageID
   /// Whose share of the account's mailbox it uses, if it is for a mailbox.
   var charged: AccountID?
-  var message: Message
+  var payload: Payload
 
   var subject: Subject {
-    switch message {
+    switch payload {
     case .index(_, let account): Subject(space: space, account: account)
     case .delivery(let delivery, _): Subject(space: space, account: delivery.account)
     case .listing: Subject(space: space, account: nil)
@@ -36,12 +36,12 @@ struct Telling {
 
 // MARK: - Calls
 
-extension Telling {
+extension RelayMessage {
   enum Function: Hashable {
     case relay, deliver, list
 
     /// Tellings in one call: half a millisecond of Redis's time.
-    fileprivate var tellingsMax: Int {
+    fileprivate var messagesMax: Int {
       switch self {
       case .relay: 50
       case .deliver: 16
@@ -51,7 +51,7 @@ extension Telling {
   }
 
   var function: Function {
-    switch message {
+    switch payload {
     case .index: .relay
     case .delivery: .deliver
     case .listing: .list
@@ -59,7 +59,7 @@ extension Telling {
   }
 
   func partition(among partitions: Partitions) -> Partition {
-    switch message {
+    switch payload {
     case .index(_, let account): partitions.holding(.personal(account))
     case .delivery(let delivery, _): partitions.holding(.personal(delivery.account))
     case .listing(let listing): partitions.holding(listing.directory)
@@ -68,31 +68,31 @@ extension Telling {
 }
 
 /// What is told by one call of a function, in one step.
-struct TellingCall {
+struct RelayCall {
   private struct Receiver: Hashable {
-    var function: Telling.Function
+    var function: RelayMessage.Function
     var partition: Partition
   }
 
-  var function: Telling.Function
+  var function: RelayMessage.Function
   var partition: Partition
-  var tellings: [Telling] = []
+  var messages: [RelayMessage] = []
 
   /// One call for the accounts of a partition, as far as it holds them.
-  static func calls(for tellings: [Telling], among partitions: Partitions) -> [TellingCall] {
-    var calls: [TellingCall] = []
+  static func calls(for messages: [RelayMessage], among partitions: Partitions) -> [RelayCall] {
+    var calls: [RelayCall] = []
     var open: [Receiver: Int] = [:]
-    for telling in tellings {
-      let receiver = Receiver(function: telling.function, partition: telling.partition(among: partitions))
+    for message in messages {
+      let receiver = Receiver(function: message.function, partition: message.partition(among: partitions))
       var place = open[receiver] ?? calls.count
-      if place < calls.count, calls[place].tellings.count >= receiver.function.tellingsMax {
+      if place < calls.count, calls[place].messages.count >= receiver.function.messagesMax {
         place = calls.count
       }
       if place == calls.count {
-        calls.append(TellingCall(function: receiver.function, partition: receiver.partition))
+        calls.append(RelayCall(function: receiver.function, partition: receiver.partition))
         open[receiver] = place
       }
-      calls[place].tellings.append(telling)
+      calls[place].messages.append(message)
     }
     return calls
   }
@@ -106,15 +106,15 @@ extension OutboxItem {
 
   /// In the order in which they are told.
   /// - Parameter number: which of the items it is.
-  func tellings(_ number: Int) -> [Telling] {
-    var messages: [Telling.Message] = relays.index.flatMap { change in
+  func messages(_ number: Int) -> [RelayMessage] {
+    var payloads: [RelayMessage.Payload] = relays.index.flatMap { change in
       change.accounts.map { .index(change.kind, $0) }
     }
-    messages += relays.deliveries.enumerated().map { .delivery($1, position: $0) }
-    if let listing = relays.listing { messages.append(.listing(listing)) }
-    return messages.map {
-      Telling(
-        item: number, space: space, version: version, before: before, charged: relays.charged, message: $0)
+    payloads += relays.deliveries.enumerated().map { .delivery($1, position: $0) }
+    if let listing = relays.listing { payloads.append(.listing(listing)) }
+    return payloads.map {
+      RelayMessage(
+        item: number, space: space, version: version, before: before, charged: relays.charged, payload: $0)
     }
   }
 }
@@ -124,45 +124,45 @@ extension OutboxItem {
 /// It goes in rounds. Within a round nothing depends on anything else of it, so all of it may leave together:
 /// what two items have for one subject is in two rounds. Where something could not be told, later items have
 /// nothing for that subject any more, and keep waiting with it; whoever else they concern is told all the same.
-struct OutboxWork {
+struct OutboxRounds {
   /// Tellings in a round: some milliseconds of Redis's time, between which it serves others.
   static let roundMax = 200
 
   private let items: [OutboxItem]
-  private var waiting: ArraySlice<Telling>
+  private var waiting: ArraySlice<RelayMessage>
   /// Whom nothing more is told, because something earlier could not be.
-  private(set) var held: Set<Telling.Subject>
+  private(set) var held: Set<RelayMessage.Subject>
   private var incomplete: Set<Int> = []
 
   /// - Parameter items: in the order of their versions.
-  init(_ items: [OutboxItem], held: Set<Telling.Subject>) {
+  init(_ items: [OutboxItem], held: Set<RelayMessage.Subject>) {
     self.items = items
     self.held = held
-    waiting = items.enumerated().flatMap { $1.tellings($0) }[...]
+    waiting = items.enumerated().flatMap { $1.messages($0) }[...]
   }
 
   /// Empty when there is nothing more to tell.
-  mutating func nextRound() -> [Telling] {
-    var round: [Telling] = []
-    var itemsOfSubjects: [Telling.Subject: Int] = [:]
-    while round.count < Self.roundMax, let telling = waiting.first {
-      let subject = telling.subject
+  mutating func nextRound() -> [RelayMessage] {
+    var round: [RelayMessage] = []
+    var itemsOfSubjects: [RelayMessage.Subject: Int] = [:]
+    while round.count < Self.roundMax, let message = waiting.first {
+      let subject = message.subject
       if held.contains(subject) {
-        incomplete.insert(telling.item)
-      } else if itemsOfSubjects[subject, default: telling.item] != telling.item {
+        incomplete.insert(message.item)
+      } else if itemsOfSubjects[subject, default: message.item] != message.item {
         break
       } else {
-        itemsOfSubjects[subject] = telling.item
-        round.append(telling)
+        itemsOfSubjects[subject] = message.item
+        round.append(message)
       }
       waiting.removeFirst()
     }
     return round
   }
 
-  mutating func fail(_ telling: Telling) {
-    held.insert(telling.subject)
-    incomplete.insert(telling.item)
+  mutating func fail(_ message: RelayMessage) {
+    held.insert(message.subject)
+    incomplete.insert(message.item)
   }
 
   /// Once there are no more rounds: the items of which everything was told.

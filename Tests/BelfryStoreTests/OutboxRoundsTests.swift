@@ -5,7 +5,7 @@ import Testing
 @testable import BelfryStore
 
 /// Who relays, and what goes together.
-@Suite struct OutboxWorkTests {
+@Suite struct OutboxRoundsTests {
   // MARK: Turns
 
   /// The relay that was under way may end before whoever found it so begins to wait.
@@ -56,18 +56,18 @@ import Testing
       relays: Relays(index: changes, deliveries: deliveries))
   }
 
-  private static func rounds(_ work: inout OutboxWork, failing: Set<AccountID> = []) -> [[Int]] {
+  private static func rounds(_ work: inout OutboxRounds, failing: Set<AccountID> = []) -> [[Int]] {
     var rounds: [[Int]] = []
     while true {
       let round = work.nextRound()
       if round.isEmpty { return rounds }
       rounds.append(round.map(\.item))
-      for telling in round where telling.subject.account.map(failing.contains) == true { work.fail(telling) }
+      for message in round where message.subject.account.map(failing.contains) == true { work.fail(message) }
     }
   }
 
   @Test func whatConcernsDifferentAccountsOrSpacesGoesTogether() {
-    var work = OutboxWork(
+    var work = OutboxRounds(
       [
         Self.item(0, [IndexChange(.joined, ["bob"])]), Self.item(1, [IndexChange(.joined, ["carol"])]),
         Self.item(2, [IndexChange(.joined, ["bob"])], in: .server(78)),
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test func whatOneAccountIsToldOfOneSpaceGoesOneAfterTheOther() {
-    var work = OutboxWork(
+    var work = OutboxRounds(
       [
         Self.item(0, [IndexChange(.joined, ["bob", "carol"])]), Self.item(1, [IndexChange(.left, ["bob"])]),
         Self.item(2, [IndexChange(.joined, ["bob"])]),
@@ -97,12 +97,12 @@ import Testing
       Self.item(2, [IndexChange(.left, ["carol"])]),
       Self.item(3, [IndexChange(.joined, ["bob"])], in: .server(78)),
     ]
-    var work = OutboxWork(items, held: [])
+    var work = OutboxRounds(items, held: [])
     let rounds = Self.rounds(&work, failing: ["bob"])
     #expect(rounds == [[0, 0], [2, 3]])
     #expect(work.done.map(\.version) == [items[2].version])
     // Later ones keep waiting until all of it is tried again.
-    var later = OutboxWork([Self.item(4, [IndexChange(.joined, ["bob", "dave"])])], held: work.held)
+    var later = OutboxRounds([Self.item(4, [IndexChange(.joined, ["bob", "dave"])])], held: work.held)
     let none = Self.rounds(&later)
     #expect(none == [[0]])
     #expect(later.done.isEmpty && later.held == work.held)
@@ -112,19 +112,19 @@ import Testing
     let partition = SpaceID.personal("bob").partition
     let others = (0..<100_000).lazy.compactMap { AccountID("member\($0)") }
       .filter { SpaceID.personal($0).partition == partition }.prefix(60)
-    var work = OutboxWork(
+    var work = OutboxRounds(
       [
         Self.item(0, [IndexChange(.joined, others + ["bob", "carol"])]),
         Self.item(1, [], deliveries: [Delivery(.custom("come"), to: "bob")], in: .server(78)),
       ], held: [])
-    let calls = TellingCall.calls(for: work.nextRound(), among: .standard)
-    #expect(calls.map(\.tellings.count) == [50, 11, 1, 1])
+    let calls = RelayCall.calls(for: work.nextRound(), among: .standard)
+    #expect(calls.map(\.messages.count) == [50, 11, 1, 1])
     #expect(calls.map(\.function) == [.relay, .relay, .relay, .deliver])
   }
 
   @Test func aRoundIsLimited() {
     let accounts = (0..<450).compactMap { AccountID("member\($0)") }
-    var work = OutboxWork([Self.item(0, [IndexChange(.joined, accounts)])], held: [])
+    var work = OutboxRounds([Self.item(0, [IndexChange(.joined, accounts)])], held: [])
     let rounds = Self.rounds(&work).map(\.count)
     #expect(rounds == [200, 200, 50])
   }

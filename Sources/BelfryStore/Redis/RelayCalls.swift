@@ -4,25 +4,27 @@ import BelfryRedis
 extension RedisStore {
   /// Tells other partitions, all in one pipeline. Idempotent.
   /// - Returns: what could not be told, and why.
-  func tell(_ tellings: [Telling]) async throws(StoreError) -> [(telling: Telling, problem: StoreError)] {
-    let calls = TellingCall.calls(for: tellings, among: partitions)
+  func sendRelays(_ messages: [RelayMessage]) async throws(StoreError) -> [(
+    message: RelayMessage, problem: StoreError
+  )] {
+    let calls = RelayCall.calls(for: messages, among: partitions)
     let replies = try await call(calls.map(command), at: "relays")
-    var failures: [(telling: Telling, problem: StoreError)] = []
+    var failures: [(message: RelayMessage, problem: StoreError)] = []
     for (call, reply) in zip(calls, replies) {
       // An error in the place of the results is each one's.
-      let results = (try? reply.array(count: call.tellings.count)).map { Array($0) }
-      for (position, telling) in call.tellings.enumerated() {
+      let results = (try? reply.array(count: call.messages.count)).map { Array($0) }
+      for (position, message) in call.messages.enumerated() {
         do throws(RedisError) {
-          try (results?[position] ?? reply).expectTold()
+          try (results?[position] ?? reply).expectDone()
         } catch {
-          failures.append((telling, StoreError(error, at: "relay \(telling.space)")))
+          failures.append((message, StoreError(error, at: "relay \(message.space)")))
         }
       }
     }
     return failures
   }
 
-  private func command(_ call: TellingCall) -> RedisCommand {
+  private func command(_ call: RelayCall) -> RedisCommand {
     var command = layout.call(call.function.function, in: call.partition)
     switch call.function {
     case .relay:
@@ -32,12 +34,12 @@ extension RedisStore {
       command.append(limits.retentionMilliseconds)
     case .list: break
     }
-    for telling in call.tellings { command.append(telling) }
+    for message in call.messages { command.append(message) }
     return command
   }
 }
 
-extension Telling.Function {
+extension RelayMessage.Function {
   fileprivate var function: StoreFunction {
     switch self {
     case .relay: .relay
@@ -48,32 +50,32 @@ extension Telling.Function {
 }
 
 extension RedisCommand {
-  fileprivate mutating func append(_ telling: Telling) {
-    switch telling.message {
+  fileprivate mutating func append(_ message: RelayMessage) {
+    switch message.payload {
     case .index(let kind, let account):
       append(account.text)
-      append(telling.space.key)
+      append(message.space.key)
       append(kind.rawValue)
-      append(telling.version.streamForm)
-      append(telling.before.streamForm)
-      append(IndexEntry.earlierMax(in: telling.space))
-      append(telling.charged?.text ?? "")
+      append(message.version.streamForm)
+      append(message.before.streamForm)
+      append(IndexEntry.earlierMax(in: message.space))
+      append(message.charged?.text ?? "")
     case .delivery(let delivery, let position):
       append(delivery.account.text)
-      append(telling.version.streamForm)
+      append(message.version.streamForm)
       append(position)
-      append(telling.charged?.text ?? "")
+      append(message.charged?.text ?? "")
       append(delivery.audience.text)
       append(delivery.content.json)
     case .listing(let listing):
-      append(listing, of: telling.space)
+      append(listing, of: message.space)
     }
   }
 }
 
 extension RedisReply {
   /// Throws what the function said went wrong with one of those it tells.
-  fileprivate func expectTold() throws(RedisError) {
+  fileprivate func expectDone() throws(RedisError) {
     guard case .bulk = self else {
       _ = try integer()
       return

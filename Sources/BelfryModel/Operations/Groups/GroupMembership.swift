@@ -2,8 +2,8 @@
 
 extension GroupRecord {
   /// What must be read of an account that may come in.
-  static func admissionNeeds(_ account: AccountID, _ space: SpaceID) -> [RecordAddress] {
-    space.entering(account) + requests(of: account, in: space)
+  static func joinNeeds(_ account: AccountID, _ space: SpaceID) -> [RecordAddress] {
+    space.joining(account) + requests(of: account, in: space)
   }
 
   /// What an account may have waiting for an answer.
@@ -22,11 +22,11 @@ extension Draft<GroupRecord> {
   }
 
   /// Lets the account in as a plain member. Announcing it is the caller's.
-  mutating func admit(_ account: AccountID) throws(Refusal) {
+  mutating func join(_ account: AccountID) throws(Refusal) {
     try requireNotBlocked(account)
     // A deployment may have lowered its limit since the group was made.
-    try join(account, as: .member, membersMax: min(settings.maxMembers, limits.membersPerGroup))
-    settleRequests(of: account)
+    try addMember(account, as: .member, membersMax: min(settings.maxMembers, limits.membersPerGroup))
+    closeRequests(of: account)
     if let member = try member(account), let until = member.rights.mutedUntilMilliseconds,
       member.rights.isMuted(nowMilliseconds: nowMilliseconds)
     {
@@ -35,7 +35,7 @@ extension Draft<GroupRecord> {
   }
 
   /// Whoever is in, or may not come in, has nothing left to be answered.
-  mutating func settleRequests(of account: AccountID) {
+  mutating func closeRequests(of account: AccountID) {
     for request in GroupRecord.requests(of: account, in: space) where records.text(request) != nil {
       change(request, to: nil)
     }
@@ -43,7 +43,7 @@ extension Draft<GroupRecord> {
 
   /// Puts a member out. What the member was as one of the group goes; a mute stays in the record of the
   /// former member, so that nobody gets rid of it by going and coming back. Announcing it is the caller's.
-  mutating func putOut(_ account: AccountID, _ member: MemberRecord) {
+  mutating func remove(_ account: AccountID, _ member: MemberRecord) {
     var member = member
     settings.admins.removeAll { $0 == account }
     member.role = .member
@@ -51,7 +51,7 @@ extension Draft<GroupRecord> {
     member.rights.isAllowListed = false
     if member.rights.mutedUntilMilliseconds != nil { change(.muted(account, in: space), to: nil) }
     change(.profile(account, in: space), to: nil)
-    leave(account, member)
+    removeMember(account, member)
   }
 
   mutating func announceJoined(_ accounts: [AccountID]) {
@@ -63,7 +63,7 @@ extension Draft<GroupRecord> {
   }
 
   /// Tells those who were put out, and those who remain.
-  mutating func announcePutOut(_ accounts: [AccountID], reason: GroupExit) {
+  mutating func announceRemoved(_ accounts: [AccountID], reason: GroupExit) {
     if accounts.isEmpty { return }
     announce(Catalogue.groupLeft, attach: reason.attach(settings, space), parties: accounts)
     announceLeft(accounts)

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Keeps a redis-server running: starts it, waits until it answers, starts it again when it ends, stops it
 /// when told to. `run()` is the whole life of a thread, whose end ends the redis-server too.
-final class RedisKeeper: ThreadWork {
+final class RedisSupervisor: ThreadWork {
   let threadName = "embedded-redis"
   private let launch: RedisLaunch
   private let report: @Sendable (EmbeddedRedis.Event) -> Void
@@ -79,14 +79,14 @@ final class RedisKeeper: ThreadWork {
 
   /// - Returns: the version of Redis.
   private func waitUntilReady(_ process: RunningProcess) throws(StartError) -> String {
-    var deadline = ContinuousClock.now + RedisKeeper.answerTimeout
+    var deadline = ContinuousClock.now + RedisSupervisor.answerTimeout
     var isLoading = false
     while .now < deadline {
-      switch RedisProbe.ask(launch.socketPath, until: min(deadline, .now + RedisKeeper.probeTimeout)) {
+      switch RedisProbe.ask(launch.socketPath, until: min(deadline, .now + RedisSupervisor.probeTimeout)) {
       case .ready(process.processID, let version): return try supported(version)
       case .loading:
         // However long its data take to read: it is busy, not stuck.
-        deadline = .now + RedisKeeper.answerTimeout
+        deadline = .now + RedisSupervisor.answerTimeout
         if !isLoading { report(.loading) }
         isLoading = true
       case .ready, .none: break
@@ -101,8 +101,8 @@ final class RedisKeeper: ThreadWork {
   }
 
   private func supported(_ version: String) throws(StartError) -> String {
-    guard let major = Int(version.prefix { $0 != "." }), major >= RedisKeeper.versionMin else {
-      throw failed("Belfry needs Redis \(RedisKeeper.versionMin).0 or later, and this is \(version)")
+    guard let major = Int(version.prefix { $0 != "." }), major >= RedisSupervisor.versionMin else {
+      throw failed("Belfry needs Redis \(RedisSupervisor.versionMin).0 or later, and this is \(version)")
     }
     return version
   }

@@ -6,7 +6,7 @@ import BelfryStore
 /// Every broker has one, and no room belongs to any of them. Which rooms are to be looked at stands in the
 /// store, written by the commits that let people in, so nobody is forgotten when the broker that let
 /// them in dies. What becomes of a room is decided in a commit, so several may look at it at once.
-final class RoomClock {
+final class RoomTimer {
   /// An absent attendee is out about this long after their time. Asking which rooms are due is one short
   /// command per partition, some milliseconds of Redis in all.
   static let interval: Duration = .seconds(1)
@@ -31,7 +31,7 @@ final class RoomClock {
   private var limits: Limits { runner.limits }
 
   /// Looks at all rooms whose time has come.
-  func lookAround() async throws(StoreError) {
+  func checkDueRooms() async throws(StoreError) {
     let now = try await store.nowMilliseconds()
     note(round: now)
     guard isFair(now) else { return }

@@ -5,7 +5,7 @@ import ModelSamples
 /// Gives a world that nothing has happened in yet.
 typealias MakeWorld = (Cast) async throws -> World
 
-/// What a world said to each step of a walk, in lines.
+/// What a world said to each step of a random walk, in lines.
 typealias Transcript = [[String]]
 
 /// Where two stores said different things.
@@ -15,9 +15,9 @@ struct Divergence: CustomStringConvertible {
 }
 
 /// The same steps on two stores.
-struct Walk {
+struct Trace {
   /// Short enough to be shrunk soon, long enough for servers to fill and empty a few times.
-  static let stepsPerWalk = 400
+  static let stepsPerTrace = 400
   /// Between two comparisons of everything.
   static let interval = 25
   static let whileDuration: Duration = .seconds(20)
@@ -50,7 +50,7 @@ struct Walk {
     }
   }
 
-  /// What the left one says on the walk of a seed.
+  /// What the left one says on the random walk of a seed.
   func transcript(seed: UInt64) async throws -> Transcript {
     let steps = Self.steps(seed: seed)
     let world = try await makeLeft(cast)
@@ -63,10 +63,10 @@ struct Walk {
 
   static func steps(seed: UInt64) -> [Step] {
     var random = SeededGenerator(seed: seed)
-    return random.steps(stepsPerWalk)
+    return random.steps(stepsPerTrace)
   }
 
-  /// Goes on walks of seeds that follow one another. Gives the report of the first on which the stores differ.
+  /// Goes on random walks of seeds that follow one another. Gives the report of the first on which the stores differ.
   /// - Parameter total: how many steps in all; nil: what can be done in a while.
   func disagreement(seed: UInt64, steps total: Int?) async -> String? {
     print("BELFRY_SEED=\(seed)")
@@ -145,7 +145,7 @@ struct Walk {
     return Array(steps.prefix(differing))
   }
 
-  /// What to print about a walk that failed.
+  /// What to print about a random walk that failed.
   func report(_ steps: [Step], seed: UInt64, _ found: Divergence) async -> String {
     let few = await shrunk(steps)
     guard let difference = await divergence(few) else {

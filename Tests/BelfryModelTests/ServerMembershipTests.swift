@@ -3,7 +3,7 @@ import ModelSamples
 import Testing
 
 /// What the ways into a server, and the ways of keeping somebody out of it, leave behind.
-struct ServerAdmissionTests {
+struct ServerMembershipTests {
   var desk: ServerDesk
 
   init() throws { desk = try ServerDesk() }
@@ -34,7 +34,7 @@ struct ServerAdmissionTests {
     try desk.carryOut(ServerDesk.joinsByInvitation)
     let output = try desk.decide(ServerDesk.invite(ServerDesk.adam, ["sam"])).output
     try desk.carryOut(ServerDesk.invite(ServerDesk.adam, ["sam"]))
-    #expect(output == ["sam": Admission(requestId: "r3", hasJoined: true)])
+    #expect(output == ["sam": JoinOutcome(requestId: "r3", hasJoined: true)])
     #expect(desk.member("sam")?.role == .member)
     #expect(request(.invitation, of: "sam") == nil)
   }

@@ -22,7 +22,7 @@ package struct EnterRoom: SpaceOperation {
       draft.isEchoed = false
       return draft.settings
     }
-    try draft.admit(account, as: .listener)
+    try draft.join(account, as: .listener)
     draft.announce(Catalogue.roomAttendeeJoined, attach: ["accid": .string(account.text)])
     return draft.settings
   }
@@ -45,7 +45,7 @@ package struct LeaveRoom: SpaceOperation {
     let account = try draft.actingAccount()
     let member = try draft.requireMember()
     if member.role == .host { return draft.close() }
-    draft.letOut(account, member, .left)
+    draft.remove(account, member, .left)
   }
 }
 
@@ -73,7 +73,7 @@ package struct RemoveAttendees: SpaceOperation {
       guard member.role != .host else {
         throw Refusal(.forbidden, "the host cannot be put out; close the room", field: "accids")
       }
-      draft.letOut(account, member, .removed)
+      draft.remove(account, member, .removed)
     }
   }
 }
@@ -84,16 +84,16 @@ enum LeavingReason: String {
 }
 
 extension Draft<RoomRecord> {
-  mutating func admit(_ account: AccountID, as role: MemberRole) throws(Refusal) {
-    try join(account, as: role, membersMax: limits.attendeesPerRoom)
+  mutating func join(_ account: AccountID, as role: MemberRole) throws(Refusal) {
+    try addMember(account, as: role, membersMax: limits.attendeesPerRoom)
     takeForPresent(account)
     wake(atMilliseconds: nowMilliseconds + limits.absenceMilliseconds)
     noteAttendeeChange()
   }
 
   /// Nothing of the stay is left: whoever comes back listens, with the hand down and no invitation.
-  mutating func letOut(_ account: AccountID, _ member: MemberRecord, _ reason: LeavingReason) {
-    leave(account, member)
+  mutating func remove(_ account: AccountID, _ member: MemberRecord, _ reason: LeavingReason) {
+    removeMember(account, member)
     change(.presence(account, in: space), to: nil)
     change(.hand(account, in: space), to: nil)
     change(.profile(account, in: space), to: nil)

@@ -1,10 +1,10 @@
-/// Goes round a space's list of followings, some of them a turn of the loop, until each that was there when
+/// Goes round a space's list of followed spaces, some of them a turn of the loop, until each that was there when
 /// something last arrived has been told of it.
 ///
 /// What arrives meanwhile lets the round go on from where it is: beginning anew at the first one each time, it would
 /// never come to the last where there is always something. The list changes under it: who is added is told for
 /// nothing; the last one takes the place of who is removed, and whoever moves it there tells it at once.
-struct TellingRound {
+struct FanOutRound {
   private var place = 0
   private var left = 0
 

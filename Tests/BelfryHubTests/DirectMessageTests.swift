@@ -5,8 +5,8 @@ import BelfryStore
 import ModelSamples
 import Testing
 
-/// A letter holds one entry, unless its `messageClientId` is used again after the dedupe window: then it holds two.
-@Suite struct LetterTests {
+/// A direct message holds one entry, unless its `messageClientId` is used again after the dedupe window: then it holds two.
+@Suite struct DirectMessageTests {
   /// Live it is heard before the index learns of it, and found in the log when it has.
   @Test func whoFollowsALetterIsShownItsSecondEntryOnce() async throws {
     try await withALetter { loop, hub, memory, live, first in
@@ -50,7 +50,7 @@ import Testing
   }
 
   private func write(_ memory: MemoryStore) throws -> MessageID {
-    var writing = Transaction(.letter(77))
+    var writing = Transaction(.direct(77))
     let content = NotificationContent(type: Catalogue.custom.code, toType: .server)
     writing.announcements = [Announcement(content, to: Audience(.named, named: ["bob"]))]
     writing.indexChanges = [IndexChange(.joined, ["bob"])]

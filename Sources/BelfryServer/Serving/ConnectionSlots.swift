@@ -2,7 +2,7 @@ import BelfryModel
 
 /// The streams and the requests that wait on one loop, so that they are found when what they were admitted by is taken
 /// back.
-final class OpenPlaces {
+final class ConnectionSlots {
   private var places: [ObjectIdentifier: AccountPlace] = [:]
 
   fileprivate func add(_ place: AccountPlace) { places[ObjectIdentifier(place)] = place }
@@ -22,10 +22,12 @@ final class AccountPlace {
   var onRevoked: (() -> Void)?
   private let account: AccountID
   private let limits: AccountLimits
-  private let places: OpenPlaces
+  private let places: ConnectionSlots
   private var isOpen = true
 
-  init(_ account: AccountID, by credential: Credential, _ limits: AccountLimits, among places: OpenPlaces) {
+  init(
+    _ account: AccountID, by credential: Credential, _ limits: AccountLimits, among places: ConnectionSlots
+  ) {
     self.account = account
     self.credential = credential
     self.limits = limits

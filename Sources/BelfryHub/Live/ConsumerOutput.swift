@@ -5,7 +5,7 @@ import BelfryModel
 ///
 /// A value, and the whole of it is changed by one call a pull. Of a delivery that is not the system call, it is
 /// the most: as properties of the consumer, each of them asked the runtime for access many times over.
-struct Outflow {
+struct ConsumerOutput {
   var cursor: FeedCursor
   /// Everything that arrived on the loop up to here has been dealt with. It outlasts catch-ups: the store has the
   /// entries that arrive meanwhile, and the rings alone have what is no entry.
@@ -14,9 +14,9 @@ struct Outflow {
   /// forgotten it.
   private var recovered: UInt64 = 0
   /// Up to here the account was told what is in its own ring and in no log.
-  private var toldThrough: UInt64 = 0
+  private var sentThrough: UInt64 = 0
   /// Those whose rings have something that was not dealt with.
-  private var ready: [Following] = []
+  private var ready: [FollowedSpace] = []
   private var pending: [UInt8] = []
   private var pendingOffset = 0
 
@@ -27,9 +27,10 @@ struct Outflow {
     let read: ReadState
 
     /// Retention is no question for what has just arrived.
-    fileprivate func sees(_ item: RingItem, in space: SpaceID, by standing: Standing) -> Bool {
+    fileprivate func sees(_ item: RingItem, in space: SpaceID, by membership: Membership) -> Bool {
       Visibility.of(
-        item.id, item.audience, in: space, for: account, standing: standing, read: read, retentionFloor: .zero
+        item.id, item.audience, in: space, for: account, membership: membership, read: read,
+        retentionFloor: .zero
       ).isVisible
     }
   }
@@ -43,9 +44,9 @@ struct Outflow {
     var hasLostTrack = false
   }
 
-  init(_ cursor: FeedCursor, after arrival: UInt64) {
+  init(_ cursor: FeedCursor, after sequence: UInt64) {
     self.cursor = cursor
-    consumed = arrival
+    consumed = sequence
   }
 
   var hasQueued: Bool { pendingOffset < pending.count }
@@ -57,14 +58,14 @@ struct Outflow {
   // MARK: Its place in the rings
 
   /// - Returns: whether that is news: nothing was there before.
-  mutating func arrived(by following: Following) -> Bool {
+  mutating func notify(of followed: FollowedSpace) -> Bool {
     // Dealt with already, when it was pulled for what it had been told of another space.
-    guard hasMore(following) else { return false }
+    guard hasMore(followed) else { return false }
     if ready.isEmpty {
-      ready.append(following)
+      ready.append(followed)
       return true
     }
-    if !ready.contains(where: { $0 === following }) { ready.append(following) }
+    if !ready.contains(where: { $0 === followed }) { ready.append(followed) }
     return false
   }
 
@@ -75,34 +76,35 @@ struct Outflow {
   ///   - arrival: the latest when the catch-up began.
   ///   - latest: the latest of all.
   mutating func begin(
-    recovered arrival: UInt64, latest: UInt64, in followings: some Sequence<Following>
+    recovered sequence: UInt64, latest: UInt64, in followedSpaces: some Sequence<FollowedSpace>
   ) {
-    recovered = arrival
-    ready = followings.filter { hasMore($0) }
+    recovered = sequence
+    ready = followedSpaces.filter { hasMore($0) }
     if ready.isEmpty { consumed = latest }
   }
 
   /// Whether the account's own ring has forgotten something that was not told.
-  func hasMissed(in own: Following) -> Bool {
-    own.active.ring.droppedThrough > max(consumed, own.since, toldThrough)
+  func hasMissed(in own: FollowedSpace) -> Bool {
+    own.active.ring.droppedThrough > max(consumed, own.since, sentThrough)
   }
 
   /// What the account's own ring has of it that is in no log and was not told, up to an arrival. It counts as told.
-  mutating func takeUntold(from own: Following, through arrival: UInt64, for device: DeviceID?) -> [RingItem]
+  mutating func takeUnsent(from own: FollowedSpace, through sequence: UInt64, for device: DeviceID?)
+    -> [RingItem]
   {
     let ring = own.active.ring
-    let place = max(consumed, own.since, toldThrough, ring.droppedThrough)
-    toldThrough = max(toldThrough, arrival)
-    return (ring.items(after: place) ?? []).filter { $0.arrival <= arrival && $0.isTold(to: device) }
+    let place = max(consumed, own.since, sentThrough, ring.droppedThrough)
+    sentThrough = max(sentThrough, sequence)
+    return (ring.items(after: place) ?? []).filter { $0.sequence <= sequence && $0.isMeant(for: device) }
   }
 
   /// Everything in the ring up to here has been dealt with, or need not be.
-  private func place(in following: Following) -> UInt64 {
-    max(consumed, following.since, min(recovered, following.active.ring.droppedThrough))
+  private func place(in followed: FollowedSpace) -> UInt64 {
+    max(consumed, followed.since, min(recovered, followed.active.ring.droppedThrough))
   }
 
-  private func hasMore(_ following: Following) -> Bool {
-    following.active.ring.lastArrival > place(in: following)
+  private func hasMore(_ followed: FollowedSpace) -> Bool {
+    followed.active.ring.lastSequence > place(in: followed)
   }
 
   mutating func leaveRings() { ready.removeAll() }
@@ -113,7 +115,7 @@ struct Outflow {
   mutating func fill(_ buffer: inout StreamBuffer, live reader: Reader?) -> Fill {
     var fill = Fill()
     writeQueued(&buffer, &fill)
-    if let reader, !hasQueued { writeArrivals(&buffer, for: reader, &fill) }
+    if let reader, !hasQueued { writeNewItems(&buffer, for: reader, &fill) }
     return fill
   }
 
@@ -129,47 +131,47 @@ struct Outflow {
   /// What an idle consumer may keep of its buffer: a heartbeat's worth.
   private static let pendingCapacityKept = 256
 
-  private mutating func writeArrivals(
+  private mutating func writeNewItems(
     _ buffer: inout StreamBuffer, for reader: Reader, _ fill: inout Fill
   ) {
     while buffer.remaining > 0, !ready.isEmpty, !hasQueued, !fill.hasLostTrack {
       // One space and all spaces: nearly always only one of them has something.
       if ready.count == 1 {
         writeRing(of: ready[0], &buffer, for: reader, &fill)
-      } else if let (item, following) = earliestItem(&fill) {
-        write(item, following.active.space, &buffer, for: reader, following.standing, &fill)
+      } else if let (item, followed) = earliestItem(&fill) {
+        write(item, followed.active.space, &buffer, for: reader, followed.membership, &fill)
       }
     }
   }
 
   /// All that one ring has, or what there is room for.
   private mutating func writeRing(
-    of following: Following, _ buffer: inout StreamBuffer, for reader: Reader, _ fill: inout Fill
+    of followed: FollowedSpace, _ buffer: inout StreamBuffer, for reader: Reader, _ fill: inout Fill
   ) {
-    guard let items = following.active.ring.items(after: place(in: following)) else {
+    guard let items = followed.active.ring.items(after: place(in: followed)) else {
       return fill.hasLostTrack = true
     }
-    let standing = following.standing
+    let membership = followed.membership
     for item in items {
       guard buffer.remaining > 0, !hasQueued else { return }
-      write(item, following.active.space, &buffer, for: reader, standing, &fill)
+      write(item, followed.active.space, &buffer, for: reader, membership, &fill)
     }
     ready.removeAll(keepingCapacity: true)
   }
 
   /// The earliest arrival not dealt with, over all spaces that have one. Arrivals of one partition come
   /// in the order of their ids, which is what lets the cursor be one id per partition.
-  private mutating func earliestItem(_ fill: inout Fill) -> (RingItem, Following)? {
-    var earliest: (RingItem, Following)?
+  private mutating func earliestItem(_ fill: inout Fill) -> (RingItem, FollowedSpace)? {
+    var earliest: (RingItem, FollowedSpace)?
     var hasFinished = false
-    for following in ready {
-      guard let items = following.active.ring.items(after: place(in: following)) else {
+    for followed in ready {
+      guard let items = followed.active.ring.items(after: place(in: followed)) else {
         fill.hasLostTrack = true
         return nil
       }
       if let item = items.first {
-        if let (other, _) = earliest, other.arrival < item.arrival { continue }
-        earliest = (item, following)
+        if let (other, _) = earliest, other.sequence < item.sequence { continue }
+        earliest = (item, followed)
       } else {
         hasFinished = true
       }
@@ -182,10 +184,10 @@ struct Outflow {
 
   private mutating func write(
     _ item: RingItem, _ space: SpaceID, _ buffer: inout StreamBuffer, for reader: Reader,
-    _ standing: Standing, _ fill: inout Fill
+    _ membership: Membership, _ fill: inout Fill
   ) {
-    consumed = item.arrival
-    guard takes(item, space, for: reader, standing, &fill) else { return }
+    consumed = item.sequence
+    guard takes(item, space, for: reader, membership, &fill) else { return }
     guard let step = item.step else { return write(item.bytes, &buffer, &fill) }
     cursor.render()
     guard item.bytes.count + EventText.idBytesMost(cursor) <= buffer.remaining else {
@@ -209,21 +211,23 @@ struct Outflow {
 
   /// Passes the item, and says whether it is for this consumer.
   private mutating func takes(
-    _ item: RingItem, _ space: SpaceID, for reader: Reader, _ standing: Standing, _ fill: inout Fill
+    _ item: RingItem, _ space: SpaceID, for reader: Reader, _ membership: Membership, _ fill: inout Fill
   ) -> Bool {
     switch item.kind {
     case .entry(let step):
-      guard cursor.advance(space, by: step), reader.sees(item, in: space, by: standing) else { return false }
+      guard cursor.advance(space, by: step), reader.sees(item, in: space, by: membership) else {
+        return false
+      }
       fill.deliveries += 1
       return true
     // Whoever sees the entry was shown it before: it lies before this one in the log.
-    case .amendment(let step):
-      return cursor.advance(space, by: step) && reader.sees(item, in: space, by: standing)
-    case .passing:
-      guard reader.sees(item, in: space, by: standing) else { return false }
+    case .update(let step):
+      return cursor.advance(space, by: step) && reader.sees(item, in: space, by: membership)
+    case .ephemeral:
+      guard reader.sees(item, in: space, by: membership) else { return false }
       fill.deliveries += 1
       return true
-    case .read, .device: return item.arrival > toldThrough && item.isTold(to: reader.device)
+    case .read, .device: return item.sequence > sentThrough && item.isMeant(for: reader.device)
     }
   }
 }

@@ -1,7 +1,7 @@
 // How one gets into a server: the rules and the records that all the ways share.
 
 /// What became of asking somebody in, or of asking to be let in.
-package struct Admission: Sendable, Hashable {
+package struct JoinOutcome: Sendable, Hashable {
   package var requestId: String
   /// False: the request waits for its answer.
   package var hasJoined: Bool
@@ -14,14 +14,14 @@ package struct Admission: Sendable, Hashable {
 
 extension SpaceID {
   /// What is to be read of whoever may enter this space. Its roster is to be counted, too.
-  func entering(_ account: AccountID) -> [RecordAddress] {
+  func joining(_ account: AccountID) -> [RecordAddress] {
     [.member(account, of: self), .former(account, of: self), .banned(account, from: self)]
   }
 }
 
 extension Draft<ServerRecord> {
   /// Refuses who is banned and who is a member already.
-  func requireAdmissible(_ account: AccountID, field: String? = nil) throws(Refusal) {
+  func requireMayJoin(_ account: AccountID, field: String? = nil) throws(Refusal) {
     if records.text(.banned(account, from: space)) != nil {
       throw Refusal(.banned, "\(account) is banned from server \(space.name)", field: field)
     }
@@ -32,9 +32,9 @@ extension Draft<ServerRecord> {
 
   /// Lets the account in as a plain member; with that, whatever waited for it is over. Announcing it is
   /// the caller's.
-  mutating func enter(_ account: AccountID, field: String? = nil) throws(Refusal) {
-    try requireAdmissible(account, field: field)
-    try join(account, as: .member, membersMax: limits.membersPerServer)
+  mutating func join(_ account: AccountID, field: String? = nil) throws(Refusal) {
+    try requireMayJoin(account, field: field)
+    try addMember(account, as: .member, membersMax: limits.membersPerServer)
     closeRequests(of: account)
   }
 
@@ -48,13 +48,13 @@ extension Draft<ServerRecord> {
   }
 
   /// Puts a member out, whichever way: nobody who is no member is an admin or has a profile.
-  mutating func expel(_ account: AccountID, _ member: MemberRecord) {
+  mutating func remove(_ account: AccountID, _ member: MemberRecord) {
     settings.admins.removeAll { $0 == account }
     change(.profile(account, in: space), to: nil)
-    leave(account, member)
+    removeMember(account, member)
   }
 
-  mutating func announceEntered(_ accounts: [AccountID]) {
+  mutating func announceJoined(_ accounts: [AccountID]) {
     announce(Catalogue.serverEnterLeave, attach: EnterLeave.entered, parties: accounts)
   }
 

@@ -6,7 +6,7 @@ import Testing
 ///
 /// All streams stay open throughout. Before and after an act everybody is sent a mark; what a device
 /// receives between the two is what it heard of the act.
-final class Theatre {
+final class AudienceScenario {
   private let stage: Stage
   private let broker: Broker
   private let app: Person
