@@ -30,7 +30,8 @@ struct ConsumerOutput {
     /// Retention is no question for what has just arrived.
     fileprivate func sees(_ item: RingItem, in space: SpaceID, by membership: Membership) -> Bool {
       Visibility.of(
-        item.id, item.audience, in: space, for: account, membership: membership, read: read, retentionFloor: .zero
+        item.id, item.audience, in: space, for: account, membership: membership, read: read,
+        retentionFloor: .zero
       ).isVisible
     }
   }
@@ -218,7 +219,9 @@ struct ConsumerOutput {
   ) -> Bool {
     switch item.kind {
     case .entry(let step):
-      guard cursor.advance(space, by: step), reader.sees(item, in: space, by: membership) else { return false }
+      guard cursor.advance(space, by: step), reader.sees(item, in: space, by: membership) else {
+        return false
+      }
       fill.deliveries += 1
       return true
     // Whoever sees the entry was shown it before: it lies before this one in the log.

@@ -135,7 +135,7 @@ package final class Hub {
 
   private func arrive(_ kind: RingItem.Kind, _ entry: LogEntry, _ event: LiveEvent, in active: ActiveSpace) {
     lastSequence += 1
-    counts.sequence += 1
+    counts.liveMessages += 1
     active.ring.append(
       RingItem(
         sequence: lastSequence, kind: kind, id: entry.notificationID, audience: entry.audience, event: event))

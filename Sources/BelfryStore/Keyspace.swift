@@ -7,7 +7,7 @@ package import BelfryModel
 package struct Keyspace: Sendable, Hashable {
   /// Of the keys and of what stands in them. `FunctionLibrary.version` is another number: functions of several
   /// versions may work on the same data.
-  package static let dataVersion = 1
+  package static let dataVersion = 2
 
   package let partitions: Partitions
   /// Tells secrets apart without giving them away.

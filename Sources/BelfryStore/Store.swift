@@ -315,7 +315,8 @@ package struct ReadMark: Sendable, Hashable {
   /// - Parameter told: nil: the items.
   package init(
     items: [MessageID], covered: [MessageID] = [], watermarks: [MessageID] = [], caughtUp: [SpaceID] = [],
-    upTo: MessageID? = nil, echoed: [MessageID]? = nil, directMessages: [SpaceID] = [], device: DeviceID? = nil,
+    upTo: MessageID? = nil, echoed: [MessageID]? = nil, directMessages: [SpaceID] = [],
+    device: DeviceID? = nil,
     version: Int64 = 0
   ) {
     self.items = items

@@ -9,7 +9,7 @@ import Testing
 @Suite struct DirectMessageTests {
   /// Live it is heard before the index learns of it, and found in the log when it has.
   @Test func whoFollowsALetterIsShownItsSecondEntryOnce() async throws {
-    try await withALetter { loop, hub, memory, live, first in
+    try await withDirectMessage { loop, hub, memory, live, first in
       let client = Client("bob")
       defer { client.cut() }
       try client.open(hub)
@@ -25,7 +25,7 @@ import Testing
 
   /// On one device the first was read before the other device came for the second.
   @Test func readingOneEntryLeavesTheOther() async throws {
-    try await withALetter { _, hub, memory, _, first in
+    try await withDirectMessage { _, hub, memory, _, first in
       let second = try write(memory)
       relay(memory)
       #expect(try await hub.feed.markRead(account: "bob", device: nil, items: [first]) == 1)
@@ -36,7 +36,7 @@ import Testing
   }
 
   /// What it holds, the index knows of.
-  private func withALetter(
+  private func withDirectMessage(
     _ work: @escaping @Sendable (EventLoop, Hub, MemoryStore, SlowLiveFeed, MessageID) async throws -> Void
   ) async throws {
     try await withLoop { loop, scope in

@@ -81,7 +81,8 @@ import Testing
     desk.limits.unreadPerSender = 5
     let levels: [(MailboxLevel, user: Bool, trusted: Bool)] = [
       (MailboxLevel(directMessages: 5), true, true), (MailboxLevel(directMessages: 6), false, true),
-      (MailboxLevel(directMessages: 8), false, false), (MailboxLevel(directMessages: 0, fromSender: 4), true, true),
+      (MailboxLevel(directMessages: 8), false, false),
+      (MailboxLevel(directMessages: 0, fromSender: 4), true, true),
       (MailboxLevel(directMessages: 0, fromSender: 5), false, true),
     ]
     for (level, user, trusted) in levels {

@@ -14,7 +14,8 @@ struct MemberRecordTests {
       "a 1763700000000-4096,1763700000001-4096"
     ),
     (
-      MemberRecord(role: .owner, membership: Membership(intervals: .since(since), subscription: .since(later))),
+      MemberRecord(
+        role: .owner, membership: Membership(intervals: .since(since), subscription: .since(later))),
       "o 1763700000000-4096 s/1763700000001-4096"
     ),
     (

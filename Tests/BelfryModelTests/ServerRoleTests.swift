@@ -93,6 +93,7 @@ struct ServerRoleTests {
     var end = subscribe
     end.isSubscribed = false
     try desk.carryOut(end)
-    #expect(desk.member("mia")?.membership.channels.allSatisfy { $0.value.subscription.current == nil } == true)
+    #expect(
+      desk.member("mia")?.membership.channels.allSatisfy { $0.value.subscription.current == nil } == true)
   }
 }

@@ -77,7 +77,7 @@ struct UpdateNotificationTests {
         testDescription: "custom to an account", type: 100, space: .personal("sam"), audience: "named +sam",
         allowed: ["mia", "app"]),
       Row(
-        testDescription: "custom directMessage", type: 100, space: .direct(9), audience: "named +max,sam",
+        testDescription: "custom direct message", type: 100, space: .direct(9), audience: "named +max,sam",
         allowed: ["mia", "app"]),
     ]
     + (1...4).flatMap { type in

@@ -180,7 +180,8 @@ struct VisibilityTests {
 
   @Test(arguments: rows)
   func whetherAndWhy(row: Row) throws {
-    var membership = Membership(intervals: Intervals([Interval(after: 10, through: 50), Interval(after: 70)]))
+    var membership = Membership(
+      intervals: Intervals([Interval(after: 10, through: 50), Interval(after: 70)]))
     row.change(&membership)
     let verdict = Visibility.of(
       row.id, try #require(Audience(text: row.audience)), in: .server(1), for: "ann", membership: membership,

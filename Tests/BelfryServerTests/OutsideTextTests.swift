@@ -67,7 +67,8 @@ import Testing
       Decoder("absolute target") { text in _ = RequestTarget("http\(text)://\(text)/\(text)") },
       Decoder("parameter") { text in
         var values = Values()
-        try? values.read(query: [("limit", UTF8Text(text)), (UTF8Text("limit\(text)"), "1")], [SharedFields.limit])
+        try? values.read(
+          query: [("limit", UTF8Text(text)), (UTF8Text("limit\(text)"), "1")], [SharedFields.limit])
       },
       Decoder("page cursor") { text in
         _ = ScanPlace(text: "0123\(text).1~2.3.\(text)")

@@ -23,7 +23,8 @@ import Testing
     let id = entry.id.streamForm
     let rest = "\n\(entry.audience.text)\n\(entry.contentJSON)"
     return [
-      "appended \(id) 0-0" + rest, "ephemeral \(id)" + rest, "updated \(id) \(earlier.streamForm) 0-0 5" + rest,
+      "appended \(id) 0-0" + rest, "ephemeral \(id)" + rest,
+      "updated \(id) \(earlier.streamForm) 0-0 5" + rest,
       "memberships\nbob carol",
       LiveText.read(
         ReadEcho(items: [1, 2], marked: [3], watermarks: [5], caughtUp: [space], upTo: 6, device: "phone")),

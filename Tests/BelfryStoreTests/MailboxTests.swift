@@ -111,7 +111,8 @@ import Testing
       #expect(level.map(\.directMessages) == [20, 5, 0])
 
       let directMessages = Array(known.prefix(8))
-      #expect(try await broker.store.marked(ReadMark(items: [], directMessages: directMessages), by: "bob") == 0)
+      #expect(
+        try await broker.store.marked(ReadMark(items: [], directMessages: directMessages), by: "bob") == 0)
       #expect(try await broker.store.mailboxes(of: ["bob"], writtenToBy: nil)[0].directMessages == 12)
       #expect(try await Self.run(9, to: ["carol", "bob"], by: "eve", broker) == 9)
     }

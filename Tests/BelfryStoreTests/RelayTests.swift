@@ -75,7 +75,9 @@ import Testing
       #expect(entry.transitions(after: added[2]) == [])
       #expect(entry.transitions(after: added[2].predecessor) == [latest])
       #expect(
-        entry.transitions(after: added[0].predecessor) == [.init(state: entry.earlier[0], before: nil), latest])
+        entry.transitions(after: added[0].predecessor) == [
+          .init(state: entry.earlier[0], before: nil), latest,
+        ])
       #expect(entry.state(through: added[2]) == entry.state)
       #expect(entry.state(through: added[2].predecessor) == entry.earlier[0])
       #expect(entry.state(through: added[0].predecessor) == nil)
@@ -175,7 +177,7 @@ import Testing
       #expect(index.count == full)
       #expect(index.contains { $0.space == space }, "where the account belongs it stays")
       let directMessages = index.count { $0.space.kind == .direct }
-      #expect(directMessages == (full - 1) / 2 + 50, "no directMessage goes")
+      #expect(directMessages == (full - 1) / 2 + 50, "no direct message goes")
     }
   }
 }

@@ -38,7 +38,7 @@ extension World {
       for (account, level) in zip(
         cast.accounts, try await store.mailboxes(of: cast.accounts, writtenToBy: sender))
       {
-        lines.append("\(account) has waiting \(level.entries) and \(level.directMessages) directMessages")
+        lines.append("\(account) has waiting \(level.entries) and \(level.directMessages) direct messages")
         if level.fromSender > 0 { lines.append("\(account) has \(level.fromSender) from \(sender)") }
       }
     }

@@ -188,9 +188,12 @@ extension SeededGenerator {
   /// Any two commands in one space.
   private mutating func rivalry() -> Step {
     let (commands, space) = (
-      pick([Command.ofServers, Command.ofChannels, Command.ofGroups, Command.ofRooms]), below(Cast.spacesPerScene)
+      pick([Command.ofServers, Command.ofChannels, Command.ofGroups, Command.ofRooms]),
+      below(Cast.spacesPerScene)
     )
-    return .race(.command(command(pick(commands).name, space: space)), .command(command(pick(commands).name, space: space)))
+    return .race(
+      .command(command(pick(commands).name, space: space)),
+      .command(command(pick(commands).name, space: space)))
   }
 
   private func say(_ body: String, _ account: Int, _ server: Int) -> Step {

@@ -214,7 +214,9 @@ final class World {
     }
   }
 
-  private func directMessages(_ chosen: [Seen]) -> [SpaceID] { chosen.map(\.space).filter { $0.kind == .direct } }
+  private func directMessages(_ chosen: [Seen]) -> [SpaceID] {
+    chosen.map(\.space).filter { $0.kind == .direct }
+  }
 
   // MARK: Words
 

@@ -24,7 +24,8 @@ struct MarkItems: Sendable {
     }
     if unread.isEmpty { return nil }
     return ReadMark(
-      items: unread.map { $0.entry.id }, directMessages: unread.map { $0.space }.filter { $0.kind == .direct },
+      items: unread.map { $0.entry.id },
+      directMessages: unread.map { $0.space }.filter { $0.kind == .direct },
       device: device, version: basis.view.read.version)
   }
 }

@@ -47,7 +47,8 @@ extension FeedReader {
           operation.ids, in: Dictionary(grouping: own) { self.store.partitions.holding($0) })
       })
     return MarkItems.Basis(
-      view: AccountView(account: account, index: index, memberships: memberships, read: read), located: located,
+      view: AccountView(account: account, index: index, memberships: memberships, read: read),
+      located: located,
       retentionFloor: floor)
   }
 

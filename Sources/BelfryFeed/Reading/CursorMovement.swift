@@ -11,15 +11,15 @@ extension FeedCursor {
   /// - Returns: what is lost, when the cursor stood at ids that the store has lost since it gave them.
   package mutating func takeIntoAccount(_ snapshot: FeedSnapshot) -> FeedGap? {
     let gap = goBackFromLost(snapshot)
-    var news: [(space: SpaceID, what: IndexEntry.Transition)] = []
+    var transitions: [(space: SpaceID, what: IndexEntry.Transition)] = []
     for entry in snapshot.view.index where entry.addedAt > indexed {
-      for what in entry.transitions(after: indexed) { news.append((entry.space, what)) }
+      for what in entry.transitions(after: indexed) { transitions.append((entry.space, what)) }
     }
-    news.sort { $0.what.state.addedAt < $1.what.state.addedAt }
+    transitions.sort { $0.what.state.addedAt < $1.what.state.addedAt }
     var reached = snapshot.lastID(in: snapshot.home)
-    for (space, what) in news {
+    for (space, what) in transitions {
       guard let since = snapshot.view.beginning(of: what, in: space) else { continue }
-      guard admit(space, of: snapshot.partition(of: space), since: since) else {
+      guard addLagging(space, of: snapshot.partition(of: space), since: since) else {
         reached = what.state.addedAt.predecessor
         break
       }
@@ -43,7 +43,7 @@ extension FeedCursor {
   }
 
   /// The scan is complete: all of its spaces have been served up to their partitions' bounds.
-  package mutating func finish(_ scan: FeedScan) { settle(scan.snapshot.lastIDs, scan.snapshot.partitions) }
+  package mutating func finish(_ scan: FeedScan) { reachAll(scan.snapshot.lastIDs, scan.snapshot.partitions) }
 
   /// Redis came back without its last writes, or a replica that had yet to receive them took over. Ids that the
   /// cursor has passed were given to nothing that is still there. It goes back to the last id that was kept: what is
@@ -67,21 +67,21 @@ extension FeedCursor {
 
 extension AccountView {
   /// Where in the space's log begins what an index learned; nil if it is nothing that can be seen.
-  fileprivate func beginning(of news: IndexEntry.Transition, in space: SpaceID) -> MessageID? {
-    if space.kind == .direct { return news.before?.version ?? news.state.version.predecessor }
-    return memberships[space]?.intervals.firstInterval(of: news)?.after
+  fileprivate func beginning(of transition: IndexEntry.Transition, in space: SpaceID) -> MessageID? {
+    if space.kind == .direct { return transition.before?.version ?? transition.state.version.predecessor }
+    return memberships[space]?.intervals.firstInterval(of: transition)?.after
   }
 }
 
 extension Intervals {
-  /// The first stay that was news to an index.
-  fileprivate func firstInterval(of news: IndexEntry.Transition) -> Interval? {
-    if let before = news.before, let next = all.first(where: { $0.after >= before.version }),
-      next.after < news.state.version
+  /// The first stay that was transitions to an index.
+  fileprivate func firstInterval(of transition: IndexEntry.Transition) -> Interval? {
+    if let before = transition.before, let next = all.first(where: { $0.after >= before.version }),
+      next.after < transition.state.version
     {
       return next
     }
     // What was before is forgotten: the latest it may have been about. A record may have forgotten that, too.
-    return all.last { $0.after < news.state.version } ?? all.first
+    return all.last { $0.after < transition.state.version } ?? all.first
   }
 }

@@ -23,7 +23,8 @@ extension FeedGap? {
   }
 
   /// By what was trimmed from a log after `place` and up to `lostThrough`, as far as it was in one of the stays.
-  mutating func extend(after place: MessageID, trimmedThrough lostThrough: MessageID, in intervals: Intervals) {
+  mutating func extend(after place: MessageID, trimmedThrough lostThrough: MessageID, in intervals: Intervals)
+  {
     for interval in intervals.all {
       let (after, through) = (max(place, interval.after), min(lostThrough, interval.through ?? .last))
       if after < through { extend(from: after, to: through) }

@@ -220,7 +220,8 @@ package final class FeedScan {
     // It was read before it was trimmed, and so was all before it.
     if let next, next <= lostThrough { return }
     gap.extend(
-      after: place, trimmedThrough: min(lostThrough, source.through), in: logs[source.log].membership.intervals)
+      after: place, trimmedThrough: min(lostThrough, source.through),
+      in: logs[source.log].membership.intervals)
   }
 
   /// What was trimmed before the scan came to it, and has not been taken yet.

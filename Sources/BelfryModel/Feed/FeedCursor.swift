@@ -121,7 +121,9 @@ package struct FeedCursor: Sendable, Hashable {
     rendered.forget()
     positions.removeAll { $0.partitionNumber == partition.number }
     reach(id)
-    for (space, place) in lagging where place > id && partitions.holding(space) == partition { lagging[space] = id }
+    for (space, place) in lagging where place > id && partitions.holding(space) == partition {
+      lagging[space] = id
+    }
   }
 
   /// The same for what its account's index learned.

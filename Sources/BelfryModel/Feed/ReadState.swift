@@ -16,7 +16,8 @@ package struct ReadState: Sendable, Hashable {
   package var version: Int64 = 0
 
   package init(
-    watermarks: some Sequence<MessageID> = [], lagging: [SpaceID: MessageID] = [:], above: Set<MessageID> = [],
+    watermarks: some Sequence<MessageID> = [], lagging: [SpaceID: MessageID] = [:],
+    above: Set<MessageID> = [],
     version: Int64 = 0
   ) {
     self.lagging = lagging

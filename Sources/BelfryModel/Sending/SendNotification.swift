@@ -119,7 +119,9 @@ package final class SendNotification: Operation {
     guard form.space != nil else {
       try records.requireAll(of: receivers, toLet: actor, .write, context, field: "toAccids")
       if space.kind == .direct {
-        try context.requireRoom(in: receivers, for: actor, field: "toAccids") { $0.hasRoomForDirectMessage($1) }
+        try context.requireRoom(in: receivers, for: actor, field: "toAccids") {
+          $0.hasRoomForDirectMessage($1)
+        }
       }
       return Audience(.named, named: receivers)
     }

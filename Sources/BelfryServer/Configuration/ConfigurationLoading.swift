@@ -48,7 +48,9 @@ extension Configuration {
 
   /// Variables of ours that no setting has are refused only where they can be nothing else: an orchestrator
   /// may put `BELFRY_SERVICE_HOST` and `BELFRY_PORT` into every container beside a service named belfry.
-  private static func values(of environment: [String: String]) throws(StartError) -> [UTF8Text: ConfiguredValue] {
+  private static func values(of environment: [String: String]) throws(StartError) -> [UTF8Text:
+    ConfiguredValue]
+  {
     var values: [UTF8Text: ConfiguredValue] = [:]
     for setting in Setting.all {
       // An empty variable is how composed environments say "not set".

@@ -25,7 +25,9 @@ final class AccountPlace {
   private let places: ConnectionSlots
   private var isOpen = true
 
-  init(_ account: AccountID, by credential: Credential, _ limits: AccountLimits, among places: ConnectionSlots) {
+  init(
+    _ account: AccountID, by credential: Credential, _ limits: AccountLimits, among places: ConnectionSlots
+  ) {
     self.account = account
     self.credential = credential
     self.limits = limits

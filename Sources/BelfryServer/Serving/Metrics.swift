@@ -17,7 +17,9 @@ enum Metrics {
       $0.duplicates
     },
     Metric(name: "belfry_streams", help: "Open streams.", isCounter: false) { $0.streams },
-    Metric(name: "belfry_live_messages_total", help: "Live messages that arrived from Redis.", isCounter: true) {
+    Metric(
+      name: "belfry_live_messages_total", help: "Live messages that arrived from Redis.", isCounter: true
+    ) {
       $0.hub.liveMessages
     },
     Metric(name: "belfry_deliveries_total", help: "Notifications put into streams.", isCounter: true) {

@@ -58,7 +58,8 @@ extension LiveMessage {
       guard let entry = lines.entry(words[1]) else { return nil }
       self = .ephemeral(entry)
     case .updated:
-      guard let predecessor = MessageID(streamBytes: words[2]), let updates = MessageID(streamBytes: words[3]),
+      guard let predecessor = MessageID(streamBytes: words[2]),
+        let updates = MessageID(streamBytes: words[3]),
         let time = Int64(digits: words[4]), var entry = lines.entry(words[1])
       else { return nil }
       entry.updateTime = time

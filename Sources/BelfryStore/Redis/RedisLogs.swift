@@ -114,7 +114,9 @@ extension RedisStore {
   }
 
   /// Puts in the place of each entry what became of it.
-  private func applyUpdates(_ pages: [LogPage], in spaces: Set<SpaceID>) async throws(StoreError) -> [[LogEntry]] {
+  private func applyUpdates(_ pages: [LogPage], in spaces: Set<SpaceID>) async throws(StoreError)
+    -> [[LogEntry]]
+  {
     var answers = pages.map { $0.entries }
     if spaces.isEmpty { return answers }
     let updated = pages.indices.filter { spaces.contains(pages[$0].request.space) && !answers[$0].isEmpty }

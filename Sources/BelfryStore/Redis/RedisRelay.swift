@@ -139,6 +139,7 @@ extension Limits {
   /// limited when it joins; direct messages, when they are sent. What it has left has room of its own: otherwise a full mailbox
   /// would push out what is still unread of it.
   var spacesPerIndex: Int {
-    serversPerAccount + groupsPerAccount + roomsPerAccount + directMessagesPerMailbox + Limits.leftSpacesPerAccount
+    serversPerAccount + groupsPerAccount + roomsPerAccount + directMessagesPerMailbox
+      + Limits.leftSpacesPerAccount
   }
 }

@@ -4,7 +4,9 @@ import BelfryRedis
 extension RedisStore {
   /// Tells other partitions, all in one pipeline. Idempotent.
   /// - Returns: what could not be told, and why.
-  func sendRelays(_ messages: [RelayMessage]) async throws(StoreError) -> [(message: RelayMessage, problem: StoreError)] {
+  func sendRelays(_ messages: [RelayMessage]) async throws(StoreError) -> [(
+    message: RelayMessage, problem: StoreError
+  )] {
     let calls = RelayCall.calls(for: messages, among: partitions)
     let replies = try await call(calls.map(command), at: "relays")
     var failures: [(message: RelayMessage, problem: StoreError)] = []

@@ -174,5 +174,7 @@ import Testing
 }
 
 extension AccountLimits {
-  fileprivate func connectionSlots(of name: String) -> Int { AccountID(name).map { connectionSlots(of: $0) } ?? 0 }
+  fileprivate func connectionSlots(of name: String) -> Int {
+    AccountID(name).map { connectionSlots(of: $0) } ?? 0
+  }
 }

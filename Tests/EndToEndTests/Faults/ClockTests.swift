@@ -22,7 +22,7 @@ extension EndToEnd {
           case 0: try scene.markSome(&random)
           case 1: try scene.markEverything(&random)
           case 2: try scene.join()
-          case 3: try scene.send("directMessage \(round)", ["toAccids": ["alice"]])
+          case 3: try scene.send("direct message \(round)", ["toAccids": ["alice"]])
           default:
             let server = scene.servers[random.below(scene.servers.count)]
             try scene.send("round \(round)", ["serverId": server])

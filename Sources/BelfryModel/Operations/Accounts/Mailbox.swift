@@ -25,7 +25,9 @@ package struct MailboxRoom: Sendable, Hashable {
   package var perSender: Int
 
   package func hasRoomForEntry(_ level: MailboxLevel) -> Bool { level.entries < entries && hasShare(level) }
-  package func hasRoomForDirectMessage(_ level: MailboxLevel) -> Bool { level.directMessages < directMessages && hasShare(level) }
+  package func hasRoomForDirectMessage(_ level: MailboxLevel) -> Bool {
+    level.directMessages < directMessages && hasShare(level)
+  }
   private func hasShare(_ level: MailboxLevel) -> Bool { sender == nil || level.fromSender < perSender }
 }
 
@@ -46,7 +48,8 @@ extension Limits {
   package func mailboxRoom(for actor: Actor) -> MailboxRoom {
     func part(_ most: Int) -> Int { actor.isTrusted ? most : most - most / 4 }
     return MailboxRoom(
-      entries: part(notificationsPerMailbox), directMessages: part(directMessagesPerMailbox), sender: actor.charged,
+      entries: part(notificationsPerMailbox), directMessages: part(directMessagesPerMailbox),
+      sender: actor.charged,
       perSender: unreadPerSender)
   }
 }

@@ -29,7 +29,8 @@ enum Channels {
       throw .invalid("members", "a channel of everyone's has no roster to put them in")
     }
     var operation = CreateChannel(
-      try request.server, id: .random(), actor: try request.actor, name: try request[SharedFields.name.needed],
+      try request.server, id: .random(), actor: try request.actor,
+      name: try request[SharedFields.name.needed],
       type: type, membership: membership, members: members)
     operation.description = try request[SharedFields.description]
     return operation

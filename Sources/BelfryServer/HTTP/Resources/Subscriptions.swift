@@ -10,7 +10,8 @@ enum Subscriptions {
     let channel: EntityID
   }
 
-  private static let place = Kind<Place>.object([SharedFields.serverId, SharedFields.channelId]) { values throws(Refusal) in
+  private static let place = Kind<Place>.object([SharedFields.serverId, SharedFields.channelId]) {
+    values throws(Refusal) in
     Place(server: try values[SharedFields.serverId], channel: try values[SharedFields.channelId])
   }
   static let servers = Field("servers", .list(.id, counts: 1...perCall), "the servers, for their own")

@@ -10,7 +10,8 @@ extension Routes {
   private static let requests: [Route] = [
     Route(
       .post, path + "/invitations", .token, "server invite", "Invite accounts into a server",
-      body: .json(SharedFields.accids, SharedFields.postscript), refusals: [.banned, .tooMany, .blocked, .mailboxFull],
+      body: .json(SharedFields.accids, SharedFields.postscript),
+      refusals: [.banned, .tooMany, .blocked, .mailboxFull],
       .operation(.ok(Admissions.invited), Admissions.invite, Admissions.show)),
     answerInvitation("accept", "server accept", "Accept an invitation into a server", true),
     answerInvitation("reject", "server reject", "Reject an invitation into a server", false),
@@ -64,7 +65,8 @@ extension Routes {
         .json(["code": .string(operation.code.text), "expiresAt": .integer(expiresAt)], status: 201)
       }),
     Route(
-      .get, path + "/invite-codes", .token, "server codes", "List a server's invite codes", query: SharedFields.page,
+      .get, path + "/invite-codes", .token, "server codes", "List a server's invite codes",
+      query: SharedFields.page,
       refusals: [.notMember],
       .listing(
         "codes", of: Admissions.code, "in no particular order", for: { (_: ServerRecord) in .administrators },
@@ -79,7 +81,8 @@ extension Routes {
       body: .json(SharedFields.code), refusals: [.banned, .tooMany],
       .operation { ask throws(Refusal) in
         JoinByInviteCode(
-          try ask.server, actor: try ask.actor, code: try ask[SharedFields.code], requestId: EntityID.random().text)
+          try ask.server, actor: try ask.actor, code: try ask[SharedFields.code],
+          requestId: EntityID.random().text)
       }),
   ]
 
@@ -119,7 +122,8 @@ extension Routes {
         UnbanAccounts(try ask.server, actor: try ask.actor, accounts: [try ask.account])
       }),
     Route(
-      .get, path + "/bans", .token, "server bans", "List who is banned from a server", query: SharedFields.page,
+      .get, path + "/bans", .token, "server bans", "List who is banned from a server",
+      query: SharedFields.page,
       refusals: [.notMember],
       .listing(
         "accids", of: .account, "in no particular order", for: { (_: ServerRecord) in .administrators },

@@ -99,7 +99,8 @@ extension Routes {
           try ask.server, id: try ask.channel, actor: try ask.actor, accounts: [try ask.account])
       }),
     Route(
-      .get, path + "/mutes", .token, "channel muted", "List who is muted in a channel", query: SharedFields.page,
+      .get, path + "/mutes", .token, "channel muted", "List who is muted in a channel",
+      query: SharedFields.page,
       refusals: [.notMember],
       .listing(
         "muted", of: Listed.muted, "in no particular order", for: { (_: ServerRecord) in .administrators },

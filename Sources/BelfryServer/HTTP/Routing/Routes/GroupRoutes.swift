@@ -11,7 +11,8 @@ extension Routes {
     Route(
       .post, "/v1/groups", .token, "group create", "Create a group, and invite into it",
       body: .json(
-        SharedFields.name.needed, Groups.style.needed, SharedFields.description, SharedFields.ext, Groups.inviteNeedConfirm,
+        SharedFields.name.needed, Groups.style.needed, SharedFields.description, SharedFields.ext,
+        Groups.inviteNeedConfirm,
         Groups.maxMembers, Groups.invitees, Groups.reason),
       refusals: [.tooMany, .conflict, .blocked, .mailboxFull],
       .reply(.created(Groups.created), by: Groups.create)),
@@ -28,7 +29,8 @@ extension Routes {
     Route(
       .patch, path, .token, "group update", "Change what a group is called, and its options",
       body: .json(
-        SharedFields.name, SharedFields.description, SharedFields.ext, Groups.inviteNeedConfirm, Groups.maxMembers),
+        SharedFields.name, SharedFields.description, SharedFields.ext, Groups.inviteNeedConfirm,
+        Groups.maxMembers),
       refusals: [.tooMany],
       .operation(.ok(Groups.shape), Groups.update) { operation, group in .json(group.info(operation.space)) }),
     Route(
@@ -50,7 +52,8 @@ extension Routes {
   private static let groupJoining: [Route] = [
     Route(
       .post, path + "/invitations", .token, "group invite", "Invite accounts into a group",
-      body: .json(SharedFields.accids, Groups.message), refusals: [.tooMany, .banned, .blocked, .mailboxFull],
+      body: .json(SharedFields.accids, Groups.message),
+      refusals: [.tooMany, .banned, .blocked, .mailboxFull],
       .operation(
         .ok(Groups.invited),
         { ask throws(Refusal) in
@@ -146,7 +149,8 @@ extension Routes {
         .delete, path + "/mutes/{accid}", .token, "group unmute", "Let a muted member send again",
         .operation { ask throws(Refusal) in try Groups.mute(ask, [try ask.account], seconds: nil) }),
       Route(
-        .get, path + "/mutes", .token, "group muted", "List a group's muted members", query: SharedFields.page,
+        .get, path + "/mutes", .token, "group muted", "List a group's muted members",
+        query: SharedFields.page,
         refusals: [.notMember],
         .listing(
           "muted", of: Listed.muted, "in no particular order", for: { (_: GroupRecord) in .administrators },

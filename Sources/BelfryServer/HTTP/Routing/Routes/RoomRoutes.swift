@@ -40,7 +40,8 @@ extension Routes {
       refusals: [.notMember, .conflict],
       .reply(.noContent, by: Rooms.removeAttendee)),
     Route(
-      .get, path + "/hands", .token, "room hands", "List the raised hands in a room", query: SharedFields.page,
+      .get, path + "/hands", .token, "room hands", "List the raised hands in a room",
+      query: SharedFields.page,
       refusals: [.notMember],
       .listing(
         "hands", of: Rooms.hand, "in no particular order", for: { (_: RoomRecord) in .members },

@@ -21,7 +21,8 @@ extension Routes {
       .patch, "/v1/servers/{serverId}", .token, "server update",
       "Change what a server is called and how one gets in",
       body: .json(
-        SharedFields.name, SharedFields.icon, SharedFields.ext, Servers.inviteMode, Servers.applyMode, Servers.membersMayInvite,
+        SharedFields.name, SharedFields.icon, SharedFields.ext, Servers.inviteMode, Servers.applyMode,
+        Servers.membersMayInvite,
         Servers.adminsMayCreateChannels),
       refusals: [.notMember, .conflict],
       .reply(.ok(Servers.shape), by: Servers.update)),
@@ -68,7 +69,8 @@ extension Routes {
     Route(
       .post, "/v1/servers/{serverId}/channels", .token, "channel create", "Create a channel",
       body: .json(
-        SharedFields.name.needed, SharedFields.description, Channels.type.needed, Channels.membership, Channels.members),
+        SharedFields.name.needed, SharedFields.description, Channels.type.needed, Channels.membership,
+        Channels.members),
       refusals: [.tooMany],
       .operation(.created(Channels.shape), Channels.creation) { operation, channel in
         .json(channel.info(operation.id, of: operation.space), status: 201)
