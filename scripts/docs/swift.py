@@ -1,0 +1,58 @@
+"""Compiles Swift against the modules that `swift build` has left in .build/debug."""
+import glob
+import json
+import os
+import re
+import subprocess
+
+
+class SwiftError(Exception):
+    pass
+
+
+def closure(root, product):
+    """The targets that a product needs, C modules included, by their place below the root."""
+    text = subprocess.run(
+        ["swift", "package", "--package-path", root, "--ignore-lock", "describe", "--type", "json"],
+        check=True, capture_output=True, text=True).stdout
+    targets = {target["name"]: target for target in json.loads(text)["targets"]}
+    needed, open_names = {}, [product]
+    while open_names:
+        name = open_names.pop()
+        if name not in needed:
+            needed[name] = os.path.join(root, targets[name]["path"])
+            open_names += targets[name].get("target_dependencies", [])
+    return needed
+
+
+def build(root, build_folder, source, output):
+    needed = closure(root, "BelfryClient")
+    objects, maps, libraries = [], [], []
+    for name, path in needed.items():
+        module_map = os.path.join(path, "module.modulemap")
+        if os.path.exists(module_map):
+            maps += ["-I", path]
+            with open(module_map, encoding="utf-8") as file:
+                libraries += [f"-l{one}" for one in re.findall(r'link "([^"]+)"', file.read())]
+        else:
+            objects += glob.glob(os.path.join(build_folder, f"{name}.build", "*.o"))
+    compiled = subprocess.run(
+        ["swiftc", "-swift-version", "6", "-parse-as-library", "-suppress-warnings",
+         "-I", os.path.join(build_folder, "Modules"), *maps, source, *objects, *libraries, "-o", output],
+        capture_output=True, text=True)
+    if compiled.returncode:
+        raise SwiftError(compiled.stderr.strip())
+
+
+def page_program(blocks, surroundings):
+    """One program of all Swift blocks of a page, in their order: imports first, then the rest as the body of a function.
+    Lines keep the page's numbers."""
+    imports, body = ["import BelfryClient"], []
+    for block in blocks:
+        lines = [line for line in block.text.split("\n")]
+        imports += [line for line in lines if line.startswith("import ")]
+        rest = ["" if line.startswith("import ") else line for line in lines]
+        body.append(f'#sourceLocation(file: "{block.page}", line: {block.line})\n' + "\n".join(rest) + "\n#sourceLocation()")
+    return "\n".join([
+        *dict.fromkeys(imports), surroundings, "@main struct Page {", "static func main() async throws {",
+        *body, "}", "}", ""])
