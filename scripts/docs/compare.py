@@ -3,11 +3,12 @@ the page, so that the page's own values lead to each other."""
 import re
 
 TIME = r"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d"
-TOKEN = re.compile(rf"{TIME}|…|[\w.-]+|\s+|.", re.DOTALL)
+SPACE = r"(?:server|group|room|directMessage|direct):\d+"
+TOKEN = re.compile(rf"{TIME}|\s*…|{SPACE}|[\w.-]+|\s+|.", re.DOTALL)
 
 
 def tokens(line):
-    return [" " if one.isspace() else one for one in TOKEN.findall(line.strip())]
+    return [" " if one.isspace() else one.strip() or one for one in TOKEN.findall(line.strip())]
 
 
 def is_time(token):
@@ -18,7 +19,7 @@ def stands_for(shown, real):
     """Whether a value of the page may stand for another one of the same kind."""
     if is_time(shown):
         return is_time(real) and len(shown) == len(real)
-    digits = re.search(r"\d{4,}", shown) or re.fullmatch(r"\w?\d+|\d+\.\d+", shown) and len(shown) > 2
+    digits = re.search(r"\d{4,}|:\d", shown) or re.fullmatch(r"\w?\d+|\d+\.\d+", shown) and len(shown) > 2
     if digits and re.sub(r"\d+", "#", shown) == re.sub(r"\d+", "#", real):
         return True
     # Codes and names made by chance: direct messages and digits mixed, or large and small direct messages.
@@ -68,6 +69,10 @@ class Bindings:
     def unify_lines(self, shown, real, in_order=True):
         """Nothing, or the first line that is not as shown."""
         real = list(real)
+        if not in_order and "…" in shown:
+            shown, is_open = [line for line in shown if line != "…"], True
+        else:
+            is_open = False
         for number, line in enumerate(shown):
             if line.strip() == "…":
                 if number == len(shown) - 1:
@@ -82,7 +87,7 @@ class Bindings:
                     break
             else:
                 return f"the page shows\n    {line}\nand this came:\n    " + "\n    ".join(real[:12] or ["(nothing)"])
-        return f"this came besides:\n    " + "\n    ".join(real[:12]) if real else None
+        return "this came besides:\n    " + "\n    ".join(real[:12]) if real and not is_open else None
 
     def unify_json(self, shown, real, path="$"):
         if shown == "…":

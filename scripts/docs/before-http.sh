@@ -1,0 +1,3 @@
+# What docs/http.md takes for granted.
+# serve: belfry serve
+cd .
