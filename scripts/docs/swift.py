@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 
 
 class SwiftError(Exception):
@@ -44,6 +45,16 @@ def build(root, build_folder, source, output):
         raise SwiftError(compiled.stderr.strip())
 
 
+def main(source, output):
+    """Makes one program, as `swift build` would have put it there."""
+    root = os.environ["BELFRY_ROOT"]
+    os.makedirs(os.path.dirname(output), exist_ok=True)
+    try:
+        build(root, os.path.join(root, ".build", "debug"), source, output)
+    except SwiftError as error:
+        sys.exit(str(error))
+
+
 def page_program(blocks, surroundings):
     """One program of all Swift blocks of a page, in their order: imports first, then the rest as the body of a function.
     Lines keep the page's numbers."""
@@ -56,3 +67,7 @@ def page_program(blocks, surroundings):
     return "\n".join([
         *dict.fromkeys(imports), surroundings, "@main struct Page {", "static func main() async throws {",
         *body, "}", "}", ""])
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

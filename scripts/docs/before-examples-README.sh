@@ -1,0 +1,12 @@
+# What examples/README.md takes for granted: a broker on port 8080, and the Swift example, made from what is built already.
+# serve: belfry serve
+python3 "$BELFRY_ROOT/scripts/docs/swift.py" examples/swift/Sources/belfry-example/Example.swift \
+  examples/swift/.build/debug/belfry-example
+swift package --package-path examples/swift show-dependencies >/dev/null
+# Others of the files that it names, by the programs that read them.
+if command -v promtool; then
+  promtool check rules examples/alerts.yml
+elif python3 -c 'import yaml' 2>/dev/null; then
+  python3 -c 'import yaml; yaml.safe_load(open("examples/alerts.yml"))'
+fi
+haproxy -c -f examples/haproxy.cfg
