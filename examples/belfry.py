@@ -119,4 +119,10 @@ def main(arguments):
             sys.exit(__doc__)
 
 
-main(sys.argv[1:])
+try:
+    main(sys.argv[1:])
+except urllib.error.HTTPError as error:
+    # application/problem+json: `code` is for programs, `detail` for people.
+    sys.exit(f"{error.code}: {error.read().decode()}")
+except OSError as error:
+    sys.exit(f"{URL}: {error}")

@@ -20,6 +20,11 @@ const save = async (name, text) => {
   await rename(`${name}.new`, name);
 };
 
+process.on("uncaughtException", (error) => {
+  console.error(error.message);
+  process.exit(1);
+});
+
 const [command, ...rest] = process.argv.slice(2);
 if (command === "send" && rest.length === 2) {
   const [account, body] = rest;

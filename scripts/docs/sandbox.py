@@ -1,5 +1,5 @@
 """A place where a page's commands run as they stand, and nothing that they do outlives them: network, mounts and a copy of
-the repository of their own. What they write to /etc, /var and /usr/local is gone with it."""
+the repository of their own. What they write to /etc, /var, /tmp and /usr/local is gone with it."""
 import fcntl
 import os
 import shutil
@@ -8,7 +8,7 @@ import struct
 import subprocess
 import sys
 
-OVERLAID = ("/etc", "/var", "/usr/local")
+OVERLAID = ("/etc", "/var", "/usr/local", "/tmp")
 
 
 def command(arguments):
