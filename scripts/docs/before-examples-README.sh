@@ -10,3 +10,7 @@ elif python3 -c 'import yaml' 2>/dev/null; then
   python3 -c 'import yaml; yaml.safe_load(open("examples/alerts.yml"))'
 fi
 haproxy -c -f examples/haproxy.cfg
+if command -v node; then
+  BELFRY_TOKEN=$(belfry token --data data --sub alice) examples/curl.sh send carol "For the page"
+  node scripts/docs/browser_page.mjs http://127.0.0.1:8080 "$(belfry token --data data --sub carol)" "For the page"
+fi
