@@ -8,8 +8,10 @@ struct Belfry {
   static func main() {
     let words = Array(CommandLine.arguments.dropFirst())
     if words.first == Command.serve.name { ProcessSignal.block() } else { ProcessSignal.unblock() }
+    let environment = ProcessInfo.processInfo.environment
     let runner = CommandRunner(
-      table: .belfry, environment: ProcessInfo.processInfo.environment, console: Console(timeZone: .current))
+      table: .belfry, environment: environment,
+      console: Console(timeZone: .current, terminal: Terminal(environment: environment)))
     Task.detached { exit(await runner.run(words).rawValue) }
     while true { pause() }
   }

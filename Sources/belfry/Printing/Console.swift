@@ -6,22 +6,59 @@ import Foundation
 struct Console: Sendable {
   /// In which times are shown.
   let timeZone: TimeZone
+  let terminal: Terminal
+
+  init(timeZone: TimeZone, terminal: Terminal = Terminal()) {
+    self.timeZone = timeZone
+    self.terminal = terminal
+  }
 
   func print(_ lines: [String]) {
-    write(lines, to: .standardOutput)
+    guard !lines.isEmpty else { return }
+    write(lines.joined(separator: "\n") + "\n", to: .standardOutput)
   }
 
   func complain(_ line: String) {
-    write([VisibleText.of(line.withoutCredentials)], to: .standardError)
+    write(VisibleText.of(line.withoutCredentials) + "\n", to: .standardError)
   }
 
-  private func write(_ lines: [String], to file: FileHandle) {
-    guard !lines.isEmpty else { return }
+  private func write(_ text: String, to file: FileHandle) {
     do {
-      try file.write(contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
+      try file.write(contentsOf: Data(text.utf8))
     } catch {
       // Whoever read this has gone, and there is nobody left to tell.
       exit(ExitCode.refused.rawValue)
     }
+  }
+}
+
+// MARK: - Asking
+
+extension Console {
+  /// Asks whether to go on, and returns if the answer is yes. Where nobody can be asked, nothing is assumed.
+  ///
+  /// - Parameter question: whole, as `Remove server 12 for good?`.
+  func confirm(_ question: String) throws {
+    guard terminal.canAsk else {
+      throw UsageError(
+        "\(VisibleText.of(question)) There is no terminal to ask on",
+        suggestion: "--yes, which does it unasked")
+    }
+    write(VisibleText.of(question) + " [y/N] ", to: .standardError)
+    guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {
+      throw CommandFailure(code: "notConfirmed", detail: "nothing was changed")
+    }
+  }
+}
+
+extension CommandOption {
+  static let yes = flag("yes", "do it without asking")
+}
+
+extension Invocation {
+  /// Asks before something is done for good, unless `--yes` was given. The command has ``CommandOption/yes`` among its
+  /// options.
+  func confirm(_ question: String) throws {
+    if !arguments.isSet("yes") { try console.confirm(question) }
   }
 }

@@ -1,0 +1,40 @@
+import Glibc
+
+/// What of the process's streams is a terminal, and how that wants to be written to.
+struct Terminal: Sendable, Hashable {
+  /// The width of standard output, in columns; nil where it is no terminal, and nothing is cut to fit.
+  var columns: Int?
+  /// Whether standard output takes colours.
+  var showsColor = false
+  /// Whether a line on standard error can be written over.
+  var rewritesLines = false
+  /// Whether there is somebody to ask: standard input and standard error are both a terminal.
+  var canAsk = false
+
+  /// What a terminal is taken for that does not know its width.
+  private static let standardColumns = 80
+
+  /// No terminal anywhere, as in a pipe.
+  init() {}
+
+  /// The process's own.
+  init(environment: [String: String]) {
+    // By custom (no-color.org), any value but an empty one asks for no colour.
+    let isPlain = environment["NO_COLOR"]?.isEmpty == false || environment["TERM"] == "dumb"
+    let outputIsTerminal = isatty(STDOUT_FILENO) == 1
+    let errorIsTerminal = isatty(STDERR_FILENO) == 1
+    if outputIsTerminal { columns = Self.width(environment) }
+    showsColor = outputIsTerminal && !isPlain && environment["TERM"]?.isEmpty == false
+    rewritesLines = errorIsTerminal && environment["TERM"] != "dumb"
+    canAsk = errorIsTerminal && isatty(STDIN_FILENO) == 1
+  }
+
+  private static func width(_ environment: [String: String]) -> Int {
+    if let columns = environment["COLUMNS"].flatMap({ Int($0) }), columns > 0 { return columns }
+    var size = winsize()
+    guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+      return standardColumns
+    }
+    return Int(size.ws_col)
+  }
+}
