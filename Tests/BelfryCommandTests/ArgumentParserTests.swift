@@ -1,3 +1,4 @@
+import BelfryServer
 import Testing
 
 @testable import belfry
@@ -64,9 +65,10 @@ import Testing
 
   @Test func `an unknown option is named with the nearest one there is`() {
     #expect(
-      refusal("great", "--muffeld") == UsageError("ring has no option --muffeld", suggestion: "--muffled"))
-    #expect(refusal("great", "--hlep") == UsageError("ring has no option --hlep", suggestion: "--help"))
-    #expect(refusal("great", "--colour") == UsageError("ring has no option --colour"))
+      refusal("great", "--muffeld") == UsageError("there is no option --muffeld", suggestion: "--muffled"))
+    #expect(refusal("great", "--hlep") == UsageError("there is no option --hlep", suggestion: "--help"))
+    #expect(refusal("great", "--muf")?.suggestion == "--muffled")
+    #expect(refusal("great", "--colour") == UsageError("there is no option --colour"))
     #expect(refusal("great", "-by")?.suggestion == "--by")
   }
 
@@ -77,7 +79,9 @@ import Testing
   }
 
   @Test func `what is missing, too much or twice is named`() {
-    #expect(refusal("--by", "a") == UsageError("BELL is needed: which"))
+    #expect(
+      refusal("--by", "a")
+        == UsageError("BELL is needed: which", suggestion: "belfry ring BELL [TIMES] --by ACCID"))
     #expect(refusal("great") == UsageError("--by is needed: who rings"))
     #expect(refusal("great", "--by") == UsageError("--by needs a value"))
     #expect(refusal("great", "--by", "--") == UsageError("--by needs a value"))
@@ -86,7 +90,41 @@ import Testing
         == UsageError("--by needs a value; if --how is the value, write --by=--how"))
     #expect(refusal("great", "--by", "a", "--by", "b") == UsageError("--by stands twice"))
     #expect(refusal("great", "--muffled=yes") == UsageError("--muffled takes no value"))
-    #expect(refusal("great", "3", "4", "--by", "a") == UsageError("ring does not know what to do with 4"))
+  }
+
+  @Test func `a stray word is shown where it belongs`() {
+    let only = "Only BELL and TIMES stand here without an option's name"
+    #expect(refusal("great", "3", "bob") == UsageError("what is bob? \(only)", suggestion: "--by bob"))
+    #expect(refusal("great", "3", "softly", "--by", "a")?.suggestion == "--how softly or --for softly")
+    #expect(refusal("great", "3", "4", "--by", "a") == UsageError("what is 4? \(only)"))
+    #expect(
+      refusal("--bell", "great", "--by", "a")?.suggestion
+        == "BELL without --bell: belfry ring BELL [TIMES] --by ACCID")
+    let say = Command(
+      name: "say", summary: "", options: [.value("server", "ID", ""), .value("body", "TEXT", "")],
+      examples: [],
+      run: { _ in })
+    func hint(_ word: String) -> String? {
+      do throws(UsageError) {
+        _ = try ArgumentParser.parse([word], for: say)
+        return nil
+      } catch {
+        return error.suggestion
+      }
+    }
+    #expect(hint("12") == "--server 12")
+    #expect(hint("it's seven") == "--body 'it'\\''s seven'")
+  }
+
+  @Test(arguments: [
+    (["group", "members", "12"], "--group 12"), (["subscribe", "12"], "--server 12"),
+    (["tail", "bob"], "--as bob"),
+    (["read", "12"], "--message 12"), (["server", "show", "--server", "12"], "SERVER without --server"),
+  ])
+  func `the commands there are say what belongs where`(words: [String], hint: String) throws {
+    guard case .command(let command, let rest) = try CommandTable.belfry.find(words) else { return }
+    let error = #expect(throws: UsageError.self) { try ArgumentParser.parse(rest, for: command) }
+    #expect(error?.suggestion?.hasPrefix(hint) == true, "\(error?.suggestion ?? "")")
   }
 
   @Test func `values are checked by the name of their option`() throws {
@@ -110,6 +148,7 @@ import Testing
 @Suite struct NearestWordTests {
   @Test(arguments: [
     ("sned", "send"), ("tial", "tail"), ("subscirbe", "subscribe"), ("unred", "unread"), ("stat", "stats"),
+    ("SEND", "send"), ("expl", "explain"),
   ])
   func `finds what was meant`(typed: String, meant: String) {
     #expect(NearestWord.to(typed, among: CommandTable.belfry.commands.map(\.name)) == meant)

@@ -23,24 +23,33 @@ struct Executable {
       .deletingLastPathComponent().appendingPathComponent("belfry")
   }
 
-  func process(_ words: [String]) throws -> (process: Process, out: FileHandle, err: FileHandle) {
+  /// - Parameter input: what stands on its standard input; nil: nothing.
+  func process(_ words: [String], input: String? = nil) throws -> (
+    process: Process, out: FileHandle, err: FileHandle
+  ) {
     let process = Process()
     process.executableURL = try Self.path()
     process.arguments = words
     process.environment = environment
-    process.standardInput = FileHandle.nullDevice
+    let source = Pipe()
+    process.standardInput = input == nil ? FileHandle.nullDevice : source
     let out = Pipe()
     let err = Pipe()
     process.standardOutput = out
     process.standardError = err
     try process.run()
+    // A pipe holds more than any test writes.
+    if let input {
+      try source.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+      try source.fileHandleForWriting.close()
+    }
     return (process, out.fileHandleForReading, err.fileHandleForReading)
   }
 
   func run(_ words: String...) throws -> Outcome { try run(words) }
 
-  func run(_ words: [String]) throws -> Outcome {
-    let (process, out, err) = try process(words)
+  func run(_ words: [String], input: String? = nil) throws -> Outcome {
+    let (process, out, err) = try process(words, input: input)
     // A command prints far less to stderr than a pipe holds, so reading one after the other cannot block it.
     let outText = String(decoding: try out.readToEnd() ?? Data(), as: UTF8.self)
     let errText = String(decoding: try err.readToEnd() ?? Data(), as: UTF8.self)

@@ -39,7 +39,8 @@ import Testing
     let server = try ScriptedServer { _, _ in
       [.problem(409, code: "duplicateContent", detail: "m was used for other content")]
     }
-    let outcome = try Executable().run("send", "--url", "\(server.url)", "--to", "bob", "--client-id", "m")
+    let outcome = try Executable().run(
+      "send", "--url", "\(server.url)", "--to", "bob", "--body", "x", "--client-id", "m")
     #expect(outcome.code == 1)
     #expect(outcome.out.isEmpty)
     #expect(outcome.err.hasPrefix("belfry: duplicateContent: m was used for other content\n"))
@@ -62,7 +63,13 @@ import Testing
   }
 
   @Test(arguments: [
-    (["sned"], "perhaps: send"), (["send", "--bdoy", "x"], "perhaps: --body"), (["send"], "--server or --to"),
+    (["sned"], "perhaps: send"), (["send", "--bdoy", "x"], "perhaps: --body"),
+    (["send"], "--server, --group, --room or --to"),
+    (["send", "--to", "bob"], "--body is needed"),
+    (["send", "--to", "bob", "--body", ""], "--body is needed"),
+    (["send", "--group", "1", "--room", "2", "--body", "x"], "--group and --room"),
+    (["send", "--group", "1", "--channel", "2", "--body", "x"], "--channel goes with --server"),
+    (["send", "--channel", "2", "--to", "bob", "--body", "x"], "--channel needs --server"),
     (["server", "show", "twelve"], "not twelve"), (["read"], "--message or --up-to"),
     (["stats", "--url", "nowhere"], "--url must begin"),
     (["explain", "--account", "bob"], "--message is needed"),
@@ -95,7 +102,7 @@ import Testing
 
   @Test func `a duplicate is told`() throws {
     let server = try ScriptedServer { _, _ in [.answer(200, Self.receipt.replacing("false", with: "true"))] }
-    let words = ["resend", "--url", "\(server.url)", "--to", "bob", "--client-id", "m"]
+    let words = ["resend", "--url", "\(server.url)", "--to", "bob", "--body", "x", "--client-id", "m"]
     #expect(try Executable().run(words).out == "7  duplicate: it was sent before, nobody receives it again\n")
     #expect(
       try Executable().run(words + ["--json"]).out

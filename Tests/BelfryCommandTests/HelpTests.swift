@@ -45,6 +45,19 @@ import Testing
     for line in lines where !line.hasPrefix("  belfry") { #expect(line.count <= 80, "\(line)") }
   }
 
+  @Test func `help tells how commands end, and which variables are read`() throws {
+    let codes = try help("help", "exit-codes")
+    for code in ExitCode.allCases { #expect(codes.contains { $0.hasPrefix("  \(code.rawValue) ") }) }
+    let variables = try help("help", "environment")
+    for name in ["BELFRY_URL", "BELFRY_TOKEN", "BELFRY_SECRET_FILE", "NO_COLOR", "COLUMNS", "TZ"] {
+      #expect(variables.contains { $0.hasPrefix("  \(name) ") }, "\(name)")
+    }
+    #expect(variables.allSatisfy { $0.count <= 80 })
+    #expect(throws: UsageError("there is no help on exit-code", suggestion: "help exit-codes")) {
+      try table.find(["help", "exit-code"])
+    }
+  }
+
   private func help(_ words: [String]) throws -> [String] {
     guard case .help(let lines) = try table.find(words) else { return [] }
     return lines
@@ -86,6 +99,9 @@ import Testing
     #expect(throws: UsageError("there is no command frobnicate")) { try table.find(["frobnicate"]) }
     #expect(throws: UsageError("the command comes first, then --json")) {
       try table.find(["--json", "send"])
+    }
+    #expect(throws: UsageError("the command comes first, then --verson", suggestion: "--version")) {
+      try table.find(["--verson"])
     }
   }
 }

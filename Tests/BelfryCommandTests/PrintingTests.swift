@@ -33,7 +33,28 @@ import Testing
     #expect(VisibleText.fitted("鐘鐘鐘鐘", columnsLimit: 6) == "鐘鐘…")
     var table = TextTable(["BODY"])
     table.add([String(repeating: "x", count: 500)])
-    #expect(table.lines[1].count == TextTable.cellColumns)
+    #expect(table.lines[1].count == 500)
+    #expect(table.lines(columnsLimit: 72)[1] == String(repeating: "x", count: 71) + "…")
+  }
+
+  @Test func `where a table is too wide, what can be spared goes first, then words are cut, and never ids`() {
+    var table = TextTable(["ID", "SPACE", "FROM", "BODY"], dispensable: ["SPACE"])
+    let id = "382947191213498368"
+    table.add([id, "server 12", "alice", String(repeating: "x", count: 100)])
+    #expect(table.lines(columnsLimit: 200) == table.lines)
+    #expect(table.lines(columnsLimit: 70)[1].hasPrefix("\(id)  server 12  alice  xxxx"))
+    #expect(table.lines(columnsLimit: 55)[1] == "\(id)  alice  " + String(repeating: "x", count: 27) + "…")
+    #expect(table.lines(columnsLimit: 20)[1] == "\(id)  alice  xxxxxxxxx…")
+    var ids = TextTable(["A", "B"])
+    ids.add([id, id])
+    #expect(ids.lines(columnsLimit: 10) == ids.lines)
+  }
+
+  @Test(arguments: [
+    (0, "0 ms"), (300, "300 ms"), (35_000, "35 s"), (5_400_000, "1 h 30 min"), (604_800_000, "7 d"),
+  ])
+  func `lengths of time are readable`(milliseconds: Int, text: String) {
+    #expect(DurationText.of(milliseconds: milliseconds) == text)
   }
 
   @Test func `no text of others commands the terminal`() {
@@ -87,11 +108,12 @@ import Testing
     let facts: JSONObject = [
       "stamped": "all", "named": false, "memberSince": 1_767_981_731_000, "party": .null,
       "read": ["readAt": 1_767_981_732_000, "count": 2], "list": [1, "two"],
-      "loops": [["lag": 1], ["lag": 2]],
+      "loops": [["lag": 1], ["lag": 2]], "createTime": 1_767_981_733_000,
     ]
     #expect(
       FactText.rows(facts, in: utc) == [
-        ["list", #"[1,"two"]"#], ["loops.0.lag", "1"], ["loops.1.lag", "2"],
+        ["createTime", "2026-01-09 18:02:13"], ["list", #"[1,"two"]"#], ["loops.0.lag", "1"],
+        ["loops.1.lag", "2"],
         ["memberSince", "2026-01-09 18:02:11"], ["named", "no"], ["party", "-"],
         ["read.count", "2"], ["read.readAt", "2026-01-09 18:02:12"], ["stamped", "all"],
       ])
@@ -107,7 +129,7 @@ import Testing
   }
 
   private func text(_ event: FeedEvent) -> String {
-    FeedLine.text(event, nowMilliseconds: 1_767_981_740_000, in: utc)
+    FeedLine.text(event, nowMilliseconds: 1_767_981_740_000, on: Console(timeZone: utc))
   }
 
   @Test func `a notification is its time, space, type, sender and body`() throws {
@@ -117,12 +139,18 @@ import Testing
     #expect(text(event) == "2026-01-09 18:02:11  7  server 12 channel 34  custom  alice  hi\\n\\u{1b}[2J")
   }
 
-  @Test func `a built-in shows its name and what it carries`() throws {
+  @Test func `a sender's name stands beside the account`() throws {
+    let event = FeedEvent.notification(
+      try notification(#","fromAccount":"alice","fromNick":"Ally","body":"hi""#), cursor: "c")
+    #expect(text(event) == "2026-01-09 18:02:11  7  account  custom  alice (Ally)  hi")
+  }
+
+  @Test func `a built-in shows its name and what happened`() throws {
     var kick = try notification(#","serverId":"12","attach":{"kickedAccids":["bob"]}"#)
     kick.content.type = 12
     #expect(
       text(.notification(kick, cursor: "c"))
-        == #"2026-01-09 18:02:11  7  server 12  serverMemberKickDone  -  {"kickedAccids":["bob"]}"#)
+        == "2026-01-09 18:02:11  7  server 12  serverMemberKickDone  -  somebody removed bob from server 12")
     kick.content.type = 9_999
     kick.content.serverId = nil
     kick.content.attach = nil

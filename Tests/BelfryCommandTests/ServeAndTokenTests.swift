@@ -1,4 +1,5 @@
 import BelfryBytes
+import BelfryModel
 import Foundation
 import Glibc
 import Testing
@@ -44,6 +45,47 @@ import Testing
       #expect(app.device?.text == "d1")
       #expect((begin + 60...begin + 120).contains(app.expiresAtSeconds))
     }
+  }
+
+  @Test func `the secret is the one that is named, or the folder's`() throws {
+    try withFolder { folder in
+      func signs(_ words: [String], _ environment: [String: String]) throws -> Bool {
+        var executable = Executable(token: nil)
+        executable.environment.merge(environment) { $1 }
+        let outcome = try executable.run(["token", "--sub", "alice"] + words)
+        #expect(outcome.code == 0, "\(outcome.err)")
+        let token = UTF8Text(outcome.out.trimmingCharacters(in: .newlines))
+        return (try? keys.verify(token, nowSeconds: Int64(Date().timeIntervalSince1970))) != nil
+      }
+      let other = String(repeating: "o", count: 32)
+      #expect(try signs(["--secret-file", folder + "/secret"], [:]))
+      #expect(try signs([], ["BELFRY_SECRET_FILE": folder + "/secret"]))
+      #expect(try signs([], ["BELFRY_SECRET": "0123456789abcdef0123456789abcdef"]))
+      #expect(try signs([], ["BELFRY_DATA": folder]))
+      #expect(try signs(["--data", folder], ["BELFRY_SECRET": other]))
+      #expect(try !signs([], ["BELFRY_DATA": folder, "BELFRY_SECRET": other]))
+      #expect(try signs([], ["BELFRY_DATA": folder, "BELFRY_SECRET": ""]))
+    }
+  }
+
+  @Test(
+    arguments: [
+      (["--secret-file", "/none"], [:], 1, "--secret-file names"),
+      (["--data", "/none"], [:], 1, "--data names"),
+      ([], ["BELFRY_SECRET_FILE": "/none"], 1, "BELFRY_SECRET_FILE names"),
+      ([], ["BELFRY_SECRET": "short"], 1, "BELFRY_SECRET: it must have at least 32 bytes"),
+      ([], ["BELFRY_DATA": "/none"], 1, "BELFRY_DATA names"), ([], [:], 1, "looked for in the folder data"),
+      (["--data", "a", "--secret-file", "b"], [:], 2, "not both"),
+      ([], ["BELFRY_SECRET": "a", "BELFRY_SECRET_FILE": "b"], 2, "not both"),
+    ] as [([String], [String: String], Int32, String)])
+  func `a secret that cannot be read is said to be named by whom`(
+    words: [String], environment: [String: String], code: Int32, said: String
+  ) throws {
+    var executable = Executable(token: nil)
+    executable.environment.merge(environment) { $1 }
+    let outcome = try executable.run(["token", "--sub", "alice"] + words)
+    #expect(outcome.code == code)
+    #expect(outcome.out.isEmpty && outcome.err.contains(said), "\(outcome.err)")
   }
 
   @Test(arguments: [
@@ -98,8 +140,9 @@ import Testing
         ])
       defer { process.terminate() }
       let line = String(decoding: log.availableData, as: UTF8.self)
-      let address = try #require(line.split(separator: " ").first { $0.hasPrefix("address=127.0.0.1:") })
-      let port = try #require(address.split(separator: ":").last.flatMap { UInt16($0) })
+      let start = try #require(line.firstMatch(of: #/belfry (\S+) serves on 127\.0\.0\.1:(\d+) /#), "\(line)")
+      #expect(start.1 == BelfryVersion.text)
+      let port = try #require(UInt16(start.2))
       let token = try Executable(token: nil).run("token", "--data", folder, "--sub", "alice").out
       // A request that does not end: draining waits for it.
       let request = try UnfinishedRequest(port: port, token: token.trimmingCharacters(in: .newlines))

@@ -30,7 +30,7 @@ import Testing
       #expect(try broker.command("secret", "list", "--data", broker.dataFolder).output.contains(oldKid))
       #expect(asking.stop() == [200])
 
-      #expect(try broker.command("secret", "retire", oldKid, "--data", broker.dataFolder).code == 0)
+      #expect(try broker.command("secret", "retire", oldKid, "--data", broker.dataFolder, "--yes").code == 0)
       #expect(stream.wait(forEvent: "kicked", seconds: 10))
       #expect(stream.all.last?.object["reason"] as? String == "tokenRevoked")
       #expect(stream.waitUntilOver(seconds: 10))
@@ -94,7 +94,7 @@ import Testing
       let wire = try Wire(port: broker.port)
       try wire.writeRequest("GET", "/v1/notifications?wait=50", headers: bearer(old))
       try await Task.sleep(for: .milliseconds(300))
-      #expect(try broker.command("secret", "retire", oldKid, "--data", broker.dataFolder).code == 0)
+      #expect(try broker.command("secret", "retire", oldKid, "--data", broker.dataFolder, "--yes").code == 0)
       wire.setTimeout(seconds: 10)
       #expect(try wire.readAnswer().status == 401)
     }

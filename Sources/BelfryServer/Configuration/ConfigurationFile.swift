@@ -6,46 +6,63 @@ enum ConfigurationFile {
   /// A file with every setting and its comment is a few kilobytes.
   static let sizeMaxBytes = 1 << 20
 
-  static func read(_ path: String) throws(StartError) -> [UTF8Text: ConfiguredValue] {
-    // Whoever can write it can name keys, or another data folder.
-    let bytes = try SmallFile.read(path, sizeMaxBytes: sizeMaxBytes, openness: .readable)
-    return try parse(bytes, path: path)
+  /// - Parameter refuse: what becomes of each mistake, as of a file that cannot be read.
+  static func read(
+    _ path: String, else refuse: Configuration.MistakeHandler = Configuration.throwing
+  ) throws(StartError) -> [UTF8Text: ConfiguredValue] {
+    let bytes: [UInt8]
+    do throws(StartError) {
+      // Whoever can write it can name keys, or another data folder.
+      bytes = try SmallFile.read(path, sizeMaxBytes: sizeMaxBytes, openness: .readable)
+    } catch {
+      try refuse(error)
+      return [:]
+    }
+    return try parse(bytes, path: path, else: refuse)
   }
 
-  static func parse(_ bytes: [UInt8], path: String) throws(StartError) -> [UTF8Text: ConfiguredValue] {
+  static func parse(
+    _ bytes: [UInt8], path: String, else refuse: Configuration.MistakeHandler = Configuration.throwing
+  ) throws(StartError) -> [UTF8Text: ConfiguredValue] {
     let text = JSONComments.blankedOut(bytes)
     let root: JSONValue
     do throws(Refusal) {
       root = try JSONParser.value(of: text)
     } catch {
-      throw complaint(error, about: text, of: path)
+      try refuse(complaint(error, about: text, of: path))
+      return [:]
     }
     guard case .object(let members) = root else {
-      throw StartError(.malformedFile, "it must be one JSON object", at: path)
+      try refuse(StartError(.malformedFile, "it must be one JSON object", at: path))
+      return [:]
     }
     var values: [UTF8Text: ConfiguredValue] = [:]
-    try collect(members, under: "", of: path, into: &values)
+    try collect(members, under: "", of: path, into: &values, else: refuse)
     return values
   }
 
   private static func collect(
     _ members: JSONObject, under prefix: String, of path: String,
-    into values: inout [UTF8Text: ConfiguredValue]
+    into values: inout [UTF8Text: ConfiguredValue], else refuse: Configuration.MistakeHandler
   ) throws(StartError) {
     for (name, value) in members {
       let key = UTF8Text(prefix + name)
       let place = "\(path): \(key)"
       if Setting.byKey[key] != nil {
         // `"limits": {"x": 1}` and `"limits.x": 2` are one setting, which the parser cannot know.
-        guard values[key] == nil else { throw StartError(.invalidValue, "it stands there twice", at: place) }
+        guard values[key] == nil else {
+          try refuse(StartError(.invalidValue, "it stands there twice", at: place))
+          continue
+        }
         values[key] = ConfiguredValue(inFile: value, place: place)
       } else if prefix.isEmpty, Setting.objects.contains(key) {
         guard case .object(let inner) = value else {
-          throw StartError(.invalidValue, "it must be an object", at: place)
+          try refuse(StartError(.invalidValue, "it must be an object", at: place))
+          continue
         }
-        try collect(inner, under: name + ".", of: path, into: &values)
+        try collect(inner, under: name + ".", of: path, into: &values, else: refuse)
       } else {
-        throw StartError(.unknownKey, "there is no such setting", at: place)
+        try refuse(.unknownSetting(Setting.nearestKey(to: name, under: prefix), at: place))
       }
     }
   }

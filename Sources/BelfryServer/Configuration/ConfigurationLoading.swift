@@ -20,37 +20,71 @@ extension Configuration {
   package static func load(
     options: ServeOptions, environment: [String: String]
   ) throws(StartError) -> Configuration {
+    try read(options: options, environment: environment).configuration
+  }
+
+  /// - Parameter refuse: what becomes of each mistake; what was right is kept where it returns.
+  /// - Returns: also where each setting that was given had its value from, by its key.
+  static func read(
+    options: ServeOptions, environment: [String: String], else refuse: MistakeHandler = throwing
+  ) throws(StartError) -> (configuration: Configuration, places: [String: String]) {
     var configuration = Configuration()
+    var places: [String: String] = [:]
+    var given: [[UTF8Text: ConfiguredValue]] = []
     if let path = options.config ?? environment[configVariable] {
-      try configuration.apply(try ConfigurationFile.read(path))
+      given.append(try ConfigurationFile.read(path, else: refuse))
     }
-    try configuration.apply(try values(of: environment))
-    try configuration.apply(values(of: options))
+    given += [try values(of: environment, else: refuse), values(of: options)]
+    for values in given {
+      for setting in try configuration.apply(values, else: refuse) {
+        if secretKeys.contains(setting) { for key in secretKeys { places[key] = nil } }
+        places[setting] = values[UTF8Text(setting)]?.place
+      }
+    }
     configuration.adoptsSettings = options.adoptsSettings
-    try configuration.limits.check()
-    return configuration
+    do throws(StartError) { try configuration.limits.check() } catch { try refuse(error) }
+    return (configuration, places)
   }
 
   static let configVariable = "BELFRY_CONFIG"
+  /// One of them is given, and takes the place of the others.
+  private static let secretKeys = ["secretFile", "secret", "tokens.secrets"]
+
+  typealias MistakeHandler = (StartError) throws(StartError) -> Void
+  /// At a start one mistake is enough.
+  static let throwing: @Sendable (StartError) throws(StartError) -> Void = {
+    (error: StartError) throws(StartError) in throw error
+  }
 
   /// - Parameter values: by the settings' keys.
-  mutating func apply(_ values: [UTF8Text: ConfiguredValue]) throws(StartError) {
-    let secrets = ["secretFile", "secret", "tokens.secrets"].compactMap { values[UTF8Text($0)] }
+  /// - Returns: the keys of what was set.
+  @discardableResult
+  mutating func apply(
+    _ values: [UTF8Text: ConfiguredValue], else refuse: MistakeHandler = throwing
+  ) throws(StartError) -> [String] {
+    let secrets = Self.secretKeys.compactMap { values[UTF8Text($0)] }
     if secrets.count(where: { $0.value != .null }) > 1, let value = secrets.first {
-      throw value.refused("give one of secretFile, secret and tokens.secrets")
+      try refuse(value.refused("give one of secretFile, secret and tokens.secrets"))
     }
+    var keys: [String] = []
     // In the list's order, so that of several mistakes always the same one is reported.
     for setting in Setting.all {
       guard let value = values[UTF8Text(setting.key)], value.value != .null else { continue }
-      try setting.assign(&self, value)
+      do throws(StartError) {
+        try setting.assign(&self, value)
+        keys.append(setting.key)
+      } catch {
+        try refuse(error)
+      }
     }
+    return keys
   }
 
   /// Variables of ours that no setting has are refused only where they can be nothing else: an orchestrator
   /// may put `BELFRY_SERVICE_HOST` and `BELFRY_PORT` into every container beside a service named belfry.
-  private static func values(of environment: [String: String]) throws(StartError) -> [UTF8Text:
-    ConfiguredValue]
-  {
+  private static func values(
+    of environment: [String: String], else refuse: MistakeHandler
+  ) throws(StartError) -> [UTF8Text: ConfiguredValue] {
     var values: [UTF8Text: ConfiguredValue] = [:]
     for setting in Setting.all {
       // An empty variable is how composed environments say "not set".
@@ -58,11 +92,11 @@ extension Configuration {
       values[UTF8Text(setting.key)] = ConfiguredValue(text: text, place: setting.variable)
     }
     let known = Set(Setting.all.map(\.variable))
-    let stray = environment.keys.sorted().first { name in
+    let stray = environment.keys.sorted().filter { name in
       ["BELFRY_LIMITS_", "BELFRY_EMBEDDED_REDIS_", "BELFRY_TOKENS_"].contains { name.hasPrefix($0) }
         && !known.contains(name)
     }
-    if let stray { throw StartError(.unknownKey, "there is no such setting", at: stray) }
+    for name in stray { try refuse(.unknownSetting(Setting.nearestVariable(to: name), at: name)) }
     return values
   }
 

@@ -21,8 +21,10 @@ package struct SecretFolder: Sendable {
     return signers
   }
 
+  var isThere: Bool { unsafe access(signingPath, F_OK) == 0 }
+
   func makeIfMissing() throws(StartError) {
-    if unsafe access(signingPath, F_OK) == 0 { return }
+    if isThere { return }
     try SigningSecret.random().write(to: signingPath)
   }
 

@@ -6,6 +6,10 @@ import BelfryRedis
 struct Setting: Sendable {
   /// As it stands in the file, with a dot where an object is entered: `limits.entriesPerSpace`.
   let key: String
+  /// What it is, for people; nil where it is not set, and means what `otherwise` says.
+  let shown: @Sendable (Configuration) -> String?
+  /// What holds where it is not set.
+  let otherwise: String
   /// - Parameter value: never null.
   let assign: @Sendable (inout Configuration, ConfiguredValue) throws(StartError) -> Void
 
@@ -18,10 +22,12 @@ struct Setting: Sendable {
   }
 
   init(
-    _ key: String,
+    _ key: String, shown: @escaping @Sendable (Configuration) -> String?, otherwise: String = "none",
     _ assign: @escaping @Sendable (inout Configuration, ConfiguredValue) throws(StartError) -> Void
   ) {
     self.key = key
+    self.shown = shown
+    self.otherwise = otherwise
     self.assign = assign
   }
 
@@ -32,20 +38,52 @@ struct Setting: Sendable {
     all.compactMap { setting in setting.key.parts(between: ".").dropLast().first.map { UTF8Text($0) } })
 }
 
+// MARK: - Misspelt ones
+
 extension Setting {
+  private var lastWord: String { key.parts(between: ".").last.map { String($0) } ?? key }
+
+  /// The key that was probably meant by a name that stands in an object of the file, `limits.`, or in none.
+  static func nearestKey(to name: String, under prefix: String) -> String? {
+    // Of the same object first; of another, the name is right and stands in the wrong place.
+    let inObject = all.filter { $0.key.utf8.starts(with: prefix.utf8) && $0.key == prefix + $0.lastWord }
+    let elsewhere = all.filter { setting in !inObject.contains { $0.key == setting.key } }
+    let keys = inObject + elsewhere
+    let words = keys.map(\.lastWord) + (prefix.isEmpty ? objects.map(\.string).sorted() : [])
+    guard let word = NearestWord.to(name, among: words) else { return nil }
+    return keys.first { $0.lastWord == word }?.key ?? word
+  }
+
+  static func nearestVariable(to name: String) -> String? {
+    NearestWord.to(name, among: all.map(\.variable))
+  }
+}
+
+extension StartError {
+  /// - Parameter nearest: what was probably meant.
+  static func unknownSetting(_ nearest: String?, at place: String) -> StartError {
+    StartError(.unknownKey, "there is no such setting" + (nearest.map { "; perhaps \($0)" } ?? ""), at: place)
+  }
+}
+
+extension Setting {
+  /// In the place of a secret.
+  static let notShown = "(not shown)"
+
   static let all: [Setting] = general + tokens + embeddedRedis + limits
 
   private static let general: [Setting] = [
-    Setting("listen") { configuration, value throws(StartError) in
+    Setting("listen", shown: { $0.listen.description }) { configuration, value throws(StartError) in
       guard let address = ListenAddress(try value.text()) else {
         throw value.refused("it must be HOST:PORT, as 127.0.0.1:8080 or [::1]:8080 or 0.0.0.0:8080")
       }
       configuration.listen = address
     },
-    Setting("data") { configuration, value throws(StartError) in
+    Setting("data", shown: { $0.dataFolder }) { configuration, value throws(StartError) in
       configuration.dataFolder = try value.text()
     },
-    Setting("redis") { configuration, value throws(StartError) in
+    Setting("redis", shown: { $0.redisURL?.withoutCredentials }, otherwise: "a redis-server of its own") {
+      configuration, value throws(StartError) in
       let url = try value.text()
       let endpoint: RedisEndpoint
       do throws(RedisError) {
@@ -61,33 +99,45 @@ extension Setting {
       configuration.redisURL = url
     },
     .integer("loops", 1...Configuration.loopsMax, \.loops),
-    Setting("partitions") { configuration, value throws(StartError) in
+    Setting("partitions", shown: { "\($0.partitions.count)" }) { configuration, value throws(StartError) in
       guard let count = try? value.integer(in: 1...Partition.limit), let partitions = Partitions(count: count)
       else { throw value.refused("it must be a power of two from 1 to \(Partition.limit)") }
       configuration.partitions = partitions
     },
-    Setting("secret") { configuration, value throws(StartError) in
+    Setting("secret", shown: { if case .text = $0.secret { Self.notShown } else { nil } }) {
+      configuration, value throws(StartError) in
       configuration.secret = .text(try value.secret())
     },
-    Setting("secretFile") { configuration, value throws(StartError) in
+    Setting(
+      "secretFile", shown: { if case .file(let path) = $0.secret { path } else { nil } },
+      otherwise: "secret in the data folder, unless one is named"
+    ) { configuration, value throws(StartError) in
       configuration.secret = .file(path: try value.text())
     },
   ]
 
   private static let embeddedRedis: [Setting] = [
-    Setting("embeddedRedis.server") { configuration, value throws(StartError) in
+    Setting("embeddedRedis.server", shown: { $0.embeddedRedis.server }) {
+      configuration, value throws(StartError) in
       configuration.embeddedRedis.server = try value.text()
     },
-    Setting("embeddedRedis.configFile") { configuration, value throws(StartError) in
+    Setting(
+      "embeddedRedis.configFile", shown: { $0.embeddedRedis.configFile },
+      otherwise: "the one that the program brings along"
+    ) { configuration, value throws(StartError) in
       configuration.embeddedRedis.configFile = try value.text()
     },
-    Setting("embeddedRedis.appendfsync") { configuration, value throws(StartError) in
+    Setting("embeddedRedis.appendfsync", shown: { $0.embeddedRedis.appendFsync.rawValue }) {
+      configuration, value throws(StartError) in
       guard let choice = EmbeddedRedisSettings.AppendFsync(word: UTF8Text(try value.text())) else {
         throw value.refused("it must be everysec or always")
       }
       configuration.embeddedRedis.appendFsync = choice
     },
-    Setting("embeddedRedis.maxMemoryBytes") { configuration, value throws(StartError) in
+    Setting(
+      "embeddedRedis.maxMemoryBytes", shown: { $0.embeddedRedis.maxMemoryBytes.map { "\($0)" } },
+      otherwise: "half of the memory there is"
+    ) { configuration, value throws(StartError) in
       let bytes = try value.integer(in: 0...Int(Int64.max))
       // With less, Redis refuses the functions by which everything is done.
       guard bytes == 0 || bytes >= EmbeddedRedisSettings.maxMemoryBytesMin else {
@@ -131,7 +181,7 @@ extension Setting {
   private static func integer<Number: FixedWidthInteger & SendableMetatype>(
     _ key: String, _ range: ClosedRange<Int>, _ path: any WritableKeyPath<Configuration, Number> & Sendable
   ) -> Setting {
-    Setting(key) { configuration, value throws(StartError) in
+    Setting(key, shown: { "\($0[keyPath: path])" }) { configuration, value throws(StartError) in
       configuration[keyPath: path] = Number(try value.integer(in: range))
     }
   }

@@ -1,6 +1,18 @@
 import BelfryBytes
 import BelfryModel
 
+extension TokenSigner {
+  /// - Parameter path: of a file as `secretFile` names one.
+  package init(secretFile path: String) throws(StartError) {
+    self.init(secret: try SigningSecret(file: path).bytes)
+  }
+
+  /// - Parameter place: what refusals call it.
+  package init(secretText text: String, from place: String) throws(StartError) {
+    self.init(secret: SigningSecret(text: try ConfiguredValue(text: text, place: place).secret()).bytes)
+  }
+}
+
 extension TokenKeys {
   /// The keys of a configuration, read from their files.
   package init(for configuration: Configuration, inDataFolder folder: String) throws(StartError) {
@@ -19,12 +31,17 @@ extension TokenKeys {
     switch source {
     case .dataFolder: return try folder.all()
     case .text(let text): return [TokenSigner(secret: SigningSecret(text: text).bytes)]
-    case .file(let path): return [TokenSigner(secret: try SigningSecret(file: path).bytes)]
+    case .file(let path):
+      return [
+        TokenSigner(
+          secret: try naming("secretFile") { () throws(StartError) in try SigningSecret(file: path).bytes })
+      ]
     case .several(let secrets):
       return try secrets.map { secret throws(StartError) in
         let bytes =
           switch secret.source {
-          case .file(let path): try SigningSecret(file: path).bytes
+          case .file(let path):
+            try naming("tokens.secrets") { () throws(StartError) in try SigningSecret(file: path).bytes }
           case .text(let text): SigningSecret(text: text).bytes
           }
         return TokenSigner(secret: bytes, kid: secret.kid)
@@ -35,19 +52,37 @@ extension TokenKeys {
   /// A few kilobytes each.
   private static let fileMaxBytes = 256 << 10
 
-  private static func publicKeys(_ settings: TokenSettings) throws(StartError) -> [TokenKey] {
+  static func publicKeys(_ settings: TokenSettings) throws(StartError) -> [TokenKey] {
     var keys: [TokenKey] = []
     for file in settings.publicKeys {
-      let pem = try SmallFile.read(file.path, sizeMaxBytes: fileMaxBytes, openness: .readable)
-      keys.append(
-        try naming(file.path) { () throws(TokenError) in TokenKey(try PublicKey(pem: pem), kid: file.kid) })
+      let key = try naming("tokens.publicKeys") { () throws(StartError) in
+        let pem = try SmallFile.read(file.path, sizeMaxBytes: fileMaxBytes, openness: .readable)
+        return try placing(file.path) { () throws(TokenError) in
+          TokenKey(try PublicKey(pem: pem), kid: file.kid)
+        }
+      }
+      keys.append(key)
     }
     guard let path = settings.jwksFile else { return keys }
-    let set = try SmallFile.read(path, sizeMaxBytes: fileMaxBytes, openness: .readable)
-    return keys + (try naming(path) { () throws(TokenError) in try JSONWebKeySet.keys(in: set) })
+    return keys
+      + (try naming("tokens.jwksFile") { () throws(StartError) in
+        let set = try SmallFile.read(path, sizeMaxBytes: fileMaxBytes, openness: .readable)
+        return try placing(path) { () throws(TokenError) in try JSONWebKeySet.keys(in: set) }
+      })
   }
 
+  /// A refusal of a file names the setting that names the file.
   private static func naming<Result>(
+    _ setting: String, _ read: () throws(StartError) -> Result
+  ) throws(StartError) -> Result {
+    do throws(StartError) {
+      return try read()
+    } catch {
+      throw StartError(error.code, error.cause, at: "\(setting): \(error.place)")
+    }
+  }
+
+  private static func placing<Result>(
     _ path: String, _ read: () throws(TokenError) -> Result
   ) throws(StartError) -> Result {
     do throws(TokenError) {

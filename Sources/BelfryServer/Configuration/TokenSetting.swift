@@ -4,7 +4,12 @@ import BelfryModel
 extension Setting {
   /// By which tokens are checked.
   static let tokens: [Setting] = [
-    Setting("tokens.secrets") { configuration, value throws(StartError) in
+    Setting(
+      "tokens.secrets",
+      shown: {
+        if case .several(let secrets) = $0.secret { "\(secrets.count) \(Self.notShown)" } else { nil }
+      }
+    ) { configuration, value throws(StartError) in
       var secrets: [NamedSecret] = []
       for object in try value.objects(["kid", "file", "secret"]) {
         let source: NamedSecret.Source
@@ -17,7 +22,10 @@ extension Setting {
       }
       configuration.secret = .several(secrets)
     },
-    Setting("tokens.publicKeys") { configuration, value throws(StartError) in
+    Setting(
+      "tokens.publicKeys",
+      shown: { $0.tokens.publicKeys.isEmpty ? nil : $0.tokens.publicKeys.map(\.path).joined(separator: ", ") }
+    ) { configuration, value throws(StartError) in
       var keys: [TokenSettings.PublicKeyFile] = []
       for object in try value.objects(["kid", "file"]) {
         guard let file = object["file"] else { throw value.refused("each of them has a file") }
@@ -25,17 +33,19 @@ extension Setting {
       }
       configuration.tokens.publicKeys = keys
     },
-    Setting("tokens.jwksFile") { configuration, value throws(StartError) in
+    Setting("tokens.jwksFile", shown: { $0.tokens.jwksFile }) { configuration, value throws(StartError) in
       let path = try value.text()
       guard path.utf8.prefix(4).elementsEqual("http".utf8) == false else {
         throw value.refused("it must be a file: fetch a set that has an address, and put it there")
       }
       configuration.tokens.jwksFile = path
     },
-    Setting("tokens.issuer") { configuration, value throws(StartError) in
+    Setting("tokens.issuer", shown: { $0.tokens.expected.issuer }, otherwise: "any") {
+      configuration, value throws(StartError) in
       configuration.tokens.expected.issuer = try value.text()
     },
-    Setting("tokens.audience") { configuration, value throws(StartError) in
+    Setting("tokens.audience", shown: { $0.tokens.expected.audience }, otherwise: "any") {
+      configuration, value throws(StartError) in
       configuration.tokens.expected.audience = try value.text()
     },
   ]

@@ -7,7 +7,7 @@ import Glibc
 /// The operator's log: one line on the standard error stream for each thing worth knowing, and none for a
 /// request.
 ///
-///     2026-11-21T04:10:11.123Z listening address=127.0.0.1:8080 loops=2
+///     2026-11-21T04:10:11.123Z belfry 0.1.0 serves on 127.0.0.1:8080 loops=2
 ///
 /// A line leaves in one write, so lines of several threads do not mix. No secret is ever given to it, and what a
 /// URL holds of one is left out.

@@ -44,7 +44,9 @@ enum Metrics {
   ]
 
   static func text(of statistics: BrokerStatistics) -> String {
-    var text = head("belfry_uptime_seconds", "Since the broker started.", isCounter: false)
+    var text = head("belfry_build_info", "1, with the version of this broker.", isCounter: false)
+    text += "belfry_build_info{version=\"\(statistics.version)\"} 1\n"
+    text += head("belfry_uptime_seconds", "Since the broker started.", isCounter: false)
     text += "belfry_uptime_seconds \(statistics.uptimeSeconds)\n"
     text += head("belfry_partitions", "Partitions of the keyspace.", isCounter: false)
     text += "belfry_partitions \(statistics.keyspace.partitions)\n"

@@ -1,4 +1,5 @@
 import BelfryLoop
+import BelfryModel
 import Glibc
 
 /// `belfry serve`: from its options to its end.
@@ -36,7 +37,7 @@ package enum Serve {
       onSignal: EndSignals(broker).receive,
       onListening: { port in
         let address = ListenAddress(host: host, port: port)
-        Log.line("listening", ["address": "\(address)", "loops": "\(loops)"])
+        Log.line("belfry \(BelfryVersion.text) serves on \(address)", ["loops": "\(loops)"])
         let limits = broker.httpLimits
         Log.line(
           "descriptors",

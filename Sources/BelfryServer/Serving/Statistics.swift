@@ -1,4 +1,5 @@
 import BelfryLive
+import BelfryModel
 import BelfryStore
 
 /// What one loop has answered. It lives on its loop's thread.
@@ -29,6 +30,7 @@ struct LoopStatistics: Sendable, Encodable {
 }
 
 struct BrokerStatistics: Sendable, Encodable {
+  var version = BelfryVersion.text
   var uptimeSeconds: Int
   var keyspace: KeyspaceStatistics
   var loops: [LoopStatistics]

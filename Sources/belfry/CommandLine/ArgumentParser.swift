@@ -1,3 +1,5 @@
+import BelfryServer
+
 /// Reads the words after a command's name. `--name value` and `--name=value` mean the same; after `--`
 /// everything is an operand.
 struct ArgumentParser {
@@ -43,7 +45,8 @@ struct ArgumentParser {
     let name = String(word[..<(equals ?? word.endIndex)])
     let attached = equals.map { String(word[word.index(after: $0)...]) }
     guard let option = command.options.first(where: { $0.name == name }) else {
-      throw UsageError("\(command.name) has no option --\(name)", suggestion: nearest(name))
+      throw UsageError(
+        "there is no option --\(name)", suggestion: standingAlone(name) ?? nearest(name))
     }
     switch option.kind {
     case .flag:
@@ -95,15 +98,74 @@ struct ArgumentParser {
     return NearestWord.to(name, among: command.options.map(\.name) + ["help"]).map { "--\($0)" }
   }
 
+  /// `server show --server 12` is right but for the option's name.
+  private func standingAlone(_ name: String) -> String? {
+    let operand = command.operands.first { $0.name.lowercased() == name.lowercased() }
+    return operand.map { "\($0.name) without --\(name): belfry \(command.usage)" }
+  }
+
   // MARK: Operands
 
   private func checkOperands() throws(UsageError) {
     let needed = command.operands.filter(\.isRequired)
     guard operands.count >= needed.count else {
-      throw UsageError("\(needed[operands.count].name) is needed: \(needed[operands.count].meaning)")
+      let missing = needed[operands.count]
+      throw UsageError("\(missing.name) is needed: \(missing.meaning)", suggestion: "belfry \(command.usage)")
     }
     guard command.operands.last?.repeats == true || operands.count <= command.operands.count else {
-      throw UsageError("\(command.name) does not know what to do with \(operands[command.operands.count])")
+      throw stray(operands[command.operands.count])
+    }
+    for (operand, word) in zip(command.operands, operands)
+    where !operand.choices.isEmpty && !operand.choices.contains(word) {
+      throw UsageError(
+        "\(operand.name) is \(operand.choices.joined(separator: " or ")), not \(word)",
+        suggestion: NearestWord.to(word, among: operand.choices))
+    }
+  }
+
+  /// A word that stands where none does. Most often the name of its option was left out.
+  private func stray(_ word: String) -> UsageError {
+    let taken = command.operands.map(\.name)
+    let alone =
+      taken.isEmpty
+      ? "Nothing stands here"
+      : "Only \(taken.joined(separator: " and ")) \(taken.count == 1 ? "stands" : "stand") here"
+    let open = command.options.filter { values[$0.name] == nil && $0.couldTake(word) }
+    let required = open.filter(\.isRequired)
+    let meant = (required.isEmpty ? open.prefix(2) : required.prefix(1)).map {
+      "--\($0.name) \(quoted(word))"
+    }
+    return UsageError(
+      "what is \(word)? \(alone) without an option's name",
+      suggestion: meant.isEmpty ? nil : meant.joined(separator: " or "))
+  }
+
+  /// As a shell wants it.
+  private func quoted(_ word: String) -> String {
+    word.contains { !$0.isLetter && !$0.isNumber && !"_.@-/:=,".contains($0) }
+      ? "'" + word.replacing("'", with: "'\\''") + "'" : word
+  }
+}
+
+extension CommandOption {
+  /// Whether a word looks like a value of it.
+  fileprivate func couldTake(_ word: String) -> Bool {
+    let placeholder: String
+    switch kind {
+    case .flag: return false
+    case .choice(let choices): return choices.contains(word)
+    case .value(let name), .list(let name): placeholder = name
+    }
+    let isNumber = !word.isEmpty && word.allSatisfy { ("0"..."9").contains($0) }
+    switch placeholder {
+    case "ID", "ID|all": return isNumber && name != "device"
+    case "N", "SECONDS": return isNumber && name != "limit"
+    case "JSON": return word.hasPrefix("{") || word.hasPrefix("[")
+    case "URL": return word.contains("://")
+    case "ACCID": return !isNumber && !word.contains { $0.isWhitespace || $0 == "/" || $0 == ":" }
+    case "FILE", "DIR": return word.contains("/") || word.contains(".")
+    case "TEXT": return !isNumber
+    default: return false
     }
   }
 }

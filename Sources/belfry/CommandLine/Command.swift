@@ -35,6 +35,8 @@ struct Operand: Sendable {
   var isRequired = true
   /// Takes all the words that are left; the last operand only.
   var repeats = false
+  /// The words that can stand there, where there are only so many.
+  var choices: [String] = []
 }
 
 /// An option of a command.

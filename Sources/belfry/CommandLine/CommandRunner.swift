@@ -1,7 +1,7 @@
 import BelfryClient
 
 /// How the process ends.
-enum ExitCode: Int32, Sendable {
+enum ExitCode: Int32, Sendable, CaseIterable {
   case success = 0
   /// Refused by the broker, or no broker reached.
   case refused = 1
@@ -38,7 +38,7 @@ struct CommandRunner: Sendable {
       return .refused
     } catch let error as CommandFailure {
       complain(of: error)
-      return .refused
+      return error.exitCode
     } catch {
       complain(of: CommandFailure(code: "failed", detail: "\(error)"))
       return .refused

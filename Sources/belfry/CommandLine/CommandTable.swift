@@ -1,3 +1,5 @@
+import BelfryServer
+
 /// The commands there are, and how words find one.
 struct CommandTable: Sendable {
   let commands: [Command]
@@ -5,6 +7,8 @@ struct CommandTable: Sendable {
   let groups: [String: String]
   /// Commands that the overview shows on one line, and what they are for.
   var pairs: [(names: [String], summary: String)] = []
+  /// What `help` can tell of that is no command.
+  var topics: [HelpTopic] = []
 
   enum Finding: Sendable {
     case command(Command, rest: [String])
@@ -16,12 +20,15 @@ struct CommandTable: Sendable {
       return .help(HelpText.overview(self))
     }
     if first == "help" { return .help(try help(Array(words.dropFirst()))) }
+    if first == "--version" || first == "-V" { return try find(["version"] + words.dropFirst()) }
     guard !first.hasPrefix("-") else {
-      throw UsageError("the command comes first, then \(first)")
+      throw UsageError(
+        "the command comes first, then \(first)",
+        suggestion: NearestWord.to(first, among: ["--version", "--help"]))
     }
     if groups[first] != nil { return try findInGroup(first, Array(words.dropFirst())) }
     guard let command = commands.first(where: { $0.name == first }) else {
-      let names = commands.map { $0.group ?? $0.name }
+      let names = commands.map { $0.group ?? $0.name } + ["help"]
       throw UsageError("there is no command \(first)", suggestion: NearestWord.to(first, among: names))
     }
     return found(command, Array(words.dropFirst()))
@@ -48,7 +55,12 @@ struct CommandTable: Sendable {
   }
 
   private func help(_ words: [String]) throws(UsageError) -> [String] {
-    switch try find(words + ["--help"]) {
+    if let topic = topics.first(where: { [$0.name] == words }) { return HelpText.topic(topic) }
+    let isCommand = words.first.map { word in commands.contains { ($0.group ?? $0.name) == word } } ?? true
+    if !isCommand, let nearest = NearestWord.to(words[0], among: topics.map(\.name)) {
+      throw UsageError("there is no help on \(words[0])", suggestion: "help \(nearest)")
+    }
+    return switch try find(words + ["--help"]) {
     case .help(let lines): lines
     case .command(let command, _): HelpText.command(command)
     }

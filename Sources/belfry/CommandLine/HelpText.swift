@@ -21,7 +21,11 @@ enum HelpText {
     }
     return ["belfry COMMAND [OPTIONS]   a queue for notifications, a broker for subscriptions"]
       + columns(rows)
-      + ["belfry COMMAND --help says all. To reach a broker: --url, --token, --as ACCID."]
+      + ["belfry COMMAND --help says all; belfry help \(table.topics.map(\.name).joined(separator: ", "))."]
+  }
+
+  static func topic(_ topic: HelpTopic) -> [String] {
+    wrapped("belfry: \(topic.summary)", indent: 0, hanging: 2) + [""] + columns(topic.rows)
   }
 
   /// The commands of one group.
@@ -34,7 +38,7 @@ enum HelpText {
 
   static func command(_ command: Command) -> [String] {
     var lines = wrapped("belfry \(command.name): \(command.summary)", indent: 0, hanging: 2) + [""]
-    lines += wrapped(usage(command), indent: 2, hanging: 6)
+    lines += wrapped("belfry \(command.usage) [OPTIONS]", indent: 2, hanging: 6)
     if let detail = command.detail { lines += [""] + wrapped(detail, indent: 0, hanging: 0) }
     if !command.operands.isEmpty {
       lines += [""] + columns(command.operands.map { ($0.name, $0.meaning) })
@@ -46,16 +50,6 @@ enum HelpText {
       lines += ["  belfry \(example.words)"] + wrapped(example.meaning, indent: 6, hanging: 6)
     }
     return lines
-  }
-
-  private static func usage(_ command: Command) -> String {
-    var words = ["belfry \(command.name)"]
-    for operand in command.operands {
-      let form = operand.name + (operand.repeats ? "…" : "")
-      words.append(operand.isRequired ? form : "[\(form)]")
-    }
-    words += command.options.filter(\.isRequired).map(\.form)
-    return words.joined(separator: " ") + " [OPTIONS]"
   }
 
   // MARK: Layout
@@ -94,9 +88,20 @@ enum HelpText {
   }
 }
 
+extension Command {
+  /// What has to be given, without the leading `belfry`.
+  var usage: String {
+    let forms = operands.map { operand in
+      let form = operand.name + (operand.repeats ? "…" : "")
+      return operand.isRequired ? form : "[\(form)]"
+    }
+    return ([name] + forms + options.filter(\.isRequired).map(\.form)).joined(separator: " ")
+  }
+}
+
 extension CommandOption {
   /// As it is written.
-  fileprivate var form: String {
+  var form: String {
     switch kind {
     case .flag: "--\(name)"
     case .value(let placeholder): "--\(name) \(placeholder)"

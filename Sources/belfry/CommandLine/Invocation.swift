@@ -24,7 +24,7 @@ struct Invocation: Sendable {
 extension CommandOption {
   /// What every command that reaches a broker takes.
   static let connection: [CommandOption] = [
-    .value("url", "URL", "where the broker is; http://127.0.0.1:8080 otherwise"),
+    .value("url", "URL", "where the broker is; BELFRY_URL or http://127.0.0.1:8080 otherwise"),
     .value(
       "token", "TOKEN", "who asks; BELFRY_TOKEN in the environment is safer, arguments are visible to all"),
     .value("as", "ACCID", "the account to act for, with an app or operator token"),
@@ -37,16 +37,19 @@ extension Invocation {
   static let standardURL = "http://127.0.0.1:8080"
 
   func client() throws(UsageError) -> BelfryClient {
-    let text = arguments.text("url") ?? Self.standardURL
+    // An empty variable is how composed environments say "not set".
+    let variable = environment["BELFRY_URL"].flatMap { $0.isEmpty ? nil : $0 }
+    let text = arguments.text("url") ?? variable ?? Self.standardURL
     guard let url = URL(string: text), ["http", "https"].contains(url.scheme), url.host()?.isEmpty == false
     else {
-      throw UsageError("--url must begin with http:// or https:// and name a host, not \(text)")
+      let place = arguments.isSet("url") ? "--url" : "BELFRY_URL"
+      throw UsageError("\(place) must begin with http:// or https:// and name a host, not \(text)")
     }
     let token = arguments.text("token") ?? environment["BELFRY_TOKEN"] ?? ""
     guard !token.isEmpty else {
       throw UsageError(
         "a token is needed: --token TOKEN, or BELFRY_TOKEN in the environment",
-        suggestion: "belfry token --data DIR --sub ACCID, which mints one")
+        suggestion: "export BELFRY_TOKEN=$(belfry token --data DIR --sub ACCID), on the broker's machine")
     }
     var client = BelfryClient(
       baseURL: url, token: token, account: try arguments.account("as"), device: try arguments.device("device")

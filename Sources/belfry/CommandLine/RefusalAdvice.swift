@@ -1,4 +1,5 @@
 import BelfryClient
+import Foundation
 
 extension CommandFailure {
   /// A broker's refusal, with what to do about it where there is something.
@@ -8,10 +9,20 @@ extension CommandFailure {
       advice: Self.advice(error))
   }
 
-  private static func advice(onForbidden detail: String) -> String {
+  /// Of what a token of another kind may do; of what nobody may do, the refusal itself says all.
+  private static func advice(onForbidden detail: String) -> String? {
     if detail.contains("scope") { return "belfry token --scope mints a token that may" }
     if detail.contains("needs an operator's") { return "belfry token --role operator mints a token that may" }
+    let isOfRole = ["app", "only ", "a user's token", "you cannot send as"].contains { detail.contains($0) }
+    guard isOfRole else { return nil }
     return "belfry token --role app mints a token that may, and with --as ACCID acts for an account"
+  }
+
+  /// With the time of day, for whoever comes back to the terminal later.
+  private static func later(_ seconds: Int) -> String {
+    let time = Date(timeIntervalSinceNow: Double(seconds))
+    let text = TimeText.of(unixMilliseconds: Int64(time.timeIntervalSince1970 * 1_000), in: .current)
+    return "try again in \(seconds) s, at \(text.suffix(8))"
   }
 
   private static func advice(_ error: BelfryError) -> String? {
@@ -23,12 +34,16 @@ extension CommandFailure {
       return advice(onForbidden: error.detail)
     case .notMember:
       return "belfry server list shows the servers of the account"
+    case .muted:
+      return "it ends when its time is up, or when the owner or an admin lifts it"
+    case .banned:
+      return "the owner or an admin can lift it"
     case .duplicateContent:
       return "the same --client-id went with other content before; use another for a new notification"
     case .rateLimited, .busy, .unavailable:
-      return "try again in \(error.retryAfterSeconds ?? 1) s"
+      return later(error.retryAfterSeconds ?? 1)
     case .transport:
-      return "is a broker running there? belfry serve starts one, --url names another"
+      return "is a broker running there? belfry serve starts one, --url or BELFRY_URL names another"
     case .protocol:
       return "does --url name a Belfry broker?"
     default:

@@ -18,4 +18,5 @@ struct CommandFailure: Error, Hashable {
   var detail: String
   /// What to do about it.
   var advice: String?
+  var exitCode = ExitCode.refused
 }

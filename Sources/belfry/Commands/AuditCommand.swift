@@ -30,7 +30,7 @@ extension Command {
       for entry in entries {
         table.add(columns.map { FactText.cell($0, of: entry, in: invocation.console.timeZone) })
       }
-      invocation.console.print(table.lines)
+      invocation.console.print(table)
     })
 }
 

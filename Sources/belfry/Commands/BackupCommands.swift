@@ -17,12 +17,10 @@ extension Command {
       Example("backup --redis redis://redis:6379 belfry.backup", "of brokers on a Redis there is"),
     ],
     run: { invocation in
-      try await invocation.reportingBackups { options, file, progress in
-        let report = try Backup(
-          to: file, of: options, environment: invocation.environment, progress: progress
-        ).run()
-        try invocation.print(BackupFacts(report), BackupText.made(report, in: invocation.console.timeZone))
+      let report = try await invocation.reportingBackups { options, file, progress in
+        try Backup(to: file, of: options, environment: invocation.environment, progress: progress).run()
       }
+      try invocation.print(BackupFacts(report), BackupText.made(report, in: invocation.console.timeZone))
     })
 
   static let restore = Command(
@@ -39,13 +37,12 @@ extension Command {
       Example("restore --redis redis://redis:6379 belfry.backup", "for brokers on a Redis there is"),
     ],
     run: { invocation in
-      try await invocation.reportingBackups { options, file, progress in
-        let report = try await Restore(
+      let report = try await invocation.reportingBackups { options, file, progress in
+        try await Restore(
           from: file, into: options, environment: invocation.environment, progress: progress
         ).run()
-        try invocation.print(
-          BackupFacts(report), BackupText.restored(report, in: invocation.console.timeZone))
       }
+      try invocation.print(BackupFacts(report), BackupText.restored(report, in: invocation.console.timeZone))
     })
 }
 
@@ -55,21 +52,20 @@ extension CommandOption {
     .value("config", "FILE", "the broker's configuration file"),
     .value("data", "DIR", "the broker's data folder; data otherwise"),
     .value("redis", "URL", "redis:// or unix://; without it the Redis in DIR is meant"),
-    .flag("json", "print one JSON value, and no progress"),
+    .flag("json", "print one JSON value"),
   ]
 }
 
 extension Invocation {
   fileprivate func reportingBackups(
-    _ run: (ServeOptions, String, @escaping @Sendable (BackupProgress) -> Void) async throws -> Void
-  ) async throws {
-    var options = ServeOptions()
-    options.config = arguments.text("config")
-    options.data = arguments.text("data")
-    options.redis = arguments.text("redis")
-    let printer = printsJSON ? nil : ProgressPrinter(console: console)
+    _ run: (ServeOptions, String, @escaping @Sendable (BackupProgress) -> Void) async throws -> BackupReport
+  ) async throws -> BackupReport {
+    let line = ProgressLine(on: console)
+    defer { line.end() }
     do {
-      try await run(options, arguments.operands.first ?? "") { printer?.show($0) }
+      return try await run(arguments.serveOptions, arguments.operands.first ?? "") {
+        line.show(BackupText.of($0))
+      }
     } catch let error as BackupError {
       throw CommandFailure(
         code: error.code, detail: "\(error.place): \(error.cause)", advice: error.advice)

@@ -17,20 +17,22 @@ extension CommandTable {
       "notification": "change a notification that was sent",
     ],
     pairs: [
+      (["serve", "check-config"], "run a broker, and check its configuration"),
       (["backup", "restore"], "copy all that a broker keeps into a file, and back"),
-      (["send", "resend"], "send a notification, or again what may not have arrived"),
+      (["send", "resend"], "send a notification, or again what may be lost"),
       (["types", "openapi"], "describe the notifications, and the HTTP interface"),
       (["unread", "read"], "list what is unread, and mark it read"),
-      (["subscribe", "unsubscribe"], "begin or end a subscription to a server or a channel"),
-    ])
+      (["subscribe", "unsubscribe"], "begin or end a subscription"),
+      (["completions", "man", "version"], "for the shell, for man, and which this is"),
+    ], topics: HelpTopic.all)
 
   private static let own: [Command] = [
-    .serve, .token, .secretList, .secretRotate, .secretRetire, .backup, .restore,
+    .serve, .checkConfig, .token, .secretList, .secretRotate, .secretRetire, .backup, .restore,
     .send, .resend, .tail, .unread, .read,
     .subscribe, .unsubscribe,
     .serverCreate, .serverList, .serverShow, .serverUpdate, .serverRemove,
     .channelCreate, .channelList, .channelShow, .channelUpdate, .channelRemove,
     .memberList, .memberShow, .memberAdd, .memberRemove,
-    .stats, .audit, .explain, .types, .openAPI,
+    .stats, .audit, .explain, .types, .openAPI, .completions, .man, .version,
   ]
 }

@@ -19,7 +19,9 @@ extension Command {
       try invocation.print(
         explanation,
         [
-          "\(account) \(verdict) \(message): \(VisibleText.of(explanation.reason))",
+          "\(account) \(verdict) \(message): "
+            + invocation.console.colored(
+              VisibleText.of(explanation.reason), explanation.visible ? .green : .yellow),
           VisibleText.of(explanation.detail),
         ] + (facts.isEmpty ? [] : [""] + TextTable.aligned(facts)))
     })

@@ -29,10 +29,10 @@ extension Invocation {
   /// Prints a list page by page as JSON, or as one table once it is complete: columns are as wide as their
   /// widest cell.
   func printListing<Item>(
-    _ listing: Listing<Item>, header: [String], empty: String,
+    _ listing: Listing<Item>, header: [String], dispensable: [String] = [], empty: String,
     page: (_ limit: Int, _ cursor: String?) async throws -> Page<Item>, cells: (Item) -> [String]
   ) async throws {
-    var table = TextTable(header)
+    var table = TextTable(header, dispensable: dispensable)
     var left = listing.limit
     var cursor = listing.cursor
     repeat {
@@ -47,7 +47,7 @@ extension Invocation {
       cursor = page.cursor
     } while cursor != nil && left > 0
     guard !printsJSON else { return }
-    console.print(table.lines.isEmpty ? [empty] : table.lines)
+    if table.isEmpty { console.print([empty]) } else { console.print(table) }
     if cursor != nil, left == 0 { console.complain("belfry: there may be more; --limit N shows up to N") }
   }
 }

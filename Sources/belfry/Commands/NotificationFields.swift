@@ -1,5 +1,6 @@
 import BelfryClient
 import BelfryModel
+import Foundation
 
 // The fields of a notification as options, which `send` and `resend` share.
 
@@ -7,8 +8,10 @@ extension CommandOption {
   static let notificationFields: [CommandOption] = [
     .value("server", "ID", "the server it is for"),
     .value("channel", "ID", "the channel of that server it is for"),
-    .list("to", "ACCID", "only these: members of the server or channel, or, without either, any accounts"),
-    .value("body", "TEXT", "what it says"),
+    .value("group", "ID", "the group it is for"),
+    .value("room", "ID", "the room it is for"),
+    .list("to", "ACCID", "only these: members of what is named above or, without any of it, any accounts"),
+    .value("body", "TEXT", "what it says; - for standard input"),
     .value("ext", "TEXT", "beside the body; JSON by custom"),
     .value("attach", "JSON", "any JSON value for the receiving program"),
     .value("status", "N", "0, or 10000 and more"),
@@ -25,17 +28,51 @@ extension CommandOption {
   ]
 }
 
+extension Invocation {
+  func newNotification() throws -> NewNotification {
+    var notification = try arguments.newNotification()
+    if notification.body == "-" { notification.body = try bodyFromStandardInput() }
+    guard notification.body?.isEmpty == false || notification.attach != nil || notification.ext != nil else {
+      throw UsageError(
+        "--body is needed, or --attach or --ext for a program: what does it say?",
+        suggestion: "--body - with the text on standard input")
+    }
+    return notification
+  }
+
+  /// Without the line end that a file or an `echo` has after its last line.
+  private func bodyFromStandardInput() throws -> String {
+    if console.terminal.canAsk { console.complain("belfry: the body, then Ctrl-D on a line of its own:") }
+    // One more than is allowed, and the line end: the broker says what is too long.
+    let bytes = try FileHandle.standardInput.read(upToCount: Limits.bodyBytes + 2) ?? Data()
+    guard let text = String(bytes: bytes, encoding: .utf8) else {
+      // Cut within a character it is no text either.
+      let cause = bytes.count > Limits.bodyBytes ? "is longer than \(Limits.bodyBytes) bytes" : "is not UTF-8"
+      throw UsageError("what --body - reads \(cause)")
+    }
+    return text.hasSuffix("\n") ? String(text.dropLast()) : text
+  }
+}
+
 extension Arguments {
-  func newNotification() throws(UsageError) -> NewNotification {
+  fileprivate func newNotification() throws(UsageError) -> NewNotification {
     let receivers = try accounts("to")
     var notification = NewNotification(
-      serverId: try entity("server"), channelId: try entity("channel"),
-      toAccids: receivers.isEmpty ? nil : receivers, body: text("body"))
-    guard notification.serverId != nil || !receivers.isEmpty else {
-      throw UsageError("--server or --to is needed: whom is it for?")
-    }
-    guard notification.serverId != nil || notification.channelId == nil else {
+      serverId: try entity("server"), channelId: try entity("channel"), groupId: try entity("group"),
+      roomId: try entity("room"), toAccids: receivers.isEmpty ? nil : receivers, body: text("body"))
+    let spaces = ["server", "group", "room"].filter(isSet)
+    guard !spaces.isEmpty || notification.channelId == nil else {
       throw UsageError("--channel needs --server beside it: whose channel is it?")
+    }
+    guard spaces.count <= 1 else {
+      throw UsageError(
+        "it is for one of \(spaces.map { "--" + $0 }.joined(separator: " and ")), not for several")
+    }
+    guard spaces == ["server"] || notification.channelId == nil else {
+      throw UsageError("--channel goes with --server; a \(spaces[0]) has no channels")
+    }
+    guard !spaces.isEmpty || !receivers.isEmpty else {
+      throw UsageError("--server, --group, --room or --to is needed: whom is it for?")
     }
     notification.messageClientId = text("client-id")
     notification.ext = text("ext")

@@ -18,7 +18,7 @@ extension Command {
       } else {
         var table = TextTable(["KID", "USE"])
         for (kid, use) in rows { table.add([kid, use]) }
-        invocation.console.print(table.lines)
+        invocation.console.print(table)
       }
     })
 
@@ -47,10 +47,14 @@ extension Command {
     name: "secret retire", summary: "accept a secret no more",
     detail: "Its tokens are refused within seconds, and streams that were opened with them are ended.",
     operands: [Operand(name: "KID", meaning: "which, as secret list shows it")],
-    options: [dataFolder, .flag("json", "print one JSON value a line")],
-    examples: [Example("secret retire 3vXw0aQz --data data", "after a rotation, or when it became known")],
+    options: [dataFolder, .yes, .flag("json", "print one JSON value a line")],
+    examples: [
+      Example("secret retire 3vXw0aQz --data data", "after a rotation, or when it became known"),
+      Example("secret retire 3vXw0aQz --data data --yes", "in a script, where nobody can be asked"),
+    ],
     run: { invocation in
       let kid = UTF8Text(invocation.arguments.operands.first ?? "")
+      try invocation.confirm("Retire \(kid) for good, and refuse all tokens that it has signed?")
       try invocation.changingSecrets { folder throws(StartError) in try folder.retire(kid) }
       try invocation.print(["retired": .string(kid.string)] as JSONValue, ["\(kid)  retired"])
     })

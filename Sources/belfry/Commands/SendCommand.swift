@@ -4,8 +4,8 @@ extension Command {
   static let send = Command(
     name: "send", summary: "send a notification",
     detail: """
-      To a server, to a channel of it, to named members of either, or to accounts that share nothing. Prints \
-      the id it was given. With --client-id, sending it again is no second notification.
+      To a server, a channel of it, a group or a room; to named members of one of these; or to accounts that \
+      share nothing. Prints the id it was given. With --client-id, sending it again is no second notification.
       """,
     options: CommandOption.notificationFields
       + [.value("client-id", "ID", "sent twice with the same id, it is sent once")]
@@ -13,10 +13,11 @@ extension Command {
     examples: [
       Example("send --server 12 --body \"Practice is at seven.\"", "to everyone in server 12"),
       Example("send --server 12 --channel 34 --to bob,carol --body \"You are on.\"", "to two of a channel"),
+      Example("send --group 56 --body -", "to a group, what stands on standard input"),
       Example("send --to dave --body Hello --client-id hello-1", "to one account, safe to repeat"),
     ],
     run: { invocation in
-      let notification = try invocation.arguments.newNotification()
+      let notification = try invocation.newNotification()
       try invocation.print(receiptOf: try await invocation.client().send(notification))
     })
 
@@ -33,7 +34,7 @@ extension Command {
       Example("resend --to dave --body Hello --client-id hello-1", "after a send whose answer was lost")
     ],
     run: { invocation in
-      let notification = try invocation.arguments.newNotification()
+      let notification = try invocation.newNotification()
       try invocation.print(receiptOf: try await invocation.client().resend(notification))
     })
 }

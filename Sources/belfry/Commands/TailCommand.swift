@@ -1,6 +1,7 @@
 import BelfryClient
 import BelfryModel
 import Foundation
+import Synchronization
 
 extension Command {
   static let tail = Command(
@@ -30,6 +31,10 @@ private struct Tail {
   let countLimit: Int?
   private var count = 0
   private var wasConnected = false
+  private let hasHeard = Latch()
+
+  /// A feed that has something to tell begins within this time.
+  private static let quietTime: Duration = .seconds(1)
 
   init(invocation: Invocation, countLimit: Int?) {
     self.invocation = invocation
@@ -37,12 +42,27 @@ private struct Tail {
   }
 
   func follow(_ feed: NotificationFeed) async throws {
-    var tail = self
-    for try await event in feed {
-      try tail.print(event)
-      if tail.count == countLimit { return }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      // The remark that nothing comes is not waited for.
+      defer { group.cancelAll() }
+      let start = self
+      var tail = self
+      for try await event in feed {
+        if case .connected = event, !tail.wasConnected { group.addTask { await start.remarkIfQuiet() } }
+        try tail.print(event)
+        if tail.count == tail.countLimit { return }
+      }
+      throw CommandFailure(code: "kicked", detail: "the broker ended the stream for good")
     }
-    throw CommandFailure(code: "kicked", detail: "the broker ended the stream for good")
+  }
+
+  /// Whoever has typed the command is to know that it works, also when there is nothing to print.
+  private func remarkIfQuiet() async {
+    guard !invocation.printsJSON, (try? await Task.sleep(for: Self.quietTime)) != nil, !hasHeard.isSet else {
+      return
+    }
+    let what = invocation.arguments.isSet("after") ? "nothing new yet" : "nothing unread yet"
+    invocation.console.complain("belfry: connected, \(what)")
   }
 
   private mutating func print(_ event: FeedEvent) throws {
@@ -57,10 +77,19 @@ private struct Tail {
         format: "%.1f", Double(pause.components.seconds) + Double(pause.components.attoseconds) / 1e18)
       invocation.console.complain("belfry: \(error.detail); trying again in \(seconds) s")
     default:
+      hasHeard.set()
       if case .notification = event { count += 1 }
-      let zone = invocation.console.timeZone
       let now = Int64(Date().timeIntervalSince1970 * 1_000)
-      try invocation.print(FeedLine(event), [FeedLine.text(event, nowMilliseconds: now, in: zone)])
+      try invocation.print(
+        FeedLine(event), [FeedLine.text(event, nowMilliseconds: now, on: invocation.console)])
     }
   }
+}
+
+/// Set once, by one task for another.
+private final class Latch: Sendable {
+  private let value = Atomic(false)
+
+  var isSet: Bool { value.load(ordering: .relaxed) }
+  func set() { value.store(true, ordering: .relaxed) }
 }

@@ -11,12 +11,14 @@ extension Command {
   static let token = Command(
     name: "token", summary: "mint a token",
     detail: """
-      Signs with the secret in the data folder, so it works on the broker's machine, for whoever may read the \
-      folder. Where the configuration names another secret, mint with that by any JWT library: HS256, \
-      with the claims sub, role, exp and device.
+      Signs with the broker's secret, so it works where that can be read: in a file (--secret-file), or in the \
+      broker's data folder (--data). Without either, BELFRY_SECRET_FILE, BELFRY_SECRET or BELFRY_DATA says which, as \
+      for serve; without these it is the folder data. Any JWT library mints the same: HS256, with the claims sub, role, exp \
+      and device.
       """,
     options: [
-      .value("data", "DIR", "the broker's data folder").required,
+      .value("data", "DIR", "the broker's data folder"),
+      .value("secret-file", "FILE", "the file with the secret, where the broker's configuration names one"),
       .value("sub", "ACCID", "the account it is for; of an app's or operator's token any name").required,
       .choice("role", TokenClaims.Role.allCases.map(\.rawValue), "what it may do; user otherwise"),
       .value("device", "ID", "the only device it is for"),
@@ -28,6 +30,7 @@ extension Command {
     ],
     examples: [
       Example("token --data data --sub alice", "for alice's own programs and devices"),
+      Example("token --secret-file /run/secrets/belfry --sub bob", "where the broker is given that file"),
       Example("token --data data --sub billing --role app --ttl 3600", "for a back end, for an hour"),
     ],
     run: { invocation in
@@ -38,16 +41,63 @@ extension Command {
         subject: role == .user ? try arguments.neededAccount("sub").text : arguments.text("sub") ?? "",
         role: role, device: try arguments.device("device"), scopes: try arguments.scopes,
         expiresAtSeconds: Int64(Date().timeIntervalSince1970) + Int64(lifetime))
-      let text: String
-      do {
-        text = try SecretFolder(inDataFolder: arguments.text("data") ?? "").signing()
-          .mint(
-            claims, as: ExpectedClaims(issuer: arguments.text("iss"), audience: arguments.text("aud")))
-      } catch let error as StartError {
-        throw CommandFailure(error)
-      }
+      let text = try SigningPlace(invocation).signer()
+        .mint(claims, as: ExpectedClaims(issuer: arguments.text("iss"), audience: arguments.text("aud")))
       try invocation.print(["token": text], [text])
     })
+}
+
+/// Where the secret that signs is, and who said so.
+private struct SigningPlace {
+  private enum Secret {
+    case file(String)
+    case text(String)
+    case folder(String)
+  }
+
+  private let secret: Secret
+  /// `--data`, `BELFRY_SECRET`; nil: nobody said anything.
+  private let source: String?
+
+  /// As `belfry serve` decides it: options go before variables, and a secret before a folder.
+  init(_ invocation: Invocation) throws(UsageError) {
+    func variable(_ name: String) -> String? {
+      invocation.environment[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+    let options = (file: invocation.arguments.text("secret-file"), folder: invocation.arguments.text("data"))
+    let variables = (file: variable("BELFRY_SECRET_FILE"), text: variable("BELFRY_SECRET"))
+    switch (options.file, options.folder) {
+    case (.some, .some): throw UsageError("--secret-file or --data, not both: which of them signs?")
+    case (let file?, nil): (secret, source) = (.file(file), "--secret-file")
+    case (nil, let folder?): (secret, source) = (.folder(folder), "--data")
+    case (nil, nil):
+      switch variables {
+      case (.some, .some):
+        throw UsageError("BELFRY_SECRET_FILE or BELFRY_SECRET, not both: which of them signs?")
+      case (let file?, nil): (secret, source) = (.file(file), "BELFRY_SECRET_FILE")
+      case (nil, let text?): (secret, source) = (.text(text), "BELFRY_SECRET")
+      case (nil, nil):
+        let folder = variable("BELFRY_DATA")
+        (secret, source) = (.folder(folder ?? Configuration().dataFolder), folder.map { _ in "BELFRY_DATA" })
+      }
+    }
+  }
+
+  func signer() throws(CommandFailure) -> TokenSigner {
+    do throws(StartError) {
+      switch secret {
+      case .file(let path): return try TokenSigner(secretFile: path)
+      case .text(let text): return try TokenSigner(secretText: text, from: source ?? "")
+      case .folder(let folder): return try SecretFolder(inDataFolder: folder).signing()
+      }
+    } catch {
+      var failure = CommandFailure(error)
+      failure.advice =
+        source.map { "the secret is the one that \($0) names" }
+        ?? "nothing names the secret, so it was looked for in the folder data: --data DIR or --secret-file FILE names another"
+      throw failure
+    }
+  }
 }
 
 extension Arguments {

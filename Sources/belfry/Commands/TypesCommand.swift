@@ -12,7 +12,8 @@ extension Command {
         invocation.console.print(try types.map { try JSONLine.text($0.info) })
         return
       }
-      let rows = types.map { ["\($0.code)", $0.name, $0.scene.rawValue, $0.receivers] }
-      invocation.console.print(TextTable.aligned([["CODE", "NAME", "IN", "RECEIVERS"]] + rows))
+      var table = TextTable(["CODE", "NAME", "IN", "RECEIVERS"])
+      for type in types { table.add(["\(type.code)", type.name, type.scene.rawValue, type.receivers]) }
+      invocation.console.print(table)
     })
 }

@@ -21,7 +21,7 @@ extension Command {
         cursor: invocation.arguments.text("after"))
       let zone = invocation.console.timeZone
       try await invocation.printListing(
-        listing, header: NotificationText.header, empty: "nothing is unread",
+        listing, header: NotificationText.header, dispensable: ["TYPE", "SPACE"], empty: "nothing is unread",
         page: { limit, cursor in
           // Only the first page waits: after it there is something to print already.
           let isFirst = cursor == listing.cursor

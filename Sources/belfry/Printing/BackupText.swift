@@ -1,6 +1,5 @@
 import BelfryServer
 import Foundation
-import Synchronization
 
 /// A backup or a restore, as a program reads it.
 struct BackupFacts: Encodable {
@@ -80,31 +79,5 @@ enum BackupText {
     case .writingLog: "writing the append-only file"
     case .countingRestored: "counting what was restored"
     }
-  }
-}
-
-/// Prints what begins, and how far it is now and then.
-final class ProgressPrinter: Sendable {
-  private let console: Console
-  private let lastShown = Mutex(ContinuousClock.now)
-
-  private static let interval: Duration = .seconds(2)
-
-  init(console: Console) {
-    self.console = console
-  }
-
-  func show(_ progress: BackupProgress) {
-    switch progress {
-    case .copied, .checked, .restored:
-      let isDue = lastShown.withLock { last in
-        guard ContinuousClock.now - last >= Self.interval else { return false }
-        last = .now
-        return true
-      }
-      guard isDue else { return }
-    case .startingRedis, .askingForSnapshot, .checking, .writingLog, .countingRestored: break
-    }
-    console.complain(BackupText.of(progress))
   }
 }

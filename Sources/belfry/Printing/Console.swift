@@ -41,7 +41,7 @@ extension Console {
   func confirm(_ question: String) throws {
     guard terminal.canAsk else {
       throw UsageError(
-        "\(VisibleText.of(question)) There is no terminal to ask on",
+        "nobody can be asked here: \(VisibleText.of(question))",
         suggestion: "--yes, which does it unasked")
     }
     write(VisibleText.of(question) + " [y/N] ", to: .standardError)

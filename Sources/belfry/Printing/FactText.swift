@@ -42,6 +42,7 @@ enum FactText {
   }
 
   private static func isTime(_ name: String) -> Bool {
-    name.hasSuffix("Since") || name.hasSuffix("At") || name.hasSuffix("Until") || name == "time"
+    name.hasSuffix("Time") || name.hasSuffix("Since") || name.hasSuffix("At") || name.hasSuffix("Until")
+      || name == "time"
   }
 }

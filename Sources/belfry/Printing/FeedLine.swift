@@ -44,15 +44,15 @@ struct FeedLine: Encodable {
 
 extension FeedLine {
   /// One event as a line for a person. What has no time of its own has the time of its arrival.
-  static func text(_ event: FeedEvent, nowMilliseconds: Int64, in zone: TimeZone) -> String {
+  static func text(_ event: FeedEvent, nowMilliseconds: Int64, on console: Console) -> String {
     let words: [String]
     switch event {
     case .notification(let notification, _):
-      return columns(notification.time, notification.messageServerId.text, notification.content, in: zone)
+      return columns(notification.time, notification.messageServerId.text, notification.content, on: console)
     case .updated(let notification, _):
       return columns(
         notification.updateTime ?? nowMilliseconds, "updated \(notification.messageServerId)",
-        notification.content, in: zone)
+        notification.content, on: console)
     case .read(.ids(let ids)): words = ["read"] + ids.map(\.text)
     case .read(.upTo(.last)): words = ["read everything"]
     case .read(.upTo(let id)): words = ["read everything up to \(id)"]
@@ -62,23 +62,36 @@ extension FeedLine {
     case .other(let event, let data): words = [event, data]
     case .connected, .disconnected: words = [event.name]
     }
-    let time = TimeText.of(unixMilliseconds: nowMilliseconds, in: zone)
-    return time + "  " + VisibleText.of(words.joined(separator: " "))
+    let time = TimeText.of(unixMilliseconds: nowMilliseconds, in: console.timeZone)
+    return console.colored(time + "  " + VisibleText.of(words.joined(separator: " ")), event.color)
   }
 
+  /// What somebody looks for, who and what, stands out; where and when stay behind.
   private static func columns(
-    _ time: Int64, _ id: String, _ content: NotificationContent, in zone: TimeZone
+    _ time: Int64, _ id: String, _ content: NotificationContent, on console: Console
   ) -> String {
-    let cells = [
-      TimeText.of(unixMilliseconds: time, in: zone), id, NotificationText.space(content),
-      NotificationText.type(content.type), content.fromAccount?.text ?? "-",
-      NotificationText.substance(content),
+    let cells: [(text: String, color: Color?)] = [
+      (TimeText.of(unixMilliseconds: time, in: console.timeZone), .faint), (id, .faint),
+      (NotificationText.space(content), .faint), (NotificationText.type(content.type), .faint),
+      (NotificationText.sender(content), .bold),
+      (NotificationText.substance(content, in: console.timeZone), nil),
     ]
-    return cells.filter { !$0.isEmpty }.map(VisibleText.of).joined(separator: "  ")
+    return cells.filter { !$0.text.isEmpty }.map { cell in
+      let text = VisibleText.of(cell.text)
+      return cell.color.map { console.colored(text, $0) } ?? text
+    }.joined(separator: "  ")
   }
 }
 
 extension FeedEvent {
+  /// Of its line, where it is no notification.
+  fileprivate var color: Color {
+    switch self {
+    case .gap, .kicked: .yellow
+    default: .faint
+    }
+  }
+
   fileprivate var name: String {
     switch self {
     case .notification: "notification"

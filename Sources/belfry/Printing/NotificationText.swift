@@ -11,7 +11,7 @@ enum NotificationText {
       notification.messageServerId.text,
       TimeText.of(unixMilliseconds: notification.time, in: timeZone),
       space(notification.content), type(notification.content.type),
-      notification.content.fromAccount?.text ?? "-", substance(notification.content),
+      sender(notification.content), substance(notification.content, in: timeZone),
     ]
   }
 
@@ -26,9 +26,16 @@ enum NotificationText {
 
   static func type(_ code: Int) -> String { Catalogue.type(code)?.name ?? "type \(code)" }
 
-  /// The body; of one without, such as most built-ins, its attachment.
-  static func substance(_ content: NotificationContent) -> String {
+  /// The account, and the name beside it where there is one.
+  static func sender(_ content: NotificationContent) -> String {
+    guard let account = content.fromAccount else { return content.fromNick ?? "-" }
+    return content.fromNick.map { "\(account) (\($0))" } ?? account.text
+  }
+
+  /// The body; of a built-in one what happened, in a sentence; else the attachment.
+  static func substance(_ content: NotificationContent, in timeZone: TimeZone) -> String {
     if let body = content.body { return body }
+    if let sentence = NotificationSentence(content, in: timeZone).text { return sentence }
     return content.attach.flatMap { try? JSONLine.text($0) } ?? ""
   }
 }

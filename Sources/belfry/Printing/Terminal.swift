@@ -6,8 +6,8 @@ struct Terminal: Sendable, Hashable {
   var columns: Int?
   /// Whether standard output takes colours.
   var showsColor = false
-  /// Whether a line on standard error can be written over.
-  var rewritesLines = false
+  /// The width of standard error; nil where it is no terminal, or one on which no line can be written over.
+  var progressColumns: Int?
   /// Whether there is somebody to ask: standard input and standard error are both a terminal.
   var canAsk = false
 
@@ -23,16 +23,18 @@ struct Terminal: Sendable, Hashable {
     let isPlain = environment["NO_COLOR"]?.isEmpty == false || environment["TERM"] == "dumb"
     let outputIsTerminal = isatty(STDOUT_FILENO) == 1
     let errorIsTerminal = isatty(STDERR_FILENO) == 1
-    if outputIsTerminal { columns = Self.width(environment) }
+    if outputIsTerminal { columns = Self.width(of: STDOUT_FILENO, environment) }
     showsColor = outputIsTerminal && !isPlain && environment["TERM"]?.isEmpty == false
-    rewritesLines = errorIsTerminal && environment["TERM"] != "dumb"
+    if errorIsTerminal, environment["TERM"] != "dumb" {
+      progressColumns = Self.width(of: STDERR_FILENO, environment)
+    }
     canAsk = errorIsTerminal && isatty(STDIN_FILENO) == 1
   }
 
-  private static func width(_ environment: [String: String]) -> Int {
+  private static func width(of descriptor: Int32, _ environment: [String: String]) -> Int {
     if let columns = environment["COLUMNS"].flatMap({ Int($0) }), columns > 0 { return columns }
     var size = winsize()
-    guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+    guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
       return standardColumns
     }
     return Int(size.ws_col)

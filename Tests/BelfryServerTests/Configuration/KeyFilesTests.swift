@@ -84,7 +84,9 @@ import Testing
             change(&configuration)
           }
         }
-        #expect(error.cause.contains("chmod go-w \(error.place)"))
+        let place = error.place.split(separator: ": ")
+        #expect(Setting.all.contains { $0.key == place.first.map(String.init) }, "\(error.place)")
+        #expect(error.cause.contains("chmod go-w \(place.last ?? "")"))
       }
     }
   }

@@ -47,6 +47,16 @@ import Testing
     }
   }
 
+  @Test func theVersionIsInStatisticsAndMetricsAndTheDescription() async throws {
+    #expect(OpenAPIDocument.value["info"]?["version"] == .string(BelfryVersion.text))
+    try await withBroker { broker in
+      let token = try broker.token("ops", .operation)
+      #expect(try broker.ask("GET", "/v1/stats", as: token).json["version"]?.text == BelfryVersion.text)
+      let metrics = try broker.ask("GET", "/metrics").body
+      #expect(metrics.contains("belfry_build_info{version=\"\(BelfryVersion.text)\"} 1\n"), "\(metrics)")
+    }
+  }
+
   @Test func readinessSaysThatMemoryIsFullAndReadingGoesOn() async throws {
     try await withBroker { broker in
       let (alice, bob) = (try broker.token("alice"), try broker.token("bob"))

@@ -33,8 +33,7 @@ package enum OpenAPIDocument {
   }
 
   private static let info: JSONValue = [
-    "title": "Belfry", "version": "1",
-
+    "title": "Belfry", "version": .string(BelfryVersion.text),
     "summary": "A queue of system notifications, and a broker of subscriptions to them",
     "description": .string(description),
   ]

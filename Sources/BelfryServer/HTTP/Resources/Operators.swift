@@ -49,6 +49,7 @@ extension BrokerStatistics {
   static let shape = Shape.resource(
     "Statistics",
     [
+      .always("version", .text, "of this broker"),
       .always("uptimeSeconds", .count, "since the broker started"),
       .always("keyspace", .object(keyspace), "the data that it works on"),
       .always("loops", .list(.object(loop)), "each of its loops"),

@@ -1,0 +1,74 @@
+import BelfryBytes
+
+/// A configuration as `belfry serve` would read it, with all that is wrong with it, for whoever wants to know before
+/// a start.
+package struct ConfigurationReport: Sendable, Hashable {
+  package struct Entry: Sendable, Hashable {
+    /// As it stands in the file.
+    package var setting: String
+    /// Of a secret only that it is there; nil: not set.
+    package var value: String?
+    /// What holds where it is not set.
+    package var otherwise: String
+    /// `belfry.json`, `BELFRY_LOOPS` or `--listen`; nil: the default.
+    package var source: String?
+  }
+
+  /// All settings there are.
+  package private(set) var entries: [Entry] = []
+  /// What `belfry serve` would not start with.
+  package private(set) var mistakes: [StartError] = []
+  /// What it would start with, and what is most likely not meant.
+  package private(set) var remarks: [String] = []
+
+  /// Reads the configuration and the files that it names. Makes nothing and changes nothing.
+  package init(_ options: ServeOptions, environment: [String: String]) {
+    var found: [StartError] = []
+    let collect: Configuration.MistakeHandler = { error in found.append(error) }
+    guard let read = try? Configuration.read(options: options, environment: environment, else: collect) else {
+      return
+    }
+    let file = options.config ?? environment[Configuration.configVariable]
+    entries = Setting.all.map { setting in
+      let place = read.places[setting.key]
+      return Entry(
+        setting: setting.key, value: setting.shown(read.configuration), otherwise: setting.otherwise,
+        source: place == file.map { "\($0): \(setting.key)" } ? file : place)
+    }
+    mistakes = found
+    // With values left out for being wrong, files would be looked for that nobody named.
+    if found.isEmpty { check(read.configuration) }
+    remarks = Self.misspelt(environment)
+  }
+
+  private mutating func check(_ configuration: Configuration) {
+    do throws(StartError) {
+      let folder = configuration.dataFolder
+      // The first start makes it.
+      if configuration.secret != .dataFolder || SecretFolder(inDataFolder: folder).isThere {
+        _ = try TokenKeys(for: configuration, inDataFolder: folder)
+      } else {
+        _ = try TokenKeys.publicKeys(configuration.tokens)
+      }
+    } catch {
+      mistakes.append(error)
+    }
+    guard configuration.redisURL == nil else { return }
+    do throws(StartError) {
+      _ = try RedisExecutable.find(configuration.embeddedRedis.server)
+    } catch {
+      mistakes.append(StartError(error.code, error.cause, at: "embeddedRedis.server: \(error.place)"))
+    }
+  }
+
+  /// Variables that look like ours and are not read: an orchestrator may have put them there, so they stop no start.
+  private static func misspelt(_ environment: [String: String]) -> [String] {
+    let known = Setting.all.map(\.variable) + [Configuration.configVariable, "BELFRY_URL", "BELFRY_TOKEN"]
+    return environment.keys.sorted().compactMap { name in
+      guard name.hasPrefix("BELFRY_"), !known.contains(name) else { return nil }
+      // A port or a host that an orchestrator names is farther from all of ours.
+      let near = known.first { NearestWord.distance(Array(name), Array($0)) <= 2 }
+      return near.map { "\(name) is not read; perhaps \($0) is meant" }
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/// Something to be told that belongs to no single command, in rows of a word and its meaning.
+struct HelpTopic: Sendable {
+  let name: String
+  let summary: String
+  let rows: [(String, String)]
+}
+
+extension HelpTopic {
+  static let all = [exitCodes, environment]
+
+  private static let exitCodes = HelpTopic(
+    name: "exit-codes", summary: "how a command ends",
+    rows: ExitCode.allCases.map { ("\($0.rawValue)", $0.meaning) } + [
+      ("128+N", "ended by signal N: 130 after Ctrl-C, 143 after SIGTERM; serve ends with 0 after either")
+    ])
+
+  private static let environment = HelpTopic(
+    name: "environment", summary: "variables that are read; options go before them",
+    rows: [
+      ("BELFRY_URL", "where the broker is, as --url"),
+      ("BELFRY_TOKEN", "who asks, as --token: arguments are visible to everybody on the machine"),
+      (
+        "BELFRY_DATA", "the broker's data folder, as --data of serve, check-config, backup, restore and token"
+      ),
+      ("BELFRY_SECRET_FILE", "the file with the secret that signs tokens: serve, check-config, token"),
+      ("BELFRY_SECRET", "that secret itself"),
+      ("BELFRY_CONFIG", "the broker's configuration file, as --config"),
+      ("BELFRY_…", "any other setting of the broker: belfry check-config names them all"),
+      ("COLUMNS", "how wide tables may be on a terminal; otherwise the terminal is asked"),
+      ("NO_COLOR", "if it is not empty, nothing is coloured; the same if TERM is dumb, and in a pipe"),
+      ("TZ", "the zone in which times are shown"),
+    ])
+}
+
+extension ExitCode {
+  fileprivate var meaning: String {
+    switch self {
+    case .success: "done"
+    case .refused:
+      "refused by the broker, no broker reached, or something on this machine in the way; a code, why, and what to do "
+        + "about it are on standard error"
+    case .wrongUsage:
+      "the command line or, of check-config, the configuration is not one that can be carried out; nothing was done"
+    }
+  }
+}

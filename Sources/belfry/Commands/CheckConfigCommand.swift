@@ -1,0 +1,67 @@
+import BelfryModel
+import BelfryServer
+
+extension Command {
+  static let checkConfig = Command(
+    name: "check-config", summary: "say how a broker would be configured, and what is wrong",
+    detail: """
+      Reads the file, the environment and the options as belfry serve does, and the files with secrets and keys that \
+      they name; prints every setting with its value and where that comes from, and all mistakes at once. Secrets are \
+      not shown, and nothing is made or changed. It exits 0 where a broker would start with it, 2 where it would not.
+      """,
+    options: CommandOption.broker + [.flag("json", "print one JSON value")],
+    examples: [
+      Example("check-config --config /etc/belfry.json", "before a restart"),
+      Example("check-config --json", "what the environment makes of the defaults, for a program"),
+    ],
+    run: { invocation in
+      let report = ConfigurationReport(invocation.arguments.serveOptions, environment: invocation.environment)
+      if invocation.printsJSON {
+        invocation.console.print([try JSONLine.text(report.json)])
+      } else {
+        var table = TextTable(["SETTING", "VALUE", "FROM"])
+        for entry in report.entries { table.add([entry.setting, entry.text, entry.source ?? "default"]) }
+        invocation.console.print(table)
+      }
+      for remark in report.remarks { invocation.console.complain("belfry: \(remark)") }
+      guard !report.mistakes.isEmpty else { return }
+      for mistake in report.mistakes {
+        invocation.console.complain("belfry: \(mistake.code.rawValue): \(mistake.place): \(mistake.cause)")
+      }
+      let count = report.mistakes.count
+      throw CommandFailure(
+        code: "invalidConfiguration",
+        detail: "a broker would not start: \(count) \(count == 1 ? "mistake" : "mistakes")",
+        exitCode: .wrongUsage)
+    })
+}
+
+extension ConfigurationReport.Entry {
+  fileprivate var text: String {
+    guard let value else { return "- (\(otherwise))" }
+    guard setting.hasSuffix("Milliseconds"), let milliseconds = Int(value) else { return value }
+    return "\(value) (\(DurationText.of(milliseconds: milliseconds)))"
+  }
+}
+
+extension ConfigurationReport {
+  fileprivate var json: JSONValue {
+    [
+      "settings": .array(
+        entries.map { entry in
+          [
+            "setting": .string(entry.setting), "value": entry.value.map { .string($0) } ?? .null,
+            "from": entry.source.map { .string($0) } ?? .null,
+          ]
+        }),
+      "mistakes": .array(
+        mistakes.map { mistake in
+          [
+            "code": .string(mistake.code.rawValue), "place": .string(mistake.place),
+            "cause": .string(mistake.cause),
+          ]
+        }),
+      "remarks": .array(remarks.map { .string($0) }),
+    ]
+  }
+}

@@ -1,0 +1,24 @@
+/// How a part of a line is set apart on a terminal that takes colours.
+enum Color: String, Sendable {
+  case bold = "1"
+  case faint = "2"
+  case red = "31"
+  case green = "32"
+  case yellow = "33"
+
+  func of(_ text: String) -> String { "\u{1b}[\(rawValue)m\(text)\u{1b}[0m" }
+}
+
+extension Console {
+  /// The text in that colour, or as it is where none is wanted.
+  func colored(_ text: String, _ color: Color) -> String {
+    terminal.showsColor && !text.isEmpty ? color.of(text) : text
+  }
+
+  /// A table, as wide as the terminal at most.
+  func print(_ table: TextTable) {
+    let lines = table.lines(columnsLimit: terminal.columns)
+    guard let header = lines.first else { return }
+    print([colored(header, .bold)] + lines.dropFirst())
+  }
+}

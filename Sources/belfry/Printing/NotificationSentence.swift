@@ -1,0 +1,218 @@
+import BelfryModel
+import Foundation
+
+/// What a built-in notification tells, as a sentence: "alice invited you to Campfire".
+struct NotificationSentence {
+  private let content: NotificationContent
+  private let zone: TimeZone
+  private let attach: JSONObject
+
+  init(_ content: NotificationContent, in zone: TimeZone) {
+    self.content = content
+    self.zone = zone
+    if case .object(let members)? = content.attach { attach = members } else { attach = [:] }
+  }
+
+  /// Nil for what a sender wrote, and for a type of a later version.
+  var text: String? {
+    guard let type = Catalogue.type(content.type) else { return nil }
+    switch type.scene {
+    case .server: return ofServer(type)
+    case .channel: return ofChannel(type)
+    case .group: return ofGroup(type)
+    case .room: return ofRoom(type)
+    case .any: return nil
+    }
+  }
+
+  // MARK: Scenes
+
+  private func ofServer(_ type: NotificationType) -> String? {
+    switch type {
+    case Catalogue.serverMemberInvite: "\(actor) invited you to \(server)\(said("postscript"))"
+    case Catalogue.serverMemberInviteReject:
+      "\(actor) declined the invitation to \(server)\(said("postscript"))"
+    case Catalogue.serverMemberApply: "\(actor) asks to join \(server)\(said("postscript"))"
+    case Catalogue.serverMemberApplyReject: "\(actor) did not let you into \(server)\(said("postscript"))"
+    case Catalogue.serverCreate: "\(actor) created \(server)"
+    case Catalogue.serverRemove: "\(actor) removed \(server)"
+    case Catalogue.serverUpdate: "\(actor) changed \(server)"
+    case Catalogue.serverMemberInviteDone: "\(actor) added \(names("invitedAccids")) to \(server)"
+    case Catalogue.serverMemberInviteAccept:
+      "\(actor) accepted the invitation of \(name("inviteAccid")) to \(server)"
+    case Catalogue.serverMemberApplyDone: "\(actor) joined \(server)"
+    case Catalogue.serverMemberApplyAccept: "\(actor) let \(name("applyAccid")) into \(server)"
+    case Catalogue.serverMemberKickDone: "\(actor) removed \(names("kickedAccids")) from \(server)"
+    case Catalogue.serverMemberLeaveDone: "\(actor) left \(server)"
+    case Catalogue.serverMemberUpdate: "\(actor) changed \(member) in \(server)"
+    case Catalogue.serverEnterLeave:
+      attach["event"] == 1 ? "you are in \(server) now" : "you are no longer in \(server)"
+    case Catalogue.serverMemberJoinByInviteCode: "\(actor) joined \(server) by an invite code"
+    default: nil
+    }
+  }
+
+  private func ofChannel(_ type: NotificationType) -> String? {
+    switch type {
+    case Catalogue.channelCreate: "\(actor) created \(channel)"
+    case Catalogue.channelRemove: "\(actor) removed \(channel)"
+    case Catalogue.channelUpdate: "\(actor) changed \(channel)"
+    case Catalogue.channelListUpdateMember: listChange
+    case Catalogue.channelVisibilityUpdate:
+      attach["event"] == 1 ? "you can see \(channel) now" : "you can no longer see \(channel)"
+    case Catalogue.channelMemberCreated: "\(actor) created \(channel) with you in it"
+    case Catalogue.channelInvitation: "\(actor) invited you to \(channel)\(said("postscript"))"
+    case Catalogue.channelInvitationAccepted: "\(name("accid")) accepted the invitation to \(channel)"
+    case Catalogue.channelInvitationDeclined:
+      "\(name("accid")) declined the invitation to \(channel)\(said("postscript"))"
+    case Catalogue.channelMemberJoined: "\(names("accids")) joined \(channel)"
+    case Catalogue.channelMemberLeft: "\(names("accids")) left \(channel)"
+    case Catalogue.channelMemberRemoved: "\(actor) removed \(names("accids")) from \(channel)"
+    case Catalogue.channelMemberMuteChanged:
+      attach["muted"] == true
+        ? "\(actor) muted \(names("accids")) in \(channel)\(until)"
+        : "\(actor) unmuted \(names("accids")) in \(channel)"
+    default: nil
+    }
+  }
+
+  private func ofGroup(_ type: NotificationType) -> String? {
+    switch type {
+    case Catalogue.groupInvitation: "\(name("inviter")) invited you to \(group)\(said("message"))"
+    case Catalogue.groupInvitationAccepted: "\(name("accid")) accepted the invitation to \(group)"
+    case Catalogue.groupInvitationDeclined:
+      "\(name("accid")) declined the invitation to \(group)\(said("reason"))"
+    case Catalogue.groupJoined: "\(name("inviter")) added you to \(group)\(said("message"))"
+    case Catalogue.groupJoinRequest: "\(name("accid")) asks to join \(group)\(said("reason"))"
+    case Catalogue.groupJoinRequestApproved: "\(actor) let \(name("accid")) into \(group)"
+    case Catalogue.groupJoinRequestDeclined:
+      "\(name("decliner")) did not let \(name("applicant")) into \(group)\(said("reason"))"
+    case Catalogue.groupMemberJoined: "\(names("accids")) joined \(group)"
+    case Catalogue.groupMemberLeft: "\(names("accids")) left \(group)"
+    case Catalogue.groupLeft: groupExit
+    case Catalogue.groupOwnerChanged: "\(name("oldOwner")) handed \(group) over to \(name("newOwner"))"
+    case Catalogue.groupAnnouncementUpdated: "\(actor) announces in \(group)\(said("announcement"))"
+    case Catalogue.groupFileAdded: "\(actor) shared \(file) in \(group)"
+    case Catalogue.groupFileRemoved: "\(actor) removed \(file) from \(group)"
+    case Catalogue.groupUpdated: "\(actor) changed \(group)"
+    case Catalogue.groupMemberAttributesChanged:
+      "\(name("operator")) changed what is said of \(name("accid")) in \(group)"
+    default: ofGroupRights(type)
+    }
+  }
+
+  private func ofGroupRights(_ type: NotificationType) -> String? {
+    switch type {
+    case Catalogue.groupMuteAdded: "\(actor) muted \(names("accids")) in \(group)\(until)"
+    case Catalogue.groupMuteRemoved: "\(actor) unmuted \(names("accids")) in \(group)"
+    case Catalogue.groupAllowListAdded:
+      "\(actor) lets \(names("accids")) speak in \(group) also while all are muted"
+    case Catalogue.groupAllowListRemoved: "\(actor) mutes \(names("accids")) in \(group) like all others"
+    case Catalogue.groupAllMuteChanged:
+      attach["on"] == true
+        ? "\(actor) muted everybody in \(group)" : "\(actor) lets everybody speak in \(group)"
+    case Catalogue.groupAdminAdded: "\(actor) made \(name("accid")) an admin of \(group)"
+    case Catalogue.groupAdminRemoved: "\(name("accid")) is no longer an admin of \(group)"
+    default: nil
+    }
+  }
+
+  private func ofRoom(_ type: NotificationType) -> String? {
+    switch type {
+    case Catalogue.roomAttendeeJoined: "\(name("accid")) joined \(room)"
+    case Catalogue.roomAttendeeLeft: roomExit
+    case Catalogue.roomHandChanged:
+      "\(name("accid")) \(attach["raised"] == true ? "raised" : "lowered") a hand in \(room)"
+    case Catalogue.roomStageInvitation: "\(actor) asks you on stage in \(room)\(until)"
+    case Catalogue.roomStageInvitationAnswered:
+      "\(name("accid")) \(attach["accepted"] == true ? "comes" : "does not come") on stage in \(room)"
+    case Catalogue.roomRoleChanged: "\(name("accid")) is \(word("role") ?? "something else") in \(room) now"
+    case Catalogue.roomMicrophoneChanged:
+      "\(name("operator")) switched \(name("accid"))'s microphone \(attach["on"] == true ? "on" : "off") in \(room)"
+    case Catalogue.roomClosed: "\(room) was closed"
+    default: nil
+    }
+  }
+}
+
+// MARK: - Parts
+
+extension NotificationSentence {
+  private var actor: String { content.fromNick ?? content.fromAccount?.text ?? "somebody" }
+
+  private var server: String { place("server", content.serverId, named: "name") }
+  private var channel: String { place("channel", content.channelId, named: "name") }
+  private var group: String { place("group", content.groupId, named: "name") }
+  private var room: String { place("room", content.roomId, named: "subject") }
+
+  /// By its name where the attachment has that.
+  private func place(_ kind: String, _ id: EntityID?, named field: String) -> String {
+    if case .object(let info)? = attach["\(kind)Info"], case .string(let name)? = info[field] { return name }
+    return id.map { "\(kind) \($0)" } ?? "a \(kind)"
+  }
+
+  private func word(_ field: String) -> String? {
+    if case .string(let text)? = attach[field] { text } else { nil }
+  }
+
+  private func name(_ field: String) -> String { word(field) ?? "somebody" }
+
+  private func names(_ field: String) -> String {
+    guard case .array(let elements)? = attach[field] else { return "somebody" }
+    let names = elements.compactMap { if case .string(let name) = $0 { name } else { nil } }
+    // A notification may tell of a thousand at once.
+    if names.count > 5 { return names.prefix(4).joined(separator: ", ") + " and \(names.count - 4) others" }
+    if names.count < 2 { return names.first ?? "somebody" }
+    return names.dropLast().joined(separator: ", ") + " and " + names[names.count - 1]
+  }
+
+  private func said(_ field: String) -> String {
+    word(field).flatMap { $0.isEmpty ? nil : ": \($0)" } ?? ""
+  }
+
+  private var until: String {
+    guard case .integer(let time)? = attach["expiresAt"], time > 0 else { return "" }
+    return " until \(TimeText.of(unixMilliseconds: time, in: zone))"
+  }
+
+  private var member: String {
+    guard case .object(let info)? = attach["memberInfo"], case .string(let account)? = info["accid"] else {
+      return "a member"
+    }
+    let facts = ["role", "nick"].compactMap { name -> String? in
+      if case .string(let value)? = info[name] { "\(name) \(value)" } else { nil }
+    }
+    return facts.isEmpty ? account : "\(account) (\(facts.joined(separator: ", ")))"
+  }
+
+  private var file: String {
+    if case .object(let info)? = attach["file"], case .string(let name)? = info["name"] {
+      name
+    } else {
+      "a file"
+    }
+  }
+
+  private var listChange: String {
+    let list = attach["type"] == 1 ? "allow list" : "block list"
+    return attach["opeType"] == 1
+      ? "\(actor) put \(names("accids")) on the \(list) of \(channel)"
+      : "\(actor) took \(names("accids")) off the \(list) of \(channel)"
+  }
+
+  private var groupExit: String {
+    switch word("reason") {
+    case "destroyed": "\(group) was removed"
+    case "blocked": "you were blocked from \(group)"
+    default: "you were removed from \(group)"
+    }
+  }
+
+  private var roomExit: String {
+    switch word("reason") {
+    case "timeout": "\(name("accid")) was lost from \(room)"
+    case "removed": "\(name("accid")) was removed from \(room)"
+    default: "\(name("accid")) left \(room)"
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import BelfryModel
+import Foundation
+import ScriptedServer
+import Testing
+
+/// How a broker is found, what is sent to it, and what is said when it refuses.
+@Suite(.timeLimit(.minutes(2))) struct AskingTests {
+  private static let receipt =
+    #"{"messageServerId":"7","messageClientId":"m","time":1767981731000,"duplicate":false}"#
+
+  @Test func `the version is one`() throws {
+    for words in [["--version"], ["-V"], ["version"]] {
+      #expect(try Executable(token: nil).run(words).out == "belfry \(BelfryVersion.text)\n")
+    }
+    #expect(
+      try Executable(token: nil).run("version", "--json").out == #"{"version":"\#(BelfryVersion.text)"}"#
+        + "\n")
+  }
+
+  @Test func `BELFRY_URL says where the broker is, and --url goes before it`() throws {
+    let server = try ScriptedServer { _, _ in [.answer(200, "{}")] }
+    var executable = Executable()
+    executable.environment["BELFRY_URL"] = "\(server.url)"
+    #expect(try executable.run("stats").code == 0)
+    executable.environment["BELFRY_URL"] = "nowhere"
+    #expect(try executable.run("stats").err.contains("BELFRY_URL must begin with"))
+    #expect(try executable.run("stats", "--url", "\(server.url)").code == 0)
+    #expect(server.requests.count == 2)
+  }
+
+  @Test(arguments: [
+    ("forbidden", 403, "this needs an operator's token", "--role operator"),
+    ("forbidden", 403, "only its owner may do this: remove", "--role app"),
+    ("muted", 403, "alice is muted", "when its time is up"),
+    ("banned", 403, "alice is banned", "can lift it"),
+    ("notMember", 403, "you are no member", "server list"), ("unauthorized", 401, "expired", "belfry token"),
+  ])
+  func `under a refusal stands what to do about it`(code: String, status: Int, detail: String, advice: String)
+    throws
+  {
+    let server = try ScriptedServer { _, _ in [.problem(status, code: code, detail: detail)] }
+    let outcome = try Executable().run("stats", "--url", "\(server.url)")
+    #expect(outcome.code == 1)
+    let lines = outcome.err.split(separator: "\n")
+    #expect(lines.count == 2 && lines.last?.contains(advice) == true, "\(outcome.err)")
+  }
+
+  @Test func `of what nobody may do no other token is advised`() throws {
+    let server = try ScriptedServer { _, _ in
+      [.problem(403, code: "forbidden", detail: "the owner cannot leave; hand the server over or remove it")]
+    }
+    #expect(try !Executable().run("stats", "--url", "\(server.url)").err.contains("belfry token"))
+  }
+
+  @Test func `too many requests are told when to come back`() throws {
+    let server = try ScriptedServer { _, _ in
+      [.problem(429, code: "rateLimited", detail: "slower", headers: ["Retry-After: 30"])]
+    }
+    let outcome = try Executable().run("stats", "--url", "\(server.url)")
+    #expect(outcome.code == 1)
+    #expect(outcome.err.contains(#/try again in 30 s, at \d\d:\d\d:\d\d\n/#), "\(outcome.err)")
+  }
+
+  // MARK: What is sent
+
+  @Test func `groups, rooms and what stands on standard input are sent to`() throws {
+    let server = try ScriptedServer { _, _ in [.answer(201, Self.receipt)] }
+    let send = ["send", "--url", "\(server.url)", "--client-id", "m"]
+    #expect(try Executable().run(send + ["--group", "56", "--body", "hi", "--to", "bob"]).code == 0)
+    #expect(try Executable().run(send + ["--room", "78", "--attach", "{}"]).code == 0)
+    #expect(try Executable().run(send + ["--room", "78", "--body", "-"], input: "from\nthere\n").code == 0)
+    #expect(
+      server.requests.map(\.body) == [
+        #"{"body":"hi","groupId":"56","messageClientId":"m","toAccids":["bob"]}"#,
+        #"{"attach":{},"messageClientId":"m","roomId":"78"}"#,
+        #"{"body":"from\nthere","messageClientId":"m","roomId":"78"}"#,
+      ])
+    for input in ["", "\n"] {
+      let outcome = try Executable().run(send + ["--room", "78", "--body", "-"], input: input)
+      #expect(outcome.code == 2)
+      #expect(outcome.err.contains("--body is needed"))
+    }
+    #expect(server.requests.count == 3)
+  }
+}

@@ -1,0 +1,108 @@
+import BelfryModel
+import Foundation
+import Testing
+
+@testable import BelfryServer
+
+@Suite(.timeLimit(.minutes(2))) struct CheckConfigTests {
+  private func withFile(_ text: String, _ body: (String) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("belfry-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appendingPathComponent("belfry.json")
+    try Data(text.utf8).write(to: file)
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+    try body(file.path)
+  }
+
+  private func run(_ words: [String], _ environment: [String: String] = [:]) throws -> Executable.Outcome {
+    var executable = Executable(token: nil)
+    executable.environment.merge(environment) { $1 }
+    return try executable.run(["check-config"] + words)
+  }
+
+  private func row(_ setting: String, in outcome: Executable.Outcome) -> [String]? {
+    let rows = outcome.out.split(separator: "\n").map {
+      $0.split(separator: #/  +/#).map(String.init)
+    }
+    return rows.first { $0.first == setting }
+  }
+
+  @Test func `every setting is told, with its value and where it is from`() throws {
+    try withFile(#"{"loops": 1, "listen": "127.0.0.1:1", "limits": {"entriesPerSpace": 1000}}"#) { file in
+      let outcome = try run(
+        ["--config", file, "--listen", "127.0.0.1:3"],
+        [
+          "BELFRY_LISTEN": "127.0.0.1:2", "BELFRY_DATA": "/tmp/none",
+          "BELFRY_SECRET": String(repeating: "s", count: 32),
+        ])
+      #expect(outcome.code == 0, "\(outcome.err)")
+      #expect(outcome.err.isEmpty)
+      for setting in Setting.all { #expect(row(setting.key, in: outcome) != nil, "\(setting.key)") }
+      #expect(row("listen", in: outcome) == ["listen", "127.0.0.1:3", "--listen"])
+      #expect(row("data", in: outcome) == ["data", "/tmp/none", "BELFRY_DATA"])
+      #expect(row("loops", in: outcome) == ["loops", "1", file])
+      #expect(row("limits.entriesPerSpace", in: outcome)?.last == file)
+      #expect(
+        row("limits.retentionMilliseconds", in: outcome)?.dropFirst() == ["604800000 (7 d)", "default"])
+      #expect(row("secret", in: outcome) == ["secret", "(not shown)", "BELFRY_SECRET"])
+      #expect(!FileManager.default.fileExists(atPath: "/tmp/none"))
+    }
+  }
+
+  @Test func `no secret and no password is shown`() throws {
+    let text = String(repeating: "s3cret", count: 8)
+    let outcomes = try [
+      run([], ["BELFRY_SECRET": text, "BELFRY_REDIS": "redis://u:s3cret@127.0.0.1:1"]),
+      run(["--json"], ["BELFRY_TOKENS_SECRETS": #"[{"secret":"\#(text)"}]"#]),
+      run([], ["BELFRY_TOKENS_SECRETS": #"[{"secret":"s3cret"}]"#]),
+    ]
+    for outcome in outcomes { #expect(!(outcome.out + outcome.err).contains("s3cret"), "\(outcome)") }
+    #expect(row("redis", in: outcomes[0])?[1] == "redis://***@127.0.0.1:1")
+  }
+
+  @Test func `all mistakes are told at once, with what was probably meant`() throws {
+    let text = #"{"limts": {}, "entriesPerSpace": 5, "limits": {"retention": 1, "loops": 3}, "loops": 0}"#
+    try withFile(text) { file in
+      let outcome = try run(
+        ["--config", file, "--listen", "x"], ["BELFRY_LIMITS_ENTRIES": "2", "BELFRY_LISTN": "y"])
+      #expect(outcome.code == 2)
+      for said in [
+        "\(file): limts: there is no such setting; perhaps limits\n",
+        "\(file): entriesPerSpace: there is no such setting; perhaps limits.entriesPerSpace\n",
+        "\(file): limits.retention: there is no such setting; perhaps limits.retentionMilliseconds\n",
+        "\(file): limits.loops: there is no such setting; perhaps loops\n", "\(file): loops: it must be",
+        "BELFRY_LIMITS_ENTRIES: there is no such setting; perhaps BELFRY_LIMITS_ENTRIES_PER_SPACE\n",
+        "BELFRY_LISTN is not read; perhaps BELFRY_LISTEN is meant\n", "--listen: it must be HOST:PORT",
+        "a broker would not start: 7 mistakes\n",
+      ] { #expect(outcome.err.contains(said), "\(said) is not in \(outcome.err)") }
+      let json = try JSONDecoder().decode(
+        JSONValue.self, from: Data(run(["--config", file, "--json"]).out.utf8))
+      guard case .object(let members) = json, case .array(let mistakes)? = members["mistakes"] else {
+        Issue.record("\(json)")
+        return
+      }
+      #expect(mistakes.count == 5)
+    }
+  }
+
+  @Test(arguments: [
+    (#"{"secretFile": "/nonexistent"}"#, "secretFile: /nonexistent: cannot read it"),
+    (#"{"tokens": {"secrets": [{"file": "/nonexistent"}]}}"#, "tokens.secrets: /nonexistent: cannot read it"),
+    (#"{"tokens": {"publicKeys": [{"file": "/nonexistent"}]}}"#, "tokens.publicKeys: /nonexistent: cannot"),
+    (#"{"tokens": {"jwksFile": "/dev/null"}}"#, "tokens.jwksFile: /dev/null: "),
+    (#"{"embeddedRedis": {"server": "/nonexistent"}}"#, "embeddedRedis.server: /nonexistent: "),
+    (#"{"limits": {"heartbeatMilliseconds": 50000}}"#, "limits.absenceMilliseconds: it must not be less"),
+    ("{", "(line 1)"), ("[]", "it must be one JSON object"),
+  ])
+  func `files that settings name are read, and named with their setting`(text: String, said: String) throws {
+    try withFile(text) { file in
+      let outcome = try run(["--config", file])
+      #expect(outcome.code == 2)
+      #expect(outcome.err.contains(said), "\(outcome.err)")
+    }
+    #expect(
+      try run(["--config", "/nonexistent.json"]).err.contains(
+        "unreadableFile: /nonexistent.json: cannot read it"))
+  }
+}

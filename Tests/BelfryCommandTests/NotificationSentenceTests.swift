@@ -1,0 +1,71 @@
+import BelfryModel
+import Foundation
+import Testing
+
+@testable import belfry
+
+@Suite struct NotificationSentenceTests {
+  private let utc = TimeZone(secondsFromGMT: 0) ?? .current
+
+  private func sentence(
+    _ code: Int, _ attach: JSONValue? = nil, from account: AccountID? = AccountID("alice")
+  ) -> String? {
+    var content = NotificationContent(type: code, toType: .server)
+    content.fromAccount = account
+    content.serverId = EntityID("12")
+    content.channelId = EntityID("34")
+    content.groupId = EntityID("56")
+    content.roomId = EntityID("78")
+    content.attach = attach
+    return NotificationSentence(content, in: utc).text
+  }
+
+  @Test func `what happened is a sentence, with names where they are known`() {
+    let campfire: JSONValue = ["serverId": "12", "name": "Campfire"]
+    #expect(sentence(1, ["serverInfo": campfire, "postscript": ""]) == "alice invited you to Campfire")
+    #expect(sentence(1, ["postscript": "Come!"]) == "alice invited you to server 12: Come!")
+    #expect(
+      sentence(8, ["serverInfo": campfire, "invitedAccids": ["bob", "carol", "dave"]])
+        == "alice added bob, carol and dave to Campfire")
+    #expect(
+      sentence(12, ["serverInfo": campfire, "kickedAccids": ["bob"]]) == "alice removed bob from Campfire")
+    #expect(
+      sentence(14, ["memberInfo": ["accid": "bob", "role": "admin"]])
+        == "alice changed bob (role admin) in server 12")
+    #expect(sentence(32, ["event": 1]) == "you are in server 12 now")
+    #expect(sentence(32, ["event": 2]) == "you are no longer in server 12")
+    #expect(
+      sentence(19, ["channelId": "34", "type": 2, "opeType": 1, "accids": ["bob"]])
+        == "alice put bob on the block list of channel 34")
+    #expect(
+      sentence(208, ["muted": true, "accids": ["bob"], "expiresAt": 1_767_981_731_000])
+        == "alice muted bob in channel 34 until 2026-01-09 18:02:11")
+    #expect(
+      sentence(310, ["reason": "destroyed", "groupInfo": ["name": "Ringers"]]) == "Ringers was removed")
+    #expect(sentence(318, ["oldOwner": "alice", "newOwner": "bob"]) == "alice handed group 56 over to bob")
+    #expect(sentence(320, ["file": ["name": "peal.pdf"]]) == "alice shared peal.pdf in group 56")
+    #expect(sentence(402, ["accid": "bob", "reason": "timeout"]) == "bob was lost from room 78")
+    #expect(sentence(408, ["roomInfo": ["subject": "Practice"]]) == "Practice was closed")
+  }
+
+  @Test func `many accounts are counted`() {
+    let accounts = JSONValue.array((1...1_000).map { .string("a\($0)") })
+    #expect(sentence(308, ["accids": accounts]) == "a1, a2, a3, a4 and 996 others joined group 56")
+  }
+
+  @Test(arguments: Catalogue.all.map(\.code))
+  func `each built-in type has one, also of an attachment that is not as it should be`(code: Int) {
+    for attach in [nil, .null, "text", ["accids": "bob", "serverInfo": 5, "expiresAt": "soon"]]
+      as [JSONValue?]
+    {
+      let text = sentence(code, attach, from: nil)
+      #expect((text == nil) == (code == Catalogue.custom.code))
+      #expect(text?.isEmpty != true && text?.contains("{") != true)
+    }
+  }
+
+  @Test func `what a sender wrote, and what is not known, has none`() {
+    #expect(sentence(100, ["a": 1]) == nil)
+    #expect(sentence(9_999, ["a": 1]) == nil)
+  }
+}

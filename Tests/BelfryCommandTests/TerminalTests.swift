@@ -1,0 +1,129 @@
+import BelfryClient
+import Foundation
+import ScriptedServer
+import Testing
+
+@testable import belfry
+
+@Suite(.timeLimit(.minutes(2))) struct TerminalTests {
+  private static func unread() throws -> ScriptedServer {
+    let notification =
+      #"{"messageServerId":"382947191213498368","time":1767981731000,"type":100,"toType":1,"#
+      + #""serverId":"3849200285743151439","fromAccount":"alice","body":"\#(String(repeating: "bells ", count: 40))"}"#
+    return try ScriptedServer { _, _ in
+      [.answer(200, #"{"notifications":[\#(notification)],"cursor":"1.a"}"#)]
+    }
+  }
+
+  @Test(arguments: [80, 100, 140])
+  func `a table fits the terminal, with ids whole`(columns: Int) throws {
+    let server = try Self.unread()
+    let screen = try TerminalSession.run(
+      ["unread", "--url", "\(server.url)"], columns: UInt16(columns), environment: ["NO_COLOR": "1"])
+    #expect(screen.code == 0)
+    #expect(screen.lines.count == 2)
+    #expect(screen.lines.allSatisfy { VisibleText.columns($0) <= columns }, "\(screen.text)")
+    #expect(screen.lines.last?.hasPrefix("382947191213498368  2026-01-09 18:02:11") == true)
+    #expect(screen.lines.last?.hasSuffix("…") == true)
+    #expect(screen.text.contains("SPACE") == (columns > 100))
+  }
+
+  @Test func `COLUMNS goes before what the terminal says`() throws {
+    let server = try Self.unread()
+    let screen = try TerminalSession.run(
+      ["unread", "--url", "\(server.url)"], columns: 80, environment: ["COLUMNS": "60", "NO_COLOR": "1"])
+    #expect(screen.lines.allSatisfy { VisibleText.columns($0) <= 60 }, "\(screen.text)")
+  }
+
+  @Test func `nothing is cut in a pipe`() throws {
+    let server = try Self.unread()
+    var executable = Executable()
+    executable.environment["COLUMNS"] = "80"
+    let outcome = try executable.run("unread", "--url", "\(server.url)")
+    #expect(outcome.out.contains(String(repeating: "bells ", count: 39)))
+    #expect(!outcome.out.contains("\u{1b}"))
+  }
+
+  @Test func `colour is for terminals that take it, and for who wants it`() throws {
+    let server = try Self.unread()
+    func text(_ environment: [String: String]) throws -> String {
+      try TerminalSession.run(["unread", "--url", "\(server.url)"], environment: environment).text
+    }
+    #expect(try text([:]).hasPrefix("\u{1b}[1mID "))
+    #expect(try text(["NO_COLOR": ""]).contains("\u{1b}["))
+    for none in [["NO_COLOR": "1"], ["TERM": "dumb"], ["TERM": ""]] {
+      #expect(try !text(none).contains("\u{1b}["), "\(none)")
+    }
+  }
+
+  // MARK: Asking
+
+  /// A data folder in which one secret signs and another, whose name is given, can be retired.
+  private func withSecrets(_ body: (String, _ kid: String) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("belfry-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try FileManager.default.createDirectory(
+      at: folder.appendingPathComponent("secrets"), withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
+    for (name, directMessage) in [("secret", "a"), ("secrets/old", "b")] {
+      let made = FileManager.default.createFile(
+        atPath: folder.appendingPathComponent(name).path,
+        contents: Data(String(repeating: directMessage, count: 64).utf8), attributes: [.posixPermissions: 0o600])
+      try #require(made)
+    }
+    try body(folder.path, "old")
+  }
+
+  @Test(arguments: [
+    ("n\n", false), ("\n", false), ("perhaps\n", false), ("\u{4}", false), ("y\n", true), ("YES\n", true),
+  ])
+  func `what is for good is asked about on a terminal`(typed: String, isDone: Bool) throws {
+    try withSecrets { folder, kid in
+      let screen = try TerminalSession.run(["secret", "retire", kid, "--data", folder], typed: typed)
+      #expect(
+        screen.text.contains("for good, and refuse all tokens that it has signed? [y/N] "), "\(screen.text)")
+      #expect(screen.code == (isDone ? 0 : 1))
+      #expect(FileManager.default.fileExists(atPath: folder + "/secrets/old") == !isDone)
+      #expect(screen.text.contains("nothing was changed") == !isDone)
+    }
+  }
+
+  @Test func `where nobody can be asked it is refused, unless --yes says so`() throws {
+    try withSecrets { folder, kid in
+      let refused = try Executable().run("secret", "retire", kid, "--data", folder)
+      #expect(refused.code == 2)
+      #expect(refused.err.contains("perhaps: --yes"))
+      #expect(FileManager.default.fileExists(atPath: folder + "/secrets/old"))
+      #expect(try Executable().run("secret", "retire", kid, "--data", folder, "--yes").code == 0)
+      #expect(!FileManager.default.fileExists(atPath: folder + "/secrets/old"))
+    }
+  }
+
+  // MARK: Progress
+
+  @Test func `progress is one line that is written over, and gone at the end`() throws {
+    // Nobody listens there, so it ends while it asks.
+    let words = ["backup", "--redis", "redis://127.0.0.1:1", "/tmp/belfry-none-\(UUID().uuidString)"]
+    let screen = try TerminalSession.run(words)
+    #expect(screen.code == 1)
+    #expect(
+      screen.text.hasPrefix("\rasking redis://127.0.0.1:1 for a snapshot\u{1b}[K\r\u{1b}[Kbelfry: "),
+      "\(screen.text)")
+    let piped = try Executable().run(words)
+    #expect(piped.err.hasPrefix("belfry: "), "\(piped.err)")
+    let dumb = try TerminalSession.run(words, environment: ["TERM": "dumb"])
+    #expect(dumb.text.hasPrefix("belfry: "), "\(dumb.text)")
+  }
+
+  @Test func `a quiet tail says that it is connected`() throws {
+    let server = try ScriptedServer { _, _ in
+      [
+        .stream, .chunk(": \n\n"), .pause(milliseconds: 1_500),
+        .chunk("event: kicked\ndata: {\"reason\":\"replaced\",\"retry\":false}\n\n"),
+      ]
+    }
+    let quiet = try Executable().run("tail", "--url", "\(server.url)")
+    #expect(quiet.err.hasPrefix("belfry: connected, nothing unread yet\n"), "\(quiet.err)")
+    #expect(try !Executable().run("tail", "--json", "--url", "\(server.url)").err.contains("nothing unread"))
+  }
+}
