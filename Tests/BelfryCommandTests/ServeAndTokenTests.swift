@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test func `the secret is the one that is named, or the folder's`() throws {
-    try withFolder { folder in
+    try withFolder { (folder: String) throws in
       func signs(_ words: [String], _ environment: [String: String]) throws -> Bool {
         var executable = Executable(token: nil)
         executable.environment.merge(environment) { $1 }

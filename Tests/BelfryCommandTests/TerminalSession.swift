@@ -52,10 +52,13 @@ struct TerminalSession {
   }
 
   private func end() throws -> Screen {
-    var data = Data()
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4_096)
     // The other side's end is an error here (EIO), not an end of file.
-    while let more = try? screen.read(upToCount: 4_096), !more.isEmpty { data += more }
+    while case let count = unsafe read(screen.fileDescriptor, &buffer, buffer.count), count > 0 {
+      bytes += buffer[..<count]
+    }
     process.waitUntilExit()
-    return Screen(code: process.terminationStatus, text: String(decoding: data, as: UTF8.self))
+    return Screen(code: process.terminationStatus, text: String(decoding: bytes, as: UTF8.self))
   }
 }
