@@ -45,6 +45,19 @@ import Testing
     #expect(lines.count == 2 && lines.last?.contains(advice) == true, "\(outcome.err)")
   }
 
+  @Test(arguments: [
+    ("must be at most 4096 bytes", "body", "invalidField: body must be at most 4096 bytes\n"),
+    ("you cannot send so", "fromAccount", "invalidField: you cannot send so (fromAccount)\n"),
+    ("is no cursor", "Last-Event-ID", "--after takes a cursor"),
+  ])
+  func `a field that is to blame is named in the sentence`(detail: String, field: String, said: String) throws
+  {
+    let body = #"{"status":400,"title":"x","detail":"\#(detail)","code":"invalidField","field":"\#(field)"}"#
+    let server = try ScriptedServer { _, _ in [.answer(400, body, type: "application/problem+json")] }
+    let outcome = try Executable().run("stats", "--url", "\(server.url)")
+    #expect(outcome.err.contains(said), "\(outcome.err)")
+  }
+
   @Test func `of what nobody may do no other token is advised`() throws {
     let server = try ScriptedServer { _, _ in
       [.problem(403, code: "forbidden", detail: "the owner cannot leave; hand the server over or remove it")]
@@ -80,6 +93,14 @@ import Testing
       #expect(outcome.code == 2)
       #expect(outcome.err.contains("--body is needed"))
     }
+    for input in [String(repeating: "x", count: Limits.bodyBytes + 1), String(repeating: "\n", count: 9_999)]
+    {
+      #expect(
+        try Executable().run(send + ["--room", "78", "--body", "-"], input: input).err.contains(
+          "at most 4096"))
+    }
     #expect(server.requests.count == 3)
+    let longest = String(repeating: "x", count: Limits.bodyBytes) + "\n"
+    #expect(try Executable().run(send + ["--room", "78", "--body", "-"], input: longest).code == 0)
   }
 }

@@ -96,6 +96,15 @@ import Testing
     #expect(throws: UsageError("there is no command server crate", suggestion: "server create")) {
       try table.find(["server", "crate"])
     }
+    #expect(throws: UsageError("there is no command create", suggestion: "server create")) {
+      try table.find(["create", "server"])
+    }
+    #expect(throws: UsageError("there is no command ban", suggestion: "server ban")) {
+      try table.find(["ban"])
+    }
+    #expect(throws: UsageError("there is no command server 12", suggestion: "server show 12")) {
+      try table.find(["server", "12"])
+    }
     #expect(throws: UsageError("there is no command frobnicate")) { try table.find(["frobnicate"]) }
     #expect(throws: UsageError("the command comes first, then --json")) {
       try table.find(["--json", "send"])

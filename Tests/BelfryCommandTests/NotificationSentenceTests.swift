@@ -17,7 +17,9 @@ import Testing
     content.groupId = EntityID("56")
     content.roomId = EntityID("78")
     content.attach = attach
-    return NotificationSentence(content, in: utc).text
+    var names = SpaceNames()
+    names.learn(from: content)
+    return NotificationSentence(content, names, in: utc).text
   }
 
   @Test func `what happened is a sentence, with names where they are known`() {
@@ -32,6 +34,7 @@ import Testing
     #expect(
       sentence(14, ["memberInfo": ["accid": "bob", "role": "admin"]])
         == "alice changed bob (role admin) in server 12")
+    #expect(sentence(17, ["channelInfo": ["name": "news"]]) == "alice changed the settings of channel news")
     #expect(sentence(32, ["event": 1]) == "you are in server 12 now")
     #expect(sentence(32, ["event": 2]) == "you are no longer in server 12")
     #expect(
@@ -46,6 +49,24 @@ import Testing
     #expect(sentence(320, ["file": ["name": "peal.pdf"]]) == "alice shared peal.pdf in group 56")
     #expect(sentence(402, ["accid": "bob", "reason": "timeout"]) == "bob was lost from room 78")
     #expect(sentence(408, ["roomInfo": ["subject": "Practice"]]) == "Practice was closed")
+  }
+
+  @Test func `a name that was told before is told again`() throws {
+    var names = SpaceNames()
+    func cells(_ type: Int, _ attach: JSONValue?) -> [String] {
+      var content = NotificationContent(type: type, toType: .server)
+      content.serverId = EntityID("12")
+      content.fromAccount = AccountID("alice")
+      content.attach = attach
+      let notification = BelfryModel.Notification(messageServerId: .last, time: 0, content: content)
+      return Array(NotificationText.cells(notification, &names, in: utc).dropFirst(2))
+    }
+    #expect(
+      cells(32, ["event": 1]) == ["server 12", "serverEnterLeave", "alice", "you are in server 12 now"])
+    _ = cells(7, ["serverInfo": ["serverId": "12", "name": "Campfire"]])
+    #expect(
+      cells(32, ["event": 1])
+        == ["server 12 (Campfire)", "serverEnterLeave", "alice", "you are in Campfire now"])
   }
 
   @Test func `many accounts are counted`() {

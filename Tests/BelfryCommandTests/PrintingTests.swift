@@ -129,7 +129,7 @@ import Testing
   }
 
   private func text(_ event: FeedEvent) -> String {
-    FeedLine.text(event, nowMilliseconds: 1_767_981_740_000, on: Console(timeZone: utc))
+    FeedLine.text(event, nowMilliseconds: 1_767_981_740_000, SpaceNames(), on: Console(timeZone: utc))
   }
 
   @Test func `a notification is its time, space, type, sender and body`() throws {

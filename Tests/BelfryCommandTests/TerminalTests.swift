@@ -90,7 +90,10 @@ import Testing
 
   @Test func `where nobody can be asked it is refused, unless --yes says so`() throws {
     try withSecrets { folder, kid in
-      let refused = try Executable().run("secret", "retire", kid, "--data", folder)
+      var executable = Executable()
+      executable.environment["BELFRY_DATA"] = folder
+      #expect(try executable.run("secret", "list", "--json").out.split(separator: "\n").count == 2)
+      let refused = try executable.run("secret", "retire", kid)
       #expect(refused.code == 2)
       #expect(refused.err.contains("perhaps: --yes"))
       #expect(FileManager.default.fileExists(atPath: folder + "/secrets/old"))

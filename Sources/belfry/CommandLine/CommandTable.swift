@@ -28,10 +28,20 @@ struct CommandTable: Sendable {
     }
     if groups[first] != nil { return try findInGroup(first, Array(words.dropFirst())) }
     guard let command = commands.first(where: { $0.name == first }) else {
-      let names = commands.map { $0.group ?? $0.name } + ["help"]
-      throw UsageError("there is no command \(first)", suggestion: NearestWord.to(first, among: names))
+      throw UsageError("there is no command \(first)", suggestion: suggestion(for: words))
     }
     return found(command, Array(words.dropFirst()))
+  }
+
+  /// For words that begin no command: `create server`, `list`, `sned`.
+  private func suggestion(for words: [String]) -> String? {
+    if words.count > 1, commands.contains(where: { $0.name == "\(words[1]) \(words[0])" }) {
+      return "\(words[1]) \(words[0])"
+    }
+    let inGroups = commands.filter { $0.group != nil && $0.words.last.map(String.init) == words[0] }.map(
+      \.name)
+    guard inGroups.isEmpty else { return inGroups.prefix(4).joined(separator: " or ") }
+    return NearestWord.to(words[0], among: commands.map { $0.group ?? $0.name } + ["help"])
   }
 
   private func findInGroup(_ group: String, _ words: [String]) throws(UsageError) -> Finding {
@@ -41,7 +51,11 @@ struct CommandTable: Sendable {
     let members = commands.filter { $0.group == group }
     guard let command = members.first(where: { $0.words.last.map(String.init) == word }) else {
       let nearest = NearestWord.to(word, among: members.compactMap { $0.words.last.map(String.init) })
-      throw UsageError("there is no command \(group) \(word)", suggestion: nearest.map { "\(group) \($0)" })
+      // Most likely an id, of which something is to be known.
+      let isID = word.allSatisfy(\.isNumber) && members.contains { $0.name == "\(group) show" }
+      throw UsageError(
+        "there is no command \(group) \(word)",
+        suggestion: isID ? "\(group) show \(word)" : nearest.map { "\(group) \($0)" })
     }
     return found(command, Array(words.dropFirst()))
   }

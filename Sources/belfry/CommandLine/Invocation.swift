@@ -1,4 +1,5 @@
 import BelfryClient
+import BelfryServer
 import Foundation
 
 /// One command under way: what it was given, and where it prints.
@@ -19,6 +20,24 @@ struct Invocation: Sendable {
   }
 }
 
+// MARK: - On the broker's machine
+
+extension Invocation {
+  /// A variable of the environment. One that is empty is how composed environments say "not set".
+  func variable(_ name: String) -> String? {
+    environment[name].flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// The broker's data folder, as `belfry serve` finds it but for a configuration file.
+  var dataFolder: String {
+    arguments.text("data") ?? variable("BELFRY_DATA") ?? Configuration().dataFolder
+  }
+}
+
+extension CommandOption {
+  static let dataFolder = value("data", "DIR", "the broker's data folder; BELFRY_DATA or data otherwise")
+}
+
 // MARK: - Reaching a broker
 
 extension CommandOption {
@@ -37,9 +56,7 @@ extension Invocation {
   static let standardURL = "http://127.0.0.1:8080"
 
   func client() throws(UsageError) -> BelfryClient {
-    // An empty variable is how composed environments say "not set".
-    let variable = environment["BELFRY_URL"].flatMap { $0.isEmpty ? nil : $0 }
-    let text = arguments.text("url") ?? variable ?? Self.standardURL
+    let text = arguments.text("url") ?? variable("BELFRY_URL") ?? Self.standardURL
     guard let url = URL(string: text), ["http", "https"].contains(url.scheme), url.host()?.isEmpty == false
     else {
       let place = arguments.isSet("url") ? "--url" : "BELFRY_URL"

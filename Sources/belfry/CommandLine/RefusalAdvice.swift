@@ -4,9 +4,15 @@ import Foundation
 extension CommandFailure {
   /// A broker's refusal, with what to do about it where there is something.
   init(_ error: BelfryError) {
-    self.init(
-      code: error.code.rawValue, detail: error.detail + (error.field.map { " (\($0))" } ?? ""),
-      advice: Self.advice(error))
+    self.init(code: error.code.rawValue, detail: Self.sentence(error), advice: Self.advice(error))
+  }
+
+  /// Much of what is said of a field goes on after its name: "must be at most 4096 bytes".
+  private static func sentence(_ error: BelfryError) -> String {
+    guard let field = error.field else { return error.detail }
+    let verb = error.detail.prefix { $0 != " " }
+    let goesOn = ["must", "is", "has", "are", "cannot", "needs", "stands"].contains { $0 == verb }
+    return goesOn ? "\(field) \(error.detail)" : "\(error.detail) (\(field))"
   }
 
   /// Of what a token of another kind may do; of what nobody may do, the refusal itself says all.
@@ -27,6 +33,7 @@ extension CommandFailure {
 
   private static func advice(_ error: BelfryError) -> String? {
     if error.field == "Belfry-Account" { return "--as ACCID says for whom" }
+    if error.field == "Last-Event-ID" { return "--after takes a cursor as tail --json prints it" }
     switch error.code {
     case .unauthorized:
       return "give a valid token with --token or BELFRY_TOKEN; belfry token --data DIR --sub ACCID mints one"

@@ -43,14 +43,16 @@ extension Invocation {
   /// Without the line end that a file or an `echo` has after its last line.
   private func bodyFromStandardInput() throws -> String {
     if console.terminal.canAsk { console.complain("belfry: the body, then Ctrl-D on a line of its own:") }
-    // One more than is allowed, and the line end: the broker says what is too long.
-    let bytes = try FileHandle.standardInput.read(upToCount: Limits.bodyBytes + 2) ?? Data()
-    guard let text = String(bytes: bytes, encoding: .utf8) else {
-      // Cut within a character it is no text either.
-      let cause = bytes.count > Limits.bodyBytes ? "is longer than \(Limits.bodyBytes) bytes" : "is not UTF-8"
-      throw UsageError("what --body - reads \(cause)")
+    // What is allowed, the line end, and one byte by which more is noticed.
+    var bytes = try FileHandle.standardInput.read(upToCount: Limits.bodyBytes + 2) ?? Data()
+    if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+    guard bytes.count <= Limits.bodyBytes else {
+      throw UsageError("what --body - reads must be at most \(Limits.bodyBytes) bytes")
     }
-    return text.hasSuffix("\n") ? String(text.dropLast()) : text
+    guard let text = String(bytes: bytes, encoding: .utf8) else {
+      throw UsageError("what --body - reads must be UTF-8")
+    }
+    return text
   }
 }
 

@@ -6,7 +6,7 @@ extension Command {
   static let secretList = Command(
     name: "secret list", summary: "list the secrets in a data folder",
     detail: "By their kid, as tokens name them. Nothing of a secret itself is shown.",
-    options: [dataFolder, .flag("json", "print one JSON value a line")],
+    options: [.dataFolder, .flag("json", "print one JSON value a line")],
     examples: [Example("secret list --data data", "which one signs, and which are still accepted")],
     run: { invocation in
       let signers = try invocation.changingSecrets { folder throws(StartError) in try folder.all() }
@@ -28,7 +28,7 @@ extension Command {
       Makes a secret in the data folder, waits until the broker there accepts it, and lets it sign. Tokens of the \
       secret before hold until that is retired: do so when the last of them has expired. Streams go on.
       """,
-    options: [dataFolder, .flag("json", "print one JSON value a line")],
+    options: [.dataFolder, .flag("json", "print one JSON value a line")],
     examples: [Example("secret rotate --data data", "takes some seconds; no restart is needed")],
     run: { invocation in
       let old = try invocation.changingSecrets { folder throws(StartError) in try folder.signing().kid }
@@ -39,7 +39,7 @@ extension Command {
         ["signing": .string(new.string), "accepted": .string(old.string)] as JSONValue,
         [
           "\(new) signs from now on; \(old) is accepted until",
-          "belfry secret retire \(old) --data \(VisibleText.of(invocation.arguments.text("data") ?? ""))",
+          "belfry secret retire \(old) --data \(VisibleText.of(invocation.dataFolder))",
         ])
     })
 
@@ -47,7 +47,7 @@ extension Command {
     name: "secret retire", summary: "accept a secret no more",
     detail: "Its tokens are refused within seconds, and streams that were opened with them are ended.",
     operands: [Operand(name: "KID", meaning: "which, as secret list shows it")],
-    options: [dataFolder, .yes, .flag("json", "print one JSON value a line")],
+    options: [.dataFolder, .yes, .flag("json", "print one JSON value a line")],
     examples: [
       Example("secret retire 3vXw0aQz --data data", "after a rotation, or when it became known"),
       Example("secret retire 3vXw0aQz --data data --yes", "in a script, where nobody can be asked"),
@@ -58,8 +58,6 @@ extension Command {
       try invocation.changingSecrets { folder throws(StartError) in try folder.retire(kid) }
       try invocation.print(["retired": .string(kid.string)] as JSONValue, ["\(kid)  retired"])
     })
-
-  private static let dataFolder = CommandOption.value("data", "DIR", "the broker's data folder").required
 }
 
 extension Invocation {
@@ -67,7 +65,7 @@ extension Invocation {
     _ change: (SecretFolder) throws(StartError) -> Result
   ) throws -> Result {
     do throws(StartError) {
-      return try change(SecretFolder(inDataFolder: arguments.text("data") ?? ""))
+      return try change(SecretFolder(inDataFolder: dataFolder))
     } catch {
       throw CommandFailure(error)
     }

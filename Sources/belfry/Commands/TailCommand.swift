@@ -31,6 +31,7 @@ private struct Tail {
   let countLimit: Int?
   private var count = 0
   private var wasConnected = false
+  private var names = SpaceNames()
   private let hasHeard = Latch()
 
   /// A feed that has something to tell begins within this time.
@@ -78,10 +79,13 @@ private struct Tail {
       invocation.console.complain("belfry: \(error.detail); trying again in \(seconds) s")
     default:
       hasHeard.set()
-      if case .notification = event { count += 1 }
+      if case .notification(let notification, _) = event {
+        count += 1
+        names.learn(from: notification.content)
+      }
       let now = Int64(Date().timeIntervalSince1970 * 1_000)
       try invocation.print(
-        FeedLine(event), [FeedLine.text(event, nowMilliseconds: now, on: invocation.console)])
+        FeedLine(event), [FeedLine.text(event, nowMilliseconds: now, names, on: invocation.console)])
     }
   }
 }

@@ -17,7 +17,7 @@ extension Command {
       and device.
       """,
     options: [
-      .value("data", "DIR", "the broker's data folder"),
+      .dataFolder,
       .value("secret-file", "FILE", "the file with the secret, where the broker's configuration names one"),
       .value("sub", "ACCID", "the account it is for; of an app's or operator's token any name").required,
       .choice("role", TokenClaims.Role.allCases.map(\.rawValue), "what it may do; user otherwise"),
@@ -61,11 +61,10 @@ private struct SigningPlace {
 
   /// As `belfry serve` decides it: options go before variables, and a secret before a folder.
   init(_ invocation: Invocation) throws(UsageError) {
-    func variable(_ name: String) -> String? {
-      invocation.environment[name].flatMap { $0.isEmpty ? nil : $0 }
-    }
     let options = (file: invocation.arguments.text("secret-file"), folder: invocation.arguments.text("data"))
-    let variables = (file: variable("BELFRY_SECRET_FILE"), text: variable("BELFRY_SECRET"))
+    let variables = (
+      file: invocation.variable("BELFRY_SECRET_FILE"), text: invocation.variable("BELFRY_SECRET")
+    )
     switch (options.file, options.folder) {
     case (.some, .some): throw UsageError("--secret-file or --data, not both: which of them signs?")
     case (let file?, nil): (secret, source) = (.file(file), "--secret-file")
@@ -77,8 +76,8 @@ private struct SigningPlace {
       case (let file?, nil): (secret, source) = (.file(file), "BELFRY_SECRET_FILE")
       case (nil, let text?): (secret, source) = (.text(text), "BELFRY_SECRET")
       case (nil, nil):
-        let folder = variable("BELFRY_DATA")
-        (secret, source) = (.folder(folder ?? Configuration().dataFolder), folder.map { _ in "BELFRY_DATA" })
+        let isNamed = invocation.variable("BELFRY_DATA") != nil
+        (secret, source) = (.folder(invocation.dataFolder), isNamed ? "BELFRY_DATA" : nil)
       }
     }
   }

@@ -19,6 +19,7 @@ extension Command {
       let listing = Listing<BelfryModel.Notification>(
         limit: try invocation.arguments.listingLimit, pageLimit: 500,
         cursor: invocation.arguments.text("after"))
+      var names = SpaceNames()
       let zone = invocation.console.timeZone
       try await invocation.printListing(
         listing, header: NotificationText.header, dispensable: ["TYPE", "SPACE"], empty: "nothing is unread",
@@ -33,6 +34,6 @@ extension Command {
           // The cursor of a feed has no end: a page that is not full was the last.
           return Page(items: page.notifications, cursor: page.notifications.count < limit ? nil : page.cursor)
         },
-        cells: { NotificationText.cells($0, in: zone) })
+        cells: { NotificationText.cells($0, &names, in: zone) })
     })
 }

@@ -45,7 +45,10 @@ extension Console {
         suggestion: "--yes, which does it unasked")
     }
     write(VisibleText.of(question) + " [y/N] ", to: .standardError)
-    guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {
+    let answer = readLine()
+    // The end of the input leaves the cursor behind the question.
+    if answer == nil { write("\n", to: .standardError) }
+    guard let answer, ["y", "yes"].contains(answer.lowercased()) else {
       throw CommandFailure(code: "notConfirmed", detail: "nothing was changed")
     }
   }

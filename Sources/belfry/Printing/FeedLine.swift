@@ -44,15 +44,18 @@ struct FeedLine: Encodable {
 
 extension FeedLine {
   /// One event as a line for a person. What has no time of its own has the time of its arrival.
-  static func text(_ event: FeedEvent, nowMilliseconds: Int64, on console: Console) -> String {
+  static func text(
+    _ event: FeedEvent, nowMilliseconds: Int64, _ names: SpaceNames, on console: Console
+  ) -> String {
     let words: [String]
     switch event {
     case .notification(let notification, _):
-      return columns(notification.time, notification.messageServerId.text, notification.content, on: console)
+      return columns(
+        notification.time, notification.messageServerId.text, notification.content, names, on: console)
     case .updated(let notification, _):
       return columns(
         notification.updateTime ?? nowMilliseconds, "updated \(notification.messageServerId)",
-        notification.content, on: console)
+        notification.content, names, on: console)
     case .read(.ids(let ids)): words = ["read"] + ids.map(\.text)
     case .read(.upTo(.last)): words = ["read everything"]
     case .read(.upTo(let id)): words = ["read everything up to \(id)"]
@@ -68,13 +71,13 @@ extension FeedLine {
 
   /// What somebody looks for, who and what, stands out; where and when stay behind.
   private static func columns(
-    _ time: Int64, _ id: String, _ content: NotificationContent, on console: Console
+    _ time: Int64, _ id: String, _ content: NotificationContent, _ names: SpaceNames, on console: Console
   ) -> String {
     let cells: [(text: String, color: Color?)] = [
       (TimeText.of(unixMilliseconds: time, in: console.timeZone), .faint), (id, .faint),
-      (NotificationText.space(content), .faint), (NotificationText.type(content.type), .faint),
+      (names.text(content), .faint), (NotificationText.type(content.type), .faint),
       (NotificationText.sender(content), .bold),
-      (NotificationText.substance(content, in: console.timeZone), nil),
+      (NotificationText.substance(content, names, in: console.timeZone), nil),
     ]
     return cells.filter { !$0.text.isEmpty }.map { cell in
       let text = VisibleText.of(cell.text)

@@ -4,11 +4,14 @@ import Foundation
 /// What a built-in notification tells, as a sentence: "alice invited you to Campfire".
 struct NotificationSentence {
   private let content: NotificationContent
+  private let names: SpaceNames
   private let zone: TimeZone
   private let attach: JSONObject
 
-  init(_ content: NotificationContent, in zone: TimeZone) {
+  /// - Parameter names: this notification's among them.
+  init(_ content: NotificationContent, _ names: SpaceNames, in zone: TimeZone) {
     self.content = content
+    self.names = names
     self.zone = zone
     if case .object(let members)? = content.attach { attach = members } else { attach = [:] }
   }
@@ -36,13 +39,13 @@ struct NotificationSentence {
     case Catalogue.serverMemberApplyReject: "\(actor) did not let you into \(server)\(said("postscript"))"
     case Catalogue.serverCreate: "\(actor) created \(server)"
     case Catalogue.serverRemove: "\(actor) removed \(server)"
-    case Catalogue.serverUpdate: "\(actor) changed \(server)"
-    case Catalogue.serverMemberInviteDone: "\(actor) added \(names("invitedAccids")) to \(server)"
+    case Catalogue.serverUpdate: "\(actor) changed the settings of \(server)"
+    case Catalogue.serverMemberInviteDone: "\(actor) added \(accounts("invitedAccids")) to \(server)"
     case Catalogue.serverMemberInviteAccept:
       "\(actor) accepted the invitation of \(name("inviteAccid")) to \(server)"
     case Catalogue.serverMemberApplyDone: "\(actor) joined \(server)"
     case Catalogue.serverMemberApplyAccept: "\(actor) let \(name("applyAccid")) into \(server)"
-    case Catalogue.serverMemberKickDone: "\(actor) removed \(names("kickedAccids")) from \(server)"
+    case Catalogue.serverMemberKickDone: "\(actor) removed \(accounts("kickedAccids")) from \(server)"
     case Catalogue.serverMemberLeaveDone: "\(actor) left \(server)"
     case Catalogue.serverMemberUpdate: "\(actor) changed \(member) in \(server)"
     case Catalogue.serverEnterLeave:
@@ -56,7 +59,7 @@ struct NotificationSentence {
     switch type {
     case Catalogue.channelCreate: "\(actor) created \(channel)"
     case Catalogue.channelRemove: "\(actor) removed \(channel)"
-    case Catalogue.channelUpdate: "\(actor) changed \(channel)"
+    case Catalogue.channelUpdate: "\(actor) changed the settings of \(channel)"
     case Catalogue.channelListUpdateMember: listChange
     case Catalogue.channelVisibilityUpdate:
       attach["event"] == 1 ? "you can see \(channel) now" : "you can no longer see \(channel)"
@@ -65,13 +68,13 @@ struct NotificationSentence {
     case Catalogue.channelInvitationAccepted: "\(name("accid")) accepted the invitation to \(channel)"
     case Catalogue.channelInvitationDeclined:
       "\(name("accid")) declined the invitation to \(channel)\(said("postscript"))"
-    case Catalogue.channelMemberJoined: "\(names("accids")) joined \(channel)"
-    case Catalogue.channelMemberLeft: "\(names("accids")) left \(channel)"
-    case Catalogue.channelMemberRemoved: "\(actor) removed \(names("accids")) from \(channel)"
+    case Catalogue.channelMemberJoined: "\(accounts("accids")) joined \(channel)"
+    case Catalogue.channelMemberLeft: "\(accounts("accids")) left \(channel)"
+    case Catalogue.channelMemberRemoved: "\(actor) removed \(accounts("accids")) from \(channel)"
     case Catalogue.channelMemberMuteChanged:
       attach["muted"] == true
-        ? "\(actor) muted \(names("accids")) in \(channel)\(until)"
-        : "\(actor) unmuted \(names("accids")) in \(channel)"
+        ? "\(actor) muted \(accounts("accids")) in \(channel)\(until)"
+        : "\(actor) unmuted \(accounts("accids")) in \(channel)"
     default: nil
     }
   }
@@ -87,14 +90,14 @@ struct NotificationSentence {
     case Catalogue.groupJoinRequestApproved: "\(actor) let \(name("accid")) into \(group)"
     case Catalogue.groupJoinRequestDeclined:
       "\(name("decliner")) did not let \(name("applicant")) into \(group)\(said("reason"))"
-    case Catalogue.groupMemberJoined: "\(names("accids")) joined \(group)"
-    case Catalogue.groupMemberLeft: "\(names("accids")) left \(group)"
+    case Catalogue.groupMemberJoined: "\(accounts("accids")) joined \(group)"
+    case Catalogue.groupMemberLeft: "\(accounts("accids")) left \(group)"
     case Catalogue.groupLeft: groupExit
     case Catalogue.groupOwnerChanged: "\(name("oldOwner")) handed \(group) over to \(name("newOwner"))"
     case Catalogue.groupAnnouncementUpdated: "\(actor) announces in \(group)\(said("announcement"))"
     case Catalogue.groupFileAdded: "\(actor) shared \(file) in \(group)"
     case Catalogue.groupFileRemoved: "\(actor) removed \(file) from \(group)"
-    case Catalogue.groupUpdated: "\(actor) changed \(group)"
+    case Catalogue.groupUpdated: "\(actor) changed the settings of \(group)"
     case Catalogue.groupMemberAttributesChanged:
       "\(name("operator")) changed what is said of \(name("accid")) in \(group)"
     default: ofGroupRights(type)
@@ -103,11 +106,11 @@ struct NotificationSentence {
 
   private func ofGroupRights(_ type: NotificationType) -> String? {
     switch type {
-    case Catalogue.groupMuteAdded: "\(actor) muted \(names("accids")) in \(group)\(until)"
-    case Catalogue.groupMuteRemoved: "\(actor) unmuted \(names("accids")) in \(group)"
+    case Catalogue.groupMuteAdded: "\(actor) muted \(accounts("accids")) in \(group)\(until)"
+    case Catalogue.groupMuteRemoved: "\(actor) unmuted \(accounts("accids")) in \(group)"
     case Catalogue.groupAllowListAdded:
-      "\(actor) lets \(names("accids")) speak in \(group) also while all are muted"
-    case Catalogue.groupAllowListRemoved: "\(actor) mutes \(names("accids")) in \(group) like all others"
+      "\(actor) lets \(accounts("accids")) speak in \(group) also while all are muted"
+    case Catalogue.groupAllowListRemoved: "\(actor) mutes \(accounts("accids")) in \(group) like all others"
     case Catalogue.groupAllMuteChanged:
       attach["on"] == true
         ? "\(actor) muted everybody in \(group)" : "\(actor) lets everybody speak in \(group)"
@@ -140,14 +143,13 @@ struct NotificationSentence {
 extension NotificationSentence {
   private var actor: String { content.fromNick ?? content.fromAccount?.text ?? "somebody" }
 
-  private var server: String { place("server", content.serverId, named: "name") }
-  private var channel: String { place("channel", content.channelId, named: "name") }
-  private var group: String { place("group", content.groupId, named: "name") }
-  private var room: String { place("room", content.roomId, named: "subject") }
+  private var server: String { place("server", content.serverId) }
+  private var channel: String { place("channel", content.channelId) }
+  private var group: String { place("group", content.groupId) }
+  private var room: String { place("room", content.roomId) }
 
-  /// By its name where the attachment has that.
-  private func place(_ kind: String, _ id: EntityID?, named field: String) -> String {
-    if case .object(let info)? = attach["\(kind)Info"], case .string(let name)? = info[field] { return name }
+  private func place(_ kind: String, _ id: EntityID?) -> String {
+    if let name = names.name(kind, id) { return kind == "channel" ? "channel \(name)" : name }
     return id.map { "\(kind) \($0)" } ?? "a \(kind)"
   }
 
@@ -157,7 +159,7 @@ extension NotificationSentence {
 
   private func name(_ field: String) -> String { word(field) ?? "somebody" }
 
-  private func names(_ field: String) -> String {
+  private func accounts(_ field: String) -> String {
     guard case .array(let elements)? = attach[field] else { return "somebody" }
     let names = elements.compactMap { if case .string(let name) = $0 { name } else { nil } }
     // A notification may tell of a thousand at once.
@@ -196,8 +198,8 @@ extension NotificationSentence {
   private var listChange: String {
     let list = attach["type"] == 1 ? "allow list" : "block list"
     return attach["opeType"] == 1
-      ? "\(actor) put \(names("accids")) on the \(list) of \(channel)"
-      : "\(actor) took \(names("accids")) off the \(list) of \(channel)"
+      ? "\(actor) put \(accounts("accids")) on the \(list) of \(channel)"
+      : "\(actor) took \(accounts("accids")) off the \(list) of \(channel)"
   }
 
   private var groupExit: String {

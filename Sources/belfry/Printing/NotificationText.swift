@@ -6,22 +6,17 @@ import FoundationEssentials
 enum NotificationText {
   static let header = ["ID", "TIME", "SPACE", "TYPE", "FROM", "BODY"]
 
-  static func cells(_ notification: BelfryModel.Notification, in timeZone: TimeZone) -> [String] {
-    [
+  /// - Parameter names: of what was shown before; this one's are learnt.
+  static func cells(
+    _ notification: BelfryModel.Notification, _ names: inout SpaceNames, in timeZone: TimeZone
+  ) -> [String] {
+    names.learn(from: notification.content)
+    return [
       notification.messageServerId.text,
       TimeText.of(unixMilliseconds: notification.time, in: timeZone),
-      space(notification.content), type(notification.content.type),
-      sender(notification.content), substance(notification.content, in: timeZone),
+      names.text(notification.content), type(notification.content.type),
+      sender(notification.content), substance(notification.content, names, in: timeZone),
     ]
-  }
-
-  static func space(_ content: NotificationContent) -> String {
-    var words: [String] = []
-    if let server = content.serverId { words.append("server \(server)") }
-    if let channel = content.channelId { words.append("channel \(channel)") }
-    if let group = content.groupId { words.append("group \(group)") }
-    if let room = content.roomId { words.append("room \(room)") }
-    return words.isEmpty ? "account" : words.joined(separator: " ")
   }
 
   static func type(_ code: Int) -> String { Catalogue.type(code)?.name ?? "type \(code)" }
@@ -33,9 +28,11 @@ enum NotificationText {
   }
 
   /// The body; of a built-in one what happened, in a sentence; else the attachment.
-  static func substance(_ content: NotificationContent, in timeZone: TimeZone) -> String {
+  static func substance(
+    _ content: NotificationContent, _ names: SpaceNames, in timeZone: TimeZone
+  ) -> String {
     if let body = content.body { return body }
-    if let sentence = NotificationSentence(content, in: timeZone).text { return sentence }
+    if let sentence = NotificationSentence(content, names, in: timeZone).text { return sentence }
     return content.attach.flatMap { try? JSONLine.text($0) } ?? ""
   }
 }
