@@ -17,8 +17,10 @@ final class Broker: @unchecked Sendable {
   /// For what happens at once: a machine that does much else may take its time.
   static let patience: Duration = .seconds(60)
 
-  /// Beside the test runner, where the build puts both.
+  /// What `BELFRY_EXECUTABLE` names, as scripts/test has it: what users run. Otherwise the one that is built with the
+  /// tests, beside their runner.
   static let executable: String = {
+    if let named = ProcessInfo.processInfo.environment["BELFRY_EXECUTABLE"] { return named }
     let runner = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     return URL(fileURLWithPath: runner).deletingLastPathComponent().appendingPathComponent("belfry").path
   }()
