@@ -12,9 +12,8 @@ OVERLAID = ("/etc", "/var", "/usr/local", "/tmp")
 
 
 def command(arguments):
-    """The command by which the arguments run with namespaces of their own: with privileges, or as root of a user namespace."""
-    as_whom = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
-    return ["unshare", *as_whom, "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "--", *arguments]
+    """The command by which the arguments run with namespaces of their own."""
+    return ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "--", *arguments]
 
 
 def is_possible():
@@ -36,7 +35,8 @@ def enter(folder, root):
         run("mount", "-t", "overlay", "overlay", "-o", f"lowerdir={place},upperdir={upper},workdir={work}", place)
     copy = os.path.join(folder, "belfry")
     files = subprocess.run(
-        ["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        # As root in somebody's clone.
+        ["git", "-c", "safe.directory=*", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         check=True, capture_output=True, text=True).stdout.split("\0")
     for file in filter(None, files):
         if os.path.exists(os.path.join(root, file)):

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 
 class SwiftError(Exception):
@@ -13,9 +14,11 @@ class SwiftError(Exception):
 
 def closure(root, product):
     """The targets that a product needs, C modules included, by their place below the root."""
-    text = subprocess.run(
-        ["swift", "package", "--package-path", root, "--ignore-lock", "describe", "--type", "json"],
-        check=True, capture_output=True, text=True).stdout
+    # A folder of its own: not to wait for a build that goes on, and to leave nothing in a user's build as root.
+    with tempfile.TemporaryDirectory() as scratch:
+        text = subprocess.run(
+            ["swift", "package", "--package-path", root, "--scratch-path", scratch, "describe", "--type", "json"],
+            check=True, capture_output=True, text=True).stdout
     targets = {target["name"]: target for target in json.loads(text)["targets"]}
     needed, open_names = {}, [product]
     while open_names:
