@@ -24,7 +24,7 @@ def stands_for(shown, real):
         return True
     # Codes and names made by chance: direct messages and digits mixed, or large and small direct messages.
     is_code = re.fullmatch(r"[0-9a-z]{6,}", shown) and re.search(r"\d", shown) or (
-        re.fullmatch(r"[\w-]{8,}", shown) and re.search(r"[a-z][A-Z]|[A-Z]{2}[a-z]", shown))
+        re.fullmatch(r"[\w-]{8}", shown) and re.search(r"[a-z][A-Z]|[A-Z]{2}[a-z]", shown))
     return bool(is_code) and len(shown) == len(real)
 
 
