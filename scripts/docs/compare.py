@@ -3,7 +3,7 @@ the page, so that the page's own values lead to each other."""
 import re
 
 TIME = r"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d"
-SPACE = r"(?:server|group|room|directMessage|direct):\d+"
+SPACE = r"(?:server|group|room|[a-z]{6}):\d+"
 TOKEN = re.compile(rf"{TIME}|\s*…|{SPACE}|[\w.-]+|\s+|.", re.DOTALL)
 
 
@@ -22,7 +22,7 @@ def stands_for(shown, real):
     digits = re.search(r"\d{4,}|:\d", shown) or re.fullmatch(r"\w?\d+|\d+\.\d+", shown) and len(shown) > 2
     if digits and re.sub(r"\d+", "#", shown) == re.sub(r"\d+", "#", real):
         return True
-    # Codes and names made by chance: direct messages and digits mixed, or large and small direct messages.
+    # Codes and names made by chance: with digits among them, or with capitals.
     is_code = re.fullmatch(r"[0-9a-z]{6,}", shown) and re.search(r"\d", shown) or (
         re.fullmatch(r"[\w-]{8}", shown) and re.search(r"[a-z][A-Z]|[A-Z]{2}[a-z]", shown))
     return bool(is_code) and len(shown) == len(real)

@@ -60,10 +60,10 @@ room = make("/v1/rooms", {"subject": "Evening ringing"}, "roomId", "room", set()
 inviting = make("/v1/groups", {"name": "Tower", "style": "privateOwnerInvites"}, "groupId", "group", {bobs})
 ask("POST", f"/v1/groups/{inviting}/invitations", "alice", {"accids": ["bob"]})
 ask("POST", "/v1/notifications", "alice", {"toAccids": ["bob"], "body": "A word", "messageClientId": "w1"})
-directMessage = 2733712723669775575        # alice's l1 below: named by her and it
+to_two = 2733712723669775575        # alice's l1 below: named by her and it
 taken = {partition(f"account:{one}") for one in ("alice", "bob", "carol", "dave")}
-taken |= {partition(f"direct:{directMessage}"), partition(f"direct:{directMessage}"), partition(f"room:{room}")}
-taken |= {partition(f"group:{one}") for one in [*groups, inviting]}
+taken |= {partition(f"{kind}:{to_two}") for kind in ("direct", "direct")}
+taken |= {partition(f"room:{room}"), *(partition(f"group:{one}") for one in [*groups, inviting])}
 server = make("/v1/servers", {"name": "Bell ringers"}, "serverId", "server", taken)
 members = f"/v1/servers/{server}/members"
 ask("POST", members, "alice", {"accids": ["bob", "dave"]})
@@ -76,8 +76,8 @@ ask("POST", "/v1/notifications/read", "bob", {"upTo": newest})
 message = int(ask("POST", "/v1/notifications", "alice", {
     "serverId": server, "body": "Practice at seven", "messageClientId": "a1"})["messageServerId"])
 ask("PATCH", f"/v1/notifications/{message}", "alice", {"body": "Practice at eight"})
-ask("POST", "/v1/notifications", "alice", {"toAccids": ["bob", "carol"], "body": "A directMessage", "messageClientId": "l1"})
-unread("bob", "A directMessage")
+ask("POST", "/v1/notifications", "alice", {"toAccids": ["bob", "carol"], "body": "For two", "messageClientId": "l1"})
+unread("bob", "For two")
 ask("POST", "/v1/notifications/read", "bob", {"items": [{"messageServerId": str(message)}]})
 while len(ask("GET", "/v1/groups", "alice")["groups"]) < len(groups):
     time.sleep(0.05)
