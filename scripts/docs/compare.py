@@ -3,7 +3,7 @@ the page, so that the page's own values lead to each other."""
 import re
 
 TIME = r"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d"
-SPACE = r"(?:server|group|room|[a-z]{6}):\d+"
+SPACE = r"(?:server|group|room|directMessage|direct):\d+"
 TOKEN = re.compile(rf"{TIME}|\s*…|{SPACE}|[\w.-]+|\s+|.", re.DOTALL)
 
 
