@@ -144,10 +144,26 @@ package struct RecordAddress: Sendable, Hashable {
 /// The text, not the decoded value, is what the commit compares: "the record is still what I read".
 package struct Records: Sendable {
   package private(set) var texts: [RecordAddress: String?]
+  /// Values that were decoded from these very texts before; see ``RecordAddress/settings(decoding:)``. Mostly one or two.
+  private var decoded: [(address: RecordAddress, value: any Sendable)] = []
 
   package init(_ texts: [RecordAddress: String?] = [:]) { self.texts = texts }
 
-  package mutating func add(_ others: Records) { texts.merge(others.texts) { _, later in later } }
+  package mutating func add(_ others: Records) {
+    texts.merge(others.texts) { _, later in later }
+    decoded.removeAll { others.texts[$0.address] != nil }
+    decoded += others.decoded
+  }
+
+  /// - Parameter value: what the text was decoded to before; nil if it was not.
+  package mutating func add(_ text: String?, decodedTo value: (any Sendable)?, at address: RecordAddress) {
+    texts.updateValue(text, forKey: address)
+    if let value { decoded.append((address, value)) }
+  }
+
+  func decodedBefore<Value>(_ address: RecordAddress, as _: Value.Type) -> Value? {
+    decoded.last { $0.address == address }?.value as? Value
+  }
 
   /// Nil where there is no record. Asking for a record that was not read is a programming error that
   /// would decide on nothing, so it is refused loudly in every build.

@@ -53,11 +53,12 @@ extension Records {
     try decoded(address) { MemberRecord(text: $0) }
   }
 
-  /// A record that every send reads.
+  /// The settings of a space or a channel, on which every send decides.
   func settingsJSON<Value: Decodable & Sendable>(
     _ type: Value.Type, _ address: RecordAddress
   ) throws(Refusal) -> Value? {
-    try decoded(address) { RecentSettings.value(type, $0) }
+    if let value = decodedBefore(address, as: type) { return value }
+    return try json(type, address)
   }
 
   package func json<Value: Decodable>(_ type: Value.Type, _ address: RecordAddress) throws(Refusal) -> Value?
@@ -78,5 +79,21 @@ extension Records {
     Refusal(
       .unavailable,
       "the stored record \(address.table.name) \(address.field) of \(address.space) is unreadable")
+  }
+}
+
+extension RecordAddress {
+  /// The settings that a text at this address says, for a caller that keeps them beside the text: every send decides on
+  /// them, they hardly ever change, and decoding them was a tenth of a send. Nil at other addresses, and of a text that
+  /// cannot be read.
+  package func settings(decoding text: String) -> (any Sendable)? {
+    if table == .channels { return RecordJSON.value(ChannelRecord.self, text) }
+    guard self == .settings(space) else { return nil }
+    return switch space.kind {
+    case .server: RecordJSON.value(ServerRecord.self, text)
+    case .group: RecordJSON.value(GroupRecord.self, text)
+    case .room: RecordJSON.value(RoomRecord.self, text)
+    case .account, .direct: nil
+    }
   }
 }
