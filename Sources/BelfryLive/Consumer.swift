@@ -11,7 +11,7 @@ import BelfryStore
 /// or left a space, Redis was away) has one remedy: catch up again, from the cursor.
 package final class Consumer: FeedListener {
   /// Where its bytes go. An object and no closure: between a consumer that is told and its connection there is
-  /// then nothing else to be fetched from memory, which for thousands in a row is what telling costs.
+  /// then nothing else to be fetched from memory, which for thousands in a row is what notifying costs.
   package protocol Outlet: AnyObject {
     /// There is something to be pulled.
     func consumerIsReady()

@@ -1,6 +1,5 @@
-/// Values that were used lately, at most so many. It forgets about the right ones, and needs neither a list
-/// nor a clock: there are two generations, and when the younger is full it becomes the older, and what was
-/// not used since is gone.
+/// A cache of limited size that approximates least recently used with two generations: a value that is used moves to the
+/// younger one; when that is full it becomes the older, and what was not used since is dropped.
 package struct RecentValues<Key: Hashable, Value> {
   private let generationMax: Int
   private var younger: [Key: Value] = [:]

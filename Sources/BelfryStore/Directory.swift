@@ -1,8 +1,7 @@
 import BelfryBytes
 import BelfryModel
 
-/// A space's place in a directory: `<when it was created, 13 digits>:<space>`, so that the order of the
-/// texts is that of the spaces' ages.
+/// A space as a directory lists it: `<created at, in 13 digits>:<space>`, so that the texts are in the order of age.
 struct DirectoryPlace: Hashable {
   let text: String
   let space: SpaceID
@@ -29,7 +28,7 @@ struct DirectoryPlace: Hashable {
 }
 
 extension DirectoryPlace {
-  /// The last one of the page before.
+  /// The last one of the page that the cursor ends.
   init(_ cursor: PageCursor, of directory: ListingChange.Directory) throws(StoreError) {
     guard let place = DirectoryPlace(text: cursor.text) else {
       throw StoreError(.badCursor, "no cursor of this store", at: "page \(directory)")
@@ -39,7 +38,7 @@ extension DirectoryPlace {
 }
 
 extension DirectoryPage {
-  /// The first of the places, of which there may be more than the limit.
+  /// - Parameter places: in order; those beyond the limit are for the next page.
   init(_ places: [DirectoryPlace], limit: Int) {
     let page = places.prefix(max(1, limit))
     self.init(
@@ -60,6 +59,6 @@ extension ListingChange.Directory {
 }
 
 extension ListingChange.Directory {
-  /// Its partition is that of its name: a directory belongs to no space.
+  /// What is hashed to the directory's partition, since a directory belongs to no space.
   var name: String { "directory:\(rawValue)" }
 }

@@ -1,18 +1,18 @@
 package import BelfryModel
 
-/// What a broker takes its keyspace for, to be compared with what the keyspace's format record says.
+/// What a broker expects of its keyspace, to be compared with the keyspace's format record.
 ///
-/// With another version of the data or another number of partitions a broker would look for everything where it is
-/// not, so it refuses. Its settings are its own: it works by them, and brokers of one keyspace should have the same.
+/// With another version of the data or another number of partitions a broker would look under the wrong keys, so it
+/// refuses. Settings that differ are reported; brokers of one keyspace should have the same, but each works by its own.
 package struct Keyspace: Sendable, Hashable {
-  /// Of the keys and of what stands in them. `FunctionLibrary.version` is another number: functions of several
+  /// The version of the keys and their contents. `FunctionLibrary.version` is another number: functions of several
   /// versions may work on the same data.
   package static let dataVersion = 2
 
   package let partitions: Partitions
-  /// Tells secrets apart without giving them away.
+  /// A fingerprint of the secret that signs tokens, which does not give it away.
   var secretFingerprint: String
-  /// Of secrets that are accepted beside it, while one takes the place of another.
+  /// Fingerprints of the secrets that are also accepted, during a rotation.
   var otherFingerprints: [String]
   let limits: String
 
@@ -30,7 +30,7 @@ package struct Keyspace: Sendable, Hashable {
 // MARK: - What must be the same
 
 extension Keyspace {
-  /// One text: of two brokers that make a keyspace at once, the first decides both numbers.
+  /// One text for both numbers, so that of two brokers that make a keyspace at once the first decides both.
   var format: String { "\(Self.dataVersion) \(partitions.count)" }
 
   /// Why this broker must not work on a keyspace of such a format, and what to do; nil if it may.
@@ -51,7 +51,7 @@ extension Keyspace {
       + "\(partitions.count): start it with --partitions \(count)"
   }
 
-  /// Data of which nobody says how it is laid out: taken for something that it is not, it would be lost.
+  /// There is data but no record that says how it is laid out. Reading it as something else could destroy it.
   static let refusalWithoutRecord =
     "this keyspace has data and no format record that says its version and its number of partitions: use an empty "
     + "Redis, or restore the key \(RedisLayout.format) (HSET \(RedisLayout.format) format \"<version> <partitions>\")"
@@ -59,7 +59,7 @@ extension Keyspace {
 
 // MARK: - What should be the same
 
-/// A setting that this broker has otherwise than the format record.
+/// A setting of this broker that differs from the format record.
 package struct SettingDifference: Sendable, Hashable, Encodable {
   /// `secret`, or a limit as it is configured: `limits.entriesPerSpace`.
   package let setting: String
@@ -67,11 +67,11 @@ package struct SettingDifference: Sendable, Hashable, Encodable {
   package let keyspace: String
 }
 
-/// What comparing the settings came to.
+/// The result of comparing settings.
 package enum SettingsFinding: Sendable, Hashable {
-  /// None where they agree.
+  /// They differ in these; in none if they agree.
   case differ([SettingDifference])
-  /// They did, and now the record says what this broker has.
+  /// They differed in these, and the record now has the settings of this broker.
   case adopted([SettingDifference])
 }
 

@@ -1,47 +1,46 @@
 package import BelfryModel
 
-/// What happens in spaces, as it happens. The other half of a store: what was committed is also said
-/// here, in the order of the commits of each partition.
+/// The live channels of spaces. What a store commits is also published here, in the order of the commits of each
+/// partition.
 package protocol LiveFeed: AnyObject {
   /// Returns once messages of the space arrive for certain; what is appended from then on is not missed.
   func subscribe(_ space: SpaceID) async throws(StoreError)
   func unsubscribe(_ space: SpaceID)
   var onMessage: ((SpaceID, LiveMessage) -> Void)? { get set }
-  /// Something was said in the space that cannot be read, by a broker of another version perhaps: whatever it was,
-  /// it has been missed.
+  /// A message of the space cannot be read, perhaps since a broker of another version sent it, and has been missed.
   var onUnreadable: ((SpaceID) -> Void)? { get set }
-  /// False: messages may be missing from now on. True: everything wanted is subscribed again, and what
-  /// passed in between must be read from the logs.
+  /// False: messages may be missing from now on. True: all spaces are subscribed again, and what was published in between
+  /// must be read from the logs.
   var onConnected: ((Bool) -> Void)? { get set }
 }
 
 /// One message of a space's live channel.
 package enum LiveMessage: Sendable, Hashable {
-  /// An entry was appended, a notification or what one has become; `predecessor` is the log's entry before it
-  /// (zero: the first). A reader whose last entry is another one has missed something.
+  /// An entry was appended, a notification or an update. `predecessor` is the log's entry before it; zero if it is the
+  /// first. A reader whose last entry is another one has missed something.
   case appended(LogEntry, predecessor: MessageID)
   /// A notification that is never stored.
   case ephemeral(LogEntry)
-  /// These accounts' membership in the space changed: read it again before deciding what they see.
+  /// The memberships of these accounts in the space changed: they must be read again before deciding what they see.
   case memberships([AccountID])
-  /// On an account's own space: marked read, by which device.
+  /// In a personal space: the account marked entries as read.
   case read(ReadEcho)
-  /// On an account's own space: its index of spaces changed.
+  /// In a personal space: the account's index of spaces changed.
   case index
-  /// On an account's own space: what it did on one of its devices.
+  /// In a personal space: what the account did on one of its devices.
   case device(DeviceEcho)
 }
 
-/// What was marked read.
+/// What a mark did, for the account's consumers.
 package struct ReadEcho: Sendable, Hashable {
-  /// To be told to clients, with `upTo`: everything up to it.
+  /// What clients are told: these entries are read, and every one up to `upTo`.
   package var items: [MessageID]
   package var upTo: MessageID?
-  // What it does to the read state.
+  // How the read state changes.
   package var marked: [MessageID]
   package var watermarks: [MessageID]
   package var caughtUp: [SpaceID]
-  /// The device that acted; it is not told.
+  /// The device that acted, which is not told.
   package var device: DeviceID?
 
   package init(

@@ -1,13 +1,13 @@
 import BelfryModel
 
-/// Operations on their way, round by round: what is decided of each, and what has come of it.
+/// Several operations decided and committed together, round by round, and the outcome of each.
 struct OperationRounds<Op: Operation> {
   let operations: [Op]
-  /// Which of them are to be decided in this round.
+  /// The indices of the operations to decide in this round.
   private(set) var open: [Int]
-  /// What is to be committed in this round.
+  /// The transactions to commit in this round.
   private(set) var transactions: [Transaction] = []
-  /// Of which operation each is, and what it gives.
+  /// For each transaction the index of its operation, and the operation's output.
   private var committing: [(index: Int, output: Op.Output)] = []
   private var results: [OperationRunner.Outcome<Op>?]
 
@@ -19,7 +19,7 @@ struct OperationRounds<Op: Operation> {
     committing.reserveCapacity(operations.count)
   }
 
-  /// Once there are no more rounds.
+  /// The outcomes, after the last round.
   var outcomes: [OperationRunner.Outcome<Op>] {
     operations.indices.map { index in
       let space = operations[index].space
@@ -37,7 +37,7 @@ struct OperationRounds<Op: Operation> {
     committing.append((index, decision.output))
   }
 
-  /// What could be decided at once was taken before what something had to be read for.
+  /// Restores the order of the operations: those decided on recalled records were taken before those that were read for.
   mutating func putInOrder() {
     let order = committing.indices.sorted { committing[$0].index < committing[$1].index }
     transactions = order.map { transactions[$0] }
@@ -46,7 +46,7 @@ struct OperationRounds<Op: Operation> {
 
   mutating func refuse(_ index: Int, _ refusal: Refusal) { results[index] = .failure(refusal) }
 
-  /// What was refused was done before, or something else under its id.
+  /// Takes the first send of an operation that was refused now.
   mutating func take(_ first: FirstSend, of index: Int, output: Op.Output) {
     switch first {
     case .unknown: break
@@ -55,7 +55,7 @@ struct OperationRounds<Op: Operation> {
     }
   }
 
-  /// What the store made of the transactions. Those in conflict are open for the next round.
+  /// Takes the results of the commits. Operations in conflict are open for the next round.
   mutating func finish(_ commits: [CommitResult]) {
     open = []
     for (place, result) in commits.enumerated() {
@@ -67,7 +67,7 @@ struct OperationRounds<Op: Operation> {
     committing.removeAll(keepingCapacity: true)
   }
 
-  /// Nil: it has to begin anew.
+  /// Nil on a conflict: the operation has to be decided again.
   private func outcome(of place: Int, _ result: CommitResult) -> OperationRunner.Outcome<Op>? {
     let output = committing[place].output
     return switch result {
@@ -85,7 +85,7 @@ struct OperationRounds<Op: Operation> {
 }
 
 extension Transaction {
-  /// Of one on an account's own space.
+  /// The refusal of a send to a personal space that is full.
   fileprivate var mailboxFull: Refusal {
     .mailboxFull(AccountID(space.name).map { [$0] } ?? [], field: announcements.isEmpty ? nil : "toAccids")
   }

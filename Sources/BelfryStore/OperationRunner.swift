@@ -35,8 +35,8 @@ package struct OperationRunner {
     try await run([operation])[0].get()
   }
 
-  /// Several operations, decided together and committed together. What becomes of one does not concern the
-  /// others. Those in one partition are committed in their order, but for one that has to begin anew.
+  /// Decides several operations together and commits them together. The outcome of one does not affect the others.
+  /// Operations of one partition are committed in their order, except for those that have to be decided again.
   @specialized(where Op == SendNotification)
   package func run<Op: Operation>(_ operations: [Op]) async -> [Outcome<Op>] {
     var rounds = OperationRounds(operations)
@@ -62,8 +62,8 @@ package struct OperationRunner {
     return results
   }
 
-  /// Waiting for it lets the caller see its own change. Should it fail, the change is not lost: it stays in the
-  /// outbox, and this or another broker relays it.
+  /// Relays before the caller is answered, so that the caller sees its own change. Should that fail, the items stay in the
+  /// outbox, and this or another broker relays them later.
   private func relay(_ partitions: [Partition]) async {
     guard partitions.count > 1, let scope else {
       for partition in partitions { try? await store.relayOutbox(of: partition) }
@@ -84,7 +84,7 @@ extension OperationRunner {
   }
 
   private func decide<Op: Operation>(_ rounds: inout OperationRounds<Op>, isRecalling: Bool) async {
-    // Of what is not known yet.
+    // The operations that are not decided yet.
     var missing = rounds.open
     do throws(Refusal) {
       let now = try await nowMilliseconds()
@@ -108,15 +108,15 @@ extension OperationRunner {
     }
   }
 
-  /// On the records as they were last read.
-  /// - Returns: of which they are not known, or where what they lead to is no transaction: only a commit can tell
-  ///   whether they are still so, so a refusal needs what is there now.
+  /// Decides on the records as they were last read.
+  /// - Returns: the operations to decide on what is read now: their records are not known, or led to no transaction. Only a
+  ///   commit checks recalled records, so a refusal must not rest on them.
   private func decideRecalling<Op: Operation>(
     _ rounds: inout OperationRounds<Op>, nowMilliseconds now: Int64
   ) -> [Int] {
     let context = DecisionContext(nowMilliseconds: now, limits: limits)
     var missing: [Int] = []
-    // The lines of a batch mostly need the same.
+    // The lines of a batch mostly need the same records.
     var last: (needs: [RecordAddress], records: Records)?
     for index in rounds.open {
       let operation = rounds.operations[index]
@@ -137,8 +137,8 @@ extension OperationRunner {
     return missing
   }
 
-  /// Of what is refused now and was done before, the first outcome is given again: whoever repeats it has not
-  /// heard of that, and the refusal would say that it was not done.
+  /// For an operation that is refused now and was done before, gives the first outcome again: a caller that repeats it has
+  /// not received that outcome, and the refusal would claim that nothing was done.
   private func findFirst<Op: Operation>(of refused: [Int], in rounds: inout OperationRounds<Op>) async {
     let asked = refused.compactMap { index in
       rounds.operations[index].repetition.map { (index: index, repetition: $0) }
@@ -154,7 +154,7 @@ extension OperationRunner {
     }
   }
 
-  /// - Parameter read: what it needs, and perhaps more.
+  /// - Parameter read: the records it needs, and perhaps more.
   private func decide<Op: Operation>(
     _ operation: Op, on read: Records, nowMilliseconds now: Int64
   ) async throws(Refusal) -> Decision<Op.Output> {

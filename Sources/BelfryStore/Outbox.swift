@@ -1,23 +1,23 @@
 import BelfryModel
 
-/// What one commit leaves for other partitions to learn.
+/// What one commit has for other partitions, as one element of the outbox.
 struct OutboxItem {
   var space: SpaceID
-  /// The last id of the space's partition once the commit was made: a later commit's is later, and no two
-  /// commits anywhere have the same.
+  /// The last id that the commit was given for its own space. Later commits have later versions, and no two commits of
+  /// the keyspace have the same.
   var version: MessageID
-  /// The last id of the partition before the commit: what can be seen for it comes after that.
+  /// The last id of the partition before the commit: accounts that joined by it see entries after this id.
   var before: MessageID
   var relays: Relays
 }
 
-/// What accounts and a directory have to learn of a commit. Those of the same partition learn it in the commit itself,
-/// others by the outbox.
+/// What accounts and a directory have to learn of a commit: in the commit itself those of its own partition, by the
+/// outbox all others.
 struct Relays: Codable {
   var index: [IndexChange]
   var deliveries: [Delivery]
   var listing: ListingChange?
-  /// Whose share of mailboxes the deliveries and direct messages use.
+  /// The account whose share of mailboxes the deliveries and direct messages use; nil: nobody's.
   var charged: AccountID?
 
   var isEmpty: Bool { index.isEmpty && deliveries.isEmpty && listing == nil }
@@ -38,14 +38,14 @@ struct Relays: Codable {
       charged: transaction.charged)
   }
 
-  /// What all of them have, in their order.
+  /// The relays of all parts, in their order.
   init(joining parts: [Relays]) {
     self.init(
       index: parts.flatMap(\.index), deliveries: parts.flatMap(\.deliveries),
       listing: parts.compactMap(\.listing).last, charged: parts.compactMap(\.charged).last)
   }
 
-  /// What concerns one partition, and what concerns others.
+  /// What concerns `partition`, and what concerns others.
   func divided(by partition: Partition, of partitions: Partitions) -> (near: Relays, far: Relays) {
     func isNear(_ account: AccountID) -> Bool { partitions.holding(.personal(account)) == partition }
     func isFar(_ account: AccountID) -> Bool { !isNear(account) }
@@ -63,7 +63,7 @@ struct Relays: Codable {
 }
 
 extension IndexChange {
-  /// Nil when it concerns none of them.
+  /// The change for the accounts that `isConcerned`; nil if there are none.
   fileprivate func concerning(_ isConcerned: (AccountID) -> Bool) -> IndexChange? {
     let concerned = accounts.filter(isConcerned)
     return concerned.isEmpty ? nil : IndexChange(kind, concerned)
@@ -73,15 +73,15 @@ extension IndexChange {
 extension Partitions {
   func holding(_ directory: ListingChange.Directory) -> Partition { holding(key: directory.name) }
 
-  /// Whether another partition has to learn of it.
+  /// Whether other partitions have to learn of the transaction.
   func reachBeyondTheirOwn(_ transaction: Transaction) -> Bool {
     guard transaction.hasRelays else { return false }
     return !Relays(transaction).divided(by: holding(transaction.space), of: self).far.isEmpty
   }
 }
 
-/// What tells one delivery from all others: the commit it comes from, and its place among those of it. An
-/// account remembers it, because its log does not: what was read is deleted from there.
+/// Identifies a delivery: the version of its commit, and its position among the commit's deliveries. The receiving
+/// partition remembers the keys, since the entries themselves are deleted when read.
 struct DeliveryKey: Hashable {
   var version: MessageID
   var position: Int
@@ -92,9 +92,4 @@ struct DeliveryKey: Hashable {
 extension Delivery {
   /// In the account's own space.
   var audience: Audience { Audience(.named, named: [account]) }
-}
-
-extension DueSpace {
-  /// How many of a partition are given at once: a second's work for whoever looks at them.
-  static let perPartition = 16
 }

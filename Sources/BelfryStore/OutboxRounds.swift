@@ -1,27 +1,27 @@
 import BelfryModel
 
-/// One thing that an item of an outbox has for another partition.
+/// What an item of an outbox has for one account or one directory.
 struct RelayMessage {
   enum Payload {
     case index(IndexChange.Kind, AccountID)
-    /// With its place among the deliveries of the item.
+    /// With its position among the deliveries of the item.
     case delivery(Delivery, position: Int)
     case listing(ListingChange)
   }
 
-  /// Whom a space's items concern. What one of them is told has to come in the order of the commits.
+  /// Of a space and one receiver: messages with the same subject are delivered in the order of the commits.
   struct Subject: Hashable {
     var space: SpaceID
     /// Nil: the directory that the space may be listed in.
     var account: AccountID?
   }
 
-  /// Which of the items it is of.
+  /// The index of its item.
   var item: Int
   var space: SpaceID
   var version: MessageID
   var before: MessageID
-  /// Whose share of the account's mailbox it uses, if it is for a mailbox.
+  /// The account whose share of the receiver's mailbox it uses; nil: nobody's.
   var charged: AccountID?
   var payload: Payload
 
@@ -40,7 +40,7 @@ extension RelayMessage {
   enum Function: Hashable {
     case relay, deliver, list
 
-    /// Tellings in one call: half a millisecond of Redis's time.
+    /// Messages in one call: half a millisecond of Redis's time.
     fileprivate var messagesMax: Int {
       switch self {
       case .relay: 50
@@ -67,7 +67,7 @@ extension RelayMessage {
   }
 }
 
-/// What is told by one call of a function, in one step.
+/// The messages that one call of a function carries, all to one partition.
 struct RelayCall {
   private struct Receiver: Hashable {
     var function: RelayMessage.Function
@@ -78,7 +78,7 @@ struct RelayCall {
   var partition: Partition
   var messages: [RelayMessage] = []
 
-  /// One call for the accounts of a partition, as far as it holds them.
+  /// As few calls as hold the messages.
   static func calls(for messages: [RelayMessage], among partitions: Partitions) -> [RelayCall] {
     var calls: [RelayCall] = []
     var open: [Receiver: Int] = [:]
@@ -101,11 +101,11 @@ struct RelayCall {
 // MARK: - Rounds
 
 extension OutboxItem {
-  /// Items of an outbox looked at together. Each may concern a thousand accounts.
+  /// Items read from an outbox at once. Each may concern a thousand accounts.
   static let perPage = 64
 
-  /// In the order in which they are told.
-  /// - Parameter number: which of the items it is.
+  /// The item's messages, in the order in which they are relayed.
+  /// - Parameter number: the index of the item.
   func messages(_ number: Int) -> [RelayMessage] {
     var payloads: [RelayMessage.Payload] = relays.index.flatMap { change in
       change.accounts.map { .index(change.kind, $0) }
@@ -119,18 +119,17 @@ extension OutboxItem {
   }
 }
 
-/// What is still to be told of some items of an outbox, and of which everything was.
+/// The messages of some items of an outbox, in rounds, and which items are done.
 ///
-/// It goes in rounds. Within a round nothing depends on anything else of it, so all of it may leave together:
-/// what two items have for one subject is in two rounds. Where something could not be told, later items have
-/// nothing for that subject any more, and keep waiting with it; whoever else they concern is told all the same.
+/// Messages of one round do not depend on each other and may leave together: what two items have for one subject is in
+/// two rounds. After a message that failed, later ones for the same subject are held back with it; other subjects go on.
 struct OutboxRounds {
-  /// Tellings in a round: some milliseconds of Redis's time, between which it serves others.
+  /// Messages in a round: some milliseconds of Redis's time, between which it serves others.
   static let roundMax = 200
 
   private let items: [OutboxItem]
   private var waiting: ArraySlice<RelayMessage>
-  /// Whom nothing more is told, because something earlier could not be.
+  /// Subjects that nothing more is relayed to, since an earlier message failed.
   private(set) var held: Set<RelayMessage.Subject>
   private var incomplete: Set<Int> = []
 
@@ -141,7 +140,7 @@ struct OutboxRounds {
     waiting = items.enumerated().flatMap { $1.messages($0) }[...]
   }
 
-  /// Empty when there is nothing more to tell.
+  /// Empty when nothing is left.
   mutating func nextRound() -> [RelayMessage] {
     var round: [RelayMessage] = []
     var itemsOfSubjects: [RelayMessage.Subject: Int] = [:]
@@ -165,7 +164,7 @@ struct OutboxRounds {
     incomplete.insert(message.item)
   }
 
-  /// Once there are no more rounds: the items of which everything was told.
+  /// After the last round: the items all of whose messages were relayed.
   var done: [OutboxItem] {
     items.indices.filter { !incomplete.contains($0) }.map { items[$0] }
   }

@@ -1,13 +1,12 @@
 import BelfryModel
 
-/// Who relays the outbox of a partition, and who waits for it. One caller relays at a time. Who comes meanwhile
-/// waits for the next relay, since the one under way may have read the outbox before their item was in it; and
-/// all who wait share that one.
+/// Lets one caller at a time relay the outbox of a partition. Callers that come meanwhile share the next relay: the one
+/// under way may have read the outbox before their items were in it.
 struct RelayTurns<Waiter> {
   private struct Turn {
-    /// Wait for the relay that is under way.
+    /// Callers that wait for the relay under way.
     var sharing: [Waiter] = []
-    /// Wait for the one after it.
+    /// Callers that wait for the relay after it.
     var next: [Waiter] = []
   }
 
@@ -20,8 +19,8 @@ struct RelayTurns<Waiter> {
     return true
   }
 
-  /// - Returns: the waiter, if the relay has ended since it was found under way: it carries out the next one. Kept, it
-  ///   would wait for ever, and with it whoever asked for what is to be relayed.
+  /// - Returns: the waiter itself, if the relay has ended since ``begin(_:)`` found it under way: the caller carries out
+  ///   the next one, since nothing would resume it.
   mutating func wait(_ waiter: Waiter, for partition: Partition) -> Waiter? {
     if begin(partition) { return waiter }
     turns[partition]?.next.append(waiter)
@@ -29,7 +28,7 @@ struct RelayTurns<Waiter> {
   }
 
   /// The relay has ended.
-  /// - Returns: who shared it, and who has to carry out the next one, if anybody waits for that.
+  /// - Returns: the callers that shared it, and the one that is to carry out the next relay; nil if none waits.
   mutating func end(_ partition: Partition) -> (sharing: [Waiter], leader: Waiter?) {
     guard let turn = turns.removeValue(forKey: partition) else { return ([], nil) }
     guard let leader = turn.next.first else { return (turn.sharing, nil) }

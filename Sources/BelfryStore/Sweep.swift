@@ -2,12 +2,12 @@ import BelfryModel
 
 // What both stores must know of the records they sweep.
 
-/// Of a space's settings, whatever its kind: when it began and when it was removed, milliseconds since 1970.
+/// When a space was created and removed, by its settings of whatever kind; milliseconds since 1970.
 struct SpaceDates: Decodable {
   var createdAt: Int64
   var removedAt: Int64?
 
-  /// Nil when the text is not such settings.
+  /// Nil when the text is no settings.
   init?(_ text: String) {
     guard let dates = RecordJSON.value(Self.self, text) else { return nil }
     self = dates
@@ -15,8 +15,8 @@ struct SpaceDates: Decodable {
 }
 
 extension RecordTable {
-  /// Whether a record of the table can go, now that nothing older than the floor can be seen. One that is unreadable
-  /// stays.
+  /// Whether a record of the table is over: expired, or of a former member who can see nothing after the floor.
+  /// Unreadable records are kept.
   func isOver(_ text: String, floor: MessageID, nowMilliseconds now: Int64) -> Bool {
     if self == .former {
       return MemberRecord(text: text)?.isForgotten(retentionFloor: floor, nowMilliseconds: now) ?? false

@@ -1,15 +1,15 @@
 import BelfryModel
 
-// An entry as an update makes it, the same in either store.
+// How both stores make and apply updates.
 extension LogEntry {
-  /// The entry that says what another has become.
+  /// The entry that announces an update.
   init(_ update: Update, id: MessageID) {
     self.init(
       id: id, audience: update.audience, contentJSON: update.notification.content.json,
       updateTime: update.notification.updateTime, updates: update.notification.messageServerId)
   }
 
-  /// Puts in what became of the entry since it was appended.
+  /// Applies the update's content and time to the entry.
   /// - Parameter text: the record in ``RecordTable/updates``.
   mutating func apply(_ text: String, at place: String) throws(StoreError) {
     guard let update = RecordJSON.value(UpdateRecord.self, text),

@@ -204,7 +204,7 @@ struct ChannelOperationTests {
     #expect(transaction.changes.keys.allSatisfy { $0.space == row.operation.space })
   }
 
-  /// The words that an account's other devices are told (reference §5).
+  /// The words that an account's other devices are told.
   @Test(
     arguments: [
       (ChannelDesk.close(11, ServerDesk.olivia), "destroy"),

@@ -142,7 +142,7 @@ extension EndToEnd {
           redisURL: world.redis.url, options: ["BELFRY_LIMITS_ENTRIES_PER_SPACE": "500"])
         let stats = try Person.app(at: third).call("GET", "/v1/stats").object["keyspace"] as? [String: Any]
         #expect(stats?["partitions"] as? Int == 64)
-        #expect(stats?["dataVersion"] as? Int == 1)
+        #expect(stats?["dataVersion"] as? Int == 2)
         #expect(
           stats?["differences"] as? [[String: String]] == [
             ["setting": "limits.entriesPerSpace", "here": "500", "keyspace": "100000"]

@@ -1,26 +1,24 @@
 internal import BelfryBytes
 
-/// The rule that says who may see an entry, decided when the entry is appended (DESIGN §2).
+/// The rule that says who may see an entry, decided when the entry is appended.
 ///
-/// An audience is open to members by a rule, or to nobody by rule; beside the rule it names accounts who
-/// always belong (named receivers, the parties of an event) and accounts who never do (an operator left
-/// out of their own event). It never lists an open audience: an entry for a million members is as small
-/// as one for three.
+/// A rule says which members see the entry. Beside it the audience names accounts that see it in any case (named
+/// receivers, the parties of an event) and accounts that never do (the actor of an event that leaves the actor out). An
+/// audience that a rule describes is never listed, so an entry for a million members is as small as one for three.
 package struct Audience: Sendable, Hashable {
   package enum Rule: String, Sendable {
     /// Every member at the time of the entry.
     case all
-    /// Of those, only who had subscribed by then.
+    /// Every member at the time of the entry who was subscribed by then.
     case subscribed
     /// Every member at the time of the entry who had not stopped receiving custom notifications.
     case willing
-    /// Every member who saw a private channel at the time of the entry, in its roster or only on its
-    /// allow list. The owner and the admins, who see every channel, are named beside it.
+    /// Every member who saw a private channel at the time of the entry, by its roster or its allow list. The owner and
+    /// the admins, who see every channel, are named beside the rule.
     case viewers
-    /// Nobody but the accounts named.
+    /// Only the accounts named.
     case named
-    /// Not yet decided: `all` or `subscribed`, whichever the member count says in the very step that
-    /// appends the entry. No entry in a log carries this.
+    /// `all` or `subscribed`, decided by the member count in the step that appends the entry. No entry of a log has it.
     case byThreshold = "?"
   }
 
@@ -70,8 +68,8 @@ extension Audience {
 
   package init?(text: some StringProtocol) { self.init(bytes: Array(text.utf8)[...]) }
 
-  /// Nil when this is not the audience of an entry: one that nobody can place, or whose threshold was
-  /// never applied, is shown to nobody. From bytes, since every entry read and every live message has one.
+  /// Nil when the bytes are not the audience of an entry, which is then shown to nobody. Bytes and not text, since every
+  /// entry read and every live message has an audience.
   package init?(bytes: ArraySlice<UInt8>) {
     let end = bytes.firstIndex(of: UInt8(ascii: " ")) ?? bytes.endIndex
     let word = bytes.span.extracting(..<(end - bytes.startIndex))

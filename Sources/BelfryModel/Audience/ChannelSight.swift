@@ -1,21 +1,22 @@
 extension ChannelRecord {
-  /// Whether the member is told that there is no such channel. A public one from which somebody is blocked is no secret.
+  /// Whether the channel does not exist as far as the member is told. A public channel is never hidden, even from those
+  /// who are blocked from it.
   package func isHidden(_ id: EntityID, from member: MemberRecord) -> Bool {
     type == .private && !member.sees(self, id)
   }
 }
 
-/// What a channel is to a member of its server. The one place that decides it: what operations ask, what
-/// HTTP lists, whom type 31 tells.
+/// Whether a member of a server sees a channel and belongs to it. The one place that decides so, for operations, for
+/// listings, and for type 31.
 extension MemberRecord {
-  /// A public channel is there for every member of the server; a private one for those in its roster,
-  /// those on its allow list, and the owner and the admins. For who is on its block list neither is.
+  /// Every member of the server sees a public channel. A private one is seen by those in its roster or on its allow list,
+  /// by the owner and by the admins. Those on its block list see neither.
   package func sees(_ channel: ChannelRecord, _ id: EntityID) -> Bool {
     if isBlocked(from: id) { return false }
     return channel.type == .public || role != .member || isIn(id) || isAllowed(in: id)
   }
 
-  /// Whether the member is one of the channel's: by its roster, or because it is everyone's.
+  /// Whether the member belongs to the channel: by its roster, or because every member of the server does.
   package func belongs(to channel: ChannelRecord, _ id: EntityID) -> Bool {
     !isBlocked(from: id) && (!channel.hasRoster || isIn(id))
   }

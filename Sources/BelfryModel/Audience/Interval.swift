@@ -14,15 +14,15 @@ package struct Interval: Sendable, Hashable {
   }
 }
 
-/// When something was the case, over and over: belonged, left, belonged again. What was so within retention is
-/// known exactly: an interval that would be one too many is refused, and none is forgotten for it.
+/// The stretches in which something held for an account, such as its membership or a subscription, oldest first. Within
+/// retention they are complete: an interval that would be one too many is refused, and none is forgotten for it.
 package struct Intervals: Sendable, Hashable {
-  /// As many of a kind as a record holds within retention; of stays, see ``SpaceKind/intervalsMax``.
+  /// How many intervals of one kind a record holds within retention; of memberships, see ``SpaceKind/intervalsMax``.
   package static let limit = 32
 
   package private(set) var all: [Interval]
 
-  /// As many as there are: what a record holds is read whole.
+  /// - Parameter all: however many; the limit is for new ones.
   package init(_ all: [Interval] = []) { self.all = all }
 
   package static func since(_ after: MessageID) -> Intervals { Intervals([Interval(after: after)]) }
@@ -32,10 +32,11 @@ package struct Intervals: Sendable, Hashable {
   package var current: Interval? { all.last.flatMap { $0.through == nil ? $0 : nil } }
   package func contains(_ id: MessageID) -> Bool { all.contains { $0.contains(id) } }
 
-  /// Begins a new interval unless one lasts already. Those that ended before `floor` make room.
+  /// Begins an interval unless one lasts already. Intervals that ended before `floor` are forgotten.
   /// - Parameters:
-  ///   - most: how many there may be.
-  ///   - what: what was so over and over, such as `bob has been in server 7`.
+  ///   - most: how many intervals there may be.
+  ///   - what: what held so often, for the refusal: `bob has been in server 7`.
+  /// - Throws: `tooMany` when there are as many already.
   package mutating func open(
     after id: MessageID, retentionFloor floor: MessageID, atMost most: Int = limit,
     _ what: @autoclosure () -> String
@@ -52,13 +53,13 @@ package struct Intervals: Sendable, Hashable {
     all[all.count - 1].through = id
   }
 
-  /// Only what began before `id`.
+  /// Keeps only the intervals that began before `id`.
   package mutating func keep(begunBefore id: MessageID) {
     all.removeAll { $0.after >= id }
   }
 
-  /// Forgets what ended before `floor`: nothing from then is left to see. An end that only the commit
-  /// will know (``MessageID/endOfThisCommit``) is later than any floor.
+  /// Forgets the intervals that ended before `floor`, within which no entry is left. An end that only the commit will
+  /// know (``MessageID/endOfThisCommit``) is later than any floor.
   package mutating func forget(before floor: MessageID) {
     all.removeAll { interval in interval.through.map { $0 >= .zero && $0 < floor } ?? false }
   }
@@ -69,10 +70,10 @@ package struct Intervals: Sendable, Hashable {
   }
 }
 
-/// When something was kept from an account, over and over: blocked, let in again, blocked again.
+/// The stretches in which entries were withheld from an account, such as while it was blocked from a channel.
 ///
-/// To begin with that is never refused, since then the account would be shown what is not for it. What is
-/// refused instead is the end that would leave no room for another beginning.
+/// Beginning one is never refused, or the account would be shown what is not for it. Refused is the end that would leave
+/// no room for another beginning.
 package struct Restrictions: Sendable, Hashable {
   package private(set) var intervals: Intervals
 
@@ -85,7 +86,8 @@ package struct Restrictions: Sendable, Hashable {
 
   package mutating func begin(after id: MessageID) { intervals.openInAnyCase(after: id) }
 
-  /// - Parameter what: what was so over and over, such as `bob has been blocked from channel 9`.
+  /// - Parameter what: what held so often, for the refusal: `bob has been blocked from channel 9`.
+  /// - Throws: `tooMany` when no further interval could be begun afterwards.
   package mutating func end(
     through id: MessageID, retentionFloor floor: MessageID, _ what: @autoclosure () -> String
   ) throws(Refusal) {
@@ -95,16 +97,16 @@ package struct Restrictions: Sendable, Hashable {
     intervals.close(through: id)
   }
 
-  /// Ends with the account's stay in the space, which is never refused. Stays are limited themselves, so there
-  /// are at most twice ``Intervals/limit`` within retention.
+  /// Ends with the membership, which is never refused. Memberships are limited themselves, so there are at most twice
+  /// ``Intervals/limit`` within retention.
   package mutating func endWithMembership(through id: MessageID) { intervals.close(through: id) }
 
   package mutating func forget(before floor: MessageID) { intervals.forget(before: floor) }
 }
 
 extension SpaceKind {
-  /// How many stays of an account a space remembers within retention. Into a room one goes several times a day, and
-  /// out of it whenever the network fails for half a minute.
+  /// How many membership intervals a record holds within retention. A room's attendee joins several times a day, and
+  /// leaves whenever the network fails for half a minute.
   package var intervalsMax: Int { self == .room ? 256 : Intervals.limit }
 }
 

@@ -1,13 +1,13 @@
-/// What an account is in a space as far as seeing its entries goes: when it belonged, to what it was
-/// subscribed when, and the same for each channel.
+/// When an account belonged to a space, when it was subscribed, and the same for each channel: all that decides which
+/// entries it sees.
 package struct Membership: Sendable, Hashable {
   package struct Channel: Sendable, Hashable {
-    /// When the account stood in the channel's own roster. Empty for a channel of everyone's.
+    /// When the account was in the channel's own roster. Empty for a channel whose membership is `everyone`.
     package var intervals: Intervals
     package var subscription: Intervals
-    /// When it stood on the channel's allow list, and saw a private channel without being in it.
+    /// When the account was on the channel's allow list, which shows it a private channel without being in it.
     package var allowed: Intervals
-    /// When it stood on the channel's block list, and nothing of the channel was for it.
+    /// When the account was on the channel's block list, which hides the channel's entries from it.
     package var blocked: Restrictions
 
     package init(
@@ -24,7 +24,7 @@ package struct Membership: Sendable, Hashable {
       intervals.isEmpty && subscription.isEmpty && allowed.isEmpty && blocked.isEmpty
     }
 
-    /// The subscription ends with the belonging: who comes back subscribes anew. The lists do not.
+    /// The subscription ends with the roster's interval, and a member who comes back subscribes anew. The lists remain.
     package mutating func leave(through id: MessageID) {
       intervals.close(through: id)
       subscription.close(through: id)
@@ -33,7 +33,7 @@ package struct Membership: Sendable, Hashable {
 
   package var intervals: Intervals
   package var subscription: Intervals
-  /// When a group's member received none of its custom notifications, by their own wish.
+  /// When a group's member chose to receive none of its custom notifications.
   package var stopped: Restrictions
   package var channels: [EntityID: Channel]
 
@@ -46,13 +46,12 @@ package struct Membership: Sendable, Hashable {
     self.channels = channels
   }
 
-  /// The membership of whoever a personal space or a direct message is for: everything in it is theirs.
+  /// Of the accounts that a personal space or a direct message is for: they see every entry that names them.
   package static let always = Membership(intervals: .since(.zero))
-  /// The membership of an account that a space has never known.
+  /// Of an account that never belonged to the space.
   package static let never = Membership(intervals: Intervals())
 
-  /// Everything ends with the membership, in the channels too, but for being blocked: nobody gets rid of
-  /// that by going and coming back.
+  /// Ends the membership, in the channels too. Blocks remain, so that leaving and joining again does not lift them.
   package mutating func leave(through id: MessageID) {
     intervals.close(through: id)
     subscription.close(through: id)

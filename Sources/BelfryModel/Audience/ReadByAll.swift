@@ -1,4 +1,4 @@
-/// Somebody who may see entries of a log, and what they have read.
+/// An account that may see entries of a log, and what it has read of them.
 package struct LogReader: Sendable {
   package var account: AccountID
   package var membership: Membership
@@ -11,26 +11,26 @@ package struct LogReader: Sendable {
   }
 }
 
-/// How much of a log's beginning everybody has read. It can go: nobody can see it any more, and who comes later sees
-/// nothing from before.
+/// The prefix of a log that all of its readers have read. It can be trimmed: nobody sees it any more, and later members
+/// see nothing from before they joined.
 package struct ReadByAll {
-  /// Readers of a space, who have left it included, up to which it is looked at. In more there is always somebody who
-  /// does not read, and each is two questions to Redis.
+  /// Spaces with more readers, former members included, are left to retention: among so many there is always one that
+  /// does not read, and each takes two commands of Redis.
   package static let readersMax = 300
 
   private let space: SpaceID
   private let retentionFloor: MessageID
-  /// From the log's beginning on, without what somebody has yet to read and all that comes after it.
+  /// The prefix, as far as the readers asked so far have read.
   package private(set) var entries: ArraySlice<LogEntry>
 
-  /// - Parameter entries: from the log's first on.
+  /// - Parameter entries: the log's first entries.
   package init(_ entries: [LogEntry], of space: SpaceID, retentionFloor: MessageID) {
     self.entries = entries[...]
     self.space = space
     self.retentionFloor = retentionFloor
   }
 
-  /// Of these readers, too. What says what an entry has become is of use as long as somebody can see that entry.
+  /// Shortens the prefix to what this reader has read, too. An update is kept as long as a reader sees its notification.
   package mutating func keepOnly(readBy reader: LogReader) {
     let unread = entries.firstIndex { entry in
       Visibility.of(
@@ -43,6 +43,6 @@ package struct ReadByAll {
 }
 
 extension LogEntry {
-  /// Whoever can see an entry of a direct message: those whom it names.
+  /// The readers of an entry of a direct message: the accounts it names.
   package var directMessageReaders: [AccountID] { Array(audience.named) }
 }

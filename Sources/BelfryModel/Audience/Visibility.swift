@@ -1,5 +1,4 @@
-/// Whether an account sees an entry, and why: the one place that decides it. What streams, what `GET`
-/// returns, what a mark-read counts and what `explain` says all come from here.
+/// Whether an account sees an entry, and why. The one place that decides so, for streams, pages, marks and `explain`.
 package enum Visibility: Sendable, Hashable {
   case visible(because: Inclusion)
   case hidden(because: Exclusion)
@@ -20,8 +19,8 @@ package enum Visibility: Sendable, Hashable {
 }
 
 extension Visibility {
-  /// Inside the member's interval, AND in the audience, AND for `subscribed` subscribed before
-  /// it, AND unread, AND inside retention. The order below is the order in which `explain` tells it.
+  /// Visible: within retention, in a membership interval, in the audience (if `subscribed`, with a subscription from
+  /// before the entry), and not read. The first that fails, in this order, is the reason that `explain` gives.
   package static func of(
     _ id: MessageID, _ audience: Audience, in space: SpaceID, for account: AccountID, membership: Membership,
     read: ReadState, retentionFloor: MessageID
@@ -46,7 +45,7 @@ extension Visibility {
 }
 
 extension Audience {
-  /// Membership of the space is the caller's to check; this is the audience alone.
+  /// Decides by the audience alone; that the account belonged to the space is checked by the caller.
   package func admits(_ account: AccountID, membership: Membership, at id: MessageID) -> Visibility {
     if except.contains(account) { return .hidden(because: .leftOut) }
     if named.contains(account) { return .visible(because: .named) }

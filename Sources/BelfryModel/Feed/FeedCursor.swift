@@ -2,39 +2,36 @@ import BelfryBytes
 
 /// Where a consumer stands in its feed: for every partition, the id up to which it has been served.
 ///
-/// Ids are strictly ordered within a partition and only nearly so across them, so one number is not enough, and
-/// neither is a time: a clock that steps forward would pass over what is appended once it has stepped back. So the
-/// cursor has a place for each partition that the account has spaces in, and says nothing about time. A keyspace
-/// has few enough partitions that this stays short, however many spaces an account is in.
+/// Ids are strictly ordered within a partition and only nearly so across partitions, so one id is not enough. Neither is
+/// a time: when a clock steps forward and back, a time would skip what is appended afterwards. So a cursor has a position
+/// in each partition in which the account has spaces. A keyspace has few enough partitions to keep this short.
 ///
-/// `lagging` covers the one case that partitions cannot: the account's index learns of a space only after
-/// the consumer has already been served a later id of the same partition (the broker that committed the
-/// join died, and another relayed it). Until it has caught up, such a space has a place of its own.
+/// A lagging space is one that the index learned of after the consumer was served a later id of the same partition, for
+/// example since the broker that committed the join died before relaying it. Until the consumer has caught up with it,
+/// such a space has a position of its own.
 package struct FeedCursor: Sendable, Hashable {
-  /// Lagging spaces at once: each costs some forty characters of every event's id. What an index has learned beyond
-  /// that is taken into account once these have caught up.
+  /// Lagging spaces at once. Each adds some forty characters to every event's id; further ones are taken into account
+  /// after these are caught up with.
   package static let laggingLimit = 12
-  /// The most that the text of a cursor has in a keyspace of so many partitions: a place in each, and the lagging spaces.
+  /// The most bytes of a cursor's text in a keyspace of so many partitions.
   package static func textBytesMost(in partitions: Partitions) -> Int {
     idBytesMost * partitions.count + textBytesBesidePlaces
   }
 
-  /// The version, the history, how far the index was taken into account, and a dozen names of 64 characters with an id.
+  /// The version, the history, the position in the index, and a dozen lagging spaces with names of 64 characters.
   private static let textBytesBesidePlaces = 1_024
-  /// The same in any keyspace.
+  /// The most bytes of a cursor's text in any keyspace.
   static let textLimitBytes = idBytesMost * Partition.limit + textBytesBesidePlaces
 
-  /// The place in each partition that has one, ascending. An id names its partition, so a list is a map; and
-  /// mostly it is the last that moves. A consumer moves and writes its cursor for every notification it is sent,
-  /// mostly with one or two ids here.
+  /// The position in each partition that has one, ascending. An id names its partition, so a sorted list serves as a map.
+  /// Mostly the last one advances: a cursor moves and is written for every notification, and has mostly one or two ids.
   package private(set) var positions: [MessageID] = []
   package private(set) var lagging: [SpaceID: MessageID] = [:]
-  /// Up to this id of the account's own partition, what its index learned has been taken into account.
-  /// It cannot be the place in that partition: it moves when a scan begins, and there may be entries of
-  /// the account's own before it that are yet to be served.
+  /// Up to this id of the account's partition, what the index learned was taken into account. It is not the position in
+  /// that partition: it advances when a scan begins, while earlier entries of the personal space are yet to be served.
   package private(set) var indexed = MessageID.zero
-  /// In which history of the store's data all this was passed; empty if that is unknown. Where the store comes back
-  /// without its last writes, it tells what was passed before from what has been given since.
+  /// The history that the positions belong to; empty if unknown. After the store came back without its last writes, it
+  /// tells ids that were served before from ids that were allotted since.
   package private(set) var history = ""
   private var rendered = RenderedCursor()
 
@@ -51,19 +48,19 @@ package struct FeedCursor: Sendable, Hashable {
     rendered.forget()
   }
 
-  /// Served up to here, in this space of the partition.
+  /// Up to this id everything in the space was served.
   package func position(in space: SpaceID, of partition: Partition) -> MessageID {
     if !lagging.isEmpty, let place = lagging[space] { return place }
     return position(in: partition)
   }
 
-  /// Zero: nothing has been served there.
+  /// Up to this id everything in the partition was served, but for lagging spaces; zero if nothing was.
   package func position(in partition: Partition) -> MessageID {
     positions.last { $0.partitionNumber == partition.number } ?? .zero
   }
 
-  /// The entry has been served, or need not be. Entries of one partition are served in the order of
-  /// their ids, but for those of a lagging space that lie before the partition's place.
+  /// Takes an entry as served. Entries of a partition come in the order of their ids, but for those of a lagging space
+  /// before the position in the partition.
   package mutating func advance(_ space: SpaceID, to id: MessageID) {
     if !lagging.isEmpty, let place = lagging[space] {
       lagging[space] = max(place, id)
@@ -72,12 +69,12 @@ package struct FeedCursor: Sendable, Hashable {
     reach(id)
   }
 
-  /// Served up to here in the id's partition, unless further already.
+  /// Advances the position in the id's partition, unless it is further already.
   private mutating func reach(_ id: MessageID) {
     guard id > .zero else { return }
     if let last = positions.lastIndex(where: { $0.partitionNumber == id.partitionNumber }) {
       guard id > positions[last] else { return }
-      // Nearly always, and nothing has to move.
+      // Nearly always the last position advances, and none has to move.
       if last == positions.count - 1 { return positions[last] = id }
       positions.remove(at: last)
     }
@@ -86,18 +83,18 @@ package struct FeedCursor: Sendable, Hashable {
     positions.insert(id, at: place)
   }
 
-  /// An entry that came live.
-  /// - Returns: whether it is still to be served.
+  /// Takes an entry that came live as served.
+  /// - Returns: whether it was not served before.
   package mutating func advance(_ space: SpaceID, by step: CursorStep) -> Bool {
     guard step.id > position(in: space, of: step.id.partition) else { return false }
     advance(space, to: step.id)
     return true
   }
 
-  /// A space joined at `since`, of which the consumer learns only now. Kept until ``reachAll(_:)``, so
-  /// that a reader cut off in between neither repeats nor skips any of it. A lagging space may be joined anew before it
-  /// is settled: nothing after `since` can have been shown, but it may have been passed.
-  /// - Returns: false if there is no room for another lagging space, and the caller must come again with this one.
+  /// Gives a space a position of its own at `since`, if the position in its partition is later. It lasts until
+  /// ``reachAll(_:_:)``, so that a reader that is cut off in between neither repeats nor skips entries. A space that is
+  /// lagging already goes back to `since`: nothing after it can have been shown.
+  /// - Returns: false if there are as many lagging spaces as there may be, and the caller has to try again later.
   package mutating func addLagging(_ space: SpaceID, of partition: Partition, since: MessageID) -> Bool {
     guard since < position(in: space, of: partition) else { return true }
     guard lagging.count < Self.laggingLimit || lagging[space] != nil else { return false }
@@ -106,7 +103,7 @@ package struct FeedCursor: Sendable, Hashable {
     return true
   }
 
-  /// Everything up to these ids has been served, in all spaces of their partitions.
+  /// Takes everything up to these ids as served, in all spaces of their partitions: none of them lags any more.
   package mutating func reachAll(_ lastIDs: [Partition: MessageID], _ partitions: Partitions) {
     if !lagging.isEmpty {
       lagging = lagging.filter { lastIDs[partitions.holding($0.key)] == nil }
@@ -115,8 +112,7 @@ package struct FeedCursor: Sendable, Hashable {
     for id in lastIDs.values { reach(id) }
   }
 
-  /// Back to a place before where it stands, in the partition that both ids name: what was served since is no more,
-  /// or is to be served again.
+  /// Goes back in a partition to `id`, since what was served after it is lost, or has to be served again.
   package mutating func goBack(to id: MessageID, in partition: Partition, _ partitions: Partitions) {
     rendered.forget()
     positions.removeAll { $0.partitionNumber == partition.number }
@@ -126,7 +122,7 @@ package struct FeedCursor: Sendable, Hashable {
     }
   }
 
-  /// The same for what its account's index learned.
+  /// Goes back in the account's index to `id`.
   package mutating func goBack(indexedTo id: MessageID) {
     rendered.forget()
     indexed = min(indexed, id)
@@ -149,8 +145,8 @@ extension FeedCursor {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Renders what is not rendered yet; before ``write(to:after:)``. From one event to the next, nearly always, nothing
-  /// but the latest place changes, so the rest is rendered once for many.
+  /// Renders what is not rendered yet. Called before ``write(to:after:)``. From one event to the next mostly only the last
+  /// position changes, so the rest is rendered once for many events.
   package mutating func render() {
     guard rendered.isForgotten else { return }
     var before = [Self.version] + Array(history.utf8)
@@ -165,9 +161,9 @@ extension FeedCursor {
     rendered = RenderedCursor(before: before, after: after)
   }
 
-  /// Appends ``text``. As bytes, since each notification that a stream is sent ends with it: made of strings, it
-  /// cost more than all the rest.
-  /// - Parameter step: by which it has just advanced, if it has.
+  /// Appends ``text``, as bytes: each event of a stream ends with a cursor, and made of strings it cost more than all the
+  /// rest of the event.
+  /// - Parameter step: the step by which the cursor has just advanced; nil if by none.
   package func write(to text: inout OutputSpan<UInt8>, after step: CursorStep? = nil) {
     text.append(contentsOf: rendered.before)
     if let last = positions.last {
@@ -181,13 +177,13 @@ extension FeedCursor {
     text.append(contentsOf: rendered.after)
   }
 
-  /// What ``write(to:after:)`` needs room for.
+  /// The most bytes that ``write(to:after:)`` appends.
   package var byteCountMost: Int { rendered.before.count + Self.idBytesMost + rendered.after.count }
 
-  /// A mark and an id: 2^63 has 13 digits in base 36.
+  /// The bytes of a mark and an id: 2^63 has 13 digits in base 36.
   static let idBytesMost = 14
 
-  /// The mark, and the id in base 36.
+  /// Appends the mark, and the id in base 36.
   private static func append(_ mark: UInt8, _ id: MessageID, to text: inout [UInt8]) {
     text.append(mark)
     text.append(addingCapacity: idBytesMost) { $0.append(base36: id.raw.magnitude) }
@@ -237,8 +233,8 @@ extension FeedCursor {
   }
 }
 
-/// The text of a cursor before and after its latest place. It says nothing that the cursor does not, so two cursors are
-/// the same whatever of them has been rendered.
+/// The text of a cursor before and after its last position. Not a part of the cursor's value: cursors are equal whether
+/// or not they are rendered.
 private struct RenderedCursor: Sendable, Hashable {
   var before: [UInt8] = []
   var after: [UInt8] = []
@@ -254,4 +250,20 @@ private struct RenderedCursor: Sendable, Hashable {
 
   static func == (_: Self, _: Self) -> Bool { true }
   func hash(into _: inout Hasher) {}
+}
+
+/// The id that cursors advance to by a live entry, as number and text.
+///
+/// The text is rendered once for all consumers: the cursor is the only part of an event that differs between them, and
+/// mostly nothing in it but this id changes from one event to the next. Rendering it for each took a third of a delivery.
+package struct CursorStep: Sendable {
+  package let id: MessageID
+  let idText: [UInt8]
+
+  package init(to id: MessageID) {
+    self.id = id
+    var text: [UInt8] = []
+    text.append(addingCapacity: FeedCursor.idBytesMost) { $0.append(base36: id.raw.magnitude) }
+    idText = text
+  }
 }

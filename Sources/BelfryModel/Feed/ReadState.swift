@@ -1,18 +1,16 @@
 /// What an account has read: in each partition everything up to a watermark, and single entries above it.
 ///
-/// A watermark for each partition and not one for all of them: an id that is allotted later is larger within its
-/// partition, whatever clocks do, so nothing can ever be appended below a watermark there. Of another partition,
-/// whose clock is behind or steps back, something can, and it would be born read.
+/// Each partition has a watermark: only within a partition is an id that is allotted later a larger one, whatever clocks
+/// do, so that nothing is ever appended below the watermark, to be born read.
 ///
-/// `lagging` are spaces of which the account's index learned only after a watermark had passed them: what was sent in
-/// them meanwhile was never shown, so in them the watermark is a place of their own, until everything in them is
-/// marked, too.
+/// A lagging space is one that the account's index learned of after a watermark had passed its beginning. What was sent
+/// there meanwhile was never shown, so the space has a watermark of its own until everything in it is marked.
 package struct ReadState: Sendable, Hashable {
-  /// By the partition's number; zero, or not there at all, where nothing was marked.
+  /// The watermarks by the number of the partition. Zero, or beyond the end, where nothing was marked.
   private var marks: [MessageID] = []
   package private(set) var lagging: [SpaceID: MessageID] = [:]
   package var above: Set<MessageID> = []
-  /// Counts the changes of `watermarks` and `lagging`: whoever marks says by which of them it was judged.
+  /// Counts the changes of `watermarks` and `lagging`. A mark names the version that it was made from.
   package var version: Int64 = 0
 
   package init(
@@ -26,14 +24,14 @@ package struct ReadState: Sendable, Hashable {
     for id in watermarks { raise(to: id) }
   }
 
-  /// Each names its partition.
+  /// The watermarks that are set; each id names its partition.
   package var watermarks: [MessageID] { marks.filter { $0 > .zero } }
 
   package func watermark(in partition: Partition) -> MessageID { watermark(at: partition.number) }
 
   private func watermark(at number: Int) -> MessageID { number < marks.count ? marks[number] : .zero }
 
-  /// Everything up to here is read, in this space of the partition.
+  /// Up to this id everything in the space is read.
   package func watermark(of space: SpaceID, in partition: Partition) -> MessageID {
     if !lagging.isEmpty, let place = lagging[space] { return place }
     return watermark(at: partition.number)
@@ -51,8 +49,7 @@ package struct ReadState: Sendable, Hashable {
     for id in ids where id > lowestPlace(in: id.partitionNumber) { above.insert(id) }
   }
 
-  /// Never backwards: a mark-read that arrives late must not make anything unread.
-  /// - Parameter id: names the partition.
+  /// Raises the watermark of the id's partition. It never goes back, so a mark that comes late makes nothing unread.
   package mutating func raise(to id: MessageID) {
     let number = id.partitionNumber
     guard id > watermark(at: number) else { return }
@@ -61,16 +58,16 @@ package struct ReadState: Sendable, Hashable {
     prune(number)
   }
 
-  /// The account's index learned of a space in which there is something to see after `before`. Where the watermark
-  /// has passed that already, what lies between was never shown, and is not to be taken for read.
+  /// The account's index learned of a space with entries to see after `before`. Where the watermark has passed that id,
+  /// the entries in between were never shown and must not count as read: the space becomes a lagging one.
   package mutating func learn(of space: SpaceID, in partition: Partition, since before: MessageID) {
-    // Nothing was marked up to an id yet, so no watermark can have passed anything.
+    // Without a version there is no watermark yet.
     guard version > 0 else { return }
     version += 1
     if before < watermark(of: space, in: partition) { lagging[space] = before }
   }
 
-  /// The space is caught up with: what holds in its partition holds there, too.
+  /// From now on the watermark of the partition holds in these spaces, too.
   package mutating func catchUp(_ spaces: some Sequence<SpaceID>, _ partitions: Partitions) {
     for space in spaces {
       guard lagging.removeValue(forKey: space) != nil else { continue }
@@ -80,10 +77,10 @@ package struct ReadState: Sendable, Hashable {
 
   package mutating func removeMarks(before floor: MessageID) { above = above.filter { $0 >= floor } }
 
-  /// Below this a single mark says what the watermark says anyway.
+  /// At most this id, a watermark covers every single id of the partition.
   private func lowestPlace(in number: Int) -> MessageID {
     var place = watermark(at: number)
-    // A late place names its partition as every id does; zero is before everything, in whichever it is.
+    // The id of a lagging space names its partition, but for zero, which may be of any.
     for id in lagging.values where id.partitionNumber == number || id == .zero { place = min(place, id) }
     return place
   }

@@ -1,16 +1,16 @@
-/// A decision while it is being made: what is there, what is to become of it, what is to be announced.
+/// A transaction in the making: what an operation has changed and announced so far, over the records it read.
 ///
-/// Whatever is asked of it is answered as it will be once the transaction is committed, so that an
-/// operation on ten accounts sees at the third what became of the second.
+/// A draft answers as things will be once it is committed, so that an operation on ten accounts sees at the third what it
+/// has done to the second.
 package struct Draft<Record: SpaceRecord> {
   package let space: SpaceID
   package let actor: Actor
   package let records: Records
   package let context: DecisionContext
-  /// Written back if it was changed.
+  /// Written if the operation changes them.
   package var settings: Record
   package private(set) var transaction: Transaction
-  /// False for what the operator's other devices need not know, such as a sign of life.
+  /// False for what the actor's other devices need not know, such as a heartbeat.
   package var isEchoed = true
 
   private let settingsBefore: Record?
@@ -20,7 +20,7 @@ package struct Draft<Record: SpaceRecord> {
   /// By how many records each table has grown so far.
   private var grown: [RecordTable: Int] = [:]
 
-  /// A draft on a space that exists; `isNew`: on one that this draft makes.
+  /// - Parameter isNew: whether this draft creates the space.
   package init(
     _ space: SpaceID, _ settings: Record, isNew: Bool = false, by actor: Actor, on records: Records,
     _ context: DecisionContext
@@ -38,7 +38,7 @@ package struct Draft<Record: SpaceRecord> {
   package var nowMilliseconds: Int64 { context.nowMilliseconds }
   package var limits: Limits { context.limits }
 
-  /// The transaction, or nil when all is already as asked.
+  /// The transaction, or nil when nothing changes.
   package consuming func finish(_ name: OperationName, target: JSONValue) throws(Refusal) -> Transaction? {
     if settings != settingsBefore {
       transaction.changes[.settings(space)] = try RecordJSON.text(settings)
@@ -59,7 +59,7 @@ package struct Draft<Record: SpaceRecord> {
 // MARK: - Who
 
 extension Draft {
-  /// The account that acts; a trusted back end has to say for whom.
+  /// The account that acts; a trusted caller has to name one.
   package func actingAccount() throws(Refusal) -> AccountID {
     guard let account = actor.account else {
       throw .invalid("Belfry-Account", "is needed: for which account?")
@@ -67,7 +67,7 @@ extension Draft {
     return account
   }
 
-  /// The actor's place in the space; nil for a trusted back end that is no member itself.
+  /// The actor's member record; nil for a trusted caller in nobody's name, and for an account that is no member.
   package func actingMember() throws(Refusal) -> MemberRecord? {
     guard let account = actor.account else { return nil }
     return try member(account)
@@ -86,7 +86,8 @@ extension Draft {
     }
   }
 
-  /// The actor's own record; refuses who is not a member.
+  /// The actor's member record.
+  /// - Throws: `notMember`.
   @discardableResult
   package func requireMember() throws(Refusal) -> MemberRecord {
     guard let record = try member(try actingAccount()) else {
@@ -115,20 +116,20 @@ extension Draft {
 // MARK: - What is hidden
 
 extension Draft {
-  /// Refuses what the actor may not know of as if it were not there.
+  /// Refuses a space or channel that is hidden from the actor, as if it did not exist.
   package func requireInSight(channel: EntityID?) throws(Refusal) {
     try requireSpaceInSight()
     if let channel { try requireChannelInSight(channel) }
   }
 
-  /// To strangers what is hidden from them is not there.
+  /// Refuses a space that is hidden from those who are no members, as if it did not exist.
   func requireSpaceInSight() throws(Refusal) {
     guard !actor.isTrusted, settings.isHiddenFromStrangers else { return }
     if try actingMember() == nil { throw .absent(space) }
   }
 
-  /// To a member a channel that they do not see is not there, whatever they want of it. Strangers to the server are
-  /// refused before it is looked at.
+  /// Refuses a channel that the member does not see, as if it did not exist. Accounts that are no members of the server
+  /// are refused by other rules.
   func requireChannelInSight(_ id: EntityID) throws(Refusal) {
     guard !actor.isTrusted, let member = try actingMember() else { return }
     if try records.channel(id, of: space).isHidden(id, from: member) { throw .noChannel(id, in: space) }
@@ -143,7 +144,8 @@ extension Draft {
     return try records.member(account, of: space)
   }
 
-  /// A member whom the request names; refuses who is none.
+  /// The record of a member that the request names.
+  /// - Throws: `notFound`.
   package func knownMember(_ account: AccountID, field: String = "accids") throws(Refusal) -> MemberRecord {
     guard let member = try member(account) else {
       throw Refusal(.notFound, "\(account) is not a member of \(Record.kind) \(space.name)", field: field)
@@ -151,17 +153,17 @@ extension Draft {
     return member
   }
 
-  /// - Parameter seesOtherwise: whether the change touches what the account sees: its consumers then look
-  ///   again before they go on.
+  /// - Parameter seesOtherwise: whether the change affects what the account sees, so that its consumers have to read its
+  ///   membership again.
   package mutating func set(_ member: MemberRecord, for account: AccountID, seesOtherwise: Bool = false) {
     members[account] = .some(member)
     transaction.changes[.member(account, of: space)] = member.text
     if seesOtherwise { transaction.changedMemberships.append(account) }
   }
 
-  /// Enters the account into the roster, with what is still to be seen of earlier stays, and with what
-  /// it was forbidden then. Needs the records `member` and `former`, the count of the roster, and the
-  /// account among the joiners.
+  /// Adds the account to the roster, with its earlier membership intervals and restrictions within retention. Needs the
+  /// records `member` and `former`, the count of the roster, and the account among the joiners.
+  /// - Throws: `tooMany` by the limits of the account, of the space, and of membership intervals.
   package mutating func addMember(
     _ account: AccountID, as role: MemberRole, membersMax: Int
   ) throws(Refusal) {
@@ -189,8 +191,7 @@ extension Draft {
     transaction.ceilings[.roster] = membersMax
   }
 
-  /// Moves the account from the roster to the former members: what this commit announces is the last
-  /// it sees.
+  /// Moves the account from the roster to the former members. What this commit announces is the last it sees.
   package mutating func removeMember(_ account: AccountID, _ member: MemberRecord) {
     var member = member
     for (channel, membership) in member.membership.channels {
@@ -214,8 +215,8 @@ extension Draft {
 // MARK: - What is so since when
 
 extension Draft {
-  /// From this commit on it is so. Refused if it has been so too often.
-  /// - Parameter what: what has been so, as ``Intervals/open(after:retentionFloor:_:)`` says it.
+  /// Begins an interval with this commit.
+  /// - Parameter what: what held so often, for the refusal; see ``Intervals/open(after:retentionFloor:atMost:_:)``.
   package func begin(
     _ intervals: inout Intervals, atMost most: Int = Intervals.limit, _ what: @autoclosure () -> String
   ) throws(Refusal) {
@@ -223,14 +224,14 @@ extension Draft {
       after: .beforeThisCommit, retentionFloor: context.retentionFloor, atMost: most, what())
   }
 
-  /// From this commit on it is so, or no longer. Refused if it has been so too often.
+  /// Begins an interval with this commit, or ends the one that lasts.
   package func set(
     _ intervals: inout Intervals, to lasts: Bool, _ what: @autoclosure () -> String
   ) throws(Refusal) {
     if lasts { try begin(&intervals, what()) } else { intervals.close(through: .beforeThisCommit) }
   }
 
-  /// The same of what is kept from an account: there it is the end that may be refused.
+  /// Begins a restriction with this commit, or ends the one that lasts, which may be refused.
   package func set(
     _ restrictions: inout Restrictions, to lasts: Bool, _ what: @autoclosure () -> String
   ) throws(Refusal) {
@@ -245,16 +246,16 @@ extension Draft {
 // MARK: - Records
 
 extension Draft {
-  /// What the record will be; nil removes it.
+  /// - Parameter text: the new text of the record; nil removes it.
   package mutating func change(_ address: RecordAddress, to text: String?) {
     transaction.changes[address] = .some(text)
   }
 
-  /// Lets a table grow to so many records and no further, however many write to it at once.
+  /// Lets a table grow to so many records, however many operations add to it at once.
   package mutating func limit(_ table: RecordTable, to records: Int) { transaction.ceilings[table] = records }
 
-  /// Puts a record into a table that holds so many and no more; one that takes the place of another is
-  /// always welcome. Needs the record and the count of its table.
+  /// Adds a record to a table of limited size, or replaces it. Needs the record and the count of its table.
+  /// - Throws: `tooMany` if the record is new and the table is full.
   package mutating func put(_ address: RecordAddress, _ text: String, atMost most: Int) throws(Refusal) {
     let table = address.table
     if records.text(address) == nil {
@@ -276,13 +277,13 @@ extension Draft {
 // MARK: - Announcing
 
 extension Draft {
-  /// Announces an event as its row of the catalogue says. Parties who do not belong to the space get it
-  /// in their own; their `member` records must be among the needs.
+  /// Announces an event as its row of the catalogue says. Parties that do not belong to the space get it in their personal
+  /// spaces; the needs must have their `member` records.
   ///
   /// - Parameters:
-  ///   - happensToAll: every member is a party; of a channel, everyone who sees it, but for the owner and the
-  ///     admins where it is private: they are to be named.
-  ///   - except: of the others, who does not receive it.
+  ///   - happensToAll: every member is a party; in a channel everyone who sees it, except the owner and the admins of a
+  ///     private one, who have to be among the parties.
+  ///   - except: accounts that the rule leaves out.
   package mutating func announce(
     _ type: NotificationType, attach: JSONValue? = nil, parties: [AccountID] = [],
     happensToAll: Bool = false, channel: NotificationType.ChannelScene? = nil, except: [AccountID] = []
@@ -298,10 +299,11 @@ extension Draft {
     transaction.announcements.append(Announcement(content, to: audience))
   }
 
-  /// Belongs before this commit or after it: whoever joins or leaves in it sees what it announces.
+  /// Whether the account belongs to the space before or after this commit: an account that joins or leaves by it sees
+  /// what it announces.
   private func belongs(_ account: AccountID) -> Bool {
     if case .some(.some) = members[account] { return true }
-    // Nobody stays owner or admin who goes.
+    // Owners and admins are members.
     if settings.administrators.contains(account) { return true }
     return records.text(.member(account, of: space)) != nil
   }

@@ -1,33 +1,33 @@
 /// A thing somebody may do to a space, as a pure function of the records it needs.
 ///
-/// Whoever runs it reads the needs, lets it decide, and commits the transaction. If a record changed in
-/// between, the commit is refused by the store and the whole is done again with what is there now; so an
-/// operation never locks and never sees half of another.
+/// `OperationRunner` reads the needs, lets the operation decide, and commits the transaction. If a record changed in
+/// between, the store refuses the commit and the operation decides again on what is there now. So an operation never locks
+/// and never sees half of another.
 package protocol Operation: Sendable {
-  /// What the operation gives back to the caller when it is committed.
+  /// What the caller gets when the operation is committed.
   associatedtype Output: Sendable = Void
 
   var space: SpaceID { get }
   /// The records it decides on.
   var needs: [RecordAddress] { get }
-  /// The records it turns out to need once those are read: the inviter whom an invitation names.
+  /// Records that it needs by what the needs say, such as that of the inviter whom an invitation names.
   func further(_ records: Records) -> [RecordAddress]
   /// The tables whose size it decides on.
   var counts: [RecordTable] { get }
-  /// The accounts that may join, of whom it must be known in how many spaces of this kind they are.
+  /// The accounts that may join, for which the number of their spaces of this kind is needed.
   var joiners: [AccountID] { get }
-  /// The same, where only what was read says who: the applicant whom a request names.
+  /// The same by what the records say, such as the applicant whom a request names.
   func joiners(_ records: Records) -> [AccountID]
-  /// The mailboxes it adds to, beside the one it commits to.
+  /// The mailboxes it adds to, beside that of the space it commits to.
   var mailboxes: MailboxQuestion? { get }
-  /// Of whom it must be known whether they are somewhere together, as what was read says.
+  /// The accounts for which it is needed whether they share a space with the actor.
   func company(_ records: Records) -> CompanyQuestion?
-  /// Whether it may decide on records as they were when they were last read, which saves reading them. Only
-  /// for one whose transactions require every record of its needs to be unchanged, and which decides on
-  /// nothing else: a decision on what is no longer so is then refused by the commit.
+  /// Whether it may decide on records as they were last read, which saves reading them. True only for an operation whose
+  /// transactions have all of its needs as preconditions, and which decides on nothing else: the commit then refuses a
+  /// decision on outdated records.
   var mayRecall: Bool { get }
-  /// What tells whether it was done before, for one that is done once however often it is asked for. Then what
-  /// it gave is given again, also when by now it would be refused.
+  /// By what a repetition of the operation is recognised, if it is to be done only once. A repetition gets the first
+  /// outcome, even if it would be refused by now.
   var repetition: Repetition<Output>? { get }
   func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<Output>
 }
@@ -55,17 +55,16 @@ package struct SpaceCount: Sendable, Hashable {
   }
 }
 
-/// What an operation may know beside the records.
+/// What an operation decides on beside the records.
 package struct DecisionContext: Sendable {
-  /// Milliseconds since 1970, for what people read (`createdAt`). Order and intervals never come from
-  /// here but from ids.
+  /// Milliseconds since 1970, for what people read (`createdAt`) and for what expires. Order and intervals are by ids.
   package var nowMilliseconds: Int64
   package var counts: [RecordTable: Int]
   package var spacesOfJoiners: [AccountID: SpaceCount]
   package var mailboxes: [AccountID: MailboxLevel]
-  /// Of the accounts asked for, those that share a space with who asks.
+  /// Of the accounts asked for, those that share a space with the actor.
   package var company: Set<AccountID>
-  /// Nothing older than this is left to see.
+  /// Entries before this id are beyond retention.
   package var retentionFloor: MessageID
   package var limits: Limits
 
@@ -83,9 +82,9 @@ package struct DecisionContext: Sendable {
   }
 }
 
-/// A transaction to commit, and what to answer once it is.
+/// A transaction to commit, and the output once it is.
 package struct Decision<Output: Sendable>: Sendable {
-  /// Nil when all is already as asked: nothing to write, the answer holds.
+  /// Nil when nothing has to change: the output holds without a commit.
   package var transaction: Transaction?
   package var output: Output
 
@@ -99,12 +98,12 @@ extension Decision where Output == Void {
   package init(_ transaction: Transaction?) { self.init(transaction, ()) }
 }
 
-/// Who acts.
+/// Who carries an operation out.
 package struct Actor: Sendable, Hashable {
-  /// Nil when a trusted back end acts in nobody's name.
+  /// Nil when a trusted caller acts in nobody's name.
   package var account: AccountID?
   package var device: DeviceID?
-  /// An app or operator token: may do everything, on behalf of any account.
+  /// A trusted caller, by an app or operator token or a back end's key: may do everything, on behalf of any account.
   package var isTrusted: Bool
 
   package init(account: AccountID?, device: DeviceID? = nil, isTrusted: Bool = false) {

@@ -1,14 +1,15 @@
-// Invitations and applications: what asks puts a request among the requests of the space, what answers
-// takes it away. How long it waits is part of the record, so nothing has to be running when it ends.
+// Invitations and applications. Asking adds a record to the requests of the space, and answering removes it. The record
+// says until when it waits, so nothing has to be running when it expires.
 
 extension Draft {
-  /// The words that come with an invitation, an application or an answer.
+  /// Checks the length of the words that come with an invitation, an application or an answer.
   package func check(postscript: String?) throws(Refusal) {
     try NotificationContent.check(postscript, "postscript", characters: Limits.messageCharacters)
   }
 
-  /// Lets a request wait for its answer, so long and no longer; one of the same purpose that waits already
-  /// begins anew. Needs the request's own record and the count of the requests.
+  /// Adds a request that waits for so long, or renews one of the same kind, account and channel. Needs the request's
+  /// record and the count of the requests.
+  /// - Throws: `tooMany` if as many wait as may.
   @discardableResult
   package mutating func ask(
     _ request: RequestRecord, lastingMilliseconds milliseconds: Int64
@@ -21,7 +22,8 @@ extension Draft {
     return id
   }
 
-  /// The request that is being answered: with the answer it is over. Needs its record.
+  /// Removes the request that is answered. Needs its record.
+  /// - Throws: `notFound` if it does not wait.
   package mutating func answer(
     _ id: RequestID, _ kind: RequestRecord.Kind
   ) throws(Refusal) -> RequestRecord {

@@ -1,15 +1,13 @@
 /// An operation on a space that exists: nearly all of them.
 ///
-/// What each of them would otherwise repeat is done here and in ``Draft``: reading the settings and the
-/// actor's place, asking whether the actor may, the preconditions, the echo to the actor's other devices.
-/// What is left is the rule itself.
+/// What each would otherwise repeat is done here and in ``Draft``: reading the settings and the actor's record, checking
+/// the actor's access, the preconditions, the echo to the actor's other devices. What is left is the rule itself.
 package protocol SpaceOperation: Operation {
   associatedtype Record: SpaceRecord
   associatedtype Output
 
   static var name: OperationName { get }
-  /// What the actor's other devices are told it was; other than ``name`` where one operation has two
-  /// outcomes, such as accepting and declining.
+  /// The name in the echo; differs from ``name`` where an operation has two outcomes, such as accepting and declining.
   var echoName: OperationName { get }
   static var access: Access { get }
   var actor: Actor { get }
@@ -19,21 +17,21 @@ package protocol SpaceOperation: Operation {
   var accounts: [AccountID] { get }
   /// The channel it happens in.
   var channelID: EntityID? { get }
-  /// Whether to strangers, and to those who do not see the channel, the place is not there. Otherwise the operation says
-  /// itself to whom it is: who is invited has not been there before.
+  /// Whether hidden spaces and channels are refused as if they did not exist. False where the operation decides that
+  /// itself: somebody who answers an invitation is no member yet.
   var isHiddenFromStrangers: Bool { get }
   func carryOut(_ draft: inout Draft<Record>) throws(Refusal) -> Output
 }
 
-/// Who may do an operation, beside a trusted back end, which may do all of them.
+/// Who may do an operation. A trusted caller may do all of them.
 package enum Access: String, Sendable, CaseIterable {
   case anyAccount
   case members
   case administrators
   case owner
-  /// The operation says itself.
+  /// The operation decides itself.
   case ownRule
-  /// Trusted back ends alone.
+  /// Only trusted callers.
   case trusted
 }
 
@@ -67,8 +65,21 @@ extension SpaceOperation {
 }
 
 extension Actor {
-  /// The actor's own record, which nearly every operation needs to see who is asking.
+  /// The actor's member record.
   func needs(in space: SpaceID) -> [RecordAddress] {
     account.map { [.member($0, of: space)] } ?? []
   }
+}
+
+/// The name of an operation, on the command line and in echoes: `group mute`.
+package struct OperationName: Sendable, Hashable, CustomStringConvertible {
+  package var scene: NotificationType.Scene
+  package var word: String
+
+  package init(_ scene: NotificationType.Scene, _ word: String) {
+    self.scene = scene
+    self.word = word
+  }
+
+  package var description: String { "\(scene.rawValue) \(word)" }
 }

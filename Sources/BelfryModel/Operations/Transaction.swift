@@ -1,50 +1,49 @@
-/// What an operation decided: what it relies on, what it changes, what it announces (DESIGN §4).
+/// What an operation decided: the records it relies on, what it changes, what it announces.
 ///
-/// One Redis function commits it: either everything below happens, or nothing does.
+/// One Redis function commits a transaction: everything below happens, or nothing does.
 package struct Transaction: Sendable {
-  /// Everything it touches lies in this space, and so in one partition.
+  /// The space of all records and entries below, which therefore lie in one partition.
   package var space: SpaceID
-  /// Each record is still what was read; nil: is still absent.
+  /// The text that each record must still have; nil: the record must still be absent.
   package var preconditions: [RecordAddress: String?]
-  /// Refuses the whole as a duplicate when the same was committed before within the dedupe window.
+  /// If a transaction with this key was committed within the dedupe window, this one is a duplicate.
   package var dedupe: Dedupe?
-  /// Of one on an account's own space: refuses the whole where that would hold more.
+  /// For a personal space: the commit is refused where the mailbox would hold more.
   package var mailboxRoom: MailboxRoom?
-  /// Whose share of mailboxes its deliveries and direct messages use; nil: nobody's.
+  /// The account whose share of mailboxes the deliveries and direct messages use; nil: nobody's.
   package var charged: AccountID?
   /// Tables that must not have grown past a limit once the changes are made.
   package var ceilings: [RecordTable: Int]
-  /// Each record becomes this; nil: is removed. Marks for ids only the commit knows are allowed
+  /// The new text of each record; nil: the record is removed. A text may have marks for ids that only the commit knows
   /// (``MessageID/beforeThisCommit``).
   package var changes: [RecordAddress: String?]
-  /// Whole tables that go.
+  /// Tables that are removed as a whole.
   package var removedTables: [RecordTable]
   /// Appended in this order, after the changes, so that a threshold counts the members as they are then.
   package var announcements: [Announcement]
-  /// Entries whose content changes: each is said in an entry of its own, appended after the announcements.
+  /// Updates of earlier entries. Each is an entry of its own, appended after the announcements.
   package var updates: [Update]
-  /// What accounts must learn: in the same commit where their own space is in the partition of this one; of others it
-  /// is written to the partition's outbox, then relayed.
+  /// Changes of accounts' indexes: made in the same commit for accounts of the same partition, and relayed by the outbox
+  /// for others.
   package var indexChanges: [IndexChange]
-  /// Entries for accounts that do not belong to the space: told in their own spaces, each once.
+  /// Notifications for accounts that do not belong to the space, appended to their personal spaces, each once.
   package var deliveries: [Delivery]
   /// The space's place in a directory; nil leaves it.
   package var listing: ListingChange?
-  /// When to look at the space again, milliseconds since 1970, unless that is due earlier anyway: some
-  /// broker will (``RoomTimer``).
+  /// When the space is due next, milliseconds since 1970, unless it is due earlier already; see `RoomTimer`.
   package var wakeAtMilliseconds: Int64?
-  /// What the operator's other devices are told.
+  /// What the actor's other devices are told.
   package var echo: DeviceEcho?
-  /// Accounts whose membership changes: their consumers must read it again before they see more.
+  /// Accounts whose memberships change: their consumers read them again before they see more.
   package var changedMemberships: [AccountID]
 
-  /// Whether it does anything at all.
+  /// Whether committing the transaction would change nothing.
   package var isEmpty: Bool {
     changes.isEmpty && removedTables.isEmpty && announcements.isEmpty && updates.isEmpty && !hasRelays
       && wakeAtMilliseconds == nil
   }
 
-  /// Whether accounts or a directory have to learn of it.
+  /// Whether accounts or a directory have to learn of the transaction.
   package var hasRelays: Bool { !indexChanges.isEmpty || !deliveries.isEmpty || listing != nil }
 
   package init(_ space: SpaceID) {
@@ -76,7 +75,7 @@ package struct Announcement: Sendable, Hashable {
 package struct Update: Sendable, Hashable {
   /// The notification as it is now, `updateTime` included.
   package var notification: Notification
-  /// Who saw the entry sees the update.
+  /// Includes everybody who sees the entry.
   package var audience: Audience
 
   package init(_ notification: Notification, to audience: Audience) {
@@ -85,9 +84,9 @@ package struct Update: Sendable, Hashable {
   }
 }
 
-/// What makes two sends the same send: the sender, the space, and the sender's own id for it.
+/// What identifies a send within its space: the sender, and the sender's own id for it.
 package struct Dedupe: Sendable, Hashable {
-  /// An accid, or nil for a trusted back end that sends in nobody's name.
+  /// Nil for a trusted caller that sends in nobody's name.
   package var sender: AccountID?
   package var messageClientId: String
 
@@ -102,7 +101,7 @@ package struct IndexChange: Sendable, Hashable, Codable {
   package enum Kind: String, Sendable, Codable, CaseIterable {
     /// The accounts belong to the space now.
     case joined
-    /// They no longer do; the space stays in their feed until retention has passed what they may see.
+    /// The accounts left the space, which remains in their feeds until retention has passed what they may see.
     case left
   }
 
@@ -115,8 +114,8 @@ package struct IndexChange: Sendable, Hashable, Codable {
   }
 }
 
-/// One notification for one account that is not, or no longer, in the space it is about. It goes to the
-/// account's own space.
+/// A notification for an account that does not belong to the space the notification is about. It is appended to the
+/// account's personal space.
 package struct Delivery: Sendable, Hashable, Codable {
   package var account: AccountID
   package var content: NotificationContent
@@ -138,7 +137,7 @@ package struct ListingChange: Sendable, Hashable, Codable {
 
   package var directory: Directory
   package var isListed: Bool
-  /// What the directory is ordered by, milliseconds since 1970: when the space was created.
+  /// When the space was created, milliseconds since 1970: the order of the directory.
   package var createdAt: Int64
 
   package init(_ directory: Directory, isListed: Bool, createdAt: Int64) {
@@ -148,13 +147,13 @@ package struct ListingChange: Sendable, Hashable, Codable {
   }
 }
 
-/// Tells an account's other devices what it did on one of them: an event of the moment, kept nowhere.
+/// Tells an account's other devices what it did on one of them. Kept nowhere: a device that is away misses it.
 package struct DeviceEcho: Sendable, Hashable {
   package var account: AccountID
-  /// The device that acted; it is not told.
+  /// The device that acted, which is not told.
   package var device: DeviceID?
   package var operation: OperationName
-  /// What it was done to, such as `{"groupId": "7", "accids": ["bob"]}`.
+  /// What the operation was done to, such as `{"groupId": "7", "accids": ["bob"]}`.
   package var target: JSONValue
 
   package init(account: AccountID, device: DeviceID?, operation: OperationName, target: JSONValue) {

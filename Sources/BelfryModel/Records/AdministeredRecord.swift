@@ -1,12 +1,12 @@
-/// What the settings of servers and groups have in common: an owner, who may become another, and admins.
+/// What the settings of servers and groups have in common: an owner, who may change, and admins.
 package protocol AdministeredRecord: SpaceRecord {
   var owner: AccountID { get set }
   var admins: [AccountID] { get set }
 }
 
 extension Draft where Record: AdministeredRecord {
-  /// The one place where somebody's role changes: the roster and the settings say the same of it. Gives
-  /// whether it was another before.
+  /// Changes a member's role in the roster and in the settings. No other code does.
+  /// - Returns: whether the role was another before.
   mutating func assign(_ role: MemberRole, to account: AccountID) throws(Refusal) -> Bool {
     var member = try knownMember(account, field: "accid")
     guard member.role != role else { return false }
@@ -23,7 +23,7 @@ extension Draft where Record: AdministeredRecord {
     return true
   }
 
-  /// Whoever owns the space can be made nothing else: it would be nobody's.
+  /// - Throws: `forbidden` for the owner, who has to hand the space over first.
   func requireNotOwner(_ account: AccountID) throws(Refusal) {
     guard try knownMember(account, field: "accid").role != .owner else {
       throw Refusal(.forbidden, "the owner is no admin; hand the \(Record.kind) over first", field: "accid")

@@ -1,9 +1,9 @@
 internal import BelfryBytes
 
-/// A record that is over at a certain time: `<milliseconds since 1970>`, or that, a space and the rest.
+/// A record that expires: `<milliseconds since 1970>`, or that, a blank and the rest.
 ///
-/// Whoever reads one that is over takes it for absent; removing it is only tidying up, and any broker's
-/// sweep does it. So nothing has to be running, anywhere, at the moment when a mute or an invitation ends.
+/// A record that has expired counts as absent, and the sweep of any broker removes it. So nothing has to be running when a
+/// mute or an invitation ends.
 package struct ExpiringText: Sendable, Hashable {
   package var expiresAtMilliseconds: Int64
   package var rest: String
@@ -23,7 +23,7 @@ package struct ExpiringText: Sendable, Hashable {
 }
 
 extension Records {
-  /// The record, unless there is none or its time has passed.
+  /// The record; nil if there is none, or if it has expired.
   package func lasting(_ address: RecordAddress, nowMilliseconds: Int64) throws(Refusal) -> ExpiringText? {
     guard let text = text(address) else { return nil }
     guard let record = ExpiringText(text: text) else { throw unreadable(address) }

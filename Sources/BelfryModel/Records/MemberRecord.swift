@@ -23,10 +23,10 @@ public enum MemberRole: String, Sendable, Codable, CaseIterable {
   private static let letters = allCases.map { (letter: $0.letter.utf8.first, role: $0) }
 }
 
-/// One account in a space's roster, or (with its belonging ended) in the table of former members.
+/// An account in a space's roster, or in the table of former members.
 ///
-/// Whatever a send has to know of its sender stands here, so that it is one record to read. What lists
-/// accounts of one kind (the muted, the allow-listed) is a table of its own, changed in the same commit.
+/// The record has everything that a send has to know of its sender, so that a send reads one record. Tables that list
+/// accounts of one kind (the muted, the allow-listed) say the same for listings, changed in the same commit.
 package struct MemberRecord: Sendable, Hashable {
   /// What the account may do in a group.
   package struct Rights: Sendable, Hashable {
@@ -94,7 +94,8 @@ extension MemberRecord {
   /// Nil when `text` is not a member record.
   package init?(text: String) { self.init(bytes: ArraySlice(text.utf8)) }
 
-  /// The same of bytes: every space of a feed has one, and mostly a role and one interval is all there is.
+  /// Nil when the bytes are not a member record. A feed reads one for each of its spaces; mostly a role and one interval
+  /// is all there is.
   package init?(bytes: ArraySlice<UInt8>) {
     let space = UInt8(ascii: " ")
     let rest = bytes.dropFirst(2)
@@ -181,5 +182,35 @@ extension Interval {
       guard let through = MessageID(streamBytes: bytes[(comma + 1)...]) else { return nil }
       self.through = through
     }
+  }
+}
+
+// MARK: - Former members
+
+extension MemberRecord {
+  /// Whether the record of a former member can be removed: nothing that the account may see is within retention, and the
+  /// account is neither muted nor blocked. Leaving and waiting does not lift a mute or a block.
+  package func isForgotten(retentionFloor: MessageID, nowMilliseconds: Int64) -> Bool {
+    let mayStillSee = membership.intervals.all.contains { $0.through.map { $0 >= retentionFloor } ?? true }
+    return !mayStillSee && !isRestrained(nowMilliseconds: nowMilliseconds)
+  }
+
+  private func isRestrained(nowMilliseconds: Int64) -> Bool {
+    rights.isMuted(nowMilliseconds: nowMilliseconds)
+      || channelMutes.values.contains { $0 > nowMilliseconds }
+      || membership.channels.values.contains { $0.blocked.current != nil }
+  }
+}
+
+/// An account may not join: a server's ban, a group's or an account's block.
+package struct BanRecord: Sendable, Hashable, Codable {
+  /// Who banned it; nil when a trusted caller did in nobody's name.
+  package var by: AccountID?
+  /// Milliseconds since 1970.
+  package var since: Int64
+
+  package init(by: AccountID?, since: Int64) {
+    self.by = by
+    self.since = since
   }
 }

@@ -1,7 +1,7 @@
 // What a custom notification may hold. Each check names the field in the wire's spelling.
 
 extension NotificationContent {
-  /// The limits of reference §1, on the fields a sender may set.
+  /// The limits on the fields a sender may set.
   package func checkLimits() throws(Refusal) {
     try Self.check(messageClientId, "messageClientId", bytes: 1...Limits.messageClientIdBytes)
     try Self.check(fromNick, "fromNick", characters: Limits.nickCharacters)

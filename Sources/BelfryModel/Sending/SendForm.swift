@@ -1,4 +1,4 @@
-/// The form of a custom send, told apart by what is given (reference §1): a place or none, a channel
+/// The form of a custom send, told apart by what is given: a place or none, a channel
 /// in it or none, some accounts there or everyone.
 package struct SendForm: Sendable, Hashable {
   /// Nil: the accounts need have nothing in common.

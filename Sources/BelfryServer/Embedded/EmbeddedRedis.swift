@@ -37,7 +37,7 @@ package final class EmbeddedRedis: Sendable {
 
   /// - Parameters:
   ///   - arguments: given to redis-server after all others, which they override.
-  ///   - report: called on the keeper's thread.
+  ///   - report: called on the supervisor's thread.
   package init(
     in folder: DataFolder, settings: EmbeddedRedisSettings, arguments: [String] = [],
     report: @escaping @Sendable (Event) -> Void = { _ in }

@@ -43,7 +43,7 @@ final class RedisSupervisor: Sendable {
     stopRequest.set()
   }
 
-  // MARK: The keeper's thread
+  // MARK: The supervisor's thread
 
   func run() {
     var backoff = RestartBackoff()

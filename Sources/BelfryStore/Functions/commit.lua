@@ -1,14 +1,14 @@
 -- commit: the transactions of one partition that a broker has at hand, one after the other, each with an outcome
 -- of its own. One that is refused changes nothing, and neither does it concern the others. Calls of Redis:
 --
---   2 the clock and the time
+--   2 the hash of the partition, and the time
 --   2 dedupe records, if a sender gave an id; 1 more to enter new ones
 --   1 per table of preconditions that is not the same as before (settings; roster for a user)
 --   1 the member count, if an audience depends on it
 --   1 append for each entry, and for each that says what another has become; 2 more for a space's first in some
 --     17 minutes
 --   2 the mailbox, if it is sent to an account itself, and 1 to count it as the sender's; 1 of a trusted back end's
---   1 the clock
+--   1 the hash of the partition
 --   1 publish for each space, again when others were told something in between
 --   4 for each account of the same partition whose index changes, 3 for each that gets an entry in its own space
 --
@@ -219,11 +219,11 @@ local function finish_changes(call, space, changes, update_ids, before)
   end
   relay_changes(call, space, changes, before)
   if changes.wake_time ~= '' then wake(call.prefix, space, changes.wake_time) end
-  -- The sweep finds spaces in the clock. One that nothing was ever appended to has records all the same.
+  -- The sweep finds spaces in the hash of the partition. One that nothing was ever appended to has records all the same.
   if partition.last_of[space] == NO_ID then note_space(partition, space) end
 end
 
--- Everything that can refuse comes first, so that a refusal leaves the partition as it was, its clock included.
+-- Everything that can refuse comes first, so that a refusal leaves the partition as it was, its last id included.
 local function carry_out(call, commit)
   local partition, space, changes = call.partition, commit.space, commit.changes
   if not holds(call, commit.basis) then return 'conflict' end

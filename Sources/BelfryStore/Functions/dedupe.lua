@@ -1,5 +1,5 @@
 -- Dedupe records. They lie in one hash per window's length of time, named by its first millisecond: a record
--- costs one field instead of a key with a timer, and goes with its whole hash. The clock's field `dedupe`
+-- costs one field instead of a key with a timer, and goes with its whole hash. The field `dedupe` of the hash
 -- names the hash in use, `dedupe-before` the one before it; there are never more.
 --
 -- A record is `<id> <fingerprint>`, the caller's of the content, under the first 80 bits of the key's SHA-1. 28

@@ -150,7 +150,7 @@ local function take_id(partition)
   return partition.last
 end
 
--- That the space stands in the clock, with the last entry there is of it.
+-- Notes the space in the hash of the partition, with the last entry of its log.
 local function note_space(partition, space) partition.changed[space] = true end
 
 -- One call; none if nothing has changed.

@@ -79,7 +79,7 @@ local function time_bucket(ms) return math.floor(ms / BUCKET_MS) end
 -- Two calls for the first entry of a space in a stretch, and none for others. `last` is the entry before it.
 local function note_active(partition, space, id, last)
   local entered = partition.bucket_of[space] or time_bucket((parse_id(last)))
-  -- No id is later than the clock.
+  -- No id is later than the last one of the partition.
   if entered ~= time_bucket(partition.ms) then
     local bucket = time_bucket((parse_id(id)))
     if bucket ~= entered then

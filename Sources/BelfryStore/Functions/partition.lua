@@ -1,6 +1,6 @@
 -- The keys and channels of a partition, by name. RedisLayout.swift says the same in Swift; no third place
 -- does. `prefix` is all that they share, `belfry:{<hash tag>}:`, and every function receives it as the name
--- of the partition's clock, its one declared key: the others have the same hash tag and so the same slot.
+-- of the hash of the partition, its one declared key: the others have the same hash tag and so the same slot.
 
 local function partition_key(prefix) return prefix .. 'partition' end
 local function log_key(prefix, space) return prefix .. 'log:' .. space end

@@ -1,10 +1,10 @@
--- What an account has read. In each partition all up to a watermark: field `w<partition>` of its hash, a decimal id.
--- Above these a set of decimal ids. And spaces of which its index learned only after a watermark had passed them:
--- field `late`, words of `<space>*<stream id>`; in such a space the watermark is that id. `version` counts the
--- changes of all this but the set.
+-- What an account has read: in each partition everything up to a watermark, field `w<partition>` of the account's hash,
+-- a decimal id; and above the watermarks a set of decimal ids. In the lagging spaces, of which the index learned only
+-- after a watermark had passed them, the watermark is an id of their own: field `lagging`, words of
+-- `<space>*<stream id>`. `version` counts the changes of the hash.
 
--- A decimal id's milliseconds since 1970 and the rest, as a stream id has them. It has 63 bits, so it is divided by
--- 2^22 in parts that a double holds.
+-- The milliseconds since 1970 and the low part of a decimal id. The id has 63 bits, so it is divided by 2^22 in parts
+-- that a double holds.
 local function parse_decimal(id)
   local high, middle, low = string.sub(id, 1, -15), string.sub(id, -14, -8), string.sub(id, -7)
   local rest = tonumber(high) or 0
@@ -16,7 +16,7 @@ end
 
 local function watermark_field(low) return 'w' .. math.floor(low / SEQUENCES) end
 
--- The spaces that are late, with their ids, in the order of the text.
+-- The lagging spaces with their ids, in the order of the text.
 local function parse_lagging(text)
   local lagging = {}
   for space, id in string.gmatch(text or '', '(%S+)%*(%S+)') do lagging[#lagging + 1] = { space = space, id = id } end
@@ -29,12 +29,11 @@ local function write_lagging(key, lagging)
   if words[1] then redis.call('HSET', key, 'lagging', table.concat(words, ' ')) else redis.call('HDEL', key, 'lagging') end
 end
 
--- A large set is pruned in parts: leftovers below a watermark say what it says anyway, and the sweep comes
--- for them.
+-- A large set is pruned in parts. Ids below a watermark that are left do no harm, and the sweep removes them.
 local PRUNE_STEPS = 4
 local PRUNE_STEP = 500
 
--- Drops ids from the set. Gives the cursor to go on from, 0 at the end.
+-- Removes ids from the set in one step. Gives the cursor to go on from, 0 at the end.
 local function prune_step(key, cursor, is_to_go)
   local reply = redis.call('SSCAN', key, cursor, 'COUNT', PRUNE_STEP)
   local gone, kept = {}, {}
@@ -43,7 +42,7 @@ local function prune_step(key, cursor, is_to_go)
     list[#list + 1] = id
   end
   if cursor == '0' and reply[1] == '0' and #gone > #kept then
-    -- An intset, seen as a whole. Taking its ids out one by one would move the rest each time.
+    -- The step saw a whole intset. Removing ids one by one would move the rest each time.
     redis.call('UNLINK', key)
     call_in_chunks('SADD', key, kept)
   else
@@ -52,8 +51,8 @@ local function prune_step(key, cursor, is_to_go)
   return reply[1]
 end
 
--- Up to where, in each partition, the set need say nothing: the watermark, or the place of a lagging space before it.
--- Gives whether an id is covered.
+-- Gives a function that says whether an id need not be in the set: it is at most the watermark of its partition, and
+-- before the id of every lagging space there.
 local function covered_by(fields)
   local places = {}
   local lagging
@@ -77,7 +76,7 @@ local function covered_by(fields)
   end
 end
 
--- Never backwards: what arrives late must not make anything unread.
+-- Watermarks never go back, so a call that comes late makes nothing unread.
 local function raise_watermarks(prefix, number, account, watermarks)
   local key, set, own = account_key(prefix, account), {}, nil
   for _, id in ipairs(watermarks) do
@@ -114,14 +113,14 @@ local function prune_read(prefix, account)
   end
 end
 
--- How many direct messages the account's index holds: so many more now.
+-- Adds to the number of direct messages that the account's index holds.
 local function count_direct_messages(prefix, account, more)
   if more == 0 then return end
   local key = account_key(prefix, account)
   if redis.call('HINCRBY', key, 'directMessages', more) <= 0 then redis.call('HDEL', key, 'directMessages') end
 end
 
--- What has been read of a direct message is all there is in it, unless it was written to again. Then it is left to the sweep.
+-- A direct message that was read leaves the index, unless a second entry was sent to it; then the sweep removes it.
 local function forget_direct_messages(prefix, account, directs)
   local key = spaces_key(prefix, account)
   local gone = {}
@@ -141,23 +140,23 @@ local function count_members(key, ids)
   return count
 end
 
--- Gives how many of the ids were unread, and the version of the read state since; or 'conflict', having done
--- nothing, if it is no longer the one that the ids were judged by. Four calls for single ids.
+-- Gives how many of the ids were unread, and the version of the read state since. Gives 'conflict', having done nothing,
+-- if the version is no longer the one that the mark was made from. Four calls for single ids.
 local function mark_read(keys, arguments)
   local prefix, number = open_partition(keys)
   local account, known, message = unpack(arguments, 1, 3)
   local key = account_key(prefix, account)
   local version = redis.call('HGET', key, 'version') or '0'
   if version ~= known then return 'conflict' end
-  -- The clock is the list of the partition's accounts, by which the sweep finds them.
+  -- The hash of the partition is the list of its accounts, by which the sweep finds them.
   if known == '0' then redis.call('HSETNX', partition_key(prefix), personal_space(account), NO_ID) end
   local items, covered, watermarks, caught_up, own_entries, directs, at
   items, at = read_list(arguments, 4)
   covered, at = read_list(arguments, at)
   watermarks, at = read_list(arguments, at)
   if watermarks[1] then
-    -- From the first watermark on, the index says when it learns of a space (`relay`). It may have learned of one since
-    -- the ids were judged, and not said so.
+    -- Only from the first watermark on does the index raise the version when it learns of a space. It may have learned
+    -- of one since the mark was made, so the first watermark is always a conflict, and the next try is exact.
     version = redis.call('HINCRBY', key, 'version', 1)
     if known == '0' then return 'conflict' end
   end
@@ -174,14 +173,14 @@ local function mark_read(keys, arguments)
   end
   call_in_chunks('XDEL', log_key(prefix, personal_space(account)), own_entries)
   forget_direct_messages(prefix, account, directs)
-  -- Whoever has looked has room again, for each sender.
+  -- An account that marks has looked at its mailbox: the share of each sender is free again.
   redis.call('UNLINK', shares_key(prefix, account))
   publish(prefix, personal_space(account), message)
   return count .. ' ' .. version
 end
 
--- The account's index learns of a space in which there is something to see after `before`. Where a watermark has passed
--- that already, what lies between was never shown, and must not be taken for read.
+-- The account's index learned of a space with entries to see after `before`. Where the watermark has passed that id, the
+-- entries in between were never shown and must not count as read: the space becomes a lagging one.
 local function note_lagging_space(prefix, account, space, version, before)
   local key = account_key(prefix, account)
   local _, version_low = parse_id(version)

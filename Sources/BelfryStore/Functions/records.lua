@@ -1,9 +1,9 @@
--- Records. A record that is not there is the empty text in arguments; no record is empty itself.
+-- Records. In arguments the empty text stands for a record that is not there; no record is empty itself.
 --
--- Arguments come in groups, one per table: the table's name, how many fields, then the fields and, in a
--- group of their own, the texts. So a group goes to HMGET as it stands.
+-- Arguments come in groups, one per table: the table's name, the number of fields, the fields, the texts. So the fields
+-- go to HMGET as they are.
 
--- Reads the groups of fields with texts, without looking at any record. Gives the position after them.
+-- Reads the groups from the arguments. Gives the position after them.
 local function read_groups(arguments, at)
   local groups = {}
   for index = 1, tonumber(arguments[at]) do
@@ -36,7 +36,7 @@ local function read_list(arguments, at)
   return list, at + count + 1
 end
 
--- How long a table will be once the groups are written.
+-- The number of records that a table will hold once the groups are written.
 local function length_after(key, name, groups, arguments)
   local length = redis.call('HLEN', key)
   for _, group in ipairs(groups) do
@@ -52,8 +52,8 @@ local function length_after(key, name, groups, arguments)
   return length
 end
 
--- Makes each record of the groups what it shall be. `marks` puts ids in the place of the two characters that
--- stand for them: 1 for the last id before this commit, 2 for its own last.
+-- Writes the records of the groups. `marks` replaces the two characters that stand for ids: 1 for the last id before
+-- this commit, 2 for the commit's own last id.
 local function write_groups(prefix, space, groups, arguments, marks)
   for _, group in ipairs(groups) do
     local key, set, removed = table_key(prefix, space, group.name), {}, {}

@@ -1,10 +1,10 @@
--- What a commit has for accounts and directories. Of those in its own partition it tells them itself (commit.lua); to
--- others the outbox carries it, and there a call may come again: whatever comes twice changes nothing.
+-- What a commit has for accounts and directories: those of its own partition are changed in the commit (commit.lua),
+-- others by the calls below, for items of the outbox. A call may be repeated, and changes nothing the second time.
 --
--- A call tells several accounts of one partition, which share its clock. What cannot be told to one of them does
--- not concern the others, so each has a result of its own: a number, or `failed` and what Redis said.
+-- A call carries messages for several accounts of one partition. One that fails does not affect the others: each has a
+-- result, a number or `failed` and what Redis said.
 
--- Gives the results of `tell` for each `width` arguments from the one at `first` on.
+-- Gives the results of `action` for each `width` arguments from the one at `first` on.
 local function for_each(arguments, first, width, action)
   local results = {}
   for at = first, #arguments, width do
@@ -14,15 +14,15 @@ local function for_each(arguments, first, width, action)
   return results
 end
 
--- The own spaces of the accounts that a call is about, of which each is the first of `width` arguments.
+-- The personal spaces of the accounts of a call, each of which is the first of `width` arguments.
 local function personal_spaces(arguments, first, width)
   local spaces = {}
   for at = first, #arguments, width do spaces[#spaces + 1] = personal_space(arguments[at]) end
   return spaces
 end
 
--- Of an index that is full, the oldest of so many spaces that the account has left gives way: nearly the oldest of all,
--- for a price that does not grow. Never a space that the account is in, and never a direct message.
+-- A full index drops a space that the account has left: of a random sample of this size the one left first, so the cost
+-- does not grow with the index. Never a space that the account is in, and never a direct message.
 local SAMPLE = 32
 
 local function make_room(key, entries_max)
@@ -39,7 +39,7 @@ local function make_room(key, entries_max)
   if oldest then redis.call('HDEL', key, oldest) end
 end
 
--- What users write to an account is counted, each for itself, until the account marks something read: nobody fills its
+-- Counts what a user writes to an account, until the account marks something as read, so that one sender cannot fill the
 -- mailbox for all others. One call, and one more for the first.
 local function charge(prefix, account, sender, count, retention)
   if sender == '' then return end
@@ -47,8 +47,7 @@ local function charge(prefix, account, sender, count, retention)
   if redis.call('HINCRBY', key, sender, count) == count then redis.call('PEXPIRE', key, retention, 'NX') end
 end
 
--- What was known of a space until now, before what was known still earlier, of which no more is kept than so much
--- in all.
+-- The earlier states of an index entry with the state until now put first; no more than `earlier_max` are kept.
 local function remember(version, added_at, earlier, earlier_max)
   local words = { '', version, added_at }
   for word in string.gmatch(earlier, '%S+') do
@@ -57,12 +56,12 @@ local function remember(version, added_at, earlier, earlier_max)
   return table.concat(words, ' ')
 end
 
--- An account's index learns that it joined or left a space. A change that comes after a later one changes nothing
--- either. Four calls. Gives whether it is news.
+-- An account's index learns that the account joined or left a space. A change that comes after a later one does nothing.
+-- Four calls. Gives whether the index changed.
 --
--- `change` has the kind of it, its version, the last id `before` it, how much `earlier_max` is kept of what was known,
--- how many `entries_max` an index has, and who is `charged` for a direct message. `need_partition` gives the clock of the account's partition, read with the
--- account's own space.
+-- `change` has its `kind` and `version`, the last id `before` it, the limits `earlier_max` and `entries_max` of earlier
+-- states and of the index, and the account `charged` for a direct message. `need_partition` gives the partition of the
+-- account, read with the account's personal space.
 local function change_index(prefix, account, space, change, need_partition)
   local key, version = spaces_key(prefix, account), change.version
   local known = redis.call('HGET', key, space)
@@ -73,20 +72,20 @@ local function change_index(prefix, account, space, change, need_partition)
     earlier = earlier or ''
     if known_version and not is_before(known_version, version) then return false end
   elseif string.sub(space, 1, 7) == 'direct:' then
-    -- A direct message leaves the index when it is read, and with it what says that this came before.
+    -- A direct message leaves the index when read, so only its delivery key says that the change was made before.
     if redis.call('HSETNX', delivered_key(prefix, account), version .. '/' .. space, '') == 0 then return false end
     count_direct_messages(prefix, account, 1)
   end
   if string.sub(space, 1, 7) == 'direct:' then charge(prefix, account, change.charged, 1, change.retention) end
 
-  -- Who leaves has had the space in their feed all along, so no cursor has to take it in anew; but who leaves
-  -- without being known to be there has had a stay in between, of which nobody will tell any more.
+  -- A feed had the space until the account left, so no cursor has to take leaving into account. But if the index never
+  -- learned that the account had joined, this change is all it will learn of that membership interval.
   if change.kind == 'joined' or known_kind ~= 'joined' then
     if added_at then earlier = remember(known_version, added_at, earlier, change.earlier_max) end
     local partition = need_partition()
     added_at = take_id(partition)
-    -- The account's own space is entered even if nothing was ever appended to it: the clock is also the
-    -- list of the partition's accounts, by which the sweep finds them.
+    -- Noted even if nothing was ever appended to the personal space: the hash of the partition is also the list of its
+    -- accounts, by which the sweep finds them.
     note_space(partition, personal_space(account))
     note_lagging_space(prefix, account, space, version, change.before)
   end
@@ -95,9 +94,9 @@ local function change_index(prefix, account, space, change, need_partition)
   return true
 end
 
--- An entry for one account, in its own space, once. The account remembers where it came from, its version and its
--- place in that commit, for as long as it may come again; its log does not, since what was read is deleted from
--- there. Gives whether it had not come before.
+-- Appends an entry to an account's personal space, once. The delivery key, the commit's version and the position in it,
+-- is kept for as long as the delivery may be repeated: the log cannot tell, since entries are deleted when read. Gives
+-- whether the entry is new.
 local function deliver_entry(partition, account, version, position, charged, audience, notification)
   local key, delivery = delivered_key(partition.prefix, account), version .. '/' .. position
   if redis.call('HSETNX', key, delivery, '') == 0 then return false end
@@ -107,7 +106,7 @@ local function deliver_entry(partition, account, version, position, charged, aud
     charge(partition.prefix, account, charged, 1, partition.retention)
     return true
   end
-  -- What has not arrived must be able to come again.
+  -- What was not appended must be possible to repeat.
   redis.call('HDEL', key, delivery)
   error(problem, 0)
 end
@@ -119,7 +118,7 @@ local function change_listing(prefix, directory, place, is_listed)
   return redis.call('ZREM', key, place)
 end
 
--- relay: indexes of accounts. Beside the calls of each, three for all of them together if any has joined.
+-- relay: index changes. Beside the calls of each, three for all of them together if any account has joined.
 local function relay(keys, arguments)
   local prefix, number = open_partition(keys)
   local entries_max, retention = tonumber(arguments[1]), arguments[2]
@@ -149,11 +148,11 @@ local function relay(keys, arguments)
   return results
 end
 
--- The first millisecond within retention. It never goes back, as the clock's own last id does not: what the
--- sweep has forgotten as too old, is too old for `deliver` ever after.
+-- The first millisecond within retention. It never goes back, as the last id of the partition does not: a delivery whose
+-- key the sweep has removed is too old for `deliver` ever after.
 local function retention_floor(partition, retention) return math.max(partition.now, partition.ms) - retention end
 
--- deliver: entries for accounts. What is older than anything that is remembered is not appended at all.
+-- deliver: entries for personal spaces. A delivery older than retention is not appended.
 local function deliver(keys, arguments)
   local prefix, number = open_partition(keys)
   local retention = tonumber(arguments[1])
@@ -171,7 +170,7 @@ local function deliver(keys, arguments)
   return results
 end
 
--- list: a space's place in a directory.
+-- list: an entry of a directory.
 local function list(keys, arguments)
   local prefix = open_partition(keys)
   return change_listing(prefix, unpack(arguments, 1, 3))

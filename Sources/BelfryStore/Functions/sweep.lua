@@ -1,11 +1,11 @@
--- The sweep's steps. Each is bounded, however large what it walks through: the broker calls them one after
--- the other, and Redis serves everybody else in between. What a record says, only the model knows: the broker reads
--- those records and judges, and what it found to be over is removed here.
+-- The steps of the sweep. Each is bounded, however large the key: the broker calls them one after the other, and Redis
+-- serves others in between. Only the model understands records: the broker reads and judges them, and the functions
+-- remove those that it found to be over.
 
 local STEP = 100
 
--- Whether so many milliseconds have passed since the last sweep began, and if so, that one begins now. A record of a
--- time that has yet to come was written before the clock was set back, and must not stop sweeps until then.
+-- begin_sweep: whether an interval has passed since the last sweep began; if so, one begins now. A recorded time in the
+-- future was written before the clock was set back, and must not stop sweeps until then.
 local function begin_sweep(keys, arguments)
   local key, interval = partition_key((open_partition(keys))), tonumber(arguments[1])
   local time = redis.call('TIME')
@@ -16,14 +16,14 @@ local function begin_sweep(keys, arguments)
   return 1
 end
 
--- Whether anything is kept about the account beside its log and its options.
+-- Whether anything but its log and its options is kept of the account.
 local function has_account(prefix, account)
   return redis.call('EXISTS', spaces_key(prefix, account), read_key(prefix, account),
     account_key(prefix, account), delivered_key(prefix, account)) > 0
 end
 
--- An empty log needs no key. A direct message is over with its entry; an account's own space leaves the clock when
--- nothing is kept about the account and no reader can remember its last entry.
+-- An empty log needs no key. The space of a direct message ends with its entry. A personal space leaves the hash of the
+-- partition when nothing is kept of the account and its last entry is beyond retention.
 local function drop_empty_log(prefix, space, last, floor)
   redis.call('UNLINK', log_key(prefix, space), table_key(prefix, space, 'updates'))
   local kind, name = string.match(space, '^(%a+):(.*)$')
@@ -32,8 +32,7 @@ local function drop_empty_log(prefix, space, last, floor)
   if is_forgotten then redis.call('HDEL', partition_key(prefix), space) end
 end
 
--- Trims one log.
--- Gives: the first entry left ('' if none), how long each of the tables is.
+-- sweep_space: trims one log. Gives the first entry left ('' if none) and the length of each table.
 local function sweep_space(keys, arguments)
   local prefix = open_partition(keys)
   local space, floor, entries_max = unpack(arguments, 1, 3)
@@ -51,7 +50,7 @@ local function sweep_space(keys, arguments)
   return { first and first[1] or '', lengths }
 end
 
--- One step through a hash: removes the fields of which `is_to_go(field, text)`. Gives the next cursor.
+-- One step of a scan: removes the fields of a hash for which `is_to_go(field, text)`. Gives the next cursor.
 local function sweep_hash(key, cursor, is_to_go)
   local reply = redis.call('HSCAN', key, cursor, 'COUNT', STEP)
   local gone = {}
@@ -62,7 +61,7 @@ local function sweep_hash(key, cursor, is_to_go)
   return reply[1]
 end
 
--- Records that the broker has judged, each with the text that it judged by: what has been written to since stays.
+-- remove_unchanged: removes records that the broker found to be over, each only if it still has the text that was judged.
 local function remove_unchanged(keys, arguments)
   local key = table_key((open_partition(keys)), arguments[1], arguments[2])
   local fields, gone = {}, {}
@@ -74,7 +73,7 @@ local function remove_unchanged(keys, arguments)
   return call_in_chunks('HDEL', key, gone)
 end
 
--- Updates of entries before the floor, a decimal id.
+-- sweep_updates: updates of entries before the floor, a decimal id.
 local function sweep_updates(keys, arguments)
   local prefix = open_partition(keys)
   local space, name, cursor, floor = unpack(arguments, 1, 4)
@@ -83,7 +82,7 @@ local function sweep_updates(keys, arguments)
   end)
 end
 
--- Spaces left so long ago, and direct messages so old, that nothing in them can still be seen.
+-- sweep_index: spaces that the account left, and direct messages, in which nothing can be seen any more.
 local function sweep_index(keys, arguments)
   local prefix = open_partition(keys)
   local account, cursor, floor = unpack(arguments, 1, 3)
@@ -98,15 +97,14 @@ local function sweep_index(keys, arguments)
     return is_to_go
   end)
   if cursor == '0' and next_cursor == '0' then
-    -- Seen as a whole: exactly so many, whatever a broker of an earlier release has counted.
+    -- The step saw the whole index, so the number is exact from now on.
     directs = tonumber(redis.call('HGET', account_key(prefix, account), 'directMessages') or 0) - left
   end
   count_direct_messages(prefix, account, -directs)
   return next_cursor
 end
 
--- What was read so long ago that nothing up to there can be seen any more: watermarks, and lagging spaces of their
--- partitions. `floor` is a decimal id.
+-- Watermarks beyond retention, and the lagging spaces of their partitions. `floor` is a decimal id.
 local function sweep_watermarks(key, floor)
   local fields, gone, is_gone, left = redis.call('HGETALL', key), {}, {}, {}
   for index = 1, #fields, 2 do
@@ -123,11 +121,11 @@ local function sweep_watermarks(key, floor)
   end
   call_in_chunks('HDEL', key, gone)
   if #left < #lagging then write_lagging(key, left) end
-  -- Alone it says nothing.
+  -- A version alone says nothing.
   if redis.call('HLEN', key) == 1 + redis.call('HEXISTS', key, 'directMessages') then redis.call('HDEL', key, 'version') end
 end
 
--- Read marks of entries that nobody can see any more, and those that a watermark covers.
+-- sweep_read: read ids beyond retention, and those that a watermark covers.
 local function sweep_read(keys, arguments)
   local prefix = open_partition(keys)
   local account, cursor, floor = unpack(arguments, 1, 3)
@@ -140,7 +138,7 @@ local function sweep_read(keys, arguments)
   return prune_step(key, cursor, function(id) return is_decimal_before(id, floor) or is_covered(id) end)
 end
 
--- Deliveries that come from so long ago that `deliver` would not take them again.
+-- sweep_delivered: keys of deliveries so old that `deliver` refuses them.
 local function sweep_delivered(keys, arguments)
   local prefix, number = open_partition(keys)
   local account, cursor, retention = unpack(arguments, 1, 3)
@@ -151,8 +149,8 @@ local function sweep_delivered(keys, arguments)
   end)
 end
 
--- A space that is over leaves the indexes of accounts. Nobody can join it any more, so no later change has to
--- be told from this one, and nothing need be remembered. Those who follow it live let go of it.
+-- forget_space: a removed space leaves the indexes of accounts, which are notified. Nobody can join it any more, so no
+-- trace is needed to recognise a change that comes late.
 local function forget_space(keys, arguments)
   local prefix = open_partition(keys)
   local space = arguments[1]
@@ -167,12 +165,13 @@ local function forget_space(keys, arguments)
   return removed
 end
 
--- A space that is over leaves its directory.
+-- unlist: a removed space leaves its directory.
 local function unlist(keys, arguments)
   return redis.call('ZREM', directory_key((open_partition(keys)), arguments[1]), arguments[2])
 end
 
--- Everything of a space that is over, by the settings that say so; all of its tables are among the arguments.
+-- drop_space: removes the tables of a removed space, all of which are among the arguments, if its settings are still
+-- those that were judged.
 local function drop_space(keys, arguments)
   local prefix = open_partition(keys)
   local space, settings = unpack(arguments, 1, 2)
@@ -184,7 +183,7 @@ local function drop_space(keys, arguments)
   return 1
 end
 
--- Dedupe buckets in which nothing can be found any more.
+-- sweep_dedupe: dedupe hashes whose windows are over.
 local function sweep_dedupe(keys, arguments)
   local prefix, number = open_partition(keys)
   local window = tonumber(arguments[1])
@@ -197,7 +196,7 @@ local function sweep_dedupe(keys, arguments)
   return 1
 end
 
--- What everybody has read, up to an id. Nobody misses it, so it is not lost.
+-- trim_read: trims a log through an id that every reader has read. It is not noted as lost, since nobody misses it.
 local function trim_read(keys, arguments)
   local prefix = open_partition(keys)
   local space, last = unpack(arguments, 1, 2)

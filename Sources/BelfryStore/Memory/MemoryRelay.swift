@@ -3,8 +3,8 @@ package import BelfryModel
 extension MemoryStore {
   package func relayOutbox(of partition: Partition) { _ = relayOutbox(of: partition, writes: .max) }
 
-  /// As far as a broker comes that dies after so many writes: one for each call that tells others, and one for
-  /// striking off the items of which all is told.
+  /// Relays as far as a broker comes that dies after so many writes: one for each call to another partition, and one for
+  /// removing the items that are done.
   /// - Returns: how many writes it made.
   package func relayOutbox(of partition: Partition, writes limit: Int) -> Int {
     var written = 0
@@ -66,7 +66,7 @@ extension MemoryStore {
     let (space, version) = (message.space, message.version)
     let known = indexes[account]?[space]
     if let known, known.version >= version { return false }
-    // A direct message leaves the index when it is read, and with it what says that this came before.
+    // A direct message leaves the index when read, so only its delivery key says that the change was made before.
     if known == nil, space.kind == .direct {
       let key = DeliveryKey(version: version, position: .max)
       guard delivered[account, default: []].insert(key).inserted else { return false }
@@ -75,8 +75,8 @@ extension MemoryStore {
     let personal = SpaceID.personal(account)
     var entry: IndexEntry
     if let known, known.isMember, !isMember {
-      // Who leaves has had the space in their feed all along, so no cursor has to take it in anew; but who leaves
-      // without being known to be there has had a stay in between, of which nobody will tell any more.
+      // A feed had the space until the account left, so no cursor has to take leaving into account. But if the index
+      // never learned that the account had joined, this change is all it will learn of that membership interval.
       entry = known
       entry.isMember = false
       entry.state.version = version
@@ -92,7 +92,7 @@ extension MemoryStore {
     return true
   }
 
-  /// One that arrived before, or that comes so late that it may have been forgotten, is not appended.
+  /// Does nothing if the delivery was made before, or is so old that its key may have been removed.
   private func deliver(_ delivery: Delivery, _ key: DeliveryKey, charged: AccountID?) {
     let account = delivery.account
     guard key.version >= limits.retentionFloor(nowMilliseconds: clockMilliseconds) else { return }

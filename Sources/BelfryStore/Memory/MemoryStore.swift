@@ -79,7 +79,7 @@ extension MemoryStore {
   func lastID(in partition: Partition) -> MessageID { lastIDs[partition] ?? .zero }
 
   /// The next id: now, or right after the last one when the clock has not moved on since. A sequence
-  /// that runs over borrows the next millisecond (DESIGN §3).
+  /// that runs over borrows the next millisecond.
   func allotID(in partition: Partition) -> MessageID {
     let last = lastID(in: partition)
     let next = id(after: last, in: partition)

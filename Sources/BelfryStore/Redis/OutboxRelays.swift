@@ -1,9 +1,9 @@
 import BelfryModel
 
-/// The relays of one loop: one at a time for each partition, and what they leave behind.
+/// The relays of one loop: one at a time for each partition, and what could not be relayed.
 package final class OutboxRelays {
-  /// What could not be told is tried again after so long. Sooner, everybody who commits something would try it
-  /// again for all others. Shorter than the pause between two looks at all outboxes, so that each of them does.
+  /// What failed is tried again after so long: sooner, each commit would try again for all earlier ones. Shorter than the
+  /// pause between two looks at all outboxes, so that each look tries again.
   package static let retryPause: Duration = .seconds(2)
 
   private enum Turn {
@@ -14,7 +14,7 @@ package final class OutboxRelays {
   /// What an outbox holds that could not be relayed.
   private struct Remains {
     var held: Set<RelayMessage.Subject>
-    /// The last item that was looked at. It and those before it are not looked at until the next try.
+    /// The last item that was read. Neither it nor those before are read again until the next try.
     var last: String
     var retryAt: ContinuousClock.Instant
   }
@@ -44,13 +44,13 @@ package final class OutboxRelays {
     try result.get()
   }
 
-  /// Where a relay begins: after which item, and who is told nothing. Nil and nobody: it tries everything.
+  /// Where a relay begins, and which subjects are held back. After a pause it tries everything again.
   func start(of partition: Partition) -> OutboxPass {
     guard let remains = remains[partition], .now < remains.retryAt else { return OutboxPass() }
     return OutboxPass(last: remains.last, held: remains.held, retryAt: remains.retryAt)
   }
 
-  /// Takes note of what a relay has come to.
+  /// Notes how far a relay came.
   func end(_ pass: OutboxPass, of partition: Partition) {
     guard pass.leavesSomething, let last = pass.last else {
       remains[partition] = nil
@@ -62,29 +62,28 @@ package final class OutboxRelays {
 
 /// One relay on its way through an outbox.
 struct OutboxPass {
-  /// The last item looked at, now or before.
+  /// The last item that was read, now or before.
   var last: String?
   var held: Set<RelayMessage.Subject> = []
-  /// When what an earlier relay has left is tried again; nil: now.
+  /// When what an earlier relay left is tried again; nil: now.
   var retryAt: ContinuousClock.Instant?
   /// The first thing that went wrong.
   private(set) var problem: StoreError?
 
-  /// Whether there are items that it looked at, or did not look at again, and that are still there.
+  /// Whether items remain in the outbox that were read now or before.
   var leavesSomething: Bool { retryAt != nil || problem != nil }
 
   mutating func note(_ problem: StoreError) { self.problem = self.problem ?? problem }
 }
 
-/// What has become of a loop's relays.
+/// How the relays of a loop went.
 package struct RelayStatistics: Sendable, Encodable {
-  /// Items in all outboxes when they were last looked at. One loop of a broker looks, every few seconds; on the
-  /// others it stays at zero.
+  /// Items in all outboxes at the last look. One loop of a broker looks every few seconds; of the others it is zero.
   package var waiting = 0
-  /// For how long the oldest of them had been waiting then.
+  /// How long the oldest of them had been waiting.
   package var oldestSeconds = 0
-  /// Tries that told less than an item has to tell, or found it unreadable.
+  /// Tries that relayed an item in part, or could not read it.
   package var failures = 0
-  /// Why the last of them failed.
+  /// Why the latest of them failed.
   package var lastFailure: String?
 }

@@ -8,8 +8,8 @@ extension RedisStore {
     try await indexes(of: [account])[0]
   }
 
-  /// Exact from half the limit on; below it, what the index holds in all is near enough and costs one cheap
-  /// command, even for the thousand accounts that may be added at once.
+  /// Exact from half the limit on. Below it the size of the whole index is answered, which is never too low and takes one
+  /// cheap command, even for the thousand accounts that may be added at once.
   package func spaceCounts(of accounts: [AccountID], in kind: SpaceKind) async throws(StoreError)
     -> [SpaceCount]
   {
@@ -80,10 +80,9 @@ extension RedisStore {
     return index
   }
 
-  /// One command per space for as long as the account belongs there, as it nearly always does. Elsewhere both
-  /// tables are asked, as of one moment: an account that comes back in between would be found in neither.
-  /// Some at a time: an account may have been in thousands of spaces, and what is asked at once has a limit that all
-  /// callers share.
+  /// One command per space in which the account is a member, as it nearly always is. For the others roster and former
+  /// members are read as of one moment, or an account that joins in between would be found in neither. Some spaces at a
+  /// time, since there may be thousands and all callers share the limit of a pipeline.
   package func memberRecords(
     of account: AccountID, in spaces: [SpaceID]
   ) async throws(StoreError) -> [MemberRecord?] {
@@ -136,7 +135,7 @@ extension SpaceCount {
 }
 
 extension IndexEntry {
-  /// `<joined|left>[ <version> <addedAt>]+`: what is known now, and what was before, the latest first.
+  /// `<joined|left>[ <version> <addedAt>]+`: the state, and the earlier states, the latest first.
   fileprivate init?(field: ArraySlice<UInt8>, text: ArraySlice<UInt8>) {
     let end = text.firstIndex(of: Self.blank) ?? text.endIndex
     var rest = text[end...]

@@ -1,15 +1,14 @@
 import BelfryRedis
 
-/// Redis's own clock, from which ids are made, as known here: a reading, carried on by this machine's
-/// clock. A reading every few seconds is enough for two clocks that drift apart by milliseconds a minute,
-/// and no operation waits for one.
+/// An estimate of Redis's clock, from which ids are made: the latest reading, carried on by this machine's clock. A
+/// reading every few seconds is enough, since clocks drift apart by milliseconds a minute, and no operation waits for one.
 final class RedisClock {
   static let readingLifetime: Duration = .seconds(5)
 
   private var readMilliseconds: Int64 = 0
   private var readAt: ContinuousClock.Instant?
 
-  /// Takes the reply of TIME. It is older than now by its way here; that much the estimate is behind.
+  /// Takes the reply of TIME. The estimate is behind by the time the reply took to arrive.
   func take(_ reply: RedisReply, at now: ContinuousClock.Instant = .now) {
     guard let parts = try? reply.array(count: 2), let seconds = try? parts[0].integer(),
       let microseconds = try? parts[1].integer()

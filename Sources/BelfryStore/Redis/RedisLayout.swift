@@ -1,7 +1,7 @@
 import BelfryModel
 import BelfryRedis
 
-/// A key by its parts: written into a command they need not be one string first.
+/// A key by its parts, which are written into a command without making one string of them first.
 struct RedisKey: RedisArgument {
   var prefix: String
   var kind: String
@@ -13,7 +13,7 @@ struct RedisKey: RedisArgument {
 }
 
 extension RedisCommand {
-  /// Not by the list of arguments, which boxes each of them: a page of a feed has hundreds of commands.
+  /// Without a list of arguments, which would box each of them: a page of a feed has hundreds of commands.
   init(_ name: String, at key: RedisKey) {
     self.init(name)
     key.append(to: &self)
@@ -38,23 +38,23 @@ struct RedisLayout: Sendable {
   /// An account's keys lie in the partition of its own space.
   func partition(of account: AccountID) -> Partition { partitions.holding(.personal(account)) }
 
-  /// Hash: of which version the data is, how many partitions there are, and by which settings brokers work.
+  /// Hash: the version of the data, the number of partitions, and the settings that brokers should agree on.
   static let format = "belfry:format"
   /// Hash: the keys of back ends by id, as JSON, and `version`.
   static let keys = "belfry:keys"
   static let keysVersion = "version"
   /// Stream: what trusted callers did.
   static let audit = "belfry:audit"
-  /// Every key of any partition, however many there are.
+  /// The pattern of every key that belongs to a partition.
   static let anyPartition = "belfry:{*"
 
-  /// A call of one of our functions; its arguments are to be appended.
+  /// A call of a function, to which its arguments are appended.
   func call(_ function: StoreFunction, in partition: Partition) -> RedisCommand {
     RedisCommand(function.onlyReads ? "FCALL_RO" : "FCALL", function.name, 1, partitionHash(partition))
   }
 
-  /// Hash: `last`, the last id allotted; by space, the last one appended to its log; and which dedupe
-  /// buckets there are. It is the list of the partition's spaces and accounts, too.
+  /// Hash: `last`, the last id allotted; by space the last id appended to its log; the names of the dedupe hashes. Also
+  /// the list of the partition's spaces and accounts.
   func partitionHash(_ partition: Partition) -> String { prefix(partition) + "partition" }
 
   /// Stream: the entries of a space.
@@ -77,29 +77,29 @@ struct RedisLayout: Sendable {
   /// Set: what an account has read above its watermarks.
   func read(of account: AccountID) -> String { key("read", of: account) }
 
-  /// Hash: up to where the account has read everything; `Functions/read.lua` says how.
+  /// Hash: an account's watermarks and lagging spaces; see `Functions/read.lua`.
   func account(_ account: AccountID) -> String { key("account", of: account) }
 
   /// Hash: how much each user has written to the account since it last marked something read.
   func shares(at account: AccountID) -> String { key("shares", of: account) }
 
-  /// Hash: which deliveries an account has had.
+  /// Hash: the keys of the deliveries made to an account.
   func delivered(of account: AccountID) -> String { key("delivered", of: account) }
 
-  /// Sorted set: the spaces of a partition that are to be looked at, by when.
+  /// Sorted set: the due spaces of a partition, by time.
   func wake(_ partition: Partition) -> String { prefix(partition) + "wake" }
 
-  /// Sorted set: the spaces of a directory, in the order of their places.
+  /// Sorted set: the spaces of a directory, by age.
   func directory(_ directory: ListingChange.Directory) -> String {
     prefix(partition(of: directory)) + directory.name
   }
 
-  /// Of its own: a directory belongs to no space.
+  /// A directory belongs to no space, so its own name is hashed.
   func partition(of directory: ListingChange.Directory) -> Partition {
     partitions.holding(key: directory.name)
   }
 
-  /// Set: the spaces of a partition that have an entry in a stretch of time, of 2^20 milliseconds.
+  /// Set: the spaces of a partition that have an entry in the same 2^20 milliseconds as this id.
   func activeSpaces(of id: MessageID) -> String {
     prefix(id.partition) + "active:\(id.unixMilliseconds >> 20)"
   }
@@ -111,13 +111,12 @@ struct RedisLayout: Sendable {
     prefix(partition(of: account)) + name + ":" + account.text
   }
 
-  /// An id that a caller made up may name a partition that there is not. Nothing with that id is in the one that is
-  /// looked at instead.
+  /// A caller may send an id of a partition that does not exist. The one that is taken instead holds no such id.
   func prefix(_ partition: Partition) -> String { prefixes[partition.number & (prefixes.count - 1)] }
 }
 
 extension RedisLayout {
-  // Fields of the clock that are not spaces.
+  // Fields of the hash of a partition that are not spaces.
   static let lastField = "last"
   static let rewoundField = "rewound"
   static let historyField = "history"

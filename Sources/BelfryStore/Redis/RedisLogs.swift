@@ -30,9 +30,9 @@ extension RedisStore {
     }
   }
 
-  /// One command for all of a partition's.
+  /// One command for all spaces of a partition.
   package func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd] {
-    // The command that asks for a space, and which it is of each partition.
+    // For each space the index of its partition's command, and for each partition that index by its number.
     var asked: [Int] = []
     var places = [Int?](repeating: nil, count: partitions.count)
     var commands: [RedisCommand] = []
@@ -60,11 +60,11 @@ extension RedisStore {
     }
   }
 
-  /// Spaces looked at in one step of looking for an entry: a millisecond of Redis's time.
+  /// Spaces that one call of `locate` looks through: a millisecond of Redis's time.
   static let locatedPerStep = 512
 
   package func locate(_ id: MessageID) async throws(StoreError) -> SpaceID? {
-    // An id may be made up, and name a partition that this keyspace has not.
+    // A caller may send any id, also one of a partition that this keyspace does not have.
     guard id.partition.number < partitions.count else { return nil }
     let place = "locate \(id)"
     var hashScan = HashScan()
@@ -91,7 +91,7 @@ extension RedisStore {
   private func read(_ requests: ArraySlice<LogRequest>) async throws(StoreError) -> [[LogEntry]] {
     var pages: [LogPage] = requests.map { LogPage($0) }
     var updatedSpaces: Set<SpaceID> = []
-    // Once, unless something in a log is no entry and its place has to be filled.
+    // One round, unless an element of a log cannot be read and another has to take its place.
     while true {
       let open = pages.indices.filter { !pages[$0].isComplete }
       if open.isEmpty { break }
@@ -113,7 +113,7 @@ extension RedisStore {
     return try await applyUpdates(pages, in: updatedSpaces)
   }
 
-  /// Puts in the place of each entry what became of it.
+  /// Applies the updates of entries in these spaces.
   private func applyUpdates(_ pages: [LogPage], in spaces: Set<SpaceID>) async throws(StoreError)
     -> [[LogEntry]]
   {
@@ -140,7 +140,7 @@ extension RedisStore {
   }
 }
 
-/// A partition's last id, and those of the spaces that were asked for with it, one after the other.
+/// The reply of a partition's command: its last id, and then the log ends of the spaces asked for, in order.
 private struct LastIDs {
   private let allotted: MessageID
   private let rewinds: [Rewind]
@@ -175,12 +175,13 @@ private struct LastIDs {
   }
 }
 
-/// What was read of one request.
+/// What was read for one request so far.
 private struct LogPage {
   let request: LogRequest
   private(set) var entries: [LogEntry] = []
   private(set) var isComplete: Bool
-  /// Where to read on, as XRANGE wants it; nil at the beginning. Not every id in a stream is one of ours.
+  /// Where to read on, as XRANGE takes it; nil at the beginning. A text, since an element that was not written by Belfry
+  /// may have any id.
   private var start: [UInt8]?
 
   init(_ request: LogRequest) {
@@ -207,8 +208,8 @@ private struct LogPage {
     return command
   }
 
-  /// Something that is no entry, put there by hand perhaps, is nobody's to see. It must not stand in
-  /// the way of what follows, nor make a full page look like the last one.
+  /// Skips elements that cannot be read, such as one added by hand: they must neither hide what follows nor make a full
+  /// page look like the last one.
   mutating func take(_ reply: RedisReply) throws(RedisError) {
     let items = try reply.array()
     isComplete = items.count < missing
@@ -227,8 +228,8 @@ private struct LogPage {
 }
 
 extension LogEntry {
-  /// From the fields of an entry, which are passed in any case. All of it is read where it lies: entries are
-  /// most of what comes from Redis.
+  /// From the fields of an entry, which the reader passes in any case. The bytes are read in place, since entries are most
+  /// of what Redis answers.
   fileprivate init?(
     _ id: Range<Int>, of bytes: [UInt8], _ reader: inout RedisReplies.Reader
   ) throws(RedisError) {
@@ -247,7 +248,7 @@ extension LogEntry {
       let word = bytes.span.extracting(name)
       if word.isEqual(to: Self.audienceField) { audience = value }
       if word.isEqual(to: Self.notificationField) { content = value }
-      // Of notifications, which nearly all are, these two fields are all there is.
+      // A notification, as nearly all entries are, has only the two fields above.
       guard count > 4 else { continue }
       if word.isEqual(to: Self.updatesField) { updates = value }
       if word.isEqual(to: Self.updateTimeField) { updateTimeText = value }

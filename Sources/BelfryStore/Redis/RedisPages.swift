@@ -3,8 +3,8 @@ package import BelfryModel
 import BelfryRedis
 
 extension RedisStore {
-  /// Steps for one page. A table that many have left is mostly holes until Redis makes it smaller; a page
-  /// that finds little in so many steps comes short rather than late.
+  /// Steps for one page. A table that many records have left is sparse until Redis shrinks it; a page that finds little
+  /// in so many steps is short rather than slow.
   private static let stepsPerPage = 16
 
   package func page(of table: TableAddress, after cursor: PageCursor?, limit: Int) async throws(StoreError)
@@ -27,7 +27,7 @@ extension RedisStore {
       let command = RedisCommand("HSCAN", layout.table(table), scan.cursor, "COUNT", count)
       let reply = try await pipeline([command], at: place)[0]
       guard mark == nil || mark == UTF8Text(process.mark) else {
-        // What this page has so far is void, and where it began, too, unless that was the beginning.
+        // The records so far are void, and so is the cursor that the page began at.
         if cursor == nil { return try await self.page(of: table, after: nil, limit: limit) }
         throw StoreError(.badCursor, "a cursor of another process of Redis", at: place)
       }

@@ -1,10 +1,10 @@
 import BelfryRedis
 
-/// Which process of Redis answers. HSCAN goes through a hash in an order that depends on a number drawn when the
-/// process began, so a cursor of another one would leave out what that order has put behind it, with no word of it.
+/// Which process of Redis answers. The order of HSCAN depends on a number drawn when the process starts, so a cursor of
+/// another process would silently leave records out.
 final class RedisProcess {
-  /// The beginning of the process's own id: other than that of any other that a cursor could come from. The functions
-  /// name the history of the data by it, too (`Functions/ids.lua`).
+  /// The beginning of Redis's `run_id`, long enough to tell processes apart. The functions name the history of the data
+  /// by it, too (`Functions/ids.lua`).
   private(set) var mark = ""
 
   private static let markDigits = 8
@@ -18,14 +18,13 @@ final class RedisProcess {
   }
 }
 
-/// A walk through a hash that counts only if one process of Redis gave all of it.
+/// A scan of a hash, valid only if one process of Redis answered all of its steps.
 struct HashScan {
   private(set) var cursor = "0"
   private var mark: String?
 
-  /// Takes where a step ended, and which process gave it.
-  /// - Returns: false if another process gave the steps before: all of them are void, and the walk is at the
-  ///   beginning.
+  /// Takes the cursor that a step ended with, and the mark of the process that answered.
+  /// - Returns: false if another process answered the steps before: they are void, and the scan begins anew.
   mutating func take(_ next: String, of mark: String) -> Bool {
     guard self.mark == nil || self.mark == mark else {
       self = HashScan()

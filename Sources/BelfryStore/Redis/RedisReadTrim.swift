@@ -1,7 +1,7 @@
 import BelfryModel
 import BelfryRedis
 
-// What every reader has read leaves the log before it is too old: the beginning of it that nobody can see any more.
+// Trims the beginning of a log that all of its readers have read, before retention does.
 extension RedisStore {
   /// Entries looked at in one step, and readers asked about in one pipeline.
   private static let entriesPerStep = 200
@@ -13,13 +13,15 @@ extension RedisStore {
   ) async throws(StoreError) {
     let candidates = try await withFewReaders(spaces)
     for (space, first) in candidates {
-      if let laggard = laggards[space], try await hasYetToRead(laggard, first, in: space) { continue }
-      laggards[space] = nil
+      if let slowReader = slowReaders[space], try await hasYetToRead(slowReader, first, in: space) {
+        continue
+      }
+      slowReaders[space] = nil
       while try await trimStep(of: space, floor) {}
     }
   }
 
-  /// Those in which so few can see anything that all of them can be asked.
+  /// The spaces with so few readers, former members included, that the read state of each can be asked for.
   private func withFewReaders(
     _ spaces: [(space: SpaceID, first: MessageID)]
   ) async throws(StoreError) -> [(space: SpaceID, first: MessageID)] {
@@ -31,18 +33,18 @@ extension RedisStore {
     }.map { $1 }
   }
 
-  /// Whoever held up the log the last time mostly still does, which spares asking the others.
+  /// Asked first: the reader who had not read the log the last time mostly still has not.
   private func hasYetToRead(
-    _ laggard: AccountID, _ first: MessageID, in space: SpaceID
+    _ slowReader: AccountID, _ first: MessageID, in space: SpaceID
   ) async throws(StoreError) -> Bool {
     let entries = try await entries([LogRequest(space, after: first.predecessor, through: first, limit: 1)])[
       0]
     var prefix = ReadByAll(entries, of: space, retentionFloor: .zero)
     let membership =
       space.kind == .direct
-      ? Membership.always : try await memberRecords(of: laggard, in: [space])[0]?.membership ?? .never
-    let read = try await readState(of: laggard, among: [entries.first?.notificationID ?? first])
-    prefix.keepOnly(readBy: LogReader(laggard, membership: membership, read: read))
+      ? Membership.always : try await memberRecords(of: slowReader, in: [space])[0]?.membership ?? .never
+    let read = try await readState(of: slowReader, among: [entries.first?.notificationID ?? first])
+    prefix.keepOnly(readBy: LogReader(slowReader, membership: membership, read: read))
     return prefix.entries.isEmpty && !entries.isEmpty
   }
 
@@ -50,8 +52,9 @@ extension RedisStore {
   private func trimStep(of space: SpaceID, _ floor: MessageID) async throws(StoreError) -> Bool {
     let request = LogRequest(space, after: .zero, limit: Self.entriesPerStep)
     let entries = try await entries([request])[0]
-    // Whoever's index has yet to learn of the space has not seen what a watermark of theirs may cover. That is put right
-    // when it learns, so until then nothing goes. Asked before the read states, which say what was put right.
+    // A reader whose index has yet to learn of the space may have a watermark that covers entries it never saw; learning
+    // makes the space a lagging one. So nothing is trimmed while the outbox holds anything, and the outbox is asked before
+    // the read states are.
     let outbox = RedisCommand("XLEN", layout.outbox(layout.partition(of: space)))
     let waiting = try await pipeline([outbox], at: "trim \(space)")[0]
     guard try reading(at: "trim \(space)", { () throws(RedisError) in try waiting.integer() }) == 0 else {
@@ -79,14 +82,14 @@ extension RedisStore {
     return prefix.entries.count == Self.entriesPerStep
   }
 
-  /// Nil when not all of them can be made out: then nothing is known to be read by all.
+  /// Nil when a record cannot be read, so that not all readers are known.
   private func readers(
     of space: SpaceID, _ entries: [LogEntry]
   ) async throws(StoreError) -> [(account: AccountID, membership: Membership)]? {
     if space.kind == .direct {
       return Set(entries.flatMap(\.directMessageReaders)).sorted().map { ($0, .always) }
     }
-    // The roster again: whoever leaves or comes back in between is in one of the three.
+    // The roster twice: an account that joins or leaves in between is in one of the three answers.
     let commands = [RecordTable.roster, .former, .roster].map {
       RedisCommand("HGETALL", layout.table(TableAddress(space, $0)).text)
     }
@@ -106,11 +109,11 @@ extension RedisStore {
     return readers
   }
 
-  private func note(_ laggard: AccountID, of space: SpaceID) {
-    if laggards.count >= Self.laggardsMax { laggards.removeAll() }
-    laggards[space] = laggard
+  private func note(_ slowReader: AccountID, of space: SpaceID) {
+    if slowReaders.count >= Self.slowReadersMax { slowReaders.removeAll() }
+    slowReaders[space] = slowReader
   }
 
-  /// Beyond it they are forgotten, and found again by asking all.
-  private static let laggardsMax = 10_000
+  /// Beyond so many they are forgotten, and found again by asking all readers.
+  private static let slowReadersMax = 10_000
 }

@@ -62,7 +62,7 @@ extension RedisStore {
     relays.statistics.lastFailure = problem.description
   }
 
-  /// Only when all of them is told: had we died before, another broker would do it again, which does no harm.
+  /// Removed after they are relayed: should this broker die in between, another relays them again, which does no harm.
   private func remove(_ items: [OutboxItem], from partition: Partition) async throws(StoreError) {
     if items.isEmpty { return }
     let place = "outbox \(partition.number)"
@@ -110,16 +110,16 @@ extension RedisStore {
   }
 }
 
-/// An entry of the stream.
+/// An element of the outbox.
 private struct OutboxEntry {
   var id: String
-  /// Nil when it is not what `commit` writes.
+  /// Nil when it cannot be read.
   var item: OutboxItem?
 
   private struct Text: Decodable {
     var space: String
     var before: String
-    /// What its own partition could not be told, if anything, and what others are.
+    /// What the commit could not relay within its own partition, if anything, and what is for others.
     var relays: [Relays]
   }
 

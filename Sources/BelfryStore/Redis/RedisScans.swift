@@ -1,7 +1,7 @@
 import BelfryModel
 import BelfryRedis
 
-/// A space in its partition's clock.
+/// A space as the hash of its partition lists it.
 struct PartitionSpace {
   var space: SpaceID
   /// Zero for an account whose own space has no entry yet.
@@ -12,7 +12,7 @@ extension RedisStore {
   /// Spaces looked at in one step. The sweep makes two or three calls for each.
   private static let spacesPerStep = 100
 
-  /// Gives every space and account of a partition, some of them twice perhaps.
+  /// Gives `body` every space and account of a partition, some of them perhaps twice.
   func scanSpaces(
     of partition: Partition, _ body: ([PartitionSpace]) async throws(StoreError) -> Void
   ) async throws(StoreError) {

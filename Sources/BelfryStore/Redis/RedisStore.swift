@@ -10,14 +10,14 @@ package import BelfryRedis
 package final class RedisStore: Store {
   let connection: RedisConnection
   let clock: RedisClock
-  /// Whose answers the connection brings.
+  /// The process of Redis that the connection leads to.
   let process: RedisProcess
   let commits: RedisCommits
   let relays: OutboxRelays
   package let limits: Limits
   let layout: RedisLayout
-  /// Of spaces whose log everybody else may have read, who has yet to; see `trimWhatAllHaveRead`.
-  var laggards: [SpaceID: AccountID] = [:]
+  /// By space a reader who had not read its log at the last sweep; see `trimWhatAllHaveRead`.
+  var slowReaders: [SpaceID: AccountID] = [:]
   private let format: FormatCheck
   /// Of what any that holds something means work. They are asked for so often, and mostly in vain, that it would be
   /// most of what an idle broker does to make the commands anew each time.
@@ -124,7 +124,7 @@ extension RedisStore {
     return limit > 0 && used > limit
   }
 
-  /// The secrets of the deployment are rotated.
+  /// Takes other secrets, when those of the deployment are rotated.
   package func take(secretFingerprint: String, others: [String]) {
     format.take(secretFingerprint: secretFingerprint, others: others)
   }
@@ -144,7 +144,7 @@ extension RedisStore {
 // MARK: - Asking Redis
 
 extension RedisStore {
-  /// Sends the commands together. Error replies are the caller's to find.
+  /// Sends the commands together. The caller looks for error replies.
   func pipeline(_ commands: [RedisCommand], at place: @autoclosure () -> String) async throws(StoreError)
     -> [RedisReply]
   {

@@ -2,13 +2,13 @@ package import BelfryModel
 import BelfryRedis
 
 extension RedisStore {
-  /// Members read from a removed space's roster in one step. Those of a large one lie far apart in Redis's
-  /// memory: it takes some tenths of a millisecond.
+  /// Members read from a removed space's roster in one step. In a large roster they lie far apart in Redis's memory, so a
+  /// step takes some tenths of a millisecond.
   private static let rosterStep = 200
-  /// Members told together. Eight for each partition there is, so that they share the cost of a call; and
-  /// neither a megabyte here nor, to be sorted, more than a millisecond of the loop.
+  /// Members whose indexes forget a removed space in one round: at least eight for each partition, so that they share a
+  /// call, and few enough that sorting them takes the loop less than a millisecond.
   private static let membersAtOnce = 8_000
-  /// Keys gone through side by side, each some steps of a hundred records.
+  /// Keys scanned side by side, each in steps of a hundred records.
   private static let scansAtOnce = 100
 
   package func beginSweep(
@@ -21,8 +21,8 @@ extension RedisStore {
     return try reading(at: place) { () throws(RedisError) in try reply.integer() == 1 }
   }
 
-  /// Walks through the partition in steps that Redis does not feel; what comes meanwhile, or is left
-  /// because this broker dies, the next sweep finds.
+  /// Sweeps in steps of at most a millisecond of Redis's time. What is added meanwhile, or is left because this broker
+  /// dies, the next sweep finds.
   package func sweep(_ partition: Partition) async throws(StoreError) {
     let bounds = SweepBounds(nowMilliseconds: try await nowMilliseconds(), limits)
     var dedupe = layout.call(.sweepDedupe, in: partition)
@@ -85,7 +85,7 @@ extension RedisStore {
     try await removeRecordsThatAreOver(from: zip(tables, lengths).filter { $1 > 0 }.map(\.0), bounds)
   }
 
-  /// Those that were removed, with the settings that say so.
+  /// The spaces that were removed, with the settings that say so.
   private func spacesThatAreOver(among spaces: [SpaceID]) async throws(StoreError) -> [SpaceID: String] {
     let addresses = spaces.filter(\.kind.isRemovable).map { RecordAddress.settings($0) }
     if addresses.isEmpty { return [:] }
@@ -108,9 +108,9 @@ extension RedisStore {
     }
   }
 
-  /// A removed space of which nothing is left to see. Its members' indexes and its directory still name
-  /// it: it is taken out of them first, by the roster, which goes only afterwards; so whoever is
-  /// interrupted can begin again, and does where Redis itself began again: some would not have been seen.
+  /// Removes a space that was removed by its owner and of which nothing is left to see. It leaves its members' indexes and
+  /// its directory first, by the roster, which is removed last, so an interrupted call can begin again. The scan of the
+  /// roster begins again if Redis was started anew, since its order has changed.
   private func retire(_ space: SpaceID, _ settings: String) async throws(StoreError) {
     let place = "retire \(space)"
     let roster = layout.table(TableAddress(space, .roster))
@@ -146,8 +146,8 @@ extension RedisStore {
     _ = try await checked([drop], at: place)
   }
 
-  /// Takes the space out of the accounts' indexes, with one call for those of a partition. A call and a
-  /// pipeline are for as many accounts at most as others can wait for.
+  /// Removes the space from the accounts' indexes, with one call for the accounts of a partition. The size of a call and of
+  /// a pipeline is what others can wait for.
   private func forget(_ space: SpaceID, _ accounts: [AccountID]) async throws(StoreError) {
     let sorted = accounts.map { (partition: layout.partition(of: $0), account: $0) }
       .sorted { $0.partition < $1.partition }
@@ -169,7 +169,7 @@ extension RedisStore {
 
   // MARK: Steps
 
-  /// Repeats the step of each walk until its scan is at the end.
+  /// Repeats the step of each scan until the scan ends.
   private func run(_ scans: [SweepScan]) async throws(StoreError) {
     var rest = scans[...]
     while !rest.isEmpty {
@@ -185,7 +185,8 @@ extension RedisStore {
     }
   }
 
-  /// The replies of calls none of which may fail.
+  /// The replies of the calls.
+  /// - Throws: the error of the first call that failed.
   func checked(_ calls: [RedisCommand], at place: String) async throws(StoreError) -> [RedisReply] {
     let replies = try await call(calls, at: place)
     for case .error(let message) in replies { throw StoreError(.unavailable, message, at: place) }
@@ -193,7 +194,7 @@ extension RedisStore {
   }
 }
 
-/// What is older is over.
+/// The end of retention, as an id.
 struct SweepBounds {
   var nowMilliseconds: Int64
   var floor: MessageID
@@ -204,7 +205,7 @@ struct SweepBounds {
   }
 }
 
-/// A function that goes through one key, a step at a time.
+/// A function that scans one key, a step at a time.
 private struct SweepScan {
   private let function: StoreFunction
   private let partition: Partition
@@ -237,16 +238,16 @@ private struct SweepScan {
 }
 
 extension SpaceKind {
-  /// The tables that tell, by having records at all, what there is to do.
+  /// The tables whose sizes say what there is to sweep.
   fileprivate var countedTables: [RecordTable] { sweptTables + (isRemovable ? [.channels] : []) }
 }
 
-/// What `sweep_space` found.
+/// The reply of `sweep_space`.
 private struct SweptSpace {
   var space: SpaceID
   /// The first entry left; zero if there is none.
   var first: MessageID
-  /// Those that have records.
+  /// The tables that have records.
   var tables: Set<RecordTable>
 
   init(_ space: SpaceID, _ reply: RedisReply) throws(RedisError) {
@@ -260,7 +261,7 @@ private struct SweptSpace {
     }
   }
 
-  /// Those whose records the model judges.
+  /// The tables whose records the model judges.
   var judgedTables: [TableAddress] {
     space.kind.sweptTables.filter { $0 != .updates && tables.contains($0) }
       .map { TableAddress(space, $0) }

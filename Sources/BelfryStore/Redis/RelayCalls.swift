@@ -2,8 +2,8 @@ import BelfryModel
 import BelfryRedis
 
 extension RedisStore {
-  /// Tells other partitions, all in one pipeline. Idempotent.
-  /// - Returns: what could not be told, and why.
+  /// Relays messages to their partitions, in one pipeline. Idempotent.
+  /// - Returns: the messages that failed, and why.
   func sendRelays(_ messages: [RelayMessage]) async throws(StoreError) -> [(
     message: RelayMessage, problem: StoreError
   )] {
@@ -11,7 +11,7 @@ extension RedisStore {
     let replies = try await call(calls.map(command), at: "relays")
     var failures: [(message: RelayMessage, problem: StoreError)] = []
     for (call, reply) in zip(calls, replies) {
-      // An error in the place of the results is each one's.
+      // An error in place of the results is the result of each message.
       let results = (try? reply.array(count: call.messages.count)).map { Array($0) }
       for (position, message) in call.messages.enumerated() {
         do throws(RedisError) {
@@ -74,7 +74,7 @@ extension RedisCommand {
 }
 
 extension RedisReply {
-  /// Throws what the function said went wrong with one of those it tells.
+  /// Throws what the function said went wrong with one message.
   fileprivate func expectDone() throws(RedisError) {
     guard case .bulk = self else {
       _ = try integer()

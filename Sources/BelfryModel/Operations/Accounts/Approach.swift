@@ -1,17 +1,17 @@
-// What an account lets others do to it without being asked: its options, and the accounts it has blocked. To whom it does
-// not concern the two look alike. Trusted back ends are not bound by them.
+// What an account lets others do to it without asking: by its options, and by the accounts it has blocked. A refusal does
+// not say which of the two it was. Trusted callers are not bound by them.
 
 /// What one account does to another.
 package enum Approach: Sendable, CaseIterable {
-  /// Sends to it directly.
+  /// Sends to the other account directly.
   case write
-  /// Asks it into a server or a group.
+  /// Invites it into a server or a group.
   case invite
-  /// Puts it there at once.
+  /// Adds it to one without asking.
   case add
 }
 
-/// Which of these accounts are in a server or a group together with one that approaches them.
+/// Asks which of `others` are in a server or a group together with `account`.
 package struct CompanyQuestion: Sendable, Hashable {
   package var account: AccountID
   package var others: [AccountID]
@@ -25,7 +25,7 @@ extension RecordAddress {
 }
 
 extension Actor {
-  /// What is to be read of accounts to know what they let this one do.
+  /// The records that say what these accounts let the actor do.
   func needs(toApproach accounts: [AccountID]) -> [RecordAddress] {
     guard !isTrusted, let account else { return [] }
     return accounts.flatMap { other -> [RecordAddress] in
@@ -33,7 +33,8 @@ extension Actor {
     }
   }
 
-  /// Those of the accounts of whom it matters whether they share a space with this one.
+  /// The question which of the accounts share a space with the actor, as far as their options depend on it; nil if none
+  /// do.
   func company(
     for approaches: [Approach], among accounts: [AccountID], _ records: Records
   ) -> CompanyQuestion? {
@@ -47,9 +48,9 @@ extension Actor {
 }
 
 extension Draft {
-  /// Whether the account may be put into the space without being asked. Others fill only half of the places that it has
-  /// to be somewhere: the rest is left for where it goes by its own will. Those that it has left count, too: whoever is
-  /// put in and out again, over and over, has each of these spaces in its feed for as long as retention.
+  /// Whether the account may be added to the space without being asked. Others may use half of the number of spaces an
+  /// account can be in; the rest is for spaces it joins by itself. Spaces it has left count too, since each remains in its
+  /// feed until retention, so that adding and removing it again and again is bounded.
   func mayBePutIn(_ account: AccountID) throws(Refusal) -> Bool {
     if actor.isTrusted { return true }
     guard context.spacesOfJoiners[account]?.known ?? 0 < limits.forcedSpacesPerAccount(Record.kind) else {
@@ -73,7 +74,7 @@ extension Records {
     }
   }
 
-  /// All of them, or nothing is done.
+  /// - Throws: `blocked`, naming the accounts that do not let the actor.
   func requireAll(
     of accounts: [AccountID], toLet actor: Actor, _ approach: Approach, _ context: DecisionContext,
     field: String?

@@ -1,5 +1,5 @@
-/// An account blocks another one, or no longer: whoever is blocked can neither send to it directly nor invite it. In
-/// spaces that both are in nothing changes. It is nobody else's affair, so nobody is told.
+/// An account blocks another one, or no longer. A blocked account can neither send to it directly nor invite it; nothing
+/// changes in spaces that both are in. Nobody is notified.
 package struct BlockAccount: Operation {
   package var space: SpaceID
   package var account: AccountID

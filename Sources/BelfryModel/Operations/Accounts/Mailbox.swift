@@ -3,10 +3,10 @@
 
 /// How full a mailbox is.
 package struct MailboxLevel: Sendable, Hashable {
-  /// In the account's own log. What was read is deleted from there.
+  /// Entries of the personal space; those that were read are deleted.
   package var entries: Int
   package var directMessages: Int
-  /// What the sender in question has written of both since the account last marked something read.
+  /// Of both, what the sender in question has written since the account last marked something as read.
   package var fromSender: Int
 
   package init(entries: Int = 0, directMessages: Int = 0, fromSender: Int = 0) {
@@ -16,11 +16,11 @@ package struct MailboxLevel: Sendable, Hashable {
   }
 }
 
-/// What mailboxes may hold for somebody to add to them.
+/// How full a mailbox may be for an actor to add to it.
 package struct MailboxRoom: Sendable, Hashable {
   package var entries: Int
   package var directMessages: Int
-  /// Nil: a trusted back end, which has no share.
+  /// Nil: a trusted caller, whom no share binds.
   package var sender: AccountID?
   package var perSender: Int
 
@@ -44,7 +44,7 @@ package struct MailboxQuestion: Sendable, Hashable {
 }
 
 extension Limits {
-  /// The last quarter is kept for trusted back ends, so that no user keeps a bank's word from anybody.
+  /// The last quarter is kept for trusted callers, so that users cannot keep their notifications out.
   package func mailboxRoom(for actor: Actor) -> MailboxRoom {
     func part(_ most: Int) -> Int { actor.isTrusted ? most : most - most / 4 }
     return MailboxRoom(
@@ -55,12 +55,12 @@ extension Limits {
 }
 
 extension Actor {
-  /// Whose pace and whose share of mailboxes it is that is used; nil of a trusted back end.
+  /// The account whose rate and whose share of mailboxes are used; nil of a trusted caller.
   package var charged: AccountID? { isTrusted ? nil : account }
 }
 
 extension DecisionContext {
-  /// Refuses the whole where one of them is full.
+  /// - Throws: `mailboxFull`, naming the accounts whose mailboxes are full.
   func requireRoom(
     in accounts: [AccountID], for actor: Actor, field: String,
     _ hasRoom: (MailboxRoom, MailboxLevel) -> Bool

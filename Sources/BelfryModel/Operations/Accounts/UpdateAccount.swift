@@ -1,4 +1,4 @@
-/// An account chooses its options. They are its own affair: nobody is told.
+/// An account changes its options. Nobody is notified.
 package struct UpdateAccount: Operation {
   package var space: SpaceID
   package var account: AccountID

@@ -22,8 +22,7 @@ package struct LeaveGroup: SpaceOperation {
   }
 }
 
-/// The owner and the admins put members out, who may come back; never the owner, and an admin only by the
-/// owner.
+/// The owner and the admins remove members, who may join again. Nobody removes the owner, and only the owner an admin.
 package struct RemoveGroupMembers: SpaceOperation {
   package static let name = OperationName(.group, "kick")
   package static let access = Access.administrators

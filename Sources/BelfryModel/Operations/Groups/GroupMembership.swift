@@ -1,12 +1,12 @@
-// How accounts come into a group and out of it, whatever the operation.
+// How accounts join a group and leave it, whatever the operation.
 
 extension GroupRecord {
-  /// What must be read of an account that may come in.
+  /// The records needed of an account that may join.
   static func joinNeeds(_ account: AccountID, _ space: SpaceID) -> [RecordAddress] {
     space.joining(account) + requests(of: account, in: space)
   }
 
-  /// What an account may have waiting for an answer.
+  /// The requests of an account that may wait for an answer.
   static func requests(of account: AccountID, in space: SpaceID) -> [RecordAddress] {
     [RequestRecord.Kind.invitation, .application].map {
       .request(RequestID($0, of: account, in: space), of: space)
@@ -21,7 +21,7 @@ extension Draft<GroupRecord> {
     }
   }
 
-  /// Lets the account in as a plain member. Announcing it is the caller's.
+  /// Adds the account as an ordinary member, and closes its requests. The caller announces it.
   mutating func join(_ account: AccountID) throws(Refusal) {
     try requireNotBlocked(account)
     // A deployment may have lowered its limit since the group was made.
@@ -34,15 +34,15 @@ extension Draft<GroupRecord> {
     }
   }
 
-  /// Whoever is in, or may not come in, has nothing left to be answered.
+  /// Removes the account's requests, which were read.
   mutating func closeRequests(of account: AccountID) {
     for request in GroupRecord.requests(of: account, in: space) where records.text(request) != nil {
       change(request, to: nil)
     }
   }
 
-  /// Puts a member out. What the member was as one of the group goes; a mute stays in the record of the
-  /// former member, so that nobody gets rid of it by going and coming back. Announcing it is the caller's.
+  /// Removes a member. Role, profile and rights are lost; a mute remains in the record of the former member, so that
+  /// leaving and joining again does not lift it. The caller announces it.
   mutating func remove(_ account: AccountID, _ member: MemberRecord) {
     var member = member
     settings.admins.removeAll { $0 == account }
@@ -62,7 +62,7 @@ extension Draft<GroupRecord> {
     announce(Catalogue.groupMemberLeft, attach: ["accids": .accids(accounts)], except: accounts)
   }
 
-  /// Tells those who were put out, and those who remain.
+  /// Notifies those who were removed, and those who remain.
   mutating func announceRemoved(_ accounts: [AccountID], reason: GroupExit) {
     if accounts.isEmpty { return }
     announce(Catalogue.groupLeft, attach: reason.attach(settings, space), parties: accounts)
@@ -70,7 +70,7 @@ extension Draft<GroupRecord> {
   }
 }
 
-/// Why an account is out of a group without having left it.
+/// Why an account was removed from a group.
 enum GroupExit: String {
   case removed, blocked, destroyed
 
@@ -91,8 +91,8 @@ extension RecordAddress {
 }
 
 extension JSONValue {
-  /// Words that somebody may leave out: the field stands in the attachment all the same.
+  /// A text that a caller may leave out: the attachment has the field in any case.
   static func words(_ text: String?) -> JSONValue { .string(text ?? "") }
-  /// An account, or null where a trusted back end acted in nobody's name.
+  /// An account, or null where a trusted caller acted in nobody's name.
   static func accid(_ account: AccountID?) -> JSONValue { account.map { .string($0.text) } ?? .null }
 }

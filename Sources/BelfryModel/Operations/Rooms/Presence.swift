@@ -1,4 +1,4 @@
-/// An attendee's sign of life. The only thing it changes is until when they are taken for present.
+/// An attendee's sign of life. Changes only until when the attendee counts as present.
 package struct Heartbeat: SpaceOperation {
   package static let name = OperationName(.room, "heartbeat")
   package static let access = Access.members
@@ -19,10 +19,10 @@ package struct Heartbeat: SpaceOperation {
   }
 }
 
-/// Puts out those of the accounts who gave no sign of life in time; with the host the room closes.
+/// Removes those of the accounts that gave no sign of life in time. When the host is among them, the room closes.
 ///
-/// Any broker does it, at any time, for whomever it takes for absent: who is, is decided here, on the
-/// records that the commit checks. So two brokers at once, or a heartbeat in between, come to one outcome.
+/// Any broker may run it, for any accounts that it takes for absent: the operation decides by the presence records, which
+/// the commit checks. So two brokers at once, or a heartbeat in between, have one outcome.
 package struct TimeOutAttendees: SpaceOperation {
   package static let name = OperationName(.room, "timeOut")
   package static let access = Access.trusted

@@ -50,10 +50,9 @@ package struct CloseRoom: SpaceOperation {
 
 /// Takes accounts off the roster of a room that has closed.
 ///
-/// Closing tells everyone with one append, whatever their number; it cannot also go through the roster. But
-/// to an account's index the room is one more that it is in, and those are limited. So whoever looks
-/// after rooms lets the attendees out afterwards, some at a time. It announces nothing: the room's end
-/// is known.
+/// Closing is one append, however many attendees there are, and cannot change all their records. But in each one's index
+/// the room still counts as a space it is in, and those are limited. So a maintenance task removes the attendees
+/// afterwards, some at a time. Nothing is announced, since the closing was.
 package struct EmptyClosedRoom: Operation {
   package static let name = OperationName(.room, "empty")
 
@@ -80,8 +79,8 @@ package struct EmptyClosedRoom: Operation {
 }
 
 extension Draft<RoomRecord> {
-  /// From now on the room is there for nobody. The roster stays for a moment, so that everyone in it
-  /// learns of the end (``EmptyClosedRoom``).
+  /// Closes the room for everybody. The roster is kept for a moment, so that everyone in it learns of the closing
+  /// (``EmptyClosedRoom``).
   mutating func close() {
     settings.removedAt = nowMilliseconds
     remove([.presence, .hands, .requests, .profiles])

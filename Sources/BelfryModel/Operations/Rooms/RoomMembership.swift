@@ -1,4 +1,4 @@
-/// Any account may enter a room, and listens. Whoever is inside already gives a sign of life by it.
+/// Any account may enter a room, as a listener. Entering again is a heartbeat.
 package struct EnterRoom: SpaceOperation {
   package static let name = OperationName(.room, "enter")
   package static let access = Access.anyAccount
@@ -28,7 +28,7 @@ package struct EnterRoom: SpaceOperation {
   }
 }
 
-/// Whoever is inside may leave; with the host the room closes.
+/// Any attendee may leave. When the host leaves, the room closes.
 package struct LeaveRoom: SpaceOperation {
   package static let name = OperationName(.room, "leave")
   package static let access = Access.members
@@ -49,7 +49,7 @@ package struct LeaveRoom: SpaceOperation {
   }
 }
 
-/// The host puts attendees out. They may come back.
+/// The host removes attendees, who may enter again.
 package struct RemoveAttendees: SpaceOperation {
   package static let name = OperationName(.room, "remove")
   package static let access = Access.owner
@@ -78,7 +78,7 @@ package struct RemoveAttendees: SpaceOperation {
   }
 }
 
-/// Why somebody is no longer in the room: `reason` of type 402.
+/// Why an attendee left: `reason` of type 402.
 enum LeavingReason: String {
   case left, timeout, removed
 }
@@ -91,7 +91,8 @@ extension Draft<RoomRecord> {
     noteAttendeeChange()
   }
 
-  /// Nothing of the stay is left: whoever comes back listens, with the hand down and no invitation.
+  /// Removes an attendee with everything that was theirs in the room, and announces it. An attendee who enters again is a
+  /// listener with the hand down and no invitation.
   mutating func remove(_ account: AccountID, _ member: MemberRecord, _ reason: LeavingReason) {
     removeMember(account, member)
     change(.presence(account, in: space), to: nil)
@@ -104,8 +105,7 @@ extension Draft<RoomRecord> {
       attach: ["accid": .string(account.text), "reason": .string(reason.rawValue)])
   }
 
-  /// Written without being read: a hundred thousand may enter at the same moment, and none of them
-  /// depends on who came just before.
+  /// Written without being read, so that a hundred thousand attendees may enter at once without conflicts.
   mutating func noteAttendeeChange() {
     change(.attendeeList(of: space), to: MessageID.endOfThisCommit.streamForm)
   }

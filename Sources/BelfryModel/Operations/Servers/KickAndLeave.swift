@@ -1,4 +1,4 @@
-/// The owner and the admins put members out; never the owner, and an admin only by the owner.
+/// The owner and the admins remove members. Nobody removes the owner, and only the owner an admin.
 package struct KickMembers: SpaceOperation {
   package static let name = OperationName(.server, "kick")
   package static let access = Access.administrators

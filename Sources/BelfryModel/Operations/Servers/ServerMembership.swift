@@ -1,9 +1,9 @@
-// How one gets into a server: the rules and the records that all the ways share.
+// How accounts join a server and leave it, whatever the operation.
 
-/// What became of asking somebody in, or of asking to be let in.
+/// What became of an invitation or an application.
 package struct JoinOutcome: Sendable, Hashable {
   package var requestId: String
-  /// False: the request waits for its answer.
+  /// False: the request waits for an answer.
   package var hasJoined: Bool
 
   package init(requestId: String, hasJoined: Bool) {
@@ -13,14 +13,14 @@ package struct JoinOutcome: Sendable, Hashable {
 }
 
 extension SpaceID {
-  /// What is to be read of whoever may enter this space. Its roster is to be counted, too.
+  /// The records needed of an account that may join this space. The count of its roster is needed, too.
   func joining(_ account: AccountID) -> [RecordAddress] {
     [.member(account, of: self), .former(account, of: self), .banned(account, from: self)]
   }
 }
 
 extension Draft<ServerRecord> {
-  /// Refuses who is banned and who is a member already.
+  /// - Throws: `banned`; `conflict` if the account is a member already.
   func requireMayJoin(_ account: AccountID, field: String? = nil) throws(Refusal) {
     if records.text(.banned(account, from: space)) != nil {
       throw Refusal(.banned, "\(account) is banned from server \(space.name)", field: field)
@@ -30,24 +30,23 @@ extension Draft<ServerRecord> {
     }
   }
 
-  /// Lets the account in as a plain member; with that, whatever waited for it is over. Announcing it is
-  /// the caller's.
+  /// Adds the account as an ordinary member, and closes its requests. The caller announces it.
   mutating func join(_ account: AccountID, field: String? = nil) throws(Refusal) {
     try requireMayJoin(account, field: field)
     try addMember(account, as: .member, membersMax: limits.membersPerServer)
     closeRequests(of: account)
   }
 
-  /// Takes away the invitation and the application of an account without having read them: that would
-  /// double what adding a thousand costs. One that is made in between is refused all the same, since it
-  /// relies on the account being neither a member nor banned.
+  /// Removes the account's invitation and application without having read them, which would double the cost of adding a
+  /// thousand accounts. A request made at the same time conflicts anyway: it relies on the account being neither a member
+  /// nor banned.
   mutating func closeRequests(of account: AccountID) {
     for kind in [RequestRecord.Kind.invitation, .application] {
       change(.request(RequestID(kind, of: account, in: space), of: space), to: nil)
     }
   }
 
-  /// Puts a member out, whichever way: nobody who is no member is an admin or has a profile.
+  /// Removes a member, who loses the role of an admin and the profile. The caller announces it.
   mutating func remove(_ account: AccountID, _ member: MemberRecord) {
     settings.admins.removeAll { $0 == account }
     change(.profile(account, in: space), to: nil)
@@ -61,4 +60,10 @@ extension Draft<ServerRecord> {
   mutating func announceLeft(_ accounts: [AccountID]) {
     announce(Catalogue.serverEnterLeave, attach: EnterLeave.left, parties: accounts)
   }
+}
+
+/// The attachment `event` of types 31 and 32.
+enum EnterLeave {
+  static let entered: JSONValue = ["event": 1]
+  static let left: JSONValue = ["event": 2]
 }

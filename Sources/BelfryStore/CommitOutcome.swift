@@ -1,0 +1,48 @@
+package import BelfryModel
+
+package typealias CommitResult = Result<CommitOutcome, StoreError>
+
+/// What became of a transaction.
+package enum CommitOutcome: Sendable, Hashable {
+  case committed(Commit)
+  /// The same send was committed before, with this id. Nothing was done now.
+  case duplicate(of: MessageID)
+  /// The dedupe key was used before, for another content. Nothing was done.
+  case differentContent
+  /// A record is no longer what the transaction was decided on: read it and decide again.
+  case conflict
+  /// The table would have grown past its ceiling.
+  case ceiling(RecordTable)
+  /// The account's own space holds as much as it may, of this sender or of all.
+  case mailboxFull
+}
+
+/// A transaction that was carried out.
+package struct Commit: Sendable, Hashable {
+  /// The ids of the announcements, in their order.
+  package var ids: [MessageID]
+  /// The partition's last id before this commit.
+  package var before: MessageID
+
+  package init(ids: [MessageID], before: MessageID) {
+    self.ids = ids
+    self.before = before
+  }
+}
+
+/// What the store knows of a send that may repeat an earlier one.
+package enum FirstSend: Sendable, Hashable {
+  /// No such send within the dedupe window.
+  case unknown
+  /// The same content was sent with the same `messageClientId`, and has this id.
+  case same(MessageID)
+  /// The `messageClientId` was used for another content.
+  case different
+}
+
+extension Refusal {
+  static var duplicateContent: Refusal {
+    Refusal(
+      .duplicateContent, "this messageClientId was used for another notification", field: "messageClientId")
+  }
+}

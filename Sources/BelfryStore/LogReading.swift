@@ -1,0 +1,63 @@
+package import BelfryModel
+
+/// A stretch of one log to read.
+package struct LogRequest: Sendable, Hashable {
+  package var space: SpaceID
+  /// The id before the first entry that is wanted.
+  package var after: MessageID
+  /// The last id that is wanted.
+  package var through: MessageID
+  /// At most so many entries are answered, the oldest.
+  package var limit: Int
+
+  package init(_ space: SpaceID, after: MessageID, through: MessageID = .last, limit: Int) {
+    self.space = space
+    self.after = after
+    self.through = through
+    self.limit = limit
+  }
+}
+
+/// Where a log ends, and how far the ids of its partition have come, as of one moment.
+package struct LogEnd: Sendable, Hashable {
+  /// The last id allotted in the partition, for whatever purpose; zero if none.
+  package var allotted: MessageID
+  /// The last entry ever appended to the log, whether or not it is still there; zero if none. A reader that has come
+  /// this far need not read the log.
+  package var appended: MessageID
+  /// Up to here entries were trimmed from the log, by age or length, that somebody may not have read; zero if none were.
+  package var lostThrough: MessageID
+  /// When ids of the partition were lost, oldest first.
+  package var rewinds: [Rewind]
+  /// The history in which the partition's last id was allotted; empty if unknown.
+  package var history: String
+
+  package init(
+    allotted: MessageID, appended: MessageID, lostThrough: MessageID = .zero, rewinds: [Rewind] = [],
+    history: String = ""
+  ) {
+    self.allotted = allotted
+    self.appended = appended
+    self.lostThrough = lostThrough
+    self.rewinds = rewinds
+    self.history = history
+  }
+}
+
+/// The store came back in an earlier state, so the ids of a partition between `kept` and `first` are lost and are not
+/// allotted again. An id after `first` may have been allotted before the loss as well, if the clock was also set back by
+/// more than ids leap; the history alone tells the two apart.
+package struct Rewind: Sendable, Hashable {
+  /// The name of the history that ended; empty where the partition had no id yet.
+  package var ended: String
+  /// The last id that was kept.
+  package var kept: MessageID
+  /// The first id that was allotted afterwards.
+  package var first: MessageID
+
+  package init(ended: String, kept: MessageID, first: MessageID) {
+    self.ended = ended
+    self.kept = kept
+    self.first = first
+  }
+}
