@@ -68,7 +68,8 @@ import Testing
     for (name, directMessage) in [("secret", "a"), ("secrets/old", "b")] {
       let made = FileManager.default.createFile(
         atPath: folder.appendingPathComponent(name).path,
-        contents: Data(String(repeating: directMessage, count: 64).utf8), attributes: [.posixPermissions: 0o600])
+        contents: Data(String(repeating: directMessage, count: 64).utf8),
+        attributes: [.posixPermissions: 0o600])
       try #require(made)
     }
     try body(folder.path, "old")
