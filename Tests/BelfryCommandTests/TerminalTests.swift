@@ -65,10 +65,10 @@ import Testing
     try FileManager.default.createDirectory(
       at: folder.appendingPathComponent("secrets"), withIntermediateDirectories: true,
       attributes: [.posixPermissions: 0o700])
-    for (name, directMessage) in [("secret", "a"), ("secrets/old", "b")] {
+    for (name, letter) in [("secret", "a"), ("secrets/old", "b")] {
       let made = FileManager.default.createFile(
         atPath: folder.appendingPathComponent(name).path,
-        contents: Data(String(repeating: directMessage, count: 64).utf8),
+        contents: Data(String(repeating: letter, count: 64).utf8),
         attributes: [.posixPermissions: 0o600])
       try #require(made)
     }
