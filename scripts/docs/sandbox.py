@@ -39,7 +39,7 @@ def enter(folder, root):
         ["git", "-c", "safe.directory=*", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         check=True, capture_output=True, text=True).stdout.split("\0")
     for file in filter(None, files):
-        if os.path.exists(os.path.join(root, file)):
+        if os.path.isfile(os.path.join(root, file)):
             os.makedirs(os.path.dirname(os.path.join(copy, file)), exist_ok=True)
             shutil.copy2(os.path.join(root, file), os.path.join(copy, file))
     return copy
