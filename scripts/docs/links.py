@@ -1,8 +1,9 @@
-"""Whether the links of the pages, and the paths that the README and CONTRIBUTING name, lead somewhere."""
+"""Whether the links of the pages, and the files of this repository that they name, are there."""
 import os
 import re
 
-NAMED_PATHS = ("README.md", "CONTRIBUTING.md")
+FOLDERS = "Sources|Tests|Benchmarks|scripts|config|docs|examples"
+NAMED_FILE = re.compile(rf"`((?:{FOLDERS}|Belfry[A-Z]\w+|belfry)/[\w./-]+|\w+\.(?:swift|lua))`")
 
 
 def anchors(text):
@@ -26,6 +27,13 @@ def read(path):
         return file.read()
 
 
+def is_there(root, path):
+    """Whether there is such a file or folder; what begins with a module's name lies below Sources, a mere name anywhere."""
+    if "/" in path:
+        return any(os.path.exists(os.path.join(root, folder, path)) for folder in ("", "Sources", "Tests"))
+    return any(path in files for folder in ("Sources", "Tests", "examples") for _, _, files in os.walk(os.path.join(root, folder)))
+
+
 def wrong(root):
     complaints = []
     for page in pages(root):
@@ -39,8 +47,7 @@ def wrong(root):
                 complaints.append(f"{page}: no {target}")
             elif anchor and anchor not in anchors(read(place)):
                 complaints.append(f"{page}: no heading for {target}")
-        if page in NAMED_PATHS:
-            for path in re.findall(r"`((?:Sources|Tests|scripts|config|docs|examples)/[\w./-]+)", text):
-                if not os.path.exists(os.path.join(root, path)):
-                    complaints.append(f"{page}: no {path}")
+        # A decision names what there was when it was made.
+        if not page.startswith("docs/decisions"):
+            complaints += [f"{page}: no {path}" for path in NAMED_FILE.findall(text) if not is_there(root, path)]
     return complaints
