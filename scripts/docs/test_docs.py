@@ -1,0 +1,85 @@
+"""What the checker of the documents takes for the same, and what it does not: python3 scripts/docs/test_docs.py"""
+import unittest
+
+from blocks import PageError, blocks, transcript
+from compare import Bindings
+
+
+class Comparing(unittest.TestCase):
+    def same(self, shown, real, bindings=None):
+        return (bindings or Bindings()).unify(shown, real)
+
+    def test_ids_and_times_may_differ(self):
+        self.assertTrue(self.same("382402239303770112  sent", "382919632677400576  sent"))
+        self.assertTrue(self.same("2026-11-22 15:45:54  x", "2027-01-02 01:02:03  x"))
+        self.assertTrue(self.same("1795238998540-253952", "1795368828018-4096"))
+        self.assertTrue(self.same('"d4wdrr"', '"x3JdcH"'))
+        self.assertTrue(self.same("PtbBPPSH  signs", "7LJO4GnQ  signs"))
+        self.assertTrue(self.same("server:77", "server:780489199130380625"))
+
+    def test_words_and_small_numbers_may_not(self):
+        self.assertFalse(self.same("2 marked read", "4 marked read"))
+        self.assertFalse(self.same("382402239303770112  sent", "382919632677400576  refused"))
+        self.assertFalse(self.same("server:77", "group:77"))
+        self.assertFalse(self.same("belfry_commit_7", "belfry_commit_8"))
+        self.assertFalse(self.same("needsConsent", "joinsAtOnce1"))
+        self.assertFalse(self.same("382402239303770112", "sent"))
+
+    def test_a_value_stands_for_the_same_all_through_the_page(self):
+        bindings = Bindings()
+        self.assertTrue(self.same("made 7050373656096732864", "made 2851563135070670906", bindings))
+        self.assertEqual(bindings.fill("show 7050373656096732864 --as bob"), "show 2851563135070670906 --as bob")
+        self.assertFalse(self.same("in 7050373656096732864", "in 1434927069491728009", bindings))
+
+    def test_columns_may_be_wider(self):
+        self.assertTrue(self.same("ID      TIME", "ID                  TIME"))
+        self.assertFalse(self.same("ID TIME", "IDTIME"))
+
+    def test_what_is_left_out(self):
+        self.assertTrue(self.same('{"body":"x", …}', '{"body":"x","status":0}'))
+        self.assertFalse(self.same('{"body":"x", …}', '{"body":"y","status":0}'))
+        self.assertIsNone(Bindings().unify_lines(["one", "…"], ["one", "two", "three"]))
+        self.assertIsNone(Bindings().unify_lines(["one", "…", "four"], ["one", "two", "three", "four"]))
+
+    def test_no_line_more_and_none_less(self):
+        self.assertIn("besides", Bindings().unify_lines(["one"], ["one", "two"]))
+        self.assertIn("shows", Bindings().unify_lines(["one", "two"], ["one"]))
+        self.assertIn("shows", Bindings().unify_lines(["one", "two"], ["two", "one"]))
+        self.assertIsNone(Bindings().unify_lines(["one", "two"], ["two", "one"], in_order=False))
+        self.assertIn("besides", Bindings().unify_lines(["one"], ["two", "one"], in_order=False))
+        self.assertIsNone(Bindings().unify_lines(["one", "…"], ["two", "one"], in_order=False))
+
+    def test_json(self):
+        shown = {"messageServerId": "382402239303770112", "duplicate": False, "list": [1, "…"]}
+        real = {"messageServerId": "382919632677400576", "duplicate": False, "list": [1, 2, 3]}
+        self.assertIsNone(Bindings().unify_json(shown, real))
+        self.assertIn("$.duplicate", Bindings().unify_json(shown, {**real, "duplicate": True}))
+        self.assertIn("besides", Bindings().unify_json(shown, {**real, "more": 1}))
+        self.assertIn("$.list", Bindings().unify_json(shown, {**real, "list": []}))
+        self.assertIn("duplicate", Bindings().unify_json({"duplicate": "false"}, {"duplicate": False}))
+
+
+class Reading(unittest.TestCase):
+    def test_fences_comments_and_indented_transcripts(self):
+        page = "\n".join([
+            "# Page", "", "```sh serves 8081", "one", "", "two", "```", "", "<!-- not run: no", "     time -->", "```sh",
+            "three", "```", "", "    > GET x", "    1) \"y\"", "", "text", "    not a block", "```json", "{}", "```"])
+        found = blocks("page.md", page)
+        self.assertEqual([block.language for block in found], ["sh", "sh", "redis", "json"])
+        self.assertEqual([block.line for block in found], [4, 12, 15, 21])
+        self.assertEqual(found[0].words, ["serves", "8081"])
+        self.assertEqual(found[0].text, "one\n\ntwo")
+        self.assertEqual([block.not_run for block in found], ["", "no time", "", ""])
+        self.assertEqual(transcript(found[2].text, "> "), [("GET x", ['1) "y"'])])
+
+    def test_a_reason_is_for_the_next_block_only(self):
+        found = blocks("page.md", "<!-- not run: a -->\ntext\n```sh\nx\n```\n")
+        self.assertEqual(found[0].not_run, "")
+
+    def test_transcripts(self):
+        self.assertEqual(transcript("$ a \\\n  b\nc\n\n$ d", "$ "), [("a \\\n  b", ["c"]), ("d", [])])
+        with self.assertRaises(PageError):
+            transcript("output\n$ a", "$ ")
+
+
+unittest.main()
