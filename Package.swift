@@ -61,52 +61,52 @@ let package = Package(
       dependencies: ["BelfryServer", "BelfryClient", "BelfryModel", "BelfryLoop", "BelfryBytes"],
       swiftSettings: rules),
 
-    // Real redis-servers for the tests of every layer.
+    // What the tests of all layers stand on: real redis-servers, servers that do what a script says, raw connections,
+    // clocks that step, random numbers that a seed repeats.
     .target(
-      name: "RedisFixture", dependencies: ["CHiredis"], path: "Tests/RedisFixture", swiftSettings: rules),
+      name: "TestKit", dependencies: ["CHiredis"], path: "Tests/TestKit", swiftSettings: rules),
     // Values of the model: literals, and random ones that a seed repeats.
     .target(
-      name: "ModelSamples", dependencies: ["BelfryModel"], path: "Tests/ModelSamples", swiftSettings: rules),
+      name: "ModelSamples", dependencies: ["BelfryModel", "TestKit"], path: "Tests/ModelSamples",
+      swiftSettings: rules),
 
-    tests("BelfryModelTests", ["BelfryModel", "BelfryBytes", "ModelSamples"]),
+    tests("BelfryModelTests", ["BelfryModel", "BelfryBytes", "ModelSamples", "TestKit"]),
     tests(
       "StorePropertyTests",
-      ["BelfryModel", "BelfryStore", "BelfryRedis", "BelfryLoop", "ModelSamples", "RedisFixture"]),
+      ["BelfryModel", "BelfryStore", "BelfryRedis", "BelfryLoop", "ModelSamples", "TestKit"]),
     tests(
       "FuzzTests",
       [
         "BelfryModel", "BelfryRedis", "BelfryStore", "BelfryHTTP", "BelfryServer", "BelfryClient",
         "BelfryBytes",
-        "ModelSamples",
+        "ModelSamples", "TestKit",
       ]),
     tests("BelfryLoopTests", ["BelfryLoop", "BelfrySystem"]),
-    tests("BelfryRedisTests", ["BelfryRedis", "BelfryLoop", "BelfrySystem", "RedisFixture"]),
+    tests("BelfryRedisTests", ["BelfryRedis", "BelfryLoop", "BelfrySystem", "TestKit"]),
     // They start the `belfry` executable itself, so it is built with them.
-    tests("EndToEndTests", ["belfry", "BelfryServer", "BelfryModel", "BelfryBytes", "RedisFixture"]),
+    tests("EndToEndTests", ["belfry", "BelfryServer", "BelfryModel", "BelfryBytes", "TestKit"]),
     // Counts calls that cost: allocations, writes.
     .target(name: "CallCounts", path: "Tests/CallCounts"),
     tests(
       "BelfryLiveTests",
       [
         "BelfryLive", "BelfryFeed", "BelfryServer", "BelfryStore", "BelfryModel", "BelfryLoop", "CallCounts",
-        "ModelSamples",
+        "ModelSamples", "TestKit",
       ]),
-    tests("BelfryFeedTests", ["BelfryFeed", "BelfryStore", "BelfryModel", "ModelSamples"]),
-    tests("BelfryHTTPTests", ["BelfryHTTP", "BelfryLoop", "BelfryBytes", "CallCounts"]),
+    tests("BelfryFeedTests", ["BelfryFeed", "BelfryStore", "BelfryModel", "ModelSamples", "TestKit"]),
+    tests("BelfryHTTPTests", ["BelfryHTTP", "BelfryLoop", "BelfryBytes", "CallCounts", "TestKit"]),
     tests(
       "BelfryStoreTests",
-      ["BelfryStore", "BelfryModel", "BelfryRedis", "BelfryLoop", "RedisFixture", "ModelSamples"]),
+      ["BelfryStore", "BelfryModel", "BelfryRedis", "BelfryLoop", "TestKit", "ModelSamples"]),
     tests(
       "BelfryServerTests",
       [
         "BelfryServer", "BelfryHTTP", "BelfryStore", "BelfryRedis", "BelfryLoop", "BelfrySystem",
         "BelfryModel",
-        "BelfryBytes", "CallCounts", "RedisFixture",
+        "BelfryBytes", "CallCounts", "TestKit",
       ]),
-    // What the client and the command line are tested against, where a real broker cannot be made to misbehave.
-    .target(name: "ScriptedServer", path: "Tests/ScriptedServer", swiftSettings: rules),
-    tests("BelfryClientTests", ["BelfryClient", "BelfrySystem", "ScriptedServer"]),
+    tests("BelfryClientTests", ["BelfryClient", "BelfrySystem", "TestKit"]),
     tests(
-      "BelfryCommandTests", ["belfry", "BelfryClient", "BelfryServer", "BelfryBytes", "ScriptedServer"]),
+      "BelfryCommandTests", ["belfry", "BelfryClient", "BelfryServer", "BelfryBytes", "TestKit"]),
   ]
 )

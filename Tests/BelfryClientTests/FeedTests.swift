@@ -1,6 +1,6 @@
 import BelfrySystem
 import Foundation
-import ScriptedServer
+import TestKit
 import Testing
 
 @testable import BelfryClient

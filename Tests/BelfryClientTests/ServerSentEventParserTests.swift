@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 @testable import BelfryClient
@@ -95,7 +96,7 @@ import Testing
   }
 
   @Test func `survives any bytes`() throws {
-    var generator = SplitMix(state: 42)
+    var generator = SeededGenerator(seed: 42)
     for _ in 0..<200 {
       var parser = ServerSentEventParser(limitBytes: 4_096)
       var items: [ServerSentEventParser.Item] = []
@@ -110,18 +111,5 @@ import Testing
       }
       #expect(data.hasSuffix("end"))
     }
-  }
-}
-
-/// A small generator with a seed, so that a failure can be repeated. Source: Steele, Lea and Flood, 2014.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
   }
 }

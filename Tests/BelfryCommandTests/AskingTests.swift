@@ -1,6 +1,6 @@
 import BelfryModel
 import Foundation
-import ScriptedServer
+import TestKit
 import Testing
 
 /// How a broker is found, what is sent to it, and what is said when it refuses.

@@ -1,5 +1,5 @@
 import Foundation
-import ScriptedServer
+import TestKit
 
 /// The built `belfry`, run as a person runs it.
 struct Executable {

@@ -1,5 +1,5 @@
 import Foundation
-import ScriptedServer
+import TestKit
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct ExecutableTests {

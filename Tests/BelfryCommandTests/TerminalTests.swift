@@ -1,6 +1,6 @@
 import BelfryClient
 import Foundation
-import ScriptedServer
+import TestKit
 import Testing
 
 @testable import belfry

@@ -1,4 +1,5 @@
 import BelfryBytes
+import TestKit
 import Testing
 
 @testable import BelfryHTTP
@@ -61,8 +62,8 @@ import Testing
   private static let body = String(repeating: "x", count: 0x10000)
 
   /// All of a body of 64 KiB but its last byte.
-  private func begin(_ server: TestServer, account: String? = nil) throws -> RawClient {
-    let client = try RawClient(port: server.port)
+  private func begin(_ server: TestServer, account: String? = nil) throws -> RawConnection {
+    let client = try RawConnection(port: server.port)
     let field = account.map { "Account: \($0)\r\n" } ?? ""
     client.send("POST /echo HTTP/1.1\r\nHost: t\r\n\(field)Content-Length: 65536\r\n\r\n")
     client.send(String(Self.body.dropLast()))
@@ -114,7 +115,7 @@ import Testing
     let budgets = HTTPBudgets(bodies: SharedBytes(limitBytes: 10 << 20, accountBytes: 256 << 10))
     let server = try TestServer(budgets: budgets)
     let chunk = "10000\r\n\(Self.body)\r\n"
-    let clients = try (0..<8).map { _ in try RawClient(port: server.port) }
+    let clients = try (0..<8).map { _ in try RawConnection(port: server.port) }
     for client in clients {
       client.send("POST /echo HTTP/1.1\r\nHost: t\r\nAccount: a\r\nTransfer-Encoding: chunked\r\n\r\n")
       client.send(chunk)
@@ -128,7 +129,7 @@ import Testing
   @Test func whatIsWorkedOnIsHeld() throws {
     let budgets = HTTPBudgets()
     let server = try TestServer(budgets: budgets)
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     let body = String(repeating: "x", count: 100_000)
     client.send("POST /hold HTTP/1.1\r\nHost: t\r\nContent-Length: 100000\r\n\r\n\(body)")
     #expect(server.eventually { server.notes.contains("handle /hold") })
@@ -143,9 +144,10 @@ import Testing
 
   // MARK: Answers
 
-  private func askForMuch(_ server: TestServer, _ method: String = "GET", account: String) throws -> RawClient
+  private func askForMuch(_ server: TestServer, _ method: String = "GET", account: String) throws
+    -> RawConnection
   {
-    let client = try RawClient(port: server.port, receiveBufferBytes: 4_096)
+    let client = try RawConnection(port: server.port, receiveBytes: 4_096)
     client.send("\(method) /large HTTP/1.1\r\nHost: t\r\nAccount: \(account)\r\n\r\n")
     return client
   }
@@ -167,7 +169,7 @@ import Testing
     #expect(server.eventually { budgets.answers.heldBytes == 0 && budgets.answers.accountsHolding == 0 })
     let last = try askForMuch(server, account: "c")
     #expect(try last.readHead().status == 200)
-    #expect(try last.read(count: 8 << 20).utf8.count == 8 << 20)
+    #expect(try last.read(count: 8 << 20).count == 8 << 20)
     #expect(server.eventually { budgets.answers.heldBytes == 0 })
   }
 }

@@ -1,5 +1,6 @@
 import BelfryHTTP
 import Glibc
+import TestKit
 import Testing
 
 @Suite struct RefusalTests {
@@ -11,7 +12,7 @@ import Testing
 
   @Test func anAnnouncedBodyBeyondTheLimitIsRefused() throws {
     let server = try TestServer(limits: small(), bodyMaxBytes: 1_000)
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     let body = String(repeating: "x", count: 2_000)
     client.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 2000\r\n\r\n\(body)")
     let response = try client.readResponse()
@@ -24,7 +25,7 @@ import Testing
 
   @Test func aBodyFarBeyondTheLimitIsRefusedAtOnce() throws {
     let server = try TestServer(limits: small(), bodyMaxBytes: 1_000)
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     client.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1000000\r\n\r\n")
     #expect(try client.readResponse().status == 413)
     #expect(client.readToEnd() == "")
@@ -33,7 +34,7 @@ import Testing
   /// It is told before anything of the body has come, and what comes of it is read so that the client sees it.
   @Test func aLongBodyIsRefusedBeforeItComes() throws {
     let server = try TestServer(bodyMaxBytes: 1_000)
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     client.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1000000\r\n\r\n")
     let response = try client.readResponse()
     #expect(response.status == 413)
@@ -49,7 +50,7 @@ import Testing
     var limits = HTTPLimits()
     limits.requestTime = .milliseconds(50)
     let server = try TestServer(limits: limits, bodyMaxBytes: 1_000)
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     client.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1000000\r\n\r\n")
     let answer = client.readToEnd()
     #expect(answer.hasPrefix("HTTP/1.1 413 "))
@@ -59,7 +60,7 @@ import Testing
 
   @Test func aChunkedBodyIsRefusedWhenItCrossesTheLimit() throws {
     let server = try TestServer(limits: small(), bodyMaxBytes: 1_000)
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     let chunk = "3e8\r\n" + String(repeating: "x", count: 1_000) + "\r\n"
     client.send(
       "POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n\(chunk)\(chunk)0\r\n\r\n")
@@ -69,7 +70,7 @@ import Testing
 
   @Test func aChunkedBodyWithoutEndIsCut() throws {
     let server = try TestServer(limits: small(), bodyMaxBytes: 1_000)
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     client.send("POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n")
     let chunk = "3e8\r\n" + String(repeating: "x", count: 1_000) + "\r\n"
     var sent = 0
@@ -81,7 +82,7 @@ import Testing
 
   @Test func aBodyExactlyAtTheLimitIsTaken() throws {
     let server = try TestServer(limits: small(), bodyMaxBytes: 1_000)
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     let body = String(repeating: "x", count: 1_000)
     client.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1000\r\n\r\n\(body)")
     #expect(try client.readResponse().status == 200)
@@ -89,7 +90,7 @@ import Testing
 
   @Test func theHandlerRefusesByTheHeaders() throws {
     let server = try TestServer()
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     client.send("POST /echo HTTP/1.1\r\nHost: t\r\nrefuse: no\r\nContent-Length: 5\r\n\r\n")
     client.send("hello")
     #expect(try client.readResponse().body == "no")
@@ -125,15 +126,15 @@ import Testing
   ])
   func whatIsNoRequestIsRefused(_ request: String, _ status: Int) throws {
     let server = try TestServer()
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     client.send(request)
     #expect(try client.readHead().status == status)
-    #expect(try RawClient(port: server.port).get("/echo").status == 200)
+    #expect(try RawConnection(port: server.port).get("/echo").status == 200)
   }
 
   @Test func aLineOfOneWordIsNotAnswered() throws {
     let server = try TestServer()
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     client.send("GET\r\n\r\n")
     #expect(client.readToEnd() == "")
   }
@@ -142,13 +143,13 @@ import Testing
     let server = try TestServer()
     var seed = SystemRandomNumberGenerator()
     for _ in 0..<50 {
-      let client = try RawClient(port: server.port)
+      let client = try RawConnection(port: server.port)
       client.send(
         (0..<Int.random(in: 1...5_000)).map { _ in UInt8.random(in: 0...255, using: &seed) } + [10, 10])
       shutdown(client.descriptor, Int32(SHUT_WR))
       _ = client.readToEnd()
     }
-    #expect(try RawClient(port: server.port).get("/echo").status == 200)
+    #expect(try RawConnection(port: server.port).get("/echo").status == 200)
     #expect(server.eventually { server.openConnections == 0 })
   }
 
@@ -161,11 +162,11 @@ import Testing
       ("GET /\(long) HTTP/1.1\r\nHost: t\r\n\r\n", 414),
       ("GET /echo HTTP/1.1\r\nHost: t\r\n" + String(repeating: "A: b\r\n", count: 3_000) + "\r\n", 431),
     ] {
-      let client = try RawClient(port: server.port)
+      let client = try RawConnection(port: server.port)
       client.send(request)
       #expect(try client.readHead().status == status)
     }
-    #expect(try RawClient(port: server.port).get("/echo").status == 200)
+    #expect(try RawConnection(port: server.port).get("/echo").status == 200)
   }
 
   /// Whatever fills the connection's memory, there is room to say so.
@@ -178,7 +179,7 @@ import Testing
         isOneField
         ? field + String(repeating: "x", count: count) + "\r\n"
         : String(repeating: field, count: count / 40)
-      let client = try RawClient(port: server.port)
+      let client = try RawConnection(port: server.port)
       client.send("GET /echo HTTP/1.1\r\nHost: t\r\n\(fields)\r\n")
       statuses.insert(try client.readHead().status)
     }
@@ -188,14 +189,14 @@ import Testing
   @Test func aQueryOfManyFieldsIsTakenApart() throws {
     let server = try TestServer()
     let fields = (0..<500).map { "a=\($0)" }.joined(separator: "&")
-    #expect(try RawClient(port: server.port).get("/echo?\(fields)").body == "GET echo \(fields) ")
+    #expect(try RawConnection(port: server.port).get("/echo?\(fields)").body == "GET echo \(fields) ")
   }
 
   /// MHD copies them; for want of room it closes the connection, or says 431.
   @Test func manyCookiesDoNoHarm() throws {
     let server = try TestServer()
     for count in stride(from: 10, to: 400, by: 10) {
-      let client = try RawClient(port: server.port)
+      let client = try RawConnection(port: server.port)
       let cookies = String(repeating: "a=b; ", count: count)
       client.send("GET /echo HTTP/1.1\r\nHost: t\r\nConnection: close\r\nCookie: \(cookies)\r\n\r\n")
       let answer = client.readToEnd()
@@ -206,7 +207,7 @@ import Testing
 
   @Test func headersOfAUsualSizeAreTaken() throws {
     let server = try TestServer()
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     let token = String(repeating: "x", count: 2_048)
     let cookies = String(repeating: "y", count: 2_048)
     client.send("GET /echo HTTP/1.1\r\nHost: t\r\nAuthorization: Bearer \(token)\r\nX: \(cookies)\r\n\r\n")
@@ -220,7 +221,7 @@ import Testing
     var limits = HTTPLimits()
     limits.requestTime = .milliseconds(50)
     let server = try TestServer(limits: limits)
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     client.send(beginning)
     #expect(client.readToEnd().hasPrefix("HTTP/1.1 408 "))
     #expect(server.eventually { server.openConnections == 0 })
@@ -230,7 +231,7 @@ import Testing
     var limits = HTTPLimits()
     limits.keepAliveTime = .milliseconds(50)
     let server = try TestServer(limits: limits)
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     #expect(try client.get("/echo").status == 200)
     #expect(client.readToEnd() == "")
     #expect(server.eventually { server.openConnections == 0 })
@@ -240,7 +241,7 @@ import Testing
     var limits = HTTPLimits()
     limits.responseTime = .milliseconds(50)
     let server = try TestServer(limits: limits)
-    let client = try RawClient(port: server.port, receiveBufferBytes: 4_096)
+    let client = try RawConnection(port: server.port, receiveBytes: 4_096)
     client.send("GET /large HTTP/1.1\r\nHost: t\r\n\r\n")
     #expect(server.eventually { server.notes.contains("handle /large") && server.openConnections == 0 })
   }
@@ -250,7 +251,7 @@ import Testing
     limits.requestTime = .milliseconds(50)
     limits.keepAliveTime = .milliseconds(50)
     let server = try TestServer(limits: limits)
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     client.send("GET /never HTTP/1.1\r\nHost: t\r\n\r\n")
     usleep(2_500_000)
     _ = server.onLoop { _, handler in handler.waiting[0].respond(HTTPResponse(status: 204)) }
@@ -261,11 +262,11 @@ import Testing
     var limits = HTTPLimits()
     limits.connectionsPerDaemon = 2
     let server = try TestServer(limits: limits)
-    let first = try RawClient(port: server.port)
-    let second = try RawClient(port: server.port)
+    let first = try RawConnection(port: server.port)
+    let second = try RawConnection(port: server.port)
     #expect(try first.get("/echo").status == 200)
     #expect(try second.get("/echo").status == 200)
-    let third = try RawClient(port: server.port)
+    let third = try RawConnection(port: server.port)
     third.send("GET /echo HTTP/1.1\r\nHost: t\r\n\r\n")
     usleep(50_000)
     #expect(server.openConnections == 2)
@@ -278,19 +279,19 @@ import Testing
     var limits = HTTPLimits()
     (limits.connectionsPerDaemon, limits.streamsPerDaemon) = (2, 2)
     let server = try TestServer(limits: limits)
-    let streams = try (0..<2).map { _ in try RawClient(port: server.port) }
+    let streams = try (0..<2).map { _ in try RawConnection(port: server.port) }
     for stream in streams {
       stream.send("GET /stream HTTP/1.1\r\nHost: t\r\n\r\n")
       #expect(try stream.readHead().status == 200)
     }
     for _ in 0..<3 {
-      let late = try RawClient(port: server.port)
+      let late = try RawConnection(port: server.port)
       late.send("GET /echo HTTP/1.1\r\nHost: t\r\n\r\n")
       usleep(20_000)
       #expect(server.openConnections == 2)
       late.close()
     }
-    let third = try RawClient(port: server.port)
+    let third = try RawConnection(port: server.port)
     third.send("GET /echo HTTP/1.1\r\nHost: t\r\n\r\n")
     usleep(20_000)
     streams[0].close()

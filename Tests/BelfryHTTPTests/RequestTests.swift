@@ -1,11 +1,12 @@
 import BelfryHTTP
 import Glibc
+import TestKit
 import Testing
 
 @Suite struct RequestTests {
   @Test func aRequestIsAnswered() throws {
     let server = try TestServer()
-    let response = try RawClient(port: server.port).get("/echo/a%2Fb/%C3%A9?x=1&y=a+b%26&flag")
+    let response = try RawConnection(port: server.port).get("/echo/a%2Fb/%C3%A9?x=1&y=a+b%26&flag")
     #expect(response.status == 200)
     #expect(response.body == "GET echo|a/b|é x=1&y=a b&&flag= ")
     #expect(response.headers["loopback"] == "true")
@@ -14,7 +15,7 @@ import Testing
 
   @Test func anAnswerMayComeLater() throws {
     let server = try TestServer()
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     for _ in 0..<3 {
       #expect(try client.get("/later/1").body == "GET later|1  ")
     }
@@ -22,7 +23,7 @@ import Testing
 
   @Test func aBodyArrivesWhole() throws {
     let server = try TestServer()
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     let body = String(repeating: "0123456789", count: 50_000)
     client.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
     #expect(try client.readResponse().body == "POST echo  \(body)")
@@ -30,7 +31,7 @@ import Testing
 
   @Test func aChunkedBodyArrivesWhole() throws {
     let server = try TestServer()
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     client.send("POST /echo HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
     client.send("6;extension\r\n world\r\n0\r\nTrailer: x\r\n\r\n")
     #expect(try client.readResponse().body == "POST echo  hello world")
@@ -39,7 +40,7 @@ import Testing
 
   @Test func pipelinedRequestsAreAnsweredInOrder() throws {
     let server = try TestServer()
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     var requests = ""
     for number in 0..<50 {
       requests += "GET /\(number % 3 == 0 ? "later" : "echo")/\(number) HTTP/1.1\r\nHost: t\r\n\r\n"
@@ -52,7 +53,7 @@ import Testing
 
   @Test func headHasNoBodyAndTheConnectionLives() throws {
     let server = try TestServer()
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     client.send("HEAD /echo HTTP/1.1\r\nHost: t\r\n\r\n")
     let response = try client.readResponse(ofHead: true)
     #expect(response.status == 200)
@@ -62,7 +63,7 @@ import Testing
 
   @Test func methodsNobodyKnowsReachTheHandler() throws {
     let server = try TestServer()
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     client.send("BREW /echo HTTP/1.1\r\nHost: t\r\n\r\n")
     #expect(try client.readResponse().body == "BREW echo  ")
     client.send("OPTIONS * HTTP/1.1\r\nHost: t\r\n\r\n")
@@ -71,7 +72,7 @@ import Testing
 
   @Test func aClientThatAsksIsToldToContinue() throws {
     let server = try TestServer()
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     client.send("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
     #expect(try client.readHead().status == 100)
     client.send("ok")
@@ -80,7 +81,7 @@ import Testing
 
   @Test func http10IsAnsweredAndClosed() throws {
     let server = try TestServer()
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     client.send("GET /echo HTTP/1.0\r\n\r\n")
     #expect(try client.readResponse().body == "GET echo  ")
     #expect(client.readToEnd() == "")
@@ -88,7 +89,7 @@ import Testing
 
   @Test func aClientGoneWhileItsAnswerIsAwaitedIsNoticed() throws {
     let server = try TestServer()
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     client.send("GET /never HTTP/1.1\r\nHost: t\r\n\r\n")
     #expect(server.eventually { server.notes.contains("handle /never") })
     client.close()
@@ -100,42 +101,42 @@ import Testing
   @Test func answeringAClientThatHasGoneIsNothing() throws {
     let server = try TestServer()
     for _ in 0..<20 {
-      let client = try RawClient(port: server.port)
+      let client = try RawConnection(port: server.port)
       client.send("GET /later HTTP/1.1\r\nHost: t\r\n\r\n")
       client.reset()
     }
     #expect(server.eventually { server.openConnections == 0 })
-    #expect(try RawClient(port: server.port).get("/echo").status == 200)
+    #expect(try RawConnection(port: server.port).get("/echo").status == 200)
   }
 
   @Test func aLargeAnswerToASlowReaderDelaysNobody() throws {
     let server = try TestServer()
-    let slow = try RawClient(port: server.port, receiveBufferBytes: 4_096)
+    let slow = try RawConnection(port: server.port, receiveBytes: 4_096)
     slow.send("GET /large HTTP/1.1\r\nHost: t\r\n\r\n")
     _ = try slow.readHead()
-    let other = try RawClient(port: server.port)
+    let other = try RawConnection(port: server.port)
     for _ in 0..<100 { #expect(try other.get("/echo").status == 200) }
-    #expect(try slow.read(count: 8 << 20).utf8.allSatisfy { $0 == 0x6C })
+    #expect(try slow.read(count: 8 << 20).allSatisfy { $0 == 0x6C })
   }
 
   @Test func aHeaderCannotSmuggleAnother() throws {
     let server = try TestServer()
-    let response = try RawClient(port: server.port).get("/split")
+    let response = try RawConnection(port: server.port).get("/split")
     #expect(response.headers["injected"] == nil)
     #expect(response.headers["c"] == "d")
   }
 
   @Test func quiescedItFinishesWhatIsUnderWayAndAcceptsNoMore() throws {
     let server = try TestServer()
-    let idle = try RawClient(port: server.port)
+    let idle = try RawConnection(port: server.port)
     #expect(try idle.get("/echo").status == 200)
-    let busy = try RawClient(port: server.port)
+    let busy = try RawConnection(port: server.port)
     busy.send("GET /never HTTP/1.1\r\nHost: t\r\n\r\n")
     #expect(server.eventually { server.notes.contains("handle /never") })
 
     _ = server.onLoop { daemon, _ in daemon.quiesce() }
     #expect(idle.readToEnd() == "")
-    #expect(throws: RawClient.Refused.self) { try RawClient(port: server.port) }
+    #expect(throws: FixtureError.self) { try RawConnection(port: server.port) }
     #expect(server.openRequests == 1)
 
     _ = server.onLoop { _, handler in handler.waiting[0].respond(HTTPResponse(status: 204)) }
@@ -146,7 +147,7 @@ import Testing
 
   @Test func stoppingAbandonsWhatWaits() throws {
     let server = try TestServer()
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     client.send("GET /never HTTP/1.1\r\nHost: t\r\n\r\n")
     #expect(server.eventually { server.notes.contains("handle /never") })
     _ = server.onLoop { daemon, _ in daemon.stop() }

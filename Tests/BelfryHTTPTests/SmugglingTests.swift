@@ -1,5 +1,6 @@
 import BelfryHTTP
 import Glibc
+import TestKit
 import Testing
 
 /// Requests that two readers can understand in two ways. Each is sent with another request behind it, which
@@ -145,7 +146,7 @@ import Testing
   private static let behind = "GET /smuggled HTTP/1.1\r\nHost: t\r\n\r\n"
 
   private func answers(_ request: String, of server: TestServer) throws -> String {
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     client.send(request + Self.behind)
     return client.readToEnd()
   }
@@ -164,7 +165,7 @@ import Testing
   @Test func itIsRefusedAlsoByteByByte() throws {
     let server = try TestServer()
     for one in Self.all.filter({ $0.request.utf8.count < 70 }) {
-      let client = try RawClient(port: server.port)
+      let client = try RawConnection(port: server.port)
       var noDelay: Int32 = 1
       unsafe setsockopt(client.descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &noDelay, 4)
       for byte in Array(one.request.utf8) {
@@ -252,7 +253,7 @@ import Testing
   @Test(arguments: sound)
   func whatIsSoundIsTaken(_ one: Case) throws {
     let server = try TestServer()
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     client.send(one.request + "GET /echo/behind HTTP/1.1\r\nHost: t\r\n\r\n")
     #expect(try client.readResponse().status == 200)
     #expect(try client.readResponse().body == "GET echo|behind  ")
@@ -260,7 +261,7 @@ import Testing
 
   @Test func anOldClientNeedsNoHost() throws {
     let server = try TestServer()
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     client.send("GET /echo HTTP/1.0\r\n\r\n")
     #expect(client.readToEnd().hasPrefix("HTTP/1.1 200 "))
   }
@@ -270,7 +271,7 @@ import Testing
     var limits = HTTPLimits()
     limits.connectionMemoryBytes = 24 * 1024
     let server = try TestServer(limits: limits)
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     for size in [1, 7, 100, 1_000, 4_000, 16_000] {
       let fields = (0..<20).map { "Field-\($0): \(String(repeating: "v", count: size / 20))\r\n" }.joined()
       let request = Array("GET /echo/\(size)?x=\(size) HTTP/1.1\r\nHost: t\r\n\(fields)\r\n".utf8)

@@ -1,10 +1,11 @@
 import BelfryHTTP
 import CallCounts
+import TestKit
 import Testing
 
 @Suite struct StreamTests {
-  private func open(_ server: TestServer, _ target: String = "/stream") throws -> RawClient {
-    let client = try RawClient(port: server.port)
+  private func open(_ server: TestServer, _ target: String = "/stream") throws -> RawConnection {
+    let client = try RawConnection(port: server.port)
     client.send("GET \(target) HTTP/1.1\r\nHost: t\r\n\r\n")
     let head = try client.readHead()
     #expect(head.status == 200)
@@ -17,15 +18,15 @@ import Testing
     let server = try TestServer()
     let client = try open(server, target)
     _ = server.onLoop { _, handler in handler.sources[0].say("one") }
-    #expect(try client.readChunk() == "one")
+    #expect(try client.readChunkText() == "one")
     _ = server.onLoop { _, handler in
       handler.sources[0].say("two")
       handler.sources[0].say("three")
     }
-    #expect(try client.readChunk() == "two")
-    #expect(try client.readChunk() == "three")
+    #expect(try client.readChunkText() == "two")
+    #expect(try client.readChunkText() == "three")
     _ = server.onLoop { _, handler in handler.sources[0].end() }
-    #expect(try client.readChunk() == nil)
+    #expect(try client.readChunkText() == nil)
     #expect(client.readToEnd() == "")
     #expect(server.notes.filter { $0.hasPrefix("finished") } == ["finished ended"])
     #expect(server.eventually { server.openConnections == 0 })
@@ -33,7 +34,7 @@ import Testing
 
   @Test func toHTTP10AStreamEndsWithItsConnection() throws {
     let server = try TestServer()
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     client.send("GET /stream?bytes=100000 HTTP/1.0\r\n\r\n")
     let head = try client.readHead()
     #expect(head.headers["transfer-encoding"] == nil)
@@ -42,7 +43,7 @@ import Testing
 
   @Test func toHeadAStreamIsItsHeaders() throws {
     let server = try TestServer()
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     client.send("HEAD /stream HTTP/1.1\r\nHost: t\r\n\r\n")
     #expect(try client.readHead().status == 200)
     #expect(client.readToEnd() == "")
@@ -62,17 +63,17 @@ import Testing
   @Test func aSlowReaderCostsNoMemoryAndDelaysNobody() throws {
     let server = try TestServer()
     let total = 20_000_000
-    let slow = try RawClient(port: server.port, receiveBufferBytes: 4_096)
+    let slow = try RawConnection(port: server.port, receiveBytes: 4_096)
     slow.send("GET /stream?bytes=\(total) HTTP/1.1\r\nHost: t\r\n\r\n")
     _ = try slow.readHead()
-    let other = try RawClient(port: server.port)
+    let other = try RawConnection(port: server.port)
     for _ in 0..<100 { #expect(try other.get("/echo").status == 200) }
     // No more is pulled than the kernel takes.
     let pulled = server.onLoop { _, handler in handler.sources[0].pulledBytes } ?? total
     #expect(pulled < total / 2)
     var position = 0
     var isIntact = true
-    while let chunk = try slow.readChunk() {
+    while let chunk = try slow.readChunkText() {
       for byte in chunk.utf8 {
         if byte != UInt8(ascii: "a") + UInt8(position % 26) { isIntact = false }
         position += 1
@@ -86,7 +87,7 @@ import Testing
     var limits = HTTPLimits()
     limits.streamStallTime = .milliseconds(100)
     let server = try TestServer(limits: limits)
-    let client = try RawClient(port: server.port, receiveBufferBytes: 4_096)
+    let client = try RawConnection(port: server.port, receiveBytes: 4_096)
     client.send("GET /stream?bytes=20000000 HTTP/1.1\r\nHost: t\r\n\r\n")
     #expect(server.eventually { server.notes.contains("finished stalled") })
     #expect(server.openConnections == 0)
@@ -95,7 +96,7 @@ import Testing
   @Test func aThousandStreamsAreWokenAtOnce() throws {
     let server = try TestServer()
     let clients = try (0..<1_000).map { _ in
-      let client = try RawClient(port: server.port)
+      let client = try RawConnection(port: server.port)
       client.send("GET /stream HTTP/1.1\r\nHost: t\r\n\r\n")
       return client
     }
@@ -105,7 +106,7 @@ import Testing
       _ = server.onLoop { _, handler in
         for source in handler.sources { source.say("round \(round)") }
       }
-      for client in clients { #expect(try client.readChunk() == "round \(round)") }
+      for client in clients { #expect(try client.readChunkText() == "round \(round)") }
     }
     for client in clients { client.close() }
     #expect(server.eventually { server.openConnections == 0 })
@@ -121,7 +122,7 @@ import Testing
       for source in handler.sources { source.say("one") }
       return count_of_sends()
     }
-    for client in clients { #expect(try client.readChunk() == "one") }
+    for client in clients { #expect(try client.readChunkText() == "one") }
     let after = server.onLoop { _, handler in
       for source in handler.sources { source.stream?.wake() }
       return count_of_sends()
@@ -145,7 +146,7 @@ import Testing
     limits.streamsPerDaemon = 1
     let server = try TestServer(limits: limits)
     let first = try open(server)
-    #expect(try RawClient(port: server.port).get("/stream").status == 503)
+    #expect(try RawConnection(port: server.port).get("/stream").status == 503)
     #expect(server.notes.contains("finished refused"))
     first.close()
     #expect(server.eventually { server.openStreams == 0 })
@@ -155,7 +156,7 @@ import Testing
   /// The connection is MHD's until the stream takes it: what was asked before is answered before.
   @Test func aStreamFollowsWhatWasPipelinedBeforeIt() throws {
     let server = try TestServer()
-    let client = try RawClient(port: server.port)
+    let client = try RawConnection(port: server.port)
     client.send("GET /later HTTP/1.1\r\nHost: t\r\n\r\nGET /stream?bytes=10 HTTP/1.1\r\nHost: t\r\n\r\n")
     #expect(try client.readResponse().body == "GET later  ")
     #expect(try client.readResponse().body == "abcdefghij")

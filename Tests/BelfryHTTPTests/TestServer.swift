@@ -3,6 +3,7 @@ import BelfryHTTP
 import BelfryLoop
 import Dispatch
 import Glibc
+import TestKit
 import Testing
 
 /// A daemon on a loop of its own, and what the tests' handler saw.
@@ -197,5 +198,16 @@ final class TestSource: HTTPStreamSource {
 
   func finished(_ end: HTTPStreamEnd) {
     handler.notes.append("finished \(end)")
+  }
+}
+
+extension RawConnection {
+  convenience init(port: Int, receiveBytes: Int32? = nil) throws {
+    try self.init(port: UInt16(port), timeoutSeconds: 20, receiveBytes: receiveBytes)
+  }
+
+  /// Nil for the last chunk, and where the connection ends.
+  func readChunkText() throws -> String? {
+    try readChunk().flatMap { $0.isEmpty ? nil : String(decoding: $0, as: UTF8.self) }
   }
 }

@@ -3,6 +3,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 import ModelSamples
+import TestKit
 import Testing
 
 /// Random people in random servers with streams that are cut at random, while everything that takes time

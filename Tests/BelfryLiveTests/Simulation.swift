@@ -2,23 +2,16 @@ import BelfryLive
 import BelfryLoop
 import BelfryModel
 import BelfryStore
+import TestKit
 import Testing
 
-/// A generator that can be started again from what a failure printed.
+/// Chance that several parts of a simulation share, so that one seed repeats all of them.
 final class Chance {
-  private var state: UInt64
+  private var generator: SeededGenerator
 
-  init(seed: UInt64) { state = seed }
+  init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
-  /// SplitMix64.
-  func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
-  }
-
+  func next() -> UInt64 { generator.next() }
   func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
   func happens(percent: Int) -> Bool { below(100) < percent }
   func pick<Element>(_ from: [Element]) -> Element { from[below(from.count)] }

@@ -1,5 +1,6 @@
 import BelfryModel
 import ModelSamples
+import TestKit
 import Testing
 
 /// Whatever the interleaving, and wherever a reader is cut off and resumes, each entry is served once.

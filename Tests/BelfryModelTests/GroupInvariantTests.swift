@@ -1,5 +1,6 @@
 import BelfryModel
 import ModelSamples
+import TestKit
 import Testing
 
 /// Whatever is done to a group, by whomever and in whatever order: what is kept twice agrees, and nobody is

@@ -1,5 +1,6 @@
 import BelfryModel
 import ModelSamples
+import TestKit
 import Testing
 
 struct MessageIDTests {

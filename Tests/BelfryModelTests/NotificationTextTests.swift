@@ -1,5 +1,6 @@
 import BelfryModel
 import ModelSamples
+import TestKit
 import Testing
 
 /// The hand-written rendering says what the encoder would.

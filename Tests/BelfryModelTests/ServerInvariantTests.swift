@@ -1,5 +1,6 @@
 import BelfryModel
 import ModelSamples
+import TestKit
 import Testing
 
 /// What holds of a server after anything that anybody may have done to it.

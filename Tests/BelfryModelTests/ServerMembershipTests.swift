@@ -1,5 +1,6 @@
 import BelfryModel
 import ModelSamples
+import TestKit
 import Testing
 
 /// What the ways into a server, and the ways of keeping somebody out of it, leave behind.

@@ -1,5 +1,5 @@
 import BelfryLoop
-import RedisFixture
+import TestKit
 
 @testable import BelfryRedis
 
@@ -120,18 +120,6 @@ extension RedisLimits {
 extension Result where Failure == RedisError {
   var failureCode: RedisError.Code? {
     if case .failure(let error) = self { error.code } else { nil }
-  }
-}
-
-/// xorshift64*: the same numbers on every run, so that a failure can be seen again.
-struct SeededNumbers: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state ^= state >> 12
-    state ^= state << 25
-    state ^= state >> 27
-    return state &* 0x2545_F491_4F6C_DD1D
   }
 }
 

@@ -1,5 +1,5 @@
 import BelfryLoop
-import RedisFixture
+import TestKit
 import Testing
 
 @testable import BelfryRedis
@@ -57,7 +57,7 @@ import Testing
 
   @Test func valuesMayBeLarge() async throws {
     try await withServerAndClient(.init(), .patient) { _, client in
-      var numbers = SeededNumbers(state: 1)
+      var numbers = SeededGenerator(seed: 1)
       let megabyte = (0..<1 << 20).map { _ in UInt8.random(in: 0...255, using: &numbers) }
       let eightMegabytes = Array((0..<8).map { _ in megabyte }.joined())
       for value in [megabyte, eightMegabytes] {

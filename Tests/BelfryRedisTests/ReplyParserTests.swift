@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 @testable import BelfryRedis
@@ -21,7 +22,7 @@ import Testing
 
   /// Any replies, cut into pieces anywhere, come out as they went in.
   @Test func repliesSurviveBeingCutAnywhere() throws {
-    var numbers = SeededNumbers(state: 42)
+    var numbers = SeededGenerator(seed: 42)
     for _ in 0..<500 {
       let replies = (0..<Int.random(in: 1...5, using: &numbers)).map { _ in
         RedisReply.random(depth: 4, using: &numbers)
@@ -33,7 +34,7 @@ import Testing
 
   /// Random bytes, and replies with some bytes changed, end in replies or an error: never in a crash.
   @Test func rubbishNeverCrashes() {
-    var numbers = SeededNumbers(state: 7)
+    var numbers = SeededGenerator(seed: 7)
     let alphabet = Array("+-:$*0123456789\r\n\r\n\0a".utf8)
     var refusals = 0
     for round in 0..<20_000 {
@@ -110,7 +111,7 @@ import Testing
 }
 
 extension RedisReply {
-  static func random(depth: Int, using numbers: inout SeededNumbers) -> RedisReply {
+  static func random(depth: Int, using numbers: inout SeededGenerator) -> RedisReply {
     switch Int.random(in: 0...(depth > 0 ? 6 : 4), using: &numbers) {
     case 0: .status("OK \(UInt8.random(in: 0...255, using: &numbers))")
     case 1: .error("ERR \(UInt8.random(in: 0...255, using: &numbers))")

@@ -1,5 +1,5 @@
 import BelfryLoop
-import RedisFixture
+import TestKit
 import Testing
 
 @testable import BelfryRedis

@@ -1,5 +1,6 @@
 import BelfryModel
 import Foundation
+import TestKit
 import Testing
 
 @testable import BelfryServer

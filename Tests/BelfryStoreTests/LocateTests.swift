@@ -1,7 +1,7 @@
 import BelfryModel
 import BelfryRedis
 import ModelSamples
-import RedisFixture
+import TestKit
 import Testing
 
 @testable import BelfryStore

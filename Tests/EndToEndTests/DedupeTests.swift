@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import RedisFixture
+import TestKit
 import Testing
 
 extension EndToEnd {

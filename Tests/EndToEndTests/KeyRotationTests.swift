@@ -2,7 +2,7 @@ import BelfryBytes
 import BelfryModel
 import BelfryServer
 import Foundation
-import RedisFixture
+import TestKit
 import Testing
 
 /// Keys come and go while brokers run: nobody is refused or sent away but those whose key was retired.

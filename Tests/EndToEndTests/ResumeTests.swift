@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 import Testing
 
 extension EndToEnd {
@@ -111,22 +112,6 @@ extension EndToEnd {
         #expect(!fresh.all.contains { $0.name == "gap" })
       }
     }
-  }
-}
-
-/// A generator that can be started again from what a failure printed.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  /// SplitMix64.
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
   }
 }
 

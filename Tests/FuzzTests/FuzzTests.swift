@@ -1,4 +1,5 @@
 import ModelSamples
+import TestKit
 import Testing
 
 /// Seeded mutation fuzzing of every decoder. `BELFRY_FUZZ_SECONDS` is for all of them together, and

@@ -1,4 +1,5 @@
 import ModelSamples
+import TestKit
 
 // Small damage to bytes, of the kinds that decoders have been seen to mind.
 extension SeededGenerator {

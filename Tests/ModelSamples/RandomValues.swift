@@ -1,4 +1,5 @@
 package import BelfryModel
+import TestKit
 
 // Random values of the model, valid in every way that the type promises.
 

@@ -1,5 +1,6 @@
 import BelfryModel
 import ModelSamples
+import TestKit
 
 /// Something that may be done to a space, as a step of a random walk: a row of a table, so that an operation that
 /// is new to the model is one row in `Commands.swift`.

@@ -1,7 +1,7 @@
 import BelfryLoop
 import BelfryModel
 import BelfryRedis
-import RedisFixture
+import TestKit
 
 @testable import BelfryStore
 

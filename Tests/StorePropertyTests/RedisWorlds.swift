@@ -2,7 +2,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryRedis
 import BelfryStore
-import RedisFixture
+import TestKit
 
 /// A Redis store on a loop of its own, and whoever drives it there.
 actor RedisWorlds {

@@ -1,5 +1,6 @@
 import BelfryModel
 import ModelSamples
+import TestKit
 
 /// One thing that somebody does. Accounts, servers and channels are numbers into the ``Cast``; an actor of
 /// nil is a trusted back end.

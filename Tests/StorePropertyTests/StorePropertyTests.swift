@@ -1,6 +1,7 @@
 import BelfryModel
 import BelfryStore
 import ModelSamples
+import TestKit
 import Testing
 
 /// Random random walks over two stores that must not differ. `BELFRY_SEED` repeats one, `BELFRY_STEPS` says how

@@ -1,6 +1,7 @@
 import BelfryModel
 import BelfryStore
 import ModelSamples
+import TestKit
 
 /// Gives a world that nothing has happened in yet.
 typealias MakeWorld = (Cast) async throws -> World

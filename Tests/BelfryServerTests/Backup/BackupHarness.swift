@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
-import RedisFixture
 import Synchronization
+import TestKit
 import Testing
 
 @testable import BelfryServer

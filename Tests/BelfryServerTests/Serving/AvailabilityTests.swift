@@ -1,5 +1,5 @@
 import BelfryModel
-import RedisFixture
+import TestKit
 import Testing
 
 @testable import BelfryServer

@@ -1,4 +1,5 @@
 import BelfryModel
+import TestKit
 import Testing
 
 @testable import BelfryServer

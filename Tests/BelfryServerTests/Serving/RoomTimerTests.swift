@@ -2,7 +2,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryRedis
 import BelfryStore
-import RedisFixture
+import TestKit
 import Testing
 
 @testable import BelfryServer

@@ -1,6 +1,6 @@
 import BelfryModel
 import Foundation
-import RedisFixture
+import TestKit
 import Testing
 
 @testable import BelfryServer

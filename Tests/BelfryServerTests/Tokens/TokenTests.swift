@@ -1,6 +1,7 @@
 import BelfryBytes
 import BelfryModel
 import Foundation
+import TestKit
 import Testing
 
 @testable import BelfryServer

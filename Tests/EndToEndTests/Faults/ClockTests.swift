@@ -1,5 +1,5 @@
 import Foundation
-import RedisFixture
+import TestKit
 import Testing
 
 extension EndToEnd {
@@ -12,7 +12,7 @@ extension EndToEnd {
       let given = ProcessInfo.processInfo.environment["BELFRY_SEED"].flatMap { UInt64($0) }
       let seed = given ?? .random(in: 0 ... .max)
       try await play { scene in
-        var random = Seeded(state: seed)
+        var random = SeededGenerator(seed: seed)
         for round in 0..<60 {
           if random.below(3) == 0 {
             let change = Self.steps[random.below(Self.steps.count)]
@@ -68,19 +68,6 @@ extension EndToEnd {
   }
 }
 
-private struct Seeded {
-  var state: UInt64
-
-  /// SplitMix64.
-  mutating func below(_ limit: Int) -> Int {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return Int((mixed ^ (mixed >> 31)) % UInt64(limit))
-  }
-}
-
 /// Alice in some servers, with a stream and pages that each go on from their cursors, and what she is owed.
 private final class Scene {
   let world: World
@@ -121,7 +108,7 @@ private final class Scene {
     read.insert(one)
   }
 
-  func markSome(_ random: inout Seeded) throws {
+  func markSome(_ random: inout SeededGenerator) throws {
     let unread = sent.subtracting(read).sorted()
     guard !unread.isEmpty else { return }
     let some = Set((0..<3).map { _ in unread[random.below(unread.count)] })
@@ -132,7 +119,7 @@ private final class Scene {
   }
 
   /// Up to one of those that are there, or up to whatever there is: then nothing that is sent later is read.
-  func markEverything(_ random: inout Seeded) throws {
+  func markEverything(_ random: inout SeededGenerator) throws {
     let unread = sent.subtracting(read).sorted()
     let isAll = random.below(2) == 0 || unread.isEmpty
     let last = isAll ? "9223372036854775807" : unread[random.below(unread.count)]

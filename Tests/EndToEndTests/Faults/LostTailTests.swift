@@ -1,5 +1,5 @@
 import Foundation
-import RedisFixture
+import TestKit
 import Testing
 
 extension EndToEnd {

@@ -1,7 +1,7 @@
 import BelfryServer
 import Foundation
 import Glibc
-import RedisFixture
+import TestKit
 import Testing
 
 /// A running `belfry serve`, the executable itself, in a folder of its own.

@@ -1,62 +1,30 @@
 import Foundation
-import Glibc
+import TestKit
 
-/// One blocking HTTP/1.1 connection, as plain as a test needs: what goes over the wire is what the test
-/// wrote, also when it is wrong on purpose.
+/// A connection to a broker, and the requests of the tests on it.
 final class Wire: @unchecked Sendable {
   struct Failure: Error, CustomStringConvertible {
     let description: String
   }
 
-  private let descriptor: Int32
-  private var buffered: [UInt8] = []
+  private let connection: RawConnection
 
-  /// - Parameter receiveBytes: room in the kernel for what the test does not read. Given before the
-  ///   connection is made: a window that shrinks afterwards makes it crawl.
   init(port: UInt16, timeoutSeconds: Int = 60, receiveBytes: Int32? = nil) throws {
-    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    if var size = receiveBytes {
-      unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
-    }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
-    address.sin_port = port.bigEndian
-    let status = unsafe withUnsafeBytes(of: &address) { bytes in
-      unsafe connect(
-        descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count))
-    }
-    guard status == 0 else {
-      close(descriptor)
-      throw Failure(description: "no connection to port \(port): errno \(errno)")
-    }
-    setTimeout(seconds: timeoutSeconds)
+    connection = try RawConnection(port: port, timeoutSeconds: timeoutSeconds, receiveBytes: receiveBytes)
   }
-
-  deinit { close(descriptor) }
 
   func setTimeout(seconds: Int = 0, microseconds: Int = 0) {
-    var timeout = timeval(tv_sec: seconds, tv_usec: microseconds)
-    unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+    connection.setTimeout(seconds: seconds, microseconds: microseconds)
   }
 
-  /// Ends the connection both ways at once, from whichever thread.
-  func cut() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+  func cut() { connection.cut() }
 
   // MARK: Writing
 
   func write(_ text: String) throws { try write(Array(text.utf8)) }
 
   func write(_ bytes: [UInt8]) throws {
-    var offset = 0
-    while offset < bytes.count {
-      let count = unsafe bytes.withUnsafeBytes {
-        unsafe send(
-          descriptor, $0.baseAddress?.advanced(by: offset), bytes.count - offset, Int32(MSG_NOSIGNAL))
-      }
-      guard count > 0 else { throw Failure(description: "cannot write: errno \(errno)") }
-      offset += count
-    }
+    guard connection.send(bytes) else { throw Failure(description: "cannot write") }
   }
 
   func writeRequest(_ method: String, _ path: String, headers: [String: String] = [:], body: [UInt8]? = nil)
@@ -71,78 +39,19 @@ final class Wire: @unchecked Sendable {
   // MARK: Reading
 
   /// Nil at the end of the connection.
-  func readSome() throws -> [UInt8]? {
-    if !buffered.isEmpty {
-      defer { buffered = [] }
-      return buffered
-    }
-    var chunk = [UInt8](repeating: 0, count: 65_536)
-    let count = unsafe chunk.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
-    if count == 0 { return nil }
-    guard count > 0 else { throw Failure(description: "nothing to read: errno \(errno)") }
-    return Array(chunk[..<count])
-  }
-
-  func readLine() throws -> String? {
-    while true {
-      if let end = buffered.firstIndex(of: 10) {
-        let line = buffered[..<end]
-        buffered.removeSubrange(...end)
-        return String(decoding: line.last == 13 ? line.dropLast() : line, as: UTF8.self)
-      }
-      let have = buffered
-      buffered = []
-      guard let more = try readSome() else { return nil }
-      buffered = have + more
-    }
-  }
-
-  private func readExactly(_ count: Int) throws -> [UInt8] {
-    while buffered.count < count {
-      let have = buffered
-      buffered = []
-      guard let more = try readSome() else { throw Failure(description: "the answer ends early") }
-      buffered = have + more
-    }
-    defer { buffered.removeFirst(count) }
-    return Array(buffered[..<count])
-  }
+  func readSome() throws -> [UInt8]? { try connection.readSome() }
+  func readLine() throws -> String? { try connection.readLine() }
+  /// Empty at the end of a chunked body, nil when the connection ends first.
+  func readChunk() throws -> [UInt8]? { try connection.readChunk() }
 
   func readHead() throws -> (status: Int, headers: [String: String]) {
-    guard let line = try readLine() else { throw Failure(description: "no answer") }
-    let words = line.split(separator: " ")
-    guard words.count >= 2, let status = Int(words[1]) else {
-      throw Failure(description: "no status: \(line)")
-    }
-    var headers: [String: String] = [:]
-    while let header = try readLine(), !header.isEmpty {
-      let pair = header.split(separator: ":", maxSplits: 1)
-      headers[pair[0].lowercased()] = pair.count > 1 ? pair[1].trimmingCharacters(in: .whitespaces) : ""
-    }
-    return (status, headers)
+    let head = try connection.readHead()
+    return (head.status, head.headers)
   }
 
   func readAnswer(bodyless: Bool = false) throws -> Answer {
-    let (status, headers) = try readHead()
-    var body: [UInt8] = []
-    if bodyless || status == 204 || status == 304 {
-    } else if headers["transfer-encoding"]?.lowercased() == "chunked" {
-      while let chunk = try readChunk(), !chunk.isEmpty { body += chunk }
-    } else if let length = headers["content-length"].flatMap(Int.init) {
-      body = try readExactly(length)
-    }
-    return Answer(status: status, headers: headers, body: body)
-  }
-
-  /// One chunk of a chunked body; empty at its end, nil when the connection ends first.
-  func readChunk() throws -> [UInt8]? {
-    guard let line = try readLine() else { return nil }
-    guard let size = Int(line.prefix { $0 != ";" }, radix: 16) else {
-      throw Failure(description: "no chunk: \(line)")
-    }
-    let chunk = size == 0 ? [] : try readExactly(size)
-    _ = try readLine()
-    return chunk
+    let response = try connection.readResponse(ofHead: bodyless)
+    return Answer(status: response.status, headers: response.headers, body: response.bytes)
   }
 
   func request(

@@ -1,6 +1,7 @@
 import BelfryBytes
 import BelfryModel
 import ModelSamples
+import TestKit
 
 @testable import BelfryClient
 @testable import BelfryHTTP

@@ -1,5 +1,6 @@
 import BelfryModel
 import ModelSamples
+import TestKit
 
 extension FuzzTarget {
   /// Ids, records and contents, in the texts that Redis and clients hold.

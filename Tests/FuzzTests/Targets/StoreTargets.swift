@@ -1,5 +1,6 @@
 import BelfryModel
 import ModelSamples
+import TestKit
 
 @testable import BelfryRedis
 @testable import BelfryStore
