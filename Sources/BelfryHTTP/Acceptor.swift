@@ -4,15 +4,15 @@ import Glibc
 
 /// Accepts connections for as long as there is room for them.
 ///
-/// MHD could accept by itself. But it counts only the connections it has, of which streams are none, and once the
-/// system has refused it a descriptor it waits until one of them closes, or asks without end where it has none.
+/// MHD could accept by itself. But it counts only its own connections, which streams are not, and once the system has
+/// refused a descriptor it waits until one of its connections closes, or spins if it has none.
 final class Acceptor {
   private unowned let daemon: HTTPDaemon
   private let descriptor: Int32
   private var watch: Watch?
-  /// There was no room: nothing is accepted until some is made.
+  /// There was no room: nothing is accepted until a connection or a stream ends.
   private var isPaused = false
-  /// Not told again before.
+  /// The lack of room is not reported again before this.
   private var quietUntil: ContinuousClock.Instant?
 
   /// - Parameter descriptor: listens, and belongs to the daemon.
@@ -22,7 +22,7 @@ final class Acceptor {
     watch = try daemon.loop.watch(descriptor, for: .readable) { [unowned self] _ in accept() }
   }
 
-  /// The descriptor may be closed then.
+  /// Stops watching, so that the descriptor may be closed.
   func stop() {
     watch?.cancel()
     watch = nil
@@ -72,7 +72,7 @@ final class Acceptor {
   }
 }
 
-/// Why nobody is accepted for the moment, and what is open then.
+/// Why no connection is accepted at present, and how much is open.
 package struct HTTPPause: Sendable, Hashable {
   package let cause: String
   /// Streams included.

@@ -1,7 +1,7 @@
 import BelfryBytes
 import Synchronization
 
-/// How many bytes may be held at once, and how many are.
+/// How many bytes may be held at once, and how many are held.
 package struct ByteBudget: Sendable, Hashable {
   package let limitBytes: Int
   package private(set) var heldBytes = 0
@@ -10,9 +10,8 @@ package struct ByteBudget: Sendable, Hashable {
     self.limitBytes = limitBytes
   }
 
-  /// Takes so many, or none. What is more than all of it is taken while nothing else is held: it could never
-  /// be otherwise.
-  /// - Parameter isForced: takes them whatever is held.
+  /// Takes so many bytes, or none. More than the whole budget can be taken while nothing else is held.
+  /// - Parameter isForced: takes them in any case.
   package mutating func take(_ bytes: Int, isForced: Bool = false) -> Bool {
     guard isForced || heldBytes == 0 || bytes <= limitBytes - heldBytes else { return false }
     heldBytes += bytes
@@ -22,17 +21,17 @@ package struct ByteBudget: Sendable, Hashable {
   package mutating func giveBack(_ bytes: Int) { heldBytes -= bytes }
 }
 
-/// A budget that all share, and one for each account. The loops of a broker have it together: which of them a
-/// connection is on is the kernel's choice.
+/// A budget for all accounts together, and one for each. Shared by the loops of a broker, since the kernel chooses the loop
+/// of a connection.
 package final class SharedBytes: Sendable {
-  /// Whose budget has too little left.
+  /// Which budget has too little left.
   package enum Shortage: Sendable {
     case all, account
   }
 
   private struct State {
     var all: ByteBudget
-    /// Of those that hold any.
+    /// By account, of those that hold any.
     var byAccount: [UTF8Text: ByteBudget] = [:]
   }
 
@@ -44,7 +43,7 @@ package final class SharedBytes: Sendable {
     state = Mutex(State(all: ByteBudget(limitBytes: limitBytes)))
   }
 
-  /// - Parameter account: nil for who counts among all only.
+  /// - Parameter account: nil: only the common budget is used.
   func take(_ bytes: Int, for account: UTF8Text?, isForced: Bool = false) -> Shortage? {
     state.withLock { state in
       guard state.all.take(bytes, isForced: isForced) else { return .all }
@@ -71,7 +70,7 @@ package final class SharedBytes: Sendable {
   /// longest page there is, which is given where nothing else is held.
   private static let excessMax = 4
 
-  /// Whether the account holds so much more than it may that nothing is to be done for it until it takes some.
+  /// Whether the account exceeds its budget so far that its requests are refused until it takes answers.
   func isExhausted(by account: UTF8Text) -> Bool {
     state.withLock { state in
       if state.byAccount.isEmpty { return false }
@@ -83,10 +82,9 @@ package final class SharedBytes: Sendable {
   package var accountsHolding: Int { state.withLock { $0.byAccount.count } }
 }
 
-/// What one request holds of them. It is given back when nobody refers to this any more, so who keeps the bytes
-/// keeps this beside them.
+/// What one request holds of the budgets. Given back with the last reference, so it is kept beside the bytes it counts.
 package final class HeldBytes: Sendable {
-  /// So many are not counted: the connection that they came by takes more. It spares most requests the lock.
+  /// So many bytes are not counted, which spares most requests the lock. A connection takes more by itself.
   static let uncountedBytes = 4 * 1024
 
   private let shared: SharedBytes
@@ -103,7 +101,7 @@ package final class HeldBytes: Sendable {
     if bytes > 0 { shared.giveBack(bytes, of: account) }
   }
 
-  /// Holds so many in all from now on, or as many as before. On the loop of the request only.
+  /// Holds so many bytes in all from now on; if there is no room, as many as before. On the loop of the request only.
   func grow(to bytes: Int, isForced: Bool = false) -> SharedBytes.Shortage? {
     let held = count.load(ordering: .relaxed)
     guard bytes > max(held, Self.uncountedBytes) else { return nil }

@@ -2,7 +2,7 @@ package import BelfryBytes
 
 /// What answers requests. It lives on the daemon's loop and is called on its thread.
 package protocol HTTPHandler: AnyObject {
-  /// Fields by which it decides, of which a request may have one only.
+  /// Header fields that it decides by, and of which a request may have only one.
   var fieldsGivenOnce: [String] { get }
 
   /// Asked when the headers have arrived, before the body is read.
@@ -11,13 +11,13 @@ package protocol HTTPHandler: AnyObject {
   /// Called once, with the whole body. The exchange is answered now or later.
   func handle(_ request: HTTPRequest, _ exchange: HTTPExchange)
 
-  /// How to say no to what never becomes a request. What MHD cannot parse it answers by itself, with a few
-  /// words of HTML, before anybody else sees it: a first line without a version (400) or with another than
+  /// The answer to what never becomes a request. What MHD cannot parse it answers itself, with a few words of HTML,
+  /// before the handler sees it: a first line without a version (400) or with another than
   /// HTTP/1 (505), a line without a colon, a `Content-Length` that is no number, chunks that are none (400), a
   /// length or a chunk that no integer holds (413), and what does not fit its memory (414, 431).
   func refuse(_ refusal: HTTPRefusal) -> HTTPResponse
 
-  /// There is no room for more connections; who comes waits. Told once in a minute, however often it happens.
+  /// There is no room for more connections, which wait. Called once in a minute at most.
   func pausedAccepting(_ pause: HTTPPause)
 }
 
@@ -27,13 +27,13 @@ package enum HTTPAdmission {
   case admitted(HTTPAdmitted)
 }
 
-/// What the handler says of a request that it lets in.
+/// What the handler knows of a request that it admits.
 package struct HTTPAdmitted {
-  /// What it has found out already; the exchange keeps it.
+  /// What the handler found out, kept by the exchange.
   package var found: AnyObject?
-  /// How long the body may be.
+  /// The most bytes that the body may have.
   package var bodyMaxBytes: Int
-  /// Whose budget what the request makes the broker hold counts in, beside that of all.
+  /// The account whose budget counts what the request makes the broker hold, beside the common one.
   package var account: UTF8Text?
 
   package init(found: AnyObject? = nil, bodyMaxBytes: Int = 0, account: UTF8Text? = nil) {
@@ -54,9 +54,9 @@ package enum HTTPRefusal: Sendable, Hashable {
   /// The request did not arrive in time.
   case timeout
   case tooManyStreams
-  /// All requests together make the broker hold as much as it may.
+  /// The common budget is exhausted.
   case busy
-  /// Those of this account do.
+  /// The account's budget is exhausted.
   case accountBusy
 
   init(_ shortage: SharedBytes.Shortage) {

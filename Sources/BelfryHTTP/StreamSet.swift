@@ -1,6 +1,6 @@
 import BelfryLoop
 
-/// A daemon's open streams, and those of them that have something to send.
+/// A daemon's open streams, and which of them have something to send.
 final class StreamSet {
   let loop: EventLoop
   let stallTime: Duration
@@ -8,9 +8,9 @@ final class StreamSet {
   /// Called when one has ended.
   var onRemoved: (() -> Void)?
   private var streams: [HTTPStream] = []
-  /// Those that have something to send, in the order in which they were woken.
+  /// The streams that have something to send, in the order in which they were woken.
   private var awake = Queue<HTTPStream>()
-  /// How many more have their turn in the loop's present one.
+  /// How many more streams may send in this turn of the loop.
   private var turnsLeft = HTTPLimits.streamsPerTurn
 
   init(loop: EventLoop, stallTime: Duration) {
@@ -34,7 +34,7 @@ final class StreamSet {
     loop.requireHooks()
   }
 
-  /// The last one takes its place.
+  /// Removes a stream; the last one takes its index.
   func remove(_ stream: HTTPStream) {
     guard stream.position < streams.count, streams[stream.position] === stream else { return }
     defer { onRemoved?() }
@@ -44,11 +44,11 @@ final class StreamSet {
     last.position = stream.position
   }
 
-  /// Gives those that are awake their turns, as many as fit into one of the loop's. The others keep their
-  /// places; who is woken meanwhile, or has more than a turn's worth, comes after them.
-  /// - Returns: whether there is room for more in the loop's turn.
+  /// Lets woken streams send, as many as fit into a turn of the loop. The others go first in the next turn, before streams
+  /// that are woken meanwhile or have more to send.
+  /// - Returns: whether there is room for more in this turn.
   func pump() -> Bool {
-    // Those that it wakes again have had their turn.
+    // Streams that are woken again by sending have had their turn.
     for _ in 0..<min(awake.count, turnsLeft) {
       turnsLeft -= 1
       awake.popFirst()?.pump()

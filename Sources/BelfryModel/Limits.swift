@@ -11,7 +11,7 @@ package struct Limits: Sendable, Hashable, Codable {
   package var membersPerServer = 5_000_000
   package var serversPerAccount = 2_000
   package var groupsPerAccount = 2_000
-  /// Nobody listens to more at once; each is looked at with every heartbeat.
+  /// Rooms that an account may be in at a time.
   package var roomsPerAccount = 20
   /// A group is a conversation: everybody in it receives everything, whatever the threshold.
   package var membersPerGroup = 5_000
@@ -25,11 +25,11 @@ package struct Limits: Sendable, Hashable, Codable {
   package var stageInvitationMilliseconds: Int64 = 60_000
   /// Streams one account may hold open on one broker: devices, tabs, and some to spare.
   package var streamsPerAccount = 32
-  /// What writes is paid in sends, by what it causes; what reads in reads.
+  /// Rates per account. A request that writes counts as sends, by what it causes; one that reads as reads.
   package var sendsPerSecondPerAccount = 100
   package var readsPerSecondPerAccount = 100
-  /// What waits unread in an account's own log, and the direct messages in its index. Who crosses it is refused; nothing that
-  /// waits gives way.
+  /// Unread entries of a personal space, and direct messages in an index. What would exceed the limit is refused; nothing
+  /// that waits is dropped.
   package var notificationsPerMailbox = 10_000
   package var directMessagesPerMailbox = 2_000
   /// Of both together what one user may have written since the account last marked something read.
@@ -43,7 +43,7 @@ package struct Limits: Sendable, Hashable, Codable {
 }
 
 extension Limits {
-  /// In how many spaces of a kind an account may be.
+  /// How many spaces of a kind an account may be in.
   package func spacesPerAccount(_ kind: SpaceKind) -> Int {
     switch kind {
     case .server: serversPerAccount
@@ -53,8 +53,8 @@ extension Limits {
     }
   }
 
-  /// In how many an account may be for others to put it into one more without asking: the rest is left for where it
-  /// goes by its own will.
+  /// In how many spaces of a kind an account may be for others to add it to one more without asking. The rest is for
+  /// spaces it joins by itself.
   package func forcedSpacesPerAccount(_ kind: SpaceKind) -> Int {
     switch kind {
     case .server, .group: spacesPerAccount(kind) / 2
@@ -65,19 +65,19 @@ extension Limits {
 }
 
 extension Limits {
-  /// They stand in the settings, which every operation reads, and in the audience of what is for them.
+  /// Admins are part of the settings, which every operation reads, and of audiences.
   package static let adminsPerSpace = 100
   /// Spaces that an account has left within retention, and may still have something unread of.
   package static let leftSpacesPerAccount = 2_000
   /// Invitations and applications that wait in one space.
   package static let requestsPerSpace = 100_000
   package static let inviteCodesPerServer = 1_000
-  /// A server's banned, a group's blocked.
+  /// Accounts banned from a server or blocked from a group.
   package static let bannedPerSpace = 100_000
-  /// By one account, of other accounts.
+  /// Accounts that one account blocks.
   package static let blockedPerAccount = 1_000
   package static let filesPerGroup = 1_000
-  /// What a member says of themselves in a group, as JSON: it is told to everybody whole.
+  /// A member's attributes in a group, as JSON: an announcement has all of them.
   package static let attributesBytes = 4 * 1_024
   package static let announcementCharacters = 1_024
   package static let urlBytes = 2 * 1_024
@@ -85,10 +85,10 @@ extension Limits {
   package static let accountsPerCall = 500
   /// Servers, and channels, in one call that subscribes to them. Each server is a transaction of its own.
   package static let subscriptionsPerCall = 100
-  /// Muted, allow-listed or blocked in one channel. Such a list outlasts the membership of who is on it.
+  /// Accounts muted in, allow-listed for or blocked from one channel. Such a list outlasts memberships.
   package static let accountsPerList = 10_000
   package static let messageCharacters = 512
-  /// A year: who is to be silent for longer is to be removed.
+  /// The longest mute, a year.
   package static let muteMaximumMilliseconds: Int64 = 366 * 24 * 3_600_000
   package static let bodyBytes = 4 * 1_024
   package static let extBytes = 4 * 1_024
@@ -98,9 +98,9 @@ extension Limits {
   package static let namedReceivers = 500
   package static let itemsPerMarkRead = 500
   package static let notificationsPerBatch = 1_000
-  /// Spaces in which an entry is looked for of which only the id is known: anybody may ask for any id.
+  /// Spaces in which an entry is searched by its id alone. Any caller may ask for any id.
   package static let spacesPerLocating = 4_096
-  /// Of how many spaces in all it is looked whether each of several accounts is in one of them.
+  /// Pairs of an account and a space that are checked to find which accounts share a space with the actor.
   package static let spacesPerCompanyQuestion = 50_000
   package static let membersPerCall = 1_000
   package static let messageClientIdBytes = 128

@@ -14,7 +14,7 @@ import Testing
     #expect(shown == ["tablet": [mute], "no device": [mute]])
   }
 
-  /// Done by a trusted back end for the account: none of its devices knows.
+  /// Done by a trusted caller for the account: none of its devices knows.
   @Test func allDevicesAreToldOfWhatNoneOfThemDid() async throws {
     let shown = try await play(device: nil)
     let mute = #"{"operation":"mute","of":"group","target":{"accids":["carol"],"groupId":"7"}}"#

@@ -139,7 +139,7 @@ struct ServerAccessTests {
     }
   }
 
-  /// A trusted back end in the name of an account may do what the account may, and all that needs a token.
+  /// A trusted caller in the name of an account may do what the account may, and all that needs a token.
   @Test(arguments: rows)
   func anAppMayDoItForTheOwner(row: Row) throws {
     let operation = try #require(Self.operations[row.testDescription])

@@ -114,7 +114,7 @@ extension SeededGenerator {
 
   fileprivate mutating func few() -> [AccountID] { (0...below(3)).map { _ in one() } }
 
-  /// Anybody, or a trusted back end in the name of somebody or nobody.
+  /// Anybody, or a trusted caller in the name of somebody or nobody.
   fileprivate mutating func actor() -> Actor {
     if oneIn(3) { return ServerDesk.app }
     return Actor(account: one(), isTrusted: oneIn(6))

@@ -69,13 +69,13 @@ import Testing
   @Test func placesAreCountedPerAccount() throws {
     let limits = limits(streams: 2)
     let (alice, bob) = (try account("alice"), try account("bob"))
-    #expect(limits.openPlace(of: alice))
-    #expect(limits.openPlace(of: alice))
-    #expect(!limits.openPlace(of: alice))
-    #expect(limits.openPlace(of: bob))
-    limits.closePlace(of: alice)
-    #expect(limits.openPlace(of: alice))
-    for account in [alice, alice, bob] { limits.closePlace(of: account) }
-    #expect(limits.accountsWithPlaces == 0)
+    #expect(limits.openSlot(of: alice))
+    #expect(limits.openSlot(of: alice))
+    #expect(!limits.openSlot(of: alice))
+    #expect(limits.openSlot(of: bob))
+    limits.closeSlot(of: alice)
+    #expect(limits.openSlot(of: alice))
+    for account in [alice, alice, bob] { limits.closeSlot(of: account) }
+    #expect(limits.accountsWithSlots == 0)
   }
 }

@@ -51,7 +51,7 @@ struct Cast {
     }
   }
 
-  /// Nil: a trusted back end.
+  /// Nil: a trusted caller.
   func actor(_ account: AccountID?) -> Actor {
     Actor(account: account, device: account == nil ? nil : "phone", isTrusted: account == nil)
   }

@@ -34,7 +34,7 @@ struct Context {
 
   var actor: Actor { cast.actor(doer) }
 
-  /// Who acts; if that is a trusted back end, for whom it may.
+  /// Who acts; if that is a trusted caller, for whom it may.
   var subject: AccountID { doer ?? account }
 
   private var doer: AccountID? {

@@ -3,7 +3,7 @@ import ModelSamples
 import TestKit
 
 /// One thing that somebody does. Accounts, servers and channels are numbers into the ``Cast``; an actor of
-/// nil is a trusted back end.
+/// nil is a trusted caller.
 indirect enum Step: Sendable {
   case createServer(Int, owner: Int)
   case updateServer(Int, by: Int?, name: String)

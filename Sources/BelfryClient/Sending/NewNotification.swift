@@ -10,7 +10,7 @@ public struct NewNotification: Sendable, Hashable, Codable {
   public var groupId: EntityID?
   public var roomId: EntityID?
   public var toAccids: [AccountID]?
-  /// Who it is from, when a trusted back end sends in somebody's name.
+  /// Who it is from, when a trusted caller sends in somebody's name.
   public var fromAccount: AccountID?
   public var fromNick: String?
   public var fromClientType: String?

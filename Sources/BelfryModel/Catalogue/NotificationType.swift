@@ -29,7 +29,7 @@ package struct NotificationType: Sendable, Hashable {
     case leftOutOfRosters
   }
 
-  /// Who may change its body, ext and status after it was sent, beside a trusted back end.
+  /// Who may change its body, ext and status after it was sent, beside a trusted caller.
   package enum Updaters: String, Sendable {
     case nobody, sender, receivers
   }

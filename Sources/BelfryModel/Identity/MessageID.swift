@@ -80,9 +80,8 @@ public struct MessageID: Hashable, Sendable, Comparable, CustomStringConvertible
 // MARK: - Redis's form
 
 extension MessageID {
-  /// `<unix ms>-<partition * 4096 + sequence>`, the id of the entry in its stream. Zero is said as Redis says it: the
-  /// functions write `0-0` where there was nothing before, and a record that is read and written again must be the text
-  /// that it was, or it looks changed to whoever decided on it.
+  /// `<unix ms>-<partition * 4096 + sequence>`, the id of the entry in its stream. Zero is `0-0`, as the functions write it:
+  /// a record that is read and written again must have the same text, or it would seem changed.
   package var streamForm: String {
     switch self {
     case .zero: "0-0"
@@ -92,7 +91,7 @@ extension MessageID {
     }
   }
 
-  /// The same of an id that has been allotted, as bytes: every log that is read is asked from one id to another.
+  /// The stream form as bytes, of an id that was allotted. Each command that reads a log has two.
   package var streamText: DecimalText {
     var text = DecimalText()
     text.prepend(raw & (1 << Self.lowBits - 1))
@@ -101,13 +100,11 @@ extension MessageID {
     return text
   }
 
-  /// The same from text.
+  /// Reads the stream form.
   package init?(streamForm text: some StringProtocol) { self.init(streamBytes: ArraySlice(text.utf8)) }
 
-  /// Nil when the bytes are not a stream id or it lies outside what an id can hold. `0-0`, Redis's own
-  /// "before everything", is ``zero``.
-  ///
-  /// Bytes, for every entry and every live message has two or three ids, as Redis gives them.
+  /// Reads the stream form from bytes, as for every entry and live message. Nil when they are no stream id, or one that a
+  /// message id cannot hold. `0-0` is ``zero``.
   package init?(streamBytes bytes: ArraySlice<UInt8>) { self.init(streamBytes: bytes.span) }
 
   package init?(streamBytes bytes: Span<UInt8>) {

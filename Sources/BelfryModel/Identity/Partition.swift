@@ -1,4 +1,4 @@
-/// One of the parts that all spaces and accounts of a keyspace are dealt into.
+/// One of the parts that the spaces and accounts of a keyspace are divided into.
 ///
 /// Every key of a partition carries the partition's hash tag, so whatever one Redis function touches
 /// lies in one slot, on a single Redis as on a cluster.
@@ -21,8 +21,8 @@ public struct Partition: Hashable, Sendable, Comparable {
 /// How many partitions a keyspace has: chosen when it is made, and never changed, since every key's name and
 /// every message id depend on it.
 package struct Partitions: Sendable, Hashable {
-  /// Few enough that the place of a reader in each of them is short text, enough that eight masters of a cluster
-  /// are loaded evenly (docs/decisions/0013-a-position-in-each-partition.md has the measurements).
+  /// Few enough that a cursor, with a position in each, is short text; enough that eight masters of a cluster are loaded
+  /// evenly (docs/decisions/0013-a-position-in-each-partition.md has the measurements).
   package static let standard = Partitions(unchecked: 64)
 
   /// A power of two, so that moving to twice as many divides each partition and mixes none.

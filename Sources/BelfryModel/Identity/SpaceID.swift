@@ -3,10 +3,10 @@ internal import BelfryBytes
 /// What kind of space a log belongs to.
 public enum SpaceKind: String, Sendable, CaseIterable {
   case server, group, room
-  /// An account's own space: what concerns that account alone.
+  /// A personal space, for what concerns one account alone.
   case account
-  /// The space of one notification sent to several accounts that share no space. It has a log of one
-  /// entry, and each receiver's index points to it: one append, however many receivers.
+  /// The space of a direct message: one notification sent to several accounts by name. Its log has one entry, to which
+  /// each receiver's index points, so it is one append, however many receivers.
   case direct
 }
 
@@ -15,8 +15,8 @@ public struct SpaceID: Hashable, Sendable, CustomStringConvertible {
   public let kind: SpaceKind
   /// Its name in Redis keys and in what is hashed to a partition, for example `server:8106302`.
   public let key: String
-  /// What of its key decides in which partition of a keyspace it lies (``Partitions/holding(_:)``). Kept, like the
-  /// key: whoever reads a feed asks for both, entry by entry.
+  /// The part of the key's hash that decides the partition (``Partitions/holding(_:)``). Stored like the key, since a feed
+  /// needs both for every entry.
   let partitionHash: UInt16
 
   public init?(kind: SpaceKind, name: String) {
@@ -45,7 +45,7 @@ public struct SpaceID: Hashable, Sendable, CustomStringConvertible {
   /// Reads a `key`; nil when the kind is unknown or the name is not one.
   public init?(key: some StringProtocol) { self.init(keyBytes: ArraySlice(key.utf8)) }
 
-  /// The same of bytes, as every field of an account's index is.
+  /// Reads a `key` from bytes, as for every entry of an index.
   package init?(keyBytes bytes: ArraySlice<UInt8>) {
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
       let kind = Self.kinds.first(where: { $0.word == bytes[..<colon] })?.kind,

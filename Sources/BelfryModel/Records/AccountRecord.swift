@@ -1,20 +1,20 @@
-/// An account's options: the settings of its own space. An account that never chose has no record.
+/// An account's options: the settings of its personal space. An account that has changed none has no record.
 package struct AccountRecord: Sendable, Hashable {
-  /// Of whom an account takes something. Never of whom it has blocked.
+  /// Which other accounts may do something to an account. Never those that it has blocked.
   package enum Circle: String, Sendable, Hashable, Codable, CaseIterable {
     case everybody
-    /// Those in a server or a group that it is in, too.
+    /// Accounts that share a server or a group with it.
     case sharedSpace
     case nobody
   }
 
-  /// Whoever invites it into a group has it there at once.
+  /// An invitation into a group is accepted at once.
   package var autoAcceptInvitation = false
   /// Who may send to it directly.
   package var mayWrite = Circle.everybody
-  /// Who may ask it into servers and groups.
+  /// Who may invite it into servers, channels and groups.
   package var mayInvite = Circle.everybody
-  /// Who of these may put it there at once, where the server or the group asks nobody; it is asked by the others.
+  /// Which of these may add it at once, where the server or the group asks no consent; the others' invitations ask it.
   package var mayAdd = Circle.everybody
 
   package init() {}
@@ -31,7 +31,7 @@ package struct AccountRecord: Sendable, Hashable {
 extension AccountRecord: Codable {
   private enum CodingKeys: CodingKey { case autoAcceptInvitation, mayWrite, mayInvite, mayAdd }
 
-  /// A record of an earlier time says nothing of some options.
+  /// A record may lack options that were added later.
   package init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     autoAcceptInvitation = try fields.decodeIfPresent(Bool.self, forKey: .autoAcceptInvitation) ?? false
@@ -42,7 +42,7 @@ extension AccountRecord: Codable {
 }
 
 extension Records {
-  /// The account's options, or what they are until it chooses.
+  /// The account's options; the defaults if it has changed none.
   package func account(_ account: AccountID) throws(Refusal) -> AccountRecord {
     try json(AccountRecord.self, .settings(.personal(account))) ?? AccountRecord()
   }

@@ -3,7 +3,7 @@ package struct GroupFileRecord: Sendable, Hashable, Codable {
   package var name: String
   package var url: String
   package var sizeBytes: Int64
-  /// Who shared it; nil when a trusted back end did in nobody's name.
+  /// Who shared it; nil when a trusted caller did in nobody's name.
   package var owner: AccountID?
   package var createdAt: Int64
 

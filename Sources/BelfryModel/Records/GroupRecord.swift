@@ -5,7 +5,7 @@ package struct GroupRecord: AdministeredRecord {
   package var name: String
   package var description: String?
   package var ext: String?
-  /// Fixed when the group is made: who was invited into a private group relies on it staying one.
+  /// Fixed when the group is created: members of a private group rely on it.
   package var style: GroupStyle
   package var owner: AccountID
   package var admins: [AccountID]
@@ -46,7 +46,7 @@ package struct GroupRecord: AdministeredRecord {
   }
 }
 
-/// How one gets into a group, and who finds it.
+/// How accounts join a group, and who finds it.
 public enum GroupStyle: String, Sendable, Codable, CaseIterable {
   /// Found by nobody; the owner and the admins invite.
   case privateOwnerInvites
@@ -61,8 +61,9 @@ public enum GroupStyle: String, Sendable, Codable, CaseIterable {
 }
 
 extension GroupRecord {
-  /// Refuses a member who may not send to the group now. Being allow-listed spares nobody their own mute:
-  /// it is an exception from muting all. A trusted back end sends always and is not asked.
+  /// Checks whether a member may send to the group now. The allow list is an exception from muting all, not from a
+  /// member's own mute. Trusted callers may always send and are not checked.
+  /// - Throws: `muted`.
   package func requireMaySend(_ member: MemberRecord, nowMilliseconds: Int64) throws(Refusal) {
     if let until = member.rights.mutedUntilMilliseconds,
       member.rights.isMuted(nowMilliseconds: nowMilliseconds)

@@ -24,7 +24,7 @@ package struct InviteCode: Sendable, Hashable {
 
 /// Who made a code. It lies in its table as an ``ExpiringText``.
 package struct InviteCodeRecord: Sendable, Hashable, Codable {
-  /// Nil when a trusted back end made it in nobody's name.
+  /// Nil when a trusted caller made it in nobody's name.
   package var creator: AccountID?
 }
 

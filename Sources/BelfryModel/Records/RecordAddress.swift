@@ -2,35 +2,34 @@
 package enum RecordTable: Sendable, Hashable {
   /// One field, `settings`: the space itself.
   case settings
-  /// Who belongs, by accid. Its length is the member count, so the count can never disagree with it.
+  /// The members, by accid. Its length is the member count.
   case roster
-  /// Who belonged and no longer does, by accid, kept until nothing they may still see is left.
+  /// Former members, by accid, kept until nothing that they may see is within retention.
   case former
-  /// What became of entries after they were appended, by message id: an entry itself never changes.
+  /// Updates of entries, by message id. The entries themselves never change.
   case updates
   /// Invitations and applications that wait for an answer, by request id. They expire.
   case requests
   /// A server's invite codes, by code. They expire.
   case codes
-  /// Who may not come back (a server's banned, a group's blocked), by accid.
+  /// Accounts that may not join (banned from a server, blocked from a group or by an account), by accid.
   case banned
-  /// What members say of themselves (nick, avatar, attributes), by accid.
+  /// What members state about themselves (nick, avatar, attributes), by accid.
   case profiles
-  /// Who is muted in a group, by accid; who is allow-listed there. Lists only: what decides stands in
-  /// the members' own records.
+  /// The muted and the allow-listed of a group, by accid. For listings only: the members' own records decide.
   case muted
   case allowed
   /// A group's shared files, by file id.
   case files
-  /// Until when a room's attendee is taken for present, by accid, milliseconds since 1970.
+  /// Until when a room's attendees count as present, by accid, milliseconds since 1970.
   case presence
-  /// Who raised a hand in a room, by accid.
+  /// Raised hands in a room, by accid.
   case hands
   /// The channels of a server, by channel id.
   case channels
-  /// Who stands in the roster of one channel, by accid.
+  /// The roster of one channel, by accid.
   case channelRoster(EntityID)
-  /// Who is muted in one channel, allow-listed for it, blocked from it, by accid.
+  /// The muted, the allow-listed and the blocked of one channel, by accid.
   case channelMuted(EntityID)
   case channelAllowed(EntityID)
   case channelBlocked(EntityID)
@@ -58,7 +57,7 @@ package enum RecordTable: Sendable, Hashable {
     }
   }
 
-  /// The channel that it belongs to.
+  /// The channel that the table belongs to; nil of a table of the space.
   package var channel: EntityID? {
     switch self {
     case .channelRoster(let channel), .channelMuted(let channel), .channelAllowed(let channel),
@@ -79,8 +78,7 @@ package enum RecordTable: Sendable, Hashable {
     [.channelRoster(channel), .channelMuted(channel), .channelAllowed(channel), .channelBlocked(channel)]
   }
 
-  /// Its records begin with the time they expire, milliseconds since 1970, and go when it has passed
-  /// (``ExpiringText``).
+  /// Whether its records begin with the time at which they expire (``ExpiringText``).
   package var expires: Bool {
     switch self {
     case .requests, .codes, .muted, .channelMuted: true
@@ -100,7 +98,7 @@ package struct TableAddress: Sendable, Hashable {
   }
 }
 
-/// Where one record stands.
+/// The address of one record: its table and field.
 package struct RecordAddress: Sendable, Hashable {
   package let space: SpaceID
   package let table: RecordTable
@@ -139,9 +137,8 @@ package struct RecordAddress: Sendable, Hashable {
   package var tableAddress: TableAddress { TableAddress(space, table) }
 }
 
-/// What an operation read: the exact text of each record it asked for, nil where there is none.
-///
-/// The text, not the decoded value, is what the commit compares: "the record is still what I read".
+/// What an operation read: the exact text of each record it asked for; nil where there is none. The commit compares these
+/// texts, not what they are decoded to.
 package struct Records: Sendable {
   package private(set) var texts: [RecordAddress: String?]
   /// Values that were decoded from these very texts before; see ``RecordAddress/settings(decoding:)``. Mostly one or two.
@@ -165,8 +162,8 @@ package struct Records: Sendable {
     decoded.last { $0.address == address }?.value as? Value
   }
 
-  /// Nil where there is no record. Asking for a record that was not read is a programming error that
-  /// would decide on nothing, so it is refused loudly in every build.
+  /// Nil where there is no record. Asking for a record that was not among the needs is a programming error, which stops
+  /// every build rather than decide on nothing.
   package func text(_ address: RecordAddress) -> String? {
     guard let text = texts[address] else { preconditionFailure("\(address) was not among the needs") }
     return text

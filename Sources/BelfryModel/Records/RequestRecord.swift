@@ -1,5 +1,5 @@
-/// The id of an invitation or application: the same for the same account and purpose in a space, so a
-/// second one takes the place of the first instead of waiting beside it.
+/// The id of an invitation or application, derived from its kind, account and channel in a space, so that a second one
+/// replaces the first.
 package struct RequestID: Sendable, Hashable {
   package let text: String
 
@@ -16,7 +16,7 @@ package struct RequestID: Sendable, Hashable {
   }
 }
 
-/// An invitation or an application that waits for its answer.
+/// An invitation or an application that waits for an answer.
 package struct RequestRecord: Sendable, Hashable, Codable {
   package enum Kind: String, Sendable, Codable, CaseIterable {
     case invitation, application
@@ -25,7 +25,7 @@ package struct RequestRecord: Sendable, Hashable, Codable {
   }
 
   package var kind: Kind
-  /// Who is invited, or applies.
+  /// The account that is invited, or applies.
   package var account: AccountID
   /// Who invites; nil for an application.
   package var inviter: AccountID?
@@ -45,8 +45,8 @@ package struct RequestRecord: Sendable, Hashable, Codable {
 }
 
 extension Records {
-  /// The request, unless there is none, it is of another kind, or it has expired: to whoever answers it,
-  /// all three are the same.
+  /// The request that waits.
+  /// - Throws: `notFound` if there is none, if it is of another kind, or if it has expired.
   package func request(
     _ id: RequestID, _ kind: RequestRecord.Kind, in space: SpaceID, nowMilliseconds: Int64
   ) throws(Refusal) -> RequestRecord {
@@ -57,7 +57,7 @@ extension Records {
     return request
   }
 
-  /// Whom a request speaks of: what an operation that answers it has to read next.
+  /// The accounts that a request concerns, whose records are needed to answer it.
   package func accounts(ofRequest id: RequestID, in space: SpaceID) -> [AccountID] {
     guard let text = text(.request(id, of: space)).flatMap({ ExpiringText(text: $0) }),
       let request = RecordJSON.value(RequestRecord.self, text.rest)

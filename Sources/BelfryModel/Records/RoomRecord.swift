@@ -4,7 +4,7 @@ package struct RoomRecord: SpaceRecord {
 
   package var subject: String
   package var ext: String?
-  /// Its host, from its beginning to its end: with the host it closes.
+  /// The host. It never changes: when the host leaves, the room closes.
   package var owner: AccountID
   package var createdAt: Int64
   package var removedAt: Int64?
@@ -27,7 +27,7 @@ package struct RoomRecord: SpaceRecord {
   }
 }
 
-/// What an attendee on stage has switched. Whoever has no such record has the microphone off.
+/// The microphone of an attendee on stage. Without such a record it is off.
 package struct StageRecord: Sendable, Hashable, Codable {
   package var microphone: Bool
 
@@ -35,7 +35,7 @@ package struct StageRecord: Sendable, Hashable, Codable {
 }
 
 extension RecordAddress {
-  /// Until when the attendee is taken for present, milliseconds since 1970.
+  /// Until when the attendee counts as present, milliseconds since 1970.
   package static func presence(_ account: AccountID, in space: SpaceID) -> Self {
     Self(space, .presence, account.text)
   }
@@ -43,7 +43,6 @@ extension RecordAddress {
   package static func hand(_ account: AccountID, in space: SpaceID) -> Self {
     Self(space, .hands, account.text)
   }
-  /// The attendee list's sequence number: the last id of the commit that changed last who is in the room
-  /// or in which role.
+  /// The version of the attendee list: the last id of the latest commit that changed an attendee or a role.
   package static func attendeeList(of space: SpaceID) -> Self { Self(space, .settings, "attendees") }
 }

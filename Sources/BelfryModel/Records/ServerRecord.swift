@@ -10,9 +10,9 @@ package struct ServerRecord: AdministeredRecord {
   package var createdAt: Int64
   package var inviteMode: InviteMode
   package var applyMode: ApplyMode
-  /// Members who are no admins may invite, too.
+  /// Whether members who are no admins may invite, too.
   package var membersMayInvite: Bool
-  /// Admins may open and close channels, too.
+  /// Whether admins may create and remove channels, too.
   package var adminsMayCreateChannels: Bool
   package var defaultChannelId: EntityID
   package var removedAt: Int64?
@@ -68,7 +68,7 @@ package struct ChannelRecord: Sendable, Hashable, Codable {
     case `public`, `private`
   }
 
-  /// Who belongs: every member of the server, or whom the channel's own roster lists.
+  /// Who belongs to the channel: every member of the server, or the channel's own roster.
   package enum Membership: String, Sendable, Codable, CaseIterable {
     case everyone, roster
   }
@@ -90,7 +90,7 @@ package struct ChannelRecord: Sendable, Hashable, Codable {
 }
 
 extension Refusal {
-  /// Also where there is one that the caller must not know of.
+  /// The refusal where the channel does not exist, and where the caller must not know that it does.
   package static func noChannel(_ id: EntityID, in space: SpaceID) -> Refusal {
     Refusal(.notFound, "there is no channel \(id) in server \(space.name)", field: "channelId")
   }

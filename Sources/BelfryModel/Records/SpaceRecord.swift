@@ -1,17 +1,17 @@
 /// What the settings of servers, groups and rooms have in common.
 package protocol SpaceRecord: Sendable, Hashable, Codable {
   static var kind: SpaceKind { get }
-  /// Whom it belongs to; a room's host.
+  /// The owner; of a room the host.
   var owner: AccountID { get }
   var admins: [AccountID] { get }
-  /// When it was removed, milliseconds since 1970. Its log still drains to its members until retention;
-  /// to every operation it is not there.
+  /// When the space was removed, milliseconds since 1970. Its members still see its entries until retention; for
+  /// operations it does not exist.
   var removedAt: Int64? { get }
-  /// Whether strangers are told that it is not there.
+  /// Whether accounts that are no members are told that the space does not exist.
   var isHiddenFromStrangers: Bool { get }
   /// As attachments and HTTP show it.
   func info(_ space: SpaceID) -> JSONValue
-  /// Refuses a member who may not send to it now. By itself, every member may.
+  /// Checks whether a member may send to the space now. By default every member may.
   func requireMaySend(_ member: MemberRecord, nowMilliseconds: Int64) throws(Refusal)
 }
 
@@ -23,7 +23,8 @@ extension SpaceRecord {
 }
 
 extension Records {
-  /// The space, unless it does not exist or was removed.
+  /// The settings of the space.
+  /// - Throws: `notFound` if it does not exist, or was removed.
   package func settings<Record: SpaceRecord>(_: Record.Type, _ space: SpaceID) throws(Refusal) -> Record {
     guard let record = try settingsJSON(Record.self, .settings(space)), record.removedAt == nil else {
       throw .absent(Record.self, space)
@@ -33,7 +34,7 @@ extension Records {
 }
 
 extension Refusal {
-  /// Also where there is one that the caller must not know of.
+  /// The refusal where the space does not exist, and where the caller must not know that it does.
   package static func absent<Record: SpaceRecord>(_: Record.Type, _ space: SpaceID) -> Refusal {
     absent(space)
   }
@@ -54,10 +55,10 @@ extension Records {
     }
   }
 
-  /// The precondition that these records are still what was read.
+  /// The precondition that these records still have the texts that were read.
   func unchanged(_ addresses: [RecordAddress]) -> [RecordAddress: String?] {
-    // All that was read, as with a send: no other dictionary is needed. Looked at from both sides, for an address may
-    // be there twice, and of a batch other lines' records were read with it.
+    // For a send these are mostly all the records read, and no other dictionary is needed. Compared both ways: an address
+    // may be listed twice, and the records of a batch's other lines may have been read, too.
     let few = 8
     if addresses.count <= few, texts.count == addresses.count, texts.keys.allSatisfy(addresses.contains) {
       return texts

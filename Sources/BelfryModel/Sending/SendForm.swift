@@ -1,10 +1,10 @@
-/// The form of a custom send, told apart by what is given: a place or none, a channel
-/// in it or none, some accounts there or everyone.
+/// What a custom send addresses, by the fields that it gives: a space or none, a channel of it or none, some accounts or
+/// everyone.
 package struct SendForm: Sendable, Hashable {
-  /// Nil: the accounts need have nothing in common.
+  /// Nil: accounts by name, which need not share a space.
   package var space: SpaceID?
   package var channel: EntityID?
-  /// Nil: everyone there, as far as the place's own rule goes.
+  /// Nil: everyone there, by the rule of the place.
   package var named: [AccountID]?
 
   package init(to space: SpaceID?, channel: EntityID? = nil, named: [AccountID]? = nil) {
@@ -41,7 +41,7 @@ package struct SendForm: Sendable, Hashable {
     return named == nil ? place : place.ofNamed
   }
 
-  /// Whom it reaches when it names nobody.
+  /// The rule of the audience when no accounts are named.
   package var broadcastRule: Audience.Rule {
     switch space?.kind {
     case .server: .byThreshold
@@ -53,7 +53,7 @@ package struct SendForm: Sendable, Hashable {
 }
 
 extension ToType {
-  /// The same place, but only those who are named.
+  /// The form for the same place with accounts named.
   fileprivate var ofNamed: ToType {
     switch self {
     case .server, .serverMembers: .serverMembers

@@ -1,23 +1,23 @@
 /// Sends a custom notification: one append, whatever the audience.
 ///
-/// A user sends where they belong and as themselves; a trusted back end anywhere. A named receiver who
-/// is not a member gets the whole send refused: nothing is sent to the others.
+/// A user sends as themselves, to spaces they belong to; a trusted caller sends anywhere. If a named receiver is no member,
+/// the whole send is refused.
 ///
-/// A class, and its own output: a notification's content is twenty values, and on its way from the request to the
-/// answer it would be copied ten times.
+/// A class, and its own output: a notification's content is twenty values, which would be copied ten times between the
+/// request and the answer.
 package final class SendNotification: Operation {
   package let space: SpaceID
   package let actor: Actor
   package let content: NotificationContent
-  /// False when the sender gave no `messageClientId`: a generated one can never be repeated.
+  /// False when the sender gave no `messageClientId`, so that the send cannot be repeated.
   package let isDeduped: Bool
 
   private let form: SendForm
 
-  /// The sends that a request amounts to. One, but for a live-only notification to several accounts:
-  /// with nothing stored there is no direct message to point at, so each account's own space is told.
+  /// The sends that a request amounts to: one, but for an ephemeral notification to several accounts, which is published
+  /// in each personal space, since there is no stored direct message to point at.
   ///
-  /// `generatedClientId` is used when the sender gave none.
+  /// - Parameter generatedClientId: the `messageClientId` when the sender gave none.
   package static func sends(
     _ content: NotificationContent, by actor: Actor, generatedClientId: String
   ) throws(Refusal) -> [SendNotification] {
@@ -63,7 +63,7 @@ package final class SendNotification: Operation {
       + (form.named ?? []).map { .member($0, of: space) }
   }
 
-  /// Those it is sent to directly.
+  /// The accounts it is sent to by name without a space.
   private var receivers: [AccountID] {
     guard form.space == nil, let named = form.named else { return [] }
     return space.kind == .direct ? named : named.filter { .personal($0) == space }
@@ -76,10 +76,10 @@ package final class SendNotification: Operation {
     actor.company(for: [.write], among: receivers, records)
   }
 
-  /// What is read of the receivers of a direct message lies elsewhere and is not locked.
+  /// The options of a direct message's receivers lie in other partitions, where this commit cannot check them.
   package var mayRecall: Bool { space.kind != .direct }
 
-  /// The sender, the space and the sender's id are what they were, whoever belongs where by now.
+  /// Recognised by sender, space and `messageClientId`, whatever has become of memberships since.
   package var repetition: Repetition<SendNotification>? {
     dedupe.map { Repetition(of: RepeatedSend(in: space, $0, content), self) }
   }
@@ -94,7 +94,7 @@ package final class SendNotification: Operation {
   ) throws(Refusal) -> Decision<SendNotification> {
     try requireOwnDevice()
     var transaction = Transaction(space)
-    // What was read of a direct message's receivers, their options, is as it was: only the space itself is locked.
+    // The options of a direct message's receivers are as of when they were read: they lie in other partitions.
     transaction.preconditions = space.kind == .direct ? [:] : records.unchanged(needs)
     transaction.charged = actor.charged
     if space.kind == .account, content.setting.persistEnable {
@@ -108,8 +108,8 @@ package final class SendNotification: Operation {
     return Decision(transaction, self)
   }
 
-  /// Other devices of the sender's go by what device sent it, so a user cannot name another one. Asked when it
-  /// is decided, not before: what was sent from there may be repeated from here.
+  /// A user cannot name another device as the sending one, since the sender's other devices go by it. Checked when the
+  /// send is decided: a repetition may come from another device than the first send.
   private func requireOwnDevice() throws(Refusal) {
     guard !actor.isTrusted, let own = actor.device, content.fromDeviceId != own else { return }
     throw Refusal(.forbidden, "you cannot send from another device", field: "fromDeviceId")
@@ -135,7 +135,7 @@ package final class SendNotification: Operation {
 }
 
 extension Actor {
-  /// A user sends as themselves; a trusted back end in anybody's name.
+  /// - Throws: `forbidden` when a user sends in another account's name.
   fileprivate func sending(as from: AccountID?) throws(Refusal) -> Actor {
     guard let from, from != account else { return self }
     guard isTrusted, account == nil else {
@@ -146,7 +146,7 @@ extension Actor {
 }
 
 extension SpaceID {
-  /// Where accounts are told who need have nothing in common: one in its own space, several in a direct message.
+  /// Where a send to accounts by name goes: for one its personal space, for several a direct message.
   fileprivate static func accounts(
     _ accounts: [AccountID], from sender: AccountID?, _ messageClientId: String
   ) -> SpaceID {
@@ -156,8 +156,8 @@ extension SpaceID {
 }
 
 extension EntityID {
-  /// The direct message of a send is named by what dedupes it, so a repeated send finds the same partition and
-  /// there the dedupe record. Should two sends ever share a name, they share a log, and each entry still
+  /// The space of a direct message is named by the sender and the `messageClientId`, so that a repeated send finds the
+  /// same partition and its dedupe record. Two sends that ever had the same name would share a log, in which each entry
   /// names its own receivers.
   fileprivate static func directMessage(sender: AccountID?, _ messageClientId: String) -> EntityID {
     EntityID(bits: StableHash.fnv1a("\(sender?.text ?? "") \(messageClientId)"))

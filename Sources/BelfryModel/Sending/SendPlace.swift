@@ -1,10 +1,10 @@
-/// The place a notification is sent to, as its records show it: a server, one of its channels, a group, a
-/// room. What each of them asks of senders and receivers is the same few questions.
+/// Where a notification is sent, by its records: a server, one of its channels, a group or a room. Answers what a send has
+/// to know of sender and receivers there.
 struct SendPlace {
   private let space: SpaceID
   private let settings: any SpaceRecord
   private let channel: (id: EntityID, record: ChannelRecord)?
-  /// What the sender is there; nil of a trusted back end, of which nothing is asked.
+  /// The sender's member record; nil of a trusted caller, which may send anywhere.
   private let sender: MemberRecord?
   private let records: Records
 
@@ -13,7 +13,7 @@ struct SendPlace {
     [.settings(space)] + (channel.map { [.channel($0, of: space)] } ?? [])
   }
 
-  /// Refuses what does not exist, and what is not there any more, or not for this sender.
+  /// - Throws: `notFound` where the place does not exist, was removed, or is hidden from the sender.
   init(
     _ space: SpaceID, channel id: EntityID?, _ records: Records, for actor: Actor
   ) throws(Refusal) {
@@ -37,14 +37,14 @@ struct SendPlace {
     throw settings.isHiddenFromStrangers ? .absent(space) : .notMember(of: space)
   }
 
-  /// The audience of a send to everyone there, or to those named.
+  /// The audience of a send to everyone in the place, or to the accounts named.
   func audience(_ rule: Audience.Rule, named: [AccountID]?) -> Audience {
     Audience(
       named == nil ? rule : .named, channel: channel?.id,
       channelHasRoster: channel?.record.hasRoster ?? false, named: named ?? [])
   }
 
-  /// A user sends where they belong, unless they were silenced there.
+  /// - Throws: `notMember`, `muted` or `forbidden` when a user may not send here.
   func requireMaySend(nowMilliseconds: Int64) throws(Refusal) {
     guard let member = sender else { return }
     try settings.requireMaySend(member, nowMilliseconds: nowMilliseconds)
@@ -58,7 +58,7 @@ struct SendPlace {
     }
   }
 
-  /// All of them, or nobody is sent anything.
+  /// - Throws: `notFound`, naming the accounts that do not belong to the place.
   func requireThere(_ named: [AccountID]) throws(Refusal) {
     var absent: [AccountID] = []
     for account in named where try !isThere(account) { absent.append(account) }
@@ -76,7 +76,7 @@ struct SendPlace {
 }
 
 extension Records {
-  /// The settings of a space of whatever kind. Personal spaces and direct messages have none.
+  /// The settings of the space, whatever its kind. Personal spaces and direct messages have none.
   fileprivate func anySettings(_ space: SpaceID) throws(Refusal) -> any SpaceRecord {
     switch space.kind {
     case .server: return try settings(ServerRecord.self, space)

@@ -1,5 +1,5 @@
-/// Changes the body, ext or status of a persisted notification: by whoever sent it and might still send it there, by the
-/// receivers of types 1 to 4, or by a trusted back end.
+/// Changes the body, ext or status of a stored notification. Its sender may, while able to send there; the receivers of
+/// types 1 to 4; and trusted callers.
 package struct UpdateNotification: Operation {
   package var space: SpaceID
   package var entry: LogEntry
@@ -10,7 +10,7 @@ package struct UpdateNotification: Operation {
   /// Nil: unreadable.
   private let content: NotificationContent?
 
-  /// `entry` as its log holds it, found beforehand: entries never change, so nothing can come between.
+  /// - Parameter entry: as the log has it. It was read before, which is safe since entries never change.
   package init(
     _ entry: LogEntry, in space: SpaceID, by actor: Actor, body: String?, ext: String?, status: Int?
   ) throws(Refusal) {
@@ -36,10 +36,10 @@ package struct UpdateNotification: Operation {
     return [.update(entry.id, in: space)] + place + actor.needs(toApproach: receivers)
   }
 
-  /// Whoever has left a space still sees what was said there before.
+  /// Former members still see entries from before they left.
   private var formerNeeds: [RecordAddress] { actor.account.map { [.former($0, of: space)] } ?? [] }
 
-  /// Those whom it was sent to directly.
+  /// The accounts it was sent to by name without a space.
   private var receivers: [AccountID] { space.hasRoster ? [] : entry.audience.named }
 
   package func company(_ records: Records) -> CompanyQuestion? {
@@ -64,7 +64,7 @@ package struct UpdateNotification: Operation {
 
     var transaction = Transaction(space)
     transaction.preconditions = records.unchanged(needs.filter { $0.space == space })
-    // In a mailbox of one's own one needs nobody's room.
+    // An update of a notification to oneself needs no room in a mailbox.
     if actor.account.map({ space != .personal($0) }) ?? true {
       transaction.charged = actor.charged
       if space.kind == .account { transaction.mailboxRoom = context.limits.mailboxRoom(for: actor) }
@@ -77,7 +77,7 @@ package struct UpdateNotification: Operation {
   private func checkActor(
     _ content: NotificationContent, _ records: Records, _ context: DecisionContext
   ) throws(Refusal) {
-    // Of what somebody does not see they do not learn that there is such a thing.
+    // A notification that the actor does not see is refused as if it did not exist.
     if !actor.isTrusted {
       guard let account = actor.account else { throw Refusal(.unauthorized, "who is updating it?") }
       let isSeen = try isSeen(by: account, records)
@@ -95,7 +95,7 @@ package struct UpdateNotification: Operation {
       return
     }
     guard content.fromAccount == account else { throw Refusal(.forbidden, "only its sender may update it") }
-    // Whoever was put out or silenced has no say in there, not even by what they said before.
+    // A sender who was removed or muted cannot change what was sent before.
     guard space.hasRoster else {
       return try records.requireAll(of: receivers, toLet: actor, .write, context, field: nil)
     }
@@ -105,7 +105,7 @@ package struct UpdateNotification: Operation {
 }
 
 extension UpdateNotification {
-  /// Read or not is the same here: it was seen then.
+  /// Whether the account sees the entry, read or not.
   private func isSeen(by account: AccountID, _ records: Records) throws(Refusal) -> Bool {
     if entry.audience.named.contains(account) { return true }
     guard space.hasRoster else { return false }
@@ -126,7 +126,7 @@ extension Refusal {
 }
 
 extension SpaceID {
-  /// Personal spaces and direct messages are for whom they name.
+  /// Entries of personal spaces and direct messages are seen by the accounts they name.
   fileprivate var hasRoster: Bool {
     switch kind {
     case .server, .group, .room: true

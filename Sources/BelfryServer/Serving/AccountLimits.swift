@@ -1,25 +1,23 @@
 import BelfryModel
 import Synchronization
 
-/// What each account may still do on this broker: how much it may cause a second, and how many streams it holds open.
+/// What each account may still do on this broker: sends and reads per second, and open streams.
 ///
-/// The one thing that the loops share. An account's connections are spread over the loops by the kernel, so a
-/// limit kept loop by loop would be as many times higher as there are loops, and by chance. The lock is held
-/// for the look-up of one number.
+/// The only state that the loops share. The kernel spreads an account's connections over the loops, so limits kept by each
+/// loop would be several times higher, and by chance. The lock is held to look up one number.
 final class AccountLimits: Sendable {
-  /// An account that was idle may do so many seconds' worth at once.
+  /// How many seconds' worth an account that was idle may do at once.
   static let burstSeconds = 2
-  /// No debt is longer: a request that names thousands is refused by other limits, and nobody is to be shut out by
-  /// what another device of theirs did for longer than they would wait.
+  /// The longest debt, so that one device does not shut out the account's others for longer than a user would wait.
   static let debtSecondsMax = 30
-  /// Above so many accounts, those that are idle are forgotten before another is entered.
+  /// Above so many accounts, idle ones are forgotten before another is added.
   static let accountsBeforeSweep = 65_536
 
-  /// One pace of all accounts.
+  /// One rate limit for all accounts.
   private struct Budget: Sendable {
     let perSecond: Int
-    /// When each account would have done at the permitted pace all that it has done so far. In the past: the account
-    /// is idle. One number is a whole token bucket (the generic cell rate algorithm, ITU-T I.371).
+    /// When each account would have finished at the permitted rate what it has done so far; in the past if it is idle.
+    /// One number is a whole token bucket (the generic cell rate algorithm, ITU-T I.371).
     private var paidUntil: [AccountID: ContinuousClock.Instant] = [:]
     private var sweepAbove = accountsBeforeSweep
 
@@ -43,7 +41,7 @@ final class AccountLimits: Sendable {
     mutating func owe(_ count: Int, of account: AccountID, now: ContinuousClock.Instant) {
       if paidUntil[account] == nil, paidUntil.count >= sweepAbove {
         paidUntil = paidUntil.filter { $0.value > now }
-        // Were all of them busy, sweeping again at every request would be the load itself.
+        // If all of them are busy, sweeping at every request would itself be the load.
         sweepAbove = max(accountsBeforeSweep, paidUntil.count * 2)
       }
       let due = max(paidUntil[account] ?? now, now) + interval * count
@@ -56,7 +54,7 @@ final class AccountLimits: Sendable {
   private struct State {
     var sends: Budget
     var reads: Budget
-    var places: [AccountID: Int] = [:]
+    var slots: [AccountID: Int] = [:]
 
     subscript(_ pace: Price.Pace) -> Budget {
       get { pace == .sends ? sends : reads }
@@ -75,12 +73,13 @@ final class AccountLimits: Sendable {
         reads: Budget(perSecond: limits.readsPerSecondPerAccount)))
   }
 
-  /// Takes so many sends or reads if the account is not in debt, or says after how many seconds it is not.
+  /// Takes so many sends or reads, unless the account is in debt.
+  /// - Returns: nil if they were taken; else after how many seconds the account is out of debt.
   func take(_ count: Int, _ pace: Price.Pace, of account: AccountID, now: ContinuousClock.Instant) -> Int? {
     state.withLock { $0[pace].take(count, of: account, now: now) }
   }
 
-  /// Takes so many in any case.
+  /// Takes so many sends or reads in any case.
   func owe(_ count: Int, _ pace: Price.Pace, of account: AccountID, now: ContinuousClock.Instant) {
     state.withLock { $0[pace].owe(count, of: account, now: now) }
   }
@@ -93,24 +92,25 @@ final class AccountLimits: Sendable {
     return "\(count) \(what) a second (limits.\(setting))"
   }
 
-  /// Takes a place for a stream or a waiting request; false when the account has them all.
-  func openPlace(of account: AccountID) -> Bool {
+  /// Takes a slot for a stream or a waiting request.
+  /// - Returns: false when the account has as many as it may.
+  func openSlot(of account: AccountID) -> Bool {
     state.withLock { state in
-      let open = state.places[account] ?? 0
+      let open = state.slots[account] ?? 0
       guard open < placesMax else { return false }
-      state.places[account] = open + 1
+      state.slots[account] = open + 1
       return true
     }
   }
 
-  func closePlace(of account: AccountID) {
+  func closeSlot(of account: AccountID) {
     state.withLock { state in
-      guard let open = state.places[account] else { return }
-      state.places[account] = open > 1 ? open - 1 : nil
+      guard let open = state.slots[account] else { return }
+      state.slots[account] = open > 1 ? open - 1 : nil
     }
   }
 
   var accountsSending: Int { state.withLock { $0.sends.accounts } }
-  func connectionSlots(of account: AccountID) -> Int { state.withLock { $0.places[account] ?? 0 } }
-  var accountsWithPlaces: Int { state.withLock { $0.places.count } }
+  func connectionSlots(of account: AccountID) -> Int { state.withLock { $0.slots[account] ?? 0 } }
+  var accountsWithSlots: Int { state.withLock { $0.slots.count } }
 }

@@ -6,7 +6,7 @@ import BelfryStore
 import BelfrySystem
 import Synchronization
 
-/// One Belfry process: its loops, and the little that they share.
+/// One broker process: its loops, and the little that they share.
 final class Broker: Sendable {
   let configuration: Configuration
   let accountLimits: AccountLimits
@@ -102,10 +102,10 @@ final class Broker: Sendable {
     return UInt16(clamping: sockets.first?.port ?? 0)
   }
 
-  /// What tokens are checked by now.
+  /// The keys that tokens are checked with.
   var keys: TokenKeys { currentKeys.withLock { $0 } }
 
-  /// Keys were added or taken away. From any thread.
+  /// Takes other keys for tokens. Called from any thread.
   func take(_ keys: TokenKeys) {
     currentKeys.withLock { $0 = keys }
     Log.line(
@@ -116,7 +116,7 @@ final class Broker: Sendable {
     }
   }
 
-  /// Looks whether there are other keys of back ends than before; whoever came by one that was revoked goes.
+  /// Reads the back ends' keys if they have changed, and ends what was opened with a revoked one.
   func refreshBackEndKeys(from store: RedisStore) async throws(StoreError) {
     guard try await backEndKeys.refresh(from: store) else { return }
     for serving in loops {
@@ -124,14 +124,14 @@ final class Broker: Sendable {
     }
   }
 
-  /// Lets requests finish and sends consumers away; `run` returns then. From any thread.
+  /// Lets requests finish and sends consumers away, after which `run` returns. Called from any thread.
   func drain() {
     for serving in loops {
       serving.loop.perform { serving.assumeIsolated { $0.drain() } }
     }
   }
 
-  /// The keyspace is not one that this broker can work on. From any thread.
+  /// Takes note that this broker cannot work on the keyspace. Called from any thread.
   func refuseKeyspace(_ error: RedisError, loop: Int) {
     if keyspace.isRefused(error) { return drain() }
     Log.line("redis refused", ["loop": String(loop), "cause": error.description])

@@ -1,38 +1,37 @@
 import BelfryModel
 
-/// The streams and the requests that wait on one loop, so that they are found when what they were admitted by is taken
-/// back.
+/// The streams and waiting requests of one loop, by which those with a revoked credential are found.
 final class ConnectionSlots {
-  private var places: [ObjectIdentifier: AccountPlace] = [:]
+  private var slots: [ObjectIdentifier: ConnectionSlot] = [:]
 
-  fileprivate func add(_ place: AccountPlace) { places[ObjectIdentifier(place)] = place }
-  fileprivate func remove(_ place: AccountPlace) { places[ObjectIdentifier(place)] = nil }
+  fileprivate func add(_ slot: ConnectionSlot) { slots[ObjectIdentifier(slot)] = slot }
+  fileprivate func remove(_ slot: ConnectionSlot) { slots[ObjectIdentifier(slot)] = nil }
 
   func endAll(where isOver: (Credential) -> Bool) {
-    for place in places.values where isOver(place.credential) { place.revoke() }
+    for slot in slots.values where isOver(slot.credential) { slot.revoke() }
   }
 }
 
-/// One of an account's places, until it is closed.
-final class AccountPlace {
+/// One of the streams and waiting requests that an account may have at a time, until it is closed.
+final class ConnectionSlot {
   let credential: Credential
-  /// Whether what it was opened by has been taken back.
+  /// Whether the credential that opened it has been revoked.
   private(set) var isRevoked = false
-  /// Ends what has the place.
+  /// Ends the stream or request.
   var onRevoked: (() -> Void)?
   private let account: AccountID
   private let limits: AccountLimits
-  private let places: ConnectionSlots
+  private let slots: ConnectionSlots
   private var isOpen = true
 
   init(
-    _ account: AccountID, by credential: Credential, _ limits: AccountLimits, among places: ConnectionSlots
+    _ account: AccountID, by credential: Credential, _ limits: AccountLimits, among slots: ConnectionSlots
   ) {
     self.account = account
     self.credential = credential
     self.limits = limits
-    self.places = places
-    places.add(self)
+    self.slots = slots
+    slots.add(self)
   }
 
   fileprivate func revoke() {
@@ -44,7 +43,7 @@ final class AccountPlace {
     guard isOpen else { return }
     isOpen = false
     onRevoked = nil
-    places.remove(self)
-    limits.closePlace(of: account)
+    slots.remove(self)
+    limits.closeSlot(of: account)
   }
 }

@@ -15,7 +15,7 @@ final class KeyspaceState: Sendable {
 
   private let content = Mutex(Content())
 
-  /// Settings that are others here than the keyspace's format record says.
+  /// Settings of this broker that differ from the keyspace's format record.
   var differences: [SettingDifference] { content.withLock { $0.differences } }
   /// Why the broker cannot work on what Redis holds now; nil if it can, or if Redis is away.
   var refusal: String? { content.withLock { $0.refusal?.cause } }
@@ -30,8 +30,8 @@ final class KeyspaceState: Sendable {
     }
   }
 
-  /// A broker that was of use until Redis was replaced waits for its keyspace to come back, and its streams with it.
-  /// One that never was has been started wrongly.
+  /// Takes note that the keyspace does not fit. A broker that has served before waits for its keyspace to come back, with
+  /// its streams open; one that has not was started wrongly.
   /// - Returns: whether the broker is to end.
   func isRefused(_ error: RedisError) -> Bool {
     content.withLock { content in
@@ -42,7 +42,7 @@ final class KeyspaceState: Sendable {
     }
   }
 
-  /// Writes to the log what is news; all loops find the same.
+  /// Logs what changed, once for all loops.
   func note(_ finding: SettingsFinding) {
     switch finding {
     case .differ(let found):

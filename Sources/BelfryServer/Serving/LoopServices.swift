@@ -18,7 +18,7 @@ final class LoopServices {
   /// For what operators keep.
   let administration: RedisStore
   let counts = RequestCounts()
-  let places = ConnectionSlots()
+  let slots = ConnectionSlots()
   var clientIDs = ClientIDs()
   /// On its way out: told to load balancers, and no reason to refuse anybody who comes all the same.
   var isDraining = false
@@ -62,17 +62,17 @@ final class LoopServices {
   }
 
   /// A place for a stream or a request that waits.
-  func openPlace(of account: AccountID, by credential: Credential) throws(Refusal) -> AccountPlace {
+  func openSlot(of account: AccountID, by credential: Credential) throws(Refusal) -> ConnectionSlot {
     // It was admitted when its headers were there, and what it was admitted by may have been taken back since.
     guard isAccepted(credential) else {
       throw Refusal(.unauthorized, "the token is not accepted any more")
     }
-    guard broker.accountLimits.openPlace(of: account) else {
+    guard broker.accountLimits.openSlot(of: account) else {
       let most = broker.configuration.limits.streamsPerAccount
       throw Refusal(
         .tooMany, "\(account) has \(most) streams and waiting requests open, the most there may be")
     }
-    return AccountPlace(account, by: credential, broker.accountLimits, among: places)
+    return ConnectionSlot(account, by: credential, broker.accountLimits, among: slots)
   }
 }
 

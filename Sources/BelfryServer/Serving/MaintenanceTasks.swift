@@ -2,18 +2,15 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 
-/// What a broker does beside answering, on one of its loops. None asks another to do it: every broker relays, which
-/// is harmless twice, and every broker sweeps what none has swept for a while. A lease would be one more thing to
-/// lose.
+/// What a broker does beside answering requests, on one of its loops: relays, sweeps, rooms. There is no leader and no
+/// lease: every broker relays, which is idempotent, and sweeps partitions that none has swept for a while.
 struct MaintenanceTasks {
-  /// What another broker committed and did not live to relay waits in an outbox. Meanwhile an account does
-  /// not see a space it joined, so not for long; looking is one cheap command for each partition.
+  /// How often all outboxes are looked at, for what a broker committed and died before relaying. Until it is relayed, an
+  /// account does not see a space it joined. A look is one cheap command for each partition.
   static let relayInterval: Duration = .seconds(3)
-  /// One partition at a time, of those that hold anything. What is beyond retention is hidden from readers at once;
-  /// sweeping only frees its memory.
+  /// The pause between two partitions of a round. Entries beyond retention are hidden at once; sweeping only frees memory.
   static let sweepStepMilliseconds: Int64 = 250
-  /// Between two rounds of a deployment with few partitions in use, which would otherwise be swept over and
-  /// over. Half of retention if that is less: nothing is to lie about for long after it.
+  /// The pause between two rounds, for deployments with few partitions in use; half of retention if that is less.
   static let sweepPauseMaxMilliseconds: Int64 = 30_000
 
   let loop: EventLoop
@@ -31,7 +28,7 @@ struct MaintenanceTasks {
 
   private func relay() async {
     while await pause(Self.relayInterval) {
-      // A store that is away will be back; what waits there waits on.
+      // While the store is away, its outboxes wait.
       guard let partitions = try? await store.partitionsToRelay() else { continue }
       for partition in partitions { try? await store.relayOutbox(of: partition) }
     }
@@ -40,8 +37,8 @@ struct MaintenanceTasks {
   private func sweep() async {
     while await pause(.milliseconds(sweepPauseMilliseconds)) {
       let partitions = await partitionsInUse()
-      // A little less than a round takes: however many brokers there are, all of them together sweep no more than
-      // one would. In the same order each time, or what came last in one round and first in the next was not due.
+      // A little less than a round takes, so that several brokers together sweep no more than one would. In the same order
+      // each time: a partition that came last in one round and first in the next would not be due.
       let interval = max(sweepPauseMilliseconds, Self.sweepStepMilliseconds * Int64(partitions.count))
       for partition in partitions {
         guard await pause(.milliseconds(Self.sweepStepMilliseconds)) else { return }
@@ -63,7 +60,7 @@ struct MaintenanceTasks {
     while await pause(RoomTimer.interval) { try? await timer.checkDueRooms() }
   }
 
-  /// False when it is time to end.
+  /// - Returns: false when the task is to end.
   private func pause(_ duration: Duration) async -> Bool {
     do {
       try await loop.sleep(for: duration)

@@ -1,24 +1,22 @@
 import BelfryModel
 import BelfryStore
 
-/// Looks after rooms: puts out who gave no sign of life in time, and empties those that have closed.
+/// Removes attendees that gave no heartbeat in time, and empties rooms that have closed.
 ///
-/// Every broker has one, and no room belongs to any of them. Which rooms are to be looked at stands in the
-/// store, written by the commits that let people in, so nobody is forgotten when the broker that let
-/// them in dies. What becomes of a room is decided in a commit, so several may look at it at once.
+/// Every broker has one, and no room belongs to a broker. The store knows which rooms are due, by the commits of joins, so
+/// no attendee is forgotten when a broker dies. Removing is a commit, so several brokers may work on a room at once.
 final class RoomTimer {
-  /// An absent attendee is out about this long after their time. Asking which rooms are due is one short
-  /// command per partition, some milliseconds of Redis in all.
+  /// How often due rooms are asked for, and so about how late an absent attendee is removed. One short command per
+  /// partition, some milliseconds of Redis in all.
   static let interval: Duration = .seconds(1)
-  /// A room that somebody looks at is left alone by the others for so long, and no longer: who looks may
-  /// die. A large room that somebody enters all the time is not gone through more often than this.
+  /// How long other brokers leave a room to the one that claimed it, which may die meanwhile. A large room that accounts
+  /// enter all the time is not scanned more often than this.
   static let claimMilliseconds: Int64 = 5_000
   /// Presences read at once: less than a millisecond of Redis.
   static let presencesPerPage = 1_000
-  /// Each of them is an announcement or an index change; together they hold up the others in Redis for
-  /// a few milliseconds.
+  /// Each attendee is an announcement or an index change, so a commit takes Redis a few milliseconds.
   static let attendeesPerCommit = 100
-  /// Emptying goes on at the next round, after the other rooms have had their turn.
+  /// Commits that empty one room before other rooms have their turn.
   static let emptyingCommitsPerLook = 50
 
   private let runner: OperationRunner
@@ -30,21 +28,21 @@ final class RoomTimer {
   private var store: any Store { runner.store }
   private var limits: Limits { runner.limits }
 
-  /// Looks at all rooms whose time has come.
+  /// Checks all rooms that are due.
   func checkDueRooms() async throws(StoreError) {
     let now = try await store.nowMilliseconds()
     note(round: now)
     guard isFair(now) else { return }
     for due in try await store.dueSpaces(nowMilliseconds: now) {
-      // What fails is due again when the claim ends, here or at another broker.
+      // A room for which it fails is due again when the claim ends, here or at another broker.
       try? await look(at: due)
     }
   }
 
-  // MARK: Being fair
+  // MARK: Grace after an interruption
 
-  // While the store or this broker was away, nobody could give a sign of life. Without a grace everyone
-  // would be taken for absent afterwards, and every room would close.
+  // While the store or this broker was away, attendees could give no heartbeat. Without a grace all of them would count as
+  // absent afterwards, and every room would close.
 
   private func note(round now: Int64) {
     let isInterrupted = lastRoundMilliseconds.map { now - $0 > limits.heartbeatMilliseconds } ?? true
@@ -52,7 +50,7 @@ final class RoomTimer {
     lastRoundMilliseconds = now
   }
 
-  /// Whether whoever is there has had the time for a sign of life, and for another if one was lost.
+  /// Whether attendees have had time for a heartbeat, and for another if one was lost.
   private func isFair(_ now: Int64) -> Bool {
     now - reachableSinceMilliseconds >= 2 * limits.heartbeatMilliseconds
   }
@@ -71,11 +69,12 @@ final class RoomTimer {
     case let room? where room.removedAt == nil: next = try await timeOut(due.space, now)
     case .some: next = try await empty(due.space, now)
     }
-    // Whoever entered, or closed the room, since the claim has set a time of their own, which stays.
+    // Does nothing if a commit since the claim, by a join or the closing, has set another time.
     try await store.postpone(claim, toMilliseconds: next)
   }
 
-  /// Puts out those who are absent. Gives the time when somebody else may be.
+  /// Removes absent attendees.
+  /// - Returns: when the next attendee may be absent, milliseconds since 1970.
   private func timeOut(_ room: SpaceID, _ now: Int64) async throws -> Int64 {
     var next = now + limits.absenceMilliseconds
     var cursor: PageCursor?
@@ -97,7 +96,8 @@ final class RoomTimer {
     return next
   }
 
-  /// Lets attendees out of a closed room. Gives nil when nobody is left, now when somebody may be.
+  /// Removes attendees of a closed room.
+  /// - Returns: nil when none is left; `now` when some may be.
   private func empty(_ room: SpaceID, _ now: Int64) async throws -> Int64? {
     var cursor: PageCursor?
     for _ in 0..<Self.emptyingCommitsPerLook {

@@ -1,6 +1,7 @@
 import BelfryLoop
 import BelfryModel
 import Glibc
+import Synchronization
 
 /// `belfry serve`: from its options to its end.
 package enum Serve {
@@ -61,5 +62,25 @@ package enum Serve {
     case .restartFailed(let error): Log.line("redis-server does not start", ["cause": error.description])
     case .killed: Log.line("redis-server was killed")
     }
+  }
+}
+
+/// SIGTERM and SIGINT: the first one drains, a second one ends the process at once.
+final class EndSignals: Sendable {
+  private let broker: Broker
+  private let isDraining = Atomic(false)
+
+  init(_ broker: Broker) {
+    self.broker = broker
+  }
+
+  func receive(_ signal: ProcessSignal) {
+    guard !isDraining.exchange(true, ordering: .relaxed) else {
+      Log.line("ending at once", ["signal": "\(signal)"])
+      // As a shell reports it of a process that a signal ended.
+      _exit(128 + signal.rawValue)
+    }
+    Log.line("draining", ["signal": "\(signal)"])
+    broker.drain()
   }
 }

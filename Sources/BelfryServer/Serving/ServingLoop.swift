@@ -7,9 +7,9 @@ import BelfryStore
 /// One event loop with everything that serves on it: Redis connections, a hub, an HTTP daemon on the shared
 /// port. The loops of a broker are alike and share nothing but what `Broker` holds.
 actor ServingLoop {
-  /// Requests that are being answered, and streams that are being told to go, are given this long.
+  /// How long requests and streams have to end when the loop drains.
   static let drainTimeout: Duration = .seconds(10)
-  /// How often it is looked what the keyspace says of itself. Its settings change when an operator says so.
+  /// How often the keyspace's format record is compared. An operator may change its settings.
   static let formatInterval: Duration = .seconds(30)
 
   nonisolated let loop: EventLoop
@@ -38,7 +38,7 @@ actor ServingLoop {
     var isBusy: Bool { daemon.openRequests + daemon.openStreams > 0 }
   }
 
-  /// Begins to listen. Redis need not be there yet.
+  /// Begins to listen, whether or not Redis is there yet.
   func open(_ socket: ListenSocket, redis: RedisEndpoint, for broker: Broker) throws(StartError) {
     let scope = LoopScope(on: loop)
     let configuration = broker.configuration
@@ -46,7 +46,7 @@ actor ServingLoop {
       loop: loop, endpoint: redis, limits: configuration.limits, partitions: configuration.partitions,
       secretFingerprint: broker.keys.signing.fingerprint,
       otherFingerprints: broker.keys.otherFingerprints,
-      // An embedded Redis has one broker, with which nobody can disagree.
+      // An embedded Redis has one broker only, whose settings are those of the keyspace.
       adoptsSettings: configuration.adoptsSettings || configuration.redisURL == nil)
     store.onSettings = { broker.keyspace.note($0) }
     let live = RedisLiveFeed(loop: loop, endpoint: redis, store: store)
@@ -70,7 +70,7 @@ actor ServingLoop {
     watch(serving.store, of: serving.services.broker)
     serving.store.start()
     serving.live.start()
-    // One loop is enough for what is done for all accounts.
+    // One loop of the broker does the maintenance.
     if number == 0 { MaintenanceTasks(loop: loop, runner: serving.services.runner).start(in: serving.scope) }
     if number == 0 {
       serving.scope.start { [loop] in
@@ -105,7 +105,7 @@ actor ServingLoop {
     }
   }
 
-  /// Whoever was admitted by a key that is no more goes.
+  /// Ends the streams and waiting requests with a credential that is not accepted any more.
   func take(_ keys: TokenKeys) {
     guard let serving else { return }
     // Of the one before, too: if it is what the keyspace says, the keyspace is to follow.
@@ -118,7 +118,7 @@ actor ServingLoop {
 
   func endRevoked() {
     guard let serving else { return }
-    serving.services.places.endAll { !serving.services.isAccepted($0) }
+    serving.services.slots.endAll { !serving.services.isAccepted($0) }
   }
 
   // MARK: Ending
@@ -131,13 +131,13 @@ actor ServingLoop {
     }
   }
 
-  /// Its own serving may long have ended when another loop still drains.
+  /// Called although this loop may have ended before others have drained.
   func unwatchSignals() {
     signals?.cancel()
     signals = nil
   }
 
-  /// Accepts nobody new, sends the consumers to other brokers, lets requests finish, and ends `run()`.
+  /// Accepts no more connections, sends consumers to other brokers, lets requests finish, and ends `run()`.
   func drain() {
     guard let serving, !serving.services.isDraining else { return }
     serving.services.isDraining = true

@@ -11,8 +11,7 @@ struct StreamOpening {
   let expiresAtMilliseconds: Int64
 }
 
-/// One consumer's Server-Sent Events on their way out. It only carries: what is sent, and when the stream
-/// ends, is the hub's to say.
+/// Carries a consumer's Server-Sent Events to its connection. The consumer decides what is sent, and when the stream ends.
 final class NotificationStream: HTTPStreamSource, Consumer.Outlet {
   static let head = Reply(status: 200, contentType: "text/event-stream", body: [])
 
@@ -24,13 +23,12 @@ final class NotificationStream: HTTPStreamSource, Consumer.Outlet {
     ]
 
   private let consumer: Consumer
-  private let place: AccountPlace
+  private let place: ConnectionSlot
   private let counts: RequestCounts
-  /// The connection, once there is one. They refer to each other until the stream lets go of its source, which it
-  /// does when it has finished.
+  /// The connection, once there is one. The two refer to each other until the connection has finished and lets go.
   private var stream: HTTPStream?
 
-  private init(_ consumer: Consumer, _ place: AccountPlace, _ counts: RequestCounts) {
+  private init(_ consumer: Consumer, _ place: ConnectionSlot, _ counts: RequestCounts) {
     self.consumer = consumer
     self.place = place
     self.counts = counts
@@ -39,7 +37,7 @@ final class NotificationStream: HTTPStreamSource, Consumer.Outlet {
   static func open(
     _ opening: StreamOpening, on exchange: HTTPExchange, _ services: LoopServices
   ) throws(Refusal) {
-    let place = try services.openPlace(of: opening.account, by: opening.credential)
+    let place = try services.openSlot(of: opening.account, by: opening.credential)
     let consumer: Consumer
     do throws(Refusal) {
       consumer = try services.hub.openConsumer(

@@ -3,10 +3,10 @@ import BelfryModel
 import BelfryStore
 import Synchronization
 
-/// All keys of back ends, as Redis had them a moment ago: whoever shows one is checked without asking Redis.
+/// All keys of back ends, as Redis had them a moment ago, so that requests are checked without asking Redis.
 ///
-/// Every broker looks every two seconds whether they are others. What could not be looked at for half a minute is
-/// believed no more: a key that was revoked meanwhile must not hold for as long as Redis is away.
+/// Every broker asks every two seconds whether they have changed. Keys that could not be read for half a minute are not
+/// accepted any more, since one may have been revoked meanwhile.
 final class BackEndKeys: Sendable {
   static let interval: Duration = .seconds(2)
   static let ageMax: Duration = .seconds(30)

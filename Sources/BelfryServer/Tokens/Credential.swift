@@ -1,6 +1,6 @@
 import BelfryModel
 
-/// What somebody was admitted by, as far as it can be taken back.
+/// What a request was authenticated by, as far as it can be revoked.
 enum Credential: Sendable, Hashable {
   /// A token that this key signed.
   case key(KeyIdentity)

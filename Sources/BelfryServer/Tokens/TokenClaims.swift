@@ -6,7 +6,7 @@ package struct TokenClaims: Sendable, Hashable {
   package enum Role: String, Sendable, CaseIterable {
     /// An account, acting for itself.
     case user
-    /// A trusted back end, acting for any account.
+    /// A trusted caller, acting for any account.
     case app
     /// A person or a tool that runs the broker; may do what an app may.
     case operation = "operator"

@@ -7,12 +7,12 @@
 --   1 the member count, if an audience depends on it
 --   1 append for each entry, and for each that says what another has become; 2 more for a space's first in some
 --     17 minutes
---   2 the mailbox, if it is sent to an account itself, and 1 to count it as the sender's; 1 of a trusted back end's
+--   2 the mailbox, if it is sent to an account itself, and 1 to count it as the sender's; 1 of a trusted caller's
 --   1 the hash of the partition
 --   1 publish for each space, again when others were told something in between
 --   4 for each account of the same partition whose index changes, 3 for each that gets an entry in its own space
 --
--- So a hundred sends to one server are a hundred calls and ten; a user's alone is 11, a trusted back end's
+-- So a hundred sends to one server are a hundred calls and ten; a user's alone is 11, a trusted caller's
 -- without an id 7. None depends on how many members the space has.
 --
 -- Should a call of Redis fail in between, which takes a key of a wrong type, that transaction alone fails, and
@@ -126,7 +126,7 @@ local function find_table_over_ceiling(call, space, changes)
   end
 end
 
--- Whether the account's mailbox may take so many entries. Two calls, one of a trusted back end's.
+-- Whether the account's mailbox may take so many entries. Two calls, one of a trusted caller's.
 local function has_room(call, space, room, count)
   local prefix = call.prefix
   if redis.call('XLEN', log_key(prefix, space)) + count > room.entries then return false end

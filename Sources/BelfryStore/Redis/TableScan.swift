@@ -1,32 +1,29 @@
 import BelfryBytes
 import BelfryModel
 
-/// Where the listing of a table goes on: HSCAN made exact.
+/// Where the listing of a table goes on: HSCAN with pages of an exact size.
 ///
-/// HSCAN gives roughly as many fields as asked for, a small hash even as a whole, and a page must not be
-/// longer than its limit. So a step that gives too much is put in the order of its fields and cut, and
-/// the place remembers the cut: the step is done again for the next page, and goes on after that field.
+/// HSCAN answers roughly as many fields as asked for, and a small hash as a whole. A step that answers too many is sorted
+/// by field and cut. The cursor of the page records the cut: the next page repeats the step and goes on after that field.
 ///
-/// When the hash was resized in between, the step done again may end elsewhere. Redis counts its cursors
-/// with the bits reversed, so which of two ends is further is known all the same. A step that ends before
-/// the cut one did is part of it: the cut holds for it and for those that follow, up to the old end, and
-/// if such a part must be cut too, it has a cut of its own within the other. A step that ends beyond is
-/// given uncut: some fields come twice rather than one never.
+/// If the hash was resized in between, the repeated step may end elsewhere. Redis counts cursors with the bits reversed, so
+/// it is still known which of two ends is further. A step that ends before the recorded end is a part of the cut step: the
+/// cut applies to it and to the steps up to that end, and a part that has to be cut too has a cut within the other. A step
+/// that ends beyond it is given uncut, so that some fields come twice and none is left out.
 struct TableScan: Hashable {
   struct Cut: Hashable {
-    /// The COUNT of the step: with the same one, an unchanged hash gives the same step.
+    /// The COUNT of the step: with the same COUNT an unchanged hash answers the same step.
     var count: Int
-    /// The cursor at the end of the step; zero is the end of all.
+    /// The cursor at the end of the step; zero is the end of the scan.
     var end: UInt64
-    /// Of the fields up to `end`, all up to this one have been given.
+    /// Fields of the step up to this one were given.
     var field: UTF8Text
   }
 
-  /// Cuts within cuts come from resizing between pages, so there is hardly ever more than one. Forgetting
-  /// the outermost makes some fields come twice.
+  /// Cuts within cuts come from resizing between pages, so there is hardly ever more than one. Dropping the outermost makes
+  /// some fields come twice.
   static let cutsMax = 4
-  /// A page asks for as many as it has room for. Who holds a cursor must not have Redis look for more in one step, in
-  /// which it serves nobody else.
+  /// The largest COUNT that a cursor may ask for: a step keeps Redis from serving others.
   static let countMax = Limits.pageMembersMaximum
 
   var cursor: UInt64 = 0
@@ -35,16 +32,17 @@ struct TableScan: Hashable {
 
   init() {}
 
-  /// The COUNT with which to go on; nil if any will do.
+  /// The COUNT of the step to repeat; nil if there is none.
   var count: Int? { cuts.last?.count }
 
-  /// What the step gives that was not given before, of the fields from the cursor to `next`.
+  /// The fields of a step that were not given before.
+  /// - Parameter next: the cursor that the step ended with.
   func rest(of fields: [(field: String, text: String)], next: UInt64) -> [(field: String, text: String)] {
     let holding = cuts.filter { !Self.isFurther(next, than: $0.end) }
     return fields.filter { field, _ in holding.allSatisfy { UTF8Text(field) > $0.field } }
   }
 
-  /// The place after a step that was given as a whole; nil if it was the last.
+  /// The position after a step that was given as a whole; nil if it was the last.
   func ended(next: UInt64) -> TableScan? {
     guard next != 0 else { return nil }
     var scan = self
@@ -53,7 +51,7 @@ struct TableScan: Hashable {
     return scan
   }
 
-  /// The place within a step that was given up to a field.
+  /// The position within a step that was given up to a field.
   func isCut(after field: String, count: Int, next: UInt64) -> TableScan {
     var scan = self
     scan.cuts.removeAll { next == $0.end || Self.isFurther(next, than: $0.end) }

@@ -94,7 +94,7 @@ import Testing
       "Every operation, asked for by every kind of caller, and the status of what each is answered. Written by a test",
       "(`AccessMatrixTests`), which compares it with what holds. Everybody but `stranger`, `app` and `operator` belongs to the",
       "place, though only `owner` and one other account are in the private channel, which `admin` sees, too; `app` is a",
-      "trusted back end on behalf of the stranger, `operator` whoever runs the broker. In rooms `owner` is the host and the others listen. What somebody may not know",
+      "trusted caller on behalf of the stranger, `operator` whoever runs the broker. In rooms `owner` is the host and the others listen. What somebody may not know",
       "of is 404.", "",
       "| operation | place | " + callers.map(\.rawValue).joined(separator: " | ") + " |",
       "|---|---|" + callers.map { _ in "---|" }.joined(),

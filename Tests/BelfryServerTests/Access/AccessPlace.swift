@@ -38,7 +38,7 @@ enum AccessCaller: String, CaseIterable {
   case stranger, member
   case muted
   case admin, owner
-  /// A trusted back end, on behalf of the stranger.
+  /// A trusted caller, on behalf of the stranger.
   case app
   /// Whoever runs the broker, likewise.
   case `operator`

@@ -77,7 +77,7 @@ final class AccessWorld {
     return try asking.answer(hasBody: asking === connection).status
   }
 
-  /// As a trusted back end does for somebody.
+  /// As a trusted caller does for somebody.
   @discardableResult
   private func make(
     _ verb: String, _ path: String, for person: String, _ body: JSONValue? = nil

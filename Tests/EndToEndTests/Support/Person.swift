@@ -3,7 +3,7 @@ import BelfryServer
 import Foundation
 import Testing
 
-/// Somebody at a broker: an account on a device, or a trusted back end. For one thread at a time: of two that ask over
+/// Somebody at a broker: an account on a device, or a trusted caller. For one thread at a time: of two that ask over
 /// the one connection, each reads the other's answer or waits for one in vain, and asks again.
 final class Person: @unchecked Sendable {
   let name: String

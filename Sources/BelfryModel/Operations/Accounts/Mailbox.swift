@@ -34,7 +34,7 @@ package struct MailboxRoom: Sendable, Hashable {
 /// The mailboxes that an operation adds to, and for whom.
 package struct MailboxQuestion: Sendable, Hashable {
   package var accounts: [AccountID]
-  /// Nil: a trusted back end.
+  /// Nil: a trusted caller.
   package var sender: AccountID?
 
   package init(_ accounts: [AccountID], from actor: Actor) {

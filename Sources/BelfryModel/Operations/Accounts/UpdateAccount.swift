@@ -37,7 +37,7 @@ package struct UpdateAccount: Operation {
 }
 
 extension Actor {
-  /// A user acts for themselves; a trusted back end for anybody.
+  /// A user acts for themselves; a trusted caller for anybody.
   func requireActing(for other: AccountID, to what: String) throws(Refusal) {
     guard isTrusted || account == other else {
       throw Refusal(.forbidden, "only an app or operator token may \(what) for another account")

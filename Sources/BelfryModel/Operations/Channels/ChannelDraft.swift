@@ -3,7 +3,7 @@
 // MARK: - Who is in it
 
 extension Draft<ServerRecord> {
-  /// The channel, for an account that belongs to it; a trusted back end need not. Of a channel that it does
+  /// The channel, for an account that belongs to it; a trusted caller need not. Of a channel that it does
   /// not see the account is not told that there is one.
   func requireBelonging(to id: EntityID) throws(Refusal) -> ChannelRecord {
     let channel = try records.channel(id, of: space)

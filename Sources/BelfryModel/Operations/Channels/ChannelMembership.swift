@@ -20,7 +20,7 @@ package struct JoinChannel: SpaceOperation {
     let account = try draft.actingAccount()
     let member = try draft.requireMember()
     let channel = try draft.records.channel(id, of: space)
-    // A trusted back end may enter an account into any channel, as with its first members. But not past
+    // A trusted caller may enter an account into any channel, as with its first members. But not past
     // the block list: nobody on it is in the roster.
     if !actor.isTrusted || member.isBlocked(from: id) {
       try draft.requireSight(of: channel, id, for: member)

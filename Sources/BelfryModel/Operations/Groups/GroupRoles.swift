@@ -17,7 +17,7 @@ package struct HandOverGroup: SpaceOperation {
   package var accounts: [AccountID] { [account] }
   package var concerns: [RecordAddress] { [.member(account, of: space)] }
 
-  /// The owner, who is not the actor when a trusted back end acts.
+  /// The owner, who is not the actor when a trusted caller acts.
   package func further(_ records: Records) -> [RecordAddress] {
     records.text(.settings(space)).flatMap { RecordJSON.value(GroupRecord.self, $0) }
       .map { [.member($0.owner, of: space)] } ?? []

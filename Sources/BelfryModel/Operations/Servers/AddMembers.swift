@@ -1,4 +1,4 @@
-/// A trusted back end adds many accounts at once, with nobody's consent. Who is a member already stays
+/// A trusted caller adds many accounts at once, with nobody's consent. Who is a member already stays
 /// as they are. One announcement for all of them, not one each.
 package struct AddMembers: SpaceOperation {
   package static let name = OperationName(.server, "addMembers")

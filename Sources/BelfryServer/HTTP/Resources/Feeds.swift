@@ -44,7 +44,7 @@ enum Feeds {
 
     let page: FeedPage
     if waitSeconds > 0 {
-      let place = try services.openPlace(of: account, by: caller.credential)
+      let place = try services.openSlot(of: account, by: caller.credential)
       defer { place.close() }
       let wait = FeedWait(min(.seconds(waitSeconds), caller.rest()))
       request.onClientGone { wait.end() }

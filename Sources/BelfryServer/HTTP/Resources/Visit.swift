@@ -1,10 +1,10 @@
 import BelfryModel
 import BelfryStore
 
-/// A caller looking around in a server: members and trusted back ends may.
+/// A caller looking around in a server: members and trusted callers may.
 struct Visit {
   let server: ServerRecord
-  /// Nil for a trusted back end.
+  /// Nil for a trusted caller.
   let member: MemberRecord?
   let isTrusted: Bool
 
