@@ -3,8 +3,8 @@
 // MARK: - Who is in it
 
 extension Draft<ServerRecord> {
-  /// The channel, for an account that belongs to it; a trusted caller need not. Of a channel that it does
-  /// not see the account is not told that there is one.
+  /// The channel, for an account that belongs to it; a trusted caller need not. A channel that the account does not see
+  /// is refused as if it did not exist.
   func requireBelonging(to id: EntityID) throws(Refusal) -> ChannelRecord {
     let channel = try records.channel(id, of: space)
     if actor.isTrusted { return channel }
@@ -18,7 +18,7 @@ extension Draft<ServerRecord> {
     if member.isBlocked(from: id) { throw Refusal(.banned, "you are blocked from channel \(id)") }
   }
 
-  /// The channel, if it keeps a roster that one can enter and leave.
+  /// The channel, if it has a roster of its own.
   func requireRoster(
     of channel: ChannelRecord, _ id: EntityID, else code: Refusal.Code, _ advice: String
   ) throws(Refusal) {
@@ -27,7 +27,8 @@ extension Draft<ServerRecord> {
     }
   }
 
-  /// One of the channel's own whom the request names; refuses who is none.
+  /// The record of a member of the channel that the request names.
+  /// - Throws: `notFound`.
   func knownMember(
     _ account: AccountID, of channel: ChannelRecord, _ id: EntityID
   ) throws(Refusal) -> MemberRecord {
@@ -38,7 +39,7 @@ extension Draft<ServerRecord> {
     return member
   }
 
-  /// Enters a member of the server into the channel's roster.
+  /// Adds a member of the server to the channel's roster.
   mutating func joinChannel(
     _ id: EntityID, _ account: AccountID, _ member: MemberRecord
   ) throws(Refusal) {
@@ -49,7 +50,7 @@ extension Draft<ServerRecord> {
     change(.channelMember(account, channel: id, of: space), to: MessageID.beforeThisCommit.streamForm)
   }
 
-  /// Takes a member out of the channel's roster: what this commit announces is the last they see of it.
+  /// Removes a member from the channel's roster. What this commit announces is the last they see of it.
   mutating func leaveChannel(_ id: EntityID, _ account: AccountID, _ member: MemberRecord) {
     var member = member
     member.membership.channels[id]?.leave(through: .endOfThisCommit)
@@ -58,7 +59,7 @@ extension Draft<ServerRecord> {
     change(.channelMember(account, channel: id, of: space), to: nil)
   }
 
-  /// Takes a member off the block lists of all channels: who runs the server is on none.
+  /// Removes a member from the block lists of all channels. The owner and the admins are on none.
   mutating func dropBlocks(of account: AccountID) throws(Refusal) {
     var member = try knownMember(account)
     for (id, channel) in member.membership.channels where channel.blocked.current != nil {
@@ -68,7 +69,7 @@ extension Draft<ServerRecord> {
     }
   }
 
-  /// Puts an account on a channel's block list, or takes it off.
+  /// Adds an account to a channel's block list, or removes it from there.
   func block(
     _ member: inout MemberRecord, from id: EntityID, _ isBlocked: Bool, _ account: AccountID
   ) throws(Refusal) {
@@ -77,14 +78,14 @@ extension Draft<ServerRecord> {
       "\(account) has been blocked from channel \(id)")
   }
 
-  /// What the server knows of an account, of one that has left too: it is still on the lists on which it
-  /// was. Needs the records `member` and `former`.
+  /// The record of a member or of a former member, who is still on the channels' lists. Needs the records `member` and
+  /// `former`.
   func remembered(_ account: AccountID) throws(Refusal) -> MemberRecord? {
     if let member = try member(account) { return member }
     return try records.former(account, of: space)
   }
 
-  /// Changes that. Needs the same records.
+  /// Changes that record. Needs the same records.
   mutating func changeMember(
     _ account: AccountID, seesOtherwise: Bool = false,
     _ body: (Self, inout MemberRecord) throws(Refusal) -> Void
@@ -116,7 +117,7 @@ extension Draft<ServerRecord> {
       channel: channel.scene(id))
   }
 
-  /// Tells those of the accounts who with this commit begin to see the channel, or no longer do.
+  /// Notifies those of the accounts that begin to see the channel with this commit, or no longer do.
   mutating func announceVisibility(
     of id: EntityID, _ channel: ChannelRecord, changedFor accounts: [AccountID]
   ) throws(Refusal) {
@@ -140,7 +141,7 @@ extension Draft<ServerRecord> {
       except: [account])
   }
 
-  /// Tells the others in the channel who left it or was put out.
+  /// Notifies the others in the channel of who left or was removed.
   mutating func announceLeft(_ accounts: [AccountID], _ id: EntityID, _ channel: ChannelRecord) {
     if accounts.isEmpty { return }
     announce(

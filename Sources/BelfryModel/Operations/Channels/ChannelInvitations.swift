@@ -1,4 +1,4 @@
-/// Whoever is in a channel may invite members of the server who are not. Each has to consent.
+/// A member of a channel invites other members of the server, each of whom has to consent.
 package struct InviteToChannel: SpaceOperation {
   package static let name = OperationName(.channel, "inviteUser")
   package static let access = Access.members
@@ -60,7 +60,7 @@ package struct InviteToChannel: SpaceOperation {
   }
 }
 
-/// The invitee accepts an invitation to a channel, or declines it. Either way it is over.
+/// The invitee accepts or declines an invitation to a channel, which ends it.
 package struct AnswerChannelInvitation: SpaceOperation {
   package static let name = OperationName(.channel, "invitationAccepted")
   package static let declining = OperationName(.channel, "invitationDeclined")
@@ -90,7 +90,7 @@ package struct AnswerChannelInvitation: SpaceOperation {
   package var isHiddenFromStrangers: Bool { false }
   package var concerns: [RecordAddress] { [.request(request, of: space)] }
 
-  /// Whether the inviter is still there to be told.
+  /// Whether the inviter is still a member, and is notified.
   package func further(_ records: Records) -> [RecordAddress] {
     records.accounts(ofRequest: request, in: space).map { .member($0, of: space) }
   }
@@ -102,7 +102,7 @@ package struct AnswerChannelInvitation: SpaceOperation {
     let channel = try draft.records.channel(id, of: space)
     let invitation = try draft.ownInvitation(request, .channelInvitation, to: account, in: id)
     guard let invitation else {
-      // Who was not invited is told no more of a channel than others are.
+      // An account that was not invited learns no more of a hidden channel than others do.
       try draft.requireChannelInSight(id)
       throw .noRequest(request)
     }
@@ -122,8 +122,7 @@ package struct AnswerChannelInvitation: SpaceOperation {
 }
 
 extension Draft {
-  /// The invitation that is being answered; nil if there is none, or it is somebody else's: to the one who asks it is
-  /// not there.
+  /// The invitation that is answered; nil if there is none for the actor.
   mutating func ownInvitation(
     _ id: RequestID, _ kind: RequestRecord.Kind, to account: AccountID, in channel: EntityID? = nil
   ) throws(Refusal) -> RequestRecord? {

@@ -1,13 +1,11 @@
-/// The owner and the admins say who of the server's members may come into a channel without being asked,
-/// and who may not come at all.
+/// The owner and the admins change the allow list and the block list of a channel.
 ///
-/// An account on the allow list of a private channel sees it and may join it; in a public one, which
-/// everybody sees, the list is kept and has no effect. An account on the block list no longer sees the
-/// channel, private or public, is out of its roster, can neither join nor be invited, and receives nothing
-/// of it even where it is everyone's. Neither the owner nor the admins can be blocked, and who becomes one is
-/// blocked no longer. The default channel has no block list: whoever is to hear nothing there is to be banned.
-/// Where an account is on both lists, the block list wins. It outlasts leaving the server, since nobody is to
-/// get rid of it by going and coming back; the allow list ends with the membership, as everything granted does.
+/// An account on the allow list of a private channel sees it and may join it; for a public channel the list has no effect.
+/// An account on the block list does not see the channel, is removed from its roster, can neither join nor be invited, and
+/// receives nothing of it even where every member belongs to it. The owner and the admins cannot be blocked, and an account
+/// that becomes one is unblocked. The default channel has no block list: accounts are banned from the server instead. The
+/// block list takes precedence. It outlasts the membership, so that leaving and joining again does not lift it; the allow
+/// list ends with the membership.
 package struct ChangeChannelList: SpaceOperation {
   /// The `type` of notification 19.
   package enum List: Int, Sendable, CaseIterable {
@@ -57,7 +55,7 @@ package struct ChangeChannelList: SpaceOperation {
     RecordAddress(space, list.table(of: id), account.text)
   }
 
-  /// Gives the accounts that were not on the list before, or were. It is they who are told.
+  /// The accounts that were added to the list, or removed from it, and are notified.
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> [AccountID] {
     try draft.requireSome(accounts)
     let channel = try draft.records.channel(id, of: space)

@@ -1,5 +1,5 @@
-/// A member of the server enters a channel that keeps a roster: any that they see, without being asked.
-/// So a public one, and a private one for which they are on the allow list.
+/// A member of the server joins a channel with a roster: any that they see, so a public one, and a private one if they
+/// are on its allow list.
 package struct JoinChannel: SpaceOperation {
   package static let name = OperationName(.channel, "join")
   package static let access = Access.members
@@ -20,8 +20,7 @@ package struct JoinChannel: SpaceOperation {
     let account = try draft.actingAccount()
     let member = try draft.requireMember()
     let channel = try draft.records.channel(id, of: space)
-    // A trusted caller may enter an account into any channel, as with its first members. But not past
-    // the block list: nobody on it is in the roster.
+    // A trusted caller may add an account to any channel, but no account that is on its block list.
     if !actor.isTrusted || member.isBlocked(from: id) {
       try draft.requireSight(of: channel, id, for: member)
     }
@@ -34,8 +33,8 @@ package struct JoinChannel: SpaceOperation {
   }
 }
 
-/// Whoever is in a channel's roster may leave it. What is everyone's, as the default channel is, can only
-/// be left with the server.
+/// A member of a channel's roster may leave it. A channel of everyone's, as the default channel is, can only be left with
+/// the server.
 package struct LeaveChannel: SpaceOperation {
   package static let name = OperationName(.channel, "exit")
   package static let access = Access.members
@@ -64,8 +63,8 @@ package struct LeaveChannel: SpaceOperation {
   }
 }
 
-/// The owner and the admins put accounts out of a channel's roster. They may come back as others may
-/// come: see ``ChangeChannelList`` for what keeps them out.
+/// The owner and the admins remove accounts from a channel's roster. They may join again, unless they are blocked: see
+/// ``ChangeChannelList``.
 package struct RemoveFromChannel: SpaceOperation {
   package static let name = OperationName(.channel, "removeUser")
   package static let access = Access.administrators

@@ -1,5 +1,5 @@
-/// The owner and the admins silence members of a channel for a while: whoever is muted cannot send to it
-/// and still receives. It ends by itself, and it outlasts leaving the channel and the server.
+/// The owner and the admins mute members of a channel for a while. A muted member cannot send to it and still receives. A
+/// mute ends by itself, and outlasts leaving the channel and the server.
 package struct MuteInChannel: SpaceOperation {
   package static let name = OperationName(.channel, "addMute")
   package static let access = Access.administrators
@@ -46,7 +46,7 @@ package struct MuteInChannel: SpaceOperation {
   }
 }
 
-/// The owner and the admins let muted accounts send again. Who is not muted stays as they are.
+/// The owner and the admins let muted accounts send again. Nothing changes for accounts that are not muted.
 package struct UnmuteInChannel: SpaceOperation {
   package static let name = OperationName(.channel, "removeMute")
   package static let access = Access.administrators

@@ -1,4 +1,4 @@
-/// Any account may apply to a public group. To one who does not know it, a private group is not there.
+/// Any account may apply to a public group. A private group is refused as if it did not exist.
 package struct ApplyToGroup: SpaceOperation {
   package static let name = OperationName(.group, "apply")
   package static let access = Access.anyAccount
@@ -40,7 +40,7 @@ package struct ApplyToGroup: SpaceOperation {
   }
 }
 
-/// The owner or an admin lets an applicant in, or does not.
+/// The owner or an admin accepts an application, or declines it.
 package struct AnswerGroupApplication: SpaceOperation {
   package static let name = OperationName(.group, "applyAccept")
   package static let declining = OperationName(.group, "applyDecline")
@@ -98,8 +98,7 @@ package struct AnswerGroupApplication: SpaceOperation {
 }
 
 extension Draft<GroupRecord> {
-  /// One application at a time: while it waits, applying again is the same one, and nobody hears of it
-  /// twice.
+  /// While an application waits, applying again changes nothing and notifies nobody.
   fileprivate mutating func apply(_ account: AccountID, _ reason: String?) throws(Refusal) -> RequestID {
     let waiting = RequestID(.application, of: account, in: space)
     let address = RecordAddress.request(waiting, of: space)

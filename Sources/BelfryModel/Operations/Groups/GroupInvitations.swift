@@ -1,5 +1,4 @@
-/// Invites accounts into a group: who may depends on its style. Whoever is a member already stays as they
-/// are.
+/// Invites accounts into a group; the group's style says who may. Nothing changes for accounts that are members already.
 package struct InviteToGroup: SpaceOperation {
   package static let name = OperationName(.group, "invite")
   package static let access = Access.ownRule
@@ -32,7 +31,7 @@ package struct InviteToGroup: SpaceOperation {
   }
 }
 
-/// What became of those who were invited; a member who was invited again is in neither.
+/// What became of the invited accounts. A member that was invited again is in neither list.
 package struct GroupInvitations: Sendable, Hashable {
   package struct Asked: Sendable, Hashable {
     package var account: AccountID
@@ -45,7 +44,7 @@ package struct GroupInvitations: Sendable, Hashable {
   package var asked: [Asked] = []
 }
 
-/// The invitee comes in, or says no.
+/// The invitee accepts or declines.
 package struct AnswerGroupInvitation: SpaceOperation {
   package static let name = OperationName(.group, "inviteAccept")
   package static let declining = OperationName(.group, "inviteDecline")
@@ -87,7 +86,7 @@ package struct AnswerGroupInvitation: SpaceOperation {
     try NotificationContent.check(reason, "reason", characters: Limits.messageCharacters)
     let account = try draft.actingAccount()
     guard let invitation = try draft.ownInvitation(request, .invitation, to: account) else {
-      // Who was not invited is told no more of a group than others are.
+      // An account that was not invited learns no more of a private group than others do.
       try draft.requireSpaceInSight()
       try draft.requireNotBlocked(account)
       throw .noRequest(request)
@@ -118,7 +117,7 @@ extension GroupRecord {
 }
 
 extension Draft<GroupRecord> {
-  /// Asks each of the accounts, or lets them in where nobody needs to be asked; with all announcements.
+  /// Invites each of the accounts, or adds it where it need not be asked, and announces both.
   /// - Parameter fields: what the wire calls the accounts and the message.
   mutating func invite(
     _ accounts: [AccountID], by inviter: AccountID, message: String?,

@@ -1,5 +1,4 @@
-/// Any account may create a group and owns it. Whom it invites with that is asked, or in at once, as by any
-/// other invitation.
+/// Any account may create a group and owns it. Accounts that it names are invited as by any other invitation.
 package struct CreateGroup: Operation {
   package static let name = OperationName(.group, "create")
 
@@ -111,8 +110,8 @@ package struct UpdateGroup: SpaceOperation {
   }
 }
 
-/// Only the owner may destroy a group. One append tells every member; the roster stays until retention, so
-/// that whoever comes back later still learns of it.
+/// Only the owner may destroy a group. One append notifies every member; the roster is kept until retention, so that
+/// members who were away learn of it later.
 package struct DestroyGroup: SpaceOperation {
   package static let name = OperationName(.group, "destroy")
   package static let access = Access.owner

@@ -1,5 +1,5 @@
-/// The owner and the admins silence members for a while, or let them speak again; never the owner, and an
-/// admin only by the owner.
+/// The owner and the admins mute members for a while, or let them send again. Nobody mutes the owner, and only the owner
+/// an admin.
 package struct SetGroupMute: SpaceOperation {
   package static let name = OperationName(.group, "mute")
   package static let removing = OperationName(.group, "unmute")
@@ -50,7 +50,7 @@ package struct SetGroupMute: SpaceOperation {
   }
 }
 
-/// The owner and the admins silence everybody but themselves and the allow-listed, or end that.
+/// The owner and the admins mute all members but themselves and the allow-listed, or end that.
 package struct SetGroupAllMuted: SpaceOperation {
   package static let name = OperationName(.group, "muteAll")
   package static let removing = OperationName(.group, "unmuteAll")

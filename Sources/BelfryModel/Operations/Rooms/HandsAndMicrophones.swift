@@ -28,8 +28,7 @@ package struct SetHand: SpaceOperation {
   }
 }
 
-/// Whoever is on stage switches their own microphone; the host may switch another's off, and nobody
-/// another's on: to be heard is one's own decision.
+/// An attendee on stage switches their own microphone. The host may switch another's off, and nobody another's on.
 package struct SetMicrophone: SpaceOperation {
   package static let name = OperationName(.room, "microphone")
   package static let access = Access.ownRule

@@ -47,7 +47,7 @@ package struct StageInvitation: Sendable, Hashable {
   package var expiresAtMilliseconds: Int64
 }
 
-/// The listener who was asked on stage goes there, as a guest and with the hand down, or stays.
+/// The listener who was invited on stage accepts, and is a guest with the hand down, or declines.
 package struct AnswerStageInvitation: SpaceOperation {
   package static let name = OperationName(.room, "answer")
   package static let access = Access.members
@@ -66,14 +66,14 @@ package struct AnswerStageInvitation: SpaceOperation {
 
   package var concerns: [RecordAddress] { [.request(token, of: space)] }
 
-  /// The host, who is told.
+  /// The host, who is notified.
   package func further(_ records: Records) -> [RecordAddress] {
     records.accounts(ofRequest: token, in: space).map { .member($0, of: space) }
   }
 
   package func carryOut(_ draft: inout Draft<RoomRecord>) throws(Refusal) {
     let account = try draft.actingAccount()
-    // Another's token is no token: whose it is, is not for everybody to find out.
+    // The token of another account's invitation is refused as if it did not exist.
     guard try draft.answer(token, .stageInvitation).account == account else { throw .noRequest(token) }
     draft.announce(
       Catalogue.roomStageInvitationAnswered,

@@ -1,5 +1,5 @@
-/// A trusted caller adds many accounts at once, with nobody's consent. Who is a member already stays
-/// as they are. One announcement for all of them, not one each.
+/// A trusted caller adds many accounts at once without asking them. Nothing changes for accounts that are members already.
+/// There is one announcement for all of them.
 package struct AddMembers: SpaceOperation {
   package static let name = OperationName(.server, "addMembers")
   package static let access = Access.trusted

@@ -1,5 +1,5 @@
-/// Any account that is not banned may apply. By the server's apply mode it is in at once, or the owner and
-/// the admins are asked; while they are, applying again changes nothing.
+/// Any account that is not banned may apply. By the server's apply mode it joins at once, or the owner and the admins are
+/// asked. While an application waits, applying again changes nothing.
 package struct ApplyToServer: SpaceOperation {
   package static let name = OperationName(.server, "apply")
   package static let access = Access.anyAccount
@@ -55,7 +55,7 @@ package struct ApplyToServer: SpaceOperation {
   }
 }
 
-/// The owner or any admin lets an applicant in, or does not: who answers first decides.
+/// The owner or an admin accepts an application, or declines it. The first answer decides.
 package struct AnswerServerApplication: SpaceOperation {
   package static let name = OperationName(.server, "answerApplication")
   package static let access = Access.administrators

@@ -1,5 +1,5 @@
-/// The owner and the admins ban: never the owner, an admin only by the owner. Who is a member is kicked, and
-/// nobody banned can apply, be invited, be added or use a code.
+/// The owner and the admins ban accounts. Nobody bans the owner, and only the owner an admin. Members are kicked. A banned
+/// account can neither apply, be invited, be added nor use a code.
 package struct BanAccounts: SpaceOperation {
   package static let name = OperationName(.server, "ban")
   package static let access = Access.administrators
@@ -31,7 +31,7 @@ package struct BanAccounts: SpaceOperation {
   }
 }
 
-/// The owner and the admins let banned accounts come back, which by itself brings nobody back.
+/// The owner and the admins lift bans. The accounts do not become members by that.
 package struct UnbanAccounts: SpaceOperation {
   package static let name = OperationName(.server, "unban")
   package static let access = Access.administrators

@@ -1,5 +1,5 @@
-/// The owner and the admins invite, and the members where the server lets them. By the server's invite
-/// mode the invited are asked, or are in at once.
+/// The owner and the admins invite, and members where the server lets them. By the server's invite mode the invited
+/// accounts are asked, or join at once.
 package struct InviteToServer: SpaceOperation {
   package static let name = OperationName(.server, "invite")
   package static let access = Access.ownRule
@@ -8,7 +8,7 @@ package struct InviteToServer: SpaceOperation {
   package var actor: Actor
   package var accounts: [AccountID]
   package var postscript: String
-  /// For who is in at once; who is asked gets a request of their own.
+  /// The request id for accounts that join at once. Each account that is asked has its own.
   package var requestId: String
 
   package init(
@@ -35,7 +35,7 @@ package struct InviteToServer: SpaceOperation {
 
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> [AccountID: JoinOutcome] {
     try draft.require(draft.settings.membersMayInvite ? .members : .administrators, to: Self.name.word)
-    // Somebody must be told of the answer.
+    // There has to be an inviter to notify of the answer.
     let inviter = try draft.actingAccount()
     try draft.requireSome(accounts)
     try draft.check(postscript: postscript)
@@ -83,8 +83,7 @@ package struct InviteToServer: SpaceOperation {
   }
 }
 
-/// The invited account, and nobody else, accepts or rejects. Whoever invited it hears of it, a member
-/// still or not.
+/// The invited account accepts or declines. The inviter is notified, whether or not still a member.
 package struct AnswerServerInvitation: SpaceOperation {
   package static let name = OperationName(.server, "answerInvitation")
   package static let access = Access.anyAccount

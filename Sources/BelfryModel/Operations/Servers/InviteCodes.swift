@@ -1,11 +1,11 @@
-/// The owner and the admins make codes that let in whoever knows them, until they expire or are revoked.
+/// The owner and the admins make codes by which any account may join, until they expire or are revoked.
 package struct CreateInviteCode: SpaceOperation {
   package static let name = OperationName(.server, "createCode")
   package static let access = Access.administrators
 
   package var space: SpaceID
   package var actor: Actor
-  /// Made at random by the caller: nothing here is.
+  /// Made by the caller, since operations use no random numbers.
   package var code: InviteCode
 
   package init(_ id: EntityID, actor: Actor, code: InviteCode) {
@@ -30,7 +30,7 @@ package struct CreateInviteCode: SpaceOperation {
   }
 }
 
-/// The owner and the admins end a code, whoever made it. Who came in by it stays.
+/// The owner and the admins revoke a code, whoever made it. Members who joined by it remain.
 package struct RevokeInviteCode: SpaceOperation {
   package static let name = OperationName(.server, "revokeCode")
   package static let access = Access.administrators
@@ -53,7 +53,7 @@ package struct RevokeInviteCode: SpaceOperation {
   }
 }
 
-/// Any account that is not banned comes in by a code.
+/// Any account that is not banned may join by a code.
 package struct JoinByInviteCode: SpaceOperation {
   package static let name = OperationName(.server, "join")
   package static let access = Access.anyAccount
@@ -91,7 +91,7 @@ package struct JoinByInviteCode: SpaceOperation {
 }
 
 extension Draft<ServerRecord> {
-  /// Refuses a code that never was, has expired or was revoked: to whoever tries it, all three are the same.
+  /// - Throws: `notFound` for a code that does not exist, has expired or was revoked.
   fileprivate func requireCode(_ code: InviteCode) throws(Refusal) {
     guard try records.lasting(.code(code, of: space), nowMilliseconds: nowMilliseconds) != nil else {
       throw Refusal(.notFound, "there is no such code, or it has expired or was revoked", field: "code")

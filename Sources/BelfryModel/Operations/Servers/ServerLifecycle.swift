@@ -56,7 +56,7 @@ package struct CreateServer: Operation {
   }
 }
 
-/// The owner and the admins may change what a server is called and how one gets in.
+/// The owner and the admins may change a server's name, its picture, and how accounts join it.
 package struct UpdateServer: SpaceOperation {
   package static let name = OperationName(.server, "update")
   package static let access = Access.administrators
@@ -94,8 +94,8 @@ package struct UpdateServer: SpaceOperation {
   }
 }
 
-/// Only the owner may remove a server. One append tells every member, however many there are; the
-/// roster stays until retention, so that whoever comes back later still learns of it.
+/// Only the owner may remove a server. One append notifies every member, however many there are; the roster is kept until
+/// retention, so that members who were away learn of it later.
 package struct RemoveServer: SpaceOperation {
   package static let name = OperationName(.server, "remove")
   package static let access = Access.owner

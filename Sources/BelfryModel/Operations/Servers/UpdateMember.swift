@@ -1,4 +1,4 @@
-/// A member says who it is; the owner and the admins may correct that, by the rank that kicking asks for.
+/// A member changes its profile. The owner and the admins may change those of members whom they could kick.
 package struct UpdateMember: SpaceOperation {
   package static let name = OperationName(.server, "updateMember")
   package static let access = Access.ownRule
