@@ -65,11 +65,10 @@ import Testing
     try FileManager.default.createDirectory(
       at: folder.appendingPathComponent("secrets"), withIntermediateDirectories: true,
       attributes: [.posixPermissions: 0o700])
-    for (name, letter) in [("secret", "a"), ("secrets/old", "b")] {
+    for (name, character) in [("secret", "a"), ("secrets/old", "b")] {
       let made = FileManager.default.createFile(
         atPath: folder.appendingPathComponent(name).path,
-        contents: Data(String(repeating: letter, count: 64).utf8),
-        attributes: [.posixPermissions: 0o600])
+        contents: Data(String(repeating: character, count: 64).utf8), attributes: [.posixPermissions: 0o600])
       try #require(made)
     }
     try body(folder.path, "old")

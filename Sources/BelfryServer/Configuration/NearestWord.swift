@@ -2,7 +2,7 @@
 package enum NearestWord {
   /// What is longer was not mistyped, and comparing takes time that grows with the length.
   private static let lengthMaxBytes = 64
-  /// Fewer direct messages begin too many words.
+  /// Shorter beginnings are those of too many words.
   private static let beginningLengthMin = 3
 
   /// Without regard to upper and lower case. Of several that are equally near the first; nil when nothing is near: a
