@@ -65,7 +65,7 @@ import Testing
   @Test func `bash offers commands, and those of a group`() throws {
     #expect(try Set(["serve", "server", "version", "help"]).isSubset(of: offered("")))
     #expect(try offered("ser") == ["serve", "server"])
-    #expect(try offered("server", "rem") == ["remove", "remove-admin"])
+    #expect(try offered("server", "upd") == ["update"])
     #expect(try offered("help", "exit") == ["exit-codes"])
   }
 
@@ -148,7 +148,7 @@ import Testing
     #expect(shown.code == 0 && shown.err.isEmpty, "\(shown.err)")
     let text = shown.out.replacing(#/.\u{8}/#, with: "")
     #expect(text.contains("belfry - a queue for notifications"))
-    #expect(text.contains("belfry server create --name TEXT"))
+    #expect(text.contains("belfry server create"))
     #expect(text.contains("--live-only"))
   }
 
