@@ -38,6 +38,7 @@ let package = Package(
     module("BelfryBytes"),
     module("BelfrySystem", ["CLinux"]),
     module("BelfryModel", ["BelfryBytes"]),
+    module("BelfryInterface", ["BelfryModel", "BelfryBytes"]),
     module("BelfryLoop", ["CLinux", "BelfrySystem"]),
     module("BelfryRedis", ["CHiredis", "BelfryLoop", "BelfrySystem", "BelfryBytes"]),
     module("BelfryHTTP", ["CMicroHTTPD", "BelfryLoop", "BelfrySystem", "BelfryBytes"]),
@@ -51,14 +52,17 @@ let package = Package(
     module(
       "BelfryServer",
       [
-        "BelfryModel", "BelfryRedis", "BelfryStore", "BelfryFeed", "BelfryLive", "BelfryHTTP", "BelfryLoop",
-        "BelfrySystem", "BelfryBytes", "CCrypto", "CLinux",
+        "BelfryModel", "BelfryInterface", "BelfryRedis", "BelfryStore", "BelfryFeed", "BelfryLive",
+        "BelfryHTTP",
+        "BelfryLoop", "BelfrySystem", "BelfryBytes", "CCrypto", "CLinux",
       ],
       resources: [.embedInCode("Embedded/redis.conf")]),
-    module("BelfryClient", ["BelfryModel", "BelfrySystem", "CCurl"]),
+    module("BelfryClient", ["BelfryModel", "BelfryInterface", "BelfrySystem", "CCurl"]),
     .executableTarget(
       name: "belfry",
-      dependencies: ["BelfryServer", "BelfryClient", "BelfryModel", "BelfryLoop", "BelfryBytes"],
+      dependencies: [
+        "BelfryServer", "BelfryClient", "BelfryInterface", "BelfryModel", "BelfryLoop", "BelfryBytes",
+      ],
       swiftSettings: rules),
 
     // What the tests of all layers stand on: real redis-servers, servers that do what a script says, raw connections,
@@ -67,8 +71,8 @@ let package = Package(
       name: "TestKit", dependencies: ["CHiredis"], path: "Tests/TestKit", swiftSettings: rules),
     // Values of the model: literals, and random ones that a seed repeats.
     .target(
-      name: "ModelSamples", dependencies: ["BelfryModel", "TestKit"], path: "Tests/ModelSamples",
-      swiftSettings: rules),
+      name: "ModelSamples", dependencies: ["BelfryModel", "BelfryInterface", "BelfryBytes", "TestKit"],
+      path: "Tests/ModelSamples", swiftSettings: rules),
 
     tests("BelfryModelTests", ["BelfryModel", "BelfryBytes", "ModelSamples", "TestKit"]),
     tests(
@@ -77,9 +81,8 @@ let package = Package(
     tests(
       "FuzzTests",
       [
-        "BelfryModel", "BelfryRedis", "BelfryStore", "BelfryHTTP", "BelfryServer", "BelfryClient",
-        "BelfryBytes",
-        "ModelSamples", "TestKit",
+        "BelfryModel", "BelfryInterface", "BelfryRedis", "BelfryStore", "BelfryHTTP", "BelfryServer",
+        "BelfryClient", "BelfryBytes", "ModelSamples", "TestKit",
       ]),
     tests("BelfryLoopTests", ["BelfryLoop", "BelfrySystem"]),
     tests("BelfryRedisTests", ["BelfryRedis", "BelfryLoop", "BelfrySystem", "TestKit"]),
@@ -101,12 +104,13 @@ let package = Package(
     tests(
       "BelfryServerTests",
       [
-        "BelfryServer", "BelfryHTTP", "BelfryStore", "BelfryRedis", "BelfryLoop", "BelfrySystem",
-        "BelfryModel",
-        "BelfryBytes", "CallCounts", "TestKit",
+        "BelfryServer", "BelfryInterface", "BelfryHTTP", "BelfryFeed", "BelfryLive", "BelfryStore",
+        "BelfryRedis",
+        "BelfryLoop", "BelfrySystem", "BelfryModel", "BelfryBytes", "CallCounts", "ModelSamples", "TestKit",
       ]),
     tests("BelfryClientTests", ["BelfryClient", "BelfrySystem", "TestKit"]),
     tests(
-      "BelfryCommandTests", ["belfry", "BelfryClient", "BelfryServer", "BelfryBytes", "TestKit"]),
+      "BelfryCommandTests",
+      ["belfry", "BelfryClient", "BelfryInterface", "BelfryServer", "BelfryBytes", "TestKit"]),
   ]
 )

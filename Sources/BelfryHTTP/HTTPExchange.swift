@@ -30,8 +30,8 @@ package final class HTTPExchange {
   private var answerHeld: HeldBytes?
   private let head: HTTPRequestHead
   private let isHTTP11: Bool
-  /// What the handler found out when it admitted the request.
-  package let found: AnyObject?
+  /// Nil of a request that is refused before its body.
+  private let routed: (any HTTPRoutedRequest)?
   private var clientWatch: Watch?
 
   /// Called when the client leaves before it has its answer, so that work for it can end. Nobody needs to
@@ -41,17 +41,17 @@ package final class HTTPExchange {
   }
 
   init(
-    _ head: HTTPRequestHead, isHTTP11: Bool, _ admission: HTTPAdmission, on connection: ClientConnection,
+    _ head: HTTPRequestHead, isHTTP11: Bool, _ routing: HTTPRouting, on connection: ClientConnection,
     of daemon: HTTPDaemon
   ) {
     var refusal: HTTPResponse?
     var held: HeldBytes?
-    switch admission {
+    switch routing {
     case .refused(let response):
-      (found, account, bodyMaxBytes) = (nil, nil, 0)
+      (routed, account, bodyMaxBytes) = (nil, nil, 0)
       refusal = response
-    case .admitted(let admitted):
-      (found, account, bodyMaxBytes) = (admitted.found, admitted.account, admitted.bodyMaxBytes)
+    case .routed(let request):
+      (routed, account, bodyMaxBytes) = (request, request.account, request.bodyMaxBytes)
       // Nothing is allocated for the many that have no body, or one that is not counted.
       if head.contentLength.map({ $0 > HeldBytes.uncountedBytes }) ?? true {
         held = HeldBytes(of: daemon.budgets.bodies, for: account)
@@ -190,7 +190,7 @@ extension HTTPExchange {
       respond(refusal)
     } else {
       let (bytes, held) = body.take()
-      daemon.handler.handle(HTTPRequest(head: head, body: bytes, held: held), self)
+      routed?.handle(HTTPRequest(head: head, body: bytes, held: held), self)
     }
   }
 

@@ -6,10 +6,7 @@ package protocol HTTPHandler: AnyObject {
   var fieldsGivenOnce: [String] { get }
 
   /// Asked when the headers have arrived, before the body is read.
-  func admit(_ head: HTTPRequestHead) -> HTTPAdmission
-
-  /// Called once, with the whole body. The exchange is answered now or later.
-  func handle(_ request: HTTPRequest, _ exchange: HTTPExchange)
+  func route(_ head: HTTPRequestHead) -> HTTPRouting
 
   /// The answer to what never becomes a request. What MHD cannot parse it answers itself, with a few words of HTML,
   /// before the handler sees it: a first line without a version (400) or with another than
@@ -21,26 +18,21 @@ package protocol HTTPHandler: AnyObject {
   func pausedAccepting(_ pause: HTTPPause)
 }
 
-package enum HTTPAdmission {
+package enum HTTPRouting {
   /// The body is not kept.
   case refused(HTTPResponse)
-  case admitted(HTTPAdmitted)
+  case routed(any HTTPRoutedRequest)
 }
 
-/// What the handler knows of a request that it admits.
-package struct HTTPAdmitted {
-  /// What the handler found out, kept by the exchange.
-  package var found: AnyObject?
-  /// The most bytes that the body may have.
-  package var bodyMaxBytes: Int
-  /// The account whose budget counts what the request makes the broker hold, beside the common one.
-  package var account: UTF8Text?
+/// A request of which the handler knows what it means; the exchange keeps it until its body is there.
+package protocol HTTPRoutedRequest: AnyObject {
+  /// How long the body may be.
+  var bodyMaxBytes: Int { get }
+  /// Whose budget what the request makes the broker hold counts in, beside that of all.
+  var account: UTF8Text? { get }
 
-  package init(found: AnyObject? = nil, bodyMaxBytes: Int = 0, account: UTF8Text? = nil) {
-    self.found = found
-    self.bodyMaxBytes = bodyMaxBytes
-    self.account = account
-  }
+  /// Called once, with the whole body. The exchange is answered now or later.
+  func handle(_ request: HTTPRequest, _ exchange: HTTPExchange)
 }
 
 /// Why this layer refuses a request.

@@ -50,7 +50,7 @@ nonisolated func requestAdvanced(
   guard !daemon.isStopping else { return .NO }
   guard let exchange = connection.exchange else {
     guard let method = unsafe method, let version = unsafe version else { return .NO }
-    return unsafe daemon.admit(connection, method: method, version: version) ? .YES : .NO
+    return unsafe daemon.begin(connection, method: method, version: version) ? .YES : .NO
   }
   guard let size = unsafe uploadSize?.pointee, size > 0, let upload = unsafe upload else {
     return exchange.proceed() ? .YES : .NO

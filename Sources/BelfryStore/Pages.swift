@@ -1,19 +1,4 @@
-internal import BelfryBytes
 package import BelfryModel
-
-/// Where a listing goes on. Opaque to callers.
-package struct PageCursor: Sendable {
-  /// Longer than any cursor that a store gives.
-  package static let textLimitBytes = 1_024
-
-  package var text: String
-  package init(text: String) { self.text = text }
-}
-
-extension PageCursor: Hashable {
-  package static func == (left: Self, right: Self) -> Bool { UTF8Text(left.text) == UTF8Text(right.text) }
-  package func hash(into hasher: inout Hasher) { hasher.combine(UTF8Text(text)) }
-}
 
 /// One page of a table.
 package struct RecordPage: Sendable, Hashable {

@@ -42,7 +42,7 @@ import Testing
     #expect(client.send([UInt8](repeating: 0x78, count: 1_000_000)))
     client.send("GET /behind HTTP/1.1\r\nHost: t\r\n\r\n")
     #expect(client.readToEnd() == "")
-    #expect(server.notes == ["admit POST /echo", "refuse 413"])
+    #expect(server.notes == ["route POST /echo", "refuse 413"])
     #expect(server.eventually { server.openConnections == 0 })
   }
 

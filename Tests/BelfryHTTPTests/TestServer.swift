@@ -78,6 +78,20 @@ private func onThread<R: Sendable>(of loop: EventLoop, _ body: @escaping @Sendab
   return value
 }
 
+/// Handled by the tests' handler.
+private final class TestRequest: HTTPRoutedRequest {
+  let bodyMaxBytes: Int
+  let account: UTF8Text?
+  private let handler: TestHandler
+
+  init(_ head: HTTPRequestHead, handler: TestHandler, bodyMaxBytes: Int) {
+    (self.handler, self.bodyMaxBytes) = (handler, bodyMaxBytes)
+    account = head.headers["Account"].map { UTF8Text($0) }
+  }
+
+  func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) { handler.handle(request, exchange) }
+}
+
 /// Answers by the path: /echo, /later, /never, /hold, /large, /split, /stream.
 final class TestHandler: HTTPHandler {
   var notes: [String] = []
@@ -93,11 +107,10 @@ final class TestHandler: HTTPHandler {
     self.bodyMaxBytes = bodyMaxBytes
   }
 
-  func admit(_ head: HTTPRequestHead) -> HTTPAdmission {
-    notes.append("admit \(head.method) \(head.path)")
+  func route(_ head: HTTPRequestHead) -> HTTPRouting {
+    notes.append("route \(head.method) \(head.path)")
     guard let reason = head.headers["Refuse"] else {
-      return .admitted(
-        HTTPAdmitted(bodyMaxBytes: bodyMaxBytes, account: head.headers["Account"].map { UTF8Text($0) }))
+      return .routed(TestRequest(head, handler: self, bodyMaxBytes: bodyMaxBytes))
     }
     return .refused(HTTPResponse(status: 403, body: Array(reason.utf8)))
   }

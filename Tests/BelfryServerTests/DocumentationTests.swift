@@ -2,6 +2,7 @@ import BelfryModel
 import Foundation
 import Testing
 
+@testable import BelfryInterface
 @testable import BelfryServer
 
 /// docs/http.md tells of nothing that is not there; of everything there is, docs/openapi.json does.

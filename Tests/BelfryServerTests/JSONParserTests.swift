@@ -3,6 +3,7 @@ import Foundation
 import TestKit
 import Testing
 
+@testable import BelfryInterface
 @testable import BelfryServer
 
 @Suite struct JSONParserTests {

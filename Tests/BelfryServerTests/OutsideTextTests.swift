@@ -4,6 +4,7 @@ import CallCounts
 import Testing
 
 @testable import BelfryHTTP
+@testable import BelfryInterface
 @testable import BelfryServer
 @testable import BelfryStore
 
@@ -43,8 +44,9 @@ import Testing
         _ = NotificationContent(json: content.text.bytes[...])?.text
       },
       Decoder("declared field") { text in
-        let body = Route.Body.json(SharedFields.name, Groups.attributes)
-        _ = try? body.read(Array(#"{"name":"\#(text)","nam\#(text)":1}"#.utf8))
+        var parts = RequestParts(
+          path: ["serverId": "7"], body: Array(#"{"name":"\#(text)","nam\#(text)":1}"#.utf8))
+        _ = try? ServerRoutes.update.read(&parts)
       },
       Decoder("attributes") { text in
         let value = JSONValue.object(["a\(text)": "1", "a\(text)b": "2"])
@@ -66,9 +68,8 @@ import Testing
       Decoder("target") { text in _ = RequestTarget("/v1/\(text)?a\(text)=\(text)") },
       Decoder("absolute target") { text in _ = RequestTarget("http\(text)://\(text)/\(text)") },
       Decoder("parameter") { text in
-        var values = Values()
-        try? values.read(
-          query: [("limit", UTF8Text(text)), (UTF8Text("limit\(text)"), "1")], [SharedFields.limit])
+        let query = FieldList(SharedFields.limit)
+        _ = try? query.read(query: [("limit", UTF8Text(text)), (UTF8Text("limit\(text)"), "1")])
       },
       Decoder("page cursor") { text in
         _ = ScanPlace(text: "0123\(text).1~2.3.\(text)")
@@ -87,7 +88,7 @@ import Testing
         _ = RequestFraming.refusal(of: headers, isHTTP10: false, namesOnce: ["Authorization"])
         _ = headers["Accept"]
       },
-      Decoder("content type") { _ = Route.Body.Form.json.accepts("application/json\($0)") },
+      Decoder("content type") { _ = RouteBody.Form.json.accepts("application/json\($0)") },
       Decoder("bearer") { text in
         _ = try? Caller.bearer("Bearer\(text) x")
         _ = try? Caller.bearer("Bearer \(text)")
@@ -110,7 +111,7 @@ import Testing
     ]
 
   private static func send(_ body: String) {
-    guard var request = try? SendRequest(Fields(of: Array(body.utf8))) else { return }
+    guard var request = try? SendRequest(ObjectFields(of: Array(body.utf8))) else { return }
     request.content.messageClientId = "m"
     _ = try? request.content.checkLimits()
     _ = request.content.text
@@ -164,12 +165,9 @@ import Testing
     #expect(JSONValue.string(short) != .string(long))
     #expect(try Kind<[UTF8Text: String]>.texts.read([short: "a", long: "b"], "attributes").count == 2)
     #expect(PathPattern("/\(short)").match([UTF8Text(long)]) == nil)
-    let field = Field(short, .flag, "a field")
-    #expect(throws: Refusal.self) { try Values(.object([long: true]), at: "", [field]) }
-    #expect(throws: Refusal.self) {
-      var values = Values()
-      try values.read(query: [(UTF8Text(long), "true")], [field])
-    }
+    let fields = FieldList(Field(short, .flag, "a field"))
+    #expect(throws: Refusal.self) { try fields.read(.object([long: true]), at: "") }
+    #expect(throws: Refusal.self) { try fields.read(query: [(UTF8Text(long), "true")]) }
   }
 
   @Test func segmentsBeyondTheirBoundAreNowhere() {

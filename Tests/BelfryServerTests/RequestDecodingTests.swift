@@ -1,6 +1,8 @@
 import BelfryModel
+import ModelSamples
 import Testing
 
+@testable import BelfryInterface
 @testable import BelfryServer
 
 /// Every body that a route takes, one field wrong at a time.
@@ -17,7 +19,7 @@ import Testing
     good: #"{"serverId":"7","channelId":"8","toAccids":["a","b"],"type":100,"body":"b","ext":"e","status":0}"#
   ) { bytes throws(Refusal) in
     let actor = Actor(account: AccountID("alice"))
-    let request = try SendRequest(Fields(of: bytes))
+    let request = try SendRequest(ObjectFields(of: bytes))
     _ = try SendNotification.sends(request.content, by: actor, generatedClientId: "g")
   }
   static let update = declared(
@@ -39,10 +41,12 @@ import Testing
 
   /// A body that is read as its route declares it.
   private static func declared(_ verb: HTTPVerb, _ path: String, _ good: String) -> Body {
-    let body = Routes.all.first { $0.verb == verb && $0.path.description == path }?.body
+    let handler = Handlers.all.first { $0.route.verb == verb && $0.route.path.description == path }
     return Body(name: "\(verb.rawValue) \(path)", good: good) { bytes throws(Refusal) in
-      guard let body else { throw Refusal(.notFound, "there is no such route") }
-      _ = try body.read(bytes)
+      guard let handler else { throw Refusal(.notFound, "there is no such route") }
+      var parts = RequestParts(
+        path: handler.route.examplePath, query: handler.route.exampleQuery, body: bytes)
+      _ = try handler.prepare(&parts)
     }
   }
 
@@ -190,13 +194,13 @@ import Testing
   }
 
   @Test func idsMayBeNumbers() throws {
-    let request = try SendRequest(Fields(of: Array(#"{"serverId":9007199254740993}"#.utf8)))
+    let request = try SendRequest(ObjectFields(of: Array(#"{"serverId":9007199254740993}"#.utf8)))
     #expect(request.content.serverId?.text == "9007199254740993")
   }
 
   @Test func anyTextIsCarried() throws {
     let request = try SendRequest(
-      Fields(of: Array(#"{"toAccids":["a"],"body":"a\u0000\u0001\n\"\ud83d\udd14","ext":""}"#.utf8)))
+      ObjectFields(of: Array(#"{"toAccids":["a"],"body":"a\u0000\u0001\n\"\ud83d\udd14","ext":""}"#.utf8)))
     #expect(request.content.body == "a\0\u{1}\n\"🔔")
     #expect(request.content.ext == "")
   }

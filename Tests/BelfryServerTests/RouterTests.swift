@@ -1,6 +1,7 @@
 import BelfryBytes
 import Testing
 
+@testable import BelfryInterface
 @testable import BelfryServer
 
 @Suite struct RouterTests {
@@ -20,6 +21,19 @@ import Testing
   @Test func noTwoRoutesAreTheSame() {
     let names = Routes.all.map { "\($0.verb.rawValue) \($0.path)" }
     #expect(Set(names).count == names.count)
+  }
+
+  /// A row without a handler is not found, and a handler without its row is in no document.
+  @Test func everyRowHasItsHandler() {
+    let rows = Routes.all.map { ObjectIdentifier($0) }
+    let handled = Handlers.all.map { ObjectIdentifier($0.route) }
+    #expect(Set(rows) == Set(handled))
+    #expect(rows.count == handled.count)
+    for handler in Handlers.all {
+      #expect(
+        handler.operation.map { ObjectIdentifier($0) } == handler.route.operation.map { ObjectIdentifier($0) },
+        "\(handler.route.name) does not say how its operation can be refused")
+    }
   }
 
   @Test func parametersAreTaken() throws {

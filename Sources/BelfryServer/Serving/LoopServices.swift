@@ -1,6 +1,7 @@
 import BelfryFeed
 import BelfryLive
 import BelfryLoop
+import BelfryInterface
 import BelfryModel
 import BelfryStore
 import BelfrySystem

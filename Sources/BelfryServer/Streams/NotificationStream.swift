@@ -13,10 +13,10 @@ struct StreamOpening {
 
 /// Carries a consumer's Server-Sent Events to its connection. The consumer decides what is sent, and when the stream ends.
 final class NotificationStream: HTTPStreamSource, Consumer.Outlet {
-  static let head = Reply(status: 200, contentType: "text/event-stream", body: [])
+  static let head = HTTPResponse(status: 200, type: "text/event-stream", body: [])
 
   private static let headers: [(name: String, value: String)] =
-    Reply.headersAlways + [
+    HTTPResponse.headersAlways + [
       ("Content-Type", "text/event-stream"),
       // Proxies of this kind would hold events back until they have a buffer full.
       ("X-Accel-Buffering", "no"),

@@ -1,4 +1,5 @@
 import BelfryBytes
+import BelfryInterface
 import BelfryModel
 
 /// A key that a back end shows instead of a token: `blf_`, its id and 256 random bits. What is kept of it is a hash, so

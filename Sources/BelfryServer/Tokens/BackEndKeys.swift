@@ -1,4 +1,5 @@
 import BelfryBytes
+import BelfryInterface
 import BelfryModel
 import BelfryStore
 import Synchronization
@@ -11,7 +12,7 @@ final class BackEndKeys: Sendable {
   static let interval: Duration = .seconds(2)
   static let ageMax: Duration = .seconds(30)
   /// They are read whole, and held by every broker.
-  static let countMax = 1_000
+  static let countMax = OperatorRoutes.keysMaximum
 
   private struct Content {
     var version: String?

@@ -1,4 +1,5 @@
 import BelfryBytes
+package import BelfryInterface
 package import BelfryModel
 
 /// What a token says, once its signature was found good.
@@ -133,13 +134,4 @@ package struct TokenError: Error, Sendable, Hashable {
   package var cause: String
 
   init(_ cause: String) { self.cause = cause }
-}
-
-extension AccountID {
-  /// What an accid may look like, for whoever wrote one that is none.
-  static let rule = "1 to \(lengthLimitBytes) characters of A-Z a-z 0-9 _ . @ -"
-}
-
-extension DeviceID {
-  static let rule = "1 to \(lengthLimitBytes) characters of A-Z a-z 0-9 _ . @ -"
 }

@@ -1,4 +1,5 @@
 package import BelfryBytes
+import BelfryInterface
 import BelfryModel
 
 /// Makes tokens: JSON Web Tokens (RFC 7519) signed with HMAC-SHA-256.

@@ -99,19 +99,3 @@ extension RedisStore {
     return replies
   }
 }
-
-/// Where an entry stands in the audit record: its time, and which of that millisecond.
-package struct AuditPlace: Sendable, Hashable {
-  package let milliseconds: Int64
-  private let number: Int64
-
-  package var text: String { "\(milliseconds)-\(number)" }
-
-  package init?(text: String) {
-    let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-    guard text.utf8.count <= 41, parts.count == 2, let milliseconds = Int64(String(Substring(parts[0]))),
-      let number = Int64(String(Substring(parts[1]))), milliseconds >= 0, number >= 0
-    else { return nil }
-    (self.milliseconds, self.number) = (milliseconds, number)
-  }
-}

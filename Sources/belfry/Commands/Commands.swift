@@ -1,4 +1,4 @@
-import BelfryServer
+import BelfryInterface
 
 extension CommandTable {
   /// Every command, in the order in which the help lists them: those with a form of their own, and one for

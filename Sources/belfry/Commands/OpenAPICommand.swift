@@ -1,4 +1,4 @@
-import BelfryServer
+import BelfryInterface
 
 extension Command {
   static let openAPI = Command(

@@ -1,6 +1,6 @@
 import BelfryClient
 import BelfryModel
-import BelfryServer
+import BelfryInterface
 
 // A command for every route that has none of its own, made from the route's row: what can be asked over HTTP
 // can be asked on the command line, under the same names, and nothing is described twice.
@@ -12,7 +12,7 @@ extension Command {
   /// The commands of all routes but those that `others` have a command for.
   static func made(from routes: [Route], beside others: [Command]) -> [Command] {
     let taken = Set(others.map(\.name))
-    return routes.filter { $0.isCommand && !taken.contains($0.name) }.map(Command.init(route:))
+    return routes.filter { $0.command != nil && !taken.contains($0.name) }.map(Command.init(route:))
   }
 
   private init(route: Route) {

@@ -1,3 +1,4 @@
+import BelfryInterface
 import BelfryModel
 import BelfryServer
 import FoundationEssentials
@@ -12,7 +13,7 @@ struct RouteRequest: Sendable {
 
   /// The accounts of a body, as many as there are words.
   private var named: Property? {
-    route.bodyShape?.properties.first { property in
+    route.body.shape?.properties.first { property in
       if case .list(.account, _) = property.shape { property.isNeeded } else { false }
     }
   }
@@ -33,7 +34,7 @@ struct RouteRequest: Sendable {
     route.queryProperties.filter { !["limit", "cursor"].contains($0.name) }
   }
   private var bodyOptions: [Property] {
-    (route.bodyShape?.properties ?? []).filter { $0.name != named?.name }
+    (route.body.shape?.properties ?? []).filter { $0.name != named?.name }
   }
 
   var options: [CommandOption] {
@@ -69,7 +70,7 @@ struct RouteRequest: Sendable {
     let query = queryOptions.compactMap { property in
       arguments.text(property.commandName).map { (name: property.name, value: $0) }
     }
-    guard let shape = route.bodyShape else { return (path, query, nil) }
+    guard let shape = route.body.shape else { return (path, query, nil) }
     var body: JSONObject = [:]
     for property in shape.properties {
       if property.name == named?.name {

@@ -1,5 +1,6 @@
 import BelfryModel
 
+@testable import BelfryInterface
 @testable import BelfryServer
 
 /// What is asked with: what the document gives as an example, with the people of the place in it.

@@ -2,6 +2,7 @@ import BelfryModel
 import Foundation
 import Testing
 
+@testable import BelfryInterface
 @testable import BelfryServer
 
 /// Who may do what: every operation there is, asked for by every kind of caller.

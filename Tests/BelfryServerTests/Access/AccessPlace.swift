@@ -1,3 +1,4 @@
+@testable import BelfryInterface
 @testable import BelfryServer
 
 /// Where an operation is asked for.

@@ -1,6 +1,7 @@
 import BelfryModel
 import Testing
 
+@testable import BelfryInterface
 @testable import BelfryServer
 
 /// One place with everybody in it who is asked for, and nothing else done to it: `owner`, `admin`, `member`, `muted` and

@@ -2,6 +2,7 @@ import BelfryBytes
 import BelfryModel
 import Testing
 
+@testable import BelfryInterface
 @testable import BelfryServer
 
 /// Every answer that a test receives is what the document says of it: its status, its type, its schema, and of a

@@ -1,6 +1,8 @@
 import BelfryModel
+import ModelSamples
 import Testing
 
+@testable import BelfryInterface
 @testable import BelfryServer
 
 /// The document says of the routes what they are.
@@ -59,9 +61,9 @@ import Testing
 
   @Test func everyParameterOfAPathIsDeclared() {
     for route in Routes.all {
-      #expect(route.pathFields.map(\.name) == route.path.parameters, "\(route.verb) \(route.path)")
+      #expect(route.pathProperties.map(\.name) == route.path.parameters, "\(route.verb) \(route.path)")
       let names =
-        route.pathFields.map(\.name) + route.queryFields.map(\.name)
+        route.pathProperties.map(\.name) + route.queryProperties.map(\.name)
         + (route.body.shape?.properties ?? []).map(\.name)
       #expect(Set(names).count == names.count, "\(route.verb) \(route.path) has a name in two places")
     }
@@ -116,12 +118,13 @@ import Testing
   private func refusal(of body: JSONValue, by route: Route) -> Refusal? {
     do throws(Refusal) {
       let bytes = JSONText.bytes(of: body)
-      guard route.body.fields.isEmpty, !route.body.mayBeLeftOut else {
-        _ = try route.body.read(bytes)
+      guard route.body.isReadByHandler else {
+        var parts = RequestParts(path: route.examplePath, query: route.exampleQuery, body: bytes)
+        _ = try Handlers.all.first { $0.route === route }?.prepare(&parts)
         return nil
       }
       // The sends, which are read by hand.
-      let content = try SendRequest(Fields(of: bytes)).content
+      let content = try SendRequest(ObjectFields(of: bytes)).content
       try content.checkLimits()
       if route.operationID == "notificationResend" { try Sending.requireClientID(content) }
       return nil
@@ -132,7 +135,7 @@ import Testing
 
   /// The reader of sends knows no field that its schema does not, as far as notifications have fields.
   @Test func sendsHaveNoFieldsBeside() throws {
-    let declared = Set(SendRequest.shape.properties.map(\.name))
+    let declared = Set(SendShapes.body.properties.map(\.name))
     let all = Set(NotificationContent.CodingKeys.allCases.map(\.rawValue))
     #expect(declared == all)
     #expect(

@@ -1,6 +1,7 @@
 import BelfryModel
 import Testing
 
+@testable import BelfryInterface
 @testable import BelfryServer
 
 @Suite struct AccessTests {

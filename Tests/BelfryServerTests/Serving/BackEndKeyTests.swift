@@ -4,6 +4,7 @@ import BelfryStore
 import Foundation
 import Testing
 
+@testable import BelfryInterface
 @testable import BelfryServer
 
 @Suite struct BackEndKeyTests {

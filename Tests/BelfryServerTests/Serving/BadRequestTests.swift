@@ -2,6 +2,7 @@ import BelfryModel
 import TestKit
 import Testing
 
+@testable import BelfryInterface
 @testable import BelfryServer
 
 /// Whatever is asked, the answer is a problem document that says what is wrong: never a 500, a silence or a
@@ -95,7 +96,7 @@ import Testing
       }
       let large = #"{"body":"\#(String(repeating: "x", count: 300_000))"}"#
       expectProblem(try broker.ask("POST", "/v1/notifications", as: token, large), 413, "tooLarge")
-      let huge = String(repeating: "x", count: Route.Body.Form.lines.sizeMaxBytes + 1)
+      let huge = String(repeating: "x", count: RouteBody.Form.lines.sizeMaxBytes + 1)
       expectProblem(
         try broker.ask(
           "POST", "/v1/notifications/batch", as: token, huge,

@@ -2,6 +2,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryRedis
 import BelfryStore
+import ModelSamples
 import TestKit
 import Testing
 
@@ -105,9 +106,9 @@ private func withTimedBroker<R: Sendable>(
   let attendees: [AccountID]
 
   init() throws {
-    id = try #require(EntityID(7))
+    id = 7
     room = .room(id)
-    host = try #require(AccountID("hal"))
+    host = "hal"
     attendees = try (0..<250).map { try #require(AccountID("lea\($0)")) }
   }
 

@@ -2,6 +2,7 @@ import BelfryModel
 import Foundation
 import Testing
 
+@testable import BelfryInterface
 @testable import BelfryServer
 
 @Suite struct ScopeTests {
@@ -20,7 +21,7 @@ import Testing
           path = path.replacing("{\(name)}", with: "1")
         }
         for scope in Scope.allCases {
-          if scope == route.scope, case .stream = route.answer.way { continue }
+          if scope == route.scope, route.isStream { continue }
           let answer = try connection.ask(
             route.verb.rawValue, path, as: token(broker, .operation, [scope]),
             route.body.form == .none ? nil : "{}",

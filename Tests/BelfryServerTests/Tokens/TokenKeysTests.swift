@@ -2,6 +2,7 @@ import BelfryBytes
 import BelfryModel
 import Testing
 
+@testable import BelfryInterface
 @testable import BelfryServer
 
 @Suite struct TokenKeysTests {

@@ -2,6 +2,7 @@ import BelfryBytes
 import BelfryModel
 import ModelSamples
 
+@testable import BelfryInterface
 @testable import BelfryServer
 
 extension FuzzTarget {
@@ -17,7 +18,7 @@ extension FuzzTarget {
           #"{"serverId":7,"messageClientId":"m","fromNick":"n","status":10000,"pushContent":"p","env":"e"}"#,
         ]
       ) { bytes throws(Refusal) in
-        let request = try SendRequest(Fields(of: bytes))
+        let request = try SendRequest(ObjectFields(of: bytes))
         _ = try SendNotification.sends(
           request.content, by: Actor(account: AccountID("alice"), isTrusted: true), generatedClientId: "g")
       },
@@ -26,10 +27,10 @@ extension FuzzTarget {
         let text = String(decoding: bytes, as: UTF8.self)
         let parts = text.parts(between: "=", most: 2).map { UTF8Text($0) }
         return try answers { () throws(Refusal) in
-          var values = Values()
-          try values.read(
-            query: [(parts[0], parts.count > 1 ? parts[1] : "")],
-            [Feeds.limit, Feeds.after, Feeds.wait, Servers.after])
+          for endpoint in queries {
+            var request = RequestParts(query: [(parts[0], parts.count > 1 ? parts[1] : "")])
+            _ = try endpoint.prepare(&request)
+          }
         }
       },
       FuzzTarget(
@@ -48,14 +49,20 @@ extension FuzzTarget {
       },
     ]
 
+  private static let queries = Handlers.all.filter { handler in
+    handler.route === NotificationRoutes.page.route || handler.route === ServerRoutes.list.route
+  }
+
   /// What routes declare, all of it: bodies that were good before they were changed.
-  private static let declaredBodies: [FuzzTarget] = Routes.all.compactMap { route in
-    guard !route.body.fields.isEmpty, let shape = route.body.shape else { return nil }
+  private static let declaredBodies: [FuzzTarget] = Handlers.all.compactMap { handler in
+    let route = handler.route
+    guard !route.body.isReadByHandler, let shape = route.body.shape else { return nil }
     let samples = [true, false].map {
       String(decoding: JSONText.bytes(of: shape.example(withAll: $0)), as: UTF8.self)
     }
     return body("body of \(route.verb.rawValue) \(route.path)", samples) { bytes throws(Refusal) in
-      _ = try route.body.read(bytes)
+      var parts = RequestParts(path: route.examplePath, query: route.exampleQuery, body: bytes)
+      _ = try handler.prepare(&parts)
     }
   }
 

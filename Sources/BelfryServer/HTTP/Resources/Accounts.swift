@@ -1,67 +1,56 @@
+import BelfryHTTP
+import BelfryInterface
 import BelfryModel
 import BelfryStore
 
 /// What an account chooses for itself.
 enum Accounts {
-  static let autoAccept = Field(
-    "autoAcceptInvitation", .flag, "whether whoever invites the account into a group has it there at once")
-  static let mayWrite = Field(
-    "mayWrite", Kind<AccountRecord.Circle>.choice, "who may send to the account directly")
-  static let mayInvite = Field(
-    "mayInvite", Kind<AccountRecord.Circle>.choice,
-    "who may ask the account into servers, channels and groups")
-  static let mayAdd = Field(
-    "mayAdd", Kind<AccountRecord.Circle>.choice,
-    "who of these may put it there at once where nobody is asked; others ask it")
+  static let handlers: [Handler] = [
+    AccountRoutes.show.handled(by: show),
+    AccountRoutes.update.handled(by: update),
+    AccountRoutes.blocked.handled(by: blocked),
+    AccountRoutes.block.handled { request, services, account throws(Refusal) in
+      try await block(account, true, request, services)
+    },
+    AccountRoutes.unblock.handled { request, services, account throws(Refusal) in
+      try await block(account, false, request, services)
+    },
+  ]
 
-  static let shape = Shape.resource(
-    "Account",
-    [
-      .always("autoAcceptInvitation", .flag, autoAccept.property.meaning),
-      .always("mayWrite", .choice(AccountRecord.Circle.self), mayWrite.property.meaning),
-      .always("mayInvite", .choice(AccountRecord.Circle.self), mayInvite.property.meaning),
-      .always("mayAdd", .choice(AccountRecord.Circle.self), mayAdd.property.meaning),
-    ])
-
-  static func show(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
+  private static func show(
+    _ request: Request, _ services: LoopServices
+  ) async throws(Refusal) -> HTTPResponse {
     let account = try request.known().account()
-    let records = try await reading { () async throws(StoreError) in
-      try await services.store.records([.settings(.personal(account))])
-    }
-    return .json(try records.account(account).info)
+    return .json(try await services.records([.settings(.personal(account))]).account(account).info)
   }
 
-  static func update(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
+  private static func update(
+    _ request: Request, _ services: LoopServices, autoAcceptInvitation: Bool?,
+    mayWrite: AccountRecord.Circle?, mayInvite: AccountRecord.Circle?, mayAdd: AccountRecord.Circle?
+  ) async throws(Refusal) -> HTTPResponse {
     let caller = try request.known()
     var operation = UpdateAccount(
-      try caller.account(), actor: caller.actor, autoAcceptInvitation: try request[autoAccept])
-    operation.mayWrite = try request[mayWrite]
-    operation.mayInvite = try request[mayInvite]
-    operation.mayAdd = try request[mayAdd]
+      try caller.account(), actor: caller.actor, autoAcceptInvitation: autoAcceptInvitation)
+    operation.mayWrite = mayWrite
+    operation.mayInvite = mayInvite
+    operation.mayAdd = mayAdd
     return .json(try await services.runner.run(operation).output.info)
   }
 
-  static func listBlocked(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
+  private static func blocked(
+    _ request: Request, _ services: LoopServices, limit: Int, cursor: PageCursor?
+  ) async throws(Refusal) -> HTTPResponse {
     let account = try request.known().account()
-    let page = try await services.page(of: .banned, in: .personal(account), request)
+    let page = try await services.page(of: .banned, in: .personal(account), limit, after: cursor)
     return .page("accids", page.records.map { .string($0.field) }, cursor: page.next?.text)
   }
 
-  static func block(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    try await set(true, request, services)
-  }
-
-  static func unblock(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    try await set(false, request, services)
-  }
-
-  private static func set(
-    _ isBlocked: Bool, _ request: Request, _ services: LoopServices
-  ) async throws(Refusal) -> Reply {
+  private static func block(
+    _ account: AccountID, _ isBlocked: Bool, _ request: Request, _ services: LoopServices
+  ) async throws(Refusal) -> HTTPResponse {
     let caller = try request.known()
     _ = try await services.runner.run(
-      BlockAccount(
-        try request.account, by: try caller.account(), actor: caller.actor, isBlocked: isBlocked))
+      BlockAccount(account, by: try caller.account(), actor: caller.actor, isBlocked: isBlocked))
     return .noContent
   }
 }

@@ -1,3 +1,5 @@
+import BelfryHTTP
+import BelfryInterface
 import BelfryModel
 import BelfryStore
 
@@ -10,29 +12,11 @@ enum Audit {
   /// Of the accounts in a body.
   private static let accountsMax = 20
 
-  static let limit = Field("limit", .integer(1...1_000), "how many at most").otherwise(100, 100)
-  static let since = Field(
-    "since", .integer(0...Int.max), "none that are older, in milliseconds since 1970"
-  ).otherwise(0, 0)
-  static let account = Field("account", .account, "only those acted for, or done to, this account")
-  static let cursor = Field("cursor", Kind<AuditPlace>.cursor, "the cursor of the page before")
-
-  static let shape = Shape.resource(
-    "AuditEntry",
-    [
-      .always("time", .time, "when it was done"),
-      .always("caller", .text, "the subject of the token, or the name of the key"),
-      .always("role", .text, "app or operator"),
-      .sometimes("account", .account, "for whom it was done"),
-      .always("operation", .text, "what was asked, by its name"),
-      .sometimes("target", .text, "to what, and to whom"),
-      .always("status", .count, "the status of the answer"),
-      .sometimes("keyId", .id, "the key it was done with"),
-    ])
+  static let handlers: [Handler] = [OperatorRoutes.audit.handled(by: list)]
 
   // MARK: Writing
 
-  static func record(_ request: Request, _ route: Route, _ reply: Reply, _ services: LoopServices) async {
+  static func record(_ request: Request, _ route: Route, _ reply: HTTPResponse, _ services: LoopServices) async {
     guard let caller = request.caller, caller.actor.isTrusted else { return }
     let target = target(request, route, reply)
     var entry: JSONObject = [
@@ -56,12 +40,12 @@ enum Audit {
   }
 
   /// What the path names, where it made something, and the accounts of the body.
-  private static func target(_ request: Request, _ route: Route, _ reply: Reply) -> String {
+  private static func target(_ request: Request, _ route: Route, _ reply: HTTPResponse) -> String {
     var parts = zip(route.pathProperties, request.pathTexts).map { "\($0.name)=\($1)" }
     if let place = reply.headers.first(where: { $0.name == ResponseHeader.location.rawValue }) {
       parts.append("made=\(place.value)")
     }
-    let lists = route.bodyShape?.properties.filter {
+    let lists = route.body.shape?.properties.filter {
       if case .list(.account, _) = $0.shape { true } else { false }
     }
     if let lists, !lists.isEmpty, case .object(let body)? = try? JSONParser.value(of: request.body) {
@@ -79,15 +63,18 @@ enum Audit {
 
   // MARK: Reading
 
-  static func list(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let (limit, since, account) = (try request[limit], Int64(try request[since]), try request[account])
-    var place = try request[cursor]
+  private static func list(
+    _ request: Request, _ services: LoopServices, limit: Int, since: Int, account: AccountID?,
+    cursor: AuditPlace?
+  ) async throws(Refusal) -> HTTPResponse {
+    var place = cursor
     var entries: [JSONValue] = []
     var (count, isOver) = (0, false)
     while entries.count < limit, count < readMax, !isOver {
       let before = place
       let found = try await reading { () async throws(StoreError) in
-        try await services.administration.auditEntries(before: before, since: since, count: readAtOnce)
+        try await services.administration.auditEntries(
+          before: before, since: Int64(since), count: readAtOnce)
       }
       isOver = found.count < readAtOnce
       for (index, entry) in found.enumerated() where entries.count < limit {
@@ -114,14 +101,5 @@ enum Audit {
     guard case .string(let target)? = entry["target"] else { return false }
     let separators = Set("= ,".utf8)
     return target.utf8.split { separators.contains($0) }.contains { $0.elementsEqual(account.text.utf8) }
-  }
-}
-
-extension Kind where Value == AuditPlace {
-  static var cursor: Kind {
-    Kind(.cursor) { value, path throws(Refusal) in
-      guard let place = AuditPlace(text: try value.text(at: path)) else { throw .noCursor(path) }
-      return place
-    }
   }
 }

@@ -1,4 +1,6 @@
 import BelfryBytes
+import BelfryHTTP
+import BelfryInterface
 import BelfryModel
 
 extension Sending {
@@ -12,7 +14,9 @@ extension Sending {
   ///
   /// Where a record that a line was decided on turns out to have changed, the line is decided again after the
   /// others: two lines for the same space may change places on the way.
-  static func batch(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
+  static func batch(
+    _ request: Request, _ services: LoopServices
+  ) async throws(Refusal) -> HTTPResponse {
     let caller = try request.known()
     var lines = Lines.split(request.body, most: Limits.notificationsPerBatch + 1)[...]
     guard !lines.isEmpty else { throw .invalid("$", "must have one notification a line, has none") }
@@ -33,7 +37,7 @@ extension Sending {
         output.append(UInt8(ascii: "\n"))
       }
     }
-    return Reply(status: 200, contentType: "application/x-ndjson", body: output)
+    return HTTPResponse(status: 200, type: RouteBody.Form.lines.mediaType, body: output)
   }
 
   private static func read(
@@ -41,11 +45,11 @@ extension Sending {
   ) -> Result<SendRequest, Refusal> {
     Result { () throws(Refusal) in
       try services.take(.send, of: caller)
-      let bytesMost = Route.Body.Form.json.sizeMaxBytes
+      let bytesMost = RouteBody.Form.json.sizeMaxBytes
       guard line.count <= bytesMost else {
         throw Refusal(.tooLarge, "a line has at most \(bytesMost) bytes, this one \(line.count)")
       }
-      return try SendRequest(Fields(of: body, in: line))
+      return try SendRequest(ObjectFields(of: body, in: line))
     }
   }
 

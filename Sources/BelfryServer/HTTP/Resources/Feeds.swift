@@ -1,49 +1,27 @@
+import BelfryHTTP
 import BelfryFeed
+import BelfryInterface
 import BelfryLive
 import BelfryModel
 
 /// What an account sees.
 enum Feeds {
-  /// Longer than this nobody holds a request: proxies in between give up at about a minute.
-  static let waitMaxSeconds = 60
+  static let handlers: [Handler] = [
+    NotificationRoutes.page.handled(by: page),
+    NotificationRoutes.stream.streamed(by: stream),
+    NotificationRoutes.read.handled(by: markRead),
+  ]
 
-  static let limit = Field("limit", .integer(1...Limits.pageNotificationsMaximum), "how many at most")
-    .otherwise(Limits.pageNotifications, .integer(Int64(Limits.pageNotifications)))
-  static let after = Field("after", Kind<FeedCursor>.cursor, "the cursor behind which to go on")
-  static let wait = Field(
-    "wait", .integer(0...waitMaxSeconds), "how many seconds to wait if there is nothing yet"
-  ).otherwise(0, 0)
-
-  static let lastEventID = Property(
-    "Last-Event-ID", .cursor, "the cursor behind which to go on; goes before `after`")
-
-  static let items = Field("items", .list(readItem, counts: 1...Limits.itemsPerMarkRead), "what is read")
-  static let upTo = Field("upTo", .message, "everything up to this one, by id, is read")
-  private static let readID = Field("messageServerId", .message, "the notification").needed
-  /// The id alone tells which notification it is; `type` is what other systems ask for beside it.
-  private static let readItem = Kind<MessageID>.object([
-    readID, Field("type", .integer(Int.min...Int.max), "its type; not looked at"),
-  ]) { values throws(Refusal) in try values[readID] }
-
-  static let pageShape = Shape.object([
-    .always("notifications", .list(Notification.shape), "the unread, oldest first"),
-    .always("cursor", .cursor, "what to give as `after` next time"),
-    .sometimes(
-      "gap", .object([.always("from", .message, "from"), .always("to", .message, "to")]),
-      "what lay between these has been dropped by retention"),
-  ])
-  static let readShape = Shape.object([.always("read", .count, "how many were unread until now")])
-
-  static func page(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
+  private static func page(
+    _ request: Request, _ services: LoopServices, limit: Int, after cursor: FeedCursor?, waitSeconds: Int
+  ) async throws(Refusal) -> HTTPResponse {
     let caller = try request.known()
     let account = try caller.account()
-    let limit = try request[limit]
-    let cursor = try request[after]
-    let waitSeconds = try request[wait]
     services.owe(Price.page(of: limit), .reads, of: request.caller)
 
     let page: FeedPage
     if waitSeconds > 0 {
+      request.allowMoreTime(seconds: waitSeconds)
       let place = try services.openSlot(of: account, by: caller.credential)
       defer { place.close() }
       let wait = FeedWait(min(.seconds(waitSeconds), caller.rest()))
@@ -65,31 +43,29 @@ enum Feeds {
     return .json(text)
   }
 
-  static func stream(_ request: Request, _ services: LoopServices) throws(Refusal) -> StreamOpening {
+  private static func stream(
+    _ request: Request, _ services: LoopServices, after: FeedCursor?, lastEventID: FeedCursor?
+  ) throws(Refusal) -> StreamOpening {
     let caller = try request.known()
-    var cursor = try request[after]
     // A browser that reconnects repeats the address, `after` included, and adds the header: it is newer.
-    if let text = request.lastEventID, !text.isEmpty {
-      guard let last = FeedCursor(text: text) else {
-        throw .invalid("Last-Event-ID", "is no cursor of this server's")
-      }
-      cursor = last
-    }
+    let cursor = lastEventID ?? after
     return StreamOpening(
       account: try caller.account(), credential: caller.credential, device: caller.actor.device,
       cursor: cursor,
       expiresAtMilliseconds: caller.expiresAtSeconds * 1_000)
   }
 
-  static func markRead(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
+  private static func markRead(
+    _ request: Request, _ services: LoopServices, items: [MessageID]?, upTo: MessageID?
+  ) async throws(Refusal) -> HTTPResponse {
     let caller = try request.known()
     let account = try caller.account()
     let device = caller.actor.device
     let count =
-      if let id = try request[upTo] {
+      if let id = upTo {
         try await services.feed.markRead(account: account, device: device, upTo: id)
       } else {
-        try await services.feed.markRead(account: account, device: device, items: try request[items] ?? [])
+        try await services.feed.markRead(account: account, device: device, items: items ?? [])
       }
     return .json(["read": .integer(Int64(count))])
   }

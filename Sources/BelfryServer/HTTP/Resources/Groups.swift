@@ -1,116 +1,107 @@
+import BelfryHTTP
+import BelfryInterface
 import BelfryModel
 import BelfryStore
 
 enum Groups {
-  static let style = Field("style", Kind<GroupStyle>.choice, "how one gets in, and who finds it")
-  static let inviteNeedConfirm = Field(
-    "inviteNeedConfirm", .flag, "whether invitees are asked; otherwise they are in at once")
-  static let maxMembers = Field("maxMembers", .integer(1...1_000_000), "how many members it takes")
-  static let invitees = Field("invitees", .accounts(1...Limits.accountsPerCall), "whom to invite at once")
-  static let reason = Field("reason", .text(characters: 0...Limits.messageCharacters), "why, in a few words")
-  static let message = Field(
-    "message", .text(characters: 0...Limits.messageCharacters), "a few words to the invitees")
-  static let announcement = Field(
-    "announcement", .text(characters: 0...Limits.announcementCharacters), "empty for none")
-  static let duration = Field(
-    "durationSeconds", .integer(1...Int(Limits.muteMaximumMilliseconds / 1_000)), "for how long")
-  static let attributes = Field(
-    "attributes", .texts,
-    "texts by name; what is not named stays, an empty one goes "
-      + "(all together at most \(Limits.attributesBytes) bytes of JSON)"
-  ).needed
-  static let url = Field("url", .text(bytes: 1...Limits.urlBytes), "where the file lies")
-  static let size = Field("size", .integer(0...Int(Int64.max >> 10)), "bytes")
-  static let fileName = Field("name", .text(characters: 1...Limits.nameCharacters), "what the file is called")
-  static let withMembers = Field("members", .flag, "whether to list up to 200 members, too")
+  static let handlers = lifecycle + joining + roles
 
-  static let shape = Shape.resource("Group", properties)
-  static let member = Shape.resource(
-    "GroupMember",
-    [
-      .always("accid", .account, "who"),
-      .always("role", .choice(MemberRole.self), "what they are in the group"),
-    ])
-  static let shapeWithMembers = Shape.resource(
-    "GroupWithMembers", properties + [.sometimes("members", .list(member), "up to 200 of them")])
-  static let invited = Shape.resource(
-    "GroupInvitations",
-    [
-      .always("joined", .list(.account), "who was not asked and is in"),
-      .always(
-        "asked",
-        .list(
-          .object([
-            .always("accid", .account, "who"), .always("requestId", .id, "what they answer with"),
-          ])), "who is asked"),
-    ])
-  static let created = Shape.resource(
-    "CreatedGroup", properties + [.always("invitations", invited, "what became of the invitees")])
-  static let file = Shape.resource(
-    "GroupFile",
-    [
-      .always("fileId", .id, "its id"), .always("name", .text, "what it is called"),
-      .always("url", .text, "where it lies"), .always("size", .count, "bytes"),
-      .always("owner", .orNull(.account), "who shared it"), .always("createTime", .time, "when"),
-    ])
-  static let applied = Shape.object([
-    .always("joined", .flag, "whether the account is in"),
-    .sometimes("requestId", .id, "what the owner or an admin decides on"),
-  ])
-
-  private static let properties: [Property] = [
-    .always("groupId", .id, "its id"),
-    .always("name", .text, "what people call it"),
-    .always("owner", .account, "whom it belongs to"),
-    .always("style", .choice(GroupStyle.self), "how one gets in, and who finds it"),
-    .always("createTime", .time, "when it was created"),
-    .always("inviteNeedConfirm", .flag, "whether invitees are asked"),
-    .always("maxMembers", .count, "how many members it takes"),
-    .always("isAllMuted", .flag, "whether only the allow-listed, the owner and the admins may send"),
-    .sometimes("memberCount", .count, "how many members it has"),
-    .sometimes("role", .choice(MemberRole.self), "what the account is in it"),
-    .sometimes("description", .text, "what it is for"),
-    .sometimes("ext", .text, "anything its owner put there"),
+  private static let lifecycle: [Handler] = [
+    GroupRoutes.create.handled(by: create),
+    GroupRoutes.list.handled(by: directory),
+    GroupRoutes.mine.handled(by: mine),
+    GroupRoutes.show.handled(by: show),
+    GroupRoutes.update.carriedOut(by: update) { operation, group in .json(group.info(operation.space)) },
+    GroupRoutes.destroy.carriedOut { actor, group in DestroyGroup(group, actor: actor) },
+    GroupRoutes.members.handled { request, services, group, limit, cursor throws(Refusal) in
+      try await services.listing(
+        "members", of: .roster, in: .group(group), limit, after: cursor, for: access, request, member)
+    },
+    GroupRoutes.remove.handled(by: removeMember),
   ]
 
-  // MARK: Making and changing
+  private static let joining: [Handler] = [
+    GroupRoutes.invite.carriedOut(by: { actor, group, accounts, message in
+      InviteToGroup(group, actor: actor, accounts: accounts, message: message)
+    }) { _, invitations in .json(invitations.info) },
+    GroupRoutes.acceptInvitation.carriedOut { actor, group, request, reason in
+      AnswerGroupInvitation(group, actor: actor, request: request, isAccepted: true, reason: reason)
+    },
+    GroupRoutes.declineInvitation.carriedOut { actor, group, request, reason in
+      AnswerGroupInvitation(group, actor: actor, request: request, isAccepted: false, reason: reason)
+    },
+    GroupRoutes.apply.carriedOut(by: { actor, group, reason in
+      ApplyToGroup(group, actor: actor, reason: reason)
+    }) { _, outcome in
+      switch outcome {
+      case .joined: .json(["joined": true])
+      case .waiting(let request): .json(["joined": false, "requestId": .string(request.text)])
+      }
+    },
+    GroupRoutes.approve.carriedOut { actor, group, request, reason in
+      AnswerGroupApplication(group, actor: actor, request: request, isApproved: true, reason: reason)
+    },
+    GroupRoutes.refuse.carriedOut { actor, group, request, reason in
+      AnswerGroupApplication(group, actor: actor, request: request, isApproved: false, reason: reason)
+    },
+  ]
 
-  static func create(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
+  private static let roles: [Handler] = [
+    GroupRoutes.assignOwner.carriedOut { actor, group, account in
+      HandOverGroup(group, actor: actor, to: account)
+    },
+    GroupRoutes.addAdmin.carriedOut { actor, group, account in
+      SetGroupAdmin(group, actor: actor, account: account, isAdmin: true)
+    },
+    GroupRoutes.removeAdmin.carriedOut { actor, group, account in
+      SetGroupAdmin(group, actor: actor, account: account, isAdmin: false)
+    },
+  ]
+}
+
+// MARK: - Making and changing
+
+extension Groups {
+  private static func create(
+    _ request: Request, _ services: LoopServices, name: String, style: GroupStyle, description: String?,
+    ext: String?, inviteNeedConfirm: Bool?, maxMembers: Int?, invitees: [AccountID]?, reason: String?
+  ) async throws(Refusal) -> HTTPResponse {
     let caller = try request.known()
     var operation = CreateGroup(
-      id: .random(), owner: try caller.account(), actor: caller.actor,
-      name: try request[SharedFields.name.needed], style: try request[style.needed])
-    operation.description = try request[SharedFields.description]
-    operation.ext = try request[SharedFields.ext]
-    operation.inviteNeedConfirm = try request[inviteNeedConfirm] ?? true
-    operation.maxMembers = try request[maxMembers]
-    operation.invitees = try request[invitees] ?? []
-    operation.reason = try request[reason]
+      id: .random(), owner: try caller.account(), actor: caller.actor, name: name, style: style)
+    operation.description = description
+    operation.ext = ext
+    operation.inviteNeedConfirm = inviteNeedConfirm ?? true
+    operation.maxMembers = maxMembers
+    operation.invitees = invitees ?? []
+    operation.reason = reason
     let invitations = try await services.runner.run(operation).output
     let space = operation.space
-    let records = try await reading { () async throws(StoreError) in
-      try await services.store.records([.settings(space)])
-    }
-    let group = try records.settings(GroupRecord.self, space)
+    let group = try await services.records([.settings(space)]).settings(GroupRecord.self, space)
     let info = group.info(space).with([
       "memberCount": .integer(Int64(invitations.joined.count + 1)), "invitations": invitations.info,
     ])
     return .json(info, status: 201).located(at: "/v1/groups/\(space.name)")
   }
 
-  static func update(_ request: Request) throws(Refusal) -> UpdateGroup {
-    var operation = UpdateGroup(try request.group, actor: try request.actor)
-    operation.groupName = try request[SharedFields.name]
-    operation.description = try request[SharedFields.description]
-    operation.ext = try request[SharedFields.ext]
-    operation.inviteNeedConfirm = try request[inviteNeedConfirm]
-    operation.maxMembers = try request[maxMembers]
+  private static func update(
+    _ actor: Actor, group: EntityID, name: String?, description: String?, ext: String?,
+    inviteNeedConfirm: Bool?, maxMembers: Int?
+  ) -> UpdateGroup {
+    var operation = UpdateGroup(group, actor: actor)
+    operation.groupName = name
+    operation.description = description
+    operation.ext = ext
+    operation.inviteNeedConfirm = inviteNeedConfirm
+    operation.maxMembers = maxMembers
     return operation
   }
 
   /// Putting oneself out is leaving; anybody else, removing.
-  static func removeMember(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let (group, account, actor) = (try request.group, try request.account, try request.actor)
+  private static func removeMember(
+    _ request: Request, _ services: LoopServices, group: EntityID, account: AccountID
+  ) async throws(Refusal) -> HTTPResponse {
+    let actor = try request.actor
     if account == actor.account {
       _ = try await services.runner.run(LeaveGroup(group, actor: actor))
     } else {
@@ -118,41 +109,100 @@ enum Groups {
     }
     return .noContent
   }
+}
 
-  static func attributes(_ request: Request) throws(Refusal) -> SetMemberAttributes {
-    SetMemberAttributes(
-      try request.group, actor: try request.actor, account: try request.account,
-      attributes: try request[attributes])
+// MARK: - Looking
+
+extension Groups {
+  /// Who may see what a group is and who is in it: to strangers a private one is not there.
+  static func access(_ group: GroupRecord) -> Access { group.style.isPublic ? .anyAccount : .members }
+
+  static func member(_ field: String, _ text: String, _: Int64) -> JSONValue? {
+    MemberRecord(text: text).map { ["accid": .string(field), "role": .string($0.role.rawValue)] }
   }
 
-  static func addFile(_ request: Request) throws(Refusal) -> AddGroupFile {
-    AddGroupFile(
-      try request.group, id: .random(), actor: try request.actor, name: try request[fileName.needed],
-      url: try request[url.needed], sizeBytes: Int64(try request[size.needed]))
+  private static func show(
+    _ request: Request, _ services: LoopServices, group: EntityID, withMembers: Bool?
+  ) async throws(Refusal) -> HTTPResponse {
+    let view = try await SpaceView(request, of: .group(group), for: access, services)
+    var more: JSONObject = [
+      "memberCount": .integer(Int64(try await services.count(.roster, of: view.space)))
+    ]
+    if let role = view.member?.role { more["role"] = .string(role.rawValue) }
+    if withMembers == true {
+      let page = try await services.page(of: .roster, in: view.space, 200, after: nil)
+      more["members"] = .array(page.records.compactMap { member($0.field, $0.text, 0) })
+    }
+    return .json(view.settings.info(view.space).with(more))
   }
 
-  static func mute(_ request: Request, _ accounts: [AccountID], seconds: Int?) throws(Refusal) -> SetGroupMute
-  {
-    SetGroupMute(
-      try request.group, actor: try request.actor, accounts: accounts,
-      durationMilliseconds: seconds.map { Int64($0) * 1_000 })
+  private static func mine(
+    _ request: Request, _ services: LoopServices, limit: Int, after: EntityID?, details: Bool?
+  ) async throws(Refusal) -> HTTPResponse {
+    let account = try request.known().account()
+    let index = try await reading { () async throws(StoreError) in
+      try await services.store.index(of: account)
+    }
+    let all = index.filter { $0.isMember && $0.space.kind == .group }
+      .compactMap { EntityID($0.space.name) }.sorted()
+    let rest = all.filter { id in after.map { $0 < id } ?? true }
+    let page = rest.prefix(limit).map { SpaceID.group($0) }
+    let groups = try await describe(page, services, for: details == true ? account : nil)
+    var answer = JSONText(capacity: 256 * (groups.count + 1))
+    answer.field("groups", .array(groups))
+    answer.field("count", all.count)
+    answer.field("cursor", rest.count > limit ? page.last.map { .string($0.name) } ?? .null : .null)
+    return .json(answer)
+  }
+
+  /// Public groups, the newest first.
+  private static func directory(
+    _ request: Request, _ services: LoopServices, limit: Int, cursor: PageCursor?
+  ) async throws(Refusal) -> HTTPResponse {
+    let page = try await reading { () async throws(StoreError) in
+      try await services.store.page(of: .groups, after: cursor, limit: limit)
+    }
+    return .page("groups", try await describe(page.spaces, services, for: nil), cursor: page.next?.text)
+  }
+
+  /// One that was destroyed is listed until its log has drained; it is not shown.
+  private static func describe(
+    _ spaces: [SpaceID], _ services: LoopServices, for account: AccountID?
+  ) async throws(Refusal) -> [JSONValue] {
+    let (records, counts) = try await reading { () async throws(StoreError) in
+      (
+        try await services.store.records(
+          spaces.flatMap { space in
+            [.settings(space)] + (account.map { [.member($0, of: space)] } ?? [])
+          }),
+        account == nil ? [] : try await services.store.counts(spaces.map { TableAddress($0, .roster) })
+      )
+    }
+    var groups: [JSONValue] = []
+    for (position, space) in spaces.enumerated() {
+      guard let group = try records.json(GroupRecord.self, .settings(space)), group.removedAt == nil else {
+        continue
+      }
+      guard let account else {
+        groups.append(group.info(space))
+        continue
+      }
+      let role = try records.member(account, of: space)?.role ?? .member
+      groups.append(
+        group.info(space).with([
+          "memberCount": .integer(Int64(counts[position])), "role": .string(role.rawValue),
+        ]))
+    }
+    return groups
   }
 }
 
 extension GroupInvitations {
-  var info: JSONValue {
+  fileprivate var info: JSONValue {
     [
       "joined": .accids(joined),
       "asked": .array(
         asked.map { ["accid": .string($0.account.text), "requestId": .string($0.request.text)] }),
     ]
-  }
-}
-
-extension JSONValue {
-  /// The same object with more in it.
-  func with(_ members: JSONObject) -> JSONValue {
-    guard case .object(let own) = self else { return self }
-    return .object(own.merging(members))
   }
 }

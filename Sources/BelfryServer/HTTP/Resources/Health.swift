@@ -1,25 +1,28 @@
+import BelfryHTTP
+import BelfryInterface
 import BelfryModel
 import BelfryStore
 
-/// Whether the process is alive, and whether it is of use.
+/// Whether the process is alive, whether it is of use, and what it is.
 enum Health {
-  static let aliveShape = Shape.object([.always("status", .words(["ok"]), "how it is")])
-  static let readyShape = Shape.object([
-    .always("status", .words(["ready"]), "how it is"),
-    .sometimes(
-      "differing", .list(.text), "settings that are others here than the keyspace's brokers should have"),
-    .sometimes(
-      "memory", .words(["full"]),
-      "Redis is at maxmemory: sends are refused, and what makes room, as marking read, goes on"),
-  ])
+  static let handlers: [Handler] = [
+    BrokerRoutes.alive.handled { _, _ in .json(["status": "ok"]) },
+    BrokerRoutes.ready.handled(by: isReady),
+    BrokerRoutes.description.handled { _, _ in description },
+    BrokerRoutes.types.handled { _, _ in types },
+  ]
 
-  static func isAlive(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    .json(["status": "ok"])
-  }
+  // Rendered once: it is what the program is.
+  private static let description = HTTPResponse.json(OpenAPIDocument.value)
+  private static let types = HTTPResponse.json([
+    "types": .array(Catalogue.all.sorted { $0.code < $1.code }.map(\.info))
+  ])
 
   /// Ready: the store answers, and the broker is not on its way out. Who balances load sends elsewhere
   /// otherwise.
-  static func isReady(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
+  private static func isReady(
+    _ request: Request, _ services: LoopServices
+  ) async throws(Refusal) -> HTTPResponse {
     if services.isDraining { throw Refusal(.unavailable, "this broker is shutting down") }
     guard await services.broker.isConnected() else {
       throw Refusal(
@@ -35,23 +38,5 @@ enum Health {
     if !differing.isEmpty { answer["differing"] = .array(differing) }
     if isFull { answer["memory"] = "full" }
     return .json(.object(answer))
-  }
-}
-
-extension Health {
-  /// Rendered once: it is what the program is.
-  private static let description = Reply.json(OpenAPIDocument.value)
-
-  static func describe(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    description
-  }
-}
-
-/// What the store refuses, as what the caller is told.
-func reading<Value>(_ read: () async throws(StoreError) -> Value) async throws(Refusal) -> Value {
-  do {
-    return try await read()
-  } catch {
-    throw error.refusal
   }
 }

@@ -1,51 +1,57 @@
+import BelfryHTTP
+import BelfryInterface
 import BelfryModel
 import BelfryStore
 
 enum Members {
-  static let added = Field("accids", .accounts(1...Limits.membersPerCall), "whom to add").needed
+  static let handlers: [Handler] = [
+    MemberRoutes.list.handled { request, services, server, limit, cursor throws(Refusal) in
+      try await services.listing(
+        "members", of: .roster, in: .server(server), limit, after: cursor, for: members, request, member)
+    },
+    MemberRoutes.add.carriedOut(by: { actor, server, accounts in
+      AddMembers(server, actor: actor, accounts: accounts, requestId: EntityID.random().text)
+    }) { _, added in .json(["added": .accids(added)]) },
+    MemberRoutes.show.handled(by: show),
+    MemberRoutes.update.carriedOut(by: update) { operation, profile in
+      .json(profile.info(operation.account))
+    },
+    MemberRoutes.remove.handled(by: remove),
+  ]
 
-  static let shape = Shape.resource(
-    "Member",
-    [
-      .always("accid", .account, "who"),
-      .always("role", .choice(MemberRole.self), "what they are in the server"),
-      .always("subscribed", .flag, "whether they subscribed to the server's own notifications"),
-    ])
+  private static func members(_: ServerRecord) -> Access { .members }
 
-  static func list(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let space = SpaceID.server(try request.server)
-    let limit = try request[SharedFields.limit]
-    let cursor = try request[SharedFields.cursor]
-    _ = try await Visit(request, to: space, services)
-    let page = try await reading { () async throws(StoreError) in
-      try await services.store.page(of: TableAddress(space, .roster), after: cursor, limit: limit)
-    }
-    let members = page.records.compactMap { record -> JSONValue? in
-      guard let account = AccountID(record.field), let member = MemberRecord(text: record.text) else {
-        return nil
-      }
-      return member.info(account)
-    }
-    return .page("members", members, cursor: page.next?.text)
+  private static func member(_ field: String, _ text: String, _: Int64) -> JSONValue? {
+    guard let account = AccountID(field) else { return nil }
+    return MemberRecord(text: text)?.info(account)
   }
 
-  static func show(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let space = SpaceID.server(try request.server)
-    let account = try request.account
-    _ = try await Visit(request, to: space, services)
-    let records = try await reading { () async throws(StoreError) in
-      try await services.store.records([.member(account, of: space)])
-    }
-    guard let member = try records.member(account, of: space) else {
+  private static func show(
+    _ request: Request, _ services: LoopServices, server: EntityID, account: AccountID
+  ) async throws(Refusal) -> HTTPResponse {
+    let space = SpaceID.server(server)
+    let view = try await SpaceView<ServerRecord>(
+      request, of: space, for: members, reading: [.member(account, of: space)], services)
+    guard let member = try view.records.member(account, of: space) else {
       throw Refusal(.notFound, "\(account) is not a member of server \(space.name)", field: "accid")
     }
     return .json(member.info(account))
   }
 
+  private static func update(
+    _ actor: Actor, server: EntityID, account: AccountID, nick: String?, avatar: String?, ext: String?
+  ) -> UpdateMember {
+    var operation = UpdateMember(server, actor: actor, account: account)
+    operation.nick = nick
+    operation.avatar = avatar
+    operation.ext = ext
+    return operation
+  }
+
   /// Putting oneself out is leaving; anybody else, kicking.
-  static func remove(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let server = try request.server
-    let account = try request.account
+  private static func remove(
+    _ request: Request, _ services: LoopServices, server: EntityID, account: AccountID
+  ) async throws(Refusal) -> HTTPResponse {
     let actor = try request.actor
     if account == actor.account {
       _ = try await services.runner.run(LeaveServer(server, actor: actor))

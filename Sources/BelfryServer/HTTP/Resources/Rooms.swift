@@ -1,54 +1,73 @@
+import BelfryHTTP
+import BelfryInterface
 import BelfryModel
 import BelfryStore
 
 enum Rooms {
-  static let subject = Field(
-    "subject", .text(characters: 1...Limits.nameCharacters), "what it is about")
-  static let on = Field("on", .flag, "whether the microphone is on")
+  static let handlers: [Handler] = [
+    RoomRoutes.create.handled(by: create),
+    RoomRoutes.list.handled(by: directory),
+    RoomRoutes.presence.handled(by: heartbeat),
+    RoomRoutes.show.handled(by: show),
+    RoomRoutes.close.carriedOut { actor, room in CloseRoom(room, actor: actor) },
 
-  static let shape = Shape.resource(
-    "Room",
-    [
-      .always("roomId", .id, "its id"), .always("subject", .text, "what it is about"),
-      .always("host", .account, "who opened it"), .always("createTime", .time, "when it was opened"),
-      .sometimes("attendeeCount", .count, "how many are inside"),
-      .sometimes("ext", .text, "anything its host put there"),
-    ])
-  static let attendee = Shape.resource(
-    "Attendee",
-    [.always("accid", .account, "who"), .always("role", .choice(MemberRole.self), "host, guest or listener")])
-  static let attendees = Shape.object([
-    .always("attendees", .list(attendee), "in no particular order"),
-    .always(
-      "sequence", .id, "grows whenever somebody enters, leaves or changes roles: the list's version"),
-    .always("cursor", .orNull(.cursor), "where the list goes on; null at its end"),
-  ])
-  static let hand = Shape.resource(
-    "Hand", [.always("accid", .account, "who"), .always("raisedAt", .time, "since when")])
-  static let invitation = Shape.resource(
-    "StageInvitation",
-    [.always("token", .id, "what the listener answers with"), .always("expiresAt", .time, "until when")])
-  static let presence = Shape.object([
-    .always("rooms", .list(.id), "the rooms in which the account is present"),
-    .always("heartbeatMilliseconds", .count, "when to give the next sign of life"),
-    .always("absenceMilliseconds", .count, "after how long without one the account is out of all its rooms"),
-  ])
+    RoomRoutes.attendees.handled(by: attendees),
+    RoomRoutes.enter.carriedOut(by: { actor, room in EnterRoom(room, actor: actor) }) { operation, room in
+      .json(room.info(operation.space))
+    },
+    RoomRoutes.leave.handled(by: removeAttendee),
+    RoomRoutes.hands.handled { request, services, room, limit, cursor throws(Refusal) in
+      try await services.listing(
+        "hands", of: .hands, in: .room(room), limit, after: cursor, for: members, request, hand)
+    },
+    RoomRoutes.raiseHand.carriedOut { actor, room, account throws(Refusal) in
+      try setHand(of: account, in: room, actor, isRaised: true)
+    },
+    RoomRoutes.lowerHand.carriedOut { actor, room, account throws(Refusal) in
+      try setHand(of: account, in: room, actor, isRaised: false)
+    },
 
-  static func create(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
+    RoomRoutes.inviteOnStage.carriedOut(by: { actor, room, account in
+      InviteToStage(room, actor: actor, account: account)
+    }) { _, invitation in
+      .json([
+        "token": .string(invitation.token.text), "expiresAt": .integer(invitation.expiresAtMilliseconds),
+      ])
+    },
+    RoomRoutes.acceptStage.carriedOut { actor, room, token in
+      AnswerStageInvitation(room, actor: actor, token: token, isAccepted: true)
+    },
+    RoomRoutes.declineStage.carriedOut { actor, room, token in
+      AnswerStageInvitation(room, actor: actor, token: token, isAccepted: false)
+    },
+    RoomRoutes.stepDown.carriedOut { actor, room, account in
+      SetListener(room, actor: actor, account: account)
+    },
+    RoomRoutes.microphone.carriedOut { actor, room, account, isOn in
+      SetMicrophone(room, actor: actor, account: account, isOn: isOn)
+    },
+  ]
+
+  private static func members(_: RoomRecord) -> Access { .members }
+
+  private static func create(
+    _ request: Request, _ services: LoopServices, subject: String, ext: String?
+  ) async throws(Refusal) -> HTTPResponse {
     let caller = try request.known()
     var operation = CreateRoom(
-      id: .random(), host: try caller.account(), actor: caller.actor, subject: try request[subject.needed])
-    operation.ext = try request[SharedFields.ext]
+      id: .random(), host: try caller.account(), actor: caller.actor, subject: subject)
+    operation.ext = ext
     let room = try await services.runner.run(operation).output
     return .json(room.info(operation.space).with(["attendeeCount": 1]), status: 201)
       .located(at: "/v1/rooms/\(operation.space.name)")
   }
 
   /// Open rooms, the newest first. One that was closed is listed until its log has drained; it is not shown.
-  static func directory(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let (limit, after) = (try request[SharedFields.limit], try request[SharedFields.cursor])
+  private static func directory(
+    _ request: Request, _ services: LoopServices, limit: Int, cursor: PageCursor?
+  ) async throws(Refusal) -> HTTPResponse {
     let (page, records) = try await reading { () async throws(StoreError) in
-      let page = try await services.store.page(of: .rooms, after: after, limit: limit)
+      let page = try await services.store.page(of: .rooms, after: cursor, limit: limit)
       return (page, try await services.store.records(page.spaces.map { .settings($0) }))
     }
     var rooms: [JSONValue] = []
@@ -61,20 +80,24 @@ enum Rooms {
     return .page("rooms", rooms, cursor: page.next?.text)
   }
 
-  static func show(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let look = try await Look<RoomRecord>(
-      request, at: .room(try request.room), for: { _ in .anyAccount }, services)
-    let count = try await services.count(.roster, of: look.space)
-    return .json(look.settings.info(look.space).with(["attendeeCount": .integer(Int64(count))]))
+  private static func show(
+    _ request: Request, _ services: LoopServices, room: EntityID
+  ) async throws(Refusal) -> HTTPResponse {
+    let view = try await SpaceView<RoomRecord>(
+      request, of: .room(room), for: { _ in .anyAccount }, services)
+    let count = try await services.count(.roster, of: view.space)
+    return .json(view.settings.info(view.space).with(["attendeeCount": .integer(Int64(count))]))
   }
 
-  static func listAttendees(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let space = SpaceID.room(try request.room)
+  private static func attendees(
+    _ request: Request, _ services: LoopServices, room: EntityID, limit: Int, cursor: PageCursor?
+  ) async throws(Refusal) -> HTTPResponse {
+    let space = SpaceID.room(room)
     let version = RecordAddress.attendeeList(of: space)
-    let look = try await Look<RoomRecord>(
-      request, at: space, for: { _ in .members }, reading: [version], services)
-    let page = try await services.page(of: .roster, in: space, request)
-    let sequence = look.records.text(version).flatMap { MessageID(streamForm: $0) } ?? .zero
+    let view = try await SpaceView<RoomRecord>(
+      request, of: space, for: members, reading: [version], services)
+    let page = try await services.page(of: .roster, in: space, limit, after: cursor)
+    let sequence = view.records.text(version).flatMap { MessageID(streamForm: $0) } ?? .zero
     var answer = JSONText(capacity: 128 * (page.records.count + 1))
     answer.field("attendees", .array(page.records.compactMap { Groups.member($0.field, $0.text, 0) }))
     answer.field("sequence", sequence.text)
@@ -82,12 +105,14 @@ enum Rooms {
     return .json(answer)
   }
 
-  static func hand(_ field: String, _ text: String, _: Int64) -> JSONValue? {
+  private static func hand(_ field: String, _ text: String, _: Int64) -> JSONValue? {
     Int64(text).map { ["accid": .string(field), "raisedAt": .integer($0)] }
   }
 
   /// Logging in, and every sign of life after it: in all the rooms that the account is in.
-  static func heartbeat(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
+  private static func heartbeat(
+    _ request: Request, _ services: LoopServices
+  ) async throws(Refusal) -> HTTPResponse {
     let caller = try request.known()
     let account = try caller.account()
     let index = try await reading { () async throws(StoreError) in
@@ -113,8 +138,10 @@ enum Rooms {
   }
 
   /// Putting oneself out is leaving; anybody else, removing.
-  static func removeAttendee(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let (room, account, actor) = (try request.room, try request.account, try request.actor)
+  private static func removeAttendee(
+    _ request: Request, _ services: LoopServices, room: EntityID, account: AccountID
+  ) async throws(Refusal) -> HTTPResponse {
+    let actor = try request.actor
     if account == actor.account {
       _ = try await services.runner.run(LeaveRoom(room, actor: actor))
     } else {
@@ -124,10 +151,12 @@ enum Rooms {
   }
 
   /// A hand is one's own: the path names whose, so that nobody raises another's by mistake.
-  static func setHand(_ request: Request, isRaised: Bool) throws(Refusal) -> SetHand {
-    guard try request.actor.account == (try request.account) else {
+  private static func setHand(
+    of account: AccountID, in room: EntityID, _ actor: Actor, isRaised: Bool
+  ) throws(Refusal) -> SetHand {
+    guard actor.account == account else {
       throw Refusal(.forbidden, "a hand is raised and lowered by whose it is", field: "accid")
     }
-    return SetHand(try request.room, actor: try request.actor, isRaised: isRaised)
+    return SetHand(room, actor: actor, isRaised: isRaised)
   }
 }

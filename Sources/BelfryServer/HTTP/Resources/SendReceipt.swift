@@ -1,23 +1,9 @@
+import BelfryHTTP
 import BelfryModel
 import BelfryStore
 
 /// What a sender gets back.
 struct SendReceipt {
-  static let shape = Shape.resource(
-    "Receipt",
-    [
-      .always("messageServerId", .message, "the notification's id, of a duplicate the first one's"),
-      .always("time", .time, "when it was sent"),
-      .always("duplicate", .flag, "whether it had been sent before; nobody receives it again then"),
-      .always("type", .integer([0...Int.max]), "its type"),
-      .always("toType", .choice(ToType.self), "what it is addressed to"),
-      .sometimes("messageClientId", .text, "the sender's id for it, or one that was made"),
-      .sometimes("serverId", .id, "the server it is for"),
-      .sometimes("channelId", .id, "the channel it is for"),
-      .sometimes("groupId", .id, "the group it is for"),
-      .sometimes("roomId", .id, "the room it is for"),
-    ])
-
   let id: MessageID
   /// It had been sent before, and nobody receives it again.
   let isDuplicate: Bool
@@ -48,7 +34,7 @@ struct SendReceipt {
     if let room = content.roomId { text.field("roomId", id: room.number) }
   }
 
-  var reply: Reply {
+  var response: HTTPResponse {
     var text = JSONText()
     write(to: &text)
     return .json(text, status: status)

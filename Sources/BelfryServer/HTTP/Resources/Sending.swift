@@ -1,27 +1,32 @@
+import BelfryHTTP
+import BelfryInterface
 import BelfryModel
 import BelfryStore
 
 enum Sending {
-  static let linesMeaning =
-    "one notification a line, each as the body of `POST /v1/notifications`; at most "
-    + "\(Limits.notificationsPerBatch)"
+  static let handlers: [Handler] = [
+    NotificationRoutes.send.handled(by: send),
+    NotificationRoutes.resend.handled(by: resend),
+    NotificationRoutes.batch.handled(by: batch),
+    NotificationRoutes.update.handled(by: update),
+  ]
 
-  static let body = Field("body", .text(bytes: 0...Limits.bodyBytes), "the new body")
-  static let ext = Field("ext", .text(bytes: 0...Limits.extBytes), "the new ext")
-  static let status = Field("status", .status, "the new status")
-
-  static func send(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
+  private static func send(
+    _ request: Request, _ services: LoopServices
+  ) async throws(Refusal) -> HTTPResponse {
     let caller = try request.known()
-    return try await send(SendRequest(Fields(of: request.body)), by: caller, services).reply
+    return try await send(SendRequest(ObjectFields(of: request.body)), by: caller, services).response
   }
 
   /// The same as sending, and only for what can be recognised: what has arrived is not sent again, what has
   /// not is sent now.
-  static func resend(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
+  private static func resend(
+    _ request: Request, _ services: LoopServices
+  ) async throws(Refusal) -> HTTPResponse {
     let caller = try request.known()
-    let body = try SendRequest(Fields(of: request.body))
+    let body = try SendRequest(ObjectFields(of: request.body))
     try requireClientID(body.content)
-    return try await send(body, by: caller, services).reply
+    return try await send(body, by: caller, services).response
   }
 
   static func requireClientID(_ content: NotificationContent) throws(Refusal) {
@@ -84,13 +89,13 @@ enum Sending {
     return sends
   }
 
-  static func update(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let id = try request[SharedFields.messageServerId]
+  private static func update(
+    _ request: Request, _ services: LoopServices, id: MessageID, body: String?, ext: String?, status: Int?
+  ) async throws(Refusal) -> HTTPResponse {
     let actor = try request.actor
     let located = try await services.feed.find(id, for: actor.account)
     let operation = try UpdateNotification(
-      located.entry, in: located.space, by: actor, body: try request[body], ext: try request[ext],
-      status: try request[status])
+      located.entry, in: located.space, by: actor, body: body, ext: ext, status: status)
     let notification = try await services.runner.run(operation).output
     return .json(rendered: notification.json)
   }

@@ -1,80 +1,73 @@
+import BelfryHTTP
+import BelfryInterface
 import BelfryModel
 import BelfryStore
 
 enum Servers {
-  static let inviteMode = Field(
-    "inviteMode", Kind<InviteMode>.choice, "invitees: 0 must consent, 1 join at once")
-  static let applyMode = Field(
-    "applyMode", Kind<ApplyMode>.choice, "applicants: 0 join at once, 1 need approval")
-  static let membersMayInvite = Field("membersMayInvite", .flag, "whether plain members may invite")
-  static let adminsMayCreateChannels = Field(
-    "adminsMayCreateChannels", .flag, "whether admins may create channels")
-  static let after = Field("cursor", Kind<EntityID>.cursor, "the cursor of the page before")
+  static let handlers: [Handler] = [
+    ServerRoutes.create.handled(by: create),
+    ServerRoutes.list.handled(by: list),
+    ServerRoutes.show.handled(by: show),
+    ServerRoutes.update.handled(by: update),
+    ServerRoutes.remove.carriedOut { actor, server in RemoveServer(server, actor: actor) },
+    ServerRoutes.subscribe.carriedOut { actor, server in
+      SetSubscription(server, channel: nil, actor: actor, isSubscribed: true)
+    },
+    ServerRoutes.unsubscribe.carriedOut { actor, server in
+      SetSubscription(server, channel: nil, actor: actor, isSubscribed: false)
+    },
+  ]
 
-  static let shape = Shape.resource(
-    "Server",
-    [
-      .always("serverId", .id, "its id"),
-      .always("name", .text, "what people call it"),
-      .always("owner", .account, "whom it belongs to"),
-      .always("createTime", .time, "when it was created"),
-      .always("inviteMode", .choice(InviteMode.self), inviteMode.property.meaning),
-      .always("applyMode", .choice(ApplyMode.self), applyMode.property.meaning),
-      .always("membersMayInvite", .flag, membersMayInvite.property.meaning),
-      .always("adminsMayCreateChannels", .flag, adminsMayCreateChannels.property.meaning),
-      .always("defaultChannelId", .id, "the channel that everyone is in and nobody leaves"),
-      .always("memberCount", .count, "how many members it has"),
-      .sometimes("icon", .text, "a picture"),
-      .sometimes("ext", .text, "anything its owner put there"),
-    ])
-
-  static func create(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
+  private static func create(
+    _ request: Request, _ services: LoopServices, name: String, icon: String?, ext: String?,
+    inviteMode: InviteMode?, applyMode: ApplyMode?, membersMayInvite: Bool?, adminsMayCreateChannels: Bool?
+  ) async throws(Refusal) -> HTTPResponse {
     let caller = try request.known()
     var operation = CreateServer(
-      id: .random(), defaultChannel: .random(), owner: try caller.account(), actor: caller.actor,
-      name: try request[SharedFields.name.needed])
-    operation.icon = try request[SharedFields.icon]
-    operation.ext = try request[SharedFields.ext]
-    if let mode = try request[inviteMode] { operation.inviteMode = mode }
-    if let mode = try request[applyMode] { operation.applyMode = mode }
-    if let may = try request[membersMayInvite] { operation.membersMayInvite = may }
-    if let may = try request[adminsMayCreateChannels] { operation.adminsMayCreateChannels = may }
+      id: .random(), defaultChannel: .random(), owner: try caller.account(), actor: caller.actor, name: name)
+    operation.icon = icon
+    operation.ext = ext
+    if let inviteMode { operation.inviteMode = inviteMode }
+    if let applyMode { operation.applyMode = applyMode }
+    if let membersMayInvite { operation.membersMayInvite = membersMayInvite }
+    if let adminsMayCreateChannels { operation.adminsMayCreateChannels = adminsMayCreateChannels }
     let server = try await services.runner.run(operation).output
     return .json(server.info(operation.space, memberCount: 1), status: 201)
       .located(at: "/v1/servers/\(operation.space.name)")
   }
 
-  static func show(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    let space = SpaceID.server(try request.server)
-    let visit = try await Visit(request, to: space, services)
-    return .json(visit.server.info(space, memberCount: try await memberCount(of: space, services)))
+  private static func show(
+    _ request: Request, _ services: LoopServices, server: EntityID
+  ) async throws(Refusal) -> HTTPResponse {
+    let view = try await SpaceView<ServerRecord>(
+      request, of: .server(server), for: { _ in .members }, services)
+    let count = try await services.count(.roster, of: view.space)
+    return .json(view.settings.info(view.space, memberCount: count))
   }
 
-  static func update(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
-    var operation = UpdateServer(try request.server, actor: try request.actor)
-    operation.serverName = try request[SharedFields.name]
-    operation.icon = try request[SharedFields.icon]
-    operation.ext = try request[SharedFields.ext]
-    operation.inviteMode = try request[inviteMode]
-    operation.applyMode = try request[applyMode]
-    operation.membersMayInvite = try request[membersMayInvite]
-    operation.adminsMayCreateChannels = try request[adminsMayCreateChannels]
-    let server = try await services.runner.run(operation).output
-    let count = try await memberCount(of: operation.space, services)
-    return .json(server.info(operation.space, memberCount: count))
-  }
-
-  static func subscription(_ request: Request, _ isSubscribed: Bool) throws(Refusal) -> SetSubscription {
-    SetSubscription(
-      try request.server, channel: nil, actor: try request.actor, isSubscribed: isSubscribed)
+  private static func update(
+    _ request: Request, _ services: LoopServices, server: EntityID, name: String?, icon: String?,
+    ext: String?, inviteMode: InviteMode?, applyMode: ApplyMode?, membersMayInvite: Bool?,
+    adminsMayCreateChannels: Bool?
+  ) async throws(Refusal) -> HTTPResponse {
+    var operation = UpdateServer(server, actor: try request.actor)
+    operation.serverName = name
+    operation.icon = icon
+    operation.ext = ext
+    operation.inviteMode = inviteMode
+    operation.applyMode = applyMode
+    operation.membersMayInvite = membersMayInvite
+    operation.adminsMayCreateChannels = adminsMayCreateChannels
+    let changed = try await services.runner.run(operation).output
+    let count = try await services.count(.roster, of: operation.space)
+    return .json(changed.info(operation.space, memberCount: count))
   }
 
   /// The servers the account is a member of, by id.
-  static func list(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
+  private static func list(
+    _ request: Request, _ services: LoopServices, limit: Int, after: EntityID?
+  ) async throws(Refusal) -> HTTPResponse {
     let account = try request.known().account()
-    let limit = try request[SharedFields.limit]
-    let after = try request[after]
-
     let index = try await reading { () async throws(StoreError) in
       try await services.store.index(of: account)
     }
@@ -96,19 +89,11 @@ enum Servers {
     }
     return .page("servers", servers, cursor: rest.count > limit ? page.last?.name : nil)
   }
-
-  private static func memberCount(of space: SpaceID, _ services: LoopServices) async throws(Refusal) -> Int {
-    try await reading { () async throws(StoreError) in
-      try await services.store.counts([TableAddress(space, .roster)]).first ?? 0
-    }
-  }
 }
 
 extension ServerRecord {
   fileprivate func info(_ space: SpaceID, memberCount: Int) -> JSONValue {
-    guard case .object(var members) = info(space) else { return .null }
-    members["memberCount"] = .integer(Int64(memberCount))
-    return .object(members)
+    info(space).with(["memberCount": .integer(Int64(memberCount))])
   }
 }
 

@@ -1,43 +1,29 @@
+import BelfryHTTP
+import BelfryInterface
 import BelfryModel
 import BelfryStore
 
 /// Subscriptions to many servers and channels in one call.
 enum Subscriptions {
-  private static let perCall = Limits.subscriptionsPerCall
-
-  private struct Place: Sendable {
-    let server: EntityID
-    let channel: EntityID
-  }
-
-  private static let place = Kind<Place>.object([SharedFields.serverId, SharedFields.channelId]) {
-    values throws(Refusal) in
-    Place(server: try values[SharedFields.serverId], channel: try values[SharedFields.channelId])
-  }
-  static let servers = Field("servers", .list(.id, counts: 1...perCall), "the servers, for their own")
-  private static let channelList = Field("channels", .list(place, counts: 1...perCall), "the channels")
-  static let channels: any DeclaredField = channelList
-  static let subscribe = Field("subscribe", .flag, "true to begin, false to end").needed
-
-  static let shape = Shape.object([
-    .always(
-      "failed",
-      .list(
-        .object([
-          .always("serverId", .id, "the server"),
-          .sometimes("channelId", .id, "the channel; absent: the server's own"),
-          .always("code", .text, "why, as in a problem document"),
-          .always("detail", .text, "why, in a sentence"),
-        ])), "those that failed; the others are done")
-  ])
+  static let handlers: [Handler] = [
+    AccountRoutes.changeSubscriptions.handled(by: change),
+    ServerRoutes.subscribeChannels.handled { request, services, server throws(Refusal) in
+      try await changeAll(of: server, true, request, services)
+    },
+    ServerRoutes.unsubscribeChannels.handled { request, services, server throws(Refusal) in
+      try await changeAll(of: server, false, request, services)
+    },
+  ]
 
   /// Each of them is done or fails by itself.
-  static func change(_ request: Request, _ services: LoopServices) async throws(Refusal) -> Reply {
+  private static func change(
+    _ request: Request, _ services: LoopServices, servers: [EntityID]?,
+    channels: [AccountRoutes.ChannelPlace]?, isSubscribed: Bool
+  ) async throws(Refusal) -> HTTPResponse {
     let actor = try request.actor
     _ = try request.known().account()
-    let isSubscribed = try request[subscribe]
     var failed: [JSONValue] = []
-    for server in try request[servers] ?? [] {
+    for server in servers ?? [] {
       let operation = SetSubscription(server, channel: nil, actor: actor, isSubscribed: isSubscribed)
       do throws(Refusal) {
         _ = try await services.runner.run(operation)
@@ -45,7 +31,7 @@ enum Subscriptions {
         failed.append(try failure(error, server, nil))
       }
     }
-    let places = Dictionary(grouping: try request[channelList] ?? []) { $0.server }
+    let places = Dictionary(grouping: channels ?? []) { $0.server }
     for (server, places) in places.sorted(by: { $0.key < $1.key }) {
       let channels = places.map(\.channel)
       let failures = try await set(channels, of: server, isSubscribed, by: actor, services)
@@ -57,22 +43,22 @@ enum Subscriptions {
   }
 
   /// All the channels of a server that the account can subscribe to.
-  static func changeAll(_ isSubscribed: Bool) -> Answer {
-    .reply(.noContent) { request, services throws(Refusal) in
-      let space = SpaceID.server(try request.server)
-      _ = try request.known().account()
-      _ = try await Look<ServerRecord>(request, at: space, for: { _ in .members }, services)
-      let actor = try request.actor
-      let channels = try await reading { () async throws(StoreError) in
-        try await services.store.everyRecord(of: TableAddress(space, .channels), perPage: Limits.pageMembers)
-      }
-      let failed = try await set(
-        channels.compactMap { EntityID($0.field) }, of: try request.server, isSubscribed, by: actor, services)
-      // What is not the account's to subscribe to is not meant by "all".
-      let unexpected = failed.values.first { ![.notMember, .notFound, .banned].contains($0.code) }
-      if let unexpected { throw unexpected }
-      return .noContent
+  private static func changeAll(
+    of server: EntityID, _ isSubscribed: Bool, _ request: Request, _ services: LoopServices
+  ) async throws(Refusal) -> HTTPResponse {
+    let space = SpaceID.server(server)
+    let actor = try request.actor
+    _ = try request.known().account()
+    _ = try await SpaceView<ServerRecord>(request, of: space, for: { _ in .members }, services)
+    let channels = try await reading { () async throws(StoreError) in
+      try await services.store.everyRecord(of: TableAddress(space, .channels), perPage: Limits.pageMembers)
     }
+    let failed = try await set(
+      channels.compactMap { EntityID($0.field) }, of: server, isSubscribed, by: actor, services)
+    // What is not the account's to subscribe to is not meant by "all".
+    let unexpected = failed.values.first { ![.notMember, .notFound, .banned].contains($0.code) }
+    if let unexpected { throw unexpected }
+    return .noContent
   }
 
   /// - Returns: the channels that failed, all of them when the server did.

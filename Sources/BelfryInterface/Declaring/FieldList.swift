@@ -1,0 +1,82 @@
+import BelfryBytes
+import BelfryModel
+
+/// The fields of one place of a request: its path, its query, its headers, its body or an object inside that.
+///
+/// Reading gives a value for each of them, in their order and of their types.
+struct FieldList<each Declared: DeclaredField>: Sendable {
+  private let fields: (repeat each Declared)
+  let properties: [Property]
+  private let keys: [UTF8Text]
+
+  init(_ fields: repeat each Declared) {
+    self.fields = (repeat each fields)
+    var properties: [Property] = []
+    for field in repeat each fields { properties.append(field.property) }
+    self.properties = properties
+    keys = properties.map { UTF8Text($0.name) }
+  }
+
+  // MARK: From an object
+
+  /// What is not declared is refused by name, and before anything else: that is the better thing to hear for whoever
+  /// misspelt a field that is needed.
+  func read(
+    _ value: JSONValue, at path: String, rule: FieldRule = .none
+  ) throws(Refusal) -> (repeat (each Declared).Value) {
+    var fields = try ObjectFields(value, at: path)
+    try fields.refuseOthers(than: keys)
+    let given = Self.given(rule, fields)
+    let values = (repeat try (each self.fields).read(fields.value((each self.fields).key), at: fields.path(of: (each self.fields).key)))
+    try Self.check(rule, given, fields)
+    return values
+  }
+
+  /// Which of the rule's fields there are.
+  private static func given(_ rule: FieldRule, _ fields: ObjectFields) -> [String] {
+    switch rule {
+    case .none: []
+    case .oneOf(let names), .someOf(let names): names.filter { fields.isGiven(UTF8Text($0)) }
+    }
+  }
+
+  private static func check(
+    _ rule: FieldRule, _ given: [String], _ fields: ObjectFields
+  ) throws(Refusal) {
+    let names: [String]
+    switch rule {
+    case .none: return
+    case .oneOf(let some), .someOf(let some): names = some
+    }
+    guard let first = given.first else {
+      throw .invalid(
+        fields.path(of: UTF8Text(names[0])), "is needed, or " + names.dropFirst().joined(separator: " or "))
+    }
+    if case .oneOf = rule, given.count > 1 {
+      throw .invalid(fields.path(of: UTF8Text(given[1])), "cannot stand beside \(first); give one of them")
+    }
+  }
+
+  // MARK: From texts
+
+  /// The parameters after the `?`. One that stands twice and one that is not declared are refused: a misspelt
+  /// `after` would quietly begin at the beginning.
+  func read(
+    query: [(name: UTF8Text, value: UTF8Text)]
+  ) throws(Refusal) -> (repeat (each Declared).Value) {
+    var texts: [UTF8Text: UTF8Text] = [:]
+    for (name, text) in query {
+      guard keys.contains(name) else {
+        throw Refusal.invalid("", "is not a parameter of this request").under(name)
+      }
+      guard texts.updateValue(text, forKey: name) == nil else {
+        throw .invalid(name.string, "stands twice in the query")
+      }
+    }
+    return try read(texts)
+  }
+
+  func read(_ texts: [UTF8Text: UTF8Text]) throws(Refusal) -> (repeat (each Declared).Value) {
+    (repeat try (each fields).read(texts[(each fields).key].map((each fields).property.shape.value(ofText:)), at: (each fields).name))
+  }
+}

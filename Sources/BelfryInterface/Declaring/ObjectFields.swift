@@ -1,0 +1,210 @@
+package import BelfryBytes
+package import BelfryModel
+
+/// The fields of one JSON object of a request, taken one by one by name and kind.
+///
+/// What nobody took is refused in the end: a misspelt `toAccids` that were passed over would turn a message
+/// for one into a broadcast. `null` is as good as absent.
+package struct ObjectFields {
+  /// From the whole body to this object; empty when they are the same.
+  private let path: String
+  /// A list, for they are few, and a look at each is less than a hash of one.
+  private var rest: [(name: UTF8Text, value: JSONValue)]
+
+  /// A body, or a line of one, that is one object.
+  package init(of body: [UInt8], in range: Range<Int>? = nil) throws(Refusal) {
+    path = ""
+    rest = try JSONParser.members(of: body, in: range ?? body.startIndex..<body.endIndex)
+  }
+
+  package init(_ value: JSONValue, at path: String) throws(Refusal) {
+    guard case .object(let members) = value else { throw value.refused("an object", at: path) }
+    self.path = path
+    rest = members.map { (name: UTF8Text($0.key), value: $0.value) }
+  }
+
+  package var isEmpty: Bool { rest.isEmpty }
+
+  /// - Parameter name: one of ours.
+  package func path(of name: UTF8Text) -> String { path.isEmpty ? name.string : path + "." + name.string }
+
+  /// Refuses whatever was not taken.
+  package func finish() throws(Refusal) { try refuseUnknown(rest.map(\.name).min()) }
+
+  /// Refuses whatever is not declared.
+  func refuseOthers(than declared: [UTF8Text]) throws(Refusal) {
+    try refuseUnknown(rest.map(\.name).filter { !declared.contains($0) }.min())
+  }
+
+  /// Whether it is there, and not null.
+  func isGiven(_ name: UTF8Text) -> Bool {
+    rest.contains { field in
+      if case .null = field.value { false } else { field.name == name }
+    }
+  }
+
+  private func refuseUnknown(_ name: UTF8Text?) throws(Refusal) {
+    guard let name else { return }
+    throw Refusal.invalid("", "is not a field of this request").under(name).inside(path)
+  }
+
+  /// Refuses a field that exists but is not the caller's to set.
+  package func refuse(_ name: UTF8Text, _ why: String) throws(Refusal) {
+    if rest.contains(where: { $0.name == name }) { throw .invalid(path(of: name), why) }
+  }
+}
+
+// MARK: - By kind
+
+extension ObjectFields {
+  package mutating func value(_ name: UTF8Text) -> JSONValue? {
+    guard let index = rest.firstIndex(where: { $0.name == name }) else { return nil }
+    rest.swapAt(index, rest.count - 1)
+    let value = rest.removeLast().value
+    if case .null = value { return nil }
+    return value
+  }
+
+  package mutating func text(_ name: UTF8Text) throws(Refusal) -> String? {
+    guard let value = value(name) else { return nil }
+    return try value.text(at: path(of: name))
+  }
+
+  package mutating func integer(_ name: UTF8Text) throws(Refusal) -> Int? {
+    guard let value = value(name) else { return nil }
+    return try value.integer(at: path(of: name))
+  }
+
+  /// One of a few values, read as its declaration says.
+  package mutating func take<Value>(_ name: UTF8Text, _ kind: Kind<Value>) throws(Refusal) -> Value? {
+    guard let value = value(name) else { return nil }
+    return try kind.read(value, path(of: name))
+  }
+
+  package mutating func entity(_ name: UTF8Text) throws(Refusal) -> EntityID? {
+    guard let value = value(name) else { return nil }
+    return try value.entity(at: path(of: name))
+  }
+
+  package mutating func account(_ name: UTF8Text) throws(Refusal) -> AccountID? {
+    guard let value = value(name) else { return nil }
+    return try value.account(at: path(of: name))
+  }
+
+  package mutating func device(_ name: UTF8Text) throws(Refusal) -> DeviceID? {
+    guard let text = try text(name) else { return nil }
+    guard let device = DeviceID(text) else { throw .invalid(path(of: name), "must be \(DeviceID.rule)") }
+    return device
+  }
+
+  package mutating func accounts(_ name: UTF8Text, counts: ClosedRange<Int>) throws(Refusal) -> [AccountID]? {
+    guard let value = value(name) else { return nil }
+    return try value.list(at: path(of: name), counts: counts) { value, path throws(Refusal) in
+      try value.account(at: path)
+    }
+  }
+}
+
+extension Kind where Value == [UTF8Text: String] {
+  /// Texts by name.
+  package static var texts: Kind {
+    Kind(.map(.text)) { value, path throws(Refusal) in
+      guard case .object(let members) = value else { throw value.refused("an object", at: path) }
+      var texts: [UTF8Text: String] = [:]
+      for (name, value) in members {
+        let name = UTF8Text(name)
+        if name.isEmpty { throw .invalid(path, "must not have an empty name") }
+        guard case .string(let text) = value else {
+          throw value.refused("a string", at: "").under(name).inside(path)
+        }
+        texts[name] = text
+      }
+      return texts
+    }
+  }
+}
+
+extension Refusal {
+  package static func noChoice(of choices: [String], at path: String) -> Refusal {
+    let last = choices.last ?? "nothing"
+    let words = choices.count > 1 ? choices.dropLast().joined(separator: ", ") + " or " + last : last
+    return .invalid(path, "must be " + words)
+  }
+}
+
+// MARK: - One value
+
+extension JSONValue {
+  package func text(at path: String) throws(Refusal) -> String {
+    guard case .string(let text) = self else { throw refused("a string", at: path) }
+    return text
+  }
+
+  package func integer(at path: String) throws(Refusal) -> Int {
+    guard case .integer(let number) = self else { throw refused("a whole number", at: path) }
+    return Int(number)
+  }
+
+  /// - Parameter counts: how many elements there may be.
+  package func list<Element>(
+    at path: String, counts: ClosedRange<Int>, _ read: (JSONValue, String) throws(Refusal) -> Element
+  ) throws(Refusal) -> [Element] {
+    guard case .array(let values) = self else { throw refused("a list", at: path) }
+    guard counts.contains(values.count) else {
+      throw .invalid(
+        path, "must have \(counts.lowerBound) to \(counts.upperBound) elements, has \(values.count)")
+    }
+    var elements: [Element] = []
+    elements.reserveCapacity(values.count)
+    for (index, value) in values.enumerated() { elements.append(try read(value, "\(path)[\(index)]")) }
+    return elements
+  }
+
+  package func account(at path: String) throws(Refusal) -> AccountID {
+    guard let account = AccountID(try text(at: path)) else {
+      throw .invalid(path, "must be \(AccountID.rule)")
+    }
+    return account
+  }
+
+  package func entity(at path: String) throws(Refusal) -> EntityID {
+    try id("a positive decimal id", at: path, EntityID.init(_:), EntityID.init(_:))
+  }
+
+  package func message(at path: String) throws(Refusal) -> MessageID {
+    try id("a decimal message id", at: path, MessageID.init(_:), MessageID.init(_:))
+  }
+
+  /// A decimal string, or the number itself, since some callers' JSON writers know no better.
+  private func id<ID>(
+    _ expected: String, at path: String, _ read: (String) -> ID?, _ convert: (Int64) -> ID?
+  ) throws(Refusal) -> ID {
+    let id: ID? =
+      switch self {
+      case .string(let text): read(text)
+      case .integer(let number): convert(number)
+      default: throw refused(expected, at: path)
+      }
+    guard let id else { throw .invalid(path, "must be \(expected)") }
+    return id
+  }
+}
+
+extension Refusal {
+  /// The same refusal, its field now under the whole path.
+  package func inside(_ path: String) -> Refusal {
+    guard !path.isEmpty, let field else { return self }
+    var refusal = self
+    refusal.field = path + "." + field
+    return refusal
+  }
+}
+
+extension AccountID {
+  /// What an accid may look like, for whoever wrote one that is none.
+  package static let rule = "1 to \(lengthLimitBytes) characters of A-Z a-z 0-9 _ . @ -"
+}
+
+extension DeviceID {
+  package static let rule = "1 to \(lengthLimitBytes) characters of A-Z a-z 0-9 _ . @ -"
+}

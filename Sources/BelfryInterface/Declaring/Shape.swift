@@ -1,0 +1,166 @@
+package import BelfryBytes
+package import BelfryModel
+
+/// What a value on the wire may be, as data.
+///
+/// One word for it serves everybody: requests are read by it (``Kind``), the document that describes the
+/// interface says it as JSON Schema, and the command line asks for it.
+package indirect enum Shape: Sendable, Hashable {
+  case text(TextLimit)
+  case account
+  case device
+  /// An invite code.
+  case code
+  /// The id of a server, a channel, a group, a room, a request or a file.
+  case id
+  case message
+  /// Where a list or a feed goes on; only Belfry reads it.
+  case cursor
+  case flag
+  /// Lies in one of the ranges.
+  case integer([ClosedRange<Int>])
+  /// Milliseconds since 1970.
+  case time
+  /// One of a few texts.
+  case words([String])
+  /// One of a few numbers.
+  case numbers([Int])
+  case list(Shape, counts: ClosedRange<Int>)
+  case object(ObjectShape)
+  /// Any JSON.
+  case json(bytesMax: Int)
+  case jsonObject(bytesMax: Int)
+  /// Values by name, whatever the names are.
+  case map(Shape)
+
+  // In answers only.
+  case orNull(Shape)
+  /// A shape that has a name of its own in the document.
+  case resource(String, Shape)
+}
+
+/// How long a text may be.
+package struct TextLimit: Sendable, Hashable {
+  package enum Unit: Sendable, Hashable {
+    /// Unicode scalars, which is also what JSON Schema counts.
+    case characters
+    /// Bytes of UTF-8.
+    case bytes
+  }
+
+  package let range: ClosedRange<Int>
+  package let unit: Unit
+}
+
+/// The fields of an object.
+package struct ObjectShape: Sendable, Hashable {
+  package let properties: [Property]
+  package let rule: FieldRule
+  /// What an example shows, where all of it together would make no sense; empty: all.
+  package let usual: Set<String>  // own text
+
+  package init(_ properties: [Property], rule: FieldRule = .none, usual: Set<String> = []) {  // own text
+    self.properties = properties
+    self.rule = rule
+    self.usual = usual
+  }
+}
+
+/// Which of an object's fields are given together.
+package enum FieldRule: Sendable, Hashable {
+  /// Any of them, but those that are needed.
+  case none
+  /// Exactly one of these.
+  case oneOf([String])
+  /// At least one of these.
+  case someOf([String])
+}
+
+/// A field of an object, or a parameter of a path or a query.
+package struct Property: Sendable, Hashable {
+  package let name: String
+  package let shape: Shape
+  /// In a few words: a phrase without a full stop.
+  package let meaning: String
+  package var isNeeded = false
+  /// What holds when it is left out.
+  package var standard: JSONValue?
+
+  package init(
+    _ name: String, _ shape: Shape, _ meaning: String, isNeeded: Bool = false, standard: JSONValue? = nil
+  ) {
+    self.name = name
+    self.shape = shape
+    self.meaning = meaning
+    self.isNeeded = isNeeded
+    self.standard = standard
+  }
+}
+
+extension Shape {
+  /// A text of an answer, which has whatever length it has.
+  package static let text = Shape.text(characters: 0...Int.max)
+  package static let count = Shape.integer([0...Int.max])
+
+  package static func text(characters: ClosedRange<Int>) -> Shape {
+    .text(TextLimit(range: characters, unit: .characters))
+  }
+  package static func text(bytes: ClosedRange<Int>) -> Shape { .text(TextLimit(range: bytes, unit: .bytes)) }
+  package static func choice<Choice: RawRepresentable<String> & CaseIterable>(_: Choice.Type) -> Shape {
+    .words(Choice.allCases.map(\.rawValue))
+  }
+  package static func choice<Choice: RawRepresentable<Int> & CaseIterable>(_: Choice.Type) -> Shape {
+    .numbers(Choice.allCases.map(\.rawValue))
+  }
+
+  package static func list(_ element: Shape) -> Shape { .list(element, counts: 0...Int.max) }
+
+  package static func object(_ properties: [Property]) -> Shape { .object(ObjectShape(properties)) }
+
+  /// A resource of answers; every property is there unless it is `.sometimes`.
+  package static func resource(_ name: String, _ properties: [Property]) -> Shape {
+    .resource(name, .object(properties))
+  }
+
+  /// One page of a list.
+  package static func page(_ name: String, of element: Shape, _ meaning: String) -> Shape {
+    .object([
+      .always(name, .list(element), meaning),
+      .always("cursor", .orNull(.cursor), "where the list goes on; null at its end"),
+    ])
+  }
+}
+
+extension Property {
+  package static func always(_ name: String, _ shape: Shape, _ meaning: String) -> Property {
+    Property(name, shape, meaning, isNeeded: true)
+  }
+  package static func sometimes(_ name: String, _ shape: Shape, _ meaning: String) -> Property {
+    Property(name, shape, meaning)
+  }
+}
+
+// MARK: - Written as text
+
+extension Shape {
+  /// What a word of a path, a query or a command line means: a number or a flag where one is expected, and
+  /// otherwise the text itself.
+  private static let yes: UTF8Text = "true"
+  private static let no: UTF8Text = "false"
+
+  package func value(ofText text: UTF8Text) -> JSONValue {
+    switch self {
+    case .flag:
+      if text == Self.yes { return true }
+      return text == Self.no ? false : .string(text.string)
+    case .integer, .numbers, .time:
+      // One spelling a number: neither +5 nor 05.
+      guard let number = Int64(text.string), UTF8Text(String(number)) == text else {
+        return .string(text.string)
+      }
+      return .integer(number)
+    default:
+      return .string(text.string)
+    }
+  }
+}

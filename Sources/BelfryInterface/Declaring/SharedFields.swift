@@ -1,0 +1,36 @@
+package import BelfryModel
+
+/// The fields and parameters that several routes share; what only one resource knows stands with it.
+package enum SharedFields {
+  // MARK: Paths
+
+  package static let serverId = Field("serverId", .id, "the server").needed
+  package static let channelId = Field("channelId", .id, "the channel").needed
+  package static let groupId = Field("groupId", .id, "the group").needed
+  package static let roomId = Field("roomId", .id, "the room").needed
+  package static let accid = Field("accid", .account, "the account").needed
+  package static let requestId = Field("requestId", .request, "the invitation or application").needed
+  package static let token = Field("token", .request, "the invitation on stage").needed
+  package static let code = Field("code", .code, "the invite code").needed
+  package static let fileId = Field("fileId", .id, "the shared file").needed
+  package static let messageServerId = Field("messageServerId", .message, "the notification").needed
+
+  // MARK: Pages
+
+  package static let limit = Field("limit", .integer(1...Limits.pageMembersMaximum), "how many at most")
+    .otherwise(Limits.pageMembers, .integer(Int64(Limits.pageMembers)))
+  package static let cursor = Field("cursor", Kind<PageCursor>.cursor, "the cursor of the page before")
+
+  // MARK: Bodies
+
+  package static let accids = Field("accids", .accounts(1...Limits.accountsPerCall), "the accounts").needed
+  package static let name = Field("name", .text(characters: 1...Limits.nameCharacters), "what people call it")
+  package static let description = Field(
+    "description", .text(characters: 0...Limits.descriptionCharacters), "what it is for")
+  package static let icon = Field("icon", .text(bytes: 0...Limits.iconBytes), "a picture, by URL")
+  package static let ext = Field("ext", .text(bytes: 0...Limits.extBytes), "anything; JSON is customary")
+  package static let postscript = Field(
+    "postscript", .text(characters: 0...Limits.messageCharacters), "a few words to whoever decides")
+  package static let muteDuration = Field(
+    "durationSeconds", .integer(1...Int(Limits.muteMaximumMilliseconds / 1_000)), "for how long")
+}

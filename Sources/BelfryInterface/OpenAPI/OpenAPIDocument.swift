@@ -1,0 +1,94 @@
+package import BelfryModel
+
+/// The description of the HTTP interface (OpenAPI 3.1), made from the rows that requests are answered by.
+package enum OpenAPIDocument {
+  /// Equal rows make equal documents, to the byte.
+  package static let value = make(of: Routes.all)
+
+  static func make(of routes: [Route]) -> JSONValue {
+    var schemas = SchemaWriter()
+    var responses: JSONObject = [:]
+    var paths: [String: JSONObject] = [:]
+    for route in routes {
+      var writer = OperationWriter(schemas: schemas, responses: responses)
+      paths[route.path.description, default: [:]][route.verb.rawValue.lowercased()] = writer.operation(route)
+      (schemas, responses) = (writer.schemas, writer.responses)
+    }
+    _ = schemas.named("Problem", Problem.schema)
+    return [
+      "openapi": "3.1.1",
+      "info": info,
+      "servers": [["url": "/"]],
+      "tags": .array(
+        Tag.allCases.map { ["name": .string($0.rawValue), "description": .string($0.meaning)] }),
+      "paths": .object(JSONObject(paths.map { ($0.key, .object($0.value)) })),
+      "components": [
+        "schemas": .object(schemas.components),
+        "responses": .object(responses),
+        "parameters": OperationWriter.headers(&schemas),
+        "headers": ResponseHeader.components,
+        "securitySchemes": ["bearerAuth": bearer],
+      ],
+    ]
+  }
+
+  private static let info: JSONValue = [
+    "title": "Belfry", "version": .string(BelfryVersion.text),
+    "summary": "A queue of system notifications, and a broker of subscriptions to them",
+    "description": .string(description),
+  ]
+
+  private static let description = """
+    JSON in and out, UTF-8. Ids are decimal strings (they have 63 bits; a JavaScript number has 53), and \
+    numbers are taken as well. Times are integer milliseconds since 1970. `null` is as good as absent. \
+    Whatever a request does not know is refused by name, fields and query parameters alike, and so is a \
+    name that stands twice.
+
+    What is refused is answered with a problem document (RFC 9457) whose `code` is a stable word to switch \
+    on. Beside what each operation lists, any request can be answered with 405 `methodNotAllowed` (`Allow` \
+    says what can be), 408 `timeout`, 413 or 431 `tooLarge`, 400 `malformed` and 501 `unsupportedEncoding`, \
+    and a request line that is too long or no HTTP with 400 or 414 and no body that a program could read.
+
+    `HEAD` is answered wherever `GET` is. A list's `cursor` is null at its end; a page may be shorter than \
+    its limit before that.
+    """
+
+  private static let bearer: JSONValue = [
+    "type": "http", "scheme": "bearer", "bearerFormat": "JWT",
+    "description": .string(
+      "A JSON Web Token, or a key that `POST /v1/keys` made. HS256 with a secret of the broker's, or RS256 or EdDSA with "
+        + "a key it was given. Claims: `sub`, the accid; `exp`; `role`: `user` (if absent), `app` or `operator`, "
+        + "which may do everything, for any account; `device`, the one device it is for; `scope`, to what it is narrowed: "
+        + "each operation names the one it needs."),
+  ]
+}
+
+/// What operations are grouped by.
+enum Tag: String, CaseIterable {
+  case servers, channels, groups, rooms, accounts, notifications, broker
+
+  init(_ route: Route) {
+    self =
+      switch route.name.prefix(while: { $0 != " " }) {
+      case "server", "member": .servers
+      case "channel": .channels
+      case "group": .groups
+      case "room": .rooms
+      case "account", "subscriptions": .accounts
+      case "notification": .notifications
+      default: .broker
+      }
+  }
+
+  var meaning: String {
+    switch self {
+    case .servers: "Communities: settings, members, invitations, bans, roles"
+    case .channels: "The channels of a server: rosters, lists, mutes"
+    case .groups: "Conversations: members, roles, lists, mutes, files"
+    case .rooms: "Voice chat rooms: attendees, hands, the stage, microphones"
+    case .accounts: "What an account chooses, and what it subscribes to"
+    case .notifications: "Sending, receiving, marking read"
+    case .broker: "For those who run it, and what it is"
+    }
+  }
+}

@@ -1,0 +1,200 @@
+import BelfryModel
+
+/// Describes one route.
+struct OperationWriter {
+  var schemas: SchemaWriter
+  /// The refusals so far, by name: many routes refuse alike.
+  var responses: JSONObject
+
+  mutating func operation(_ route: Route) -> JSONValue {
+    var operation: JSONObject = [
+      "operationId": .string(route.operationID), "summary": .string(route.summary),
+      "tags": [.string(Tag(route).rawValue)], "security": route.security,
+      "responses": answers(of: route),
+    ]
+    let parameters = parameters(of: route)
+    if !parameters.isEmpty { operation["parameters"] = .array(parameters) }
+    if let body = body(of: route) { operation["requestBody"] = body }
+    return .object(operation)
+  }
+
+  // MARK: What is given
+
+  private mutating func parameters(of route: Route) -> [JSONValue] {
+    var parameters: [JSONValue] = []
+    for property in route.pathProperties {
+      parameters.append(parameter(property, in: "path", isNeeded: true))
+    }
+    for property in route.queryProperties {
+      parameters.append(parameter(property, in: "query", isNeeded: property.isNeeded))
+    }
+    if route.access.needsToken {
+      for name in [RequestHeader.account, RequestHeader.device] {
+        parameters.append(["$ref": .string("#/components/parameters/\(name)")])
+      }
+    }
+    for property in route.headerProperties {
+      parameters.append(parameter(property, in: "header", isNeeded: property.isNeeded))
+    }
+    return parameters
+  }
+
+  private mutating func parameter(_ property: Property, in place: String, isNeeded: Bool) -> JSONValue {
+    var schema = schemas.schema(property.shape, .askedAsText)
+    if let standard = property.standard { schema = schema.with("default", standard) }
+    return [
+      "name": .string(property.name), "in": .string(place), "required": .bool(isNeeded),
+      "description": .string(property.meaning), "schema": schema,
+    ]
+  }
+
+  private mutating func body(of route: Route) -> JSONValue? {
+    let content: JSONValue
+    switch route.body.form {
+    case .none: return nil
+    case .lines:
+      content = ["schema": ["type": "string", "minLength": 1, "description": .string(NotificationRoutes.linesMeaning)]]
+    case .json:
+      guard let shape = route.body.shape else { return nil }
+      content = [
+        "schema": schemas.object(shape, .asked), "example": shape.example(withAll: true),
+      ]
+    }
+    return [
+      "required": .bool(!route.body.mayBeLeftOut),
+      "content": .object([route.body.form.mediaType: content]),
+    ]
+  }
+
+  /// The headers that any request with a token may have.
+  static func headers(_ schemas: inout SchemaWriter) -> JSONValue {
+    let headers = [
+      (RequestHeader.account, Shape.account, "for whom an app's or an operator's token acts"),
+      (RequestHeader.device, Shape.device, "the device that asks, where the token does not name it"),
+    ]
+    var parameters: JSONObject = [:]
+    for (name, shape, meaning) in headers {
+      parameters[name] = [
+        "name": .string(name), "in": "header", "required": false, "description": .string(meaning),
+        "schema": schemas.schema(shape, .askedAsText),
+      ]
+    }
+    return .object(parameters)
+  }
+
+  // MARK: What is answered
+
+  private mutating func answers(of route: Route) -> JSONValue {
+    var answers: JSONObject = [:]
+    for outcome in route.outcomes { answers["\(outcome.status)"] = answer(outcome) }
+    for (status, kinds) in Dictionary(grouping: route.problems, by: \.status) {
+      answers["\(status)"] = refusal(status, kinds)
+    }
+    return .object(answers)
+  }
+
+  private mutating func answer(_ outcome: Outcome) -> JSONValue {
+    var answer: JSONObject = ["description": .string(outcome.meaning)]
+    switch outcome.content {
+    case .none: break
+    case .json(let shape):
+      answer["content"] = ["application/json": ["schema": schemas.schema(shape, .answered)]]
+    case .other(let type, _): answer["content"] = .object([type: ["schema": ["type": "string"]]])
+    }
+    if outcome.isLocated { answer["headers"] = ["Location": ResponseHeader.location.reference] }
+    return .object(answer)
+  }
+
+  private mutating func refusal(_ status: Int, _ kinds: [Problem.Kind]) -> JSONValue {
+    let codes = Set(kinds.map(\.code)).sorted()
+    let name = ([String(status)] + codes).joined(separator: "-")
+    var response: JSONObject = [
+      "description": .string("Refused: " + codes.map { "`\($0)`" }.joined(separator: ", ")),
+      "content": [
+        "application/problem+json": [
+          "schema": [
+            "allOf": [
+              ["$ref": "#/components/schemas/Problem"],
+              [
+                "properties": [
+                  "status": ["const": .integer(Int64(status))],
+                  "code": ["enum": .array(codes.map { .string($0) })],
+                ]
+              ],
+            ]
+          ]
+        ]
+      ],
+    ]
+    if let header = ResponseHeader(ofStatus: status) {
+      response["headers"] = .object([header.rawValue: header.reference])
+    }
+    responses[name] = .object(response)
+    return ["$ref": .string("#/components/responses/\(name)")]
+  }
+}
+
+extension Route {
+  /// `server create-code` is `serverCreateCode`.
+  package var operationID: String {
+    let words = name.split { $0 == " " || $0 == "-" }
+    return words.dropFirst().reduce(into: String(words.first ?? "")) { id, word in
+      id += word.prefix(1).uppercased() + word.dropFirst()
+    }
+  }
+}
+
+extension Route {
+  /// With the scope that a token must have, unless it has none at all.
+  fileprivate var security: JSONValue {
+    let bearer: JSONValue = ["bearerAuth": [.string(scope.rawValue)]]
+    return switch access {
+    case .everyone: []
+    case .loopbackOrToken: [[:], bearer]
+    case .token, .trusted, .operators: [bearer]
+    }
+  }
+}
+
+extension Outcome {
+  fileprivate var meaning: String {
+    switch content {
+    case .none: "Done"
+    case .other(_, let meaning): meaning.prefix(1).uppercased() + meaning.dropFirst()
+    case .json: status == 201 ? "Made" : "Done"
+    }
+  }
+}
+
+/// Headers of answers.
+package enum ResponseHeader: String, CaseIterable {
+  case location = "Location"
+  case retryAfter = "Retry-After"
+  case authenticate = "WWW-Authenticate"
+
+  /// What goes with a refusal of this status.
+  init?(ofStatus status: Int) {
+    switch status {
+    case 401: self = .authenticate
+    case 409, 429, 503: self = .retryAfter
+    default: return nil
+    }
+  }
+
+  var reference: JSONValue { ["$ref": .string("#/components/headers/\(rawValue)")] }
+
+  static let components: JSONValue = .object(
+    JSONObject(allCases.map { ($0.rawValue, $0.component) }))
+
+  private var component: JSONValue {
+    switch self {
+    case .location: ["description": "where it is from now on", "schema": ["type": "string"]]
+    case .retryAfter:
+      [
+        "description": "after how many seconds to try again, where that helps",
+        "schema": ["type": "integer", "minimum": 0],
+      ]
+    case .authenticate: ["description": "`Bearer`", "schema": ["type": "string"]]
+    }
+  }
+}

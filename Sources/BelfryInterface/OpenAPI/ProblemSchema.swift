@@ -1,0 +1,67 @@
+import BelfryModel
+
+extension Problem {
+  /// A way in which a request is refused: its status, and the word that a program switches on.
+  struct Kind: Hashable {
+    let status: Int
+    let code: String
+
+    init(_ code: Refusal.Code) {
+      status = code.status
+      self.code = code.rawValue
+    }
+
+    fileprivate init(_ problem: Problem) {
+      status = problem.status
+      code = problem.code
+    }
+
+    static let malformed = Kind(.malformed(""))
+    static let unsupportedMediaType = Kind(.unsupportedMediaType(""))
+    /// What is refused whatever was asked for.
+    fileprivate static let beforeRouting = [
+      malformed, unsupportedMediaType, Kind(.methodNotAllowed(allowed: [])),
+      Kind(.timeout), Kind(.unsupportedEncoding),
+    ]
+  }
+
+  /// Every code there is.
+  static let codes = Set((Refusal.Code.allCases.map(Kind.init(_:)) + Kind.beforeRouting).map(\.code)).sorted()
+
+  /// The problem document; its members as ``write(to:)`` writes them.
+  static let schema: JSONValue = [
+    "type": "object",
+    "required": ["type", "status", "title", "detail", "code"],
+    "properties": [
+      "type": ["type": "string", "const": "about:blank"],
+      "status": ["type": "integer", "description": "the status of the answer"],
+      "title": ["type": "string", "description": "what kind of problem it is"],
+      "detail": ["type": "string", "description": "what is wrong here, in a sentence"],
+      "code": [
+        "type": "string", "enum": .array(codes.map { .string($0) }),
+        "description": "a stable word to switch on",
+      ],
+      "field": [
+        "type": "string",
+        "description": .string(
+          "the path to what is wrong, such as `toAccids[3]`, a header, a parameter, or `$` for the body as a "
+            + "whole"),
+      ],
+    ],
+  ]
+}
+
+extension Route {
+  /// Every way in which it refuses, as far as it depends on the route.
+  var problems: [Problem.Kind] {
+    var codes: Set<Refusal.Code> = [.invalidField, .busy, .unavailable]
+    codes.formUnion(refusals)
+    if access.needsToken || access == .loopbackOrToken {
+      codes.formUnion([.unauthorized, .forbidden, .rateLimited])
+    }
+    if !pathProperties.isEmpty { codes.insert(.notFound) }
+    if body.form != .none { codes.insert(.tooLarge) }
+    let kinds = codes.map(Problem.Kind.init(_:)) + [.malformed]
+    return body.form == .none ? kinds : kinds + [.unsupportedMediaType]
+  }
+}

@@ -1,0 +1,210 @@
+package import BelfryModel
+
+/// Says shapes as JSON Schema (draft 2020-12, which is OpenAPI 3.1's), and gathers those that have a name.
+struct SchemaWriter {
+  /// What the same shape looks like in each direction: requests may say an id as a number and null for what
+  /// they leave out, answers do neither.
+  enum Direction {
+    /// In a body of a request.
+    case asked
+    /// In a path, a query or a header, where all is text.
+    case askedAsText
+    case answered
+  }
+
+  /// By name.
+  private(set) var components: JSONObject = [:]
+
+  mutating func schema(_ shape: Shape, _ direction: Direction) -> JSONValue {
+    switch shape {
+    case .text(let limit): text(limit)
+    case .account: named("Accid", .accid)
+    case .device: named("DeviceId", .deviceID)
+    case .code: named(direction == .answered ? "InviteCode" : "GivenInviteCode", .code(direction))
+    case .id: named(direction == .asked ? "GivenId" : "Id", .id(from: 1, direction))
+    case .message:
+      named(direction == .asked ? "GivenMessageId" : "MessageId", .id(from: 0, direction))
+    case .cursor: ["type": "string", "minLength": 1]
+    case .flag: ["type": "boolean"]
+    case .integer(let ranges): integer(ranges)
+    case .time: named("Time", .time)
+    case .words(let words): ["type": "string", "enum": .array(words.map { .string($0) })]
+    case .numbers(let numbers): ["type": "integer", "enum": .array(numbers.map { .integer(Int64($0)) })]
+    case .list(let element, let counts): list(element, counts, direction)
+    case .object(let object): self.object(object, direction)
+    case .json(let bytesMax): .object(bytes(bytesMax))
+    case .jsonObject(let bytesMax): .object(bytes(bytesMax)).with("type", "object")
+    case .map(let element):
+      [
+        "type": "object", "propertyNames": ["minLength": 1],
+        "additionalProperties": schema(element, direction),
+      ]
+    case .orNull(let shape): schema(shape, direction).orNull
+    case .resource(let name, let shape): named(name, schema(shape, direction))
+    }
+  }
+
+  /// The property with what it means, its limits in words where the schema has none, and its standard.
+  mutating func schema(_ property: Property, _ direction: Direction) -> JSONValue {
+    var schema = schema(property.shape, direction)
+    if direction == .asked, !property.isNeeded { schema = schema.orNull }
+    schema = schema.with("description", .string(property.describedMeaning))
+    if let standard = property.standard { schema = schema.with("default", standard) }
+    return schema
+  }
+
+  mutating func object(_ object: ObjectShape, _ direction: Direction) -> JSONValue {
+    var properties: JSONObject = [:]
+    for property in object.properties { properties[property.name] = schema(property, direction) }
+    let needed = object.properties.filter(\.isNeeded).map { JSONValue.string($0.name) }
+    var schema: JSONObject = ["type": "object", "properties": .object(properties)]
+    if !needed.isEmpty { schema["required"] = .array(needed) }
+    if direction == .asked { schema["additionalProperties"] = false }
+    switch object.rule {
+    case .none: break
+    case .oneOf(let names): schema["oneOf"] = .array(names.map(Self.given))
+    case .someOf(let names): schema["anyOf"] = .array(names.map(Self.given))
+    }
+    return .object(schema)
+  }
+
+  /// A reference to a shape that stands in the document once.
+  mutating func named(_ name: String, _ schema: JSONValue) -> JSONValue {
+    components[name] = schema
+    return ["$ref": .string("#/components/schemas/\(name)")]
+  }
+
+  // MARK: By kind
+
+  private func text(_ limit: TextLimit) -> JSONValue {
+    var schema: JSONObject = ["type": "string"]
+    if limit.range.lowerBound > 0 { schema["minLength"] = .integer(Int64(limit.range.lowerBound)) }
+    if limit.range.upperBound < .max { schema["maxLength"] = .integer(Int64(limit.range.upperBound)) }
+    // JSON Schema counts characters: of bytes it can say only that there are no fewer.
+    if limit.unit == .bytes { schema["x-maxBytes"] = .integer(Int64(limit.range.upperBound)) }
+    return .object(schema)
+  }
+
+  private func integer(_ ranges: [ClosedRange<Int>]) -> JSONValue {
+    let schemas = ranges.map { range -> JSONValue in
+      var schema: JSONObject = ["type": "integer", "format": "int64"]
+      if range.lowerBound > .min { schema["minimum"] = .integer(Int64(range.lowerBound)) }
+      if range.upperBound < .max { schema["maximum"] = .integer(Int64(range.upperBound)) }
+      return .object(schema)
+    }
+    return schemas.count == 1 ? schemas[0] : ["anyOf": .array(schemas)]
+  }
+
+  private mutating func list(
+    _ element: Shape, _ counts: ClosedRange<Int>, _ direction: Direction
+  ) -> JSONValue {
+    var schema: JSONObject = ["type": "array", "items": self.schema(element, direction)]
+    if counts.lowerBound > 0 { schema["minItems"] = .integer(Int64(counts.lowerBound)) }
+    if counts.upperBound < .max { schema["maxItems"] = .integer(Int64(counts.upperBound)) }
+    return .object(schema)
+  }
+
+  private func bytes(_ most: Int) -> JSONObject {
+    most < .max ? ["x-maxBytes": .integer(Int64(most))] : [:]
+  }
+
+  /// That the field is there and not null.
+  private static func given(_ name: String) -> JSONValue {
+    [
+      "required": [.string(name)],
+      "properties": .object([name: ["not": ["type": "null"]]]),
+    ]
+  }
+}
+
+extension Property {
+  /// With the limits that JSON Schema has no word for.
+  fileprivate var describedMeaning: String {
+    switch shape {
+    case .text(let limit) where limit.unit == .bytes:
+      "\(meaning) (at most \(limit.range.upperBound) bytes of UTF-8)"
+    case .json(let bytesMax) where bytesMax < .max, .jsonObject(let bytesMax) where bytesMax < .max:
+      "\(meaning) (at most \(bytesMax) bytes, and \(Limits.jsonDepth) levels deep)"
+    default: meaning
+    }
+  }
+}
+
+// MARK: - What schemas are made of
+
+extension JSONValue {
+  fileprivate static let accid: JSONValue = [
+    "type": "string", "pattern": "^[A-Za-z0-9_.@-]{1,64}$", "description": "the name of an account",
+    "examples": ["alice"],
+  ]
+  fileprivate static let deviceID: JSONValue = [
+    "type": "string", "pattern": "^[A-Za-z0-9_.@-]{1,128}$", "description": "the name of a device",
+    "examples": ["phone-1"],
+  ]
+  fileprivate static let time: JSONValue = [
+    "type": "integer", "format": "int64", "minimum": 0, "description": "milliseconds since 1970",
+  ]
+
+  /// What is given may be in lower case, too.
+  fileprivate static func code(_ direction: SchemaWriter.Direction) -> JSONValue {
+    let lower = direction == .answered ? "" : "a-hjkmnp-tv-z"
+    return [
+      "type": "string", "pattern": .string("^[0-9A-HJKMNP-TV-Z\(lower)]{12}$"),
+      "description": "a code that lets in whoever knows it", "examples": ["7K3M0QWX9ZAB"],
+    ]
+  }
+
+  /// 63 bits, in JSON as a string: many programs' numbers have 53. What they write is taken all the same.
+  fileprivate static func id(from least: Int64, _ direction: SchemaWriter.Direction) -> JSONValue {
+    var schema: JSONObject = [
+      "type": "string", "pattern": .string(DecimalPattern.upToInt64Max(from: least)),
+      "description": "a decimal number of at most 63 bits", "examples": ["5072893472309845"],
+    ]
+    if direction == .asked {
+      schema["type"] = ["string", "integer"]
+      schema["minimum"] = .integer(least)
+      schema["maximum"] = .integer(.max)
+    }
+    return .object(schema)
+  }
+
+  fileprivate var orNull: JSONValue {
+    guard case .object(var members) = self else { return self }
+    // A schema without a type takes null as it is.
+    guard members["$ref"] != nil || members["anyOf"] != nil || members["type"] != nil else { return self }
+    guard let type = members["type"] else { return ["anyOf": [self, ["type": "null"]]] }
+    if case .array(let types) = type {
+      members["type"] = .array(types + ["null"])
+    } else {
+      members["type"] = [type, "null"]
+    }
+    if case .array(let values)? = members["enum"] { members["enum"] = .array(values + [.null]) }
+    return .object(members)
+  }
+
+  func with(_ name: String, _ value: JSONValue) -> JSONValue { with([name: value]) }
+
+  /// The same object with more in it.
+  package func with(_ members: JSONObject) -> JSONValue {
+    guard case .object(let own) = self else { return self }
+    return .object(own.merging(members))
+  }
+}
+
+/// The regular expression of the decimal numbers that 63 bits hold.
+enum DecimalPattern {
+  /// - Parameter least: 0 or 1.
+  static func upToInt64Max(from least: Int64) -> String {
+    let digits = Array(String(Int64.max))
+    // Shorter ones, then those that are smaller in the first place in which they differ, then the largest.
+    var choices = [least == 0 ? "0|[1-9][0-9]{0,\(digits.count - 2)}" : "[1-9][0-9]{0,\(digits.count - 2)}"]
+    for (place, digit) in digits.enumerated() {
+      let first: Character = place == 0 ? "1" : "0"
+      guard let value = digit.wholeNumberValue, digit > first else { continue }
+      let rest = digits.count - place - 1
+      choices.append(
+        String(digits[..<place]) + "[\(first)-\(value - 1)]" + (rest > 0 ? "[0-9]{\(rest)}" : ""))
+    }
+    return "^(" + (choices + [String(digits)]).joined(separator: "|") + ")$"
+  }
+}

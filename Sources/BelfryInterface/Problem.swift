@@ -1,0 +1,120 @@
+package import BelfryModel
+
+/// A refusal as HTTP says it: a problem document (RFC 9457) and the status and headers that go with it.
+package struct Problem: Error, Hashable {
+  package var status: Int
+  package var title: String
+  /// A stable word that a program can switch on.
+  package var code: String
+  package var detail: String
+  package var field: String?
+  package var retryAfterSeconds: Int?
+  /// What a 405 says is allowed.
+  package var allow: String?
+
+  package init(_ refusal: Refusal) {
+    status = refusal.code.status
+    title = refusal.code.title
+    code = refusal.code.rawValue
+    detail = refusal.detail
+    field = refusal.field
+    retryAfterSeconds = refusal.retryAfterSeconds ?? refusal.code.retryAfterSeconds
+  }
+
+  package init(status: Int, title: String, code: String, detail: String) {
+    self.status = status
+    self.title = title
+    self.code = code
+    self.detail = detail
+  }
+}
+
+// MARK: - Refusals by code
+
+extension Refusal.Code {
+  package var status: Int {
+    switch self {
+    case .invalidField: 400
+    case .unauthorized: 401
+    case .forbidden, .notMember, .muted, .banned, .blocked: 403
+    case .notFound: 404
+    case .conflict, .duplicateContent: 409
+    case .tooLarge: 413
+    // A ceiling: waiting does not help, removing something does. 429 would make clients try again.
+    case .tooMany, .mailboxFull: 422
+    case .rateLimited: 429
+    case .busy, .unavailable: 503
+    }
+  }
+
+  var title: String {
+    switch self {
+    case .invalidField: "Something in the request is not as it must be"
+    case .unauthorized: "No valid token"
+    case .forbidden: "Not allowed"
+    case .notMember: "Not a member"
+    case .muted: "Muted"
+    case .banned: "Banned"
+    case .notFound: "Not found"
+    case .conflict: "In conflict with what is there"
+    case .duplicateContent: "The same messageClientId with other content"
+    case .tooLarge: "Too large"
+    case .tooMany: "A limit is reached"
+    case .mailboxFull: "No room in somebody's mailbox"
+    case .blocked: "Not wanted"
+    case .rateLimited: "Too fast"
+    case .busy: "Too much at once"
+    case .unavailable: "Not available right now"
+    }
+  }
+
+  fileprivate var retryAfterSeconds: Int? {
+    self == .unavailable || self == .busy || self == .rateLimited ? 1 : nil
+  }
+}
+
+// MARK: - What only HTTP refuses
+
+extension Problem {
+  package static func methodNotAllowed(allowed: [HTTPVerb]) -> Problem {
+    var names = HTTPVerb.allCases.filter(allowed.contains).map(\.rawValue)
+    if allowed.contains(.get) { names.append("HEAD") }
+    var problem = Problem(
+      status: 405, title: "Method not allowed", code: "methodNotAllowed",
+      detail: "here it can be " + names.joined(separator: ", "))
+    problem.allow = names.joined(separator: ", ")
+    return problem
+  }
+
+  package static func unsupportedMediaType(_ expected: String) -> Problem {
+    Problem(
+      status: 415, title: "Unsupported media type", code: "unsupportedMediaType",
+      detail: "the body must be \(expected), and Content-Type must say so")
+  }
+}
+
+extension Problem {
+  package static func malformed(_ detail: String) -> Problem {
+    Problem(status: 400, title: "Not a good request", code: "malformed", detail: detail)
+  }
+
+  package static let timeout = Problem(
+    status: 408, title: "Too slow", code: "timeout", detail: "the request did not arrive in time")
+
+  package static let unsupportedEncoding = Problem(
+    status: 501, title: "Not supported", code: "unsupportedEncoding",
+    detail: "of the transfer encodings only chunked is supported")
+}
+
+// MARK: - As JSON
+
+extension Problem {
+  /// The members of the document but its type; a batch writes them into the result of a line.
+  package func write(to text: inout JSONText) {
+    text.field("status", status)
+    text.field("title", title)
+    text.field("code", code)
+    text.field("detail", detail)
+    if let field { text.field("field", field) }
+  }
+}

@@ -1,0 +1,59 @@
+import BelfryModel
+
+/// Declares an endpoint.
+///
+/// - Parameters:
+///   - operation: what it carries out, where that is one operation and no more; how that can be refused is known by it.
+///   - rule: which fields of the body are given together.
+///   - ownBody: what a body is that the handler reads by itself.
+///   - answers: what it answers when it goes well; nothing, unless given.
+func endpoint<
+  each InPath: DeclaredField, each InQuery: DeclaredField, each InHeaders: DeclaredField,
+  each InBody: DeclaredField
+>(
+  _ verb: HTTPVerb, _ path: String, _ access: Route.Access, _ name: String, _ summary: String,
+  path pathFields: repeat each InPath, query queryFields: repeat each InQuery,
+  headers headerFields: repeat each InHeaders, body bodyFields: repeat each InBody,
+  rule: FieldRule = .none, bodyMayBeLeftOut: Bool = false, ownBody: OwnBody? = nil,
+  operation: (any SpaceOperation.Type)? = nil, refusals: [Refusal.Code] = [], answers: Outcome...,
+  options: RouteOptions = RouteOptions()
+) -> Endpoint<
+  repeat (each InPath).Value, repeat (each InQuery).Value, repeat (each InHeaders).Value,
+  repeat (each InBody).Value
+> {
+  let path = (pattern: path, list: FieldList(repeat each pathFields))
+  let query = FieldList(repeat each queryFields)
+  let headers = FieldList(repeat each headerFields)
+  let list = FieldList(repeat each bodyFields)
+  let body: RouteBody
+  switch ownBody {
+  case .lines: body = RouteBody(form: .lines, shape: nil, mayBeLeftOut: false, isReadByHandler: true)
+  case .object(let shape):
+    body = RouteBody(form: .json, shape: shape, mayBeLeftOut: false, isReadByHandler: true)
+  case nil where list.properties.isEmpty && !bodyMayBeLeftOut: body = .none
+  case nil:
+    body = RouteBody(
+      form: .json, shape: ObjectShape(list.properties, rule: rule), mayBeLeftOut: bodyMayBeLeftOut,
+      isReadByHandler: false)
+  }
+  let route = Route(
+    verb, path.pattern, access, name, summary, options, body: body,
+    properties: (path.list.properties, query.properties, headers.properties), operation: operation,
+    refusals: refusals, outcomes: answers)
+  return Endpoint(route: route) { parts throws(Refusal) in
+    let inQuery = try query.read(query: parts.query)
+    let inPath = try path.list.read(parts.path)
+    let inHeaders = try headers.read(parts.headers)
+    let isRead = body.form == .json && !body.isReadByHandler
+    let inBody = try list.read(isRead ? parts.value(of: body) : [:], at: "", rule: rule)
+    return (repeat each inPath, repeat each inQuery, repeat each inHeaders, repeat each inBody)
+  }
+}
+
+/// A body that the handler reads by itself.
+enum OwnBody {
+  /// One object.
+  case object(ObjectShape)
+  /// Many lines, read one by one.
+  case lines
+}

@@ -1,0 +1,48 @@
+package import BelfryBytes
+
+/// The path of a route, such as `/v1/servers/{serverId}`.
+package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
+  private enum Segment: Hashable {
+    case literal(UTF8Text)
+    case parameter(UTF8Text)
+  }
+
+  package let description: String
+  private let segments: [Segment]
+
+  package init(_ text: String) {
+    description = text
+    segments = text.parts(between: "/").dropFirst().map { part in
+      part.utf8.first == UInt8(ascii: "{")
+        ? .parameter(UTF8Text(part.dropFirst().dropLast())) : .literal(UTF8Text(part))
+    }
+  }
+
+  /// The parameters' values by name; nil when the path is another one.
+  package func match(_ path: [UTF8Text]) -> [UTF8Text: UTF8Text]? {
+    guard path.count == segments.count else { return nil }
+    var parameters: [UTF8Text: UTF8Text] = [:]
+    for (segment, text) in zip(segments, path) {
+      switch segment {
+      case .literal(let literal):
+        if literal != text { return nil }
+      case .parameter(let name):
+        if text.isEmpty { return nil }
+        parameters[name] = text
+      }
+    }
+    return parameters
+  }
+
+  package var segmentCount: Int { segments.count }
+
+  /// The names of its parameters, in order.
+  package var parameters: [String] {
+    segments.compactMap { if case .parameter(let name) = $0 { name.string } else { nil } }
+  }
+
+  /// How many of its segments are fixed; of two patterns that match, the one with more is meant.
+  package var literalCount: Int {
+    segments.count { if case .literal = $0 { true } else { false } }
+  }
+}

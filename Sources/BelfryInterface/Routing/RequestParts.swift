@@ -1,0 +1,33 @@
+package import BelfryBytes
+import BelfryModel
+
+/// What a request gives, before it is read as its row declares.
+package struct RequestParts: Sendable {
+  /// What the path names, by the names in its pattern.
+  var path: [UTF8Text: UTF8Text]
+  var query: [(name: UTF8Text, value: UTF8Text)]
+  /// Of the row's own headers.
+  var headers: [UTF8Text: UTF8Text]
+  var body: [UInt8]
+  /// How many accounts, servers and so on the lists of the body name; known when it has been read.
+  package private(set) var namedCount = 0
+
+  package init(
+    path: [UTF8Text: UTF8Text] = [:], query: [(name: UTF8Text, value: UTF8Text)] = [],
+    headers: [UTF8Text: UTF8Text] = [:], body: [UInt8] = []
+  ) {
+    self.path = path
+    self.query = query
+    self.headers = headers
+    self.body = body
+  }
+
+  /// The body as JSON.
+  mutating func value(of form: RouteBody) throws(Refusal) -> JSONValue {
+    if form.mayBeLeftOut, body.isEmpty { return [:] }
+    let value = try JSONParser.value(of: body)
+    guard case .object(let fields) = value else { return value }
+    for case (_, .array(let named)) in fields { namedCount += named.count }
+    return value
+  }
+}

@@ -1,0 +1,102 @@
+/// Whether a broker is of use, what it is, and what it has done.
+package enum BrokerRoutes {
+  package static let all: [Route] = [
+    alive.route, ready.route, description.route, metrics.route, types.route,
+  ]
+
+  private static let aliveShape = Shape.resource(
+    "Liveness", [.always("status", .words(["ok"]), "how it is")])
+  private static let readyShape = Shape.resource(
+    "Readiness",
+    [
+      .always("status", .words(["ready"]), "how it is"),
+      .sometimes(
+        "differing", .list(.text), "settings that are others here than the keyspace's brokers should have"),
+      .sometimes(
+        "memory", .words(["full"]),
+        "Redis is at maxmemory: sends are refused, and what makes room, as marking read, goes on"),
+    ])
+
+  package static let alive = endpoint(
+    .get, "/healthz", .everyone, "broker alive", "Say that the process lives", answers: .ok(aliveShape),
+    options: RouteOptions(hasCommand: false))
+  package static let ready = endpoint(
+    .get, "/readyz", .everyone, "broker ready", "Say whether the broker is of use", answers: .ok(readyShape),
+    options: RouteOptions(hasCommand: false))
+  package static let description = endpoint(
+    .get, "/openapi.json", .everyone, "broker openapi", "Describe this interface",
+    answers: .ok(.jsonObject(bytesMax: .max)), options: RouteOptions(hasCommand: false))
+
+  package static let metricsMediaType = "text/plain; version=0.0.4; charset=utf-8"
+  package static let metrics = endpoint(
+    .get, "/metrics", .loopbackOrToken, "broker metrics", "Show the statistics to Prometheus",
+    answers: .other(metricsMediaType, "Prometheus's text format"), options: RouteOptions(hasCommand: false))
+
+  package static let types = endpoint(
+    .get, "/v1/types", .token, "broker types", "List the types of notifications",
+    answers: .ok(
+      .resource("NotificationTypes", [.always("types", .list(notificationType), "by code")])),
+    options: RouteOptions(hasCommand: false))
+  private static let notificationType = Shape.resource(
+    "NotificationType",
+    [
+      .always("code", .count, "the `type` of a notification"),
+      .always("name", .text, "what it is called"),
+      .always("in", .text, "where it happens"),
+      .always("attach", .list(.text), "the fields of its `attach`"),
+      .always("receivers", .text, "who receives it"),
+      .always("updatedBy", .text, "who may change one that was sent"),
+    ])
+}
+
+// MARK: - Statistics
+
+extension BrokerRoutes {
+  static let statisticsShape = Shape.resource(
+    "Statistics",
+    [
+      .always("uptimeSeconds", .count, "since the broker started"),
+      .always("keyspace", .resource("KeyspaceStatistics", keyspace), "the data that it works on"),
+      .always("loops", .list(.resource("LoopStatistics", loop)), "each of its loops"),
+    ])
+
+  private static let keyspace: [Property] = [
+    .always("dataVersion", .count, "of which version the data is"),
+    .always("partitions", .count, "into how many the keyspace is dealt"),
+    .always(
+      "differences", .list(.resource("SettingDifference", difference)),
+      "settings that are others on this broker"),
+  ]
+
+  private static let difference: [Property] = [
+    .always("setting", .text, "its name; `secret` is the one that signs tokens"),
+    .always("here", .text, "what it is on this broker"),
+    .always("keyspace", .text, "what the keyspace's format record says"),
+  ]
+
+  private static let loop: [Property] = [
+    .always("loop", .count, "its number"),
+    .always("isRedisConnected", .flag, "whether it has reached Redis"),
+    .always("requests", .map(.count), "requests answered, by status"),
+    .always("sends", .count, "notifications sent"),
+    .always("duplicates", .count, "sends recognised as repeated"),
+    .always("streams", .count, "open streams"),
+    .always("relays", .resource("RelayStatistics", relays), "what was carried from one partition to others"),
+    .always("hub", .resource("LiveStatistics", hub), "what was delivered live"),
+  ]
+
+  private static let relays: [Property] = [
+    .always("waiting", .count, "what other partitions had yet to learn when the first loop last looked"),
+    .always("oldestSeconds", .count, "for how long the oldest of it had waited then"),
+    .always("failures", .count, "tries to tell other partitions that failed"),
+    .sometimes("lastFailure", .text, "why the last of them failed"),
+  ]
+
+  private static let hub: [Property] = [
+    .always("consumers", .count, "connected consumers"),
+    .always("liveMessages", .count, "live messages that arrived from Redis"),
+    .always("deliveries", .count, "notifications put into streams"),
+    .always("scans", .count, "feeds read from Redis"),
+    .always("gapsSeen", .count, "gaps seen in what arrived, and filled"),
+  ]
+}

@@ -1,0 +1,173 @@
+package import BelfryModel
+
+/// The channels of a server.
+package enum ChannelRoutes {
+  package static let all: [Route] = lifecycle + roster + invitations + lists + mutes
+
+  private static let channels = ServerRoutes.server + "/channels"
+  private static let channel = channels + "/{channelId}"
+  private static let serverId = SharedFields.serverId
+  private static let channelId = SharedFields.channelId
+  private static let accid = SharedFields.accid
+
+  // MARK: Fields and shapes
+
+  private static let type = Field("type", Kind<ChannelRecord.Kind>.choice, "who may know of it")
+  private static let membership = Field(
+    "membership", Kind<ChannelRecord.Membership>.choice,
+    "who belongs: everyone in the server, the standard of a public channel, or a roster of its own")
+  private static let initialMembers = Field(
+    "members", .accounts(0...Limits.membersPerCall), "who is in its roster at first")
+  private static let cursor = Field("cursor", Kind<EntityID>.cursor, "the cursor of the page before")
+
+  private static let shape = Shape.resource(
+    "Channel",
+    [
+      .always("channelId", .id, "its id"),
+      .always("serverId", .id, "the server it is in"),
+      .always("name", .text, "what people call it"),
+      .always("type", .choice(ChannelRecord.Kind.self), "who may know of it"),
+      .always(
+        "membership", .choice(ChannelRecord.Membership.self), "everyone in the server, or its own roster"),
+      .always("createTime", .time, "when it was created"),
+      .sometimes("description", .text, "what it is for"),
+    ])
+  private static let presence = Shape.resource(
+    "ChannelPresence", [.always("member", .flag, "whether the account is in the channel")])
+  private static let invited = Shape.resource(
+    "ChannelInvitations", [.always("invitations", .list(.pendingRequest), "one for each invitee")])
+}
+
+// MARK: - Channels
+
+extension ChannelRoutes {
+  private static let lifecycle = [
+    create.route, list.route, show.route, update.route, remove.route, subscribe.route, unsubscribe.route,
+  ]
+
+  package static let create = endpoint(
+    .post, channels, .token, "channel create", "Create a channel", path: serverId,
+    body: SharedFields.name.needed, SharedFields.description, type.needed, membership, initialMembers,
+    operation: CreateChannel.self, refusals: [.tooMany], answers: .created(shape))
+  package static let list = endpoint(
+    .get, channels, .token, "channel list", "List the channels of a server that the account may know of",
+    path: serverId, query: SharedFields.limit, cursor, refusals: [.notMember],
+    answers: .ok(.page("channels", of: shape, "by id")))
+  package static let show = endpoint(
+    .get, channel, .token, "channel show", "Show a channel", path: serverId, channelId,
+    refusals: [.notMember], answers: .ok(shape))
+  package static let update = endpoint(
+    .patch, channel, .token, "channel update", "Rename or describe a channel", path: serverId, channelId,
+    body: SharedFields.name, SharedFields.description, operation: UpdateChannel.self, answers: .ok(shape))
+  package static let remove = endpoint(
+    .delete, channel, .token, "channel remove", "Close a channel for good", path: serverId, channelId,
+    operation: RemoveChannel.self, options: RouteOptions(isDestructive: true))
+  package static let subscribe = endpoint(
+    .put, channel + "/subscription", .token, "channel subscribe", "Subscribe to a channel's notifications",
+    path: serverId, channelId, operation: SetSubscription.self, refusals: [.tooMany])
+  package static let unsubscribe = endpoint(
+    .delete, channel + "/subscription", .token, "channel unsubscribe",
+    "End the subscription to a channel's notifications", path: serverId, channelId,
+    operation: SetSubscription.self)
+}
+
+// MARK: - Who is in a channel
+
+extension ChannelRoutes {
+  private static let roster = [join.route, members.route, member.route, exit.route]
+
+  package static let join = endpoint(
+    .post, channel + "/members", .token, "channel join", "Join a channel", path: serverId, channelId,
+    operation: JoinChannel.self, refusals: [.banned, .tooMany])
+  package static let members = endpoint(
+    .get, channel + "/members", .token, "channel members", "List who is in a channel's roster",
+    path: serverId, channelId, query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
+    answers: .ok(.accountPage))
+  package static let member = endpoint(
+    .get, channel + "/members/{accid}", .token, "channel member", "Say whether an account is in a channel",
+    path: serverId, channelId, accid, refusals: [.notMember], answers: .ok(presence))
+  package static let exit = endpoint(
+    .delete, channel + "/members/{accid}", .token, "channel exit",
+    "Leave a channel, when it is oneself; put a member out, as the server's owner or an admin",
+    path: serverId, channelId, accid, refusals: [.notMember, .banned, .conflict])
+
+  private static let invitations = [invite.route, acceptInvitation.route, declineInvitation.route]
+
+  package static let invite = endpoint(
+    .post, channel + "/invitations", .token, "channel invite", "Invite members of the server into a channel",
+    path: serverId, channelId, body: SharedFields.accids, SharedFields.postscript,
+    operation: InviteToChannel.self, refusals: [.banned, .tooMany, .blocked], answers: .ok(invited))
+  package static let acceptInvitation = answer(
+    "accept", "channel accept", "Accept an invitation into a channel")
+  package static let declineInvitation = answer(
+    "decline", "channel decline", "Decline an invitation into a channel")
+
+  private static func answer(
+    _ word: String, _ name: String, _ summary: String
+  ) -> Endpoint<EntityID, EntityID, RequestID, String?> {
+    let row = endpoint(
+      .post, "\(channel)/invitations/{requestId}/\(word)", .token, name, summary,
+      path: serverId, channelId, SharedFields.requestId, body: SharedFields.postscript,
+      bodyMayBeLeftOut: true, operation: AnswerChannelInvitation.self, refusals: [.banned, .tooMany])
+    return row
+  }
+}
+
+// MARK: - Its lists, and who is silent
+
+extension ChannelRoutes {
+  private static let lists = [
+    allow.route, unallow.route, allowed.route, block.route, unblock.route, blocked.route,
+  ]
+
+  package static let allow = adding(
+    "allow-list", "channel allow", "Let members see and join a private channel")
+  package static let unallow = removing("allow-list", "channel unallow")
+  package static let allowed = listing("allow-list", "channel allowed")
+  package static let block = adding("block-list", "channel block", "Keep members out of a channel")
+  package static let unblock = removing("block-list", "channel unblock")
+  package static let blocked = listing("block-list", "channel blocked")
+
+  private static func adding(
+    _ list: String, _ name: String, _ summary: String
+  ) -> Endpoint<EntityID, EntityID, [AccountID]> {
+    let row = endpoint(
+      .post, "\(channel)/\(list)", .token, name, summary, path: serverId, channelId,
+      body: SharedFields.accids, operation: ChangeChannelList.self, refusals: [.tooMany])
+    return row
+  }
+
+  private static func removing(
+    _ list: String, _ name: String
+  ) -> Endpoint<EntityID, EntityID, AccountID> {
+    let row = endpoint(
+      .delete, "\(channel)/\(list)/{accid}", .token, name, "Take an account off a channel's \(list)",
+      path: serverId, channelId, accid, operation: ChangeChannelList.self, refusals: [.tooMany])
+    return row
+  }
+
+  private static func listing(
+    _ list: String, _ name: String
+  ) -> Endpoint<EntityID, EntityID, Int, PageCursor?> {
+    let row = endpoint(
+      .get, "\(channel)/\(list)", .token, name, "List the accounts on a channel's \(list)",
+      path: serverId, channelId, query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
+      answers: .ok(.accountPage))
+    return row
+  }
+
+  private static let mutes = [mute.route, unmute.route, muted.route]
+
+  package static let mute = endpoint(
+    .post, channel + "/mutes", .token, "channel mute", "Keep members from sending to a channel for a while",
+    path: serverId, channelId, body: SharedFields.accids, SharedFields.muteDuration.needed,
+    operation: MuteInChannel.self, refusals: [.tooMany])
+  package static let unmute = endpoint(
+    .delete, channel + "/mutes/{accid}", .token, "channel unmute",
+    "Let a muted member send to a channel again", path: serverId, channelId, accid,
+    operation: UnmuteInChannel.self)
+  package static let muted = endpoint(
+    .get, channel + "/mutes", .token, "channel muted", "List who is muted in a channel",
+    path: serverId, channelId, query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
+    answers: .ok(.page("muted", of: .muted, "in no particular order")))
+}

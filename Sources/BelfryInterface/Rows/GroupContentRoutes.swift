@@ -1,0 +1,153 @@
+package import BelfryModel
+
+// What a group has beside its members: lists, mutes, an announcement, files, attributes.
+
+// MARK: - Lists
+
+extension GroupRoutes {
+  static let lists = [
+    allow.route, unallow.route, allowed.route, block.route, unblock.route, blocked.route, isAllowed.route,
+  ]
+
+  package static let allow = adding("allow-list", "group allow", "Let accounts send while all are muted")
+  package static let unallow = removing("allow-list", "group unallow", "No longer let an account do that")
+  package static let allowed = listing("allow-list", "group allowed")
+  package static let block = adding("block-list", "group block", "Put accounts out and keep them out")
+  package static let unblock = removing("block-list", "group unblock", "Let an account come back")
+  package static let blocked = listing("block-list", "group blocked")
+
+  package static let isAllowed = endpoint(
+    .get, group + "/allow-list/{accid}", .token, "group is-allowed",
+    "Say whether a member is on a group's allow list", path: groupId, accid, refusals: [.notMember],
+    answers: .ok(
+      .resource("ListedAccount", [.always("listed", .flag, "whether the account is on the list")])))
+
+  private static func adding(
+    _ list: String, _ name: String, _ summary: String
+  ) -> Endpoint<EntityID, [AccountID]> {
+    let row = endpoint(
+      .post, "\(group)/\(list)", .token, name, summary, path: groupId, body: SharedFields.accids,
+      operation: operation(of: list), refusals: [.tooMany])
+    return row
+  }
+
+  private static func removing(
+    _ list: String, _ name: String, _ summary: String
+  ) -> Endpoint<EntityID, AccountID> {
+    let row = endpoint(
+      .delete, "\(group)/\(list)/{accid}", .token, name, summary, path: groupId, accid,
+      operation: operation(of: list))
+    return row
+  }
+
+  private static func operation(of list: String) -> any SpaceOperation.Type {
+    list == "allow-list" ? SetGroupAllowList.self : SetGroupBlockList.self  // own text
+  }
+
+  private static func listing(
+    _ list: String, _ name: String
+  ) -> Endpoint<EntityID, Int, PageCursor?> {
+    let row = endpoint(
+      .get, "\(group)/\(list)", .token, name, "List the accounts on a group's \(list)", path: groupId,
+      query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(.accountPage))
+    return row
+  }
+}
+
+// MARK: - Mutes
+
+extension GroupRoutes {
+  static let mutes = [mute.route, unmute.route, muted.route, muteAll.route, unmuteAll.route]
+
+  package static let mute = endpoint(
+    .post, group + "/mutes", .token, "group mute", "Keep members of a group from sending for a while",
+    path: groupId, body: SharedFields.accids, SharedFields.muteDuration.needed, operation: SetGroupMute.self,
+    refusals: [.tooMany])
+  package static let unmute = endpoint(
+    .delete, group + "/mutes/{accid}", .token, "group unmute", "Let a muted member send again",
+    path: groupId, accid, operation: SetGroupMute.self)
+  package static let muted = endpoint(
+    .get, group + "/mutes", .token, "group muted", "List a group's muted members", path: groupId,
+    query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
+    answers: .ok(.page("muted", of: .muted, "in no particular order")))
+  package static let muteAll = endpoint(
+    .put, group + "/mute-all", .token, "group mute-all",
+    "Let only the allow-listed, the owner and the admins send", path: groupId,
+    operation: SetGroupAllMuted.self)
+  package static let unmuteAll = endpoint(
+    .delete, group + "/mute-all", .token, "group unmute-all", "Let all members send again", path: groupId,
+    operation: SetGroupAllMuted.self)
+}
+
+// MARK: - Contents
+
+extension GroupRoutes {
+  static let contents = [
+    resume.route, stop.route, receiving.route, announce.route, announcement.route, addFile.route, files.route,
+    removeFile.route, setAttributes.route, attributes.route,
+  ]
+
+  package static let resume = endpoint(
+    .put, group + "/receiving", .token, "group resume", "Receive a group's custom notifications again",
+    path: groupId, operation: SetGroupReceiving.self, refusals: [.tooMany])
+  package static let stop = endpoint(
+    .delete, group + "/receiving", .token, "group stop",
+    "Receive no more of a group's custom notifications", path: groupId, operation: SetGroupReceiving.self)
+  package static let receiving = endpoint(
+    .get, group + "/receiving", .token, "group receiving",
+    "Say whether the account receives a group's custom notifications", path: groupId,
+    refusals: [.notMember],
+    answers: .ok(.resource("GroupReceiving", [.always("receiving", .flag, "whether it does")])))
+
+  private static let announcementText = Field(
+    "announcement", .text(characters: 0...Limits.announcementCharacters), "empty for none"
+  ).needed
+  package static let announce = endpoint(
+    .put, group + "/announcement", .token, "group announce", "Set a group's announcement", path: groupId,
+    body: announcementText, operation: SetGroupAnnouncement.self)
+  package static let announcement = endpoint(
+    .get, group + "/announcement", .token, "group announcement", "Show a group's announcement",
+    path: groupId, refusals: [.notMember],
+    answers: .ok(
+      .resource("GroupAnnouncement", [.always("announcement", .text, "empty if there is none")])))
+
+  private static let fileName = Field(
+    "name", .text(characters: 1...Limits.nameCharacters), "what the file is called"
+  ).needed
+  private static let url = Field("url", .text(bytes: 1...Limits.urlBytes), "where the file lies").needed
+  private static let size = Field("size", .integer(0...Int(Int64.max >> 10)), "bytes").needed
+  private static let file = Shape.resource(
+    "GroupFile",
+    [
+      .always("fileId", .id, "its id"), .always("name", .text, "what it is called"),
+      .always("url", .text, "where it lies"), .always("size", .count, "bytes"),
+      .always("owner", .orNull(.account), "who shared it"), .always("createTime", .time, "when"),
+    ])
+  package static let addFile = endpoint(
+    .post, group + "/files", .token, "group add-file",
+    "Share a file with a group: where it lies, not its bytes", path: groupId, body: fileName, url, size,
+    operation: AddGroupFile.self, refusals: [.tooMany], answers: .created(file, isLocated: false))
+  package static let files = endpoint(
+    .get, group + "/files", .token, "group files", "List a group's shared files", path: groupId,
+    query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
+    answers: .ok(.page("files", of: file, "in no particular order")))
+  package static let removeFile = endpoint(
+    .delete, group + "/files/{fileId}", .token, "group remove-file", "Remove a shared file from a group",
+    path: groupId, SharedFields.fileId, operation: RemoveGroupFile.self)
+
+  private static let changedAttributes = Field(
+    "attributes", .texts,
+    "texts by name; what is not named stays, an empty one goes "
+      + "(all together at most \(Limits.attributesBytes) bytes of JSON)"
+  ).needed
+  private static let attributesShape = Shape.resource(
+    "MemberAttributes", [.always("attributes", .map(.text), "texts by name")])
+  package static let setAttributes = endpoint(
+    .put, group + "/members/{accid}/attributes", .token, "group set-attributes",
+    "Change a member's attributes in a group", path: groupId, accid, body: changedAttributes,
+    operation: SetMemberAttributes.self, answers: .ok(attributesShape))
+  package static let attributes = endpoint(
+    .get, group + "/members/{accid}/attributes", .token, "group attributes",
+    "Show a member's attributes in a group", path: groupId, accid, refusals: [.notMember],
+    answers: .ok(attributesShape))
+}

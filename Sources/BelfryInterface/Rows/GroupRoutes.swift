@@ -1,0 +1,165 @@
+package import BelfryModel
+
+/// Groups: conversations with members, roles and lists.
+package enum GroupRoutes {
+  package static let all: [Route] = lifecycle + joining + roles + lists + mutes + contents
+
+  static let group = "/v1/groups/{groupId}"
+  static let groupId = SharedFields.groupId
+  static let accid = SharedFields.accid
+
+  // MARK: Fields
+
+  private static let style = Field("style", Kind<GroupStyle>.choice, "how one gets in, and who finds it")
+  private static let inviteNeedConfirm = Field(
+    "inviteNeedConfirm", .flag, "whether invitees are asked; otherwise they are in at once")
+  private static let maxMembers = Field("maxMembers", .integer(1...1_000_000), "how many members it takes")
+  private static let invitees = Field(
+    "invitees", .accounts(1...Limits.accountsPerCall), "whom to invite at once")
+  private static let reason = Field(
+    "reason", .text(characters: 0...Limits.messageCharacters), "why, in a few words")
+  private static let message = Field(
+    "message", .text(characters: 0...Limits.messageCharacters), "a few words to the invitees")
+  private static let withMembers = Field("members", .flag, "whether to list up to 200 members, too")
+  private static let mineLimit = Field("limit", .integer(1...Limits.pageMembersMaximum), "how many at most")
+    .otherwise(20, 20)
+  private static let mineCursor = Field("cursor", Kind<EntityID>.cursor, "the cursor of the page before")
+  private static let details = Field(
+    "details", .flag, "whether to tell each group's member count and the account's role")
+
+  // MARK: Shapes
+
+  private static let properties: [Property] = [
+    .always("groupId", .id, "its id"),
+    .always("name", .text, "what people call it"),
+    .always("owner", .account, "whom it belongs to"),
+    .always("style", .choice(GroupStyle.self), "how one gets in, and who finds it"),
+    .always("createTime", .time, "when it was created"),
+    .always("inviteNeedConfirm", .flag, "whether invitees are asked"),
+    .always("maxMembers", .count, "how many members it takes"),
+    .always("isAllMuted", .flag, "whether only the allow-listed, the owner and the admins may send"),
+    .sometimes("memberCount", .count, "how many members it has"),
+    .sometimes("role", .choice(MemberRole.self), "what the account is in it"),
+    .sometimes("description", .text, "what it is for"),
+    .sometimes("ext", .text, "anything its owner put there"),
+  ]
+  private static let shape = Shape.resource("Group", properties)
+  private static let member = Shape.resource(
+    "GroupMember",
+    [
+      .always("accid", .account, "who"),
+      .always("role", .choice(MemberRole.self), "what they are in the group"),
+    ])
+  private static let shapeWithMembers = Shape.resource(
+    "GroupWithMembers", properties + [.sometimes("members", .list(member), "up to 200 of them")])
+  private static let invited = Shape.resource(
+    "GroupInvitations",
+    [
+      .always("joined", .list(.account), "who was not asked and is in"),
+      .always("asked", .list(.pendingRequest), "who is asked"),
+    ])
+  private static let created = Shape.resource(
+    "CreatedGroup", properties + [.always("invitations", invited, "what became of the invitees")])
+  private static let mineShape = Shape.resource(
+    "OwnGroupPage",
+    [
+      .always("groups", .list(shape), "by id"),
+      .always("count", .count, "in how many groups the account is"),
+      .always("cursor", .orNull(.cursor), "where the list goes on; null at its end"),
+    ])
+  private static let applied = Shape.resource(
+    "GroupApplication",
+    [
+      .always("joined", .flag, "whether the account is in"),
+      .sometimes("requestId", .id, "what the owner or an admin decides on"),
+    ])
+}
+
+// MARK: - Groups and their members
+
+extension GroupRoutes {
+  private static let lifecycle = [
+    create.route, list.route, mine.route, show.route, update.route, destroy.route, members.route, remove.route,
+  ]
+
+  package static let create = endpoint(
+    .post, "/v1/groups", .token, "group create", "Create a group, and invite into it",
+    body: SharedFields.name.needed, style.needed, SharedFields.description, SharedFields.ext,
+    inviteNeedConfirm, maxMembers, invitees, reason,
+    refusals: [.tooMany, .conflict, .blocked, .mailboxFull], answers: .created(created))
+  package static let list = endpoint(
+    .get, "/v1/groups", .token, "group list", "List the public groups",
+    query: SharedFields.limit, SharedFields.cursor,
+    answers: .ok(.page("groups", of: shape, "the newest first")))
+  package static let mine = endpoint(
+    .get, "/v1/groups/mine", .token, "group mine", "List the groups the account is a member of",
+    query: mineLimit, mineCursor, details, answers: .ok(mineShape))
+  package static let show = endpoint(
+    .get, group, .token, "group show", "Show a group", path: groupId, query: withMembers,
+    refusals: [.notMember], answers: .ok(shapeWithMembers))
+  package static let update = endpoint(
+    .patch, group, .token, "group update", "Change what a group is called, and its options", path: groupId,
+    body: SharedFields.name, SharedFields.description, SharedFields.ext, inviteNeedConfirm, maxMembers,
+    operation: UpdateGroup.self, refusals: [.tooMany], answers: .ok(shape))
+  package static let destroy = endpoint(
+    .delete, group, .token, "group destroy", "Destroy a group for good", path: groupId,
+    operation: DestroyGroup.self, options: RouteOptions(isDestructive: true))
+  package static let members = endpoint(
+    .get, group + "/members", .token, "group members", "List a group's members", path: groupId,
+    query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
+    answers: .ok(.page("members", of: member, "in no particular order")))
+  package static let remove = endpoint(
+    .delete, group + "/members/{accid}", .token, "group remove",
+    "Leave a group, when it is oneself; put a member out, as its owner or an admin",
+    path: groupId, accid, refusals: [.notMember, .conflict])
+}
+
+// MARK: - Getting in
+
+extension GroupRoutes {
+  private static let joining = [
+    invite.route, acceptInvitation.route, declineInvitation.route, apply.route, approve.route, refuse.route,
+  ]
+
+  package static let invite = endpoint(
+    .post, group + "/invitations", .token, "group invite", "Invite accounts into a group", path: groupId,
+    body: SharedFields.accids, message, operation: InviteToGroup.self,
+    refusals: [.tooMany, .banned, .blocked, .mailboxFull], answers: .ok(invited))
+  package static let acceptInvitation = answer(
+    "invitations", "accept", "group accept", "Accept an invitation into a group", AnswerGroupInvitation.self)
+  package static let declineInvitation = answer(
+    "invitations", "decline", "group decline", "Decline an invitation into a group",
+    AnswerGroupInvitation.self)
+  package static let apply = endpoint(
+    .post, group + "/applications", .token, "group apply", "Apply to a public group, or join an open one",
+    path: groupId, body: reason, bodyMayBeLeftOut: true, operation: ApplyToGroup.self,
+    refusals: [.tooMany, .banned], answers: .ok(applied))
+  package static let approve = answer(
+    "applications", "accept", "group approve", "Let in who applied to a group", AnswerGroupApplication.self)
+  package static let refuse = answer(
+    "applications", "decline", "group refuse", "Turn down who applied to a group",
+    AnswerGroupApplication.self)
+
+  private static func answer(
+    _ what: String, _ word: String, _ name: String, _ summary: String,
+    _ operation: any SpaceOperation.Type
+  ) -> Endpoint<EntityID, RequestID, String?> {
+    let row = endpoint(
+      .post, "\(group)/\(what)/{requestId}/\(word)", .token, name, summary,
+      path: groupId, SharedFields.requestId, body: reason, bodyMayBeLeftOut: true, operation: operation,
+      refusals: [.tooMany, .banned])
+    return row
+  }
+
+  private static let roles = [assignOwner.route, addAdmin.route, removeAdmin.route]
+
+  package static let assignOwner = endpoint(
+    .put, group + "/owner", .token, "group assign-owner", "Hand a group over to a member", path: groupId,
+    body: accid, operation: HandOverGroup.self, refusals: [.tooMany])
+  package static let addAdmin = endpoint(
+    .put, group + "/admins/{accid}", .token, "group add-admin", "Make a member an admin of a group",
+    path: groupId, accid, operation: SetGroupAdmin.self, refusals: [.tooMany])
+  package static let removeAdmin = endpoint(
+    .delete, group + "/admins/{accid}", .token, "group remove-admin",
+    "Make an admin a plain member of a group", path: groupId, accid, operation: SetGroupAdmin.self)
+}

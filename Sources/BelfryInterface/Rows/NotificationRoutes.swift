@@ -1,0 +1,98 @@
+package import BelfryModel
+
+/// Sending, receiving and marking read.
+package enum NotificationRoutes {
+  package static let all: [Route] = [
+    send.route, resend.route, batch.route, read.route, page.route, stream.route, update.route,
+  ]
+
+  // MARK: Sending
+
+  /// How a send can go wrong.
+  private static let sendRefusals: [Refusal.Code] = [
+    .notFound, .notMember, .muted, .banned, .blocked, .mailboxFull, .conflict, .duplicateContent,
+  ]
+  private static let sendOptions = RouteOptions(
+    hasCommand: false, scope: .send, isAudited: false, price: .send)
+
+  package static let send = endpoint(
+    .post, "/v1/notifications", .token, "notification send", "Send a notification",
+    ownBody: .object(SendShapes.body), refusals: sendRefusals,
+    answers: .created(SendShapes.receipt, isLocated: false), .ok(SendShapes.receipt), options: sendOptions)
+  package static let resend = endpoint(
+    .post, "/v1/notifications/resend", .token, "notification resend",
+    "Send what may have been sent already, unless it was", ownBody: .object(SendShapes.resendBody),
+    refusals: sendRefusals, answers: .created(SendShapes.receipt, isLocated: false), .ok(SendShapes.receipt),
+    options: sendOptions)
+
+  static let linesMeaning =
+    "one notification a line, each as the body of `POST /v1/notifications`; at most "
+    + "\(Limits.notificationsPerBatch)"
+  package static let batch = endpoint(
+    .post, "/v1/notifications/batch", .token, "notification batch", "Send many notifications, one a line",
+    ownBody: .lines, refusals: [.tooMany],
+    answers: .other(
+      RouteBody.Form.lines.mediaType,
+      "a line each in the same order: its `status`, and the fields of a receipt or of a problem"),
+    options: sendOptions)
+
+  private static let newBody = Field("body", .text(bytes: 0...Limits.bodyBytes), "the new body")
+  private static let newExt = Field("ext", .text(bytes: 0...Limits.extBytes), "the new ext")
+  private static let newStatus = Field("status", .status, "the new status")
+  package static let update = endpoint(
+    .patch, "/v1/notifications/{messageServerId}", .token, "notification update",
+    "Change a notification that was sent", path: SharedFields.messageServerId,
+    body: newBody, newExt, newStatus, rule: .someOf(["body", "ext", "status"]),
+    refusals: [.notMember, .muted, .banned, .blocked, .mailboxFull, .conflict],
+    answers: .ok(Notification.shape), options: RouteOptions(scope: .send))
+
+  // MARK: Marking read
+
+  private static let readID = Field("messageServerId", .message, "the notification").needed
+  /// The id alone tells which notification it is; `type` is what other systems ask for beside it.
+  private static let readItem = Kind<MessageID>.object(
+    readID, Field("type", .integer(Int.min...Int.max), "its type; not looked at"), named: "ReadItem"
+  ) { id, _ in id }
+  private static let items = Field("items", .list(readItem, counts: 1...Limits.itemsPerMarkRead), "what is read")
+  private static let upTo = Field("upTo", .message, "everything up to this one, by id, is read")
+
+  package static let read = endpoint(
+    .post, "/v1/notifications/read", .token, "notification read", "Mark notifications read",
+    body: items, upTo, rule: .oneOf(["items", "upTo"]),
+    answers: .ok(.resource("ReadCount", [.always("read", .count, "how many were unread until now")])),
+    options: RouteOptions(hasCommand: false, isAudited: false, price: .read))
+
+  // MARK: Receiving
+
+  /// Longer than this nobody holds a request: proxies in between give up at about a minute.
+  package static let waitMaxSeconds = 60
+
+  private static let pageLimit = Field(
+    "limit", .integer(1...Limits.pageNotificationsMaximum), "how many at most"
+  ).otherwise(Limits.pageNotifications, .integer(Int64(Limits.pageNotifications)))
+  private static let after = Field("after", Kind<FeedCursor>.cursor, "the cursor behind which to go on")
+  private static let wait = Field(
+    "wait", .integer(0...waitMaxSeconds), "how many seconds to wait if there is nothing yet"
+  ).otherwise(0, 0)
+
+  package static let page = endpoint(
+    .get, "/v1/notifications", .token, "notification unread", "List what is unread, or wait for it",
+    query: pageLimit, after, wait, refusals: [.tooMany],
+    answers: .ok(
+      .resource(
+        "FeedPage",
+        [
+          .always("notifications", .list(Notification.shape), "the unread, oldest first"),
+          .always("cursor", .cursor, "what to give as `after` next time"),
+          .sometimes("gap", FeedEvents.gap, "what lay between these has been dropped by retention"),
+        ])), options: RouteOptions(hasCommand: false))
+
+  package static let lastEventID = Field(
+    "Last-Event-ID", Kind<FeedCursor>.cursor, "the cursor behind which to go on; goes before `after`")
+  package static let stream = endpoint(
+    .get, "/v1/notifications/stream", .token, "notification stream",
+    "Follow everything unread and then live, as Server-Sent Events", query: after, headers: lastEventID,
+    refusals: [.tooMany],
+    answers: .other("text/event-stream", "events, until the client leaves or its token expires"),
+    options: RouteOptions(hasCommand: false))
+}

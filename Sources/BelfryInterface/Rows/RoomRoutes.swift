@@ -1,0 +1,127 @@
+package import BelfryModel
+
+/// Voice chat rooms: attendees, raised hands, the stage and its microphones.
+package enum RoomRoutes {
+  package static let all: [Route] = lifecycle + attendance + stage
+
+  private static let room = "/v1/rooms/{roomId}"
+  private static let roomId = SharedFields.roomId
+  private static let accid = SharedFields.accid
+
+  // MARK: Fields and shapes
+
+  private static let subject = Field(
+    "subject", .text(characters: 1...Limits.nameCharacters), "what it is about")
+  private static let on = Field("on", .flag, "whether the microphone is on")
+
+  private static let shape = Shape.resource(
+    "Room",
+    [
+      .always("roomId", .id, "its id"), .always("subject", .text, "what it is about"),
+      .always("host", .account, "who opened it"), .always("createTime", .time, "when it was opened"),
+      .sometimes("attendeeCount", .count, "how many are inside"),
+      .sometimes("ext", .text, "anything its host put there"),
+    ])
+  private static let attendee = Shape.resource(
+    "Attendee",
+    [.always("accid", .account, "who"), .always("role", .choice(MemberRole.self), "host, guest or listener")])
+  private static let attendeePage = Shape.resource(
+    "AttendeePage",
+    [
+      .always("attendees", .list(attendee), "in no particular order"),
+      .always(
+        "sequence", .id, "grows whenever somebody enters, leaves or changes roles: the list's version"),
+      .always("cursor", .orNull(.cursor), "where the list goes on; null at its end"),
+    ])
+  private static let hand = Shape.resource(
+    "Hand", [.always("accid", .account, "who"), .always("raisedAt", .time, "since when")])
+  private static let invitation = Shape.resource(
+    "StageInvitation",
+    [.always("token", .id, "what the listener answers with"), .always("expiresAt", .time, "until when")])
+  private static let presenceShape = Shape.resource(
+    "Presence",
+    [
+      .always("rooms", .list(.id), "the rooms in which the account is present"),
+      .always("heartbeatMilliseconds", .count, "when to give the next sign of life"),
+      .always(
+        "absenceMilliseconds", .count, "after how long without one the account is out of all its rooms"),
+    ])
+}
+
+// MARK: - Rooms
+
+extension RoomRoutes {
+  private static let lifecycle = [create.route, list.route, presence.route, show.route, close.route]
+
+  package static let create = endpoint(
+    .post, "/v1/rooms", .token, "room create", "Open a room, and be its host",
+    body: subject.needed, SharedFields.ext, refusals: [.tooMany, .conflict], answers: .created(shape))
+  package static let list = endpoint(
+    .get, "/v1/rooms", .token, "room list", "List the open rooms",
+    query: SharedFields.limit, SharedFields.cursor,
+    answers: .ok(.page("rooms", of: shape, "the newest first")))
+  package static let presence = endpoint(
+    .put, "/v1/rooms/presence", .token, "room presence",
+    "Log in, and give a sign of life in all the rooms one is in", refusals: [.conflict],
+    answers: .ok(presenceShape), options: RouteOptions(isAudited: false, price: .read))
+  package static let show = endpoint(
+    .get, room, .token, "room show", "Show a room", path: roomId, answers: .ok(shape))
+  package static let close = endpoint(
+    .delete, room, .token, "room close", "Close a room: everyone is out", path: roomId,
+    operation: CloseRoom.self, options: RouteOptions(isDestructive: true))
+}
+
+// MARK: - Who is inside
+
+extension RoomRoutes {
+  private static let attendance = [
+    attendees.route, enter.route, leave.route, hands.route, raiseHand.route, lowerHand.route,
+  ]
+
+  package static let attendees = endpoint(
+    .get, room + "/attendees", .token, "room attendees", "List who is in a room", path: roomId,
+    query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(attendeePage))
+  package static let enter = endpoint(
+    .post, room + "/attendees", .token, "room enter", "Enter a room as a listener", path: roomId,
+    operation: EnterRoom.self, refusals: [.tooMany], answers: .ok(shape))
+  package static let leave = endpoint(
+    .delete, room + "/attendees/{accid}", .token, "room leave",
+    "Leave a room, when it is oneself; put an attendee out, as its host", path: roomId, accid,
+    refusals: [.notMember, .conflict])
+  package static let hands = endpoint(
+    .get, room + "/hands", .token, "room hands", "List the raised hands in a room", path: roomId,
+    query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
+    answers: .ok(.page("hands", of: hand, "in no particular order")))
+  package static let raiseHand = endpoint(
+    .put, room + "/hands/{accid}", .token, "room raise-hand", "Raise one's hand", path: roomId, accid,
+    operation: SetHand.self)
+  package static let lowerHand = endpoint(
+    .delete, room + "/hands/{accid}", .token, "room lower-hand", "Lower one's hand", path: roomId, accid,
+    operation: SetHand.self)
+}
+
+// MARK: - The stage
+
+extension RoomRoutes {
+  private static let stage = [
+    inviteOnStage.route, acceptStage.route, declineStage.route, stepDown.route, microphone.route,
+  ]
+
+  package static let inviteOnStage = endpoint(
+    .post, room + "/stage", .token, "room invite-on-stage", "Invite a listener on stage", path: roomId,
+    body: accid, operation: InviteToStage.self, refusals: [.tooMany], answers: .ok(invitation))
+  package static let acceptStage = endpoint(
+    .post, room + "/stage/{token}/accept", .token, "room accept-stage", "Accept an invitation on stage",
+    path: roomId, SharedFields.token, operation: AnswerStageInvitation.self)
+  package static let declineStage = endpoint(
+    .post, room + "/stage/{token}/decline", .token, "room decline-stage", "Decline an invitation on stage",
+    path: roomId, SharedFields.token, operation: AnswerStageInvitation.self)
+  package static let stepDown = endpoint(
+    .delete, room + "/stage/{accid}", .token, "room step-down",
+    "Step down, when it is oneself; set a guest back to listener, as the host", path: roomId, accid,
+    operation: SetListener.self)
+  package static let microphone = endpoint(
+    .put, room + "/microphones/{accid}", .token, "room microphone",
+    "Switch one's own microphone on stage; another's off, as the host", path: roomId, accid,
+    body: on.needed, operation: SetMicrophone.self)
+}

@@ -1,0 +1,6 @@
+/// Everything that can be asked for over HTTP.
+package enum Routes {
+  package static let all: [Route] =
+    BrokerRoutes.all + OperatorRoutes.all + ServerRoutes.all + AccountRoutes.all + ServerJoiningRoutes.all
+    + MemberRoutes.all + ChannelRoutes.all + GroupRoutes.all + RoomRoutes.all + NotificationRoutes.all
+}

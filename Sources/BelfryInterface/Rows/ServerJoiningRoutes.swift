@@ -1,0 +1,118 @@
+package import BelfryModel
+
+/// How one gets into a server, is kept out of it, and has a say there.
+package enum ServerJoiningRoutes {
+  package static let all: [Route] = requests + codes + roles + bans
+
+  private static let server = ServerRoutes.server
+  private static let serverId = SharedFields.serverId
+  private static let accid = SharedFields.accid
+
+  // MARK: Shapes
+
+  private static let admission = Shape.resource(
+    "Admission",
+    [
+      .always("accid", .account, "who"), .always("requestId", .id, "what it is answered with"),
+      .always("joined", .flag, "whether the account is in; otherwise the request waits"),
+    ])
+  private static let invited = Shape.resource(
+    "ServerInvitations", [.always("invitations", .list(admission), "one for each invitee")])
+  private static let applied = Shape.resource(
+    "ServerApplication",
+    [
+      .always("requestId", .id, "what it is answered with"),
+      .always("joined", .flag, "whether the account is in; otherwise the application waits"),
+    ])
+  private static let code = Shape.resource(
+    "IssuedInviteCode",
+    [.always("code", .code, "whoever knows it gets in"), .always("expiresAt", .time, "until when")])
+}
+
+// MARK: - Invitations and applications
+
+extension ServerJoiningRoutes {
+  private static let requests = [
+    invite.route, acceptInvitation.route, rejectInvitation.route, apply.route, admit.route, turnDown.route,
+  ]
+
+  package static let invite = endpoint(
+    .post, server + "/invitations", .token, "server invite", "Invite accounts into a server",
+    path: serverId, body: SharedFields.accids, SharedFields.postscript, operation: InviteToServer.self,
+    refusals: [.banned, .tooMany, .blocked, .mailboxFull], answers: .ok(invited))
+  package static let acceptInvitation = answer(
+    "invitations", "accept", "server accept", "Accept an invitation into a server",
+    AnswerServerInvitation.self)
+  package static let rejectInvitation = answer(
+    "invitations", "reject", "server reject", "Reject an invitation into a server",
+    AnswerServerInvitation.self)
+  package static let apply = endpoint(
+    .post, server + "/applications", .token, "server apply", "Apply to a server, or join an open one",
+    path: serverId, body: SharedFields.postscript, bodyMayBeLeftOut: true, operation: ApplyToServer.self,
+    refusals: [.banned, .tooMany], answers: .ok(applied))
+  package static let admit = answer(
+    "applications", "accept", "server admit", "Let in who applied to a server", AnswerServerApplication.self)
+  package static let turnDown = answer(
+    "applications", "reject", "server turn-down", "Turn down who applied to a server",
+    AnswerServerApplication.self)
+
+  private static func answer(
+    _ what: String, _ word: String, _ name: String, _ summary: String,
+    _ operation: any SpaceOperation.Type
+  ) -> Endpoint<EntityID, RequestID, String?> {
+    let row = endpoint(
+      .post, "\(server)/\(what)/{requestId}/\(word)", .token, name, summary,
+      path: serverId, SharedFields.requestId, body: SharedFields.postscript, bodyMayBeLeftOut: true,
+      operation: operation, refusals: [.banned, .tooMany])
+    return row
+  }
+}
+
+// MARK: - Invite codes
+
+extension ServerJoiningRoutes {
+  private static let codes = [createCode.route, listCodes.route, revokeCode.route, join.route]
+
+  package static let createCode = endpoint(
+    .post, server + "/invite-codes", .token, "server create-code",
+    "Make a code that lets in whoever knows it", path: serverId, bodyMayBeLeftOut: true,
+    operation: CreateInviteCode.self, refusals: [.tooMany], answers: .created(code, isLocated: false))
+  package static let listCodes = endpoint(
+    .get, server + "/invite-codes", .token, "server codes", "List a server's invite codes", path: serverId,
+    query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
+    answers: .ok(.page("codes", of: code, "in no particular order")))
+  package static let revokeCode = endpoint(
+    .delete, server + "/invite-codes/{code}", .token, "server revoke-code", "End an invite code",
+    path: serverId, SharedFields.code, operation: RevokeInviteCode.self)
+  package static let join = endpoint(
+    .post, server + "/join", .token, "server join", "Join a server by an invite code", path: serverId,
+    body: SharedFields.code, operation: JoinByInviteCode.self, refusals: [.banned, .tooMany])
+}
+
+// MARK: - Roles and bans
+
+extension ServerJoiningRoutes {
+  private static let roles = [addAdmin.route, removeAdmin.route, handOver.route]
+  private static let bans = [ban.route, unban.route, listBans.route]
+
+  package static let addAdmin = endpoint(
+    .put, server + "/admins/{accid}", .token, "server add-admin", "Make a member an admin of a server",
+    path: serverId, accid, operation: SetAdmin.self, refusals: [.tooMany])
+  package static let removeAdmin = endpoint(
+    .delete, server + "/admins/{accid}", .token, "server remove-admin",
+    "Make an admin a plain member of a server", path: serverId, accid, operation: SetAdmin.self)
+  package static let handOver = endpoint(
+    .put, server + "/owner", .token, "server hand-over", "Hand a server over to a member", path: serverId,
+    body: accid, operation: HandOverServer.self, refusals: [.tooMany])
+
+  package static let ban = endpoint(
+    .post, server + "/bans", .token, "server ban", "Put accounts out of a server and keep them out",
+    path: serverId, body: SharedFields.accids, operation: BanAccounts.self, refusals: [.tooMany])
+  package static let unban = endpoint(
+    .delete, server + "/bans/{accid}", .token, "server unban", "Let an account come back to a server",
+    path: serverId, accid, operation: UnbanAccounts.self)
+  package static let listBans = endpoint(
+    .get, server + "/bans", .token, "server bans", "List who is banned from a server", path: serverId,
+    query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
+    answers: .ok(.accountPage))
+}

@@ -1,0 +1,73 @@
+package import BelfryModel
+
+/// Servers: communities with channels of their own.
+package enum ServerRoutes {
+  package static let all: [Route] = [
+    create.route, list.route, show.route, update.route, remove.route, subscribe.route, unsubscribe.route,
+    subscribeChannels.route, unsubscribeChannels.route,
+  ]
+
+  static let server = "/v1/servers/{serverId}"
+  private static let serverId = SharedFields.serverId
+
+  // MARK: Fields and shapes
+
+  private static let inviteMode = Field(
+    "inviteMode", Kind<InviteMode>.choice, "invitees: 0 must consent, 1 join at once")
+  private static let applyMode = Field(
+    "applyMode", Kind<ApplyMode>.choice, "applicants: 0 join at once, 1 need approval")
+  private static let membersMayInvite = Field("membersMayInvite", .flag, "whether plain members may invite")
+  private static let adminsMayCreateChannels = Field(
+    "adminsMayCreateChannels", .flag, "whether admins may create channels")
+  private static let cursor = Field("cursor", Kind<EntityID>.cursor, "the cursor of the page before")
+
+  private static let shape = Shape.resource(
+    "Server",
+    [
+      .always("serverId", .id, "its id"),
+      .always("name", .text, "what people call it"),
+      .always("owner", .account, "whom it belongs to"),
+      .always("createTime", .time, "when it was created"),
+      .always("inviteMode", .choice(InviteMode.self), inviteMode.property.meaning),
+      .always("applyMode", .choice(ApplyMode.self), applyMode.property.meaning),
+      .always("membersMayInvite", .flag, membersMayInvite.property.meaning),
+      .always("adminsMayCreateChannels", .flag, adminsMayCreateChannels.property.meaning),
+      .always("defaultChannelId", .id, "the channel that everyone is in and nobody leaves"),
+      .always("memberCount", .count, "how many members it has"),
+      .sometimes("icon", .text, "a picture"),
+      .sometimes("ext", .text, "anything its owner put there"),
+    ])
+
+  // MARK: Rows
+
+  package static let create = endpoint(
+    .post, "/v1/servers", .token, "server create", "Create a server, with a default channel",
+    body: SharedFields.name.needed, SharedFields.icon, SharedFields.ext, inviteMode, applyMode,
+    membersMayInvite, adminsMayCreateChannels, refusals: [.tooMany, .conflict], answers: .created(shape))
+  package static let list = endpoint(
+    .get, "/v1/servers", .token, "server list", "List the servers the account is a member of",
+    query: SharedFields.limit, cursor, answers: .ok(.page("servers", of: shape, "by id")))
+  package static let show = endpoint(
+    .get, server, .token, "server show", "Show a server", path: serverId, refusals: [.notMember],
+    answers: .ok(shape))
+  package static let update = endpoint(
+    .patch, server, .token, "server update", "Change what a server is called and how one gets in",
+    path: serverId,
+    body: SharedFields.name, SharedFields.icon, SharedFields.ext, inviteMode, applyMode, membersMayInvite,
+    adminsMayCreateChannels, refusals: [.notMember, .conflict], answers: .ok(shape))
+  package static let remove = endpoint(
+    .delete, server, .token, "server remove", "Remove a server for good", path: serverId,
+    operation: RemoveServer.self, options: RouteOptions(isDestructive: true))
+  package static let subscribe = endpoint(
+    .put, server + "/subscription", .token, "server subscribe", "Subscribe to a server's own notifications",
+    path: serverId, operation: SetSubscription.self, refusals: [.tooMany])
+  package static let unsubscribe = endpoint(
+    .delete, server + "/subscription", .token, "server unsubscribe",
+    "End the subscription to a server's own notifications", path: serverId, operation: SetSubscription.self)
+  package static let subscribeChannels = endpoint(
+    .put, server + "/channels/subscription", .token, "server subscribe-channels",
+    "Subscribe to all channels of a server", path: serverId, refusals: [.notMember, .conflict, .tooMany])
+  package static let unsubscribeChannels = endpoint(
+    .delete, server + "/channels/subscription", .token, "server unsubscribe-channels",
+    "End the subscriptions to all channels", path: serverId, refusals: [.notMember, .conflict])
+}

@@ -1,0 +1,127 @@
+import BelfryBytes
+import BelfryHTTP
+import BelfryInterface
+import BelfryModel
+
+/// Who is asking, as the token and the headers say.
+struct Caller: Sendable, Hashable {
+  let actor: Actor
+  let role: TokenClaims.Role
+  /// What the token or the key calls itself.
+  let subject: String
+  let credential: Credential
+  /// What the token or the key is narrowed to; nil: it is not.
+  let scopes: Set<Scope>?
+  let expiresAtSeconds: Int64
+
+  /// - Parameters:
+  ///   - account: the header `Belfry-Account`, for whom an app or an operator acts.
+  ///   - device: the header `Belfry-Device`.
+  init(
+    _ claims: TokenClaims, by credential: Credential, account: String?, device: String?
+  ) throws(Refusal) {
+    self.credential = credential
+    scopes = claims.scopes
+    role = claims.role
+    subject = claims.subject
+    expiresAtSeconds = claims.expiresAtSeconds
+    actor = Actor(
+      account: try Self.account(claims, account), device: try Self.device(claims, device),
+      isTrusted: claims.role != .user)
+  }
+
+  private static func account(_ claims: TokenClaims, _ header: String?) throws(Refusal) -> AccountID? {
+    let named = try header.map { text throws(Refusal) in
+      guard let account = AccountID(text) else {
+        throw Refusal.invalid(RequestHeader.account, "must be \(AccountID.rule)")
+      }
+      return account
+    }
+    guard claims.role == .user else { return named }
+    let own = AccountID(claims.subject)
+    guard named == nil || named == own else {
+      throw Refusal(.forbidden, "a user's token acts for its own account only", field: RequestHeader.account)
+    }
+    return own
+  }
+
+  private static func device(_ claims: TokenClaims, _ header: String?) throws(Refusal) -> DeviceID? {
+    guard let header else { return claims.device }
+    guard let device = DeviceID(header) else { throw .invalid(RequestHeader.device, "must be \(DeviceID.rule)") }
+    guard claims.device == nil || claims.device == device else {
+      throw Refusal(.forbidden, "the token is for another device", field: RequestHeader.device)
+    }
+    return device
+  }
+
+  /// How long the token is still good.
+  func rest() -> Duration { .milliseconds(expiresAtSeconds * 1_000 - WallClock.nowMilliseconds()) }
+
+  /// The account whose feed, servers or subscriptions are meant.
+  func account() throws(Refusal) -> AccountID {
+    guard let account = actor.account else {
+      throw .invalid(RequestHeader.account, "is needed: for which account?")
+    }
+    return account
+  }
+}
+
+// MARK: - From a request
+
+extension Caller {
+  /// Nil where nobody needs to say who they are, and this one has not.
+  init?(_ head: HTTPRequestHead, of route: Route, _ services: LoopServices) throws(Refusal) {
+    let header = head.headers["Authorization"]
+    switch route.access {
+    case .everyone: return nil
+    case .loopbackOrToken where head.client.isLoopback && header == nil: return nil
+    case .loopbackOrToken, .token, .trusted, .operators: break
+    }
+    let (claims, credential) = try Self.verify(try Self.bearer(header), services)
+    try Self.check(claims, may: route)
+    try self.init(
+      claims, by: credential, account: head.headers[RequestHeader.account],
+      device: head.headers[RequestHeader.device])
+  }
+
+  private static func verify(
+    _ token: UTF8Text, _ services: LoopServices
+  ) throws(Refusal) -> (TokenClaims, Credential) {
+    let nowSeconds = WallClock.nowMilliseconds() / 1_000
+    if BackEndKey.isOne(token.string) {
+      let key = try services.broker.backEndKeys.verify(token, nowSeconds: nowSeconds)
+      return (key.claims, .backEndKey(key.id))
+    }
+    do {
+      let verified = try services.tokens.verify(token, nowSeconds: nowSeconds)
+      return (verified.claims, .key(verified.key))
+    } catch {
+      throw Refusal(.unauthorized, "the token is not accepted: \(error.cause)")
+    }
+  }
+
+  private static func check(_ claims: TokenClaims, may route: Route) throws(Refusal) {
+    switch (route.access, claims.role) {
+    case (.trusted, .user): throw Refusal(.forbidden, "this needs an app's or an operator's token")
+    case (.operators, .user), (.operators, .app): throw Refusal(.forbidden, "this needs an operator's token")
+    default: break
+    }
+    guard let scopes = claims.scopes, !scopes.contains(route.scope) else { return }
+    let has = scopes.isEmpty ? "none" : Scope.text(of: scopes)
+    throw Refusal(.forbidden, "this needs the scope \(route.scope.rawValue), and the token has \(has)")
+  }
+
+  /// The token in an `Authorization` header.
+  static func bearer(_ header: String?) throws(Refusal) -> UTF8Text {
+    guard let header else {
+      throw Refusal(.unauthorized, "a token is needed: Authorization: Bearer <JWT>, or a key")
+    }
+    let space = UInt8(ascii: " ")
+    let scheme = header.utf8.prefix { $0 != space }
+    let token = header.utf8[scheme.endIndex...].drop { $0 == space }
+    guard !token.isEmpty, HTTPHeaders.isSame(scheme, "bearer") else {
+      throw Refusal(.unauthorized, "Authorization must be: Bearer <JWT>")
+    }
+    return UTF8Text(Substring(token))
+  }
+}

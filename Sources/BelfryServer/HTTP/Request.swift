@@ -1,0 +1,40 @@
+import BelfryBytes
+import BelfryHTTP
+import BelfryInterface
+import BelfryModel
+
+/// What a handler is told of a request beside the values that its row declares.
+struct Request {
+  /// Nil only where no token is needed.
+  let caller: Caller?
+  let body: [UInt8]
+  /// Counts the body for as long as the request is worked on.
+  private let held: HeldBytes?
+  /// What the path names, in its order.
+  let pathTexts: [UTF8Text]
+  private let answer: PendingAnswer
+
+  init(_ routed: RoutedRequest, _ request: HTTPRequest, _ answer: PendingAnswer) {
+    caller = routed.caller
+    body = request.body
+    held = request.held
+    let parameters = routed.match.parameters
+    pathTexts = routed.match.route.path.parameters.compactMap { parameters[UTF8Text($0)] }
+    self.answer = answer
+  }
+
+  /// Calls the action should the client leave before it has its answer. Costs a watch, so it is for answers
+  /// that take long.
+  func onClientGone(_ action: @escaping () -> Void) { answer.onClientGone(action) }
+
+  /// Its answer may take so much longer than others, for it was asked to be held.
+  func allowMoreTime(seconds: Int) { answer.allowMoreTime(seconds: seconds) }
+
+  /// The caller of a route that needs a token.
+  func known() throws(Refusal) -> Caller {
+    guard let caller else { throw Refusal(.unauthorized, "a token is needed") }
+    return caller
+  }
+
+  var actor: Actor { get throws(Refusal) { try known().actor } }
+}

@@ -1,0 +1,141 @@
+import BelfryHTTP
+import BelfryInterface
+import BelfryModel
+import BelfryStore
+
+/// Who is in a channel, on its lists, and silent in it.
+enum ChannelMembers {
+  static let handlers = roster + invitations + lists + mutes
+
+  private static let roster: [Handler] = [
+    ChannelRoutes.join.carriedOut { actor, server, channel in
+      JoinChannel(server, id: channel, actor: actor)
+    },
+    ChannelRoutes.members.handled(by: members),
+    ChannelRoutes.member.handled(by: member),
+    ChannelRoutes.exit.handled(by: remove),
+  ]
+
+  /// The channel, and the server around it, for whoever may see both.
+  private static func view(
+    _ request: Request, server: EntityID, channel id: EntityID, reading others: [RecordAddress] = [],
+    _ services: LoopServices
+  ) async throws(Refusal) -> (SpaceView<ServerRecord>, ChannelRecord) {
+    let space = SpaceID.server(server)
+    let view = try await SpaceView<ServerRecord>(
+      request, of: space, channel: id, for: { _ in .members }, reading: others, services)
+    let channel = try view.records.channel(id, of: space)
+    // Who is blocked from a public one may know of it, and see nothing of it.
+    guard try view.sees(channel, id, request) else { throw .noChannel(id, in: space) }
+    return (view, channel)
+  }
+
+  /// A channel of everyone's has the server's members.
+  private static func members(
+    _ request: Request, _ services: LoopServices, server: EntityID, id: EntityID, limit: Int,
+    cursor: PageCursor?
+  ) async throws(Refusal) -> HTTPResponse {
+    let (view, channel) = try await view(request, server: server, channel: id, services)
+    if let member = view.member, channel.hasRoster, member.role == .member, !member.isIn(id) {
+      throw Refusal(.notMember, "you are not in channel \(id)")
+    }
+    let page = try await services.page(
+      of: channel.hasRoster ? .channelRoster(id) : .roster, in: view.space, limit, after: cursor)
+    return .page("accids", page.records.map { .string($0.field) }, cursor: page.next?.text)
+  }
+
+  private static func member(
+    _ request: Request, _ services: LoopServices, server: EntityID, id: EntityID, account: AccountID
+  ) async throws(Refusal) -> HTTPResponse {
+    let address = RecordAddress.member(account, of: .server(server))
+    let (view, channel) = try await view(request, server: server, channel: id, reading: [address], services)
+    let member = try view.records.member(account, of: view.space)
+    let isIn = channel.hasRoster ? member?.isIn(id) == true : member.map { !$0.isBlocked(from: id) } == true
+    return .json(["member": .bool(isIn)])
+  }
+
+  /// Putting oneself out is leaving; anybody else, removing.
+  private static func remove(
+    _ request: Request, _ services: LoopServices, server: EntityID, id: EntityID, account: AccountID
+  ) async throws(Refusal) -> HTTPResponse {
+    let actor = try request.actor
+    if account == actor.account {
+      _ = try await services.runner.run(LeaveChannel(server, id: id, actor: actor))
+    } else {
+      _ = try await services.runner.run(RemoveFromChannel(server, id: id, actor: actor, accounts: [account]))
+    }
+    return .noContent
+  }
+
+  // MARK: Invitations
+
+  private static let invitations: [Handler] = [
+    ChannelRoutes.invite.carriedOut(
+      by: { actor, server, channel, accounts, postscript in
+        InviteToChannel(server, id: channel, actor: actor, accounts: accounts, postscript: postscript)
+      }, invited),
+    ChannelRoutes.acceptInvitation.carriedOut { actor, server, channel, request, postscript in
+      AnswerChannelInvitation(
+        server, id: channel, request: request, actor: actor, isAccepted: true, postscript: postscript)
+    },
+    ChannelRoutes.declineInvitation.carriedOut { actor, server, channel, request, postscript in
+      AnswerChannelInvitation(
+        server, id: channel, request: request, actor: actor, isAccepted: false, postscript: postscript)
+    },
+  ]
+
+  private static func invited(
+    _ operation: InviteToChannel, _ requests: [AccountID: RequestID]
+  ) -> HTTPResponse {
+    let invitations = operation.accounts.compactMap { account in
+      requests[account].map { request -> JSONValue in
+        ["accid": .string(account.text), "requestId": .string(request.text)]
+      }
+    }
+    return .json(["invitations": .array(invitations)])
+  }
+
+  // MARK: Lists
+
+  private static let lists: [Handler] = [
+    ChannelRoutes.allow.carriedOut { actor, server, channel, accounts in
+      ChangeChannelList(server, id: channel, actor: actor, list: .allow, adds: true, accounts: accounts)
+    },
+    ChannelRoutes.unallow.carriedOut { actor, server, channel, account in
+      ChangeChannelList(server, id: channel, actor: actor, list: .allow, adds: false, accounts: [account])
+    },
+    ChannelRoutes.allowed.handled { request, services, server, channel, limit, cursor throws(Refusal) in
+      try await services.listing(
+        "accids", of: ChangeChannelList.List.allow.table(of: channel), in: .server(server), limit,
+        after: cursor, for: administrators, request, Listed.account)
+    },
+    ChannelRoutes.block.carriedOut { actor, server, channel, accounts in
+      ChangeChannelList(server, id: channel, actor: actor, list: .block, adds: true, accounts: accounts)
+    },
+    ChannelRoutes.unblock.carriedOut { actor, server, channel, account in
+      ChangeChannelList(server, id: channel, actor: actor, list: .block, adds: false, accounts: [account])
+    },
+    ChannelRoutes.blocked.handled { request, services, server, channel, limit, cursor throws(Refusal) in
+      try await services.listing(
+        "accids", of: ChangeChannelList.List.block.table(of: channel), in: .server(server), limit,
+        after: cursor, for: administrators, request, Listed.account)
+    },
+  ]
+
+  private static let mutes: [Handler] = [
+    ChannelRoutes.mute.carriedOut { actor, server, channel, accounts, seconds in
+      MuteInChannel(
+        server, id: channel, actor: actor, accounts: accounts, durationMilliseconds: Int64(seconds) * 1_000)
+    },
+    ChannelRoutes.unmute.carriedOut { actor, server, channel, account in
+      UnmuteInChannel(server, id: channel, actor: actor, accounts: [account])
+    },
+    ChannelRoutes.muted.handled { request, services, server, channel, limit, cursor throws(Refusal) in
+      try await services.listing(
+        "muted", of: .channelMuted(channel), in: .server(server), limit, after: cursor, for: administrators,
+        request, expires: true, Listed.muted)
+    },
+  ]
+
+  private static func administrators(_: ServerRecord) -> Access { .administrators }
+}

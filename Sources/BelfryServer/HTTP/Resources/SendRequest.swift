@@ -1,0 +1,76 @@
+import BelfryBytes
+import BelfryInterface
+import BelfryModel
+
+/// The body of a send: the fields of a notification that a sender may set.
+///
+/// Read by hand, not by declared fields: of everything that is asked for, this is asked for most, and a list of values
+/// in between would cost each send a few thousand instructions. What it takes is declared all the same
+/// (`SendShapes.body`), and a test keeps the two in agreement.
+struct SendRequest {
+  var content: NotificationContent
+  /// What the sender believes the form to be; checked against what the fields make it.
+  var toType: ToType?
+
+  /// Made once: it lists them all, for whoever gives another.
+  private static let toTypes = Kind<ToType>.choice
+
+  private static let allotted: [UTF8Text] = ["messageServerId", "time", "updateTime"]
+
+  /// Whether it is for accounts and no place: then each of them has it in a feed of its own.
+  var isDirect: Bool { content.serverId == nil && content.groupId == nil && content.roomId == nil }
+
+  init(_ fields: consuming ObjectFields) throws(Refusal) {
+    for name in Self.allotted { try fields.refuse(name, "is allotted by Belfry") }
+    let type = try fields.integer("type") ?? Catalogue.custom.code
+    toType = try fields.take("toType", Self.toTypes)
+    content = NotificationContent(type: type, toType: toType ?? .accounts)
+    content.messageClientId = try fields.text("messageClientId")
+    try readPlace(&fields)
+    try readSender(&fields)
+    try readSubstance(&fields)
+    try fields.finish()
+  }
+
+  private mutating func readPlace(_ fields: inout ObjectFields) throws(Refusal) {
+    content.serverId = try fields.entity("serverId")
+    content.channelId = try fields.entity("channelId")
+    content.groupId = try fields.entity("groupId")
+    content.roomId = try fields.entity("roomId")
+    content.toAccids = try fields.accounts("toAccids", counts: 1...Limits.namedReceivers)
+  }
+
+  private mutating func readSender(_ fields: inout ObjectFields) throws(Refusal) {
+    content.fromAccount = try fields.account("fromAccount")
+    content.fromNick = try fields.text("fromNick")
+    content.fromClientType = try fields.text("fromClientType")
+    content.fromDeviceId = try fields.device("fromDeviceId")
+  }
+
+  private mutating func readSubstance(_ fields: inout ObjectFields) throws(Refusal) {
+    content.body = try fields.text("body")
+    content.ext = try fields.text("ext")
+    content.attach = fields.value("attach")
+    content.status = try fields.integer("status") ?? 0
+    content.pushPayload = fields.value("pushPayload")
+    content.pushContent = try fields.text("pushContent")
+    content.env = try fields.text("env")
+    content.callbackExt = try fields.text("callbackExt")
+    if let setting = fields.value("setting") {
+      content.setting = try NotificationSetting(ObjectFields(setting, at: "setting"))
+    }
+  }
+}
+
+extension NotificationSetting {
+  /// A flag left out has its default.
+  fileprivate init(_ fields: consuming ObjectFields) throws(Refusal) {
+    self.init()
+    persistEnable = try fields.take("persistEnable", .flag) ?? persistEnable
+    pushEnable = try fields.take("pushEnable", .flag) ?? pushEnable
+    needBadge = try fields.take("needBadge", .flag) ?? needBadge
+    needPushNick = try fields.take("needPushNick", .flag) ?? needPushNick
+    routeEnable = try fields.take("routeEnable", .flag) ?? routeEnable
+    try fields.finish()
+  }
+}

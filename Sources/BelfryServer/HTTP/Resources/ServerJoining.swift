@@ -1,0 +1,104 @@
+import BelfryHTTP
+import BelfryInterface
+import BelfryModel
+
+/// How one gets into a server, is kept out of it, and has a say there.
+enum ServerJoining {
+  static let handlers = requests + codes + roles + bans
+
+  private static let requests: [Handler] = [
+    ServerJoiningRoutes.invite.carriedOut(
+      by: { actor, server, accounts, postscript in
+        InviteToServer(
+          server, actor: actor, accounts: accounts, postscript: postscript ?? "",
+          requestId: EntityID.random().text)
+      }, invitations),
+    ServerJoiningRoutes.acceptInvitation.carriedOut { actor, server, request, postscript in
+      AnswerServerInvitation(
+        server, actor: actor, id: request, isAccepted: true, postscript: postscript ?? "")
+    },
+    ServerJoiningRoutes.rejectInvitation.carriedOut { actor, server, request, postscript in
+      AnswerServerInvitation(
+        server, actor: actor, id: request, isAccepted: false, postscript: postscript ?? "")
+    },
+    ServerJoiningRoutes.apply.carriedOut(by: { actor, server, postscript in
+      ApplyToServer(server, actor: actor, postscript: postscript ?? "")
+    }) { _, admission in
+      .json(["requestId": .string(admission.requestId), "joined": .bool(admission.hasJoined)])
+    },
+    ServerJoiningRoutes.admit.carriedOut { actor, server, request, postscript in
+      AnswerServerApplication(
+        server, actor: actor, id: request, isAccepted: true, postscript: postscript ?? "")
+    },
+    ServerJoiningRoutes.turnDown.carriedOut { actor, server, request, postscript in
+      AnswerServerApplication(
+        server, actor: actor, id: request, isAccepted: false, postscript: postscript ?? "")
+    },
+  ]
+
+  private static func invitations(
+    _ operation: InviteToServer, _ admissions: InviteToServer.Output
+  ) -> HTTPResponse {
+    let invitations = operation.accounts.compactMap { account in
+      admissions[account].map { admission -> JSONValue in
+        [
+          "accid": .string(account.text), "requestId": .string(admission.requestId),
+          "joined": .bool(admission.hasJoined),
+        ]
+      }
+    }
+    return .json(["invitations": .array(invitations)])
+  }
+
+  private static let codes: [Handler] = [
+    ServerJoiningRoutes.createCode.carriedOut(by: { actor, server in
+      CreateInviteCode(server, actor: actor, code: .random())
+    }) { operation, expiresAt in
+      .json(["code": .string(operation.code.text), "expiresAt": .integer(expiresAt)], status: 201)
+    },
+    ServerJoiningRoutes.listCodes.handled { request, services, server, limit, cursor throws(Refusal) in
+      try await services.listing(
+        "codes", of: .codes, in: .server(server), limit, after: cursor, for: administrators, request,
+        expires: true, code)
+    },
+    ServerJoiningRoutes.revokeCode.carriedOut { actor, server, code in
+      RevokeInviteCode(server, actor: actor, code: code)
+    },
+    ServerJoiningRoutes.join.carriedOut { actor, server, code in
+      JoinByInviteCode(server, actor: actor, code: code, requestId: EntityID.random().text)
+    },
+  ]
+
+  private static func administrators(_: ServerRecord) -> Access { .administrators }
+
+  private static func code(_ field: String, _ text: String, _ now: Int64) -> JSONValue? {
+    guard let record = ExpiringText(text: text), record.expiresAtMilliseconds > now else { return nil }
+    return ["code": .string(field), "expiresAt": .integer(record.expiresAtMilliseconds)]
+  }
+
+  private static let roles: [Handler] = [
+    ServerJoiningRoutes.addAdmin.carriedOut { actor, server, account in
+      SetAdmin(server, actor: actor, account: account, isAdmin: true)
+    },
+    ServerJoiningRoutes.removeAdmin.carriedOut { actor, server, account in
+      SetAdmin(server, actor: actor, account: account, isAdmin: false)
+    },
+    ServerJoiningRoutes.handOver.carriedOut { actor, server, account in
+      HandOverServer(server, actor: actor, to: account)
+    },
+  ]
+
+  private static let bans: [Handler] = [
+    ServerJoiningRoutes.ban.carriedOut { actor, server, accounts in
+      BanAccounts(server, actor: actor, accounts: accounts)
+    },
+    ServerJoiningRoutes.unban.carriedOut { actor, server, account in
+      UnbanAccounts(server, actor: actor, accounts: [account])
+    },
+    ServerJoiningRoutes.listBans.handled { request, services, server, limit, cursor throws(Refusal) in
+      try await services.listing(
+        "accids", of: .banned, in: .server(server), limit, after: cursor, for: administrators, request,
+        Listed.account)
+    },
+  ]
+}

@@ -1,0 +1,88 @@
+import BelfryHTTP
+import BelfryInterface
+import BelfryModel
+
+// What requests are answered with.
+
+extension HTTPResponse {
+  static func json(_ text: consuming JSONText, status: Int = 200) -> HTTPResponse {
+    .json(rendered: text.finish(), status: status)
+  }
+
+  static func json(_ value: JSONValue, status: Int = 200) -> HTTPResponse {
+    .json(rendered: JSONText.bytes(of: value), status: status)
+  }
+
+  /// - Parameter rendered: JSON already.
+  static func json(rendered: [UInt8], status: Int = 200) -> HTTPResponse {
+    HTTPResponse(status: status, type: "application/json", body: rendered)
+  }
+
+  static let noContent = HTTPResponse(status: 204)
+
+  init(status: Int, type: String, body: [UInt8]) {
+    self.init(status: status, headers: [("Content-Type", type)], body: body)
+  }
+
+  /// One page of a list; the cursor is null at the end.
+  static func page(_ name: StaticString, _ items: [JSONValue], cursor: String?) -> HTTPResponse {
+    var text = JSONText(capacity: 128 * (items.count + 1))
+    text.field(name, .array(items))
+    text.field("cursor", cursor.map { .string($0) } ?? .null)
+    return .json(text)
+  }
+
+  func located(at path: String) -> HTTPResponse {
+    var response = self
+    response.headers.append((ResponseHeader.location.rawValue, path))
+    return response
+  }
+
+  /// Of every answer and stream. What is answered is for one account and for one moment: nobody in between is to
+  /// keep it, and no browser is to take it for something else than it says it is.
+  static let headersAlways: [(name: String, value: String)] = [
+    ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
+  ]
+}
+
+// MARK: - Problems
+
+extension HTTPResponse {
+  init(_ problem: Problem) {
+    var text = JSONText()
+    text.field("type", "about:blank")
+    problem.write(to: &text)
+    self.init(status: problem.status, type: "application/problem+json", body: text.finish())
+    if let seconds = problem.retryAfterSeconds { headers.append(("Retry-After", String(seconds))) }
+    if let allow = problem.allow { headers.append(("Allow", allow)) }
+    // RFC 9110 wants the scheme named with every 401.
+    if problem.status == 401 { headers.append(("WWW-Authenticate", "Bearer")) }
+  }
+
+  init(_ refusal: Refusal) { self.init(Problem(refusal)) }
+}
+
+extension Problem {
+  /// What was refused before it was a request.
+  init(_ refusal: HTTPRefusal) {
+    switch refusal {
+    case .malformed(let detail): self = .malformed(detail)
+    case .bodyTooLarge(let limitBytes):
+      let most = limitBytes == 0 ? "no body" : "a body of at most \(limitBytes) bytes"
+      self.init(Refusal(.tooLarge, "a request has \(most) here"))
+    case .headersTooLarge(let limitBytes):
+      self.init(
+        status: refusal.status, title: "Too large", code: "tooLarge",
+        detail: "a request's headers have at most \(limitBytes) bytes, each field counted with 64 more")
+    case .unsupportedEncoding: self = .unsupportedEncoding
+    case .timeout: self = .timeout
+    case .busy:
+      self.init(Refusal(.busy, "this broker has as much at hand as it can hold; try again"))
+    case .accountBusy:
+      self.init(
+        Refusal(.rateLimited, "what this account has asked for at once is too much; wait for its answers"))
+    case .tooManyStreams:
+      self.init(Refusal(.unavailable, "this broker has all the streams it can hold; try again"))
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import BelfryBytes
+import BelfryInterface
+import BelfryModel
+
+/// Finds the handler that a request means.
+struct Router: Sendable {
+  struct Match {
+    let handler: Handler
+    let parameters: [UTF8Text: UTF8Text]
+    /// A GET's answer without its body.
+    let isHead: Bool
+
+    var route: Route { handler.route }
+  }
+
+  private let byLength: [Int: [Handler]]
+
+  /// Of two routes that match one path, `/notifications/stream` goes before `/notifications/{id}`.
+  init(_ handlers: [Handler] = Handlers.all) {
+    byLength = Dictionary(grouping: handlers) { $0.route.path.segmentCount }
+      .mapValues { $0.sorted { $0.route.path.literalCount > $1.route.path.literalCount } }
+  }
+
+  func match(method: UTF8Text, path: [UTF8Text]) throws(Problem) -> Match {
+    guard path.allSatisfy({ $0.count <= Self.segmentBytesMax }) else { throw Self.nothing }
+    let isHead = method == Self.head
+    let verb = isHead ? HTTPVerb.get : HTTPVerb(word: method)
+    var meant: PathPattern?
+    var allowed: [HTTPVerb] = []
+    for handler in byLength[path.count] ?? [] {
+      let route = handler.route
+      // What the fixed words of one path mean is not also a parameter of another: `/groups/mine` is no group.
+      if let meant, meant != route.path { continue }
+      guard let parameters = route.path.match(path) else { continue }
+      if route.verb == verb { return Match(handler: handler, parameters: parameters, isHead: isHead) }
+      meant = route.path
+      allowed.append(route.verb)
+    }
+    guard allowed.isEmpty else { throw .methodNotAllowed(allowed: allowed) }
+    throw Self.nothing
+  }
+
+  private static let head: UTF8Text = "HEAD"
+  private static let nothing = Problem(Refusal(.notFound, "there is nothing at this path"))
+
+  /// More than any name or id that a path holds.
+  static let segmentBytesMax = 1_024
+}
