@@ -108,7 +108,7 @@ let package = Package(
         "BelfryRedis",
         "BelfryLoop", "BelfrySystem", "BelfryModel", "BelfryBytes", "CallCounts", "ModelSamples", "TestKit",
       ]),
-    tests("BelfryClientTests", ["BelfryClient", "BelfrySystem", "TestKit"]),
+    tests("BelfryClientTests", ["BelfryClient", "BelfryInterface", "BelfrySystem", "TestKit"]),
     tests(
       "BelfryCommandTests",
       ["belfry", "BelfryClient", "BelfryInterface", "BelfryServer", "BelfryBytes", "TestKit"]),

@@ -1,3 +1,4 @@
+import BelfryInterface
 import BelfrySystem
 import Foundation
 import TestKit
@@ -229,7 +230,7 @@ import Testing
 
 extension BelfryClient {
   fileprivate func explainRaw(_ number: Int) async throws(BelfryError) -> JSONObject {
-    var request = HTTPRequest(.get, "/v1/stats")
+    var request = HTTPRequest(OperatorRoutes.statistics.route)
     request.ask("n", String(number))
     return try await value(JSONObject.self, request)
   }

@@ -31,7 +31,8 @@ import Testing
     #expect(rows.count == handled.count)
     for handler in Handlers.all {
       #expect(
-        handler.operation.map { ObjectIdentifier($0) } == handler.route.operation.map { ObjectIdentifier($0) },
+        handler.operation.map { ObjectIdentifier($0) }
+          == handler.route.operation.map { ObjectIdentifier($0) },
         "\(handler.route.name) does not say how its operation can be refused")
     }
   }

@@ -1,14 +1,11 @@
+import BelfryInterface
 import Foundation
 
 /// A request as a value, before anything is sent.
 struct HTTPRequest: Sendable {
-  enum Method: String, Sendable {
-    case get = "GET", post = "POST", put = "PUT", patch = "PATCH", delete = "DELETE"
-  }
-
-  var method: Method
+  let method: HTTPVerb
   /// Below the base URL. Made of words, ids and accids, none of which needs an escape.
-  var path: String
+  let path: String
   var query: [(name: String, value: String)] = []
   var headers: [String: String] = [:]
   var body: Data?
@@ -17,9 +14,14 @@ struct HTTPRequest: Sendable {
   /// How long the broker may hold the request on purpose.
   var holdSeconds: Double = 0
 
-  init(_ method: Method, _ path: String, isRepeatable: Bool? = nil) {
-    self.method = method
-    self.path = path
+  /// - Parameter path: what the row's path names, in its order.
+  init(_ route: Route, _ path: String..., isRepeatable: Bool? = nil) {
+    self.init(route, path, isRepeatable: isRepeatable)
+  }
+
+  init(_ route: Route, _ path: [String], isRepeatable: Bool? = nil) {
+    method = route.verb
+    self.path = route.path.filled(with: path)
     self.isRepeatable = isRepeatable ?? (method == .get || method == .put)
   }
 

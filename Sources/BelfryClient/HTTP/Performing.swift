@@ -1,19 +1,16 @@
+package import BelfryInterface
 package import BelfryModel
 import FoundationEssentials
 
 extension BelfryClient {
-  /// Any request of the broker's interface, for the command line, whose commands come from the broker's own
-  /// table of routes.
+  /// Any request of the broker's interface, for the command line, whose commands are made from its rows.
   ///
-  /// - Parameter path: below the base URL, with nothing in it that needs an escape.
+  /// - Parameter path: what the row's path names, in its order.
   /// - Returns: the answer; nil when there is nothing to say.
   package func perform(
-    _ method: String, _ path: String, query: [(name: String, value: String)] = [], body: JSONValue? = nil
+    _ route: Route, _ path: [String] = [], query: [(name: String, value: String)] = [], body: JSONValue? = nil
   ) async throws(BelfryError) -> JSONValue? {
-    guard let method = HTTPRequest.Method(rawValue: method) else {
-      throw BelfryError(.protocol, "there is no method \(method)")
-    }
-    var request = HTTPRequest(method, path)
+    var request = HTTPRequest(route, path)
     request.query = query
     if let body { request.body = try Self.encode(body) }
     let answer = try await answer(request)

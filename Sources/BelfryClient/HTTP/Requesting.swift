@@ -1,3 +1,4 @@
+import BelfryInterface
 import Foundation
 
 // From a request to its decoded answer: identity, tries, refusals.
@@ -60,7 +61,7 @@ extension BelfryClient {
 
   /// The stream of an account's feed, from after the cursor.
   func openStream(after cursor: String?) async throws(BelfryError) -> HTTPExchange {
-    var request = HTTPRequest(.get, "/v1/notifications/stream")
+    var request = HTTPRequest(NotificationRoutes.stream.route)
     // Compression would make a proxy hold events back until it has a block of them.
     request.headers = ["Accept": "text/event-stream", "Accept-Encoding": "identity"]
     if let cursor {
@@ -93,8 +94,8 @@ extension BelfryClient {
       request.headers["Content-Type"] = "application/json"
     }
     request.headers["Authorization"] = "Bearer \(try await checkedToken())"
-    request.headers["Belfry-Account"] = account?.text
-    request.headers["Belfry-Device"] = device?.text
+    request.headers[RequestHeader.account] = account?.text
+    request.headers[RequestHeader.device] = device?.text
     return transport.open(request, at: url, silenceSeconds: silenceSeconds)
   }
 

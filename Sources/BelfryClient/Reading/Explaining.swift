@@ -1,3 +1,5 @@
+import BelfryInterface
+
 /// Why an account sees a notification, or does not.
 public struct Explanation: Sendable, Hashable, Codable {
   public var visible: Bool
@@ -13,13 +15,13 @@ public struct Explanation: Sendable, Hashable, Codable {
 extension BelfryClient {
   /// Says why an account did, does not or will not see a notification.
   public func explain(_ id: MessageID, to account: AccountID) async throws(BelfryError) -> Explanation {
-    var request = HTTPRequest(.get, "/v1/notifications/\(id)/explain")
+    var request = HTTPRequest(OperatorRoutes.explain.route, id.text)
     request.ask("account", account.text)
     return try await value(Explanation.self, request)
   }
 
   /// The broker's counters and gauges, by name.
   public func stats() async throws(BelfryError) -> JSONObject {
-    try await value(JSONObject.self, HTTPRequest(.get, "/v1/stats"))
+    try await value(JSONObject.self, HTTPRequest(OperatorRoutes.statistics.route))
   }
 }

@@ -1,3 +1,4 @@
+import BelfryInterface
 import FoundationEssentials
 
 /// Some of what is unread, oldest first.
@@ -24,7 +25,7 @@ extension BelfryClient {
   public func unread(
     limit: Int? = nil, after cursor: String? = nil, waitSeconds: Int? = nil
   ) async throws(BelfryError) -> UnreadPage {
-    var request = HTTPRequest(.get, "/v1/notifications")
+    var request = HTTPRequest(NotificationRoutes.page.route)
     request.ask("limit", limit.map(String.init))
     request.ask("after", cursor)
     request.ask("wait", waitSeconds.map(String.init))
@@ -54,7 +55,7 @@ extension BelfryClient {
 
   private func markRead(_ marking: Marking) async throws(BelfryError) -> Int {
     // Marking twice is marking once; only the count of a repeated call would be lower.
-    var request = HTTPRequest(.post, "/v1/notifications/read", isRepeatable: true)
+    var request = HTTPRequest(NotificationRoutes.read.route, isRepeatable: true)
     request.body = try Self.encode(marking)
     return try await value(Marked.self, request).read
   }

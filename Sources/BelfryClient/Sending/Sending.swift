@@ -1,3 +1,4 @@
+import BelfryInterface
 import FoundationEssentials
 
 extension BelfryClient {
@@ -8,18 +9,19 @@ extension BelfryClient {
   public func send(_ notification: NewNotification) async throws(BelfryError) -> SendReceipt {
     var notification = notification
     notification.messageClientId = notification.messageClientId ?? UUID().uuidString
-    return try await send(notification, to: "/v1/notifications")
+    return try await send(notification, to: NotificationRoutes.send.route)
   }
 
   /// Sends a notification whose first send may or may not have arrived. The same as ``send(_:)``, but
   /// refused without a `messageClientId`.
   public func resend(_ notification: NewNotification) async throws(BelfryError) -> SendReceipt {
-    try await send(notification, to: "/v1/notifications/resend")
+    try await send(notification, to: NotificationRoutes.resend.route)
   }
 
-  private func send(_ notification: NewNotification, to path: String) async throws(BelfryError) -> SendReceipt
-  {
-    var request = HTTPRequest(.post, path, isRepeatable: true)
+  private func send(
+    _ notification: NewNotification, to route: Route
+  ) async throws(BelfryError) -> SendReceipt {
+    var request = HTTPRequest(route, isRepeatable: true)
     request.body = try Self.encode(notification)
     return try await value(SendReceipt.self, request)
   }
@@ -38,7 +40,7 @@ extension BelfryClient {
       lines += try Self.encode(notification)
       lines.append(UInt8(ascii: "\n"))
     }
-    var request = HTTPRequest(.post, "/v1/notifications/batch", isRepeatable: false)
+    var request = HTTPRequest(NotificationRoutes.batch.route, isRepeatable: false)
     request.headers = ["Content-Type": "application/x-ndjson"]
     request.body = lines
     let results = try await answer(request).split(separator: UInt8(ascii: "\n")).map(Self.batchResult)
@@ -63,7 +65,7 @@ extension BelfryClient {
   public func update(
     _ id: MessageID, body: String? = nil, ext: String? = nil, status: Int? = nil
   ) async throws(BelfryError) -> Notification {
-    var request = HTTPRequest(.patch, "/v1/notifications/\(id)", isRepeatable: true)
+    var request = HTTPRequest(NotificationRoutes.update.route, id.text, isRepeatable: true)
     request.body = try Self.encode(Update(body: body, ext: ext, status: status))
     return try await value(Notification.self, request)
   }

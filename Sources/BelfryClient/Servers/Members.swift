@@ -1,3 +1,4 @@
+import BelfryInterface
 import FoundationEssentials
 
 extension BelfryClient {
@@ -5,7 +6,7 @@ extension BelfryClient {
   public func members(
     of server: EntityID, limit: Int? = nil, cursor: String? = nil
   ) async throws(BelfryError) -> Page<Member> {
-    var request = HTTPRequest(.get, "/v1/servers/\(server)/members")
+    var request = HTTPRequest(MemberRoutes.list.route, server.text)
     request.ask("limit", limit.map(String.init))
     request.ask("cursor", cursor)
     let page = try await value(MemberList.self, request)
@@ -13,7 +14,7 @@ extension BelfryClient {
   }
 
   public func member(_ account: AccountID, of server: EntityID) async throws(BelfryError) -> Member {
-    try await value(Member.self, HTTPRequest(.get, "/v1/servers/\(server)/members/\(account)"))
+    try await value(Member.self, HTTPRequest(MemberRoutes.show.route, server.text, account.text))
   }
 
   /// Adds accounts at once and without asking them; for app and operator tokens. Up to 1,000 in one call;
@@ -23,14 +24,14 @@ extension BelfryClient {
   public func addMembers(
     _ accounts: [AccountID], to server: EntityID
   ) async throws(BelfryError) -> [AccountID] {
-    var request = HTTPRequest(.post, "/v1/servers/\(server)/members")
+    var request = HTTPRequest(MemberRoutes.add.route, server.text)
     request.body = try Self.encode(Addition(accids: accounts))
     return try await value(Added.self, request).added
   }
 
   /// Kicks a member, or leaves when it is the account itself.
   public func removeMember(_ account: AccountID, from server: EntityID) async throws(BelfryError) {
-    try await answer(HTTPRequest(.delete, "/v1/servers/\(server)/members/\(account)"))
+    try await answer(HTTPRequest(MemberRoutes.remove.route, server.text, account.text))
   }
 
   private struct MemberList: Decodable {

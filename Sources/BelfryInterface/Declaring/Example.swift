@@ -16,8 +16,8 @@ extension Shape {
     case .flag: true
     case .integer(let ranges): .integer(Int64(ranges.last?.lowerBound ?? 0))
     case .time: 1_763_700_000_000
-    case .words(let words): .string(words.first ?? "")
-    case .numbers(let numbers): .integer(Int64(numbers.first ?? 0))
+    case .words(_, let words): .string(words.first ?? "")
+    case .numbers(_, let words): .integer(Int64(words.first?.number ?? 0))
     case .list(let element, let counts): counts.upperBound > 0 ? .array([element.example]) : []
     case .object(let object): object.example(withAll: true)
     case .json, .jsonObject: ["key": "value"]

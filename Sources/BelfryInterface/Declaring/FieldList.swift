@@ -27,7 +27,9 @@ struct FieldList<each Declared: DeclaredField>: Sendable {
     var fields = try ObjectFields(value, at: path)
     try fields.refuseOthers(than: keys)
     let given = Self.given(rule, fields)
-    let values = (repeat try (each self.fields).read(fields.value((each self.fields).key), at: fields.path(of: (each self.fields).key)))
+    let values =
+      (repeat try (each self.fields).read(
+        fields.value((each self.fields).key), at: fields.path(of: (each self.fields).key)))
     try Self.check(rule, given, fields)
     return values
   }
@@ -77,6 +79,7 @@ struct FieldList<each Declared: DeclaredField>: Sendable {
   }
 
   func read(_ texts: [UTF8Text: UTF8Text]) throws(Refusal) -> (repeat (each Declared).Value) {
-    (repeat try (each fields).read(texts[(each fields).key].map((each fields).property.shape.value(ofText:)), at: (each fields).name))
+    (repeat try (each fields).read(
+      texts[(each fields).key].map((each fields).property.shape.value(ofText:)), at: (each fields).name))
   }
 }

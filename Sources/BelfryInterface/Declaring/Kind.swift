@@ -37,7 +37,7 @@ extension Kind where Value == String {
   }
 }
 
-extension Kind where Value: RawRepresentable<String> & CaseIterable {
+extension Kind where Value: RawRepresentable<String> & NamedChoice {
   /// One of a few words, which the refusal lists.
   package static var choice: Kind {
     Kind(.choice(Value.self)) { value, path throws(Refusal) in
@@ -47,7 +47,7 @@ extension Kind where Value: RawRepresentable<String> & CaseIterable {
   }
 }
 
-extension Kind where Value: RawRepresentable<Int> & CaseIterable {
+extension Kind where Value: RawRepresentable<Int> & NamedChoice {
   package static var choice: Kind {
     Kind(.choice(Value.self)) { value, path throws(Refusal) in
       if let choice = Value(rawValue: try value.integer(at: path)) { return choice }

@@ -21,10 +21,10 @@ package indirect enum Shape: Sendable, Hashable {
   case integer([ClosedRange<Int>])
   /// Milliseconds since 1970.
   case time
-  /// One of a few texts.
-  case words([String])
-  /// One of a few numbers.
-  case numbers([Int])
+  /// One of a few texts, which have a name together.
+  case words(String, [String])
+  /// One of a few numbers, each with a word for it.
+  case numbers(String, [NumberWord])
   case list(Shape, counts: ClosedRange<Int>)
   case object(ObjectShape)
   /// Any JSON.
@@ -37,6 +37,17 @@ package indirect enum Shape: Sendable, Hashable {
   case orNull(Shape)
   /// A shape that has a name of its own in the document.
   case resource(String, Shape)
+}
+
+/// A number that stands for something, and a word for that.
+package struct NumberWord: Sendable, Hashable {
+  package let number: Int
+  package let word: String
+}
+
+/// A few values with a name, under which the description of the interface lists them.
+package protocol NamedChoice: CaseIterable, Sendable {
+  static var schemaName: String { get }
 }
 
 /// How long a text may be.
@@ -106,11 +117,11 @@ extension Shape {
     .text(TextLimit(range: characters, unit: .characters))
   }
   package static func text(bytes: ClosedRange<Int>) -> Shape { .text(TextLimit(range: bytes, unit: .bytes)) }
-  package static func choice<Choice: RawRepresentable<String> & CaseIterable>(_: Choice.Type) -> Shape {
-    .words(Choice.allCases.map(\.rawValue))
+  package static func choice<Choice: RawRepresentable<String> & NamedChoice>(_: Choice.Type) -> Shape {
+    .words(Choice.schemaName, Choice.allCases.map(\.rawValue))
   }
-  package static func choice<Choice: RawRepresentable<Int> & CaseIterable>(_: Choice.Type) -> Shape {
-    .numbers(Choice.allCases.map(\.rawValue))
+  package static func choice<Choice: RawRepresentable<Int> & NamedChoice>(_: Choice.Type) -> Shape {
+    .numbers(Choice.schemaName, Choice.allCases.map { NumberWord(number: $0.rawValue, word: "\($0)") })
   }
 
   package static func list(_ element: Shape) -> Shape { .list(element, counts: 0...Int.max) }
@@ -124,10 +135,13 @@ extension Shape {
 
   /// One page of a list.
   package static func page(_ name: String, of element: Shape, _ meaning: String) -> Shape {
-    .object([
-      .always(name, .list(element), meaning),
-      .always("cursor", .orNull(.cursor), "where the list goes on; null at its end"),
-    ])
+    let elementName = if case .resource(let name, _) = element { name } else { "Accid" }
+    return .resource(
+      elementName + "Page",
+      [
+        .always(name, .list(element), meaning),
+        .always("cursor", .orNull(.cursor), "where the list goes on; null at its end"),
+      ])
   }
 }
 

@@ -3,19 +3,20 @@ package import BelfryModel
 /// The description of the HTTP interface (OpenAPI 3.1), made from the rows that requests are answered by.
 package enum OpenAPIDocument {
   /// Equal rows make equal documents, to the byte.
-  package static let value = make(of: Routes.all)
+  package static let value = make(of: Routes.all).value
+  /// Names that the rows give to two schemas: none.
+  static let ambiguousNames = make(of: Routes.all).ambiguousNames
 
-  static func make(of routes: [Route]) -> JSONValue {
-    var schemas = SchemaWriter()
-    var responses: JSONObject = [:]
+  private static func make(of routes: [Route]) -> (value: JSONValue, ambiguousNames: Set<String>) {
+    var writer = OperationWriter()
     var paths: [String: JSONObject] = [:]
     for route in routes {
-      var writer = OperationWriter(schemas: schemas, responses: responses)
       paths[route.path.description, default: [:]][route.verb.rawValue.lowercased()] = writer.operation(route)
-      (schemas, responses) = (writer.schemas, writer.responses)
     }
-    _ = schemas.named("Problem", Problem.schema)
-    return [
+    let parameters = writer.headers()
+    _ = writer.schemas.named("ProblemCode", Problem.codeSchema)
+    _ = writer.schemas.named("Problem", Problem.schema)
+    let value: JSONValue = [
       "openapi": "3.1.1",
       "info": info,
       "servers": [["url": "/"]],
@@ -23,13 +24,14 @@ package enum OpenAPIDocument {
         Tag.allCases.map { ["name": .string($0.rawValue), "description": .string($0.meaning)] }),
       "paths": .object(JSONObject(paths.map { ($0.key, .object($0.value)) })),
       "components": [
-        "schemas": .object(schemas.components),
-        "responses": .object(responses),
-        "parameters": OperationWriter.headers(&schemas),
+        "schemas": .object(writer.schemas.components),
+        "responses": .object(writer.responses),
+        "parameters": parameters,
         "headers": ResponseHeader.components,
         "securitySchemes": ["bearerAuth": bearer],
       ],
     ]
+    return (value, writer.schemas.ambiguousNames)
   }
 
   private static let info: JSONValue = [

@@ -1,10 +1,10 @@
 import BelfryModel
 
-/// Describes one route.
+/// Describes routes one by one, and gathers what they share.
 struct OperationWriter {
-  var schemas: SchemaWriter
+  var schemas = SchemaWriter()
   /// The refusals so far, by name: many routes refuse alike.
-  var responses: JSONObject
+  private(set) var responses: JSONObject = [:]
 
   mutating func operation(_ route: Route) -> JSONValue {
     var operation: JSONObject = [
@@ -53,11 +53,14 @@ struct OperationWriter {
     switch route.body.form {
     case .none: return nil
     case .lines:
-      content = ["schema": ["type": "string", "minLength": 1, "description": .string(NotificationRoutes.linesMeaning)]]
+      content = [
+        "schema": ["type": "string", "minLength": 1, "description": .string(NotificationRoutes.linesMeaning)]
+      ]
     case .json:
       guard let shape = route.body.shape else { return nil }
       content = [
-        "schema": schemas.object(shape, .asked), "example": shape.example(withAll: true),
+        "schema": schemas.named(route.bodyName, schemas.object(shape, .asked)),
+        "example": shape.example(withAll: true),
       ]
     }
     return [
@@ -67,7 +70,7 @@ struct OperationWriter {
   }
 
   /// The headers that any request with a token may have.
-  static func headers(_ schemas: inout SchemaWriter) -> JSONValue {
+  mutating func headers() -> JSONValue {
     let headers = [
       (RequestHeader.account, Shape.account, "for whom an app's or an operator's token acts"),
       (RequestHeader.device, Shape.device, "the device that asks, where the token does not name it"),
@@ -100,6 +103,15 @@ struct OperationWriter {
     case .json(let shape):
       answer["content"] = ["application/json": ["schema": schemas.schema(shape, .answered)]]
     case .other(let type, _): answer["content"] = .object([type: ["schema": ["type": "string"]]])
+    case .events(let events):
+      // OpenAPI 3.1 has no word for the events of a stream.
+      let kinds = events.map { event -> (String, JSONValue) in
+        let schema = schemas.schema(event.data, .answered)
+        return (event.name, schema.with("description", .string(event.meaning)))
+      }
+      answer["content"] = [
+        "text/event-stream": ["schema": ["type": "string"], "x-events": .object(JSONObject(kinds))]
+      ]
     }
     if outcome.isLocated { answer["headers"] = ["Location": ResponseHeader.location.reference] }
     return .object(answer)
@@ -111,19 +123,7 @@ struct OperationWriter {
     var response: JSONObject = [
       "description": .string("Refused: " + codes.map { "`\($0)`" }.joined(separator: ", ")),
       "content": [
-        "application/problem+json": [
-          "schema": [
-            "allOf": [
-              ["$ref": "#/components/schemas/Problem"],
-              [
-                "properties": [
-                  "status": ["const": .integer(Int64(status))],
-                  "code": ["enum": .array(codes.map { .string($0) })],
-                ]
-              ],
-            ]
-          ]
-        ]
+        "application/problem+json": ["schema": ["$ref": "#/components/schemas/Problem"]]
       ],
     ]
     if let header = ResponseHeader(ofStatus: status) {
@@ -145,6 +145,9 @@ extension Route {
 }
 
 extension Route {
+  /// The name of its body's schema.
+  fileprivate var bodyName: String { operationID.prefix(1).uppercased() + operationID.dropFirst() + "Body" }
+
   /// With the scope that a token must have, unless it has none at all.
   fileprivate var security: JSONValue {
     let bearer: JSONValue = ["bearerAuth": [.string(scope.rawValue)]]
@@ -161,6 +164,9 @@ extension Outcome {
     switch content {
     case .none: "Done"
     case .other(_, let meaning): meaning.prefix(1).uppercased() + meaning.dropFirst()
+    case .events:
+      "Events, until the client leaves or its token expires. `x-events` has the schema of each one's data, by the "
+        + "name in its `event` line."
     case .json: status == 201 ? "Made" : "Done"
     }
   }

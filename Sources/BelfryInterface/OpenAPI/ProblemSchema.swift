@@ -28,6 +28,11 @@ extension Problem {
   /// Every code there is.
   static let codes = Set((Refusal.Code.allCases.map(Kind.init(_:)) + Kind.beforeRouting).map(\.code)).sorted()
 
+  static let codeSchema: JSONValue = [
+    "type": "string", "enum": .array(codes.map { .string($0) }),
+    "description": "a stable word to switch on; each answer lists those it can have",
+  ]
+
   /// The problem document; its members as ``write(to:)`` writes them.
   static let schema: JSONValue = [
     "type": "object",
@@ -37,10 +42,7 @@ extension Problem {
       "status": ["type": "integer", "description": "the status of the answer"],
       "title": ["type": "string", "description": "what kind of problem it is"],
       "detail": ["type": "string", "description": "what is wrong here, in a sentence"],
-      "code": [
-        "type": "string", "enum": .array(codes.map { .string($0) }),
-        "description": "a stable word to switch on",
-      ],
+      "code": ["$ref": "#/components/schemas/ProblemCode"],
       "field": [
         "type": "string",
         "description": .string(

@@ -14,6 +14,8 @@ struct SchemaWriter {
 
   /// By name.
   private(set) var components: JSONObject = [:]
+  /// Names that stand for two schemas, which would be a mistake in the rows.
+  private(set) var ambiguousNames: Set<String> = []
 
   mutating func schema(_ shape: Shape, _ direction: Direction) -> JSONValue {
     switch shape {
@@ -28,8 +30,9 @@ struct SchemaWriter {
     case .flag: ["type": "boolean"]
     case .integer(let ranges): integer(ranges)
     case .time: named("Time", .time)
-    case .words(let words): ["type": "string", "enum": .array(words.map { .string($0) })]
-    case .numbers(let numbers): ["type": "integer", "enum": .array(numbers.map { .integer(Int64($0)) })]
+    case .words(let name, let words):
+      named(name, ["type": "string", "enum": .array(words.map { .string($0) })])
+    case .numbers(let name, let words): named(name, numbers(words))
     case .list(let element, let counts): list(element, counts, direction)
     case .object(let object): self.object(object, direction)
     case .json(let bytesMax): .object(bytes(bytesMax))
@@ -60,16 +63,19 @@ struct SchemaWriter {
     var schema: JSONObject = ["type": "object", "properties": .object(properties)]
     if !needed.isEmpty { schema["required"] = .array(needed) }
     if direction == .asked { schema["additionalProperties"] = false }
+    // In words alone: of a choice between sets of needed fields, generators of clients make one type each.
     switch object.rule {
     case .none: break
-    case .oneOf(let names): schema["oneOf"] = .array(names.map(Self.given))
-    case .someOf(let names): schema["anyOf"] = .array(names.map(Self.given))
+    case .oneOf(let names): schema["description"] = .string("Exactly one of \(Self.list(names)) is given.")
+    case .someOf(let names):
+      schema["description"] = .string("At least one of \(Self.list(names)) is given.")
     }
     return .object(schema)
   }
 
   /// A reference to a shape that stands in the document once.
   mutating func named(_ name: String, _ schema: JSONValue) -> JSONValue {
+    if let known = components[name], known != schema { ambiguousNames.insert(name) }
     components[name] = schema
     return ["$ref": .string("#/components/schemas/\(name)")]
   }
@@ -108,12 +114,16 @@ struct SchemaWriter {
     most < .max ? ["x-maxBytes": .integer(Int64(most))] : [:]
   }
 
-  /// That the field is there and not null.
-  private static func given(_ name: String) -> JSONValue {
+  private func numbers(_ words: [NumberWord]) -> JSONValue {
     [
-      "required": [.string(name)],
-      "properties": .object([name: ["not": ["type": "null"]]]),
+      "type": "integer", "enum": .array(words.map { .integer(Int64($0.number)) }),
+      "x-enum-varnames": .array(words.map { .string($0.word) }),
+      "description": .string(words.map { "\($0.number): \($0.word)" }.joined(separator: ", ")),
     ]
+  }
+
+  private static func list(_ names: [String]) -> String {
+    names.map { "`\($0)`" }.joined(separator: ", ")
   }
 }
 

@@ -5,6 +5,8 @@ package struct Outcome: Sendable, Hashable {
     case json(Shape)
     /// Something that is no JSON, by its media type and in words.
     case other(String, String)
+    /// A stream of Server-Sent Events.
+    case events([EventShape])
   }
 
   package let status: Int
@@ -17,7 +19,23 @@ package struct Outcome: Sendable, Hashable {
   package static func created(_ shape: Shape, isLocated: Bool = true) -> Outcome {
     Outcome(status: 201, content: .json(shape), isLocated: isLocated)
   }
+  package static func events(_ events: [EventShape]) -> Outcome {
+    Outcome(status: 200, content: .events(events))
+  }
   package static func other(_ mediaType: String, _ meaning: String) -> Outcome {
     Outcome(status: 200, content: .other(mediaType, meaning))
+  }
+}
+
+/// One kind of Server-Sent Event.
+package struct EventShape: Sendable, Hashable {
+  package let name: String
+  package let data: Shape
+  package let meaning: String
+
+  package init(_ name: String, _ data: Shape, _ meaning: String) {
+    self.name = name
+    self.data = data
+    self.meaning = meaning
   }
 }

@@ -34,6 +34,17 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     return parameters
   }
 
+  /// The path with these values for its parameters, in their order. They need no escape: ids, accids, codes.
+  package func filled(with values: [String]) -> String {
+    var rest = values[...]
+    return segments.reduce(into: "") { path, segment in
+      switch segment {
+      case .literal(let literal): path += "/\(literal.string)"
+      case .parameter: path += "/\(rest.popFirst() ?? "")"
+      }
+    }
+  }
+
   package var segmentCount: Int { segments.count }
 
   /// The names of its parameters, in order.

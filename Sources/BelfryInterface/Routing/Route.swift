@@ -82,7 +82,7 @@ package final class Route: Sendable {
   package var command: String? { options.hasCommand ? options.command ?? name : nil }
   /// Whether the answer is a stream that goes on.
   package var isStream: Bool {
-    outcomes.contains { if case .other("text/event-stream", _) = $0.content { true } else { false } }
+    outcomes.contains { if case .events = $0.content { true } else { false } }
   }
 }
 
@@ -100,6 +100,8 @@ package struct RouteOptions: Sendable {
   /// Other words than the name for the command line.
   package var command: String?
   package var hasCommand = true
+  /// What there is to say when it is done, where the summary does not tell: what one way of asking leaves out another does.
+  package var done: String?
   /// Whether it ends something for good that other people use too: whoever types it at a terminal is asked first.
   package var isDestructive = false
   package var scope: Scope?

@@ -5,15 +5,15 @@ package enum BrokerRoutes {
   ]
 
   private static let aliveShape = Shape.resource(
-    "Liveness", [.always("status", .words(["ok"]), "how it is")])
+    "Liveness", [.always("status", .words("LivenessStatus", ["ok"]), "how it is")])
   private static let readyShape = Shape.resource(
     "Readiness",
     [
-      .always("status", .words(["ready"]), "how it is"),
+      .always("status", .words("ReadinessStatus", ["ready"]), "how it is"),
       .sometimes(
         "differing", .list(.text), "settings that are others here than the keyspace's brokers should have"),
       .sometimes(
-        "memory", .words(["full"]),
+        "memory", .words("MemoryStatus", ["full"]),
         "Redis is at maxmemory: sends are refused, and what makes room, as marking read, goes on"),
     ])
 
@@ -25,7 +25,8 @@ package enum BrokerRoutes {
     options: RouteOptions(hasCommand: false))
   package static let description = endpoint(
     .get, "/openapi.json", .everyone, "broker openapi", "Describe this interface",
-    answers: .ok(.jsonObject(bytesMax: .max)), options: RouteOptions(hasCommand: false))
+    answers: .ok(.resource("OpenAPIDocument", .jsonObject(bytesMax: .max))),
+    options: RouteOptions(hasCommand: false))
 
   package static let metricsMediaType = "text/plain; version=0.0.4; charset=utf-8"
   package static let metrics = endpoint(

@@ -89,7 +89,8 @@ extension ChannelRoutes {
   package static let exit = endpoint(
     .delete, channel + "/members/{accid}", .token, "channel exit",
     "Leave a channel, when it is oneself; put a member out, as the server's owner or an admin",
-    path: serverId, channelId, accid, refusals: [.notMember, .banned, .conflict])
+    path: serverId, channelId, accid, refusals: [.notMember, .banned, .conflict],
+    options: RouteOptions(done: "no longer in the channel"))
 
   private static let invitations = [invite.route, acceptInvitation.route, declineInvitation.route]
 

@@ -79,7 +79,8 @@ package enum GroupRoutes {
 
 extension GroupRoutes {
   private static let lifecycle = [
-    create.route, list.route, mine.route, show.route, update.route, destroy.route, members.route, remove.route,
+    create.route, list.route, mine.route, show.route, update.route, destroy.route, members.route,
+    remove.route,
   ]
 
   package static let create = endpoint(
@@ -111,7 +112,8 @@ extension GroupRoutes {
   package static let remove = endpoint(
     .delete, group + "/members/{accid}", .token, "group remove",
     "Leave a group, when it is oneself; put a member out, as its owner or an admin",
-    path: groupId, accid, refusals: [.notMember, .conflict])
+    path: groupId, accid, refusals: [.notMember, .conflict],
+    options: RouteOptions(done: "no longer a member"))
 }
 
 // MARK: - Getting in

@@ -52,5 +52,6 @@ package enum MemberRoutes {
   package static let remove = endpoint(
     .delete, members + "/{accid}", .token, "member remove",
     "Leave a server, when it is oneself; put a member out, as its owner or an admin",
-    path: serverId, accid, refusals: [.notMember, .conflict])
+    path: serverId, accid, refusals: [.notMember, .conflict],
+    options: RouteOptions(done: "no longer a member"))
 }

@@ -53,7 +53,8 @@ package enum NotificationRoutes {
   private static let readItem = Kind<MessageID>.object(
     readID, Field("type", .integer(Int.min...Int.max), "its type; not looked at"), named: "ReadItem"
   ) { id, _ in id }
-  private static let items = Field("items", .list(readItem, counts: 1...Limits.itemsPerMarkRead), "what is read")
+  private static let items = Field(
+    "items", .list(readItem, counts: 1...Limits.itemsPerMarkRead), "what is read")
   private static let upTo = Field("upTo", .message, "everything up to this one, by id, is read")
 
   package static let read = endpoint(
@@ -93,6 +94,6 @@ package enum NotificationRoutes {
     .get, "/v1/notifications/stream", .token, "notification stream",
     "Follow everything unread and then live, as Server-Sent Events", query: after, headers: lastEventID,
     refusals: [.tooMany],
-    answers: .other("text/event-stream", "events, until the client leaves or its token expires"),
+    answers: .events(FeedEvents.all),
     options: RouteOptions(hasCommand: false))
 }

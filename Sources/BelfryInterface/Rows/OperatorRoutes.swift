@@ -8,6 +8,9 @@ package enum OperatorRoutes {
 
   // MARK: Keys
 
+  /// What a key begins with, so that it is known for one wherever it turns up.
+  package static let keyPrefix = "blf_"
+  package static func isKey(_ text: String) -> Bool { text.utf8.starts(with: keyPrefix.utf8) }
   /// So many keys there may be.
   package static let keysMaximum = 1_000
   /// Ten years: longer than anything is left alone.
@@ -102,9 +105,9 @@ package enum OperatorRoutes {
   package static let explain = endpoint(
     .get, "/v1/notifications/{messageServerId}/explain", .trusted, "notification explain",
     "Say why an account sees a notification or does not", path: SharedFields.messageServerId, query: account,
-    answers: .ok(explanation), options: RouteOptions(hasCommand: false))
+    answers: .ok(explanation), options: RouteOptions(command: "explain"))
 
   package static let statistics = endpoint(
     .get, "/v1/stats", .trusted, "broker stats", "Show the keyspace, and what each loop has done and holds",
-    answers: .ok(BrokerRoutes.statisticsShape), options: RouteOptions(hasCommand: false))
+    answers: .ok(BrokerRoutes.statisticsShape), options: RouteOptions(command: "stats"))
 }

@@ -87,7 +87,7 @@ extension RoomRoutes {
   package static let leave = endpoint(
     .delete, room + "/attendees/{accid}", .token, "room leave",
     "Leave a room, when it is oneself; put an attendee out, as its host", path: roomId, accid,
-    refusals: [.notMember, .conflict])
+    refusals: [.notMember, .conflict], options: RouteOptions(done: "no longer in the room"))
   package static let hands = endpoint(
     .get, room + "/hands", .token, "room hands", "List the raised hands in a room", path: roomId,
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
@@ -119,9 +119,9 @@ extension RoomRoutes {
   package static let stepDown = endpoint(
     .delete, room + "/stage/{accid}", .token, "room step-down",
     "Step down, when it is oneself; set a guest back to listener, as the host", path: roomId, accid,
-    operation: SetListener.self)
+    operation: SetListener.self, options: RouteOptions(done: "a listener now"))
   package static let microphone = endpoint(
     .put, room + "/microphones/{accid}", .token, "room microphone",
     "Switch one's own microphone on stage; another's off, as the host", path: roomId, accid,
-    body: on.needed, operation: SetMicrophone.self)
+    body: on.needed, operation: SetMicrophone.self, options: RouteOptions(done: "switched the microphone"))
 }

@@ -17,7 +17,8 @@ package enum SendShapes {
         "whom it is for, each once: members of that place, or without one anybody"),
       Property("toType", .choice(ToType.self), "what the fields above make it; checked against them"),
       Property(
-        "type", .numbers([Catalogue.custom.code]), "can only be this: the others come from operations"),
+        "type", .integer([Catalogue.custom.code...Catalogue.custom.code]),
+        "can only be this: the others come from operations"),
       Property("fromAccount", .account, "who sends; another account only for trusted callers"),
       Property("fromNick", .text(characters: 0...Limits.nickCharacters), "what the sender is called"),
       Property("fromClientType", .text(bytes: 0...Limits.clientTypeBytes), "from what it is sent"),
@@ -28,10 +29,13 @@ package enum SendShapes {
       Property(
         "status", .integer([0...0, NotificationContent.customStatus]), "whatever the sender means by it",
         standard: 0),
-      Property("pushPayload", .jsonObject(bytesMax: Limits.pushPayloadBytes), "what a push service is given"),
+      Property(
+        "pushPayload", .resource("SentPushPayload", .jsonObject(bytesMax: Limits.pushPayloadBytes)),
+        "what a push service is given"),
       Property(
         "pushContent", .text(characters: 0...Limits.pushContentCharacters), "what a push service shows"),
-      Property("setting", .resource("SentSetting", NotificationSetting.properties), "how it is kept and pushed"),
+      Property(
+        "setting", .resource("SentSetting", NotificationSetting.properties), "how it is kept and pushed"),
       Property("env", .text(bytes: 0...Limits.envBytes), "picks the configuration of callbacks and routing"),
       Property("callbackExt", .text(bytes: 0...Limits.callbackExtBytes), "what a callback returned"),
     ], rule: .someOf(["serverId", "groupId", "roomId", "toAccids"]),
@@ -91,7 +95,9 @@ extension Notification {
       .always("type", .integer([0...Int.max]), "its type; see `GET /v1/types`"),
       .always("toType", .choice(ToType.self), "what it is addressed to"),
       .always("status", .integer([Int.min...Int.max]), "whatever the sender means by it"),
-      .always("setting", .resource("NotificationSetting", NotificationSetting.answered), "how it is kept and pushed"),
+      .always(
+        "setting", .resource("NotificationSetting", NotificationSetting.answered), "how it is kept and pushed"
+      ),
       .sometimes("updateTime", .time, "when it was last updated"),
       .sometimes("messageClientId", .text, "the sender's id for it"),
       .sometimes("serverId", .id, "the server it is for, or that the channel is in"),
@@ -106,7 +112,9 @@ extension Notification {
       .sometimes("body", .text, "what it says"),
       .sometimes("ext", .text, "anything beside"),
       .sometimes("attach", .json(bytesMax: Int.max), "the details of an event, or what the sender attached"),
-      .sometimes("pushPayload", .jsonObject(bytesMax: Int.max), "what a push service is given"),
+      .sometimes(
+        "pushPayload", .resource("PushPayload", .jsonObject(bytesMax: Int.max)),
+        "what a push service is given"),
       .sometimes("pushContent", .text, "what a push service shows"),
       .sometimes("env", .text, "picks the configuration of callbacks and routing"),
       .sometimes("callbackExt", .text, "what a callback returned"),

@@ -47,7 +47,9 @@ struct Caller: Sendable, Hashable {
 
   private static func device(_ claims: TokenClaims, _ header: String?) throws(Refusal) -> DeviceID? {
     guard let header else { return claims.device }
-    guard let device = DeviceID(header) else { throw .invalid(RequestHeader.device, "must be \(DeviceID.rule)") }
+    guard let device = DeviceID(header) else {
+      throw .invalid(RequestHeader.device, "must be \(DeviceID.rule)")
+    }
     guard claims.device == nil || claims.device == device else {
       throw Refusal(.forbidden, "the token is for another device", field: RequestHeader.device)
     }
@@ -88,7 +90,7 @@ extension Caller {
     _ token: UTF8Text, _ services: LoopServices
   ) throws(Refusal) -> (TokenClaims, Credential) {
     let nowSeconds = WallClock.nowMilliseconds() / 1_000
-    if BackEndKey.isOne(token.string) {
+    if OperatorRoutes.isKey(token.string) {
       let key = try services.broker.backEndKeys.verify(token, nowSeconds: nowSeconds)
       return (key.claims, .backEndKey(key.id))
     }

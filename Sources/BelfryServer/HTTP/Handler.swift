@@ -20,7 +20,8 @@ struct Handler: Sendable {
 extension Endpoint {
   /// Answered with a reply.
   func handled(
-    by answer: @escaping @Sendable (Request, LoopServices, repeat each Value) async throws(Refusal)
+    by answer:
+      @escaping @Sendable (Request, LoopServices, repeat each Value) async throws(Refusal)
       -> HTTPResponse
   ) -> Handler {
     Handler(route: route, operation: nil) { parts throws(Refusal) in

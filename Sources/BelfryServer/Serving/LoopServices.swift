@@ -1,7 +1,7 @@
 import BelfryFeed
+import BelfryInterface
 import BelfryLive
 import BelfryLoop
-import BelfryInterface
 import BelfryModel
 import BelfryStore
 import BelfrySystem

@@ -5,7 +5,7 @@ import BelfryModel
 /// A key that a back end shows instead of a token: `blf_`, its id and 256 random bits. What is kept of it is a hash, so
 /// whoever reads Redis, or a backup, cannot use it. A plain SHA-256 will do: slow hashes are for what can be guessed.
 package struct BackEndKey: Sendable, Hashable {
-  private static let prefix = "blf_"
+  private static let prefix = OperatorRoutes.keyPrefix
   private static let secretBytes = 32
 
   let id: EntityID
@@ -48,11 +48,9 @@ package struct BackEndKey: Sendable, Hashable {
   static func id(in text: UTF8Text) -> EntityID? {
     let rest = text.utf8.dropFirst(prefix.utf8.count)
     // 19 digits, and 43 characters for 32 bytes.
-    guard isOne(text.string), rest.count <= 19 + 1 + 43 else { return nil }
+    guard OperatorRoutes.isKey(text.string), rest.count <= 19 + 1 + 43 else { return nil }
     return EntityID(String(Substring(rest.prefix { $0 != UInt8(ascii: "_") })))
   }
-
-  package static func isOne(_ text: String) -> Bool { text.utf8.starts(with: prefix.utf8) }
 
   func isGood(_ text: UTF8Text) -> Bool { Hashing.isSame(Hashing.sha256(Array(text.utf8)), hash) }
 

@@ -1,4 +1,5 @@
 import BelfryClient
+import BelfryInterface
 import BelfryModel
 import Foundation
 
@@ -45,7 +46,7 @@ extension Invocation {
     repeat {
       let page =
         query + [("limit", "\(min(limit - entries.count, 1_000))")] + (cursor.map { [("cursor", $0)] } ?? [])
-      guard case .object(let answer)? = try await client.perform("GET", "/v1/audit", query: page, body: nil),
+      guard case .object(let answer)? = try await client.perform(OperatorRoutes.audit.route, query: page),
         case .array(let found)? = answer["entries"]
       else { break }
       entries += found

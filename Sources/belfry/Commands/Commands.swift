@@ -2,9 +2,9 @@ import BelfryInterface
 
 extension CommandTable {
   /// Every command, in the order in which the help lists them: those with a form of their own, and one for
-  /// every other route.
+  /// each row of the interface that offers one.
   static let belfry = CommandTable(
-    commands: own + Command.made(from: Routes.all, beside: own),
+    commands: own + Command.made(from: Routes.all),
     groups: [
       "secret": "the secrets that sign tokens: rotation",
       "key": "keys for back ends: make, list, revoke",
@@ -22,17 +22,12 @@ extension CommandTable {
       (["send", "resend"], "send a notification, or again what may be lost"),
       (["types", "openapi"], "describe the notifications, and the HTTP interface"),
       (["unread", "read"], "list what is unread, and mark it read"),
-      (["subscribe", "unsubscribe"], "begin or end a subscription"),
       (["completions", "man", "version"], "for the shell, for man, and which this is"),
     ], topics: HelpTopic.all)
 
   private static let own: [Command] = [
     .serve, .checkConfig, .token, .secretList, .secretRotate, .secretRetire, .backup, .restore,
     .send, .resend, .tail, .unread, .read,
-    .subscribe, .unsubscribe,
-    .serverCreate, .serverList, .serverShow, .serverUpdate, .serverRemove,
-    .channelCreate, .channelList, .channelShow, .channelUpdate, .channelRemove,
-    .memberList, .memberShow, .memberAdd, .memberRemove,
-    .stats, .audit, .explain, .types, .openAPI, .completions, .man, .version,
+    .audit, .types, .openAPI, .completions, .man, .version,
   ]
 }

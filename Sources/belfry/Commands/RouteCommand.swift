@@ -1,54 +1,74 @@
 import BelfryClient
-import BelfryModel
 import BelfryInterface
+import BelfryModel
 
-// A command for every route that has none of its own, made from the route's row: what can be asked over HTTP
-// can be asked on the command line, under the same names, and nothing is described twice.
-//
-// What stands last in the path is the operand (`group show GROUP`), and so are the accounts of a body
-// (`group mute --group 12 bob carol`); whatever else is in the path, the query or the body is an option.
+// A command for each row of the interface that offers one: what can be asked over HTTP can be asked on the command
+// line, under the same names, and nothing is described twice.
 
 extension Command {
-  /// The commands of all routes but those that `others` have a command for.
-  static func made(from routes: [Route], beside others: [Command]) -> [Command] {
-    let taken = Set(others.map(\.name))
-    return routes.filter { $0.command != nil && !taken.contains($0.name) }.map(Command.init(route:))
+  static func made(from routes: [Route]) -> [Command] {
+    routes.compactMap { route in
+      route.command.map { Command(name: $0, request: RouteRequest(route)) }
+    }
   }
 
-  private init(route: Route) {
-    let request = RouteRequest(route)
-    self.init(
-      name: route.name, summary: route.summary.loweringFirst, operands: request.operands,
-      options: request.options + (route.listedItems == nil ? [] : [.listingLimit]) + CommandOption.connection,
-      examples: [Example(request.example, route.summary.loweringFirst)],
-      run: { invocation in try await Self.run(request, invocation) })
-  }
-
-  private static func run(_ request: RouteRequest, _ invocation: Invocation) async throws {
+  private init(name: String, request: RouteRequest) {
     let route = request.route
-    let (path, query, body) = try request.parts(invocation.arguments)
+    let listing: [CommandOption] = route.listedItems == nil ? [] : [.listingLimit]
+    let asking: [CommandOption] = route.options.isDestructive ? [.yes] : []
+    self.init(
+      name: name, summary: route.summary.loweringFirst, operands: request.operands,
+      options: request.options + listing + asking + CommandOption.connection,
+      examples: [Example(request.example(of: name), route.summary.loweringFirst)],
+      run: { invocation in try await RouteRun(request: request, invocation: invocation).run() })
+  }
+}
+
+/// One run of a command that was made from a row.
+private struct RouteRun {
+  let request: RouteRequest
+  let invocation: Invocation
+
+  private var route: Route { request.route }
+
+  func run() async throws {
+    let parts = try request.parts(invocation.arguments)
     let client = try invocation.client()
+    if route.options.isDestructive { try invocation.confirm("\(route.summary): \(parts.place)?") }
     if let items = route.listedItems {
-      return try await list(items, invocation) { limit, cursor in
-        let page = query + [("limit", "\(limit)")] + (cursor.map { [("cursor", $0)] } ?? [])
-        return try await client.perform(route.verb.rawValue, path, query: page, body: body)
+      return try await list(items) { limit, cursor in
+        let page = parts.query + [("limit", "\(limit)")] + (cursor.map { [("cursor", $0)] } ?? [])
+        return try await client.perform(route, parts.path, query: page)
       }
     }
-    let answer = try await client.perform(route.verb.rawValue, path, query: query, body: body)
-    guard case .object(let facts)? = answer else {
-      return try invocation.print(["done": true] as JSONValue, ["done: \(route.summary.loweringFirst)"])
+    var answer: JSONValue?
+    // Of more accounts than the broker takes at a time, some at a time.
+    for body in parts.bodies {
+      let next = try await client.perform(route, parts.path, query: parts.query, body: body)
+      answer = answer.map { $0.joined(with: next) } ?? next
     }
-    try invocation.print(
-      answer, TextTable.aligned(FactText.rows(facts, in: invocation.console.timeZone)))
+    try show(answer, parts)
   }
 
-  private static func list(
-    _ items: (name: String, columns: [String]), _ invocation: Invocation,
+  private func show(_ answer: JSONValue?, _ parts: RouteRequest.Parts) throws {
+    guard let answer, case .json(let shape)? = route.outcomes.first?.content else {
+      let line = "\(route.options.done ?? route.summary.mainClause.inThePast): \(parts.place)"
+      return try invocation.print(["done": true] as JSONValue, [VisibleText.of(line)])
+    }
+    let text = AnswerText(timeZone: invocation.console.timeZone)
+    try invocation.print(
+      answer, text.table(answer, as: shape) ?? TextTable.aligned(text.rows(answer, as: shape)))
+  }
+
+  private func list(
+    _ items: (name: String, columns: [Property], element: Shape),
     _ ask: (_ limit: Int, _ cursor: String?) async throws -> JSONValue?
   ) async throws {
+    let text = AnswerText(timeZone: invocation.console.timeZone)
+    let header = items.columns.isEmpty ? ["ACCID"] : items.columns.map(\.heading)
     try await invocation.printListing(
       Listing<JSONValue>(limit: try invocation.arguments.listingLimit, pageLimit: Limits.pageMembersMaximum),
-      header: items.columns.map { $0.uppercased() }, empty: "none",
+      header: header, empty: "none",
       page: { limit, cursor in
         guard case .object(let page)? = try await ask(limit, cursor),
           case .array(let rows)? = page[items.name]
@@ -56,20 +76,33 @@ extension Command {
         if case .string(let next)? = page["cursor"] { return Page(items: rows, cursor: next) }
         return Page(items: rows, cursor: nil)
       },
-      cells: { row in items.columns.map { FactText.cell($0, of: row, in: invocation.console.timeZone) } })
+      cells: { row in
+        guard !items.columns.isEmpty else { return [text.cell(row, as: items.element)] }
+        return items.columns.map { column in
+          guard case .object(let members) = row, let value = members[column.name] else { return "-" }
+          return text.cell(value, as: column.shape)
+        }
+      })
   }
 }
 
 extension Route {
+  /// So many columns fit most terminals.
+  private static let columnsMost = 6
+
   /// What a paged list answers with: the field with the items, and which of theirs fit a table.
-  fileprivate var listedItems: (name: String, columns: [String])? {
+  fileprivate var listedItems: (name: String, columns: [Property], element: Shape)? {
     guard case .json(let shape)? = outcomes.first?.content, case .object(let page) = shape.bare,
       page.properties.contains(where: { $0.name == "cursor" }),
       let list = page.properties.first(where: { if case .list = $0.shape { true } else { false } }),
       case .list(let element, _) = list.shape
     else { return nil }
-    guard case .object(let item) = element.bare else { return (list.name, ["accid"]) }
-    return (list.name, item.properties.filter { $0.shape.fitsCell }.prefix(6).map(\.name))
+    guard case .object(let item) = element.bare else { return (list.name, [], element) }
+    // What all rows have in common was given.
+    let given = Set(pathProperties.map(\.name))
+    var columns = item.properties.filter { $0.shape.fitsCell && !given.contains($0.name) }
+    if columns.count > Self.columnsMost { columns = columns.filter { !$0.shape.isDetail } }
+    return (list.name, Array(columns.prefix(Self.columnsMost)), element)
   }
 }
 
@@ -88,9 +121,25 @@ extension Shape {
     default: true
     }
   }
+
+  /// What gives way where not all fits.
+  fileprivate var isDetail: Bool {
+    switch bare {
+    case .flag, .numbers: true
+    default: false
+    }
+  }
 }
 
-extension String {
-  /// A sentence's beginning within another one.
-  var loweringFirst: String { prefix(1).lowercased() + dropFirst() }
+extension JSONValue {
+  /// Of two answers the first, with the elements of the other's lists behind its own.
+  fileprivate func joined(with other: JSONValue?) -> JSONValue {
+    guard case .object(var members) = self, case .object(let more)? = other else { return self }
+    for (name, value) in more {
+      if case .array(let own)? = members[name], case .array(let others) = value {
+        members[name] = .array(own + others)
+      }
+    }
+    return .object(members)
+  }
 }

@@ -1,9 +1,11 @@
 import BelfryInterface
 import BelfryModel
-import BelfryServer
 import FoundationEssentials
 
-/// What a route asks for, as operands and options; and what was given, as the parts of a request.
+/// What a row asks for, as operands and options; and what was given, as the parts of a request.
+///
+/// What a command acts on stands as words: first what the path names, in its order, then the accounts that the body
+/// names (`group show 12`, `member remove 77 bob`, `group mute 12 bob carol`). Everything else is an option.
 struct RouteRequest: Sendable {
   let route: Route
 
@@ -11,84 +13,125 @@ struct RouteRequest: Sendable {
 
   // MARK: As a command
 
-  /// The accounts of a body, as many as there are words.
-  private var named: Property? {
-    route.body.shape?.properties.first { property in
-      if case .list(.account, _) = property.shape { property.isNeeded } else { false }
+  /// The accounts of a body that needs some, as many as there are words.
+  private var named: (property: Property, most: Int)? {
+    for property in route.body.shape?.properties ?? [] where property.isNeeded {
+      switch property.shape {
+      case .list(.account, let counts): return (property, counts.upperBound)
+      case .account: return (property, 1)
+      default: continue
+      }
     }
+    return nil
   }
 
-  /// What stands last in the path, if nothing comes after it.
-  private var target: Property? {
-    guard named == nil, route.path.description.hasSuffix("}") else { return nil }
-    return route.pathProperties.last
-  }
+  private var namesMany: Bool { (named?.most ?? 0) > 1 }
 
   var operands: [Operand] {
-    if let named { return [Operand(name: "ACCID", meaning: named.meaning, repeats: true)] }
-    return target.map { [Operand(name: $0.commandName.uppercased(), meaning: $0.meaning)] } ?? []
+    let inPath = route.pathProperties.map { Operand(name: $0.operandName, meaning: $0.meaning) }
+    guard let named else { return inPath }
+    // Their names may be in a file.
+    return inPath + [
+      Operand(
+        name: "ACCID", meaning: named.property.meaning, isRequired: !namesMany, repeats: namesMany)
+    ]
   }
 
-  private var pathOptions: [Property] { route.pathProperties.filter { $0.name != target?.name } }
   private var queryOptions: [Property] {
     route.queryProperties.filter { !["limit", "cursor"].contains($0.name) }
   }
   private var bodyOptions: [Property] {
-    (route.body.shape?.properties ?? []).filter { $0.name != named?.name }
+    (route.body.shape?.properties ?? []).filter { $0.name != named?.property.name }
   }
 
   var options: [CommandOption] {
-    (pathOptions + queryOptions + bodyOptions).map { property in
-      let isNeeded = property.isNeeded || pathOptions.contains { $0.name == property.name }
-      return isNeeded ? property.option.required : property.option
-    }
+    let file = CommandOption.value(
+      "file", "FILE", "read accids from a file, one a line; - for standard input")
+    return (queryOptions + bodyOptions).map { $0.isNeeded ? $0.option.required : $0.option }
+      + (namesMany ? [file] : [])
   }
 
-  var example: String {
-    let needed = options.filter(\.isRequired)
-    let words = (pathOptions + queryOptions + bodyOptions).filter { property in
-      needed.contains { $0.name == property.commandName }
-    }.map { "--\($0.commandName) \($0.shape.exampleWord)" }
-    let operand = named.map { _ in ["bob", "carol"] } ?? target.map { [$0.shape.exampleWord] } ?? []
-    return ([route.name] + operand + words).joined(separator: " ")
+  func example(of name: String) -> String {
+    let needed = (queryOptions + bodyOptions).filter(\.isNeeded)
+    let words = needed.map { "--\($0.commandName) \($0.shape.exampleWord)" }
+    let operands = route.pathProperties.map(\.shape.exampleWord)
+    let accounts = named == nil ? [] : namesMany ? ["bob", "carol"] : ["bob"]
+    return ([name] + operands + accounts + words).joined(separator: " ")
   }
 
   // MARK: As a request
 
-  func parts(
-    _ arguments: Arguments
-  ) throws -> (path: String, query: [(name: String, value: String)], body: JSONValue?) {
-    var path = route.path.description
-    for property in route.pathProperties {
-      let text =
-        property.name == target?.name ? arguments.operands.first : arguments.text(property.commandName)
-      guard let value = try text.map({ try property.value(of: $0) }), case .string(let word) = value else {
-        throw UsageError("\(property.commandName) is needed")
+  /// What is sent.
+  struct Parts {
+    /// What the path names, in its order.
+    let path: [String]
+    let query: [(name: String, value: String)]
+    /// One a request; nil for a request without a body.
+    let bodies: [JSONValue?]
+    /// What it acts on, in words: `server 12, bob`.
+    let place: String
+  }
+
+  func parts(_ arguments: Arguments) throws -> Parts {
+    var path: [String] = []
+    for (property, word) in zip(route.pathProperties, arguments.operands) {
+      _ = try property.value(of: word, named: property.operandName)
+      path.append(word)
+    }
+    guard path.count == route.pathProperties.count else {
+      throw UsageError("\(route.pathProperties[path.count].operandName) is needed")
+    }
+    let query = try queryOptions.compactMap { property in
+      try arguments.text(property.commandName).map { text in
+        _ = try property.value(of: text, named: "--\(property.commandName)")
+        return (name: property.name, value: text)
       }
-      path = path.replacing("{\(property.name)}", with: word)
     }
-    let query = queryOptions.compactMap { property in
-      arguments.text(property.commandName).map { (name: property.name, value: $0) }
-    }
-    guard let shape = route.body.shape else { return (path, query, nil) }
+    var accounts = arguments.operands.dropFirst(path.count).map { $0 }
+    if namesMany, let file = arguments.text("file") { accounts += try LinesOfFile.read(file) }
+    return Parts(
+      path: path, query: query, bodies: try bodies(arguments, accounts), place: place(path, accounts))
+  }
+
+  private func bodies(_ arguments: Arguments, _ accounts: [String]) throws -> [JSONValue?] {
+    guard let shape = route.body.shape else { return [nil] }
     var body: JSONObject = [:]
-    for property in shape.properties {
-      if property.name == named?.name {
-        body[property.name] = .array(try arguments.accountOperands("ACCID").map { .string($0.text) })
-      } else if case .list = property.shape {
+    for property in shape.properties where property.name != named?.property.name {
+      let source = "--\(property.commandName)"
+      if case .list(let element, _) = property.shape {
         let words = arguments.list(property.commandName)
-        if !words.isEmpty { body[property.name] = .array(try words.map { try property.value(of: $0) }) }
+        guard !words.isEmpty else { continue }
+        body[property.name] = .array(try words.map { try property.value(of: $0, as: element, named: source) })
       } else if let text = arguments.text(property.commandName) {
-        body[property.name] = try property.value(of: text)
+        body[property.name] = try property.value(of: text, named: source)
       }
     }
-    return (path, query, .object(body))
+    guard let named else { return [.object(body)] }
+    let names = try Arguments.accounts(accounts, "ACCID").map { JSONValue.string($0.text) }
+    guard let first = names.first else {
+      throw UsageError("ACCID\(namesMany ? " or --file" : "") is needed: \(named.property.meaning)")
+    }
+    guard namesMany else { return [.object(body.merging([named.property.name: first]))] }
+    return stride(from: 0, to: names.count, by: named.most).map { start in
+      let some = names[start..<min(start + named.most, names.count)]
+      return .object(body.merging([named.property.name: .array(Array(some))]))
+    }
+  }
+
+  private func place(_ path: [String], _ accounts: [String]) -> String {
+    let words = zip(route.pathProperties, path).map { property, word in
+      property.name == "accid" ? word : "\(property.commandName) \(word)"
+    }
+    let all = words + (accounts.count > 5 ? ["\(accounts.count) accounts"] : accounts)
+    return all.isEmpty ? "done" : all.joined(separator: ", ")
   }
 }
 
+// MARK: - Properties as operands and options
+
 extension Property {
-  /// `durationSeconds` is `--duration-seconds`; what is in a path is named without its `Id`.
-  fileprivate var commandName: String {
+  /// `durationSeconds` is `--duration-seconds`; an id is named by what it is the id of.
+  var commandName: String {
     let word = Self.renamed[name] ?? (name.hasSuffix("Id") ? String(name.dropLast(2)) : name)
     return word.reduce(into: "") { text, character in
       if character.isUppercase { text.append("-") }
@@ -96,57 +139,77 @@ extension Property {
     }
   }
 
+  fileprivate var operandName: String { commandName.uppercased() }
+  /// Over a column.
+  var heading: String { commandName.replacing("-", with: " ").uppercased() }
+
   /// Every command has `--url` and `--token` for the broker and for who asks.
-  private static let renamed = ["url": "link", "token": "invitation", "ttlSeconds": "ttl"]
+  private static let renamed = [
+    "url": "link", "token": "invitation", "ttlSeconds": "ttl", "messageServerId": "message",
+  ]
 
   fileprivate var option: CommandOption {
     switch shape.bare {
     case .flag: .choice(commandName, ["true", "false"], meaning)
-    case .words(let words): .choice(commandName, words, meaning)
-    case .numbers(let numbers): .choice(commandName, numbers.map { "\($0)" }, meaning)
+    case .words(_, let words): .choice(commandName, words, meaning)
+    case .numbers(_, let words): .choice(commandName, words.map(\.word), meaning)
     case .list: .list(commandName, shape.placeholder, meaning)
     default: .value(commandName, shape.placeholder, meaning)
     }
   }
 
   /// One word as the wire has it.
-  fileprivate func value(of text: String) throws(UsageError) -> JSONValue {
-    switch shape.bare {
-    case .account:
-      guard AccountID(text) != nil else { throw refused("letters, digits and _ . @ -", text) }
-    case .id:
-      guard EntityID(text) != nil else { throw refused("an id: digits, as the broker gave them", text) }
-    case .message:
-      guard MessageID(text) != nil else {
-        throw refused("a message id: digits, as the broker gave them", text)
-      }
-    case .flag: return .bool(text == "true")
-    case .integer, .numbers, .time:
-      guard let number = Int64(text) else { throw refused("a whole number", text) }
-      return .integer(number)
-    case .object, .json, .jsonObject, .map:
-      guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8)) else {
-        throw refused("JSON; text needs its quotes, as in '\"text\"'", text)
-      }
-      return value
-    default: break
+  ///
+  /// - Parameters:
+  ///   - shape: the property's, unless it is a list.
+  ///   - source: the option or operand it was given as.
+  fileprivate func value(
+    of text: String, as shape: Shape? = nil, named source: String
+  ) throws(UsageError) -> JSONValue {
+    let shape = (shape ?? self.shape).bare
+    guard let value = shape.value(ofWord: text) else {
+      // A key is no word for a screen or a log.
+      let given = OperatorRoutes.isKey(text) ? "a key itself" : text
+      throw UsageError("\(source) must be \(shape.rule), not \(given)")
     }
-    return .string(text)
-  }
-
-  private func refused(_ rule: String, _ text: String) -> UsageError {
-    // A key is no word for a screen or a log.
-    let given = BackEndKey.isOne(text) ? "a key itself" : text
-    return UsageError("\(commandName) must be \(rule), not \(given)")
+    return value
   }
 }
 
 extension Shape {
+  /// Nil where the word cannot mean one.
+  fileprivate func value(ofWord text: String) -> JSONValue? {
+    switch self {
+    case .account: AccountID(text).map { .string($0.text) }
+    case .id: EntityID(text).map { .string($0.text) }
+    case .message: MessageID(text).map { .string($0.text) }
+    case .flag: text == "true" ? true : text == "false" ? false : nil
+    case .numbers(_, let words):
+      words.first { $0.word == text || "\($0.number)" == text }.map { .integer(Int64($0.number)) }
+    case .integer, .time: Int64(text).map { .integer($0) }
+    case .object, .json, .jsonObject, .map: try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
+    default: .string(text)
+    }
+  }
+
+  /// What a word for it must be.
+  fileprivate var rule: String {
+    switch self {
+    case .account: "letters, digits and _ . @ -"
+    case .id: "an id: digits, as the broker gave them"
+    case .message: "a message id: digits, as the broker gave them"
+    case .integer, .time: "a whole number"
+    case .object, .json, .jsonObject, .map: "JSON; text needs its quotes, as in '\"text\"'"
+    default: "a \(placeholder.lowercased())"
+    }
+  }
+
   fileprivate var placeholder: String {
     switch bare {
     case .account: "ACCID"
     case .device, .id, .message: "ID"
     case .integer, .time: "N"
+    case .words(_, let words): words.joined(separator: "|")
     case .list(let element, _): element.placeholder
     case .object, .json, .jsonObject, .map: "JSON"
     default: "TEXT"
@@ -160,11 +223,12 @@ extension Shape {
     case .device: "phone"
     case .id: "12"
     case .message: "309237645312"
+    case .code: "7K3M0QWX9ZAB"
     case .flag: "true"
     case .integer(let ranges): "\(max(ranges.last?.lowerBound ?? 60, 60))"
     case .time: "1763700000000"
-    case .words(let words): words.first ?? "word"
-    case .numbers(let numbers): "\(numbers.first ?? 0)"
+    case .words(_, let words): words.first ?? "word"
+    case .numbers(_, let words): words.first?.word ?? "0"
     case .list(let element, _): element.exampleWord
     case .object, .json, .jsonObject, .map: "{}"
     default: "text"

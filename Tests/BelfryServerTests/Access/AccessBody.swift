@@ -16,6 +16,7 @@ enum AccessBody {
     case "group create": return ["name": "Ringers", "style": "publicOpen"]
     case "server update", "group update", "channel update": return ["name": "Spire"]
     case "account update": return ["mayWrite": "nobody"]
+    case "notification read": return ["items": [["messageServerId": "1"]]]
     default: break
     }
     let schema = OpenAPIDocument.value["paths"]?[route.path.description]?[route.verb.rawValue.lowercased()]?[

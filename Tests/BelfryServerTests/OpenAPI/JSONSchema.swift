@@ -30,7 +30,7 @@ struct JSONSchema {
     return problems
   }
 
-  private func resolved(_ schema: JSONValue) -> JSONValue? {
+  func resolved(_ schema: JSONValue) -> JSONValue? {
     guard let reference = schema["$ref"]?.text else { return schema }
     return reference.split(separator: "/").dropFirst().reduce(JSONValue?.some(root)) { $0?[String($1)] }
   }

@@ -16,7 +16,9 @@ enum Audit {
 
   // MARK: Writing
 
-  static func record(_ request: Request, _ route: Route, _ reply: HTTPResponse, _ services: LoopServices) async {
+  static func record(_ request: Request, _ route: Route, _ reply: HTTPResponse, _ services: LoopServices)
+    async
+  {
     guard let caller = request.caller, caller.actor.isTrusted else { return }
     let target = target(request, route, reply)
     var entry: JSONObject = [

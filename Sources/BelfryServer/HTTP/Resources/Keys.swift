@@ -25,7 +25,7 @@ enum Keys {
     // Whoever is narrowed makes nothing that is wider.
     if let own = try request.known().scopes, !(scopes?.isSubset(of: own) ?? false) {
       throw Refusal(
-        .forbidden, "the token has the scope \(Scope.text(of: own)), and gives no other", 
+        .forbidden, "the token has the scope \(Scope.text(of: own)), and gives no other",
         field: OperatorRoutes.keyScope.name)
     }
     let (key, text) = BackEndKey.make(

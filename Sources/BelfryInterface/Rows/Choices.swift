@@ -1,0 +1,39 @@
+import BelfryModel
+
+// The names under which values of which there are few stand in the description of the interface.
+
+extension InviteMode: NamedChoice {
+  package static var schemaName: String { "InviteMode" }
+}
+
+extension ApplyMode: NamedChoice {
+  package static var schemaName: String { "ApplyMode" }
+}
+
+extension ChannelRecord.Kind: NamedChoice {
+  package static var schemaName: String { "ChannelType" }
+}
+
+extension ChannelRecord.Membership: NamedChoice {
+  package static var schemaName: String { "ChannelMembership" }
+}
+
+extension GroupStyle: NamedChoice {
+  package static var schemaName: String { "GroupStyle" }
+}
+
+extension MemberRole: NamedChoice {
+  package static var schemaName: String { "MemberRole" }
+}
+
+extension AccountRecord.Circle: NamedChoice {
+  package static var schemaName: String { "Circle" }
+}
+
+extension ToType: NamedChoice {
+  package static var schemaName: String { "ToType" }
+}
+
+extension Scope: NamedChoice {
+  package static var schemaName: String { "Scope" }
+}

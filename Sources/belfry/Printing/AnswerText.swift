@@ -1,0 +1,72 @@
+import BelfryInterface
+import BelfryModel
+import FoundationEssentials
+
+/// Answers of the broker as rows and cells, by the shapes that their rows of the interface declare.
+struct AnswerText {
+  let timeZone: TimeZone
+
+  /// Of an answer that is a list of objects and nothing else, a table.
+  func table(_ value: JSONValue, as shape: Shape) -> [String]? {
+    guard case .object(let object) = shape.bare, object.properties.count == 1,
+      let list = object.properties.first,
+      case .list(let element, _) = list.shape, case .object(let item) = element.bare,
+      case .object(let members) = value, case .array(let elements)? = members[list.name]
+    else { return nil }
+    var table = TextTable(item.properties.map(\.heading))
+    for case .object(let row) in elements {
+      table.add(
+        item.properties.map { property in row[property.name].map { cell($0, as: property.shape) } ?? "-" })
+    }
+    return table.lines.isEmpty ? ["none"] : table.lines
+  }
+
+  /// A name and a value each, in the order in which they are declared. What is inside an object is named with a dot.
+  func rows(_ value: JSONValue, as shape: Shape, prefix: String = "") -> [[String]] {
+    guard case .object(var members) = value, case .object(let object) = shape.bare else {
+      return [[prefix, cell(value, as: shape)].map(VisibleText.of)]
+    }
+    var rows: [[String]] = []
+    for property in object.properties {
+      guard let value = members[property.name] else { continue }
+      members[property.name] = nil
+      rows += self.rows(of: value, property.shape, named: prefix + property.label)
+    }
+    // What a newer broker adds is shown as well as can be.
+    return rows + FactText.rows(members, prefix: prefix, in: timeZone)
+  }
+
+  private func rows(of value: JSONValue, _ shape: Shape, named name: String) -> [[String]] {
+    switch (shape.bare, value) {
+    case (.object, .object): rows(value, as: shape, prefix: name + ".")
+    case (.list(let element, _), .array(let elements)) where element.isObject:
+      elements.enumerated().flatMap { rows($0.element, as: element, prefix: "\(name).\($0.offset).") }
+    case (.map, .object(let members)): FactText.rows(members, prefix: name + ".", in: timeZone)
+    default: [[name, cell(value, as: shape)].map(VisibleText.of)]
+    }
+  }
+
+  /// One value in one place.
+  func cell(_ value: JSONValue, as shape: Shape) -> String {
+    switch (shape.bare, value) {
+    case (_, .null): "-"
+    case (.time, .integer(let time)): TimeText.of(unixMilliseconds: time, in: timeZone)
+    case (.numbers(_, let words), .integer(let number)):
+      words.first { $0.number == Int(number) }?.word ?? "\(number)"
+    case (.list(let element, _), .array(let elements)):
+      elements.isEmpty ? "-" : elements.map { cell($0, as: element) }.joined(separator: ", ")
+    case (_, .bool(let flag)): flag ? "yes" : "no"
+    case (_, .string(let text)): text
+    default: (try? JSONLine.text(value)) ?? ""
+    }
+  }
+}
+
+extension Property {
+  /// As it stands before its value: `create time`.
+  fileprivate var label: String { heading.lowercased() }
+}
+
+extension Shape {
+  fileprivate var isObject: Bool { if case .object = bare { true } else { false } }
+}
