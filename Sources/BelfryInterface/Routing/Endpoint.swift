@@ -25,17 +25,8 @@ func endpoint<
   let query = FieldList(repeat each queryFields)
   let headers = FieldList(repeat each headerFields)
   let list = FieldList(repeat each bodyFields)
-  let body: RouteBody
-  switch ownBody {
-  case .lines: body = RouteBody(form: .lines, shape: nil, mayBeLeftOut: false, isReadByHandler: true)
-  case .object(let shape):
-    body = RouteBody(form: .json, shape: shape, mayBeLeftOut: false, isReadByHandler: true)
-  case nil where list.properties.isEmpty && !bodyMayBeLeftOut: body = .none
-  case nil:
-    body = RouteBody(
-      form: .json, shape: ObjectShape(list.properties, rule: rule), mayBeLeftOut: bodyMayBeLeftOut,
-      isReadByHandler: false)
-  }
+  let body = RouteBody(
+    ownBody, otherwise: ObjectShape(list.properties, rule: rule), mayBeLeftOut: bodyMayBeLeftOut)
   let route = Route(
     verb, path.pattern, access, name, summary, options, body: body,
     properties: (path.list.properties, query.properties, headers.properties), operation: operation,
@@ -45,7 +36,7 @@ func endpoint<
     let inPath = try path.list.read(parts.path)
     let inHeaders = try headers.read(parts.headers)
     let isRead = body.form == .json && !body.isReadByHandler
-    let inBody = try list.read(isRead ? parts.value(of: body) : [:], at: "", rule: rule)
+    let inBody = try isRead ? list.read(parts.value(of: body), at: "", rule: rule) : list.read([:])
     return (repeat each inPath, repeat each inQuery, repeat each inHeaders, repeat each inBody)
   }
 }
@@ -56,4 +47,19 @@ enum OwnBody {
   case object(ObjectShape)
   /// Many lines, read one by one.
   case lines
+}
+
+extension RouteBody {
+  /// - Parameter declared: what is declared field by field; no fields are no body, unless that may be left out.
+  fileprivate init(_ own: OwnBody?, otherwise declared: ObjectShape, mayBeLeftOut: Bool) {
+    let isDeclared = !declared.properties.isEmpty || mayBeLeftOut
+    switch own {
+    case .lines: self.init(form: .lines, shape: nil, mayBeLeftOut: false, isReadByHandler: true)
+    case .object(let shape): self.init(form: .json, shape: shape, mayBeLeftOut: false, isReadByHandler: true)
+    case nil:
+      self.init(
+        form: isDeclared ? .json : .none, shape: isDeclared ? declared : nil, mayBeLeftOut: mayBeLeftOut,
+        isReadByHandler: false)
+    }
+  }
 }

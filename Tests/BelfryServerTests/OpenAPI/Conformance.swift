@@ -29,6 +29,10 @@ enum Conformance {
       return
     }
     check(answer, resolved(response), place)
+    if answer.status >= 400, let code = answer.json["code"]?.text {
+      let isListed = match.route.problems.contains { $0.status == answer.status && $0.code == code }
+      #expect(isListed, "\(place) \(code) is not in the document")
+    }
   }
 
   private static func check(_ answer: Answer, _ response: JSONValue, _ place: String) {
