@@ -2,6 +2,7 @@ import BelfryBytes
 import BelfryHTTP
 import BelfryInterface
 import BelfryModel
+import BelfrySystem
 
 /// Who is asking, as the token and the headers say.
 struct Caller: Sendable, Hashable {

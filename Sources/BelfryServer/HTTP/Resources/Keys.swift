@@ -2,6 +2,7 @@ import BelfryHTTP
 import BelfryInterface
 import BelfryModel
 import BelfryStore
+import BelfrySystem
 
 /// Keys of back ends, for those who run the broker.
 enum Keys {

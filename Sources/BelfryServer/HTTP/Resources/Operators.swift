@@ -1,5 +1,5 @@
-import BelfryHTTP
 import BelfryFeed
+import BelfryHTTP
 import BelfryInterface
 import BelfryModel
 
