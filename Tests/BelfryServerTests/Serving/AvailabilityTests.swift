@@ -1,3 +1,4 @@
+import BelfryInterface
 import BelfryModel
 import TestKit
 import Testing
