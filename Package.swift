@@ -43,7 +43,7 @@ let package = Package(
     module("BelfryRedis", ["CHiredis", "BelfryLoop", "BelfrySystem", "BelfryBytes"]),
     module("BelfryHTTP", ["CMicroHTTPD", "BelfryLoop", "BelfrySystem", "BelfryBytes"]),
     module(
-      "BelfryStore", ["BelfryModel", "BelfryLoop", "BelfryRedis", "BelfryBytes"],
+      "BelfryStore", ["BelfryModel", "BelfryLoop", "BelfryRedis", "BelfryBytes", "CCrypto"],
       resources: [.embedInCode("Functions")]),
     module("BelfryFeed", ["BelfryModel", "BelfryStore", "BelfryLoop"]),
     module(

@@ -18,6 +18,11 @@ package struct RedisCommand: Sendable, Hashable {
     }
   }
 
+  /// None yet, to be added to a command.
+  package static func arguments() -> RedisCommand { RedisCommand() }
+
+  private init() { name = "" }
+
   /// Room for most commands without growing.
   private static let usualBytes = 160
 
@@ -72,6 +77,12 @@ package struct RedisCommand: Sendable, Hashable {
     beginArgument(byteCount: bytes.count)
     encodedArguments.append(contentsOf: bytes)
     encodedArguments.appendLineEnd()
+  }
+
+  /// Adds the arguments of another, its name among them.
+  package mutating func append(argumentsOf other: RedisCommand) {
+    argumentCount += other.argumentCount
+    encodedArguments.append(contentsOf: other.encodedArguments)
   }
 
   private mutating func beginArgument(byteCount: Int) {

@@ -1,4 +1,4 @@
-// What tokens are checked by, of OpenSSL 3's libcrypto: hashes, and signatures by public keys. Its interface is macros
+// Of OpenSSL 3's libcrypto what tokens are checked by and sends are recognised by: hashes, and signatures by public keys. Its interface is macros
 // and out-parameters, which Swift cannot call well; here it is plain functions.
 #pragma once
 #include <openssl/bn.h>
@@ -9,6 +9,7 @@
 #include <openssl/hmac.h>
 #include <openssl/param_build.h>
 #include <openssl/pem.h>
+#include <openssl/sha.h>
 
 typedef EVP_PKEY crypto_key;
 
@@ -30,6 +31,15 @@ static inline int crypto_sha256(const unsigned char *data, size_t bytes, unsigne
   int done = EVP_Digest(data, bytes, hash, &length, EVP_sha256(), NULL) == 1 && length == crypto_hash_bytes;
   ERR_clear_error();
   return done;
+}
+
+// The same of a few bytes, of which each send has some. To have libcrypto look its implementation up each time would take
+// longer than to hash them.
+static inline void crypto_sha256_of_few(const unsigned char *data, size_t bytes, unsigned char *hash) {
+  SHA256_CTX context;
+  SHA256_Init(&context);
+  SHA256_Update(&context, data, bytes);
+  SHA256_Final(hash, &context);
 }
 
 // In a time that does not tell where the first difference is.

@@ -27,11 +27,14 @@ final class MortalRedis: MortalBroker {
   var store: any Store { redis }
 
   /// - Parameter link: has no other user meanwhile.
-  init(_ link: FrailLink, writes: Int, on loop: EventLoop, _ redisLimits: RedisLimits) {
+  init(
+    _ link: FrailLink, writes: Int, on loop: EventLoop, _ redisLimits: RedisLimits, usesSendFunctions: Bool
+  ) {
     self.link = link
     link.mend(writes: writes)
     redis = RedisStore(
       loop: loop, endpoint: .unixSocket(link.socketPath), limits: Cast.limits, redisLimits: redisLimits)
+    redis.usesSendFunctions = usesSendFunctions
     redis.start()
   }
 

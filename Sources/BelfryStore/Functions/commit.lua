@@ -2,7 +2,7 @@
 -- of its own. One that is refused changes nothing, and neither does it concern the others. Calls of Redis:
 --
 --   2 the hash of the partition, and the time
---   2 dedupe records, if a sender gave an id; 1 more to enter new ones
+--   1 or 2 dedupe records, if a sender gave an id; 1 more to enter new ones
 --   1 per table of preconditions that is not the same as before (settings; roster for a user)
 --   1 the member count, if an audience depends on it
 --   1 append for each entry, and for each that says what another has become; 2 more for a space's first in some
@@ -65,9 +65,9 @@ local function read_commits(arguments, at)
   end
   while at <= last do
     local commit = {
-      space = arguments[at], dedupe = arguments[at + 1], fingerprint = false, basis = false, announced = 0, first = 0,
+      space = arguments[at], field = arguments[at + 1], fingerprint = false, basis = false, announced = 0, first = 0,
     }
-    if commit.dedupe ~= '' then
+    if commit.field ~= '' then
       commit.fingerprint = arguments[at + 2]
       at = at + 1
     end
@@ -104,14 +104,13 @@ end
 
 -- The audience with the threshold applied, from the number of members now.
 local function stamp(call, space, audience)
-  if string.byte(audience) ~= 63 then return audience end -- '?'
+  if not is_by_threshold(audience) then return audience end
   local members = call.members[space]
   if not members then
     members = redis.call('HLEN', table_key(call.prefix, space, 'roster'))
     call.members[space] = members
   end
-  local rule = members <= call.threshold and 'all' or 'subscribed'
-  return rule .. string.sub(audience, 2)
+  return stamped(audience, members, call.threshold)
 end
 
 -- The first table that would grow past its ceiling.
@@ -180,7 +179,7 @@ local function relay_near(call, space, near, version, before)
       charged = near.charged, retention = partition.retention,
     }
     try(function()
-      if change_index(call.prefix, account, space, change, need_partition) then say(partition, personal_space(account), 'index') end
+      if change_index(call.prefix, account, space, change, need_partition) then say(partition.said, personal_space(account), 'index') end
     end)
   end
   for index = 1, #near.deliveries, 3 do
@@ -241,7 +240,7 @@ local function carry_out(call, commit)
   if changes then
     write_records(call, space, changes, before)
     -- Before the entries: a consumer reads its membership again before it judges them.
-    if changes.memberships ~= '' then say(partition, space, 'memberships\n' .. changes.memberships) end
+    if changes.memberships ~= '' then say(partition.said, space, 'memberships', changes.memberships) end
   end
   for index, id in ipairs(ids) do
     local at = commit.first + 3 * index - 3
@@ -270,7 +269,7 @@ local function commit(keys, arguments)
   end
   write_dedupe(call.partition, call.dedupe)
   write_partition(call.partition)
-  publish_said(call.partition)
+  publish_said(prefix, call.partition.said)
   return table.concat(outcomes, '\n')
 end
 

@@ -2,26 +2,37 @@
 -- costs one field instead of a key with a timer, and goes with its whole hash. The field `dedupe` of the hash
 -- names the hash in use, `dedupe-before` the one before it; there are never more.
 --
--- A record is `<id> <fingerprint>`, the caller's of the content, under the first 80 bits of the key's SHA-1. 28
--- characters at most: with one more, every record would take 16 bytes more of an allocator that rounds up to 32
--- and 48. So the fingerprint has 24 bits; it only tells a caller of a bug.
-
-local FIELD_DIGITS = 20
+-- A record is `<id> <fingerprint>`, the caller's of the content, under 80 bits of a hash of who sent where under which
+-- name. The caller makes both. 28 characters at most: with one more, every record would take 16 bytes more of an
+-- allocator that rounds up to 32 and 48. So the fingerprint has 24 bits; it only tells a caller of a bug.
 
 local function bucket_of(ms, window) return math.floor(ms / window) * window end
+
+-- Whether the record is of a send within the window, as of the time that ids are made from.
+local function is_remembered(record, ms, window)
+  return record and ms - ms_of(record) < window
+end
+
+local function record_text(id, fingerprint) return id .. ' ' .. fingerprint end
+
+-- The outcome for whom has a record already.
+local function repeated(record, fingerprint)
+  local first, print = string.match(record, '^(%S+) (%S+)$')
+  return print == fingerprint and 'duplicate ' .. first or 'different'
+end
 
 -- The first write into a bucket: the one before the last is out of every window. Where the window has been changed, or
 -- brokers have different ones, the bucket that is opened may be one of the two there are, or another than the next; of
 -- those what may still be within the window stays.
-local function open_bucket(partition, bucket, window)
-  local key, kept = partition_key(partition.prefix), nil
-  for _, name in ipairs({ partition.bucket or '', partition.bucket_before or '' }) do
+local function open_bucket(prefix, in_use, before, bucket, window)
+  local key, kept = partition_key(prefix), nil
+  for _, name in ipairs({ in_use or '', before or '' }) do
     local other = tonumber(name)
     if other and other ~= bucket then
       if not kept and other + 2 * window > bucket then
         kept = other
       else
-        redis.call('UNLINK', dedupe_key(partition.prefix, other))
+        redis.call('UNLINK', dedupe_key(prefix, other))
       end
     end
   end
@@ -40,10 +51,7 @@ local function read_dedupe(partition, commits, window)
   local dedupe = { window = window, found = {}, entered = {} }
   local fields = {}
   for _, commit in ipairs(commits) do
-    if commit.dedupe ~= '' then
-      commit.field = string.sub(redis.sha1hex(commit.dedupe), 1, FIELD_DIGITS)
-      fields[#fields + 1] = commit.field
-    end
+    if commit.field ~= '' then fields[#fields + 1] = commit.field end
   end
   if not fields[1] then return dedupe end
   local ms = math.max(partition.now, partition.ms)
@@ -60,24 +68,21 @@ local function read_dedupe(partition, commits, window)
     local records = redis.call('HMGET', dedupe_key(partition.prefix, bucket), unpack(fields))
     for index, field in ipairs(fields) do
       local record = records[index]
-      if record and ms - tonumber(string.match(record, '^%d+')) < window then dedupe.found[field] = record end
+      if is_remembered(record, ms, window) then dedupe.found[field] = record end
     end
   end
   return dedupe
 end
 
--- The outcome for whom has a record already.
 local function find_earlier(dedupe, field, fingerprint)
   local record = dedupe.found[field]
-  if not record then return nil end
-  local first, print = string.match(record, '^(%S+) (%S+)$')
-  return print == fingerprint and 'duplicate ' .. first or 'different'
+  return record and repeated(record, fingerprint)
 end
 
 -- The record of a commit whose first id is `id`. Entered when all else of it is done: a record of what is not
 -- done would have its repetition acknowledged.
 local function note_dedupe(dedupe, field, fingerprint, id)
-  local record, entered = id .. ' ' .. fingerprint, dedupe.entered
+  local record, entered = record_text(id, fingerprint), dedupe.entered
   dedupe.found[field] = record
   entered[#entered + 1] = field
   entered[#entered + 1] = record
@@ -88,7 +93,7 @@ local function write_dedupe(partition, dedupe)
   if not dedupe.entered[1] then return end
   redis.call('HSET', dedupe_key(partition.prefix, dedupe.bucket), unpack(dedupe.entered))
   if tonumber(partition.bucket) ~= dedupe.bucket then
-    open_bucket(partition, dedupe.bucket, dedupe.window)
+    open_bucket(partition.prefix, partition.bucket, partition.bucket_before, dedupe.bucket, dedupe.window)
   end
 end
 
@@ -98,7 +103,7 @@ local function first_sends(keys, arguments)
   local prefix, number = open_partition(keys)
   local sends = {}
   for at = 2, #arguments, 2 do
-    sends[#sends + 1] = { dedupe = arguments[at], fingerprint = arguments[at + 1] }
+    sends[#sends + 1] = { field = arguments[at], fingerprint = arguments[at + 1] }
   end
   local dedupe = read_dedupe(read_partition(prefix, number, {}), sends, tonumber(arguments[1]))
   local found = {}

@@ -11,6 +11,30 @@ local function parse_id(id)
   return tonumber(ms), tonumber(low)
 end
 
+-- The milliseconds alone, which have 13 digits from 2001 to 2286; 0 of `0-0`. Also of a text that begins with an id.
+local function ms_of(id) return tonumber(string.sub(id, 1, 13)) or 0 end
+
+-- To write a number costs as much as a call of Redis: the texts of the lower halves, which come again and again, are
+-- remembered, so many at most, and that of the latest millisecond.
+local LOW_TEXTS_MAX = 8192
+local low_texts, low_text_count = {}, 0
+local text_ms, ms_text
+
+local function low_text_of(low)
+  local text = low_texts[low]
+  if text then return text end
+  text = string.format('%d', low)
+  if low_text_count < LOW_TEXTS_MAX then
+    low_texts[low], low_text_count = text, low_text_count + 1
+  end
+  return text
+end
+
+local function id_text(ms, low)
+  if ms ~= text_ms then text_ms, ms_text = ms, string.format('%d', ms) end
+  return ms_text .. '-' .. low_text_of(low)
+end
+
 local function is_before(id, other)
   local ms, low = parse_id(id)
   local other_ms, other_low = parse_id(other)
@@ -51,8 +75,10 @@ end
 
 local function node_time(now)
   began_ms = began_ms or now
-  local ahead = ahead_ms - math.max(0, now - ahead_since_ms) / 10
-  local time = now + math.max(0, math.floor(ahead))
+  local time = now
+  if ahead_ms > 0 then
+    time = now + math.max(0, math.floor(ahead_ms - math.max(0, now - ahead_since_ms) / 10))
+  end
   if time < latest_ms then return run_ahead(now, latest_ms) end
   latest_ms = time
   return time
@@ -66,23 +92,53 @@ local function leap(now, last_ms, more_ms)
   return time > latest_ms and run_ahead(now, time) or latest_ms
 end
 
+-- The time that a partition's ids are made from now, never before its last one, and which microsecond of its second it
+-- is by the clock. One call.
+--
+-- `last_ms` is of the partition's last id, 0 if it has none; `known` is the history in which that was given.
+local function partition_time(last_ms, known)
+  local time = redis.call('TIME')
+  local microsecond = tonumber(time[2])
+  local now = time[1] * 1000 + (microsecond - microsecond % 1000) / 1000
+  if now < EPOCH_MS then now = EPOCH_MS end
+  local ids_from = node_time(now)
+  -- After FUNCTION FLUSH this process has forgotten that its ids run ahead. Another partition must not be given earlier
+  -- ones: who marks all up to an id of this one would mark those, too.
+  if last_ms > ids_from then ids_from = run_ahead(now, last_ms) end
+  -- What this Redis has lost of its data may have given ids after the last one that is known.
+  if known ~= current_history() and last_ms > 0 then ids_from = leap(now, last_ms, microsecond % 1000) end
+  return ids_from, microsecond
+end
+
+-- The id after one of `ms` and `low`: now, or right after it if the clock has not moved on since, or was set back. A
+-- sequence that runs over borrows the next millisecond. `base` is the first sequence of the partition.
+local function next_id(now, ms, low, base)
+  if now > ms then return now, base end
+  if low < base + SEQUENCES - 1 then return ms, low + 1 end
+  return ms + 1, base
+end
+
+-- A space's field of the hash: the last entry of its log, and behind it up to where entries are lost, if any are.
+local function parse_end(text)
+  if not text then return NO_ID, nil end
+  if #text <= 30 then return text, nil end
+  return string.match(text, '^(%S+) (%S+)$')
+end
+
+local function end_text(last, lost) return lost and last .. ' ' .. lost or last end
+
 -- Where the ids of a partition stand, and the last entries of some of its spaces. Whoever reads it takes ids and
 -- says things, and writes it once in the end, for whatever it did in between. Two calls.
 local function read_partition(prefix, number, spaces)
   local wanted = { 'last', 'dedupe', 'history', 'dedupe-before' }
   for index, space in ipairs(spaces) do wanted[index + 4] = space end
   local found = read_fields(partition_key(prefix), wanted)
-  local time = redis.call('TIME')
-  local now = math.max(time[1] * 1000 + math.floor(time[2] / 1000), EPOCH_MS)
   local partition = {
     prefix = prefix,
-    now = node_time(now),
     base = number * SEQUENCES,
     last = found[1] or NO_ID,
     bucket = found[2],
     bucket_before = found[4],
-    -- Entries appended, from a number that chance gives.
-    appended = tonumber(time[2]),
     last_of = {},
     lost_of = {},
     bucket_of = {},
@@ -90,32 +146,25 @@ local function read_partition(prefix, number, spaces)
     said = {},
   }
   for index, space in ipairs(spaces) do
-    local last = found[index + 4] or NO_ID
-    if #last > 30 then last, partition.lost_of[space] = string.match(last, '^(%S+) (%S+)$') end
-    partition.last_of[space] = last
+    partition.last_of[space], partition.lost_of[space] = parse_end(found[index + 4])
   end
   partition.ms, partition.low = parse_id(partition.last)
-  partition.before = partition.last
-  -- After FUNCTION FLUSH this process has forgotten that its ids run ahead. Another partition must not be given earlier
-  -- ones: who marks all up to an id of this one would mark those, too.
-  if partition.ms > partition.now then partition.now = run_ahead(now, partition.ms) end
-  local current = current_history()
-  if found[3] ~= current then
-    partition.history, partition.ended = current, found[3]
-    -- What this Redis has lost of its data may have given ids after the last one that is known.
-    if partition.last ~= NO_ID then partition.now = leap(now, partition.ms, time[2] % 1000) end
-  end
+  partition.before, partition.history = partition.last, found[3]
+  -- Entries appended are counted from a number that chance gives.
+  partition.now, partition.appended = partition_time(partition.ms, partition.history)
   return partition
 end
 
+-- Takes note that the partition gives ids in another history than in the one that `ended`.
+--
 -- Which ids were lost, for readers who stand at one of them: for each history that has ended its name, the last id that
 -- was kept and the first that was given since. Where the clock was set back, too, a reader may stand at a lost id that is
 -- later than those which are given now: then the history alone, which their cursor names, tells it from these. Of the
 -- oldest, two become one, which repeats to a reader in between what they were shown, and tells them so.
 local REWINDS_MAX = 16
 
-local function note_rewind(prefix, current, ended, kept, first)
-  local words = {}
+local function note_history(prefix, ended, kept, first)
+  local current, words = current_history(), {}
   for word in string.gmatch(redis.call('HGET', partition_key(prefix), 'rewound') or '', '%S+') do
     words[#words + 1] = word
   end
@@ -132,20 +181,12 @@ local function note_rewind(prefix, current, ended, kept, first)
     if words[2] ~= NO_ID then words[1], first_gone = words[4], 3 end
     for _ = 1, 3 do table.remove(words, first_gone) end
   end
-  redis.call('HSET', partition_key(prefix), 'rewound', table.concat(words, ' '))
+  redis.call('HSET', partition_key(prefix), 'history', current, 'rewound', table.concat(words, ' '))
 end
 
--- The next id: now, or right after the last one if the clock has not moved on since, or was set back. A
--- sequence that runs over borrows the next millisecond.
 local function take_id(partition)
-  if partition.now > partition.ms then
-    partition.ms, partition.low = partition.now, partition.base
-  elseif partition.low < partition.base + SEQUENCES - 1 then
-    partition.low = partition.low + 1
-  else
-    partition.ms, partition.low = partition.ms + 1, partition.base
-  end
-  partition.last = string.format('%d-%d', partition.ms, partition.low)
+  partition.ms, partition.low = next_id(partition.now, partition.ms, partition.low, partition.base)
+  partition.last = id_text(partition.ms, partition.low)
   partition.first = partition.first or partition.last
   return partition.last
 end
@@ -153,20 +194,18 @@ end
 -- Notes the space in the hash of the partition, with the last entry of its log.
 local function note_space(partition, space) partition.changed[space] = true end
 
--- One call; none if nothing has changed.
+-- One call; none if nothing has changed, and two more where another history begins.
 local function write_partition(partition)
   local fields = {}
   if partition.last ~= partition.before then
     fields = { 'last', partition.last }
-    if partition.history then
-      fields = { 'last', partition.last, 'history', partition.history }
-      note_rewind(partition.prefix, partition.history, partition.ended, partition.before, partition.first)
+    if partition.history ~= current_history() then
+      note_history(partition.prefix, partition.history, partition.before, partition.first)
     end
   end
   for space in pairs(partition.changed) do
     fields[#fields + 1] = space
-    fields[#fields + 1] = partition.lost_of[space] and partition.last_of[space] .. ' ' .. partition.lost_of[space]
-      or partition.last_of[space]
+    fields[#fields + 1] = end_text(partition.last_of[space], partition.lost_of[space])
   end
   call_in_chunks('HSET', partition_key(partition.prefix), fields)
 end
@@ -175,7 +214,7 @@ end
 local function begin_history(keys)
   local prefix, number = open_partition(keys)
   local partition = read_partition(prefix, number, {})
-  if partition.last == NO_ID or not partition.history then return 0 end
+  if partition.last == NO_ID or partition.history == current_history() then return 0 end
   take_id(partition)
   write_partition(partition)
   return 1

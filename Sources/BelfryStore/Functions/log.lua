@@ -5,25 +5,31 @@ local function publish(prefix, space, message) redis.call('SPUBLISH', live_chann
 -- Said when all is done, in this order over all spaces: a consumer has one place in a partition, and what it hears
 -- after a later id of another space lies behind that place. Only what one space is told in a row is one message.
 --
--- A message comes in pieces: Redis's Lua hashes each string it makes from its first byte to its last, half a
--- microsecond for a notification, so what is put together is put together once.
-local function say(partition, space, ...)
-  local said = partition.said[#partition.said]
-  if not said or said.space ~= space then
-    said = { space = space, count = 0, 'several\n' }
-    partition.said[#partition.said + 1] = said
+-- A message comes in its lines: Redis's Lua hashes each string it makes from its first byte to its last, half a
+-- microsecond for a notification, so what is put together is put together once. That holds up to the size of the buffer
+-- in which Lua does it, so what would be longer is another message.
+local MESSAGE_BYTES = 8000
+
+local function say(messages, space, header, line)
+  local message, bytes = messages[#messages], #header + #(line or '') + 2
+  if not message or message.space ~= space or message.bytes + bytes > MESSAGE_BYTES then
+    message = { space = space, count = 0, bytes = 0, 'several' }
+    messages[#messages + 1] = message
   end
-  if said.count > 0 then said[#said + 1] = '\n' end
-  said.count = said.count + 1
-  for _, piece in ipairs({ ... }) do said[#said + 1] = piece end
+  message.count, message.bytes = message.count + 1, message.bytes + bytes
+  message[#message + 1] = header
+  message[#message + 1] = line
 end
 
 -- One call for each message.
-local function publish_said(partition)
-  for _, said in ipairs(partition.said) do
-    publish(partition.prefix, said.space, table.concat(said, '', said.count > 1 and 1 or 2))
+local function publish_said(prefix, messages)
+  for _, message in ipairs(messages) do
+    publish(prefix, message.space, table.concat(message, '\n', message.count > 1 and 1 or 2))
   end
 end
+
+-- The lines of a message that an entry was appended, but for the last, the notification.
+local function appended_header(id, last, audience) return 'appended ' .. id .. ' ' .. last .. '\n' .. audience end
 
 -- Redis gives a log's first entry room for 4 KiB, and a direct message never has a second one: a copy has just what
 -- the entry takes.
@@ -76,44 +82,56 @@ local ACTIVE_KEPT_MS = 7200000
 
 local function time_bucket(ms) return math.floor(ms / BUCKET_MS) end
 
--- Two calls for the first entry of a space in a stretch, and none for others. `last` is the entry before it.
-local function note_active(partition, space, id, last)
-  local entered = partition.bucket_of[space] or time_bucket((parse_id(last)))
-  -- No id is later than the last one of the partition.
-  if entered ~= time_bucket(partition.ms) then
-    local bucket = time_bucket((parse_id(id)))
-    if bucket ~= entered then
-      local key = active_key(partition.prefix, bucket)
-      redis.call('SADD', key, space)
-      redis.call('PEXPIRE', key, partition.retention + ACTIVE_KEPT_MS, 'NX')
-      entered = bucket
-    end
-  end
-  partition.bucket_of[space] = entered
+-- The space has an entry in this stretch. Two calls.
+local function note_active(prefix, space, bucket, retention)
+  local key = active_key(prefix, bucket)
+  redis.call('SADD', key, space)
+  redis.call('PEXPIRE', key, retention + ACTIVE_KEPT_MS, 'NX')
 end
 
--- Appends an entry of these fields; gives the one before it. One call, and two more for the first entry of a space,
--- two for its first in a stretch of time.
+-- What the log of a space needs at some of its entries: at the first of a stretch, at the first of all, and at one in
+-- 32, whose number is `appended`. `last` is the one before, in the stretch `last_bucket`. Gives up to where entries
+-- have been lost by this. No call for most entries; two, two and one.
+local function tend_log(prefix, space, id, bucket, last, last_bucket, appended, entries_max, retention)
+  if bucket ~= last_bucket then note_active(prefix, space, bucket, retention) end
+  local lost
+  -- A mailbox is kept short by refusing what would be too much, so that nothing unread gives way.
+  if appended % ENTRIES_PER_TRIM == 0 and string.sub(space, 1, 8) ~= 'account:' then
+    lost = trim(prefix, space, 'MAXLEN', entries_max, id)
+  end
+  if last == NO_ID then make_compact(log_key(prefix, space)) end
+  return lost
+end
+
+-- Appends an entry of these fields; gives the one before it. One call, and those of `tend_log`.
 local function append(partition, space, id, entries_max, ...)
-  local key, last = log_key(partition.prefix, space), partition.last_of[space]
-  redis.call('XADD', key, id, ...)
-  note_active(partition, space, id, last)
+  local prefix, last = partition.prefix, partition.last_of[space]
+  redis.call('XADD', log_key(prefix, space), id, ...)
+  partition.appended = partition.appended + 1
+  local last_bucket = partition.bucket_of[space] or time_bucket(ms_of(last))
+  -- No id is later than the last one of the partition.
+  local bucket = last_bucket == time_bucket(partition.ms) and last_bucket or time_bucket(ms_of(id))
+  local lost = tend_log(prefix, space, id, bucket, last, last_bucket, partition.appended, entries_max, partition.retention)
+  partition.bucket_of[space] = bucket
+  partition.lost_of[space] = lost or partition.lost_of[space]
   partition.last_of[space] = id
   partition.changed[space] = true
-  partition.appended = partition.appended + 1
-  -- A mailbox is kept short by refusing what would be too much, so that nothing unread gives way.
-  if partition.appended % ENTRIES_PER_TRIM == 0 and string.sub(space, 1, 8) ~= 'account:' then
-    partition.lost_of[space] = trim(partition.prefix, space, 'MAXLEN', entries_max, id) or partition.lost_of[space]
-  end
-  if last == NO_ID then make_compact(key) end
   return last
+end
+
+-- Whether the number of members now decides who sees it.
+local function is_by_threshold(audience) return string.byte(audience) == 63 end -- '?'
+
+-- The audience with the threshold applied.
+local function stamped(audience, members, threshold)
+  return (members <= threshold and 'all' or 'subscribed') .. string.sub(audience, 2)
 end
 
 -- Appends an entry and says so; only says so if it is not to be stored.
 local function announce(partition, space, id, audience, notification, is_stored, entries_max)
-  if not is_stored then return say(partition, space, 'ephemeral ', id, '\n', audience, '\n', notification) end
+  if not is_stored then return say(partition.said, space, 'ephemeral ' .. id .. '\n' .. audience, notification) end
   local last = append(partition, space, id, entries_max, 'audience', audience, 'notification', notification)
-  say(partition, space, 'appended ', id, ' ', last, '\n', audience, '\n', notification)
+  say(partition.said, space, appended_header(id, last, audience), notification)
 end
 
 -- The same with what an entry has become. It is an entry of the log itself, so that whoever is away, or reads the log
@@ -121,7 +139,8 @@ end
 local function announce_update(partition, space, id, updated, time, audience, notification, entries_max)
   local last = append(partition, space, id, entries_max,
     'updates', updated, 'updateTime', time, 'audience', audience, 'notification', notification)
-  say(partition, space, 'updated ', id, ' ', last, ' ', updated, ' ', time, '\n', audience, '\n', notification)
+  local header = 'updated ' .. id .. ' ' .. last .. ' ' .. updated .. ' ' .. time
+  say(partition.said, space, header .. '\n' .. audience, notification)
 end
 
 -- locate: a step through the spaces that may have the entry. Gives where to go on, and the space if it was found.
@@ -129,7 +148,7 @@ end
 local function locate(keys, arguments)
   local prefix = open_partition(keys)
   local id, cursor, count = unpack(arguments, 1, 3)
-  local reply = redis.call('SSCAN', active_key(prefix, time_bucket((parse_id(id)))), cursor, 'COUNT', count)
+  local reply = redis.call('SSCAN', active_key(prefix, time_bucket(ms_of(id))), cursor, 'COUNT', count)
   local spaces = reply[2]
   for first = 1, #spaces, ARGUMENTS_PER_CALL do
     local last = math.min(first + ARGUMENTS_PER_CALL - 1, #spaces)

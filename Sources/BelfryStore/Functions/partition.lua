@@ -18,11 +18,17 @@ local function active_key(prefix, bucket) return prefix .. 'active:' .. string.f
 local function live_channel(prefix, space) return prefix .. 'live:' .. space end
 local function personal_space(account) return 'account:' .. account end
 
+-- Of the partitions that were opened in this process: taking a key apart costs as much as a call of Redis.
+local prefixes, numbers = {}, {}
+
 -- Gives the prefix and the partition's number.
 local function open_partition(keys)
-  local prefix, number = string.match(keys[1] or '', '^(belfry:{(%d+)%.%d+}:)partition$')
+  local key = keys[1] or ''
+  if prefixes[key] then return prefixes[key], numbers[key] end
+  local prefix, number = string.match(key, '^(belfry:{(%d+)%.%d+}:)partition$')
   if not prefix then error('belfry: the first key must be the hash of a partition') end
-  return prefix, tonumber(number)
+  prefixes[key], numbers[key] = prefix, tonumber(number)
+  return prefix, numbers[key]
 end
 
 -- Redis's `unpack` puts every argument on Lua's stack, which holds 8,000.

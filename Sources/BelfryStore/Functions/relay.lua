@@ -166,7 +166,7 @@ local function deliver(keys, arguments)
   end)
 
   write_partition(partition)
-  publish_said(partition)
+  publish_said(prefix, partition.said)
   return results
 end
 

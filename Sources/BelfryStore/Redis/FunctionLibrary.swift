@@ -17,7 +17,8 @@ enum FunctionLibrary {
     Array("local VERSION = \(version)\n".utf8)
     + PackageResources.partition_lua + PackageResources.ids_lua + PackageResources.records_lua
     + PackageResources.dedupe_lua + PackageResources.log_lua + PackageResources.read_lua
-    + PackageResources.relay_lua + PackageResources.commit_lua + PackageResources.sweep_lua
+    + PackageResources.relay_lua + PackageResources.commit_lua + PackageResources.send_lua
+    + PackageResources.sweep_lua
 
   static var load: RedisCommand { RedisCommand("FUNCTION", "LOAD", "REPLACE", code) }
 
@@ -65,7 +66,8 @@ enum FunctionLibrary {
 /// The functions.
 enum StoreFunction: String {
   case beginHistory = "begin_history"
-  case commit, postpone
+  case commit, postpone, send
+  case sendMany = "send_many"
   case firstSends = "first_sends"
   case locate
   case relay, deliver, list

@@ -21,7 +21,13 @@ final class CommitRequest {
     var echo: DeviceEcho? { request.transactions[index].echo }
     var description: String { "commit \(request.transactions[index].space)" }
 
+    var isPlainSend: Bool { request.transactions[index].isPlainSend }
+
     func add(to call: inout CommitCall) throws(StoreError) { try call.add(request.transactions[index]) }
+    func add(to call: inout SendCall) { call.add(request.transactions[index]) }
+    func outcome(_ answer: inout SendAnswer) -> (outcome: CommitOutcome?, line: ArraySlice<UInt8>) {
+      answer.next(of: request.transactions[index])
+    }
     func outcome(_ line: ArraySlice<UInt8>) -> CommitOutcome? {
       CommitOutcome(line, of: request.transactions[index])
     }

@@ -2,7 +2,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryRedis
 
-/// Commits on their way to Redis. Those of one partition that come in the same turn of the loop, whoever asks
+/// Commits on their way to Redis: sends by functions of their own as long as nothing else is among them. Those of one partition that come in the same turn of the loop, whoever asks
 /// for them, leave as one call at its end: most of what a send costs Redis is the call, the clock, the records
 /// that are compared and the live channel, and those they share.
 ///
@@ -18,17 +18,33 @@ final class RedisCommits {
 
   /// A call that more can be added to, and for whom.
   private struct OpenCall {
+    enum Arguments {
+      /// Of sends and nothing else.
+      case sends(SendCall)
+      case any(CommitCall)
+
+      var byteCount: Int {
+        switch self {
+        case .sends(let call): call.byteCount
+        case .any(let call): call.command.byteCount
+        }
+      }
+    }
+
     let partition: Partition
-    var call: CommitCall
+    var arguments: Arguments
     var places: [CommitRequest.Place] = []
 
-    var isFull: Bool { places.count >= commitsPerCall || call.command.byteCount >= bytesPerCall }
+    var isFull: Bool { places.count >= commitsPerCall || arguments.byteCount >= bytesPerCall }
   }
 
   private let loop: EventLoop
   private let connection: RedisConnection
   private let layout: RedisLayout
   private let limits: Limits
+  private let limitsOfSends: String
+  /// False: sends go by `commit`, as everything else does; the outcomes are the same.
+  var usesSendFunctions = true
   /// In the order in which they were begun.
   private var open: [OpenCall] = []
   private var places: [Partition: Int] = [:]
@@ -39,6 +55,7 @@ final class RedisCommits {
     self.loop = loop
     self.connection = connection
     self.limits = limits
+    limitsOfSends = SendCall.text(limits)
   }
 
   /// Before the connection starts: what runs at the end of a turn does so in the order in which it was asked
@@ -67,15 +84,42 @@ final class RedisCommits {
     if index == open.count {
       open.append(
         OpenCall(
-          partition: partition,
-          call: CommitCall(layout.call(.commit, in: partition), limits, of: layout.partitions)))
+          partition: partition, arguments: isSend(place) ? .sends(SendCall()) : .any(newCall(partition))))
       places[partition] = index
     }
-    do throws(StoreError) {
-      try place.add(to: &open[index].call)
-      open[index].places.append(place)
-    } catch {
-      place.finish(.failure(error))
+    add(place, to: &open[index])
+  }
+
+  private func isSend(_ place: CommitRequest.Place) -> Bool { usesSendFunctions && place.isPlainSend }
+
+  private func newCall(_ partition: Partition) -> CommitCall {
+    CommitCall(layout.call(.commit, in: partition), limits, of: layout.partitions)
+  }
+
+  private func add(_ place: CommitRequest.Place, to call: inout OpenCall) {
+    switch call.arguments {
+    case .sends(var sends) where isSend(place):
+      // One owner at a time, or what is there would be copied.
+      call.arguments = .sends(SendCall())
+      place.add(to: &sends)
+      call.arguments = .sends(sends)
+      call.places.append(place)
+    case .sends:
+      // Something else comes behind sends: one call does them all, in their order.
+      let sends = call.places
+      call.places = []
+      call.arguments = .any(newCall(call.partition))
+      for send in sends { add(send, to: &call) }
+      add(place, to: &call)
+    case .any(var commits):
+      call.arguments = .sends(SendCall())
+      do throws(StoreError) {
+        try place.add(to: &commits)
+        call.places.append(place)
+      } catch {
+        place.finish(.failure(error))
+      }
+      call.arguments = .any(commits)
     }
   }
 
@@ -89,7 +133,8 @@ final class RedisCommits {
 
   /// Loads the library first where it is missing: a call that found no function has done nothing.
   private func send(_ call: OpenCall, isAgain: Bool) {
-    let commands = isAgain ? [FunctionLibrary.load, call.call.command] : [call.call.command]
+    let command = command(call)
+    let commands = isAgain ? [FunctionLibrary.load, command] : [command]
     connection.send(commands) { [self] result in
       do throws(RedisError) {
         let replies = try result.get()
@@ -105,13 +150,29 @@ final class RedisCommits {
     }
   }
 
-  private func finish(_ call: OpenCall, _ answer: ArraySlice<UInt8>) {
-    var lines = Words(rest: answer, separator: UInt8(ascii: "\n"))
-    for place in call.places {
-      let result = place.result(lines.next() ?? [])
-      if case .success(.committed) = result, let echo = place.echo { publish(echo) }
-      place.finish(result)
+  private func command(_ call: OpenCall) -> RedisCommand {
+    switch call.arguments {
+    case .sends(let sends): sends.command(in: call.partition, layout, limits: limitsOfSends)
+    case .any(let commits): commits.command
     }
+  }
+
+  private func finish(_ call: OpenCall, _ answer: ArraySlice<UInt8>) {
+    if case .sends = call.arguments {
+      var answer = SendAnswer(answer)
+      for place in call.places { finish(place, place.result(place.outcome(&answer))) }
+    } else {
+      var lines = Words(rest: answer, separator: UInt8(ascii: "\n"))
+      for place in call.places {
+        let line = lines.next() ?? []
+        finish(place, place.result((place.outcome(line), line)))
+      }
+    }
+  }
+
+  private func finish(_ place: CommitRequest.Place, _ result: CommitResult) {
+    if case .success(.committed) = result, let echo = place.echo { publish(echo) }
+    place.finish(result)
   }
 
   /// An event of the moment, and kept nowhere: a device that is away has nothing on its screen to bring up
@@ -124,8 +185,10 @@ final class RedisCommits {
 }
 
 extension CommitRequest.Place {
-  fileprivate func result(_ line: ArraySlice<UInt8>) -> CommitResult {
-    if let outcome = outcome(line) { return .success(outcome) }
+  /// - Parameter answer: what the function's line for it says; nil where it says no outcome.
+  fileprivate func result(_ answer: (outcome: CommitOutcome?, line: ArraySlice<UInt8>)) -> CommitResult {
+    if let outcome = answer.outcome { return .success(outcome) }
+    let line = answer.line
     let text = String(decoding: line, as: UTF8.self)
     guard text.hasPrefix("failed ") else {
       return .failure(StoreError(.corrupt, "the function's answer \(text)", at: description))

@@ -72,6 +72,12 @@ package final class RedisStore: Store {
     connection.close()
   }
 
+  /// False: sends go by the function that does all commits, with the same outcomes. For tests that compare the two.
+  package var usesSendFunctions: Bool {
+    get { commits.usesSendFunctions }
+    set { commits.usesSendFunctions = newValue }
+  }
+
   package var relayStatistics: RelayStatistics { relays.statistics }
 
   package var state: RedisConnection.State { connection.state }

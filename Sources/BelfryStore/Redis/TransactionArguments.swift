@@ -28,7 +28,7 @@ struct CommitCall {
     command.append(transaction.space.key)
     let contents = transaction.announcements.map(\.content.text)
     if let dedupe = transaction.dedupe {
-      command.append(dedupe.name(in: transaction.space))
+      command.append(dedupe.field(in: transaction.space))
       command.append(SendFingerprint(contents).text)
     } else {
       command.append("")
@@ -163,23 +163,9 @@ extension Transaction {
   }
 
   /// As a send does.
-  fileprivate var onlyAnnounces: Bool {
+  var onlyAnnounces: Bool {
     changes.isEmpty && removedTables.isEmpty && ceilings.isEmpty && updates.isEmpty
       && changedMemberships.isEmpty && !hasRelays && wakeAtMilliseconds == nil
-  }
-}
-
-extension Dedupe {
-  /// No name holds a NUL, so no two keys read the same.
-  func name(in space: SpaceID) -> [UInt8] {
-    var name: [UInt8] = []
-    name.reserveCapacity(128)
-    if let sender { name.append(sender.text) }
-    name.append(0)
-    name.append(space.key)
-    name.append(0)
-    name.append(messageClientId)
-    return name
   }
 }
 
