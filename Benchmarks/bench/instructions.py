@@ -1,8 +1,9 @@
-"""Counts the broker's instructions for one operation, by valgrind's callgrind.
+"""Counts the instructions of the broker, or of its Redis, for one operation, by valgrind's callgrind.
 
-Seconds wander with the machine, instructions hardly do, so this is what to look at before and after a change. What
-the broker does by itself meanwhile is counted too: on a busy machine, where everything takes longer, that is more.
-System calls count as one instruction, and Redis not at all: it runs beside, as it is.
+Seconds wander with the machine, instructions hardly do, so this is what to look at before and after a change, and what
+a check compares with what is written down. What the counted one does by itself meanwhile is counted too: on a busy
+machine, where everything takes longer, that is more. System calls count as one instruction, and the other one runs
+beside, as it is.
 """
 
 import argparse
@@ -13,12 +14,14 @@ import socket
 import subprocess
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
 
 from .broker import is_ready
 from .interface import Interface
 from .processes import Process, free_port
+from .redis import Client
 
 CONSUMERS = 200
 SERVERS = 100
@@ -28,25 +31,30 @@ MARKS = 100
 PAYLOAD = "x" * 200
 
 
-class CountedBroker(Interface):
-    """A broker under callgrind, which counts only while it is told to."""
+# What a broker asks by itself now and then, and what operations ask besides: how often says more of the time that passes.
+UPKEEP = {"time", "ping", "info", "exists", "xlen", "hgetall", "zrange", "config|resetstat"}
 
-    def __init__(self, belfry: Path, folder: Path, output: Path):
+
+class CountedBroker(Interface):
+    """A broker and its Redis, one of them under callgrind, which counts only while it is told to."""
+
+    def __init__(self, belfry: Path, folder: Path, output: Path, of_redis: bool = False):
         self.output = output
         port, redis_socket = free_port(), folder / "redis.sock"
         everywhere = os.sched_getaffinity(0)
+        callgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={output}"]
         # A Redis of its own: callgrind knows no pidfd_open, which the broker watches an embedded one with.
         self.redis = Process(
             "redis-server",
-            ["redis-server", "--port", "0", "--unixsocket", str(redis_socket), "--save", "", "--dir", str(folder)],
+            [*(callgrind if of_redis else []), "redis-server", "--port", "0", "--unixsocket", str(redis_socket)]
+            + ["--save", "", "--appendonly", "yes", "--appendfsync", "no", "--hz", "1", "--dir", str(folder)],
             log=folder / "redis-log",
             cores=everywhere,
         )
         self.redis.wait_until(redis_socket.exists)
-        callgrind = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={output}"]
         self.process = Process(
             "belfry",
-            [*callgrind, str(belfry), "serve", "--listen", f"127.0.0.1:{port}", "--data", str(folder / "data")],
+            [*([] if of_redis else callgrind), str(belfry), "serve", "--listen", f"127.0.0.1:{port}", "--data", str(folder / "data")],
             log=folder / "log",
             cores=everywhere,
             environment={
@@ -58,6 +66,9 @@ class CountedBroker(Interface):
         )
         self.process.wait_until(lambda: is_ready(port), seconds=120)
         super().__init__(port, folder / "data" / "secret")
+        self.counted_process = self.redis if of_redis else self.process
+        self.client = Client(path=redis_socket)
+        self.commands: dict[str, int] = {}
         self.sends = 0
 
     def stop(self) -> None:
@@ -85,14 +96,27 @@ class CountedBroker(Interface):
         return stream
 
     def counting(self, work: Callable[[], None]) -> None:
+        before = self._calls()
         self._control("--instr=on")
         work()
         time.sleep(0.5)
         self._control("--instr=off")
         self._control("--dump")
+        after = self._calls()
+        self.commands = {name: after[name] - before.get(name, 0) for name in after if name not in UPKEEP}
 
     def _control(self, word: str) -> None:
-        subprocess.run(["callgrind_control", word, str(self.process.id)], check=True, capture_output=True)
+        command = ["callgrind_control", word, str(self.counted_process.id)]
+        subprocess.run(command, check=True, capture_output=True)
+
+    def _calls(self) -> dict[str, int]:
+        """How often Redis was asked what, by functions and by itself."""
+        calls = {}
+        for line in self.client.call("INFO", "commandstats").decode().splitlines():
+            if line.startswith("cmdstat_"):
+                name, numbers = line.removeprefix("cmdstat_").split(":")
+                calls[name] = int(numbers.split(",")[0].removeprefix("calls="))
+        return calls
 
     def counted(self) -> int:
         """Of the dump that was asked for; the one at the end has less."""
@@ -199,24 +223,40 @@ OPERATIONS = {
 }
 
 
+@dataclass
+class Count:
+    """Of one operation; the commands are those of Redis, by name."""
+
+    instructions: float
+    commands: dict[str, float]
+    of: int
+
+
+def count(name: str, belfry: Path, output: Path, of_redis: bool = False) -> Count:
+    output.mkdir(parents=True, exist_ok=True)
+    for old in output.glob(name + "*"):
+        old.unlink()
+    folder = Path(tempfile.mkdtemp(prefix="belfry-count-"))
+    broker = CountedBroker(belfry, folder, (output / name).resolve(), of_redis)
+    try:
+        times = OPERATIONS[name](broker)
+    finally:
+        broker.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+    commands = {word: calls / times for word, calls in sorted(broker.commands.items()) if calls}
+    return Count(broker.counted() / times, commands, times)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="scripts/count-instructions", description=__doc__)
     parser.add_argument("--belfry", type=Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--output", type=Path, default=Path(".build/instructions"), help="where the profiles go")
+    parser.add_argument("--redis", action="store_true", help="count those of Redis")
     parser.add_argument("operations", nargs="*", choices=[[], *OPERATIONS], metavar="|".join(OPERATIONS))
     given = parser.parse_args()
-    given.output.mkdir(parents=True, exist_ok=True)
     for name in given.operations or OPERATIONS:
-        for old in given.output.glob(name + "*"):
-            old.unlink()
-        folder = Path(tempfile.mkdtemp(prefix="belfry-count-"))
-        broker = CountedBroker(given.belfry, folder, (given.output / name).resolve())
-        try:
-            count = OPERATIONS[name](broker)
-        finally:
-            broker.stop()
-            shutil.rmtree(folder, ignore_errors=True)
-        print(f"{name:12} {broker.counted() / count:12,.0f} instructions each, of {count:,}", flush=True)
+        counted = count(name, given.belfry, given.output, given.redis)
+        print(f"{name:12} {counted.instructions:12,.0f} instructions each, of {counted.of:,}", flush=True)
 
 
 if __name__ == "__main__":

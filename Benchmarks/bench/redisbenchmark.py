@@ -38,7 +38,7 @@ def overhear_send(broker: Broker, server: str) -> list[bytes]:
     broker.call("POST", "/v1/notifications", body)
     while True:
         line = monitor.input.readline()
-        if re.search(rb'\] "(?i:fcall)" "belfry_commit', line):
+        if re.search(rb'\] "(?i:fcall)" "belfry_send', line):
             return [_repeatable(word) for word in _unquote(line)]
 
 
@@ -48,9 +48,10 @@ def notification(fcall: list[bytes]) -> bytes:
 
 
 def _repeatable(word: bytes) -> bytes:
-    """The id is in the notification and, between NULs, in what is hashed to recognise it; no NUL can be said on
-    a command line, and for a hash any other character does."""
-    return word.replace(b"overheard", b"__rand_int__").replace(b"\0", b" ")
+    """The id is in the notification; what the send is recognised by is a hash of it, which any other name does for."""
+    if re.fullmatch(rb"[0-9a-f]{20}", word):
+        return b"__rand_int__"
+    return word.replace(b"overheard", b"__rand_int__")
 
 
 def _unquote(line: bytes) -> list[bytes]:

@@ -96,7 +96,8 @@ import Testing
       var records = 0
       for key in try redis.keys(layout.prefix(space.partition) + "dedupe:*") {
         bytes += Int(try redis.command("MEMORY", "USAGE", key, "SAMPLES", "0")) ?? 0
-        records += Int(try redis.command("HLEN", key)) ?? 0
+        // Less the field that makes it a table.
+        records += (Int(try redis.command("HLEN", key)) ?? 0) - 1
       }
       #expect(records == 20_000)
       #expect(bytes <= records * 120, "\(Double(bytes) / Double(records)) bytes each")

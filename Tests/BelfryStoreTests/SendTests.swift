@@ -111,7 +111,7 @@ import Testing
       try redis.command("CONFIG", "RESETSTAT")
       let results = await broker.store.commit(transactions)
       var calls = try redis.sendCalls()
-      let messages = try #require(calls.removeValue(forKey: "spublish"))
+      let messages = calls.removeValue(forKey: "spublish") ?? 0
       #expect((2...8).contains(messages), "of 8 KB each: \(messages)")
       #expect(calls == ["fcall": 1, "hget": 1, "hmget": 2, "time": 1, "hlen": 1, "xadd": 100, "hset": 2])
       let ids = try results.map { try $0.get().commit.ids[0] }

@@ -52,9 +52,25 @@ package struct SendFingerprint: Sendable, Hashable {
     }
   }
 
+  /// Eight bytes at a time: each content is gone through.
   private mutating func add(_ bytes: ArraySlice<UInt8>) {
-    let span = bytes.span
-    for index in span.indices { hash = StableHash.next(hash, span[index]) }
+    let bytes = bytes.span.bytes
+    var position = 0
+    while position + 8 <= bytes.byteCount {
+      // SAFETY: any eight bytes are a number, and they are within the span.
+      mix(unsafe UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self)))
+      position += 8
+    }
+    // SAFETY: within the span.
+    for offset in position..<bytes.byteCount {
+      mix(UInt64(unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)))
+    }
+  }
+
+  /// Each bit of the word, the highest too, comes to decide all of the hash.
+  private mutating func mix(_ word: UInt64) {
+    hash = (hash ^ word) &* 0x9e37_79b9_7f4a_7c15
+    hash ^= hash >> 29
   }
 
   /// Six hexadecimal digits.

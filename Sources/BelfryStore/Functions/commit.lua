@@ -107,7 +107,7 @@ local function stamp(call, space, audience)
   if not is_by_threshold(audience) then return audience end
   local members = call.members[space]
   if not members then
-    members = redis.call('HLEN', table_key(call.prefix, space, 'roster'))
+    members = redis_call('HLEN', table_key(call.prefix, space, 'roster'))
     call.members[space] = members
   end
   return stamped(audience, members, call.threshold)
@@ -128,10 +128,10 @@ end
 -- Whether the account's mailbox may take so many entries. Two calls, one of a trusted caller's.
 local function has_room(call, space, room, count)
   local prefix = call.prefix
-  if redis.call('XLEN', log_key(prefix, space)) + count > room.entries then return false end
+  if redis_call('XLEN', log_key(prefix, space)) + count > room.entries then return false end
   if room.sender == '' then return true end
   local account = string.sub(space, 9)
-  return tonumber(redis.call('HGET', shares_key(prefix, account), room.sender) or 0) + count <= room.share
+  return tonumber(redis_call('HGET', shares_key(prefix, account), room.sender) or 0) + count <= room.share
 end
 
 -- The ids of the entries, and those of the updates.
@@ -152,7 +152,7 @@ local function write_records(call, space, changes, before)
   local marks = { ['\1'] = before, ['\2'] = call.partition.last }
   write_groups(call.prefix, space, changes.groups, call.arguments, marks)
   for _, name in ipairs(changes.removed) do
-    redis.call('UNLINK', table_key(call.prefix, space, name))
+    redis_call('UNLINK', table_key(call.prefix, space, name))
   end
 end
 
@@ -160,7 +160,7 @@ end
 -- that time and is looking at the space now has not seen this commit, and must not set a later one.
 local function wake(prefix, space, time)
   local key = wake_key(prefix)
-  if redis.call('ZADD', key, 'LT', 'CH', time, space) == 0 then redis.call('ZINCRBY', key, -1, space) end
+  if redis_call('ZADD', key, 'LT', 'CH', time, space) == 0 then redis_call('ZINCRBY', key, -1, space) end
 end
 
 -- Tells accounts and a directory of this partition what concerns them: by the time the caller has its answer they know.
@@ -206,7 +206,7 @@ local function relay_changes(call, space, changes, before)
   if changes.relays ~= '' then parts[#parts + 1] = changes.relays end
   if not parts[1] then return end
   local item = '{"space":"' .. space .. '","before":"' .. before .. '","relays":[' .. table.concat(parts, ',') .. ']}'
-  redis.call('XADD', outbox_key(call.prefix), version, 'item', item)
+  redis_call('XADD', outbox_key(call.prefix), version, 'item', item)
 end
 
 -- What comes after the entries.
@@ -277,9 +277,9 @@ end
 local function postpone(keys, arguments)
   local key = wake_key((open_partition(keys)))
   local space, known, time = unpack(arguments, 1, 3)
-  local score = redis.call('ZSCORE', key, space)
+  local score = redis_call('ZSCORE', key, space)
   if not score or tonumber(score) ~= tonumber(known) then return 0 end
-  if time == '' then redis.call('ZREM', key, space) else redis.call('ZADD', key, time, space) end
+  if time == '' then redis_call('ZREM', key, space) else redis_call('ZADD', key, time, space) end
   return 1
 end
 

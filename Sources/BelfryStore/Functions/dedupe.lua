@@ -6,7 +6,16 @@
 -- name. The caller makes both. 28 characters at most: with one more, every record would take 16 bytes more of an
 -- allocator that rounds up to 32 and 48. So the fingerprint has 24 bits; it only tells a caller of a bug.
 
-local function bucket_of(ms, window) return math.floor(ms / window) * window end
+-- The bucket of a time, and its name. Mostly the one that was asked for before.
+local asked_window, asked_bucket, asked_name
+
+local function bucket_of(ms, window)
+  if window ~= asked_window or ms < asked_bucket or ms >= asked_bucket + window then
+    asked_window, asked_bucket = window, math.floor(ms / window) * window
+    asked_name = string.format('%d', asked_bucket)
+  end
+  return asked_bucket, asked_name
+end
 
 -- Whether the record is of a send within the window, as of the time that ids are made from.
 local function is_remembered(record, ms, window)
@@ -26,21 +35,22 @@ end
 -- those what may still be within the window stays.
 local function open_bucket(prefix, in_use, before, bucket, window)
   local key, kept = partition_key(prefix), nil
+  make_table(dedupe_key(prefix, bucket))
   for _, name in ipairs({ in_use or '', before or '' }) do
     local other = tonumber(name)
     if other and other ~= bucket then
       if not kept and other + 2 * window > bucket then
         kept = other
       else
-        redis.call('UNLINK', dedupe_key(prefix, other))
+        redis_call('UNLINK', dedupe_key(prefix, other))
       end
     end
   end
-  redis.call('HSET', key, 'dedupe', string.format('%d', bucket))
+  redis_call('HSET', key, 'dedupe', string.format('%d', bucket))
   if kept then
-    redis.call('HSET', key, 'dedupe-before', string.format('%d', kept))
+    redis_call('HSET', key, 'dedupe-before', string.format('%d', kept))
   else
-    redis.call('HDEL', key, 'dedupe-before')
+    redis_call('HDEL', key, 'dedupe-before')
   end
 end
 
@@ -65,7 +75,7 @@ local function read_dedupe(partition, commits, window)
     end
   end
   for _, bucket in ipairs(buckets) do
-    local records = redis.call('HMGET', dedupe_key(partition.prefix, bucket), unpack(fields))
+    local records = redis_call('HMGET', dedupe_key(partition.prefix, bucket), unpack(fields))
     for index, field in ipairs(fields) do
       local record = records[index]
       if is_remembered(record, ms, window) then dedupe.found[field] = record end
@@ -91,7 +101,7 @@ end
 -- One call, or none if nothing was entered.
 local function write_dedupe(partition, dedupe)
   if not dedupe.entered[1] then return end
-  redis.call('HSET', dedupe_key(partition.prefix, dedupe.bucket), unpack(dedupe.entered))
+  redis_call('HSET', dedupe_key(partition.prefix, dedupe.bucket), unpack(dedupe.entered))
   if tonumber(partition.bucket) ~= dedupe.bucket then
     open_bucket(partition.prefix, partition.bucket, partition.bucket_before, dedupe.bucket, dedupe.window)
   end

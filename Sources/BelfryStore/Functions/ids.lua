@@ -54,7 +54,7 @@ local HISTORY_DIGITS = 8
 local history
 
 local function current_history()
-  history = history or string.sub(string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') or '', 1, HISTORY_DIGITS)
+  history = history or string.sub(string.match(redis_call('INFO', 'server'), 'run_id:(%x+)') or '', 1, HISTORY_DIGITS)
   return history
 end
 
@@ -92,14 +92,18 @@ local function leap(now, last_ms, more_ms)
   return time > latest_ms and run_ahead(now, time) or latest_ms
 end
 
+local second_text, second_ms
+
 -- The time that a partition's ids are made from now, never before its last one, and which microsecond of its second it
 -- is by the clock. One call.
 --
 -- `last_ms` is of the partition's last id, 0 if it has none; `known` is the history in which that was given.
 local function partition_time(last_ms, known)
-  local time = redis.call('TIME')
+  local time = redis_call('TIME')
   local microsecond = tonumber(time[2])
-  local now = time[1] * 1000 + (microsecond - microsecond % 1000) / 1000
+  -- To read a number costs as much as writing one.
+  if time[1] ~= second_text then second_text, second_ms = time[1], time[1] * 1000 end
+  local now = second_ms + (microsecond - microsecond % 1000) / 1000
   if now < EPOCH_MS then now = EPOCH_MS end
   local ids_from = node_time(now)
   -- After FUNCTION FLUSH this process has forgotten that its ids run ahead. Another partition must not be given earlier
@@ -165,7 +169,7 @@ local REWINDS_MAX = 16
 
 local function note_history(prefix, ended, kept, first)
   local current, words = current_history(), {}
-  for word in string.gmatch(redis.call('HGET', partition_key(prefix), 'rewound') or '', '%S+') do
+  for word in string.gmatch(redis_call('HGET', partition_key(prefix), 'rewound') or '', '%S+') do
     words[#words + 1] = word
   end
   -- A Redis may be demoted and promoted again: its history goes on then, and is none that has ended.
@@ -181,7 +185,8 @@ local function note_history(prefix, ended, kept, first)
     if words[2] ~= NO_ID then words[1], first_gone = words[4], 3 end
     for _ = 1, 3 do table.remove(words, first_gone) end
   end
-  redis.call('HSET', partition_key(prefix), 'history', current, 'rewound', table.concat(words, ' '))
+  make_table(partition_key(prefix))
+  redis_call('HSET', partition_key(prefix), 'history', current, 'rewound', table.concat(words, ' '))
 end
 
 local function take_id(partition)

@@ -1,6 +1,6 @@
 -- Logs and what is said on live channels.
 
-local function publish(prefix, space, message) redis.call('SPUBLISH', live_channel(prefix, space), message) end
+local function publish(prefix, space, message) redis_call('SPUBLISH', live_channel(prefix, space), message) end
 
 -- Said when all is done, in this order over all spaces: a consumer has one place in a partition, and what it hears
 -- after a later id of another space lies behind that place. Only what one space is told in a row is one message.
@@ -35,8 +35,8 @@ local function appended_header(id, last, audience) return 'appended ' .. id .. '
 -- the entry takes.
 local function make_compact(key)
   local copy = key .. ':copy'
-  redis.call('COPY', key, copy)
-  redis.call('RENAME', copy, key)
+  redis_call('COPY', key, copy)
+  redis_call('RENAME', copy, key)
 end
 
 -- The id just before a stream id.
@@ -55,17 +55,17 @@ local function trim(prefix, space, strategy, bound, last)
   local key, through = log_key(prefix, space), '+'
   if strategy == 'MINID' then
     through = '(' .. bound
-  elseif redis.call('XLEN', key) <= tonumber(bound) then
+  elseif redis_call('XLEN', key) <= tonumber(bound) then
     return nil
   end
   -- Which entry is the last that goes is known only from how many go: a reader who had come just as far has lost
   -- nothing. Of more than a node's, the id before the first that stays must do.
-  local oldest = redis.call('XRANGE', key, '-', through, 'COUNT', NODE_ENTRIES)
+  local oldest = redis_call('XRANGE', key, '-', through, 'COUNT', NODE_ENTRIES)
   if not oldest[1] then return nil end
-  local count = redis.call('XTRIM', key, strategy, '~', bound)
+  local count = redis_call('XTRIM', key, strategy, '~', bound)
   if count == 0 then return nil end
   if oldest[count] then return oldest[count][1] end
-  local first = redis.call('XRANGE', key, '-', '+', 'COUNT', 1)[1]
+  local first = redis_call('XRANGE', key, '-', '+', 'COUNT', 1)[1]
   return first and predecessor_of(first[1]) or last
 end
 
@@ -80,13 +80,21 @@ local ENTRIES_PER_TRIM = 32
 local BUCKET_MS = 1048576
 local ACTIVE_KEPT_MS = 7200000
 
-local function time_bucket(ms) return math.floor(ms / BUCKET_MS) end
+local stretch_from, stretch_to, stretch = 0, 0, 0
+
+local function time_bucket(ms)
+  if ms >= stretch_from and ms < stretch_to then return stretch end
+  local bucket = math.floor(ms / BUCKET_MS)
+  -- Not of what lies long ago, which is asked for once.
+  if bucket > stretch then stretch, stretch_from, stretch_to = bucket, bucket * BUCKET_MS, (bucket + 1) * BUCKET_MS end
+  return bucket
+end
 
 -- The space has an entry in this stretch. Two calls.
 local function note_active(prefix, space, bucket, retention)
   local key = active_key(prefix, bucket)
-  redis.call('SADD', key, space)
-  redis.call('PEXPIRE', key, retention + ACTIVE_KEPT_MS, 'NX')
+  redis_call('SADD', key, space)
+  redis_call('PEXPIRE', key, retention + ACTIVE_KEPT_MS, 'NX')
 end
 
 -- What the log of a space needs at some of its entries: at the first of a stretch, at the first of all, and at one in
@@ -106,7 +114,7 @@ end
 -- Appends an entry of these fields; gives the one before it. One call, and those of `tend_log`.
 local function append(partition, space, id, entries_max, ...)
   local prefix, last = partition.prefix, partition.last_of[space]
-  redis.call('XADD', log_key(prefix, space), id, ...)
+  redis_call('XADD', log_key(prefix, space), id, ...)
   partition.appended = partition.appended + 1
   local last_bucket = partition.bucket_of[space] or time_bucket(ms_of(last))
   -- No id is later than the last one of the partition.
@@ -148,16 +156,16 @@ end
 local function locate(keys, arguments)
   local prefix = open_partition(keys)
   local id, cursor, count = unpack(arguments, 1, 3)
-  local reply = redis.call('SSCAN', active_key(prefix, time_bucket(ms_of(id))), cursor, 'COUNT', count)
+  local reply = redis_call('SSCAN', active_key(prefix, time_bucket(ms_of(id))), cursor, 'COUNT', count)
   local spaces = reply[2]
   for first = 1, #spaces, ARGUMENTS_PER_CALL do
     local last = math.min(first + ARGUMENTS_PER_CALL - 1, #spaces)
-    local ends = redis.call('HMGET', partition_key(prefix), unpack(spaces, first, last))
+    local ends = redis_call('HMGET', partition_key(prefix), unpack(spaces, first, last))
     for index, log_end in ipairs(ends) do
       local space = spaces[first + index - 1]
       -- What was lost of a log stands behind its last entry.
       if log_end and not is_before(string.match(log_end, '^%S+'), id)
-        and redis.call('XRANGE', log_key(prefix, space), id, id, 'COUNT', 1)[1]
+        and redis_call('XRANGE', log_key(prefix, space), id, id, 'COUNT', 1)[1]
       then
         return { '0', space }
       end

@@ -26,7 +26,7 @@ end
 local function write_lagging(key, lagging)
   local words = {}
   for index, each in ipairs(lagging) do words[index] = each.space .. '*' .. each.id end
-  if words[1] then redis.call('HSET', key, 'lagging', table.concat(words, ' ')) else redis.call('HDEL', key, 'lagging') end
+  if words[1] then redis_call('HSET', key, 'lagging', table.concat(words, ' ')) else redis_call('HDEL', key, 'lagging') end
 end
 
 -- A large set is pruned in parts. Ids below a watermark that are left do no harm, and the sweep removes them.
@@ -35,7 +35,7 @@ local PRUNE_STEP = 500
 
 -- Removes ids from the set in one step. Gives the cursor to go on from, 0 at the end.
 local function prune_step(key, cursor, is_to_go)
-  local reply = redis.call('SSCAN', key, cursor, 'COUNT', PRUNE_STEP)
+  local reply = redis_call('SSCAN', key, cursor, 'COUNT', PRUNE_STEP)
   local gone, kept = {}, {}
   for _, id in ipairs(reply[2]) do
     local list = is_to_go(id) and gone or kept
@@ -43,7 +43,7 @@ local function prune_step(key, cursor, is_to_go)
   end
   if cursor == '0' and reply[1] == '0' and #gone > #kept then
     -- The step saw a whole intset. Removing ids one by one would move the rest each time.
-    redis.call('UNLINK', key)
+    redis_call('UNLINK', key)
     call_in_chunks('SADD', key, kept)
   else
     call_in_chunks('SREM', key, gone)
@@ -82,7 +82,7 @@ local function raise_watermarks(prefix, number, account, watermarks)
   for _, id in ipairs(watermarks) do
     local ms, low = parse_decimal(id)
     local field = watermark_field(low)
-    local old = redis.call('HGET', key, field)
+    local old = redis_call('HGET', key, field)
     if not old or is_decimal_before(old, id) then
       set[#set + 1] = field
       set[#set + 1] = id
@@ -91,13 +91,13 @@ local function raise_watermarks(prefix, number, account, watermarks)
   end
   call_in_chunks('HSET', key, set)
   -- The account's own log has one reader.
-  if own then redis.call('XTRIM', log_key(prefix, personal_space(account)), 'MINID', own) end
+  if own then redis_call('XTRIM', log_key(prefix, personal_space(account)), 'MINID', own) end
 end
 
 local function catch_up(key, caught_up)
   local is_caught_up, left = {}, {}
   for _, space in ipairs(caught_up) do is_caught_up[space] = true end
-  for _, each in ipairs(parse_lagging(redis.call('HGET', key, 'lagging'))) do
+  for _, each in ipairs(parse_lagging(redis_call('HGET', key, 'lagging'))) do
     if not is_caught_up[each.space] then left[#left + 1] = each end
   end
   write_lagging(key, left)
@@ -105,8 +105,8 @@ end
 
 local function prune_read(prefix, account)
   local key, cursor = read_key(prefix, account), '0'
-  if redis.call('EXISTS', key) == 0 then return end
-  local is_covered = covered_by(redis.call('HGETALL', account_key(prefix, account)))
+  if redis_call('EXISTS', key) == 0 then return end
+  local is_covered = covered_by(redis_call('HGETALL', account_key(prefix, account)))
   for _ = 1, PRUNE_STEPS do
     cursor = prune_step(key, cursor, is_covered)
     if cursor == '0' then return end
@@ -117,7 +117,7 @@ end
 local function count_direct_messages(prefix, account, more)
   if more == 0 then return end
   local key = account_key(prefix, account)
-  if redis.call('HINCRBY', key, 'directMessages', more) <= 0 then redis.call('HDEL', key, 'directMessages') end
+  if redis_call('HINCRBY', key, 'directMessages', more) <= 0 then redis_call('HDEL', key, 'directMessages') end
 end
 
 -- A direct message that was read leaves the index, unless a second entry was sent to it; then the sweep removes it.
@@ -125,7 +125,7 @@ local function forget_direct_messages(prefix, account, directs)
   local key = spaces_key(prefix, account)
   local gone = {}
   for _, direct in ipairs(directs) do
-    local known = redis.call('HGET', key, direct)
+    local known = redis_call('HGET', key, direct)
     if known and string.match(known, '^%a+ %S+ %S+$') then gone[#gone + 1] = direct end
   end
   count_direct_messages(prefix, account, -call_in_chunks('HDEL', key, gone))
@@ -135,7 +135,7 @@ local function count_members(key, ids)
   local count = 0
   for first = 1, #ids, ARGUMENTS_PER_CALL do
     local last = math.min(first + ARGUMENTS_PER_CALL - 1, #ids)
-    for _, is_member in ipairs(redis.call('SMISMEMBER', key, unpack(ids, first, last))) do count = count + is_member end
+    for _, is_member in ipairs(redis_call('SMISMEMBER', key, unpack(ids, first, last))) do count = count + is_member end
   end
   return count
 end
@@ -146,10 +146,10 @@ local function mark_read(keys, arguments)
   local prefix, number = open_partition(keys)
   local account, known, message = unpack(arguments, 1, 3)
   local key = account_key(prefix, account)
-  local version = redis.call('HGET', key, 'version') or '0'
+  local version = redis_call('HGET', key, 'version') or '0'
   if version ~= known then return 'conflict' end
   -- The hash of the partition is the list of its accounts, by which the sweep finds them.
-  if known == '0' then redis.call('HSETNX', partition_key(prefix), personal_space(account), NO_ID) end
+  if known == '0' then redis_call('HSETNX', partition_key(prefix), personal_space(account), NO_ID) end
   local items, covered, watermarks, caught_up, own_entries, directs, at
   items, at = read_list(arguments, 4)
   covered, at = read_list(arguments, at)
@@ -157,7 +157,7 @@ local function mark_read(keys, arguments)
   if watermarks[1] then
     -- Only from the first watermark on does the index raise the version when it learns of a space. It may have learned
     -- of one since the mark was made, so the first watermark is always a conflict, and the next try is exact.
-    version = redis.call('HINCRBY', key, 'version', 1)
+    version = redis_call('HINCRBY', key, 'version', 1)
     if known == '0' then return 'conflict' end
   end
   caught_up, at = read_list(arguments, at)
@@ -174,7 +174,7 @@ local function mark_read(keys, arguments)
   call_in_chunks('XDEL', log_key(prefix, personal_space(account)), own_entries)
   forget_direct_messages(prefix, account, directs)
   -- An account that marks has looked at its mailbox: the share of each sender is free again.
-  redis.call('UNLINK', shares_key(prefix, account))
+  redis_call('UNLINK', shares_key(prefix, account))
   publish(prefix, personal_space(account), message)
   return count .. ' ' .. version
 end
@@ -184,9 +184,9 @@ end
 local function note_lagging_space(prefix, account, space, version, before)
   local key = account_key(prefix, account)
   local _, version_low = parse_id(version)
-  local found = redis.call('HMGET', key, 'version', watermark_field(version_low), 'lagging')
+  local found = redis_call('HMGET', key, 'version', watermark_field(version_low), 'lagging')
   if not found[1] then return end
-  redis.call('HINCRBY', key, 'version', 1)
+  redis_call('HINCRBY', key, 'version', 1)
   if found[2] then
     local ms, low = parse_id(before)
     local mark_ms, mark_low = parse_decimal(found[2])

@@ -19,9 +19,9 @@ local function are_unchanged(prefix, space, groups, arguments)
   for _, group in ipairs(groups) do
     local key, first, count = table_key(prefix, space, group.name), group.first, group.count
     if count == 1 then
-      if (redis.call('HGET', key, arguments[first]) or '') ~= arguments[first + 1] then return false end
+      if (redis_call('HGET', key, arguments[first]) or '') ~= arguments[first + 1] then return false end
     else
-      local texts = redis.call('HMGET', key, unpack(arguments, first, first + count - 1))
+      local texts = redis_call('HMGET', key, unpack(arguments, first, first + count - 1))
       for index = 1, count do
         if (texts[index] or '') ~= arguments[first + count + index - 1] then return false end
       end
@@ -38,10 +38,10 @@ end
 
 -- The number of records that a table will hold once the groups are written.
 local function length_after(key, name, groups, arguments)
-  local length = redis.call('HLEN', key)
+  local length = redis_call('HLEN', key)
   for _, group in ipairs(groups) do
     if group.name == name then
-      local texts = redis.call('HMGET', key, unpack(arguments, group.first, group.first + group.count - 1))
+      local texts = redis_call('HMGET', key, unpack(arguments, group.first, group.first + group.count - 1))
       for index = 1, group.count do
         local is_there, will_be = texts[index], arguments[group.first + group.count + index - 1] ~= ''
         if will_be and not is_there then length = length + 1 end

@@ -26,8 +26,8 @@ end
 local SAMPLE = 32
 
 local function make_room(key, entries_max)
-  if redis.call('HLEN', key) <= entries_max then return end
-  local sample = redis.call('HRANDFIELD', key, SAMPLE, 'WITHVALUES')
+  if redis_call('HLEN', key) <= entries_max then return end
+  local sample = redis_call('HRANDFIELD', key, SAMPLE, 'WITHVALUES')
   local oldest, oldest_version
   for index = 1, #sample, 2 do
     local space = sample[index]
@@ -36,7 +36,7 @@ local function make_room(key, entries_max)
       oldest, oldest_version = space, version
     end
   end
-  if oldest then redis.call('HDEL', key, oldest) end
+  if oldest then redis_call('HDEL', key, oldest) end
 end
 
 -- Counts what a user writes to an account, until the account marks something as read, so that one sender cannot fill the
@@ -44,7 +44,7 @@ end
 local function charge(prefix, account, sender, count, retention)
   if sender == '' then return end
   local key = shares_key(prefix, account)
-  if redis.call('HINCRBY', key, sender, count) == count then redis.call('PEXPIRE', key, retention, 'NX') end
+  if redis_call('HINCRBY', key, sender, count) == count then redis_call('PEXPIRE', key, retention, 'NX') end
 end
 
 -- The earlier states of an index entry with the state until now put first; no more than `earlier_max` are kept.
@@ -64,7 +64,7 @@ end
 -- account, read with the account's personal space.
 local function change_index(prefix, account, space, change, need_partition)
   local key, version = spaces_key(prefix, account), change.version
-  local known = redis.call('HGET', key, space)
+  local known = redis_call('HGET', key, space)
   local known_kind, known_version, added_at
   local earlier = ''
   if known then
@@ -73,7 +73,7 @@ local function change_index(prefix, account, space, change, need_partition)
     if known_version and not is_before(known_version, version) then return false end
   elseif string.sub(space, 1, 7) == 'direct:' then
     -- A direct message leaves the index when read, so only its delivery key says that the change was made before.
-    if redis.call('HSETNX', delivered_key(prefix, account), version .. '/' .. space, '') == 0 then return false end
+    if redis_call('HSETNX', delivered_key(prefix, account), version .. '/' .. space, '') == 0 then return false end
     count_direct_messages(prefix, account, 1)
   end
   if string.sub(space, 1, 7) == 'direct:' then charge(prefix, account, change.charged, 1, change.retention) end
@@ -89,7 +89,7 @@ local function change_index(prefix, account, space, change, need_partition)
     note_space(partition, personal_space(account))
     note_lagging_space(prefix, account, space, version, change.before)
   end
-  redis.call('HSET', key, space, change.kind .. ' ' .. version .. ' ' .. added_at .. earlier)
+  redis_call('HSET', key, space, change.kind .. ' ' .. version .. ' ' .. added_at .. earlier)
   make_room(key, change.entries_max)
   return true
 end
@@ -99,7 +99,7 @@ end
 -- whether the entry is new.
 local function deliver_entry(partition, account, version, position, charged, audience, notification)
   local key, delivery = delivered_key(partition.prefix, account), version .. '/' .. position
-  if redis.call('HSETNX', key, delivery, '') == 0 then return false end
+  if redis_call('HSETNX', key, delivery, '') == 0 then return false end
   local is_appended, problem = pcall(
     announce, partition, personal_space(account), take_id(partition), audience, notification, true)
   if is_appended then
@@ -107,15 +107,15 @@ local function deliver_entry(partition, account, version, position, charged, aud
     return true
   end
   -- What was not appended must be possible to repeat.
-  redis.call('HDEL', key, delivery)
+  redis_call('HDEL', key, delivery)
   error(problem, 0)
 end
 
 -- A space appears in a directory, or disappears from it.
 local function change_listing(prefix, directory, place, is_listed)
   local key = directory_key(prefix, directory)
-  if is_listed == '1' then return redis.call('ZADD', key, 0, place) end
-  return redis.call('ZREM', key, place)
+  if is_listed == '1' then return redis_call('ZADD', key, 0, place) end
+  return redis_call('ZREM', key, place)
 end
 
 -- relay: index changes. Beside the calls of each, three for all of them together if any account has joined.

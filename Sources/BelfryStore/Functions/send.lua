@@ -40,12 +40,11 @@ end
 -- Whether the settings, and the records named from `at` through `last` by a table, a field and a text each, are still
 -- what was read. `*` stands for settings that nothing depends on.
 local function are_as_read(prefix, space, settings, arguments, at, last)
-  local call = redis.call
-  if settings ~= '*' and (call('HGET', table_key(prefix, space, 'settings'), 'settings') or '') ~= settings then
+  if settings ~= '*' and (redis_call('HGET', table_key(prefix, space, 'settings'), 'settings') or '') ~= settings then
     return false
   end
   for index = at, last, 3 do
-    local text = call('HGET', table_key(prefix, space, arguments[index]), arguments[index + 1]) or ''
+    local text = redis_call('HGET', table_key(prefix, space, arguments[index]), arguments[index + 1]) or ''
     if text ~= arguments[index + 2] then return false end
   end
   return true
@@ -65,23 +64,23 @@ end
 
 -- What a dedupe bucket remembers of the name, if anything.
 local function recall(prefix, bucket, field, now)
-  local record = redis.call('HGET', dedupe_key(prefix, bucket), field)
+  local record = redis_call('HGET', dedupe_key(prefix, bucket), field)
   return is_remembered(record, now, dedupe_window) and record
 end
 
 -- Enters the send among those that may be repeated. Gives the record of the one that it repeats, and nothing is entered
 -- then; or else the key in which it was entered.
 local function enter_send(prefix, field, record, now, in_use, before)
-  local bucket = bucket_of(now, dedupe_window)
-  local is_in_use = in_use and tonumber(in_use) == bucket
+  local bucket, name = bucket_of(now, dedupe_window)
+  local is_in_use = in_use == name
   local earlier = before and recall(prefix, before, field, now)
     or in_use and not is_in_use and recall(prefix, in_use, field, now)
   if earlier then return earlier end
-  local key = dedupe_key(prefix, bucket)
-  if redis.call('HSETNX', key, field, record) == 0 then
-    earlier = recall(prefix, bucket, field, now)
+  local key = dedupe_key(prefix, name)
+  if redis_call('HSETNX', key, field, record) == 0 then
+    earlier = recall(prefix, name, field, now)
     if earlier then return earlier end
-    redis.call('HSET', key, field, record)
+    redis_call('HSET', key, field, record)
   end
   if not is_in_use then open_bucket(prefix, in_use, before, bucket, dedupe_window) end
   return nil, key
@@ -101,7 +100,7 @@ end
 
 local function decided_audience(prefix, space, audience)
   if not is_by_threshold(audience) then return audience end
-  return stamped(audience, redis.call('HLEN', table_key(prefix, space, 'roster')), subscription_threshold)
+  return stamped(audience, redis_call('HLEN', table_key(prefix, space, 'roster')), subscription_threshold)
 end
 
 -- Numbers in words, taken apart once: the shapes of calls come again and again.
@@ -121,13 +120,13 @@ end
 
 -- Whether the sender's own record is what was read.
 local function is_sender_as_read(prefix, space, sender, record)
-  return (redis.call('HGET', table_key(prefix, space, 'roster'), sender) or '') == record
+  return (redis_call('HGET', table_key(prefix, space, 'roster'), sender) or '') == record
 end
 
 -- Arguments: those of a call of send_many with one send, less the numbers of sections and fields.
 local function send(keys, arguments)
   local prefix, number = open_partition(keys)
-  local space, audience, call, count = arguments[2], arguments[3], redis.call, #arguments
+  local space, audience, count = arguments[2], arguments[3], #arguments
   local shape = shape_of(arguments[count])
   local at, width = 5 + 3 * shape[3], shape[2]
   local notification, fingerprint, field = arguments[at], arguments[at + 1], nil
@@ -139,8 +138,8 @@ local function send(keys, arguments)
     return '\nconflict'
   end
 
-  local found = field and call('HMGET', keys[1], 'last', 'history', space, 'dedupe', 'dedupe-before')
-    or call('HMGET', keys[1], 'last', 'history', space)
+  local found = field and redis_call('HMGET', keys[1], 'last', 'history', space, 'dedupe', 'dedupe-before')
+    or redis_call('HMGET', keys[1], 'last', 'history', space)
   local before, history = found[1] or NO_ID, found[2]
   local before_ms, before_low = halves_of(prefix, before)
   local now, microsecond = partition_time(before_ms, history)
@@ -158,10 +157,10 @@ local function send(keys, arguments)
     prefix, space, id, ms, last, last_bucket, microsecond, audience, notification)
   if problem then
     -- What was not done must not be remembered as done. The id may stand in the log.
-    if entered then call('HDEL', entered, field) end
-    call('HSET', keys[1], 'last', id)
+    if entered then redis_call('HDEL', entered, field) end
+    redis_call('HSET', keys[1], 'last', id)
   else
-    call('HSET', keys[1], 'last', id, space, end_text(id, lost_now or lost))
+    redis_call('HSET', keys[1], 'last', id, space, end_text(id, lost_now or lost))
   end
   note_given(prefix, id, ms, low)
   if history ~= current_history() then note_history(prefix, history, before, id) end
@@ -173,7 +172,7 @@ end
 -- What a dedupe bucket remembers of the names, so many arguments from `first` on.
 local function recall_many(prefix, arguments, first, count, bucket)
   if count == 0 or not bucket then return {} end
-  return redis.call('HMGET', dedupe_key(prefix, bucket), unpack(arguments, first, first + count - 1))
+  return redis_call('HMGET', dedupe_key(prefix, bucket), unpack(arguments, first, first + count - 1))
 end
 
 -- What is remembered of the name of the send with this number: of one in this call, or in a dedupe bucket.
@@ -188,9 +187,9 @@ end
 
 local function enter_many(call, in_use, before)
   if not call.entered[1] then return end
-  local bucket = bucket_of(call.now, dedupe_window)
-  redis.call('HSET', dedupe_key(call.prefix, bucket), unpack(call.entered))
-  if tonumber(in_use or nil) ~= bucket then open_bucket(call.prefix, in_use, before, bucket, dedupe_window) end
+  local bucket, name = bucket_of(call.now, dedupe_window)
+  redis_call('HSET', dedupe_key(call.prefix, name), unpack(call.entered))
+  if in_use ~= name then open_bucket(call.prefix, in_use, before, bucket, dedupe_window) end
 end
 
 -- The sections: where the arguments of each begin, how many sends there are in it, of how many arguments each, and how
@@ -209,7 +208,7 @@ end
 local function begin_many(prefix, number, key, sections)
   local wanted = { 'last', 'history', 'dedupe', 'dedupe-before' }
   for index, section in ipairs(sections) do wanted[index + 4] = section.space end
-  local found = redis.call('HMGET', key, unpack(wanted))
+  local found = redis_call('HMGET', key, unpack(wanted))
   local before = found[1] or NO_ID
   local call = {
     prefix = prefix, key = key, base = number * SEQUENCES, before = before, history = found[2], in_use = found[3],
@@ -293,7 +292,7 @@ local function finish_many(call)
     fields[#fields + 1] = space
     fields[#fields + 1] = end_text(call.last_of[space], call.lost_of[space])
   end
-  redis.call('HSET', call.key, unpack(fields))
+  redis_call('HSET', call.key, unpack(fields))
   note_given(call.prefix, call.last, call.ms, call.low)
   if call.history ~= current_history() then note_history(call.prefix, call.history, call.before, call.first) end
   publish_said(call.prefix, call.said)

@@ -8,28 +8,28 @@ local STEP = 100
 -- future was written before the clock was set back, and must not stop sweeps until then.
 local function begin_sweep(keys, arguments)
   local key, interval = partition_key((open_partition(keys))), tonumber(arguments[1])
-  local time = redis.call('TIME')
+  local time = redis_call('TIME')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
-  local swept_at = tonumber(redis.call('HGET', key, 'swept-at') or nil)
+  local swept_at = tonumber(redis_call('HGET', key, 'swept-at') or nil)
   if swept_at and swept_at <= now and now < swept_at + interval then return 0 end
-  redis.call('HSET', key, 'swept-at', string.format('%d', now))
+  redis_call('HSET', key, 'swept-at', string.format('%d', now))
   return 1
 end
 
 -- Whether anything but its log and its options is kept of the account.
 local function has_account(prefix, account)
-  return redis.call('EXISTS', spaces_key(prefix, account), read_key(prefix, account),
+  return redis_call('EXISTS', spaces_key(prefix, account), read_key(prefix, account),
     account_key(prefix, account), delivered_key(prefix, account)) > 0
 end
 
 -- An empty log needs no key. The space of a direct message ends with its entry. A personal space leaves the hash of the
 -- partition when nothing is kept of the account and its last entry is beyond retention.
 local function drop_empty_log(prefix, space, last, floor)
-  redis.call('UNLINK', log_key(prefix, space), table_key(prefix, space, 'updates'))
+  redis_call('UNLINK', log_key(prefix, space), table_key(prefix, space, 'updates'))
   local kind, name = string.match(space, '^(%a+):(.*)$')
   local is_forgotten = kind == 'direct'
     or (kind == 'account' and is_before(last, floor) and not has_account(prefix, name))
-  if is_forgotten then redis.call('HDEL', partition_key(prefix), space) end
+  if is_forgotten then redis_call('HDEL', partition_key(prefix), space) end
 end
 
 -- sweep_space: trims one log. Gives the first entry left ('' if none) and the length of each table.
@@ -37,22 +37,22 @@ local function sweep_space(keys, arguments)
   local prefix = open_partition(keys)
   local space, floor, entries_max = unpack(arguments, 1, 3)
   local key = log_key(prefix, space)
-  local last = string.match(redis.call('HGET', partition_key(prefix), space) or '', '^%S+')
+  local last = string.match(redis_call('HGET', partition_key(prefix), space) or '', '^%S+')
   local lost = trim(prefix, space, 'MINID', floor, last)
   if string.sub(space, 1, 8) ~= 'account:' then lost = trim(prefix, space, 'MAXLEN', entries_max, last) or lost end
-  if lost and last then redis.call('HSET', partition_key(prefix), space, last .. ' ' .. lost) end
-  local first = redis.call('XRANGE', key, '-', '+', 'COUNT', 1)[1]
+  if lost and last then redis_call('HSET', partition_key(prefix), space, last .. ' ' .. lost) end
+  local first = redis_call('XRANGE', key, '-', '+', 'COUNT', 1)[1]
   if not first and last then drop_empty_log(prefix, space, last, floor) end
   local lengths = {}
   for index = 4, #arguments do
-    lengths[index - 3] = redis.call('HLEN', table_key(prefix, space, arguments[index]))
+    lengths[index - 3] = redis_call('HLEN', table_key(prefix, space, arguments[index]))
   end
   return { first and first[1] or '', lengths }
 end
 
 -- One step of a scan: removes the fields of a hash for which `is_to_go(field, text)`. Gives the next cursor.
 local function sweep_hash(key, cursor, is_to_go)
-  local reply = redis.call('HSCAN', key, cursor, 'COUNT', STEP)
+  local reply = redis_call('HSCAN', key, cursor, 'COUNT', STEP)
   local gone = {}
   for index = 1, #reply[2], 2 do
     if is_to_go(reply[2][index], reply[2][index + 1]) then gone[#gone + 1] = reply[2][index] end
@@ -66,7 +66,7 @@ local function remove_unchanged(keys, arguments)
   local key = table_key((open_partition(keys)), arguments[1], arguments[2])
   local fields, gone = {}, {}
   for index = 3, #arguments, 2 do fields[#fields + 1] = arguments[index] end
-  local texts = redis.call('HMGET', key, unpack(fields))
+  local texts = redis_call('HMGET', key, unpack(fields))
   for index, field in ipairs(fields) do
     if texts[index] == arguments[2 * index + 2] then gone[#gone + 1] = field end
   end
@@ -98,7 +98,7 @@ local function sweep_index(keys, arguments)
   end)
   if cursor == '0' and next_cursor == '0' then
     -- The step saw the whole index, so the number is exact from now on.
-    directs = tonumber(redis.call('HGET', account_key(prefix, account), 'directMessages') or 0) - left
+    directs = tonumber(redis_call('HGET', account_key(prefix, account), 'directMessages') or 0) - left
   end
   count_direct_messages(prefix, account, -directs)
   return next_cursor
@@ -106,7 +106,7 @@ end
 
 -- Watermarks beyond retention, and the lagging spaces of their partitions. `floor` is a decimal id.
 local function sweep_watermarks(key, floor)
-  local fields, gone, is_gone, left = redis.call('HGETALL', key), {}, {}, {}
+  local fields, gone, is_gone, left = redis_call('HGETALL', key), {}, {}, {}
   for index = 1, #fields, 2 do
     if string.sub(fields[index], 1, 1) == 'w' and is_decimal_before(fields[index + 1], floor) then
       gone[#gone + 1] = fields[index]
@@ -114,7 +114,7 @@ local function sweep_watermarks(key, floor)
     end
   end
   if not gone[1] then return end
-  local lagging = parse_lagging(redis.call('HGET', key, 'lagging'))
+  local lagging = parse_lagging(redis_call('HGET', key, 'lagging'))
   for _, each in ipairs(lagging) do
     local ms, low = parse_id(each.id)
     if ms > 0 and not is_gone[watermark_field(low)] then left[#left + 1] = each end
@@ -122,7 +122,7 @@ local function sweep_watermarks(key, floor)
   call_in_chunks('HDEL', key, gone)
   if #left < #lagging then write_lagging(key, left) end
   -- A version alone says nothing.
-  if redis.call('HLEN', key) == 1 + redis.call('HEXISTS', key, 'directMessages') then redis.call('HDEL', key, 'version') end
+  if redis_call('HLEN', key) == 1 + redis_call('HEXISTS', key, 'directMessages') then redis_call('HDEL', key, 'version') end
 end
 
 -- sweep_read: read ids beyond retention, and those that a watermark covers.
@@ -130,11 +130,11 @@ local function sweep_read(keys, arguments)
   local prefix = open_partition(keys)
   local account, cursor, floor = unpack(arguments, 1, 3)
   local key = read_key(prefix, account)
-  if redis.call('EXISTS', key) == 0 then
+  if redis_call('EXISTS', key) == 0 then
     sweep_watermarks(account_key(prefix, account), floor)
     return '0'
   end
-  local is_covered = covered_by(redis.call('HGETALL', account_key(prefix, account)))
+  local is_covered = covered_by(redis_call('HGETALL', account_key(prefix, account)))
   return prune_step(key, cursor, function(id) return is_decimal_before(id, floor) or is_covered(id) end)
 end
 
@@ -157,7 +157,7 @@ local function forget_space(keys, arguments)
   local removed = 0
   for index = 2, #arguments do
     local account = arguments[index]
-    if redis.call('HDEL', spaces_key(prefix, account), space) == 1 then
+    if redis_call('HDEL', spaces_key(prefix, account), space) == 1 then
       publish(prefix, personal_space(account), 'index')
       removed = removed + 1
     end
@@ -167,7 +167,7 @@ end
 
 -- unlist: a removed space leaves its directory.
 local function unlist(keys, arguments)
-  return redis.call('ZREM', directory_key((open_partition(keys)), arguments[1]), arguments[2])
+  return redis_call('ZREM', directory_key((open_partition(keys)), arguments[1]), arguments[2])
 end
 
 -- drop_space: removes the tables of a removed space, all of which are among the arguments, if its settings are still
@@ -175,11 +175,11 @@ end
 local function drop_space(keys, arguments)
   local prefix = open_partition(keys)
   local space, settings = unpack(arguments, 1, 2)
-  if redis.call('EXISTS', log_key(prefix, space)) == 1 then return 0 end
-  if redis.call('HGET', table_key(prefix, space, 'settings'), 'settings') ~= settings then return 0 end
-  for index = 3, #arguments do redis.call('UNLINK', table_key(prefix, space, arguments[index])) end
-  redis.call('ZREM', wake_key(prefix), space)
-  redis.call('HDEL', partition_key(prefix), space)
+  if redis_call('EXISTS', log_key(prefix, space)) == 1 then return 0 end
+  if redis_call('HGET', table_key(prefix, space, 'settings'), 'settings') ~= settings then return 0 end
+  for index = 3, #arguments do redis_call('UNLINK', table_key(prefix, space, arguments[index])) end
+  redis_call('ZREM', wake_key(prefix), space)
+  redis_call('HDEL', partition_key(prefix), space)
   return 1
 end
 
@@ -190,9 +190,9 @@ local function sweep_dedupe(keys, arguments)
   local partition = read_partition(prefix, number, {})
   local bucket = tonumber(partition.bucket)
   if not bucket or bucket + 2 * window > math.max(partition.now, partition.ms) then return 0 end
-  if partition.bucket_before then redis.call('UNLINK', dedupe_key(prefix, partition.bucket_before)) end
-  redis.call('UNLINK', dedupe_key(prefix, bucket))
-  redis.call('HDEL', partition_key(prefix), 'dedupe', 'dedupe-before')
+  if partition.bucket_before then redis_call('UNLINK', dedupe_key(prefix, partition.bucket_before)) end
+  redis_call('UNLINK', dedupe_key(prefix, bucket))
+  redis_call('HDEL', partition_key(prefix), 'dedupe', 'dedupe-before')
   return 1
 end
 
@@ -201,7 +201,7 @@ local function trim_read(keys, arguments)
   local prefix = open_partition(keys)
   local space, last = unpack(arguments, 1, 2)
   local ms, low = parse_id(last)
-  return redis.call('XTRIM', log_key(prefix, space), 'MINID', string.format('%d-%d', ms, low + 1))
+  return redis_call('XTRIM', log_key(prefix, space), 'MINID', string.format('%d-%d', ms, low + 1))
 end
 
 register('begin_sweep', begin_sweep, FREES_MEMORY)

@@ -17,8 +17,11 @@ enum FunctionLibrary {
     Array("local VERSION = \(version)\n".utf8)
     + PackageResources.partition_lua + PackageResources.ids_lua + PackageResources.records_lua
     + PackageResources.dedupe_lua + PackageResources.log_lua + PackageResources.read_lua
-    + PackageResources.relay_lua + PackageResources.commit_lua + PackageResources.send_lua
-    + PackageResources.sweep_lua
+    + PackageResources.relay_lua + block(PackageResources.commit_lua) + block(PackageResources.send_lua)
+    + block(PackageResources.sweep_lua)
+
+  /// Of a file whose names no later one uses: Lua has room for 200 in all.
+  private static func block(_ file: [UInt8]) -> [UInt8] { Array("do\n".utf8) + file + Array("end\n".utf8) }
 
   static var load: RedisCommand { RedisCommand("FUNCTION", "LOAD", "REPLACE", code) }
 
