@@ -137,6 +137,7 @@ def crowd(size: int) -> list[str]:
 
 def sends(broker: CountedBroker) -> int:
     server = broker.new_server(crowd(10))
+    broker.send_batches(server, 600)
     broker.send(server, 50)
     broker.counting(lambda: broker.send(server, 500))
     return 500
@@ -144,7 +145,7 @@ def sends(broker: CountedBroker) -> int:
 
 def batches(broker: CountedBroker) -> int:
     server = broker.new_server(crowd(10))
-    broker.send_batches(server, 200)
+    broker.send_batches(server, 600)
     broker.counting(lambda: broker.send_batches(server, 2_000))
     return 2_000
 

@@ -54,16 +54,19 @@ package struct SendFingerprint: Sendable, Hashable {
 
   /// Eight bytes at a time: each content is gone through.
   private mutating func add(_ bytes: ArraySlice<UInt8>) {
-    let bytes = bytes.span.bytes
+    // SAFETY: bytes are read as bytes.
+    let bytes = unsafe bytes.span.bytes
     var position = 0
     while position + 8 <= bytes.byteCount {
       // SAFETY: any eight bytes are a number, and they are within the span.
-      mix(unsafe UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self)))
+      let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self)
+      mix(UInt64(littleEndian: word))
       position += 8
     }
-    // SAFETY: within the span.
     for offset in position..<bytes.byteCount {
-      mix(UInt64(unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)))
+      // SAFETY: within the span.
+      let byte = unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+      mix(UInt64(byte))
     }
   }
 
