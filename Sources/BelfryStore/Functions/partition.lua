@@ -20,14 +20,15 @@ local function personal_space(account) return 'account:' .. account end
 
 -- Redis's own function, found once: it is not there yet when the library is loaded, and to look it up each time costs a
 -- tenth of what it does.
-local redis_call
+local redis_call, is_found
+redis_call = function(...) return redis.call(...) end
 
 -- Of the partitions that were opened in this process: taking a key apart costs as much as a call of Redis.
 local prefixes, numbers = {}, {}
 
 -- Gives the prefix and the partition's number.
 local function open_partition(keys)
-  redis_call = redis_call or redis.call
+  if not is_found then redis_call, is_found = redis.call, true end
   local key = keys[1] or ''
   if prefixes[key] then return prefixes[key], numbers[key] end
   local prefix, number = string.match(key, '^(belfry:{(%d+)%.%d+}:)partition$')
