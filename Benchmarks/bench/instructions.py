@@ -151,8 +151,8 @@ def batches(broker: CountedBroker) -> int:
 
 
 def deliveries(broker: CountedBroker) -> int:
-    with_consumers(broker, lambda server: broker.send(server, 10))
-    return 10 * CONSUMERS
+    with_consumers(broker, lambda server: broker.send(server, 50))
+    return 50 * CONSUMERS
 
 
 def bursts(broker: CountedBroker) -> int:
@@ -187,7 +187,7 @@ def pages(broker: CountedBroker) -> int:
 
 def marks(broker: CountedBroker) -> int:
     server = broker.new_server(crowd(10))
-    broker.send_batches(server, 1_000)
+    broker.send_batches(server, 4_200)
     token, ids, cursor = broker.token("m0"), [], ""
     while found := (page := broker.call("GET", f"/v1/notifications?limit={PAGE}{cursor}", token=token))["notifications"]:
         ids += [one["messageServerId"] for one in found]
@@ -200,8 +200,8 @@ def marks(broker: CountedBroker) -> int:
             broker.call("POST", "/v1/notifications/read", {"items": items}, token=token)
 
     mark(1)
-    broker.counting(lambda: mark(8))
-    return 8 * MARKS
+    broker.counting(lambda: mark(40))
+    return 40 * MARKS
 
 
 def streams(broker: CountedBroker) -> int:

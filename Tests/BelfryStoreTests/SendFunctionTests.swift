@@ -94,8 +94,11 @@ import Testing
       let sends = (0..<count).map { Transaction.send("ding", clientId: "\($0)") }
       try redis.setLastID(start + 400_000)
       let first = try await broker.outcomes(sends).map { try $0.commit.ids[0] }
-      for later in [500_000, window + 1, window + 399_999] {
+      for later in [500_000, window + 1, window + 390_000] {
         try redis.setLastID(start + later)
+        #expect(try await broker.outcomes(sends) == first.map { .duplicate(of: $0) }, "after \(later) ms")
+        // In the next bucket this is the first, and those before are in the other one from here on.
+        _ = try await broker.store.commit(.send("another", clientId: "another \(later)")).commit
         #expect(try await broker.outcomes(sends) == first.map { .duplicate(of: $0) }, "after \(later) ms")
       }
       try redis.setLastID(start + 400_000 + window + 1)
@@ -197,6 +200,39 @@ import Testing
       try redis.command("RENAME", "kept", log)
       for result in await broker.store.commit(sends) { _ = try result.get().commit }
       #expect(try await broker.log().map(\.body) == ["before"] + (0..<count).map { "\($0)" })
+    }
+  }
+
+  /// With the first id there, before which there was nothing.
+  @Test(arguments: counts)
+  func theFirstOfAPartitionBeginsAHistory(count: Int) async throws {
+    try await withBroker { broker, _ in
+      let results = await broker.store.commit((0..<count).map { .send("\($0)") })
+      let first = try results[0].get().commit.ids[0]
+      let end = try await broker.store.ends(of: [space])[0]
+      #expect(end.history == broker.store.history && !end.history.isEmpty)
+      #expect(end.rewinds.map(\.kept) == [.zero] && end.rewinds.map(\.first) == [first])
+    }
+  }
+
+  /// Up to where entries were trimmed stays known, whoever sends next.
+  @Test(arguments: counts)
+  func whatWasLostStaysLost(count: Int) async throws {
+    var limits = Limits()
+    limits.entriesPerSpace = 100
+    try await withBroker(limits) { broker, _ in
+      for _ in 0..<10 {
+        for result in await broker.store.commit((0..<100).map { .send("\($0)") }) {
+          _ = try result.get().commit
+        }
+      }
+      try await broker.store.sweep(space.partition)
+      let lost = try await broker.store.ends(of: [space])[0].lostThrough
+      #expect(lost > .zero)
+      for result in await broker.store.commit((0..<count).map { .send("\($0)") }) {
+        _ = try result.get().commit
+      }
+      #expect(try await broker.store.ends(of: [space])[0].lostThrough >= lost)
     }
   }
 
