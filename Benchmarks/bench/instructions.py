@@ -62,6 +62,8 @@ class CountedBroker(Interface):
                 "BELFRY_REDIS": f"unix://{redis_socket}",
                 "BELFRY_LIMITS_SENDS_PER_SECOND_PER_ACCOUNT": "1000000",
                 "BELFRY_LIMITS_READS_PER_SECOND_PER_ACCOUNT": "1000000",
+                # A send looks into the window before as well, which there is or not by the hour.
+                "BELFRY_LIMITS_DEDUPE_WINDOW_MILLISECONDS": "604800000",
             },
         )
         self.process.wait_until(lambda: is_ready(port), seconds=120)
