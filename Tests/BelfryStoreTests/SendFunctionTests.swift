@@ -1,6 +1,6 @@
 import BelfryModel
 import ModelSamples
-import RedisFixture
+import TestKit
 import Testing
 
 @testable import BelfryStore
