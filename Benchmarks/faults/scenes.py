@@ -119,7 +119,7 @@ async def left_while_away(stage: Stage, cast: Cast) -> None:
 
 
 async def unrelayed(stage: Stage, cast: Cast) -> None:
-    """Letters are acknowledged just as memory is full: what their relay is refused must not become read unseen."""
+    """Direct messages are acknowledged just as memory is full: what their relay is refused must not become read unseen."""
     await asyncio.sleep(3)
     for _ in range(3):
         sends = [asyncio.create_task(cast.producers[0].send_one("several")) for _ in range(20)]

@@ -62,7 +62,7 @@ ask("POST", f"/v1/groups/{inviting}/invitations", "alice", {"accids": ["bob"]})
 ask("POST", "/v1/notifications", "alice", {"toAccids": ["bob"], "body": "A word", "messageClientId": "w1"})
 to_two = 2733712723669775575        # alice's l1 below: named by her and it
 taken = {partition(f"account:{one}") for one in ("alice", "bob", "carol", "dave")}
-taken |= {partition(f"{kind}:{to_two}") for kind in ("direct", "direct")}
+taken.add(partition(f"direct:{to_two}"))
 taken |= {partition(f"room:{room}"), *(partition(f"group:{one}") for one in [*groups, inviting])}
 server = make("/v1/servers", {"name": "Bell ringers"}, "serverId", "server", taken)
 members = f"/v1/servers/{server}/members"

@@ -4,8 +4,8 @@ import Synchronization
 
 /// What each account may still do on this broker: sends and reads per second, and open streams.
 ///
-/// The only state that the loops share. The kernel spreads an account's connections over the loops, so limits kept by each
-/// loop would be several times higher, and by chance. The lock is held to look up one number.
+/// The loops share it: the kernel spreads an account's connections over them, so limits kept by each loop would be several
+/// times higher, and by chance. The lock is held to look up one number.
 final class AccountLimits: Sendable {
   /// How many seconds' worth an account that was idle may do at once.
   static let burstSeconds = 2
