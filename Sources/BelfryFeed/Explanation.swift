@@ -42,7 +42,7 @@ extension FeedReader {
     return Explanation(verdict, located, view)
   }
 
-  /// Nothing has this id any more: it was read away or trimmed, or it never was.
+  /// For an id that no entry has: the entry was deleted when all had read it, or trimmed, or there never was one.
   private func explainAbsence(
     of id: MessageID, _ view: AccountView, _ floor: MessageID, otherwise refusal: Refusal
   ) throws(Refusal) -> Explanation {

@@ -2,20 +2,20 @@ internal import BelfryLoop
 package import BelfryModel
 package import BelfryStore
 
-/// Lets a bounded number of scans run at a time, and of one account fewer still. The others wait, and the accounts
-/// that wait take turns: one that asks for thirty pages at once waits behind itself, and whoever asks for one is next
-/// after at most one scan of each other account.
+/// Lets a bounded number of scans run at a time, and fewer still of one account. Other scans wait, and the accounts
+/// that have scans waiting take turns. An account that asks for thirty pages at once waits behind itself; an account
+/// that asks for one page waits for at most one scan of each other account.
 ///
-/// What waits is a closure and not a task: a consumer that has yet to begin its catch-up costs a few words here,
-/// where a task, suspended deep inside of it, keeps twelve kilobytes. With ten thousand that come back at once
-/// that was most of the broker's memory, and the allocator did not give it back.
+/// A waiting scan is a closure and not a task. The closure of a consumer that waits for its catch-up takes a few
+/// words; a task suspended inside of the catch-up would keep twelve kilobytes. When ten thousand consumers came back
+/// at once, such tasks were most of the broker's memory, and the allocator did not give it back.
 package final class FairQueue {
-  /// - Returns: whether the place is taken, and will be left. Who is not interested any more passes it on.
+  /// - Returns: true if the entry takes the place, and will call ``leave(as:)``; false if it needs no place any more.
   package typealias Entry = () -> Bool
 
   private var free: Int
   private let placesPerAccount: Int
-  /// How many places each account has; who has none is not in it.
+  /// How many places each account has taken; accounts without one are left out.
   private var taken: [AccountID: Int] = [:]
   private var coming = Lines()
   private var returning = Lines()
@@ -34,7 +34,8 @@ package final class FairQueue {
     return try await work()
   }
 
-  /// Calls `entry` when it is its turn, perhaps at once. Who takes the place calls ``leave(as:)`` in the end.
+  /// Calls `entry` when its turn comes, perhaps at once. An entry that takes the place calls ``leave(as:)`` in the
+  /// end.
   package func enter(as account: AccountID, _ entry: @escaping Entry) {
     enter(as: account, entry, orWaitIn: \.coming)
   }
@@ -43,7 +44,7 @@ package final class FairQueue {
     as account: AccountID, _ entry: @escaping Entry,
     orWaitIn lines: ReferenceWritableKeyPath<FairQueue, Lines>
   ) {
-    // Looked at in here, after whatever led here: between an outer look and this one a place may become free.
+    // Checked here and not by the caller: a place may become free between a check outside and this point.
     guard free > 0, !isFull(account) else {
       return self[keyPath: lines].append(entry, of: account)
     }
@@ -55,7 +56,7 @@ package final class FairQueue {
     while free > 0, let (account, entry) = next() { begin(entry, as: account) }
   }
 
-  /// For a wait that needs no place and may be long, by somebody who has one: others get it meanwhile.
+  /// Gives the place to others during a wait that may be long and needs no place, and takes one again afterwards.
   package func stepOut(as account: AccountID, _ wait: () async -> Void) async {
     leave(as: account)
     await wait()
@@ -66,7 +67,8 @@ package final class FairQueue {
 
   private func isFull(_ account: AccountID) -> Bool { taken[account, default: 0] >= placesPerAccount }
 
-  /// The place is taken first: what begins may be over, and have left, before it is known to have begun.
+  /// The place is counted before the entry is called, since the entry may already have called ``leave(as:)`` when it
+  /// returns.
   private func begin(_ entry: Entry, as account: AccountID) {
     free -= 1
     taken[account, default: 0] += 1
@@ -80,8 +82,8 @@ package final class FairQueue {
     returning.resume(account)
   }
 
-  /// By turns: those who return hold more memory than those who come, who would wait for ever if they always
-  /// went first.
+  /// Alternates between returning and coming entries. Returning ones hold more memory, but if they always went first,
+  /// the coming ones might wait for ever.
   private func next() -> (AccountID, Entry)? {
     isReturningNext.toggle()
     return isReturningNext
@@ -90,11 +92,12 @@ package final class FairQueue {
   }
 }
 
-/// What waits, of each account in the order in which it came, and the accounts in the order of their turns.
+/// The waiting entries: those of an account in the order in which they came, the accounts in the order of their
+/// turns.
 private struct Lines {
   private var waiting: [AccountID: Queue<FairQueue.Entry>] = [:]
   private var turns = Queue<AccountID>()
-  /// Those that wait and have no turn, since they have all their places.
+  /// The accounts that have entries waiting but no turn, since they have taken all places that one account may have.
   private var resting: Set<AccountID> = []
 
   mutating func append(_ entry: @escaping FairQueue.Entry, of account: AccountID) {
@@ -115,7 +118,7 @@ private struct Lines {
     return nil
   }
 
-  /// The account has a place again.
+  /// Gives the account its turn back, since it may take a place again.
   mutating func resume(_ account: AccountID) {
     if resting.remove(account) != nil { turns.append(account) }
   }

@@ -2,25 +2,25 @@ package import BelfryLoop
 package import BelfryModel
 package import BelfryStore
 
-/// What accounts see, read from the store on one event loop: pages of what is unread, single notifications, why
-/// somebody sees one, and what is marked read.
+/// What accounts see, read from the store on one event loop: pages of unread notifications, single notifications, why
+/// an account sees one, and marking them read.
 ///
-/// A feed is never stored. It is the merge of the logs of all spaces that an account has been in, less what is not for
-/// the account and what the account has read (``FeedScan``).
+/// A feed is never stored. It is the merge of the logs of all spaces that an account has been in, less what is not
+/// for the account and what the account has read (``FeedScan``).
 package final class FeedReader {
   package let store: any Store
   package let limits: Limits
-  /// All scans of the loop, also those of consumers that catch up, and the pages among them take turns here.
+  /// Where all scans of the loop take turns, those of pages and those of consumers that catch up.
   package let scans = FairQueue(places: scansAtOnceMax, perAccount: scansPerAccountMax)
   package private(set) var scanCount = 0
   let loop: EventLoop
   let scope: LoopScope
 
-  /// When ten thousand consumers come back at once, this many read from the store at a time; the others
-  /// wait their turn instead of filling the pipeline that everybody's commands go through.
+  /// When ten thousand consumers come back at once, this many read from the store at a time. The others wait instead
+  /// of filling the pipeline through which all commands go.
   static let scansAtOnceMax = 64
-  /// Enough for somebody's devices to come back together, and so few that whoever asks for dozens of pages at once
-  /// leaves nearly all of Redis's answers to others.
+  /// Enough for an account's devices to come back together, and so few that an account that asks for dozens of pages
+  /// at once leaves nearly all of Redis's answers to others.
   static let scansPerAccountMax = 4
 
   package init(store: any Store, limits: Limits, loop: EventLoop, scope: LoopScope) {

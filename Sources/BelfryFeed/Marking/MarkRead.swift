@@ -1,12 +1,13 @@
 package import BelfryModel
 import BelfryStore
 
-// Marking read counts what was there, visible and unread; nobody can fill the read state with ids that never were.
+// Only entries that exist, are visible and unread are marked and counted, so nobody can fill the read state with ids
+// that were never allotted.
 //
-// Like an operation on a space, a mark is decided on what was read, and committed only if the account's read state is still
-// the one that it was decided on; otherwise all is read and decided anew.
+// A mark is decided like an operation on a space: it is committed only if the account's read state is still the one
+// that the mark was decided on. Otherwise everything is read and decided again.
 extension FeedReader {
-  /// Each time somebody else has marked something of the account's in between.
+  /// A try fails when another mark of the account was committed in between.
   private static let markTriesMax = 16
   /// Entries that become read in one step of a mark of many: half a millisecond of Redis's time.
   private static let entriesPerMark = 2_000
@@ -28,9 +29,9 @@ extension FeedReader {
     throw .markedMeanwhile
   }
 
-  /// What the operation decides on, in two round trips: the account, then the entries and what the account is where they
-  /// are. Whoever names an entry has been shown it, so what the account was then has long been committed: no bounds have
-  /// to be taken first.
+  /// What the operation decides on, in two round trips: first the account, then the entries and the account's
+  /// memberships in their spaces. A client names only entries that it was shown, so the memberships by which they
+  /// were shown were committed long ago, and no bounds have to be taken first.
   private func read(for operation: MarkItems) async throws(StoreError) -> MarkItems.Basis {
     let account = operation.account
     let floor = limits.retentionFloor(nowMilliseconds: try await store.nowMilliseconds())
@@ -52,7 +53,7 @@ extension FeedReader {
       retentionFloor: floor)
   }
 
-  /// Asks the store for two things side by side: what both send in one turn of the loop is one round trip.
+  /// Asks the store for two things at once. The commands that both send in one turn of the loop are one round trip.
   private func both<First, Second>(
     _ first: @escaping () async throws(StoreError) -> First,
     _ second: @escaping () async throws(StoreError) -> Second
@@ -76,8 +77,9 @@ extension FeedReader {
     for _ in 0..<Self.markTriesMax {
       do throws(StoreError) {
         try await waitUntilPast(upTo)
-        // Before the index is read: what the index learns after that must make the mark be judged anew, also where the
-        // snapshot's own read state has it already. It would cover a space that was not looked into.
+        // The version is read before the index. If the index learns of a space after that, the mark has to be decided
+        // again, even if the snapshot's read state is already the later one: the mark would cover a space that it was
+        // not decided on.
         let version = try await store.readState(of: account, among: [upTo]).version
         let snapshot = try await FeedSnapshot.take(of: account, from: store)
         guard snapshot.view.read.version == version else { continue }
@@ -89,8 +91,8 @@ extension FeedReader {
     throw .markedMeanwhile
   }
 
-  /// What is appended from now on shall have larger ids in every partition, also where a reader marks what has come
-  /// in this very millisecond: then all devices can be told by that one id.
+  /// Waits until every partition allots larger ids than this one, also if a reader marks an entry of this very
+  /// millisecond. Then that one id tells all devices what was marked.
   private func waitUntilPast(_ id: MessageID) async throws(StoreError) {
     let ahead = id.unixMilliseconds - (try await store.nowMilliseconds())
     guard (0..<Self.waitMillisecondsMax).contains(ahead) else { return }
@@ -99,8 +101,9 @@ extension FeedReader {
 
   private static let waitMillisecondsMax: Int64 = 10
 
-  /// Step by step, each marking what it covers.
-  /// - Returns: false if somebody else has marked something in between: what is left is to be looked at anew.
+  /// Marks in steps of bounded size.
+  /// - Returns: false if another mark of the account was committed in between, so that the rest has to be decided
+  ///   again.
   private func markRead(
     through upTo: MessageID, _ device: DeviceID?, _ snapshot: FeedSnapshot, _ count: inout Int
   ) async throws(StoreError) -> Bool {
@@ -122,7 +125,8 @@ extension FeedReader {
     _ marking: inout Marking, through id: MessageID, _ count: inout Int
   ) async throws(StoreError) -> Bool {
     let mark = marking.take(through: id)
-    // Otherwise many that mark the same at once would each make all others look again.
+    // A mark that changes nothing is not committed. It would raise the version of the read state, and of many devices
+    // that mark the same at once each would make all others decide again.
     if marking.isNoNews(mark) { return true }
     guard case .marked(let marked, let version) = try await store.markRead(mark, by: marking.account) else {
       return false

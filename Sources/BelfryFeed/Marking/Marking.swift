@@ -1,15 +1,15 @@
 import BelfryModel
 import BelfryStore
 
-/// Everything up to an id becomes read: what has been found, and what is to be written for it.
+/// Marks everything up to an id as read: collects the entries that a scan has found, and makes the marks for them.
 ///
-/// In each partition the watermark follows to the id, but not beyond the last one that had been allotted there when
-/// the snapshot was taken. So whatever is appended later lies above it, whatever clocks do.
+/// In each partition the watermark rises to the id, but not beyond the last id that had been allotted there when the
+/// snapshot was taken. So whatever is appended later lies above the watermark, whatever clocks do.
 struct Marking {
   private let snapshot: FeedSnapshot
   private let device: DeviceID?
   private var found: [(id: MessageID, space: SpaceID)] = []
-  /// Of the account's read state; each mark raises it.
+  /// The version of the account's read state, which each mark raises.
   var version: Int64
   private var caughtUp: Set<SpaceID> = []
 
@@ -24,7 +24,7 @@ struct Marking {
 
   mutating func add(_ id: MessageID, in space: SpaceID) { found.append((id, space)) }
 
-  /// All that was found, none of it beyond `id`.
+  /// The mark for all entries found so far, of which none lies beyond `id`.
   mutating func take(through id: MessageID) -> ReadMark {
     let watermarks = snapshot.lastIDs.values.map { min($0, id.last(in: $0.partition)) }.filter { $0 > .zero }
     let newlyCaughtUp = snapshot.view.read.lagging.keys.filter { space in
@@ -34,11 +34,11 @@ struct Marking {
       return through >= snapshot.view.read.watermark(in: partition)
     }
     caughtUp.formUnion(newlyCaughtUp)
-    // Where the watermark had passed a space that was not known yet, and this mark does not come so far, single
-    // marks say it.
+    // The watermark has passed entries of a lagging space that nobody has read, so it says nothing about that space.
+    // Unless this mark catches up with the space, the space's entries are marked one by one.
     let single = Set(snapshot.view.read.lagging.keys).subtracting(caughtUp)
-    // What lies in the millisecond of the snapshot or after it is told one by one: beside it something may be
-    // appended meanwhile, with an id that is smaller in another partition.
+    // The other devices are told one by one of entries of the snapshot's millisecond or later. In another partition
+    // an entry may still be appended with a smaller id than theirs, and `upTo` would say that it was read.
     let line = MessageID(firstAtUnixMilliseconds: snapshot.takenAtMilliseconds).predecessor
     let mark = ReadMark(
       items: found.filter { single.contains($0.space) }.map(\.id),
@@ -49,7 +49,7 @@ struct Marking {
     return mark
   }
 
-  /// Whether the mark says nothing but what was so when the snapshot was taken.
+  /// Whether everything that the mark says was so already when the snapshot was taken.
   func isNoNews(_ mark: ReadMark) -> Bool {
     mark.items.isEmpty && mark.covered.isEmpty && mark.caughtUp.isEmpty
       && mark.watermarks.allSatisfy { $0 <= snapshot.view.read.watermark(in: $0.partition) }

@@ -3,12 +3,12 @@ import BelfryStore
 
 // How a cursor moves while a scan is served. One place, so that a stream and a page mean the same.
 extension FeedCursor {
-  /// Before a scan: spaces that the account's index learned of after the cursor was made get a place of
-  /// their own, if the partition's place has already passed them.
+  /// Called before a scan. Spaces that the account's index learned of after the cursor was made get a position of
+  /// their own, if the partition's position has already passed them.
   ///
-  /// What there is no room for waits for the next scan; ``indexed`` says how far this one came, and the scan leaves
-  /// out what the index learned after that.
-  /// - Returns: what is lost, when the cursor stood at ids that the store has lost since it gave them.
+  /// Spaces for which the cursor has no room wait for the next scan. ``indexed`` then says how much of the index this
+  /// scan takes into account, and the scan leaves out what the index learned after that.
+  /// - Returns: what is lost, if the cursor stood at ids that the store has lost since it gave them.
   package mutating func takeIntoAccount(_ snapshot: FeedSnapshot) -> FeedGap? {
     let gap = goBackFromLost(snapshot)
     var transitions: [(space: SpaceID, what: IndexEntry.Transition)] = []
@@ -34,8 +34,7 @@ extension FeedCursor {
     advance(scan.space(of: found), to: found.entry.id)
   }
 
-  /// The same for many at once: what comes of it is seen only after the last of them, so of each log its last
-  /// entry will do.
+  /// Passes many entries at once. Nobody looks at the cursor in between, so the last entry of each log is enough.
   mutating func pass(_ found: ArraySlice<FeedScan.Found>, of scan: FeedScan) {
     var reached = [MessageID](repeating: .zero, count: scan.logs.count)
     for index in found.indices { reached[found[index].log] = found[index].entry.id }
@@ -45,9 +44,9 @@ extension FeedCursor {
   /// The scan is complete: all of its spaces have been served up to their partitions' bounds.
   package mutating func finish(_ scan: FeedScan) { reachAll(scan.snapshot.lastIDs, scan.snapshot.partitions) }
 
-  /// Redis came back without its last writes, or a replica that had yet to receive them took over. Ids that the
-  /// cursor has passed were given to nothing that is still there. It goes back to the last id that was kept: what is
-  /// appended since may lie before its place.
+  /// For a Redis that came back without its last writes, or a replica that took over before it had received them. The
+  /// cursor may have passed ids of entries that are gone. It goes back to the last id that was kept, since entries
+  /// that were appended afterwards may have smaller ids than the cursor's position.
   private mutating func goBackFromLost(_ snapshot: FeedSnapshot) -> FeedGap? {
     var gap: FeedGap?
     for (partition, bound) in snapshot.bounds {
@@ -66,7 +65,7 @@ extension FeedCursor {
 }
 
 extension AccountView {
-  /// Where in the space's log begins what an index learned; nil if it is nothing that can be seen.
+  /// The id in the space's log after which the account may see what its index learned of; nil if it may see nothing.
   fileprivate func beginning(of transition: IndexEntry.Transition, in space: SpaceID) -> MessageID? {
     if space.kind == .direct { return transition.before?.version ?? transition.state.version.predecessor }
     return memberships[space]?.intervals.firstInterval(of: transition)?.after
@@ -74,14 +73,15 @@ extension AccountView {
 }
 
 extension Intervals {
-  /// The first stay that was transitions to an index.
+  /// The first membership interval that the transition told an index of.
   fileprivate func firstInterval(of transition: IndexEntry.Transition) -> Interval? {
     if let before = transition.before, let next = all.first(where: { $0.after >= before.version }),
       next.after < transition.state.version
     {
       return next
     }
-    // What was before is forgotten: the latest it may have been about. A record may have forgotten that, too.
+    // The index does not know its state before the transition any more. Then it is the latest interval that the
+    // transition may have been about, or the first one of all, if the record has forgotten that interval.
     return all.last { $0.after < transition.state.version } ?? all.first
   }
 }

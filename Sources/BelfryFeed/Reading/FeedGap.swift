@@ -1,7 +1,7 @@
 package import BelfryModel
 import BelfryStore
 
-/// A range that is gone: whoever stood at `from` cannot be told what was up to `to`.
+/// A range of ids whose entries are gone: a reader that stood at `from` cannot be shown what came up to `to`.
 package struct FeedGap: Sendable, Hashable, Codable {
   package var from: MessageID
   package var to: MessageID
@@ -13,7 +13,7 @@ package struct FeedGap: Sendable, Hashable, Codable {
 }
 
 extension FeedGap? {
-  /// Makes it the smallest range that holds this one, too.
+  /// Extends the gap to the smallest range that also holds the given one.
   package mutating func extend(from: MessageID, to: MessageID) {
     self = FeedGap(from: min(self?.from ?? from, from), to: max(self?.to ?? to, to))
   }
@@ -22,7 +22,8 @@ extension FeedGap? {
     if let other { extend(from: other.from, to: other.to) }
   }
 
-  /// By what was trimmed from a log after `place` and up to `lostThrough`, as far as it was in one of the stays.
+  /// Adds what was trimmed from a log after `place` and up to `lostThrough`, as far as it lies in one of the
+  /// membership intervals.
   mutating func extend(after place: MessageID, trimmedThrough lostThrough: MessageID, in intervals: Intervals)
   {
     for interval in intervals.all {

@@ -27,7 +27,7 @@ extension FeedReader {
     }
   }
 
-  /// The same of a snapshot that has been taken.
+  /// The page of a snapshot that was taken before.
   package func page(
     of snapshot: FeedSnapshot, after start: FeedCursor?, limit: Int
   ) async throws(StoreError) -> FeedPage {
@@ -35,7 +35,7 @@ extension FeedReader {
     let floor = limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
     var page = FeedPage(cursor: start ?? FeedCursor())
     page.gap = snapshot.gap(behind: page.cursor, promisedFrom: start == nil ? floor : .zero)
-    // As many scans as it takes until all that the index knows has been taken into account.
+    // A scan takes in as much of the index as the cursor has room for, so it may need several.
     while try await fill(&page, from: snapshot, limit: limit, read: read, floor: floor) {}
     return page
   }

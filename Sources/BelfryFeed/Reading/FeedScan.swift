@@ -3,39 +3,40 @@ package import BelfryStore
 
 /// Reads a stretch of an account's feed from the logs: the merge of all its spaces, oldest first.
 ///
-/// The stretch begins at a cursor and ends, in each partition, at the last id that had been allotted when
-/// the scan began. That bound is what makes the merge complete: whatever is appended meanwhile, in
-/// whichever space, has a larger id than anything the scan gives for that partition, so a cursor that
-/// has passed the scan has skipped nothing. A log that has nothing in its stretch is not asked.
+/// The stretch begins at a cursor. In each partition it ends at the last id that had been allotted when the snapshot
+/// was taken. That bound makes the merge complete: entries that are appended meanwhile have larger ids than all
+/// entries of the scan in that partition, so a cursor that has passed the scan has skipped nothing. A log without
+/// entries in its stretch is not asked.
 package final class FeedScan {
   package struct Found {
-    /// Which of the scan's logs it is from.
+    /// The index of the entry's log among the scan's logs.
     let log: Int
     package let entry: LogEntry
   }
 
-  /// A log that is read, and what the account is there: what hundreds of entries have in common.
+  /// A log that is read, with the account's membership in its space. Hundreds of entries share one of these.
   package struct Log {
     let space: SpaceID
     fileprivate let membership: Membership
-    /// Where the cursor stood in it.
+    /// The position of the cursor in the log when the scan began.
     fileprivate let place: MessageID
   }
 
   /// Entries fetched in one round trip over all logs together.
   private static let entriesPerRound = 512
-  /// Of one log at first, however many logs there are. Then twice as many each time, up to the same most, or where
-  /// there are few logs up to their share: each time takes a turn of the loop, in which a busy one sends to hundreds
-  /// of others; and all that was fetched stays in memory until the reader's socket takes it.
+  /// Entries fetched of one log in its first round, depending on how many logs there are. The number doubles each
+  /// round, up to the upper bound or to the log's share of a round, whichever is larger. Small numbers cost turns of
+  /// the loop, in each of which a busy loop sends to hundreds of other consumers. Large ones keep entries in memory
+  /// until the reader's socket takes them.
   private static let entriesPerLog = 2...128
 
   private struct Source {
     let log: Int
-    /// Its last entry, or the end of the stretch.
+    /// The log's last entry, or the end of the stretch.
     let through: MessageID
-    /// Read up to here.
+    /// The log has been fetched up to this id.
     var after: MessageID
-    /// What was trimmed up to here is known.
+    /// Trimming up to this id has been taken into account.
     var lostThrough: MessageID
     /// Entries to ask for next.
     var batch: Int
@@ -52,7 +53,7 @@ package final class FeedScan {
 
   private let store: any Store
   private var sources: [Source] = []
-  /// How many entries are of use at once.
+  /// How many entries the reader can use at once.
   private let wanted: Int
   private let batchMax: Int
   private let retentionFloor: MessageID
@@ -63,9 +64,10 @@ package final class FeedScan {
   private var gap: FeedGap?
 
   /// - Parameters:
-  ///   - cursor: nil: from the beginning of what is kept.
-  ///   - promised: from where a reader without a place was promised everything, if that is before the floor.
-  ///   - wanted: how many entries will be taken in all, and at once; nil if as many as there are.
+  ///   - cursor: nil: the scan begins with the oldest entries that are kept.
+  ///   - promised: the id from which on a reader without a position was promised everything, if it is before the
+  ///     floor.
+  ///   - wanted: how many entries the reader can use at once; nil: as many as there are.
   package init(
     _ snapshot: FeedSnapshot, at cursor: FeedCursor?, through last: MessageID = .last,
     retentionFloor: MessageID, promisedFrom promised: MessageID = .zero, wanted: Int? = nil,
@@ -84,8 +86,8 @@ package final class FeedScan {
       var joined = MessageID.last
       for interval in membership.intervals.all { joined = min(joined, interval.after) }
       let partition = snapshot.partition(of: space)
-      // What is older than retention and has yet to be trimmed is read by who comes with a cursor: they are told
-      // that it is lost, if they had not come that far.
+      // A reader with a cursor also reads entries that are older than retention and not trimmed yet, so that it can
+      // be told that it has missed them.
       let place =
         cursor.map { $0.position(in: space, of: partition) }.flatMap { $0 > .zero ? $0 : nil }
         ?? (promised > .zero ? min(promised, retentionFloor) : retentionFloor).predecessor
@@ -103,8 +105,8 @@ package final class FeedScan {
     for index in sources.indices { sources[index].batch = batch }
   }
 
-  /// The spaces of which the index has learned something that the cursor has yet to take into account, and before
-  /// which id a stay there must have begun to be known to it; zero: no stay is.
+  /// The spaces of which the index has learned something that the cursor has not taken into account, each with an id:
+  /// the cursor knows the membership intervals that began before it. Zero: it knows none.
   private static func unknown(to cursor: FeedCursor?, of snapshot: FeedSnapshot) -> [SpaceID: MessageID] {
     guard let cursor, cursor.indexed < snapshot.lastID(in: snapshot.home) else { return [:] }
     var unknown: [SpaceID: MessageID] = [:]
@@ -116,20 +118,20 @@ package final class FeedScan {
 
   package func space(of found: Found) -> SpaceID { logs[found.log].space }
 
-  /// Whether it is a notification that is too old to be shown, and would be shown otherwise.
+  /// Whether the entry is a notification that would be shown if it were not older than retention.
   package func isLost(_ found: Found, read: ReadState) -> Bool {
     found.entry.id < retentionFloor && found.entry.updates == nil
       && isForAccount(found, read, retentionFloor: .zero)
   }
 
-  /// Whether it is a notification for the account.
-  /// - Parameter read: as of now, if more is known than when the snapshot was taken.
+  /// Whether the entry is a notification that the account is to be shown.
+  /// - Parameter read: the read state as it is known now, which may be later than the snapshot's.
   package func isVisible(_ found: Found, read: ReadState) -> Bool {
     found.entry.updates == nil && isForAccount(found, read, retentionFloor: retentionFloor)
   }
 
-  /// Whether it says what has become of a notification that the account was shown before the scan. What comes with the
-  /// scan is read as it is now.
+  /// Whether the entry is an update of a notification that the account was shown before the scan. Notifications of
+  /// the scan itself need no update: they are read with their present content.
   package func isUpdate(_ found: Found, read: ReadState) -> Bool {
     guard let updated = found.entry.updates, updated <= logs[found.log].place else { return false }
     return isForAccount(found, read, retentionFloor: retentionFloor)
@@ -146,11 +148,11 @@ package final class FeedScan {
   var isComplete: Bool { sources.isEmpty }
 
   /// The next entries in order, visible or not; nil when the scan is complete.
-  /// - Parameter wanted: how many are of use, if no longer as many as it was made for; there may be fewer of them, or
-  ///   more.
+  /// - Parameter wanted: how many the reader can use now, if no longer as many as the scan was made for. It may get
+  ///   fewer, or more.
   package func next(wanted: Int? = nil) async throws(StoreError) -> [Found]? {
     try await refill(wanted: wanted ?? self.wanted)
-    // Beyond what has been read of a log that has more, an entry of that log may still come first.
+    // An entry may be given only if no log can still have an earlier one that has not been fetched.
     var horizon = MessageID.last
     for source in sources where !source.isExhausted { horizon = min(horizon, source.after) }
     let found = takeBuffered(through: horizon)
@@ -159,7 +161,7 @@ package final class FeedScan {
   }
 
   private func takeBuffered(through horizon: MessageID) -> [Found] {
-    // Sorted by their places: to move the entries themselves about would cost more than all else here.
+    // Positions are sorted and not the entries: moving entries would cost more than everything else here.
     var places: [(id: MessageID, source: Int, index: Int)] = []
     for (number, source) in sources.enumerated() {
       for index in source.buffered.indices {
@@ -172,15 +174,15 @@ package final class FeedScan {
     let found = places.map { place in
       Found(log: sources[place.source].log, entry: sources[place.source].buffered[place.index])
     }
-    // Of each log they are the first, in their order: behind its last goes on what is left.
+    // What was taken of a log are its first entries, so what is left begins behind the last one taken.
     var rest = sources.map { $0.buffered.startIndex }
     for place in places { rest[place.source] = place.index + 1 }
     for number in sources.indices { sources[number].buffered = sources[number].buffered[rest[number]...] }
     return found
   }
 
-  /// Reads on in the logs of which nothing is left, and on the way in those that will be next to hold up the
-  /// others: otherwise logs whose entries lie one behind the other would take a round trip each.
+  /// Fetches more of the logs of which nothing is left, and in the same round trip of those that will be the next to
+  /// run out. Otherwise logs whose entries lie one behind the other would take a round trip each.
   private func refill(wanted: Int) async throws(StoreError) {
     var open: [(after: MessageID, source: Int)] = []
     var isAnyDry = false
@@ -202,8 +204,8 @@ package final class FeedScan {
       count += source.batch
     }
     let answers = try await store.entries(requests)
-    // Asked afterwards: what was trimmed since the snapshot, before it was read, must not be passed over in silence. A
-    // reader that takes its time may read hours later than the snapshot.
+    // The ends are asked for after the entries, so that whatever was trimmed between the snapshot and this reading is
+    // noticed. A slow reader may read hours after the snapshot.
     let ends = try await store.ends(of: requests.map(\.space))
     for (index, number) in asked.enumerated() {
       noteTrimmed(from: number, before: answers[index].first?.id, ends[index].lostThrough)
@@ -211,20 +213,20 @@ package final class FeedScan {
     }
   }
 
-  /// - Parameter next: the first that was found; nil if nothing was.
+  /// - Parameter next: the first entry that was fetched; nil if there was none.
   private func noteTrimmed(from number: Int, before next: MessageID?, _ lostThrough: MessageID) {
     let source = sources[number]
     let place = max(source.after, source.lostThrough)
     guard lostThrough > place else { return }
     sources[number].lostThrough = lostThrough
-    // It was read before it was trimmed, and so was all before it.
+    // This entry was fetched before it was trimmed, and so was everything before it.
     if let next, next <= lostThrough { return }
     gap.extend(
       after: place, trimmedThrough: min(lostThrough, source.through),
       in: logs[source.log].membership.intervals)
   }
 
-  /// What was trimmed before the scan came to it, and has not been taken yet.
+  /// What was trimmed before the scan came to it, since the last call.
   package func takeGap() -> FeedGap? {
     defer { gap = nil }
     return gap

@@ -7,15 +7,15 @@ package struct LocatedEntry: Sendable, Hashable {
   package var entry: LogEntry
 }
 
-// An id names its partition, not its space. Among an account's own spaces few share a partition, so
-// asking each of those is one round trip.
+// An id names its partition, not its space. Few of an account's spaces share a partition, so all of these are asked
+// in one round trip.
 extension FeedReader {
-  /// Entries of a stretch that are read for each that is wanted: others in between were not for the account,
-  /// or are read.
+  /// Entries of a stretch that are fetched for each wanted one. The others in between are not for the account, or are
+  /// marked read.
   private static let entriesPerWanted = 2
 
-  /// Finds the entry with this id: first where the account is, then wherever something was appended at that time,
-  /// since whoever sends to one account's own space is not in it.
+  /// Finds the entry with this id: first in the account's spaces, then in all spaces to which something was appended
+  /// at that time. A sender looks for what it sent to another account's personal space, to which it does not belong.
   package func find(_ id: MessageID, for account: AccountID?) async throws(Refusal) -> LocatedEntry {
     do throws(StoreError) {
       if let account {
@@ -36,8 +36,8 @@ extension FeedReader {
 
   /// The entries with these ids, as far as they are in the spaces given for their partitions.
   ///
-  /// - Parameter ids: ascending. What is marked together has been shown together and lies close together, so
-  ///   each log is asked for one stretch; for what a stretch full of others leaves open, id by id.
+  /// - Parameter ids: ascending. Entries that are marked together were shown together and lie close together, so each
+  ///   log is asked for one stretch. Ids that lie beyond a stretch full of other entries are asked for one by one.
   func locate(
     _ ids: [MessageID], in spaces: [Partition: [SpaceID]]
   ) async throws(StoreError) -> [LocatedEntry] {

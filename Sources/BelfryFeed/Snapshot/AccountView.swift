@@ -1,7 +1,7 @@
 package import BelfryModel
 package import BelfryStore
 
-/// What an account is, as far as its feed goes: its spaces with its membership in each, and what it read.
+/// What the feed of an account depends on: its spaces with its membership in each, and what it has read.
 package struct AccountView: Sendable {
   package let account: AccountID
   package var index: [IndexEntry]

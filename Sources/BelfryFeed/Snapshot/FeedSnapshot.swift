@@ -3,19 +3,19 @@ package import BelfryStore
 
 /// An account's view together with how far the logs may be read by it.
 ///
-/// The order of the reads is the point. Each bound is the last id allotted in a partition, taken *before*
-/// what it is judged by was read: the index after the bound of the account's own partition, the memberships
-/// after the bounds of all others. So every change of index or membership that was committed up to the
-/// bounds is in the view. Taken the other way round, a subscription made in between would be missing from
-/// the view while the entry sent right after it lies within the bounds: it would be passed over as not
-/// for this account, for good.
+/// The order of the reads matters. Each bound is the last id allotted in a partition, and is taken *before* the
+/// records by which entries up to it are judged: the index is read after the bound of the account's own partition,
+/// the memberships after the bounds of all others. So every change of index or membership that was committed up to
+/// the bounds is in the view. In the other order a subscription made in between would be missing from the view, while
+/// the entry sent right after it lies within the bounds: a reader would pass that entry as not for its account, for
+/// good.
 package struct FeedSnapshot: Sendable {
-  /// The last id of a partition when it was asked, and which before it were lost.
+  /// The last id that was allotted in a partition when it was asked, and which ids before it were lost.
   struct Bound: Sendable {
     let last: MessageID
     private let rewinds: [Rewind]
     private let history: String
-    /// That of the whole store.
+    /// The present history of the whole store.
     private let current: String
 
     init(_ end: LogEnd, now current: String) {
@@ -23,18 +23,19 @@ package struct FeedSnapshot: Sendable {
       self.current = current
     }
 
-    /// For an id that was given and then lost: the last before it that was not. Nil for all others.
+    /// For an id that was allotted and then lost: the last id before it that was kept. Nil for all others.
     ///
-    /// Say Redis loses its last second, and its machine starts with a clock ten minutes behind. What it gives now has
-    /// smaller ids than a reader has passed: by these alone they would be taken for passed, too.
+    /// Say Redis loses its last second, and its machine starts with a clock ten minutes behind. The ids allotted now
+    /// are smaller than ids that a reader has passed, so by the ids alone the reader would seem to have passed the
+    /// new ones.
     /// - Parameter known: the history in which the reader passed the id.
     func lastKept(before id: MessageID, of known: String) -> MessageID? {
       if let rewind = rewinds.first(where: { $0.ended == known && !known.isEmpty }) {
         return rewind.kept < id ? rewind.kept : nil
       }
       if !known.isEmpty, known == history || known == current { return id > last ? last : nil }
-      // Of a history that nothing is known of, since the note of it was lost, too, or is too long ago: what has been
-      // given since the latest loss may be new.
+      // Nothing is known of this history: its rewind was lost, too, or is forgotten. Everything allotted since the
+      // latest loss may then be new to the reader.
       if !known.isEmpty, let kept = rewinds.last?.kept, kept < id { return kept }
       if let rewind = rewinds.last(where: { $0.kept < id && id < $0.first }) { return rewind.kept }
       return id > last ? rewinds.last?.kept ?? last : nil
@@ -44,12 +45,13 @@ package struct FeedSnapshot: Sendable {
   package let view: AccountView
   let partitions: Partitions
   let bounds: [Partition: Bound]
-  /// How far the log of each space in the view is to be read, to its last entry or to the bound of its partition;
-  /// and up to where entries of it have been trimmed that not everybody need have read.
+  /// How far the log of each space in the view is to be read: to its last entry or to the bound of its partition. And
+  /// up to which id entries were trimmed that not all of their readers may have read.
   package let ends: [(space: SpaceID, last: MessageID, lostThrough: MessageID)]
   /// By the store's clock, before anything was read.
   package let takenAtMilliseconds: Int64
-  /// Before anything was read, too: what is passed by this snapshot is passed in this history, or in a later one.
+  /// The store's history before anything was read. What a reader passes by this snapshot, it passes in this history
+  /// or in a later one.
   let history: String
 
   /// The account's own partition.
@@ -58,28 +60,28 @@ package struct FeedSnapshot: Sendable {
   func lastID(in partition: Partition) -> MessageID { bounds[partition]?.last ?? .zero }
   package func partition(of space: SpaceID) -> Partition { partitions.holding(space) }
 
-  /// An index that has not come to rest after so many looks is damaged, not changing.
+  /// An index that still differs after so many reads is damaged, and not just changing.
   private static let indexReadsMax = 64
 
-  /// `follow` gets the spaces the account has something of before their logs and memberships are looked at: a live
-  /// reader subscribes to them there, so that what comes after the bounds arrives as messages.
+  /// `follow` is called with the account's spaces before their logs and memberships are read. A live reader
+  /// subscribes to them there, so that what comes after the bounds arrives as messages.
   ///
-  /// - Parameter cursor: where a reader stands that goes no further than the bounds. Then the view has only
-  ///   the spaces that hold something after it: of the others it would have no use.
+  /// - Parameter cursor: the position of a reader that goes no further than the bounds. The view then has only the
+  ///   spaces that hold something after it, since such a reader has no use for the others.
   package static func take(
     of account: AccountID, from store: any Store, after cursor: FeedCursor? = nil,
     follow: (([SpaceID]) async throws(StoreError) -> Void)? = nil
   ) async throws(StoreError) -> FeedSnapshot {
     for _ in 0..<historiesMax {
       let snapshot = try await takeOnce(of: account, from: store, after: cursor, follow: follow)
-      // The store came back while it was asked: a part of this is of a later history than the snapshot says. Its reader
-      // would be taken for one who had passed what is lost.
+      // Redis began a new history in between, so a part of this snapshot is of a later history than it says. Its
+      // reader would be taken for one that had passed the ids that were lost.
       if snapshot.history == store.history { return snapshot }
     }
     throw StoreError(.unavailable, "it keeps coming back", at: "snapshot of \(account)")
   }
 
-  /// A store that comes back so often while a feed is looked at is as good as away.
+  /// A store that begins a new history so often while one snapshot is taken is as good as away.
   private static let historiesMax = 8
 
   private static func takeOnce(
@@ -103,15 +105,17 @@ package struct FeedSnapshot: Sendable {
       }
       own = try await store.ends(of: [personal])[0]
       index = try await store.index(of: account)
-      // The index has learned of a space since: then that bound is not this index's.
+      // If the index has learned of a space since the bound was taken, the bound does not belong to this index.
       isBound = !index.contains { $0.addedAt > own.allotted }
       guard isBound, let follow else { continue }
-      // Also those that the account has left: what it was shown there may be updated.
-      // But for rooms, which most people leave within the hour: there they learn of it when they come back.
+      // Spaces that the account has left are followed, too, since notifications that it was shown there may be
+      // updated. Rooms are not, since most people leave them within the hour: their updates come with the next
+      // catch-up.
       let spaces = index.filter { $0.isMember || $0.space.kind != .room }.map { $0.space }
       try await follow(spaces)
-      // Those of the account's own partition share its bound, and were followed only after it: what was appended in
-      // between would neither be within it nor arrive. Once followed, they have a bound of after that.
+      // Spaces in the account's own partition share its bound, and were followed only after the bound was taken. What
+      // was appended in between would neither lie within the bound nor arrive as a message. So once they are
+      // followed, a new bound is taken.
       let found = Set(spaces.filter { partitions.holding($0) == home })
       isBound = found.isSubset(of: neighbours)
       neighbours.formUnion(found)
@@ -120,7 +124,8 @@ package struct FeedSnapshot: Sendable {
     let spaces = index.map { $0.space }
     // The bound of the account's own partition stays the one from before the index.
     var bounds = [home: Bound(own, now: history)]
-    // What an index had learned, and lost, it learns again.
+    // Redis may have lost what the index had learned up to `cursor.indexed`. The index learns it again with other
+    // ids, so the cursor counts as having taken the index into account up to the last id that was kept.
     let indexed =
       cursor.map { bounds[home]?.lastKept(before: $0.indexed, of: $0.history) ?? $0.indexed } ?? .zero
     var ends = [(space: personal, last: min(own.allotted, own.appended), lostThrough: own.lostThrough)]
@@ -139,8 +144,9 @@ package struct FeedSnapshot: Sendable {
       ends.append((space: entry.space, last: min(bound.last, end.appended), lostThrough: end.lostThrough))
     }
     var memberships = try await memberships(of: account, in: ends.dropFirst().map { $0.space }, from: store)
-    // A stay that began later than what the index knows: its entries come when the index has learned of it,
-    // with a place of their own in the cursor. Shown now, they would be shown again then.
+    // A membership interval that the index has yet to learn of is left out. Its entries come when the index has
+    // learned of it, and the space then has a position of its own in the cursor. Shown now, they would be shown again
+    // then.
     for entry in index {
       memberships[entry.space]?.intervals.keep(begunBefore: entry.version)
       // Likewise a direct message that was written to again.
@@ -152,7 +158,7 @@ package struct FeedSnapshot: Sendable {
       history: history)
   }
 
-  /// What the account is in these spaces, and in its own.
+  /// The account's memberships in these spaces and in its personal space.
   static func memberships(
     of account: AccountID, in spaces: [SpaceID], from store: any Store
   ) async throws(StoreError) -> [SpaceID: Membership] {
