@@ -2,32 +2,34 @@ import BelfryFeed
 import BelfryModel
 import BelfryStore
 
-/// Somebody who wants to know when an account's feed may have something new.
+/// A consumer or a waiting request, which is told when its account's feed may have something new.
 protocol FeedListener: AnyObject {
   /// Something arrived in a space of the account.
   func notify(of follower: SpaceFollower)
-  /// The account's spaces, memberships or the live channels changed: go by the store, from the cursor on.
+  /// The account's spaces or memberships changed, or live messages were missed: the listener has to read from the
+  /// store.
   func lostTrack()
-  /// Something of the space was missed, after this id.
+  /// Something that came after this id in the space was missed.
   func missed(in space: SpaceID, since id: MessageID)
   /// The broker is shutting down.
   func sendAway()
 }
 
-/// An account with at least one listener on this loop: what it has read, kept up to date, and its spaces, kept
-/// subscribed, with its membership in each.
+/// An account with at least one listener on this loop. The session keeps the account's read state and memberships up
+/// to date, and the live channels of its spaces subscribed.
 final class AccountSession {
   let account: AccountID
   private unowned let hub: Hub
-  /// Nil until there was a snapshot. Of the rest of its view only the memberships last, in its followers: there
-  /// are as many of these objects as accounts with streams.
+  /// Nil before the first snapshot. Of a snapshot only the read state and, in the followers, the memberships are
+  /// kept: there are as many sessions as accounts with streams, so they have to be small.
   private(set) var read: ReadState?
   private(set) var listeners: [any FeedListener] = []
-  /// Counts how often that was found to be out of date: what began in another generation is void.
+  /// How often the index or the memberships were found to be out of date. A catch-up that began in an earlier
+  /// generation begins again.
   private(set) var generation = 0
   private var spaces: [SpaceID: SpaceFollower] = [:]
   private var isTakingSnapshot = false
-  /// What was marked read while a snapshot is taken: it may have read the state before that.
+  /// The marks that arrived while a snapshot is taken, which may have read the read state before them.
   private var echoes: [ReadEcho] = []
 
   init(_ account: AccountID, hub: Hub) {
@@ -49,7 +51,7 @@ final class AccountSession {
 
   // MARK: What arrives
 
-  /// At once, before anybody is told of it: what is shown from now on goes by it.
+  /// Applies a mark before any listener is told of it, so that everything shown from now on is judged by it.
   func receive(_ echo: ReadEcho) {
     if isTakingSnapshot { echoes.append(echo) }
     apply(echo)
@@ -64,7 +66,7 @@ final class AccountSession {
     read?.apply(echo, hub.store.partitions)
   }
 
-  /// What is known of the account may be wrong from now on.
+  /// Called when the account's index or memberships have changed.
   func becomeStale() {
     generation += 1
     for listener in listeners { listener.lostTrack() }
@@ -72,7 +74,7 @@ final class AccountSession {
 
   // MARK: The account as it is
 
-  /// The account as it is now, with all its spaces subscribed.
+  /// Takes a snapshot of the account, with the live channels of all its spaces subscribed.
   func snapshot() async throws(StoreError) -> FeedSnapshot {
     try await hub.snapshots.pass(as: account) { () async throws(StoreError) in
       let sequence = self.hub.lastSequence
@@ -90,8 +92,8 @@ final class AccountSession {
       self.read = snapshot.view.read
       for echo in self.echoes { self.apply(echo) }
       self.joinRings(snapshot, since: sequence)
-      // Others are shown what arrives by the same memberships. By new ones they would be shown a stay that their cursors
-      // have not taken into account, and again once they have.
+      // The account's other consumers go by these memberships, too. They would be shown live entries of a membership
+      // interval that their cursors have not taken into account, and once more when they have. So all catch up again.
       if self.takeMemberships(of: snapshot.view), self.listeners.count > 1 { self.becomeStale() }
       return snapshot
     }
@@ -99,13 +101,14 @@ final class AccountSession {
 
   private func joinRings(_ snapshot: FeedSnapshot, since sequence: UInt64) {
     for (space, end, _) in snapshot.ends {
-      // A ring that was broken off meanwhile: what was missed may have come after the snapshot.
+      // A ring that broke off while the snapshot was taken is not joined: what was missed may lie beyond the
+      // snapshot.
       guard let follower = spaces[space], follower.active.ring.droppedThrough <= sequence else { continue }
       hub.join(follower, at: end)
     }
   }
 
-  /// - Returns: whether any is another than before.
+  /// - Returns: whether a membership has changed.
   private func takeMemberships(of view: AccountView) -> Bool {
     var isAnyNew = false
     for (space, follower) in spaces {
@@ -117,7 +120,7 @@ final class AccountSession {
   }
 
   private func follow(_ wanted: [SpaceID]) async throws(StoreError) {
-    // The last listener may have gone meanwhile; nobody else would let go of these.
+    // The last listener may have gone while this waited. Then nothing else would unfollow these spaces.
     defer { if listeners.isEmpty { letGo(allBut: []) } }
     for space in wanted where spaces[space] == nil {
       spaces[space] = hub.follow(space, session: self)

@@ -1,11 +1,11 @@
 import BelfryModel
 import BelfryStore
 
-/// A space that somebody on this loop follows: its live channel is subscribed and its latest is at hand.
+/// A space that an account on this loop follows: its live channel is subscribed, and its ring has the latest items.
 final class ActiveSpace {
   let space: SpaceID
   var ring = Ring()
-  /// The accounts that follow it, each once, however many consumers it has.
+  /// The accounts that follow the space, each once, however many consumers the account has.
   private(set) var followers: [SpaceFollower] = []
   private var round = FanOutRound()
 
@@ -19,40 +19,42 @@ final class ActiveSpace {
     round.added()
   }
 
-  /// The last one takes its place: a search would cost each of ten thousand that leave a look at the others.
+  /// Puts the last follower in the place of the removed one, without a search: if ten thousand leave, each search
+  /// would go through all that are left.
   func remove(_ follower: SpaceFollower) {
     let last = followers.removeLast()
     guard last !== follower else { return }
     followers[follower.position] = last
     last.position = follower.position
-    // The round may have passed its new place, and not come to the old one.
+    // The round may have passed the new place of `last`, and not have come to its old one.
     if isNotifying { last.session.notify(of: last) }
   }
 
-  /// Something arrived: everybody is to be told, from whoever is next in a round that is under way.
-  /// - Returns: whether none was.
+  /// Has all followers notified of something that arrived. A round that is under way goes on from where it is.
+  /// - Returns: whether no round was under way.
   func beginRound() -> Bool {
     defer { round.begin(count: followers.count) }
     return !isNotifying
   }
 
-  /// Whether something arrived that not everybody has been told of.
+  /// Whether something arrived of which not every follower has been notified.
   var isNotifying: Bool { round.isUnderWay }
 
-  /// Who is to be told next; nil when everybody was.
+  /// The follower to notify next; nil if all have been notified.
   func nextToNotify() -> SpaceFollower? { round.next(count: followers.count).map { followers[$0] } }
 }
 
-/// That an account follows a space, and what it is there.
+/// An account that follows a space, with its membership there.
 final class SpaceFollower {
   let session: AccountSession
   let active: ActiveSpace
-  /// The account's membership in the space by its latest snapshot. Kept here, since looking it up by name took
-  /// a third of what it takes to decide who is shown an entry.
+  /// The account's membership in the space by its latest snapshot. It is kept here because looking it up by the
+  /// space's name took a third of the time of deciding who is shown an entry.
   var membership = Membership.never
-  /// The last number when the account began to follow the space: what is in the ring from before is not for the account.
+  /// The loop's last sequence number when the account began to follow the space. Earlier items of the ring are not
+  /// for the account.
   let since: UInt64
-  /// Where it stands in its space's list.
+  /// The index of this follower in its space's list.
   fileprivate(set) var position = 0
 
   init(_ session: AccountSession, _ active: ActiveSpace, since: UInt64) {

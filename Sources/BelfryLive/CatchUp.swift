@@ -8,15 +8,16 @@ extension Consumer {
   /// Ids of read notifications that a returning client is told in one event.
   private static let readIDsPerEvent = 500
 
-  /// Ends when the consumer is live or gone. While the store is away it waits; the stream stays open. It has a
-  /// place among the hub's scans, which it leaves whenever it waits for anything but the store's answers.
+  /// Returns when the consumer is live or gone. While the store is away the catch-up waits, and the stream stays
+  /// open. The catch-up has a place among the loop's scans, which it gives up whenever it waits for anything but the
+  /// store.
   func catchUp() async {
     var failures = 0
     while state == .catchingUp, !Task.isCancelled {
       do throws(StoreError) {
         if try await catchUpOnce() { return }
         failures = 0
-        // Of the scan that was given up nothing is kept while the client takes its time.
+        // Nothing of a scan that was given up is kept while the client takes its time.
         if isSlow { await waitUntilDrained() }
       } catch {
         failures += 1
@@ -25,11 +26,12 @@ extension Consumer {
     }
   }
 
-  /// True when it went live; false when something changed on the way and it is to begin again.
+  /// - Returns: true if the consumer went live; false if something changed meanwhile and the catch-up has to begin
+  ///   again.
   private func catchUpOnce() async throws(StoreError) -> Bool {
     let hub = hub
     let session = session
-    // Taken before the snapshot: an entry that arrives from here on, and is not in the logs it bounds, is in the rings.
+    // Taken before the snapshot: an entry that arrives later is within the snapshot's bounds or in the rings.
     let sequence = hub.lastSequence
     sendOwnRing(through: sequence)
     let generation = session.generation
@@ -66,8 +68,9 @@ extension Consumer {
     return true
   }
 
-  /// What the account's own ring has and no log. Before the scan: a mark up to an id has a client drop what the scan may
-  /// show again. What the ring has forgotten may have been marks, and then all that is read is told.
+  /// Queues what the ring of the personal space has and no log: marks and echoes of other devices. This comes before
+  /// the scan, since a client drops everything up to the id of a mark, and the scan may show some of that again. If
+  /// the ring has forgotten items, they may have been marks; then the client is told everything that is read.
   private func sendOwnRing(through sequence: UInt64) {
     if hasMissedMarks { isResuming = true }
     guard let own = ownRing else { return }
@@ -78,9 +81,9 @@ extension Consumer {
 
   private var ownRing: SpaceFollower? { session.follower(in: .personal(session.account)) }
 
-  /// What the scan is about to have that has not come through the rings, which it may still do: the entry after it
-  /// may be found to be missing then, and nothing up to here must be had again. Not so where something up to here is
-  /// what is missing, as it is where the cursor has passed it without having had it.
+  /// Notes up to which id the scan is about to read entries that have not come through the rings. Should a ring break
+  /// off later, the consumer does not have to read these again (``missed(in:since:)``). Not noted for a space in
+  /// which the cursor has passed ids that the consumer has not been served: those may be what is missing.
   private func noteReach(of snapshot: FeedSnapshot) {
     var ahead: [SpaceID: MessageID] = [:]
     for (space, end, _) in snapshot.ends {
@@ -92,14 +95,14 @@ extension Consumer {
     aheadOfRings = ahead
   }
 
-  /// Text handed to the socket before more is rendered: what a reader that has stopped reading costs, and as much as
-  /// one is sent in a turn of the loop.
+  /// Bytes of text that are handed to the socket before more is rendered. This is what a reader that has stopped
+  /// reading costs in memory, and the most that one reader is sent in a turn of the loop.
   private static let textBytes = 64 * 1_024
-  /// How long the entries that were fetched are kept for a reader whose socket is full. They may be megabytes; one that
-  /// takes longer has them fetched again once its socket has taken what it was given.
+  /// How long fetched entries, which may be megabytes, are kept for a reader whose socket is full. For a reader that
+  /// takes longer they are fetched again once its socket has taken what it was given.
   private static let patience = Duration.milliseconds(250)
-  /// From then on it is given so few entries at a time, and they are kept for as long as it likes: to fetch much and
-  /// use little of it, over and over, would cost Redis more than the reader costs here.
+  /// Entries fetched at a time for a reader that was that slow. These few are kept for as long as the reader takes:
+  /// fetching many and using few of them, over and over, would cost Redis more than the reader costs here.
   private static let slowAtOnce = 8
 
   /// - Returns: whether what was fetched is to be kept.
@@ -119,7 +122,7 @@ extension Consumer {
       guard mayGoOn(), let read = session.read else { return false }
       output.cursor.pass(one, of: scan)
       if scan.isLost(one, read: read) { send(FeedGap(from: one.entry.id.predecessor, to: floor)) }
-      // The session knows what was read since the scan began.
+      // The session's read state has what was marked since the scan began.
       let isVisible = scan.isVisible(one, read: read)
       if isVisible || scan.isUpdate(one, read: read) {
         output.framing.append(.entry(one.entry), at: &output.cursor, to: &text)
@@ -134,15 +137,15 @@ extension Consumer {
     return await handOver() && mayGoOn()
   }
 
-  /// Once, however often a catch-up begins anew before it has passed the gap.
+  /// Sends a gap once, however often a catch-up begins anew before it has passed the gap.
   private func send(_ gap: FeedGap?) {
     guard let gap, sentGap?.contains(gap) != true else { return }
     sentGap = gap
     queue(.gap(gap))
   }
 
-  /// What a client that was away must hear before anything new: what of its own is read.
-  /// - Returns: false when something changed on the way.
+  /// Tells a client that was away what its account has read, before it is shown anything new.
+  /// - Returns: false if something changed meanwhile and the catch-up has to begin again.
   private func welcomeBack(
     _ snapshot: FeedSnapshot, _ floor: MessageID, while mayGoOn: () -> Bool
   ) async throws(StoreError) -> Bool {
@@ -162,11 +165,12 @@ extension Consumer {
     return true
   }
 
-  /// No cursor says how far this came, so a slow reader is waited for with what was fetched: little.
+  /// No cursor says how far showing again has come, so it cannot begin anew for a slow reader. Entries are therefore
+  /// kept while the reader takes its time, and few are fetched at a time.
   private static let shownAgainAtOnce = 32
 
-  /// The client drops all it holds up to `last`, in whichever space. What of that is not read it is shown again: an
-  /// index may have learned of a space after the mark, or a clock was behind. Mostly there is nothing.
+  /// The client drops everything it holds up to `last`, in all spaces. Entries among that which are not read are
+  /// shown again: an index may have learned of a space after the mark, or a clock was behind. Mostly there are none.
   private func showAgain(
     _ snapshot: FeedSnapshot, _ last: MessageID, _ floor: MessageID, while mayGoOn: () -> Bool
   ) async throws(StoreError) -> Bool {
@@ -192,7 +196,7 @@ extension Hub {
   private static let storePauses = Backoff(.milliseconds(500), atMost: .seconds(4), jitter: .full)
   private static let storePauseMin: Duration = .milliseconds(50)
 
-  /// Before asking a store that did not answer again: never all consumers at the same moment.
+  /// The pause before a store that did not answer is asked again, random so that consumers do not ask all at once.
   func pause(afterFailures failures: Int) async {
     let delay = Self.storePauses.delay(doublings: failures - 1, random: .random(in: 0..<1))
     try? await loop.sleep(for: max(delay, Self.storePauseMin))

@@ -4,21 +4,22 @@ import BelfryStore
 
 /// One open stream: a cursor into its account's feed, and never a queue.
 ///
-/// It is in one of two states. Catching up, it reads from the store what lies between its cursor and
-/// now, one page at a time, the next when the socket has taken the last. Live, it takes from the rings
-/// what arrived after its place there, which it keeps while it catches up: what is no entry (`read`, `device`, what
-/// is sent without being stored) is in no log. Whatever is unusual (it fell behind a ring, its account joined
-/// or left a space, Redis was away) has one remedy: catch up again, from the cursor.
+/// A consumer is in one of two states. Catching up, it reads from the store what lies between its cursor and now,
+/// some entries at a time, the next when the socket has taken the last. Live, it takes from the rings what arrived
+/// after its place there. It keeps that place while it catches up, since marks, echoes of other devices and ephemeral
+/// notifications are in no log. Whatever is unusual (the consumer fell behind a ring, its account joined or left a
+/// space, Redis was away) has one remedy: the consumer catches up again, from its cursor.
 package final class Consumer: FeedListener {
-  /// Where its bytes go. An object and no closure: between a consumer that is told and its connection there is
-  /// then nothing else to be fetched from memory, which for thousands in a row is what notifying costs.
+  /// The connection that sends the consumer's bytes. An object and not a closure, so that notifying a consumer
+  /// fetches nothing from memory but the consumer and its connection: for thousands in a row, those fetches are the
+  /// cost.
   package protocol Outlet: AnyObject {
     /// There is something to be pulled.
     func consumerIsReady()
   }
 
   package enum Pull: Sendable, Hashable {
-    /// That many are in the buffer; whether more may follow at once, or only when its outlet is told so.
+    /// So many bytes are in the buffer. `more`: whether more may follow at once; otherwise the outlet is told when.
     case bytes(Int, more: Bool)
     case wait
     case end
@@ -34,27 +35,28 @@ package final class Consumer: FeedListener {
   unowned let hub: Hub
   let session: AccountSession
   let device: DeviceID?
-  /// Whoever it is holds the consumer; it is let go when the consumer is closed.
+  /// The outlet holds the consumer, so the consumer lets go of the outlet when it is closed.
   package var outlet: (any Outlet)?
   let expiresAtMilliseconds: Int64
   var heartbeatSlot = 0
 
   var state = State.catchingUp
   var output: ConsumerOutput
-  /// Whether the client has been here before: then it holds notifications that were read meanwhile.
+  /// Whether the client has had a stream before. Then it may hold notifications that were read meanwhile.
   var isResuming: Bool
-  /// From which id on it is promised everything: all of it once its cursor says what it was shown; before, what was
-  /// within retention when it came. Nil until that is known.
+  /// The id from which on the client is promised every entry. Zero for a client with a cursor, which says what it was
+  /// shown. For a client that came without one, the beginning of retention when it came, until its first catch-up is
+  /// complete; nil until that is known.
   var promisedFrom: MessageID?
   var sentGap: FeedGap?
-  /// In which spaces the latest scan goes on behind the end of their rings, and how far.
+  /// The spaces of which the latest scan reads entries that have not come through their rings, each with the last id.
   var aheadOfRings: [SpaceID: MessageID] = [:]
-  /// Counts how often the cursor was set back: a scan from before that does not end where it should.
+  /// How often the cursor was set back. A scan that began before has not read what it has to, and begins anew.
   private(set) var setbacks = 0
   private var drained: CheckedContinuation<Void, Never>?
   private var isQuiet = true
   private var isCatchUpRunning = false
-  /// Whether a scan was given up since the client takes its time; until it is live.
+  /// Whether a scan was given up because the client reads slowly. Reset when the consumer is live.
   var isSlow = false
 
   init(
@@ -97,13 +99,13 @@ package final class Consumer: FeedListener {
     output.leaveRings()
     guard !isCatchUpRunning else { return }
     isCatchUpRunning = true
-    // Held, since the hub may be gone when the catch-up ends.
+    // Held here, since the hub may be gone when the catch-up ends.
     let scans = hub.feed.scans
     scans.enter(as: session.account) { [self] in
       isCatchUpRunning =
         state == .catchingUp
         && hub.scope.start { [self] in
-          // It may lose track again in the very moment in which it becomes live.
+          // The consumer may lose track again in the very moment in which it becomes live.
           while state == .catchingUp, !Task.isCancelled { await catchUp() }
           isCatchUpRunning = false
           scans.leave(as: session.account)
@@ -112,7 +114,8 @@ package final class Consumer: FeedListener {
     }
   }
 
-  /// The cursor may have passed what was missed: it has one place for all spaces of a partition.
+  /// Sets the cursor back in the space if it has passed what was missed, as it has one position for all spaces of a
+  /// partition.
   func missed(in space: SpaceID, since id: MessageID) {
     let partitions = hub.store.partitions
     let partition = partitions.holding(space)
@@ -120,7 +123,8 @@ package final class Consumer: FeedListener {
     let known = max(id, min(aheadOfRings[space] ?? .zero, place))
     guard known < place else { return }
     if !output.cursor.addLagging(space, of: partition, since: known) {
-      // There is no room for another: better that neighbours are shown something again.
+      // The cursor has no room for another lagging space. The whole partition goes back, so other spaces of it are
+      // shown something again: better than to skip something.
       output.cursor.goBack(to: known, in: partition, partitions)
     }
     setbacks += 1
@@ -157,7 +161,7 @@ package final class Consumer: FeedListener {
 
   func queue(_ event: LiveEvent) { queue(output.framing.bytes(event)) }
 
-  /// The same, and gives up after a while.
+  /// Waits until everything queued is with the socket, but no longer than `patience`.
   /// - Returns: whether everything is with the socket.
   func drains(within patience: Duration) async -> Bool {
     guard mustDrain else { return true }
@@ -168,13 +172,13 @@ package final class Consumer: FeedListener {
     return !isSlow
   }
 
-  /// Returns when everything queued is with the socket, or when the consumer is closed. That may take as long as
-  /// the client likes, so others catch up meanwhile.
+  /// Returns when everything queued is with the socket, or when the consumer is closed. A client may take as long as
+  /// it likes for that, so the consumer's place among the scans goes to others meanwhile.
   func waitUntilDrained() async {
     guard mustDrain else { return }
     await hub.feed.scans.stepOut(as: session.account) {
       await withCheckedContinuation { continuation in
-        // Again, in here: nobody would resume it any more.
+        // Checked again in here: if it has drained meanwhile, nobody would resume the continuation.
         guard mustDrain else { return continuation.resume() }
         drained = continuation
       }
@@ -188,7 +192,7 @@ package final class Consumer: FeedListener {
     drained = nil
   }
 
-  /// Fills the buffer with what is ready. `.wait`: nothing now; its outlet will be told.
+  /// Fills the buffer with what is ready. `.wait`: nothing is; the outlet will be told when something is.
   package func pull(into buffer: inout StreamBuffer) -> Pull {
     guard state != .closed else { return .end }
     if state == .live { hub.noteRest(in: &output, of: session) }

@@ -1,33 +1,35 @@
 import BelfryModel
 
-/// What a consumer is sent next: what was queued for it alone, then, once it is live, what arrived in the rings
-/// of its account's spaces after its place there.
+/// What a consumer is sent next: what was queued for it alone, then, once it is live, what arrived in the rings of
+/// its account's spaces after its place there.
 ///
-/// A value, and the whole of it is changed by one call a pull. Of a delivery that is not the system call, it is
-/// the most: as properties of the consumer, each of them asked the runtime for access many times over.
+/// A value that one call changes in each pull. Were its fields properties of the consumer, the runtime would check
+/// the access to each of them many times over, and filling buffers is the largest cost of a delivery but for the
+/// system call.
 struct ConsumerOutput {
   var cursor: FeedCursor
   let framing: any EventFraming
-  /// Everything that arrived on the loop up to here has been dealt with. It outlasts catch-ups: the store has the
-  /// entries that arrive meanwhile, and the rings alone have what is no entry.
+  /// The sequence number up to which everything that arrived on the loop has been dealt with. It is kept over
+  /// catch-ups: the store has the entries that arrive meanwhile, but only the rings have the items that are no
+  /// entries.
   private var consumed: UInt64
-  /// What arrived up to here and was an entry, the last complete catch-up has had from the store: a ring may have
-  /// forgotten it.
+  /// The sequence number up to which the last complete catch-up has had all entries from the store. A ring may forget
+  /// these.
   private var recovered: UInt64 = 0
-  /// Up to here the consumer was sent what is in its account's own ring and in no log.
+  /// The sequence number up to which catch-ups have sent what the ring of the personal space has and no log.
   private var sentThrough: UInt64 = 0
-  /// Where the rings have something that was not dealt with.
+  /// The spaces whose rings have something that was not dealt with.
   private var ready: [SpaceFollower] = []
   private var pending: [UInt8] = []
   private var pendingOffset = 0
 
-  /// Whom a live item is shown to, or not.
+  /// For whom it is decided whether a live item is shown.
   struct Reader {
     let account: AccountID
     let device: DeviceID?
     let read: ReadState
 
-    /// Retention is no question for what has just arrived.
+    /// Without a retention floor: an item that has just arrived is within retention.
     fileprivate func sees(_ item: RingItem, in space: SpaceID, by membership: Membership) -> Bool {
       Visibility.of(
         item.id, item.audience, in: space, for: account, membership: membership, read: read,
@@ -38,10 +40,10 @@ struct ConsumerOutput {
 
   /// What came of filling a buffer.
   struct Fill {
-    /// Everything queued has been written, and some was.
+    /// Whether something was queued, and all of it has been written.
     var hasDrained = false
     var deliveries = 0
-    /// A ring has forgotten what came next.
+    /// Whether a ring has forgotten what came next.
     var hasLostTrack = false
   }
 
@@ -60,9 +62,9 @@ struct ConsumerOutput {
 
   // MARK: Its place in the rings
 
-  /// - Returns: whether nothing was there before.
+  /// - Returns: whether the rings had nothing for this consumer before.
   mutating func notify(of follower: SpaceFollower) -> Bool {
-    // Dealt with already, when the consumer was pulled for another space.
+    // The item may have been dealt with already, when the consumer was pulled for another space.
     guard hasMore(follower) else { return false }
     if ready.isEmpty {
       ready.append(follower)
@@ -74,10 +76,10 @@ struct ConsumerOutput {
 
   func isReady(in active: ActiveSpace) -> Bool { ready.contains { $0.active === active } }
 
-  /// Goes on in the rings at the end of a catch-up, from where it left them.
+  /// Goes on in the rings at the end of a catch-up, from the place where the consumer left them.
   /// - Parameters:
-  ///   - sequence: the latest when the catch-up began.
-  ///   - latest: the latest of all.
+  ///   - sequence: the loop's latest sequence number when the catch-up began.
+  ///   - latest: the loop's latest sequence number now.
   mutating func begin(
     recovered sequence: UInt64, latest: UInt64, in followers: some Sequence<SpaceFollower>
   ) {
@@ -86,12 +88,13 @@ struct ConsumerOutput {
     if ready.isEmpty { consumed = latest }
   }
 
-  /// Whether the account's own ring has forgotten something that was not told.
+  /// Whether the ring of the personal space has forgotten something that the consumer was not sent.
   func hasMissed(in own: SpaceFollower) -> Bool {
     own.active.ring.droppedThrough > max(consumed, own.since, sentThrough)
   }
 
-  /// What the account's own ring has of it that is in no log and was not told, up to an sequence. It counts as told.
+  /// The items of the personal space's ring, up to a sequence number, that are in no log and were not sent. They
+  /// count as sent from now on.
   mutating func takeUnsent(
     from own: SpaceFollower, through sequence: UInt64, for device: DeviceID?
   ) -> [RingItem] {
@@ -101,7 +104,7 @@ struct ConsumerOutput {
     return (ring.items(after: place) ?? []).filter { $0.sequence <= sequence && $0.concerns(device) }
   }
 
-  /// Everything in the ring up to here has been dealt with, or need not be.
+  /// The sequence number up to which the consumer needs nothing more from the ring.
   private func place(in follower: SpaceFollower) -> UInt64 {
     max(consumed, follower.since, min(recovered, follower.active.ring.droppedThrough))
   }
@@ -114,7 +117,7 @@ struct ConsumerOutput {
 
   // MARK: Filling a buffer
 
-  /// - Parameter reader: nil when it is not live.
+  /// - Parameter reader: nil if the consumer is not live.
   mutating func fill(_ buffer: inout StreamBuffer, live reader: Reader?) -> Fill {
     var fill = Fill()
     writeQueued(&buffer, &fill)
@@ -131,14 +134,14 @@ struct ConsumerOutput {
     fill.hasDrained = true
   }
 
-  /// What an idle consumer may keep of its buffer: a heartbeat's worth.
+  /// Bytes of its buffer that an idle consumer may keep, enough for a heartbeat.
   private static let pendingCapacityKept = 256
 
   private mutating func writeNewItems(
     _ buffer: inout StreamBuffer, for reader: Reader, _ fill: inout Fill
   ) {
     while buffer.remaining > 0, !ready.isEmpty, !hasQueued, !fill.hasLostTrack {
-      // One space and all spaces: nearly always only one of them has something.
+      // Nearly always only one space has something, which is faster than merging several.
       if ready.count == 1 {
         writeRing(of: ready[0], &buffer, for: reader, &fill)
       } else if let (item, follower) = earliestItem(&fill) {
@@ -147,7 +150,7 @@ struct ConsumerOutput {
     }
   }
 
-  /// All that one ring has, or what there is room for.
+  /// Writes everything that one ring has, or as much as there is room for.
   private mutating func writeRing(
     of follower: SpaceFollower, _ buffer: inout StreamBuffer, for reader: Reader, _ fill: inout Fill
   ) {
@@ -162,8 +165,8 @@ struct ConsumerOutput {
     ready.removeAll(keepingCapacity: true)
   }
 
-  /// The earliest item not dealt with, over all spaces that have one. Items of one partition come
-  /// in the order of their ids, which is what lets the cursor be one id per partition.
+  /// The earliest item that was not dealt with, over all spaces. So items of one partition come in the order of their
+  /// ids, and the cursor needs only one id per partition.
   private mutating func earliestItem(_ fill: inout Fill) -> (RingItem, SpaceFollower)? {
     var earliest: (RingItem, SpaceFollower)?
     var hasFinished = false
@@ -203,7 +206,7 @@ struct ConsumerOutput {
     buffer.append { framing.write(event, at: cursor, after: step, to: &$0) }
   }
 
-  /// What there is no room for is kept for the next buffer.
+  /// Writes an event. What the buffer has no room for is kept for the next one.
   private mutating func write(_ event: [UInt8], _ buffer: inout StreamBuffer, _ fill: inout Fill) {
     if event.count <= buffer.remaining {
       _ = buffer.write(event)
@@ -224,7 +227,7 @@ struct ConsumerOutput {
       }
       fill.deliveries += 1
       return true
-    // Whoever sees the entry was shown it before: it lies before this one in the log.
+    // Whoever sees the updated entry was shown it before, since it lies before the update in the log.
     case .update(let step):
       return cursor.advance(space, by: step) && reader.sees(item, in: space, by: membership)
     case .ephemeral:

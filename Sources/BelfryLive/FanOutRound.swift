@@ -1,9 +1,10 @@
-/// Goes round a space's list of followers, some of them a turn of the loop, until each that was there when
-/// something last arrived has been told of it.
+/// Goes round a space's list of followers, some of them in each turn of the loop, until each follower that was there
+/// when something last arrived has been notified.
 ///
-/// What arrives meanwhile lets the round go on from where it is: beginning anew at the first one each time, it would
-/// never come to the last where there is always something. The list changes under it: who is added is told for
-/// nothing; the last one takes the place of who is removed, and whoever moves it there tells it at once.
+/// When something arrives meanwhile, the round goes on from where it is and comes round once more. Began it again at
+/// the first follower, it would never come to the last one of a busy space. The list changes during a round: an added
+/// follower is notified, too, although it needs nothing. When a follower is removed, the last one takes its place,
+/// and ``ActiveSpace`` notifies that one at once.
 struct FanOutRound {
   private var place = 0
   private var left = 0
@@ -12,12 +13,12 @@ struct FanOutRound {
 
   mutating func begin(count: Int) { left = count }
 
-  /// At the end of the list: on its way there the round passes one more.
+  /// A follower was added at the end of the list, so the round has one more to pass before it has come round.
   mutating func added() {
     if left > 0 { left += 1 }
   }
 
-  /// - Returns: the index of who is next; nil when it has come round.
+  /// - Returns: the index of the next follower; nil if the round has come round.
   mutating func next(count: Int) -> Int? {
     guard left > 0, count > 0 else {
       left = 0

@@ -1,7 +1,7 @@
 import BelfryModel
 
-/// A request's patience: it waits for its account's feed to have something, so long and no longer, or until
-/// nobody waits for the answer any more.
+/// The wait of a request for its account's feed to have something. It ends after a given time, or when the client has
+/// gone.
 package final class FeedWait: FeedListener {
   let duration: Duration
   private(set) var hasEnded = false
@@ -19,15 +19,15 @@ package final class FeedWait: FeedListener {
 
   func notify(of follower: SpaceFollower) { wake() }
   func lostTrack() { wake() }
-  /// A page reads from its cursor on, which no message moves.
+  /// Nothing to do: a page is read from its cursor on, and live messages do not move that cursor.
   func missed(in space: SpaceID, since id: MessageID) {}
   func sendAway() { end() }
 
   func rearm() { hasNews = false }
 
-  /// Returns at once when something came since it was armed.
+  /// Returns when something comes, or at once if something came since ``rearm()``.
   func untilSomethingComes() async {
-    // Not ended by cancellation: whoever cancels ends the wait.
+    // Cancellation does not end the wait: whoever cancels calls ``end()``.
     await withCheckedContinuation { continuation in
       guard !hasNews, !hasEnded else { return continuation.resume() }
       waiting = continuation

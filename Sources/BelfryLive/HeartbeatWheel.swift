@@ -1,5 +1,5 @@
-/// The consumers of a loop, dealt over the seconds of a heartbeat's interval, so that ten thousand
-/// heartbeats are seven hundred a second and not ten thousand at once.
+/// The consumers of a loop, spread over the seconds of a heartbeat's interval, so that the heartbeats of ten thousand
+/// are seven hundred a second and not ten thousand at once.
 final class HeartbeatWheel {
   static let heartbeatSeconds = 15
 

@@ -4,11 +4,11 @@ package import BelfryModel
 package import BelfryStore
 import BelfrySystem
 
-/// Who gets what, live, on one event loop: the spaces that somebody follows, the accounts that follow
-/// them, and everything that arrives in between.
+/// Live delivery on one event loop: the accounts that have consumers, the spaces that these accounts follow, and what
+/// arrives in the spaces.
 ///
-/// Consumers are cursors, not queues. What arrives is rendered once into the ring of its space; consumers pull from
-/// there when their sockets can take more, each from its own place.
+/// Consumers are cursors, not queues. What arrives is rendered once into the ring of its space. Consumers pull it
+/// from there when their sockets can take more, each from its own place.
 package final class Hub {
   let loop: EventLoop
   let scope: LoopScope
@@ -20,22 +20,23 @@ package final class Hub {
   private var spaces: [SpaceID: ActiveSpace] = [:]
   private var sessions: [AccountID: AccountSession] = [:]
   private let heartbeats = HeartbeatWheel()
-  /// Counts everything that arrives on this loop, over all spaces.
+  /// The number of the last thing that arrived on this loop, over all spaces.
   private(set) var lastSequence: UInt64 = 0
   private var counts = HubStatistics()
   private var ringHorizon: UInt64 = 0
-  /// Not while the live channels are lost, nor while they return one after the other: what is heard in one of them
-  /// would be passed by cursors that have yet to learn what was said in the others.
+  /// Whether live messages are taken. False while the live channels are lost, and while they are subscribed again one
+  /// after the other: a message of one channel would move cursors past entries that were missed in the others.
   private var isHearing = true
-  /// Those where something arrived of which not every follower has been notified.
+  /// The spaces in which something arrived of which not every follower has been notified.
   private var pendingSpaces = Queue<ActiveSpace>()
   private var hook: LoopHook?
-  /// Has the consumers that were just notified written to at once, while what belongs to them is in the processor's
-  /// caches: notified all together first, thousands push each other's out. False: the rest waits for the loop's next turn.
+  /// Called after each account is notified: writes to its consumers at once, while what belongs to them is in the
+  /// processor's caches. Were all notified first, thousands of consumers would push each other out of the caches.
+  /// Returns false if the rest has to wait for the loop's next turn.
   package var onNotified: () -> Bool = { true }
   private(set) var isDraining = false
 
-  /// Rings forget after this many seconds; a consumer that lags longer reads from the store.
+  /// Rings forget an item after one to two times so many seconds. A consumer that lags longer reads from the store.
   static let ringSeconds = 30
 
   package init(loop: EventLoop, scope: LoopScope, feed: FeedReader, live: any LiveFeed) {
@@ -143,7 +144,7 @@ package final class Hub {
     loop.requireHooks()
   }
 
-  /// Notifies the followers of what arrived, at the end of the loop's turn: once for all that came together.
+  /// Notifies the followers at the end of the loop's turn, once for everything that arrived in it.
   private func fanOut() {
     while let active = pendingSpaces.first {
       while let follower = active.nextToNotify() {
@@ -161,7 +162,7 @@ package final class Hub {
     guard let first = pendingSpaces.first, pendingSpaces.count > 1 || !output.isReady(in: first) else {
       return
     }
-    // Whichever are fewer: an account may be in many spaces, and many may have something new.
+    // Goes through the spaces that have something new or through the account's spaces, whichever are fewer.
     if pendingSpaces.count < session.followers.count {
       for place in 0..<pendingSpaces.count {
         guard let active = pendingSpaces[place], let follower = session.follower(in: active.space) else {
@@ -182,29 +183,30 @@ package final class Hub {
     _ = active.ring.advance(to: id, after: predecessor)
   }
 
-  /// An account goes on in the ring of a space, whose log the account has seen up to `end`.
+  /// Lets an account go on in the ring of a space whose log the account has read up to `end`.
   func join(_ follower: SpaceFollower, at end: MessageID) {
     if !follower.active.ring.join(at: end) { breakOff(follower.active) }
   }
 
-  /// Something was said in the space that nobody here has taken in, an entry or anything else. All followers read from
-  /// the store, from where nothing of the space was missed.
+  /// Called when a live message of the space was missed or cannot be read. All followers read from the store,
+  /// beginning where nothing of the space was missed.
   private func breakOff(_ active: ActiveSpace) {
     counts.gapsSeen += 1
     let end = active.ring.end
-    // A number of its own: whoever was on the way to this ring comes too late for what was missed.
+    // The break takes a sequence number of its own. A snapshot that was begun before it has an earlier number, and
+    // does not join the ring: what was missed may lie beyond that snapshot's bounds.
     lastSequence += 1
     active.ring.breakOff(at: lastSequence)
     for follower in active.followers {
       for listener in follower.session.listeners {
-        // If nobody has joined the ring yet, all will read the log anyway.
+        // If no account has joined the ring yet, all of them read the log anyway.
         if let end { listener.missed(in: active.space, since: end) }
         listener.lostTrack()
       }
     }
   }
 
-  /// While the subscriptions were down anything may have been missed, control messages included.
+  /// While the live channels were lost anything may have been missed, also changes of memberships and indexes.
   private func connectionChanged(_ isConnected: Bool) {
     isHearing = isConnected
     guard isConnected else { return }
@@ -231,8 +233,8 @@ package final class Hub {
 
   // MARK: Consumers
 
-  /// Opens a consumer. What the consumer is to be sent is asked for by ``Consumer/pull(into:)``; its outlet is told
-  /// when there is some.
+  /// Opens a consumer. Its outlet is told when there is something to send, and asks for it by
+  /// ``Consumer/pull(into:)``.
   package func openConsumer(
     account: AccountID, device: DeviceID?, after cursor: FeedCursor?, expiresAtMilliseconds: Int64,
     framing: any EventFraming
@@ -255,8 +257,8 @@ package final class Hub {
     end(consumer, of: session)
   }
 
-  /// Every consumer is told to come back, to another broker, and is ended; requests that wait for something
-  /// get what there is.
+  /// Tells every consumer to come back to another broker, and ends it. Requests that wait are answered with what
+  /// there is.
   package func drain() {
     isDraining = true
     for session in sessions.values {
@@ -268,15 +270,17 @@ package final class Hub {
 }
 
 extension LogEntry {
-  /// Stands where an event is about no entry.
+  /// Stands in for the entry of an event that is about none.
   fileprivate static let nothing = LogEntry(id: .zero, audience: Audience(.all), contentJSON: "{}")
 }
 
-/// What the hub has done since it began, and what it holds.
+/// What the hub has done since it began, and how many consumers it has.
 package struct HubStatistics: Sendable, Hashable, Codable {
   package var consumers = 0
   package var liveMessages = 0
+  /// Notifications written to consumers, one for each consumer.
   package var deliveries = 0
   package var scans = 0
+  /// How often a live message was missed and consumers had to catch up. Not the gaps that clients are told of.
   package var gapsSeen = 0
 }

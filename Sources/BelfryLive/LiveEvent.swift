@@ -2,8 +2,8 @@ import BelfryFeed
 package import BelfryModel
 import BelfryStore
 
-/// What a stream is sent: its kind, and its data as JSON, which is rendered once for all who are sent it. How it is put
-/// on the wire is the transport's (``EventFraming``).
+/// An event of a stream: its kind, and its data as JSON, which is rendered once for all consumers. The transport puts
+/// it on the wire (``EventFraming``).
 package struct LiveEvent: Sendable {
   package enum Kind: String, Sendable {
     case notification, updated, read, device, gap, kicked
@@ -19,7 +19,7 @@ package struct LiveEvent: Sendable {
 
   private init(_ kind: Kind, _ text: String) { self.init(kind, Array(text.utf8)) }
 
-  /// An entry: a notification, or what one has become.
+  /// The event of an entry: a notification, or the update of one.
   static func entry(_ entry: LogEntry) -> LiveEvent {
     var json: [UInt8] = []
     json.reserveCapacity(entry.content.count + 128)
@@ -53,7 +53,7 @@ package struct LiveEvent: Sendable {
 }
 
 extension ReadEcho {
-  /// What other devices are sent: up to where everything is read, and single ids beside that.
+  /// The events for other devices: the id up to which everything is read, and single ids beside that.
   var events: [LiveEvent] {
     (upTo.map { [.read(upTo: $0)] } ?? []) + (items.isEmpty ? [] : [.read(items)])
   }
@@ -72,8 +72,8 @@ package enum KickReason: String, Sendable {
 
 /// How a transport puts events on the wire.
 ///
-/// Everything but the framing is the same whatever the transport: the hub renders an event's JSON once, and each
-/// consumer has its transport write it, with its own cursor, straight into the buffer that is sent.
+/// Only the framing depends on the transport. The hub renders an event's JSON once; the transport of each consumer
+/// writes that JSON with the consumer's cursor straight into the buffer that is sent.
 package protocol EventFraming: AnyObject, Sendable {
   /// The most bytes that an event takes beside its JSON and its cursor.
   var overheadBytesMost: Int { get }
@@ -81,12 +81,12 @@ package protocol EventFraming: AnyObject, Sendable {
   var heartbeat: [UInt8] { get }
   /// Asks the client to wait so long before it comes back.
   func reconnectDelay(milliseconds: Int) -> [UInt8]
-  /// Writes an event that no cursor passes. There is room for it.
+  /// Writes an event that is no entry, and so has no cursor. There is room for it.
   func write(_ event: LiveEvent, to text: inout OutputSpan<UInt8>)
   /// Writes an event with the cursor that has passed it. There is room for both.
   /// - Parameters:
-  ///   - cursor: has been rendered.
-  ///   - step: by which the cursor has just advanced, if it has.
+  ///   - cursor: a cursor that has been rendered.
+  ///   - step: the step by which the cursor has just advanced; nil if by none.
   func write(
     _ event: LiveEvent, at cursor: FeedCursor, after step: CursorStep?, to text: inout OutputSpan<UInt8>)
 }

@@ -1,7 +1,7 @@
 import BelfryModel
 import BelfryStore
 
-/// The live channels of the spaces somebody on this loop follows, each subscribed once.
+/// The subscriptions to the live channels of all spaces that are followed on this loop, one for each space.
 final class LiveSubscriptions {
   private enum State {
     case subscribing([CheckedContinuation<Void, Never>])
@@ -16,7 +16,7 @@ final class LiveSubscriptions {
     self.live = live
   }
 
-  /// Called for a space that begins to be followed, in the loop's scope.
+  /// Subscribes to a space that begins to be followed. Runs in the loop's scope.
   func subscribe(_ space: SpaceID) async {
     do throws(StoreError) {
       try await live.subscribe(space)
@@ -28,7 +28,7 @@ final class LiveSubscriptions {
 
   func begin(_ space: SpaceID) { states[space] = .subscribing([]) }
 
-  /// Nothing is subscribed any more: the loop is ending.
+  /// Fails the subscription, since the loop is ending and subscribes to nothing any more.
   func giveUp(_ space: SpaceID) {
     end(space, .failed(StoreError(.unavailable, "the loop is ending", at: "subscribe \(space)")))
   }
@@ -39,10 +39,10 @@ final class LiveSubscriptions {
     live.unsubscribe(space)
   }
 
-  /// Returns once messages of the space are certain to arrive.
+  /// Returns once every new message of the space arrives.
   func wait(for space: SpaceID) async throws(StoreError) {
     await withCheckedContinuation { continuation in
-      // Looked at in here: between an outer look and this closure others may have run.
+      // Checked in here: between a check outside and this closure the state may have changed.
       guard case .subscribing(let waiting) = states[space] else { return continuation.resume() }
       states[space] = .subscribing(waiting + [continuation])
     }

@@ -1,29 +1,29 @@
 import BelfryModel
 import BelfryStore
 
-/// Something that happened in a space, rendered once for all who will be shown it.
+/// Something that happened in a space, rendered once for all consumers that are shown it.
 final class RingItem {
   enum Kind {
     case entry(CursorStep)
-    /// What an entry has become.
+    /// The new content of an earlier entry.
     case update(CursorStep)
     case ephemeral
-    /// For the other devices of the account whose own space it is, than the one that marked it.
+    /// A mark, in a personal space: for the account's devices other than the one that made it.
     case read(by: DeviceID?)
-    /// For the other devices of the account whose own space it is, than the one that acted.
+    /// An operation, in a personal space: for the account's devices other than the one that carried it out.
     case device(DeviceID?)
   }
 
-  /// The hub counts everything that arrives on its loop, over all spaces: a consumer's place in all rings is one such
+  /// The hub numbers everything that arrives on its loop, over all spaces. So a consumer's place in all rings is one
   /// number.
   let sequence: UInt64
   let kind: Kind
-  /// Of the notification that it is or is about.
+  /// The id of the notification that the item is, or is about.
   let id: MessageID
   let audience: Audience
   let event: LiveEvent
 
-  /// What it is to the cursors that pass it; nil when it is not in the log.
+  /// The step by which a cursor passes the item; nil if the item is not in the log.
   var step: CursorStep? {
     switch kind {
     case .entry(let step), .update(let step): step
@@ -41,7 +41,7 @@ final class RingItem {
 }
 
 extension RingItem {
-  /// Whether it says what another device did: the one that acted knows.
+  /// Whether the item tells the device what another one did. The device that acted knows it.
   func concerns(_ device: DeviceID?) -> Bool {
     switch kind {
     case .read(let actor), .device(let actor): actor == nil || actor != device
@@ -50,7 +50,7 @@ extension RingItem {
   }
 }
 
-/// The latest of a space, bounded. Who falls behind it reads from the store.
+/// The latest items of a space, in bounded number. A consumer that falls behind the ring reads from the store.
 struct Ring {
   /// Enough for a burst to be served from memory, small enough that ten thousand active spaces do not
   /// fill it.
@@ -60,12 +60,12 @@ struct Ring {
   private var items: [RingItem] = []
   private var head = 0
   private var bytesHeld = 0
-  /// Everything up to this number is gone, or cannot be relied on.
+  /// The sequence number up to which items are forgotten, or may be missing.
   private(set) var droppedThrough: UInt64 = 0
-  /// The end of the log as far as it is known here: the last entry that came through, or, before any did, where those
-  /// who follow the ring found it. Nil until one of them has looked.
+  /// The last id of the log that is known here: of the last entry that came through, or before one did, the id up to
+  /// which an account that joined the ring has read the log. Nil before both.
   private(set) var end: MessageID?
-  /// What came before the first entry that came through; nil until one did.
+  /// The predecessor of the first entry that came through; nil before it.
   private var firstPredecessor: MessageID?
 
   var lastSequence: UInt64 { items.last?.sequence ?? droppedThrough }
@@ -76,30 +76,31 @@ struct Ring {
     while items.count - head > Self.itemsLimit || bytesHeld > Self.bytesLimit { dropFirst() }
   }
 
-  /// An entry comes.
-  /// - Returns: whether it is the next one, as far as that is known: if not, something was missed, and nothing changes.
+  /// Takes note of an entry that arrives.
+  /// - Returns: whether the entry is the next one, as far as is known. If not, something was missed, and nothing
+  ///   changes.
   mutating func advance(to id: MessageID, after predecessor: MessageID) -> Bool {
     let isFirst = firstPredecessor == nil
-    // Where the end was looked up, the first may have been on its way already.
+    // If the end is from the log, the first entry may have been on its way when the log was read.
     if let end, isFirst ? predecessor > end : predecessor != end { return false }
     if isFirst { firstPredecessor = predecessor }
     end = id
     return true
   }
 
-  /// Somebody goes on in the ring who has all entries up to `id` from the log.
-  /// - Returns: whether the ring has all that came after it.
+  /// Lets an account that has read the log up to `id` go on in the ring.
+  /// - Returns: whether the ring has all entries after `id`.
   mutating func join(at id: MessageID) -> Bool {
     if let firstPredecessor { return firstPredecessor <= id }
     end = min(end ?? id, id)
     return true
   }
 
-  /// What came after an sequence, in order; nil if some of it is gone, or may be.
+  /// The items after a sequence number, in order; nil if some of them are forgotten, or may be missing.
   func items(after sequence: UInt64) -> ArraySlice<RingItem>? {
     if droppedThrough > sequence { return nil }
     guard let last = items.last, last.sequence > sequence else { return [] }
-    // Most consumers lag by the one item that has just arrived.
+    // Most consumers need just the one item that has arrived last.
     if items.count - head == 1 || items[items.count - 2].sequence <= sequence {
       return items[(items.count - 1)...]
     }
@@ -112,12 +113,12 @@ struct Ring {
     return items[low...]
   }
 
-  /// Forgets what arrived up to here; whoever has not taken it yet reads it from the store.
+  /// Forgets the items up to a sequence number. Consumers that have not taken them yet read from the store.
   mutating func drop(through sequence: UInt64) {
     while head < items.count, items[head].sequence <= sequence { dropFirst() }
   }
 
-  /// Something was missed: nobody may go on from memory.
+  /// Forgets everything, since something was missed: all consumers have to read from the store.
   mutating func breakOff(at sequence: UInt64) {
     items.removeAll()
     head = 0

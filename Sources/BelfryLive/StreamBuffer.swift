@@ -1,5 +1,5 @@
-/// Room that a socket has, to be filled. The one place where the hub writes through a pointer: the bytes
-/// go from the ring straight into the buffer that is sent, with no array in between.
+/// The free part of the buffer that is sent to a socket. The one place in this module that writes through a pointer:
+/// bytes go from the ring straight into that buffer, with no array in between.
 @safe package struct StreamBuffer: ~Copyable {
   private let room: UnsafeMutableRawBufferPointer
   package private(set) var count = 0
@@ -12,7 +12,8 @@
 
   package var remaining: Int { unsafe room.count - count }
 
-  /// Writes as much of `bytes` from `offset` on as there is room for; gives how much that was.
+  /// Writes as much of `bytes` from `offset` on as there is room for.
+  /// - Returns: how many bytes were written.
   package mutating func write(_ bytes: [UInt8], from offset: Int = 0) -> Int {
     let length = min(bytes.count - offset, remaining)
     guard length > 0 else { return 0 }
@@ -25,7 +26,7 @@
     return length
   }
 
-  /// Lets `write` append to it. It must know that there is enough room.
+  /// Lets `write` append to the buffer. The caller must have checked that there is enough room.
   package mutating func append(_ write: (inout OutputSpan<UInt8>) -> Void) {
     let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: room[count...]).bindMemory(to: UInt8.self)
     // SAFETY: the span is used within this call only, and the buffer is nobody else's.

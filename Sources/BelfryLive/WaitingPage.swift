@@ -3,7 +3,7 @@ package import BelfryModel
 import BelfryStore
 
 extension Hub {
-  /// The unread after a cursor, oldest first. With nothing there, waits for something as long as `wait` says.
+  /// The unread notifications after a cursor, oldest first. If there are none, waits for one as long as `wait` says.
   package func page(
     for account: AccountID, after cursor: FeedCursor?, limit: Int, wait: FeedWait
   ) async throws(Refusal) -> FeedPage {

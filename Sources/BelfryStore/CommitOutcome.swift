@@ -13,7 +13,7 @@ package enum CommitOutcome: Sendable, Hashable {
   case conflict
   /// The table would have grown past its ceiling.
   case ceiling(RecordTable)
-  /// The account's own space holds as much as it may, of this sender or of all.
+  /// The mailbox of the personal space's account holds as much as it may, of this sender or of all.
   case mailboxFull
 }
 

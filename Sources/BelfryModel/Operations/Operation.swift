@@ -1,8 +1,8 @@
-/// A thing somebody may do to a space, as a pure function of the records it needs.
+/// Something an actor may do to a space, as a pure function of the records it needs.
 ///
 /// `OperationRunner` reads the needs, lets the operation decide, and commits the transaction. If a record changed in
-/// between, the store refuses the commit and the operation decides again on what is there now. So an operation never locks
-/// and never sees half of another.
+/// between, the store refuses the commit and the operation decides again on what is there now. So an operation never
+/// locks and never sees half of another.
 package protocol Operation: Sendable {
   /// What the caller gets when the operation is committed.
   associatedtype Output: Sendable = Void
@@ -22,9 +22,9 @@ package protocol Operation: Sendable {
   var mailboxes: MailboxQuestion? { get }
   /// The accounts for which it is needed whether they share a space with the actor.
   func company(_ records: Records) -> CompanyQuestion?
-  /// Whether it may decide on records as they were last read, which saves reading them. True only for an operation whose
-  /// transactions have all of its needs as preconditions, and which decides on nothing else: the commit then refuses a
-  /// decision on outdated records.
+  /// Whether it may decide on records as they were last read, which saves reading them. True only for an operation
+  /// whose transactions have all of its needs as preconditions, and which decides on nothing else: the commit then
+  /// refuses a decision on outdated records.
   var mayRecall: Bool { get }
   /// By what a repetition of the operation is recognised, if it is to be done only once. A repetition gets the first
   /// outcome, even if it would be refused by now.
@@ -57,7 +57,8 @@ package struct SpaceCount: Sendable, Hashable {
 
 /// What an operation decides on beside the records.
 package struct DecisionContext: Sendable {
-  /// Milliseconds since 1970, for what people read (`createdAt`) and for what expires. Order and intervals are by ids.
+  /// Milliseconds since 1970, for what people read (`createdAt`) and for what expires. Order and intervals are by
+  /// ids.
   package var nowMilliseconds: Int64
   package var counts: [RecordTable: Int]
   package var spacesOfJoiners: [AccountID: SpaceCount]

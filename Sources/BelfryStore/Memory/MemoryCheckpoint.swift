@@ -26,8 +26,9 @@ extension MemoryStore {
       readStates: readStates, shares: shares)
   }
 
-  /// As of then. Nobody is told: whoever listens has lost the connection. Ids leap past all that were given since, in
-  /// a partition that had none, too, of which Redis cannot know: there the time alone sees to that.
+  /// Takes the store back to the checkpoint. Nobody is notified, since whoever listens has lost the connection. New
+  /// ids leap past all ids that were allotted after the checkpoint, also in a partition that had none at the
+  /// checkpoint. Redis knows nothing of such a partition, and relies on the time for later ids there.
   package func restore(_ checkpoint: Checkpoint) {
     (tables, logs, lastIDs) = (checkpoint.tables, checkpoint.logs, checkpoint.lastIDs)
     (rewinds, sends, outboxes) = (checkpoint.rewinds, checkpoint.sends, checkpoint.outboxes)

@@ -1,7 +1,7 @@
 package import BelfryModel
 
 extension MemoryStore {
-  /// One that has yet to come was written before the clock was set back.
+  /// A last sweep that lies in the future was noted before the clock was set back, and does not count.
   package func beginSweep(of partition: Partition, everyMilliseconds interval: Int64) -> Bool {
     if let sweptAt = sweptAt[partition], sweptAt <= clockMilliseconds, clockMilliseconds < sweptAt + interval
     {

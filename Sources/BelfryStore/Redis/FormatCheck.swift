@@ -10,7 +10,8 @@ final class FormatCheck {
   /// two brokers that were both told to would overrule each other for ever.
   private var adopts: Bool
   var onSettings: ((SettingsFinding) -> Void)?
-  /// Whether the record has a secret that this broker accepts and signs by no more: it is to follow.
+  /// Whether the record names a secret that this broker still accepts but no longer signs with. Then the record has
+  /// to be changed to the new secret.
   private(set) var isSecretBehind = false
 
   init(_ keyspace: Keyspace, adopts: Bool, at place: String) {

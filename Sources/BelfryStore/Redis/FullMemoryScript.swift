@@ -3,10 +3,11 @@ import BelfryRedis
 /// The functions that free memory as a script, for when the library is gone and Redis, above `maxmemory`, refuses to
 /// load it: a script may say of itself that it is to run all the same, and is not refused when it is loaded.
 ///
-/// Each run makes the functions anew from the same code, so none of them may rely on what it kept from the run before.
+/// Each run makes the functions anew from the same code, so none of them may rely on what it kept from the run
+/// before.
 enum FullMemoryScript {
-  /// In place of registering functions those are collected that may run above `maxmemory`, as what only reads may; the one whose name is the
-  /// last argument is called.
+  /// Instead of registering functions, the script collects those that may run above `maxmemory`: functions that free
+  /// memory, and functions that only read. Then it calls the one whose name is the last argument.
   private static let code: [UInt8] =
     Array(
       """
@@ -28,10 +29,10 @@ enum FullMemoryScript {
       return wanted(KEYS, ARGV)
       """.utf8)
 
-  /// Its reply is what the script is called by.
+  /// Loads the script. The reply is the name by which EVALSHA calls it.
   static let load = RedisCommand("SCRIPT", "LOAD", code)
 
-  /// The same as a call of a function.
+  /// Turns the call of a function into a call of the script.
   static func call(_ call: RedisCommand, as script: String) -> RedisCommand {
     // FCALL, the function, the number of keys, and so on.
     let arguments = call.arguments

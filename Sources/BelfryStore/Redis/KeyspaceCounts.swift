@@ -25,7 +25,7 @@ package struct KeyspaceCounts: Sendable {
 
   /// - Parameter entries: of a log, how many it has.
   package mutating func add(_ key: KeyspaceKey, entries: Int) {
-    // It goes by itself, and may have gone before a copy is counted.
+    // Keys of these kinds expire, and may be gone before a copy is counted.
     if key.kind == "active" || key.kind == "shares" { return }
     keys += 1
     switch key.kind {

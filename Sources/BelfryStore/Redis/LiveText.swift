@@ -7,9 +7,9 @@ import BelfryModel
 ///     ephemeral <id>                        the next two lines: audience, content
 ///     updated <id> <predecessor> <entry> <update time>    the next two lines: audience, content
 ///     memberships                           the next line: accids
-///     read <upTo> <device>                the next lines: ids; those that are marked one by one, `*` for the same;
-///                                         watermarks; spaces that are late no more. In the words `*` stands for
-///                                         none, being no name
+///     read <upTo> <device>                the next four lines: ids that clients are told; ids that are marked one by
+///                                         one, or `*` if they are the same; watermarks; spaces that lag no more. In
+///                                         the header line `*` stands for no id and for no device
 ///     index
 ///     device <accid> <device> <scene> <operation>     the next line: the target, as JSON; `*` for no device
 ///

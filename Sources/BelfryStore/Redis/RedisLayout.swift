@@ -21,7 +21,7 @@ extension RedisCommand {
 }
 
 /// The keys and channels of a keyspace, by name; docs/redis-layout.md says what each holds.
-/// `Functions/partition.lua` says the same in Lua, and no third place does.
+/// `Functions/partition.lua` makes the same names in Lua; nothing else makes any.
 ///
 /// All names of a partition share its hash tag, so that whatever one function touches is in one slot.
 struct RedisLayout: Sendable {
@@ -53,8 +53,9 @@ struct RedisLayout: Sendable {
     RedisCommand(function.onlyReads ? "FCALL_RO" : "FCALL", function.name, 1, partitionHash(partition))
   }
 
-  /// Hash: `last`, the last id allotted; by space the last id appended to its log; the names of the dedupe hashes. Also
-  /// the list of the partition's spaces and accounts.
+  /// Hash: the field `last` has the last id allotted; a field for each space, the last id appended to its log; others
+  /// have the names of the dedupe hashes, the history and its rewinds. The fields for spaces, personal spaces among
+  /// them, are also the list of the partition's spaces and accounts.
   func partitionHash(_ partition: Partition) -> String { prefix(partition) + "partition" }
 
   /// Stream: the entries of a space.

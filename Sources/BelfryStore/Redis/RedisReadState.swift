@@ -65,8 +65,8 @@ extension RedisStore {
     call.append(list: mark.covered.map(\.text))
     call.append(list: mark.watermarks.map(\.text))
     call.append(list: mark.caughtUp.map(\.key))
-    // The account's own log has one reader. Which ids are from it only the log knows; the others of its
-    // partition are not found there.
+    // The log of the personal space has one reader, so its entries are deleted when they are marked. Only the log
+    // knows which ids are its own: all ids of its partition are passed to XDEL, which ignores the others.
     call.append(list: mark.items.filter { $0.partition == home }.map(\.streamForm))
     call.append(list: mark.directMessages.map(\.key))
     let place = "mark read of \(account)"

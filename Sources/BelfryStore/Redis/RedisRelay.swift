@@ -62,7 +62,8 @@ extension RedisStore {
     relays.statistics.lastFailure = problem.description
   }
 
-  /// Removed after they are relayed: should this broker die in between, another relays them again, which does no harm.
+  /// Removed after they are relayed: should this broker die in between, another relays them again, which does no
+  /// harm.
   private func remove(_ items: [OutboxItem], from partition: Partition) async throws(StoreError) {
     if items.isEmpty { return }
     let place = "outbox \(partition.number)"
@@ -135,9 +136,10 @@ private struct OutboxEntry {
 }
 
 extension Limits {
-  /// Beyond so many spaces in an account's index, those that it has left the longest give way. Where the account is, is
-  /// limited when it joins; direct messages, when they are sent. What it has left has room of its own: otherwise a full mailbox
-  /// would push out what is still unread of it.
+  /// The most spaces of an account's index. Beyond it, spaces that the account has left give way. The number of
+  /// spaces that an account is in is limited when it joins, the number of direct messages when they are sent. Spaces
+  /// that it has left have room of their own, since otherwise a full mailbox would push out such spaces with unread
+  /// entries.
   var spacesPerIndex: Int {
     serversPerAccount + groupsPerAccount + roomsPerAccount + directMessagesPerMailbox
       + Limits.leftSpacesPerAccount

@@ -19,8 +19,8 @@ package final class RedisStore: Store {
   /// By space a reader who had not read its log at the last sweep; see `trimWhatAllHaveRead`.
   var slowReaders: [SpaceID: AccountID] = [:]
   private let format: FormatCheck
-  /// Of what any that holds something means work. They are asked for so often, and mostly in vain, that it would be
-  /// most of what an idle broker does to make the commands anew each time.
+  /// The commands that ask each partition whether its outbox or its due spaces hold work. They are sent often, and
+  /// mostly in vain, so making them anew each time would be most of what an idle broker does.
   let outboxLengths: [RedisCommand]
   let isThereAnyWake: [RedisCommand]
 
