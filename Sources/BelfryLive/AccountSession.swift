@@ -24,7 +24,7 @@ final class AccountSession {
   /// kept: there are as many sessions as accounts with streams, so they have to be small.
   private(set) var read: ReadState?
   private(set) var listeners: [any FeedListener] = []
-  /// How often the index or the memberships were found to be out of date. A catch-up that began in an earlier
+  /// How often the index or the memberships have changed, or may have while live messages were lost. A catch-up that began in an earlier
   /// generation begins again.
   private(set) var generation = 0
   private var spaces: [SpaceID: SpaceFollower] = [:]
@@ -66,7 +66,7 @@ final class AccountSession {
     read?.apply(echo, hub.store.partitions)
   }
 
-  /// Called when the account's index or memberships have changed.
+  /// Called when the account's index or memberships have changed, or may have.
   func becomeStale() {
     generation += 1
     for listener in listeners { listener.lostTrack() }

@@ -90,6 +90,6 @@ struct DeliveryKey: Hashable {
 }
 
 extension Delivery {
-  /// In the account's own space.
+  /// In the account's personal space.
   var audience: Audience { Audience(.named, named: [account]) }
 }

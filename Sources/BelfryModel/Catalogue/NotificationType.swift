@@ -39,7 +39,7 @@ package struct NotificationType: Sendable, Hashable {
   package var scene: Scene
   /// The fields of its `attach`.
   package var attach: [String]
-  /// The accounts it happened to, in words; they receive it with no subscription, and in their own space
+  /// The accounts it happened to, in words; they receive it with no subscription, and in their personal space
   /// when they do not belong to this one.
   package var parties: String?
   package var others: Others

@@ -48,7 +48,7 @@ extension MemoryStore {
   }
 
   /// Whatever comes twice changes nothing.
-  /// - Returns: the own space of the account whose index changed.
+  /// - Returns: the personal space of the account whose index changed.
   private func change(for message: RelayMessage) -> SpaceID? {
     switch message.payload {
     case .index(let kind, let account):

@@ -66,7 +66,7 @@ package struct KeyspaceKey: Sendable {
     name = String(rest.dropFirst(kind.count + 1))
   }
 
-  /// The account whose own log it is, hashed.
+  /// The account whose personal space's key it is, hashed.
   fileprivate var account: UInt64? {
     guard let space = SpaceID(key: name), space.kind == .account else { return nil }
     return StableHash.fnv1a(space.name)

@@ -35,7 +35,7 @@ struct RedisLayout: Sendable {
 
   func partition(of space: SpaceID) -> Partition { partitions.holding(space) }
 
-  /// An account's keys lie in the partition of its own space.
+  /// An account's keys lie in the partition of its personal space.
   func partition(of account: AccountID) -> Partition { partitions.holding(.personal(account)) }
 
   /// Hash: the version of the data, the number of partitions, and the settings that brokers should agree on.

@@ -4,7 +4,7 @@ import BelfryRedis
 /// A space as the hash of its partition lists it.
 struct PartitionSpace {
   var space: SpaceID
-  /// Zero for an account whose own space has no entry yet.
+  /// Zero for an account whose personal space has no entry yet.
   var last: MessageID
 }
 

@@ -1,4 +1,4 @@
-// What waits for an account alone: entries in its own log, and direct messages. Anybody may write there, so it is bounded, and
+// What waits for an account alone: entries of its personal space, and direct messages. Anybody may write there, so it is bounded, and
 // whoever would cross the bound is refused: nothing that waits ever gives way to something new.
 
 /// How full a mailbox is.
