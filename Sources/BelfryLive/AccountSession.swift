@@ -24,8 +24,8 @@ final class AccountSession {
   /// kept: there are as many sessions as accounts with streams, so they have to be small.
   private(set) var read: ReadState?
   private(set) var listeners: [any FeedListener] = []
-  /// How often the index or the memberships have changed, or may have while live messages were lost. A catch-up that began in an earlier
-  /// generation begins again.
+  /// How often the index or the memberships have changed, or may have while live messages were lost. A catch-up that
+  /// began in an earlier generation begins again.
   private(set) var generation = 0
   private var spaces: [SpaceID: SpaceFollower] = [:]
   private var isTakingSnapshot = false

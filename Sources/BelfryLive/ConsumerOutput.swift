@@ -38,7 +38,7 @@ struct ConsumerOutput {
     }
   }
 
-  /// What came of filling a buffer.
+  /// What filling a buffer led to.
   struct Fill {
     /// Whether something was queued, and all of it has been written.
     var hasDrained = false

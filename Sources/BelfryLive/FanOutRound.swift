@@ -1,10 +1,10 @@
 /// Goes round a space's list of followers, some of them in each turn of the loop, until each follower that was there
 /// when something last arrived has been notified.
 ///
-/// When something arrives meanwhile, the round goes on from where it is and comes round once more. Began it again at
-/// the first follower, it would never come to the last one of a busy space. The list changes during a round: an added
-/// follower is notified, too, although it needs nothing. When a follower is removed, the last one takes its place,
-/// and ``ActiveSpace`` notifies that one at once.
+/// When something arrives meanwhile, the round goes on from where it is and comes round once more. If it began again
+/// at the first follower, it would never come to the last one of a busy space. The list changes during a round: an
+/// added follower is notified, too, although it needs nothing. When a follower is removed, the last one takes its
+/// place, and ``ActiveSpace`` notifies that one at once.
 struct FanOutRound {
   private var place = 0
   private var left = 0

@@ -1,5 +1,5 @@
-// What waits for an account alone: entries of its personal space, and direct messages. Anybody may write there, so it is bounded, and
-// whoever would cross the bound is refused: nothing that waits ever gives way to something new.
+// What waits for an account alone: entries of its personal space, and direct messages. Anybody may write there, so it
+// is bounded, and whoever would cross the bound is refused: nothing that waits ever gives way to something new.
 
 /// How full a mailbox is.
 package struct MailboxLevel: Sendable, Hashable {
