@@ -56,6 +56,7 @@ extension BrokerRoutes {
   static let statisticsShape = Shape.resource(
     "Statistics",
     [
+      .always("version", .text, "of this broker"),
       .always("uptimeSeconds", .count, "since the broker started"),
       .always("keyspace", .resource("KeyspaceStatistics", keyspace), "the data that it works on"),
       .always("loops", .list(.resource("LoopStatistics", loop)), "each of its loops"),
@@ -98,6 +99,6 @@ extension BrokerRoutes {
     .always("liveMessages", .count, "live messages that arrived from Redis"),
     .always("deliveries", .count, "notifications put into streams"),
     .always("scans", .count, "feeds read from Redis"),
-    .always("gapsSeen", .count, "gaps seen in what arrived, and filled"),
+    .always("gapsSeen", .count, "how often live messages were missed, and read from the store instead"),
   ]
 }

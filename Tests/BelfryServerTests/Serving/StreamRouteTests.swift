@@ -1,5 +1,6 @@
 import BelfryModel
 import Foundation
+import TestKit
 import Testing
 
 @testable import BelfryServer
@@ -158,7 +159,7 @@ import Testing
       #expect(answer.status == 200)
       #expect(answer.json["notifications"] == [])
       #expect(waiting.ends())
-      #expect(throws: TestFailure.self) {
+      #expect(throws: FixtureError.self) {
         for _ in 0..<1_000 { _ = try broker.connect().ask("GET", "/healthz") }
       }
     }
