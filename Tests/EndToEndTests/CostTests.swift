@@ -75,7 +75,7 @@ extension EndToEnd {
         let names: Set = ["fcall", "xadd", "hget", "hmget", "hset", "hlen", "spublish"]
         var calls = try Self.calls(world).filter { names.contains($0.key) }
         // A live message ends where it has grown to 8 KB.
-        let messages = try #require(calls.removeValue(forKey: "spublish"))
+        let messages = calls.removeValue(forKey: "spublish") ?? 0
         #expect((1...8).contains(messages))
         #expect(calls == ["fcall": 1, "xadd": 100, "hget": 1, "hmget": 3, "hset": 2, "hlen": 1])
       }
