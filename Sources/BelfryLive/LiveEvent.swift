@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryFeed
 package import BelfryModel
 import BelfryStore
