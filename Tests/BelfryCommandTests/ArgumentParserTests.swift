@@ -57,6 +57,14 @@ import Testing
     #expect(try parse("--by", "a", "--", "--how", "-x").operands == ["--how", "-x"])
   }
 
+  @Test func `a name of a key may begin with a dash`() throws {
+    let command = Command(
+      name: "retire", summary: "", operands: [Operand(name: "KID", meaning: "the key")], options: [],
+      run: { _ in })
+    #expect(try ArgumentParser.parse(["-lg5B50b"], for: command).operands == ["-lg5B50b"])
+    #expect(throws: UsageError.self) { try ArgumentParser.parse(["-h"], for: command) }
+  }
+
   @Test func `a value may be empty, negative, or an option's name when attached`() throws {
     #expect(try parse("great", "--by", "-5").text("by") == "-5")
     #expect(try parse("great", "--by=").text("by") == "")

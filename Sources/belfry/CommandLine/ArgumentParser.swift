@@ -18,6 +18,11 @@ struct ArgumentParser {
     self.rest = rest
   }
 
+  /// Names of keys are random and may begin with a dash; an option of one letter is somebody's habit from elsewhere.
+  private func mayBeOperand(_ word: String) -> Bool {
+    word.count > 2 && (operands.count < command.operands.count || command.operands.last?.repeats == true)
+  }
+
   private mutating func parse() throws(UsageError) -> Arguments {
     while let word = rest.popFirst() {
       if word == "--" {
@@ -25,7 +30,7 @@ struct ArgumentParser {
         rest = []
       } else if word.hasPrefix("--") {
         try readOption(word.dropFirst(2))
-      } else if word.hasPrefix("-"), word.count > 1 {
+      } else if word.hasPrefix("-"), word.count > 1, !mayBeOperand(word) {
         throw UsageError("\(word) is not an option; options begin with two dashes", suggestion: nearest(word))
       } else {
         operands.append(word)
