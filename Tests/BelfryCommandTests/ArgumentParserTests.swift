@@ -60,7 +60,7 @@ import Testing
   @Test func `a name of a key may begin with a dash`() throws {
     let command = Command(
       name: "retire", summary: "", operands: [Operand(name: "KID", meaning: "the key")], options: [],
-      run: { _ in })
+      examples: [], run: { _ in })
     #expect(try ArgumentParser.parse(["-lg5B50b"], for: command).operands == ["-lg5B50b"])
     #expect(throws: UsageError.self) { try ArgumentParser.parse(["-h"], for: command) }
   }

@@ -12,6 +12,14 @@ class SwiftError(Exception):
     pass
 
 
+def objects_of(name, path, build_folder):
+    """A module's object files, but for those of sources that are no more, which a build leaves lying."""
+    folder = os.path.join(build_folder, f"{name}.build")
+    sources = {os.path.basename(path) for path in glob.glob(f"{path}/**/*", recursive=True)}
+    sources |= {os.path.basename(path) for path in glob.glob(f"{folder}/DerivedSources/**/*", recursive=True)}
+    return [each for each in glob.glob(f"{folder}/*.o") if os.path.basename(each).removesuffix(".o") in sources]
+
+
 def closure(root, product):
     """The targets that a product needs, C modules included, by their place below the root."""
     # A folder of its own: not to wait for a build that goes on, and to leave nothing in a user's build as root.
@@ -39,7 +47,7 @@ def build(root, build_folder, source, output):
             with open(module_map, encoding="utf-8") as file:
                 libraries += [f"-l{one}" for one in re.findall(r'link "([^"]+)"', file.read())]
         else:
-            objects += glob.glob(os.path.join(build_folder, f"{name}.build", "*.o"))
+            objects += objects_of(name, path, build_folder)
     compiled = subprocess.run(
         ["swiftc", "-swift-version", "6", "-parse-as-library", "-suppress-warnings",
          "-I", os.path.join(build_folder, "Modules"), *maps, source, *objects, *libraries, "-o", output],

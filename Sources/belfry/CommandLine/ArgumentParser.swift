@@ -18,9 +18,10 @@ struct ArgumentParser {
     self.rest = rest
   }
 
-  /// Names of keys are random and may begin with a dash; an option of one letter is somebody's habit from elsewhere.
+  /// The name of a key is random and may begin with a dash. What is one letter, or nearly an option's name, is meant as one.
   private func mayBeOperand(_ word: String) -> Bool {
-    word.count > 2 && (operands.count < command.operands.count || command.operands.last?.repeats == true)
+    guard word.count > 2, nearest(word) == nil else { return false }
+    return operands.count < command.operands.count || command.operands.last?.repeats == true
   }
 
   private mutating func parse() throws(UsageError) -> Arguments {
