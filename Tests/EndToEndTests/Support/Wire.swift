@@ -44,6 +44,9 @@ final class Wire: @unchecked Sendable {
   /// Empty at the end of a chunked body, nil when the connection ends first.
   func readChunk() throws -> [UInt8]? { try connection.readChunk() }
 
+  /// Whether the broker has closed the connection.
+  func ends() -> Bool { connection.ends() }
+
   func readHead() throws -> (status: Int, headers: [String: String]) {
     let head = try connection.readHead()
     return (head.status, head.headers)
