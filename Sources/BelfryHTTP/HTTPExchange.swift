@@ -138,16 +138,22 @@ extension HTTPExchange {
     case .more:
       return true
     case .tooLarge:
-      body.refuse(daemon.handler.refuse(.bodyTooLarge(limitBytes: bodyMaxBytes)))
-      return true
+      return refuseInTheMiddle(daemon.handler.refuse(.bodyTooLarge(limitBytes: bodyMaxBytes)))
     case .short(let shortage):
-      body.refuse(daemon.handler.refuse(HTTPRefusal(shortage)))
-      return true
+      return refuseInTheMiddle(daemon.handler.refuse(HTTPRefusal(shortage)))
     case .hopeless(let refusal):
       // MHD takes no answer while a body arrives, so it goes out past it.
       connection.cut(farewell: state == .refused ? [] : ResponseHead.render(refusal))
       return false
     }
+  }
+
+  /// A client that pauses within a long body learns at once that it is refused. What is left of a short one, or of one in
+  /// chunks, is waited for, and the connection goes on.
+  private func refuseInTheMiddle(_ refusal: HTTPResponse) -> Bool {
+    let isLong = body.missingBytes.map { $0 > HTTPLimits.awaitedBytes } ?? false
+    body.refuse(refusal)
+    return isLong ? refuseWhileReceiving(refusal) : true
   }
 
   /// Answers before the body, which MHD then does not read.

@@ -54,6 +54,9 @@ struct RequestBody {
     return nil
   }
 
+  /// Announced and not yet kept; nil where the client has not told the body's length.
+  var missingBytes: Int? { announcedBytes > 0 ? announcedBytes - bytes.count : nil }
+
   mutating func refuse(_ refusal: HTTPResponse) {
     self.refusal = refusal
     _ = take()
