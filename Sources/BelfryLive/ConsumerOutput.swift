@@ -58,7 +58,6 @@ struct ConsumerOutput {
   var mayFlow: Bool { hasQueued || !ready.isEmpty }
 
   mutating func queue(_ bytes: [UInt8]) { pending += bytes }
-  mutating func queue(_ event: LiveEvent) { queue(framing.bytes(event)) }
 
   // MARK: Its place in the rings
 

@@ -13,7 +13,6 @@ package final class Hub {
   let loop: EventLoop
   let scope: LoopScope
   package let feed: FeedReader
-  let live: any LiveFeed
   /// One snapshot of an account at a time, so that a later one is never replaced by an earlier.
   let snapshots = FairQueue(places: .max, perAccount: 1)
   private let subscriptions: LiveSubscriptions
@@ -43,7 +42,6 @@ package final class Hub {
     self.loop = loop
     self.scope = scope
     self.feed = feed
-    self.live = live
     subscriptions = LiveSubscriptions(live: live)
     live.onMessage = { [unowned self] space, message in receive(message, in: space) }
     live.onUnreadable = { [unowned self] space in

@@ -7,8 +7,7 @@ package final class EventDescriptor: Sendable {
   package let descriptor: Int32
 
   package init() throws(SystemError) {
-    descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-    guard descriptor >= 0 else { throw SystemError(cause: errno, place: "eventfd") }
+    descriptor = try systemCall("eventfd") { eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)) }
   }
 
   deinit {

@@ -48,7 +48,14 @@ package struct StartError: Error, Hashable, CustomStringConvertible {
 }
 
 extension StartError {
-  init(_ error: SystemError) { self.init(.systemRefused, "\(error)", at: error.place) }
+  /// Work whose errors are the system's.
+  static func system<Result>(_ work: () throws(SystemError) -> Result) throws(StartError) -> Result {
+    do throws(SystemError) {
+      return try work()
+    } catch {
+      throw StartError(.systemRefused, "\(error)", at: error.place)
+    }
+  }
 
   /// The kernel refused; its reason is in `errno`, so nothing may be called in between.
   static func refused(_ code: Code, _ action: String, at place: String) -> StartError {

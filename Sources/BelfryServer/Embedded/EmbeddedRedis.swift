@@ -58,11 +58,8 @@ package final class EmbeddedRedis: Sendable {
       arguments: arguments)
     if let processID = try launch.stopOrphan() { report(.stoppedOrphan(processID: processID)) }
     let supervisor = try RedisSupervisor(launch, report: report)
-    let thread: SystemThread
-    do throws(SystemError) {
-      thread = try SystemThread("embedded-redis") { supervisor.run() }
-    } catch {
-      throw StartError(error)
+    let thread = try StartError.system { () throws(SystemError) in
+      try SystemThread("embedded-redis") { supervisor.run() }
     }
     do {
       try supervisor.waitForFirstStart()

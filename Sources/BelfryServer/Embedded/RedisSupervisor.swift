@@ -24,12 +24,8 @@ final class RedisSupervisor: Sendable {
   ) throws(StartError) {
     self.launch = launch
     self.report = report
-    do throws(SystemError) {
-      stopRequest = try EventDescriptor()
-      firstStart = try EventDescriptor()
-    } catch {
-      throw StartError(error)
-    }
+    stopRequest = try StartError.system(EventDescriptor.init)
+    firstStart = try StartError.system(EventDescriptor.init)
   }
 
   // MARK: From any thread

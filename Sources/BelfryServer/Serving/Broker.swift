@@ -57,11 +57,7 @@ final class Broker: Sendable {
       }
     }
     for serving in loops {
-      do throws(SystemError) {
-        try serving.loop.spawnThread()
-      } catch {
-        throw StartError(error)
-      }
+      try StartError.system { () throws(SystemError) in try serving.loop.spawnThread() }
       running.append(serving.loop)
     }
     let port = try await open()
@@ -69,11 +65,7 @@ final class Broker: Sendable {
       try KeyWatch(from: keys, reading: read) { [self] in take($0) }
     }
     let watching = try watch.map { watch throws(StartError) in
-      do throws(SystemError) {
-        return try SystemThread("keys") { watch.run() }
-      } catch {
-        throw StartError(error)
-      }
+      try StartError.system { () throws(SystemError) in try SystemThread("keys") { watch.run() } }
     }
     defer {
       watch?.requestStop()

@@ -22,11 +22,7 @@ final class KeyWatch: Sendable {
   ) throws(StartError) {
     self.read = read
     self.onChange = onChange
-    do throws(SystemError) {
-      stopRequest = try EventDescriptor()
-    } catch {
-      throw StartError(error)
-    }
+    stopRequest = try StartError.system(EventDescriptor.init)
     known = Mutex((keys, nil))
   }
 
