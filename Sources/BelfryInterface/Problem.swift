@@ -36,9 +36,9 @@ extension Refusal.Code {
     switch self {
     case .invalidField: 400
     case .unauthorized: 401
-    case .forbidden, .notMember, .muted, .banned, .blocked: 403
+    case .forbidden, .notMember, .muted, .banned, .blocked, .disabled: 403
     case .notFound: 404
-    case .conflict, .duplicateContent: 409
+    case .conflict, .duplicateContent, .full: 409
     case .tooLarge: 413
     // A ceiling: waiting does not help, removing something does. 429 would make clients try again.
     case .tooMany, .mailboxFull: 422
@@ -62,6 +62,8 @@ extension Refusal.Code {
     case .tooMany: "A limit is reached"
     case .mailboxFull: "No room in somebody's mailbox"
     case .blocked: "Not wanted"
+    case .full: "No more members"
+    case .disabled: "Disabled"
     case .rateLimited: "Too fast"
     case .busy: "Too much at once"
     case .unavailable: "Not available right now"

@@ -76,7 +76,7 @@ struct OperationRounds<Op: Operation> {
     case .success(.differentContent):
       .failure(.duplicateContent)
     case .success(.ceiling(let table)):
-      .failure(Refusal(.tooMany, "no room left in \(table.name) of \(transactions[place].space)"))
+      .failure(.noRoom(in: table, of: transactions[place].space))
     case .success(.mailboxFull): .failure(transactions[place].mailboxFull)
     case .success(.conflict): nil
     case .failure(let error): .failure(error.refusal)

@@ -33,7 +33,10 @@ struct AnnouncementTests {
     let type = try #require(Catalogue.type(announcement.content.type))
     let (content, audience) = (announcement.content, announcement.audience)
     #expect(fields(of: content) == type.attach.sorted(), "type \(type.code)")
-    #expect(audience.named.isEmpty || type.parties != nil || type.others == .administrators)
+    // Of the new members each is told of the others.
+    let tellsNewMembers = type == Catalogue.groupMemberJoined
+    #expect(
+      audience.named.isEmpty || type.parties != nil || type.others == .administrators || tellsNewMembers)
     #expect(audience.rule != .named || !audience.named.isEmpty)
     #expect((content.channelId != nil) == (type.scene == .channel))
     #expect(audience.channel == nil || audience.channel == content.channelId)

@@ -22,14 +22,15 @@ extension AnnouncementRow {
     row("open as an app", RefusalTests.open(app), ["15 to ? roster:20", "31 to all channel:20"]),
     row("rename a public channel", desk.rename(11, adam), ["17 to ? roster:11 -adam"]),
     row("rename a private channel", desk.rename(12, adam), ["17 to ? roster:12 -adam"]),
-    row("rename a channel of everyone", desk.rename(10, adam), ["17 to ? channel:10"]),
+    row("rename a channel of everyone", desk.rename(10, adam), ["17 to ? channel:10 -adam"]),
     row(
       "close a public channel", desk.close(11, olivia), ["16 to ? roster:11 -olivia", "31 to all channel:11"]),
     row(
       "close a private channel", desk.close(12, olivia),
       ["16 to ? roster:12 -olivia", "31 to viewers channel:12 +olivia,adam"]),
     row(
-      "close a channel of everyone", desk.close(13, olivia), ["16 to ? channel:13", "31 to all channel:13"]),
+      "close a channel of everyone", desk.close(13, olivia),
+      ["16 to ? channel:13 -olivia", "31 to all channel:13"]),
   ]
 
   private static let channelMembers: [AnnouncementRow] = [

@@ -85,10 +85,10 @@ struct ContentLimitsTests {
       } == nil)
   }
 
-  @Test(arguments: [0, 10_000, 10_001, Int(Int32.max)])
+  @Test(arguments: [0, 10_001, Int(Int32.max)])
   func statusesThatACallerMaySet(status: Int) { #expect(refusal { $0.status = status } == nil) }
 
-  @Test(arguments: [-1, 1, 9_999, Int(Int32.max) + 1, .max, .min])
+  @Test(arguments: [-1, 1, 9_999, 10_000, Int(Int32.max) + 1, .max, .min])
   func statusesThatAreRefused(status: Int) { #expect(refusal { $0.status = status }?.field == "status") }
 
   @Test func namedReceiversAreFromOneToTheLimit() {

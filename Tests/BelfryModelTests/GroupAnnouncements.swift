@@ -28,7 +28,10 @@ extension AnnouncementRow {
       ["304 to named +zed", "302 to named +adam", "308 to all -zed", "301 for sam"]),
     row(
       "invite without asking", desk.invite(desk.adam, ["sam", "sue"]),
-      ["304 to named +sam,sue", "302 to named +adam", "302 to named +adam", "308 to all -sam,sue"]
+      [
+        "304 to named +sam,sue", "302 to named +adam", "302 to named +adam", "308 to all -sam,sue",
+        "308 to named +sam", "308 to named +sue",
+      ]
     ) { try $0.carryOut(desk.asking(false)) },
     row(
       "accept an invitation", desk.answer(Actor(account: "ivy")), ["302 to named +adam", "308 to all -ivy"]),
@@ -40,6 +43,7 @@ extension AnnouncementRow {
       "decline an invitation", desk.answer(Actor(account: "ivy"), isAccepted: false), ["303 to named +adam"]),
     row("apply", desk.apply("sam"), ["305 to named +olga,adam,abe"]),
     row("apply again", desk.apply("ann"), []),
+    row("apply again with other words", desk.apply("ann", "now?"), ["305 to named +olga,adam,abe"]),
     row("apply again when it has run out", desk.apply("ann"), ["305 to named +olga,adam,abe"]) {
       $0.nowMilliseconds += $0.limits.invitationMilliseconds
     },
@@ -71,7 +75,7 @@ extension AnnouncementRow {
     row("hand over to oneself", desk.handOver(desk.olga, to: "olga"), []),
     row("add an admin", desk.admin(desk.olga, "mia"), ["316 to named +mia,olga,adam,abe"]),
     row("add an admin who is one", desk.admin(desk.olga, "adam"), []),
-    row("remove an admin", desk.admin(desk.olga, "adam", false), ["317 to named +adam,olga,abe"]),
+    row("remove an admin", desk.admin(desk.olga, "adam", false), ["317 to named +adam,abe"]),
     row("remove an admin who is none", desk.admin(desk.olga, "mia", false), []),
     row("allow", desk.allow(desk.adam, ["mia", "ali"]), ["313 to named +mia,olga,abe"]),
     row("disallow", desk.allow(desk.app, ["mia", "ali"], false), ["314 to named +ali,olga,adam,abe"]),

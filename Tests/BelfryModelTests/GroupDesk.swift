@@ -79,8 +79,8 @@ extension GroupDesk {
     AnswerGroupInvitation(
       group, actor: actor, request: invitation("ivy"), isAccepted: isAccepted, reason: "no time")
   }
-  static func apply(_ account: AccountID) -> ApplyToGroup {
-    ApplyToGroup(group, actor: Actor(account: account), reason: "please")
+  static func apply(_ account: AccountID, _ reason: String = "please") -> ApplyToGroup {
+    ApplyToGroup(group, actor: Actor(account: account), reason: reason)
   }
   static func admit(_ actor: Actor, isApproved: Bool = true) -> AnswerGroupApplication {
     AnswerGroupApplication(

@@ -23,7 +23,7 @@ extension AnnouncementRow {
     row(
       "go on stage",
       AnswerStageInvitation(room, actor: desk.lou, token: desk.token("lou"), isAccepted: true),
-      ["405 to named +hal", "406 to all"]),
+      ["405 to named +hal", "406 to all", "403 to all"]),
     row(
       "stay off the stage",
       AnswerStageInvitation(room, actor: desk.lou, token: desk.token("lou"), isAccepted: false),

@@ -35,7 +35,10 @@ extension AnnouncementRow {
     row(
       "apply where it needs approval", desk.apply(desk.sam), ["3 to named +olivia,adam"],
       after: [desk.needsApproval]),
-    row("apply again", desk.apply(desk.sam, "now?"), [], after: applied),
+    row("apply again", desk.apply(desk.sam), [], after: applied),
+    row(
+      "apply again with other words", desk.apply(desk.sam, "now?"), ["3 to named +olivia,adam"],
+      after: applied),
     row(
       "approve", desk.answerApplication(of: "sam", by: desk.adam, true),
       ["11 to ? +sam", "32 to named +sam"],

@@ -23,7 +23,7 @@ import Testing
     _ = try SendNotification.sends(request.content, by: actor, generatedClientId: "g")
   }
   static let update = declared(
-    .patch, "/v1/notifications/{messageServerId}", #"{"body":"b","ext":"e","status":10000}"#)
+    .patch, "/v1/notifications/{messageServerId}", #"{"body":"b","ext":"e","status":10001}"#)
   static let read = declared(
     .post, "/v1/notifications/read", #"{"items":[{"messageServerId":"5","type":1}]}"#)
   static let createServer = declared(

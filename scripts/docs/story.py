@@ -48,6 +48,8 @@ def servers(teller):
     show("serverBan", "alice", path, body={"accids": ["mallory"]})
     show("serverBans", "alice", path)
     show("serverUnban", "alice", {**path, "accid": "mallory"})
+    quiet("serverBan", "app as alice", path, body={"accids": ["mallory"]})
+    show("serverUnbanMany", "alice", path, body={"accids": ["mallory", "trudy"]})
     show("serverSubscribe", "bob", path)
     show("serverUnsubscribe", "bob", path)
     show("serverList", "bob", until=lambda answer: len(answer["servers"]) == 1)
@@ -55,7 +57,7 @@ def servers(teller):
 
 
 def channels(teller, server):
-    show = teller.show
+    show, quiet = teller.show, teller.quiet
     teller.chapter("Channels", "A private channel with a roster of its own, as a conversation within the server.")
     channel = show(
         "channelCreate", "alice", {"serverId": server},
@@ -76,12 +78,18 @@ def channels(teller, server):
     show("channelJoin", "dave", path)
     show("channelExit", "dave", {**path, "accid": "dave"})
     show("channelUnallow", "alice", {**path, "accid": "dave"})
+    quiet("channelAllow", "app as alice", path, body={"accids": ["dave", "bob"]})
+    show("channelUnallowMany", "alice", path, body={"accids": ["dave", "bob"]})
     show("channelBlock", "alice", path, body={"accids": ["dave"]})
     show("channelBlocked", "alice", path)
     show("channelUnblock", "alice", {**path, "accid": "dave"})
+    quiet("channelBlock", "app as alice", path, body={"accids": ["dave", "erin"]})
+    show("channelUnblockMany", "alice", path, body={"accids": ["dave", "erin"]})
     show("channelMute", "alice", path, body={"accids": ["bob"], "durationSeconds": 3600})
     show("channelMuted", "alice", path)
     show("channelUnmute", "alice", {**path, "accid": "bob"})
+    quiet("channelMute", "app as alice", path, body={"accids": ["bob", "carol"], "durationSeconds": 3600})
+    show("channelUnmuteMany", "alice", path, body={"accids": ["bob", "carol"]})
     show("channelSubscribe", "bob", path)
     show("channelUnsubscribe", "bob", path)
     show("serverSubscribeChannels", "bob", {"serverId": server})
@@ -89,6 +97,8 @@ def channels(teller, server):
     show(
         "subscriptionsChange", "bob",
         body={"subscribe": True, "servers": [server], "channels": [{"serverId": server, "channelId": channel}]})
+    show("channelRemoveMany", "alice", path, body={"accids": ["bob", "carol"]})
+    quiet("channelJoin", "app as bob", path)
     return channel
 
 
@@ -126,6 +136,7 @@ def leaving(teller, server, channel):
     teller.chapter("The end of a channel and of a server", "")
     show("channelRemove", "alice", {"serverId": server, "channelId": channel})
     show("memberRemove", "alice", {"serverId": server, "accid": "frank"})
+    show("memberRemoveMany", "alice", {"serverId": server}, body={"accids": ["dave", "erin"]})
     show("serverHandOver", "alice", {"serverId": server}, body={"accid": "bob"})
     show("serverRemove", "bob", {"serverId": server})
 
@@ -161,21 +172,31 @@ def groups(teller):
     show("groupMute", "alice", path, body={"accids": ["dave"], "durationSeconds": 3600})
     show("groupMuted", "alice", path)
     show("groupUnmute", "alice", {**path, "accid": "dave"})
+    quiet("groupMute", "app as alice", path, body={"accids": ["bob", "dave"], "durationSeconds": 3600})
+    show("groupUnmuteMany", "alice", path, body={"accids": ["bob", "dave"]})
     show("groupMuteAll", "alice", path)
     show("groupUnmuteAll", "alice", path)
     show("groupAllow", "alice", path, body={"accids": ["bob"]})
     show("groupAllowed", "alice", path)
     show("groupIsAllowed", "bob", {**path, "accid": "bob"})
     show("groupUnallow", "alice", {**path, "accid": "bob"})
+    quiet("groupAllow", "app as alice", path, body={"accids": ["bob", "dave"]})
+    show("groupUnallowMany", "alice", path, body={"accids": ["bob", "dave"]})
     show("groupBlock", "alice", path, body={"accids": ["mallory"]})
     show("groupBlocked", "alice", path)
     show("groupUnblock", "alice", {**path, "accid": "mallory"})
+    quiet("groupBlock", "app as alice", path, body={"accids": ["mallory", "trudy"]})
+    show("groupUnblockMany", "alice", path, body={"accids": ["mallory", "trudy"]})
+    show("groupDisable", "app", path)
+    show("groupEnable", "app", path)
     show("groupStop", "dave", path)
     show("groupReceiving", "dave", path)
     show("groupResume", "dave", path)
     show("groupMine", "bob", until=lambda answer: len(answer["groups"]) == 1)
     show("groupList", "mallory", until=lambda answer: len(answer["groups"]) == 1)
     show("groupRemove", "alice", {**path, "accid": "dave"})
+    show("groupRemoveMany", "alice", path, body={"accids": ["bob"]})
+    quiet("groupApprove", "app as alice", {**path, "requestId": quiet("groupApply", "app as bob", path)["requestId"]})
     show("groupAssignOwner", "alice", path, body={"accid": "bob"})
     show("groupDestroy", "bob", path)
 

@@ -19,6 +19,9 @@ package enum SharedFields {
 
   package static let limit = Field("limit", .integer(1...Limits.pageMembersMaximum), "how many at most")
     .otherwise(Limits.pageMembers, .integer(Int64(Limits.pageMembers)))
+  package static let blockedLimit = Field(
+    "limit", .integer(1...Limits.pageMembersMaximum), "how many at most"
+  ).otherwise(200, 200)
   package static let cursor = Field("cursor", Kind<PageCursor>.cursor, "the cursor of the page before")
 
   // MARK: Bodies

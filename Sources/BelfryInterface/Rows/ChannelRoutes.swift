@@ -19,6 +19,9 @@ package enum ChannelRoutes {
   private static let initialMembers = Field(
     "members", .accounts(0...Limits.membersPerCall), "who is in its roster at first")
   private static let cursor = Field("cursor", Kind<EntityID>.cursor, "the cursor of the page before")
+  private static let onlyType = Field("type", Kind<ChannelRecord.Kind>.choice, "only channels of this type")
+  private static let maxMembers = Field(
+    "maxMembers", .integer(1...Limits.channelMembersMaximum), "how many members its own roster takes")
 
   private static let shape = Shape.resource(
     "Channel",
@@ -31,6 +34,8 @@ package enum ChannelRoutes {
         "membership", .choice(ChannelRecord.Membership.self), "everyone in the server, or its own roster"),
       .always("createTime", .time, "when it was created"),
       .sometimes("description", .text, "what it is for"),
+      .sometimes("ext", .text, "anything its owner put there"),
+      .sometimes("maxMembers", .count, "how many members its own roster takes"),
     ])
   private static let presence = Shape.resource(
     "ChannelPresence", [.always("member", .flag, "whether the account is in the channel")])
@@ -47,18 +52,21 @@ extension ChannelRoutes {
 
   package static let create = endpoint(
     .post, channels, .token, "channel create", "Create a channel", path: serverId,
-    body: SharedFields.name.needed, SharedFields.description, type.needed, membership, initialMembers,
-    operation: CreateChannel.self, refusals: [.tooMany], answers: .created(shape))
+    body: SharedFields.name.needed, SharedFields.description, SharedFields.ext, type.needed, membership,
+    maxMembers, initialMembers,
+    operation: CreateChannel.self, refusals: [.tooMany, .full], answers: .created(shape))
   package static let list = endpoint(
     .get, channels, .token, "channel list", "List the channels of a server that the account may know of",
-    path: serverId, query: SharedFields.limit, cursor, refusals: [.notMember],
+    path: serverId, query: onlyType, SharedFields.limit, cursor, refusals: [.notMember],
     answers: .ok(.page("channels", of: shape, "by id")))
   package static let show = endpoint(
     .get, channel, .token, "channel show", "Show a channel", path: serverId, channelId,
     refusals: [.notMember], answers: .ok(shape))
   package static let update = endpoint(
-    .patch, channel, .token, "channel update", "Rename or describe a channel", path: serverId, channelId,
-    body: SharedFields.name, SharedFields.description, operation: UpdateChannel.self, answers: .ok(shape))
+    .patch, channel, .token, "channel update", "Rename or describe a channel, or bound its roster",
+    path: serverId, channelId,
+    body: SharedFields.name, SharedFields.description, SharedFields.ext, maxMembers,
+    operation: UpdateChannel.self, answers: .ok(shape))
   package static let remove = endpoint(
     .delete, channel, .token, "channel remove", "Close a channel for good", path: serverId, channelId,
     operation: RemoveChannel.self, options: RouteOptions(isDestructive: true))
@@ -74,11 +82,11 @@ extension ChannelRoutes {
 // MARK: - Who is in a channel
 
 extension ChannelRoutes {
-  private static let roster = [join.route, members.route, member.route, exit.route]
+  private static let roster = [join.route, members.route, member.route, exit.route, removeMany.route]
 
   package static let join = endpoint(
     .post, channel + "/members", .token, "channel join", "Join a channel", path: serverId, channelId,
-    operation: JoinChannel.self, refusals: [.banned, .tooMany])
+    operation: JoinChannel.self, refusals: [.banned, .tooMany, .full])
   package static let members = endpoint(
     .get, channel + "/members", .token, "channel members", "List who is in a channel's roster",
     path: serverId, channelId, query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
@@ -91,6 +99,10 @@ extension ChannelRoutes {
     "Leave a channel, when it is oneself; put a member out, as the server's owner or an admin",
     path: serverId, channelId, accid, refusals: [.notMember, .banned, .conflict],
     options: RouteOptions(done: "no longer in the channel"))
+  package static let removeMany = endpoint(
+    .delete, channel + "/members", .token, "channel remove-many",
+    "Put members out of a channel together, as the server's owner or an admin", path: serverId, channelId,
+    body: SharedFields.accids, operation: RemoveFromChannel.self)
 
   private static let invitations = [invite.route, acceptInvitation.route, declineInvitation.route]
 
@@ -109,7 +121,7 @@ extension ChannelRoutes {
     let row = endpoint(
       .post, "\(channel)/invitations/{requestId}/\(word)", .token, name, summary,
       path: serverId, channelId, SharedFields.requestId, body: SharedFields.postscript,
-      bodyMayBeLeftOut: true, operation: AnswerChannelInvitation.self, refusals: [.banned, .tooMany])
+      bodyMayBeLeftOut: true, operation: AnswerChannelInvitation.self, refusals: [.banned, .tooMany, .full])
     return row
   }
 }
@@ -118,16 +130,19 @@ extension ChannelRoutes {
 
 extension ChannelRoutes {
   private static let lists = [
-    allow.route, unallow.route, allowed.route, block.route, unblock.route, blocked.route,
+    allow.route, unallow.route, unallowMany.route, allowed.route, block.route, unblock.route,
+    unblockMany.route, blocked.route,
   ]
 
   package static let allow = adding(
     "allow-list", "channel allow", "Let members see and join a private channel")
   package static let unallow = removing("allow-list", "channel unallow")
-  package static let allowed = listing("allow-list", "channel allowed")
+  package static let unallowMany = removingMany("allow-list", "channel unallow-many")
+  package static let allowed = listing("allow-list", "channel allowed", SharedFields.limit)
   package static let block = adding("block-list", "channel block", "Keep members out of a channel")
   package static let unblock = removing("block-list", "channel unblock")
-  package static let blocked = listing("block-list", "channel blocked")
+  package static let unblockMany = removingMany("block-list", "channel unblock-many")
+  package static let blocked = listing("block-list", "channel blocked", SharedFields.blockedLimit)
 
   private static func adding(
     _ list: String, _ name: String, _ summary: String
@@ -147,17 +162,27 @@ extension ChannelRoutes {
     return row
   }
 
-  private static func listing(
+  private static func removingMany(
     _ list: String, _ name: String
+  ) -> Endpoint<EntityID, EntityID, [AccountID]> {
+    let row = endpoint(
+      .delete, "\(channel)/\(list)", .token, name, "Take accounts off a channel's \(list)",
+      path: serverId, channelId, body: SharedFields.accids, operation: ChangeChannelList.self,
+      refusals: [.tooMany])
+    return row
+  }
+
+  private static func listing(
+    _ list: String, _ name: String, _ limit: some DeclaredField<Int>
   ) -> Endpoint<EntityID, EntityID, Int, PageCursor?> {
     let row = endpoint(
       .get, "\(channel)/\(list)", .token, name, "List the accounts on a channel's \(list)",
-      path: serverId, channelId, query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
+      path: serverId, channelId, query: limit, SharedFields.cursor, refusals: [.notMember],
       answers: .ok(.accountPage))
     return row
   }
 
-  private static let mutes = [mute.route, unmute.route, muted.route]
+  private static let mutes = [mute.route, unmute.route, unmuteMany.route, muted.route]
 
   package static let mute = endpoint(
     .post, channel + "/mutes", .token, "channel mute", "Keep members from sending to a channel for a while",
@@ -167,6 +192,9 @@ extension ChannelRoutes {
     .delete, channel + "/mutes/{accid}", .token, "channel unmute",
     "Let a muted member send to a channel again", path: serverId, channelId, accid,
     operation: UnmuteInChannel.self)
+  package static let unmuteMany = endpoint(
+    .delete, channel + "/mutes", .token, "channel unmute-many", "Let muted members send to a channel again",
+    path: serverId, channelId, body: SharedFields.accids, operation: UnmuteInChannel.self)
   package static let muted = endpoint(
     .get, channel + "/mutes", .token, "channel muted", "List who is muted in a channel",
     path: serverId, channelId, query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],

@@ -6,15 +6,20 @@ package import BelfryModel
 
 extension GroupRoutes {
   static let lists = [
-    allow.route, unallow.route, allowed.route, block.route, unblock.route, blocked.route, isAllowed.route,
+    allow.route, unallow.route, unallowMany.route, allowed.route, block.route, unblock.route,
+    unblockMany.route, blocked.route, isAllowed.route,
   ]
 
   package static let allow = adding("allow-list", "group allow", "Let accounts send while all are muted")
   package static let unallow = removing("allow-list", "group unallow", "No longer let an account do that")
-  package static let allowed = listing("allow-list", "group allowed")
+  package static let unallowMany = removingMany(
+    "allow-list", "group unallow-many", "No longer let accounts do that")
+  package static let allowed = listing("allow-list", "group allowed", SharedFields.limit)
   package static let block = adding("block-list", "group block", "Put accounts out and keep them out")
   package static let unblock = removing("block-list", "group unblock", "Let an account come back")
-  package static let blocked = listing("block-list", "group blocked")
+  package static let unblockMany = removingMany(
+    "block-list", "group unblock-many", "Let accounts come back")
+  package static let blocked = listing("block-list", "group blocked", SharedFields.blockedLimit)
 
   package static let isAllowed = endpoint(
     .get, group + "/allow-list/{accid}", .token, "group is-allowed",
@@ -40,16 +45,25 @@ extension GroupRoutes {
     return row
   }
 
+  private static func removingMany(
+    _ list: String, _ name: String, _ summary: String
+  ) -> Endpoint<EntityID, [AccountID]> {
+    let row = endpoint(
+      .delete, "\(group)/\(list)", .token, name, summary, path: groupId, body: SharedFields.accids,
+      operation: operation(of: list))
+    return row
+  }
+
   private static func operation(of list: String) -> any SpaceOperation.Type {
     list == "allow-list" ? SetGroupAllowList.self : SetGroupBlockList.self  // own text
   }
 
   private static func listing(
-    _ list: String, _ name: String
+    _ list: String, _ name: String, _ limit: some DeclaredField<Int>
   ) -> Endpoint<EntityID, Int, PageCursor?> {
     let row = endpoint(
       .get, "\(group)/\(list)", .token, name, "List the accounts on a group's \(list)", path: groupId,
-      query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(.accountPage))
+      query: limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(.accountPage))
     return row
   }
 }
@@ -57,7 +71,9 @@ extension GroupRoutes {
 // MARK: - Mutes
 
 extension GroupRoutes {
-  static let mutes = [mute.route, unmute.route, muted.route, muteAll.route, unmuteAll.route]
+  static let mutes = [
+    mute.route, unmute.route, unmuteMany.route, muted.route, muteAll.route, unmuteAll.route,
+  ]
 
   package static let mute = endpoint(
     .post, group + "/mutes", .token, "group mute", "Keep members of a group from sending for a while",
@@ -66,6 +82,9 @@ extension GroupRoutes {
   package static let unmute = endpoint(
     .delete, group + "/mutes/{accid}", .token, "group unmute", "Let a muted member send again",
     path: groupId, accid, operation: SetGroupMute.self)
+  package static let unmuteMany = endpoint(
+    .delete, group + "/mutes", .token, "group unmute-many", "Let muted members send again", path: groupId,
+    body: SharedFields.accids, operation: SetGroupMute.self)
   package static let muted = endpoint(
     .get, group + "/mutes", .token, "group muted", "List a group's muted members", path: groupId,
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],

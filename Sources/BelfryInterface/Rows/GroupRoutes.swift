@@ -38,6 +38,7 @@ package enum GroupRoutes {
     .always("inviteNeedConfirm", .flag, "whether invitees are asked"),
     .always("maxMembers", .count, "how many members it takes"),
     .always("isAllMuted", .flag, "whether only the allow-listed, the owner and the admins may send"),
+    .always("isDisabled", .flag, "whether it takes no sends and nobody joins it"),
     .sometimes("memberCount", .count, "how many members it has"),
     .sometimes("role", .choice(MemberRole.self), "what the account is in it"),
     .sometimes("description", .text, "what it is for"),
@@ -51,7 +52,12 @@ package enum GroupRoutes {
       .always("role", .choice(MemberRole.self), "what they are in the group"),
     ])
   private static let shapeWithMembers = Shape.resource(
-    "GroupWithMembers", properties + [.sometimes("members", .list(member), "up to 200 of them")])
+    "GroupDetails",
+    properties + [
+      .always("administrators", .list(.account), "its admins, beside its owner"),
+      .always("isBlockedByMe", .flag, "whether the account has stopped receiving its custom notifications"),
+      .sometimes("members", .list(member), "up to 200 of them"),
+    ])
   private static let invited = Shape.resource(
     "GroupInvitations",
     [
@@ -80,7 +86,7 @@ package enum GroupRoutes {
 extension GroupRoutes {
   private static let lifecycle = [
     create.route, list.route, mine.route, show.route, update.route, destroy.route, members.route,
-    remove.route,
+    remove.route, removeMany.route, disable.route, enable.route,
   ]
 
   package static let create = endpoint(
@@ -114,6 +120,17 @@ extension GroupRoutes {
     "Leave a group, when it is oneself; put a member out, as its owner or an admin",
     path: groupId, accid, refusals: [.notMember, .conflict],
     options: RouteOptions(done: "no longer a member"))
+  package static let removeMany = endpoint(
+    .delete, group + "/members", .token, "group remove-many",
+    "Put members out of a group together, as its owner or an admin", path: groupId,
+    body: SharedFields.accids, operation: RemoveGroupMembers.self)
+  package static let disable = endpoint(
+    .put, group + "/disabled", .trusted, "group disable", "Let a group take no sends and nobody join it",
+    path: groupId, operation: SetGroupDisabled.self)
+  package static let enable = endpoint(
+    .delete, group + "/disabled", .trusted, "group enable",
+    "Let a disabled group take sends and members again",
+    path: groupId, operation: SetGroupDisabled.self)
 }
 
 // MARK: - Getting in
@@ -126,7 +143,7 @@ extension GroupRoutes {
   package static let invite = endpoint(
     .post, group + "/invitations", .token, "group invite", "Invite accounts into a group", path: groupId,
     body: SharedFields.accids, message, operation: InviteToGroup.self,
-    refusals: [.tooMany, .banned, .blocked, .mailboxFull], answers: .ok(invited))
+    refusals: [.tooMany, .banned, .disabled, .blocked, .mailboxFull], answers: .ok(invited))
   package static let acceptInvitation = answer(
     "invitations", "accept", "group accept", "Accept an invitation into a group", AnswerGroupInvitation.self)
   package static let declineInvitation = answer(
@@ -135,7 +152,7 @@ extension GroupRoutes {
   package static let apply = endpoint(
     .post, group + "/applications", .token, "group apply", "Apply to a public group, or join an open one",
     path: groupId, body: reason, bodyMayBeLeftOut: true, operation: ApplyToGroup.self,
-    refusals: [.tooMany, .banned], answers: .ok(applied))
+    refusals: [.tooMany, .banned, .disabled], answers: .ok(applied))
   package static let approve = answer(
     "applications", "accept", "group approve", "Let in who applied to a group", AnswerGroupApplication.self)
   package static let refuse = answer(
@@ -149,7 +166,7 @@ extension GroupRoutes {
     let row = endpoint(
       .post, "\(group)/\(what)/{requestId}/\(word)", .token, name, summary,
       path: groupId, SharedFields.requestId, body: reason, bodyMayBeLeftOut: true, operation: operation,
-      refusals: [.tooMany, .banned])
+      refusals: [.tooMany, .banned, .disabled])
     return row
   }
 

@@ -2,7 +2,9 @@ package import BelfryModel
 
 /// The members of a server.
 package enum MemberRoutes {
-  package static let all: [Route] = [list.route, add.route, show.route, update.route, remove.route]
+  package static let all: [Route] = [
+    list.route, add.route, show.route, update.route, remove.route, removeMany.route,
+  ]
 
   private static let members = ServerRoutes.server + "/members"
   private static let serverId = SharedFields.serverId
@@ -15,22 +17,21 @@ package enum MemberRoutes {
   private static let avatar = Field(
     "avatar", .text(bytes: 0...Limits.iconBytes), "a picture, by URL; empty for none")
 
-  private static let shape = Shape.resource(
-    "Member",
-    [
-      .always("accid", .account, "who"),
-      .always("role", .choice(MemberRole.self), "what they are in the server"),
-      .always("subscribed", .flag, "whether they subscribed to the server's own notifications"),
-    ])
+  private static let properties: [Property] = [
+    .always("accid", .account, "who"),
+    .always("role", .choice(MemberRole.self), "what they are in the server"),
+    .always("subscribed", .flag, "whether they subscribed to the server's own notifications"),
+  ]
+  private static let profileProperties: [Property] = [
+    .sometimes("nick", .text, "what they are called there"), .sometimes("avatar", .text, "a picture"),
+    .sometimes("ext", .text, "anything they put there"),
+  ]
+  private static let shape = Shape.resource("Member", properties)
+  private static let shapeWithProfile = Shape.resource("MemberWithProfile", properties + profileProperties)
   private static let addedShape = Shape.resource(
     "AddedMembers", [.always("added", .list(.account), "those who were no members yet")])
   private static let profile = Shape.resource(
-    "Profile",
-    [
-      .always("accid", .account, "who"),
-      .sometimes("nick", .text, "what they are called there"), .sometimes("avatar", .text, "a picture"),
-      .sometimes("ext", .text, "anything they put there"),
-    ])
+    "Profile", [.always("accid", .account, "who")] + profileProperties)
 
   // MARK: Rows
 
@@ -43,8 +44,8 @@ package enum MemberRoutes {
     path: serverId, body: added, operation: AddMembers.self, refusals: [.tooMany, .banned],
     answers: .ok(addedShape))
   package static let show = endpoint(
-    .get, members + "/{accid}", .token, "member show", "Show a member of a server", path: serverId, accid,
-    refusals: [.notMember], answers: .ok(shape))
+    .get, members + "/{accid}", .token, "member show", "Show a member of a server, and their profile",
+    path: serverId, accid, refusals: [.notMember], answers: .ok(shapeWithProfile))
   package static let update = endpoint(
     .patch, members + "/{accid}", .token, "member update", "Change what is shown of a member",
     path: serverId, accid, body: nick, avatar, SharedFields.ext, operation: UpdateMember.self,
@@ -54,4 +55,8 @@ package enum MemberRoutes {
     "Leave a server, when it is oneself; put a member out, as its owner or an admin",
     path: serverId, accid, refusals: [.notMember, .conflict],
     options: RouteOptions(done: "no longer a member"))
+  package static let removeMany = endpoint(
+    .delete, members, .token, "member remove-many",
+    "Put members out of a server together, as its owner or an admin", path: serverId,
+    body: SharedFields.accids, operation: KickMembers.self)
 }

@@ -10,7 +10,7 @@ package enum NotificationRoutes {
 
   /// How a send can go wrong.
   private static let sendRefusals: [Refusal.Code] = [
-    .notFound, .notMember, .muted, .banned, .blocked, .mailboxFull, .conflict, .duplicateContent,
+    .notFound, .notMember, .muted, .banned, .disabled, .blocked, .mailboxFull, .conflict, .duplicateContent,
   ]
   private static let sendOptions = RouteOptions(
     hasCommand: false, scope: .send, isAudited: false, price: .send)
@@ -43,7 +43,7 @@ package enum NotificationRoutes {
     .patch, "/v1/notifications/{messageServerId}", .token, "notification update",
     "Change a notification that was sent", path: SharedFields.messageServerId,
     body: newBody, newExt, newStatus, rule: .someOf(["body", "ext", "status"]),
-    refusals: [.notMember, .muted, .banned, .blocked, .mailboxFull, .conflict],
+    refusals: [.notMember, .muted, .banned, .disabled, .blocked, .mailboxFull, .conflict],
     answers: .ok(Notification.shape), options: RouteOptions(scope: .send))
 
   // MARK: Marking read

@@ -14,25 +14,29 @@ package enum RoomRoutes {
     "subject", .text(characters: 1...Limits.nameCharacters), "what it is about")
   private static let on = Field("on", .flag, "whether the microphone is on")
 
-  private static let shape = Shape.resource(
-    "Room",
-    [
-      .always("roomId", .id, "its id"), .always("subject", .text, "what it is about"),
-      .always("host", .account, "who opened it"), .always("createTime", .time, "when it was opened"),
-      .sometimes("attendeeCount", .count, "how many are inside"),
-      .sometimes("ext", .text, "anything its host put there"),
-    ])
+  private static let properties: [Property] = [
+    .always("roomId", .id, "its id"), .always("subject", .text, "what it is about"),
+    .always("host", .account, "who opened it"), .always("createTime", .time, "when it was opened"),
+    .sometimes("attendeeCount", .count, "how many are inside"),
+    .sometimes("ext", .text, "anything its host put there"),
+  ]
+  private static let shape = Shape.resource("Room", properties)
   private static let attendee = Shape.resource(
     "Attendee",
-    [.always("accid", .account, "who"), .always("role", .choice(MemberRole.self), "host, guest or listener")])
-  private static let attendeePage = Shape.resource(
-    "AttendeePage",
     [
-      .always("attendees", .list(attendee), "in no particular order"),
-      .always(
-        "sequence", .id, "grows whenever somebody enters, leaves or changes roles: the list's version"),
-      .always("cursor", .orNull(.cursor), "where the list goes on; null at its end"),
+      .always("accid", .account, "who"),
+      .always("role", .choice(MemberRole.self), "host, guest or listener"),
+      .always("microphone", .words("Microphone", ["on", "off"]), "whether they are heard"),
+      .always("hand", .flag, "whether their hand is raised"),
     ])
+  private static let attendeeProperties: [Property] = [
+    .always("attendees", .list(attendee), "in no particular order"),
+    .always(
+      "sequence", .id, "grows whenever somebody enters, leaves or changes roles: the list's version"),
+    .always("cursor", .orNull(.cursor), "where the list goes on; null at its end"),
+  ]
+  private static let attendeePage = Shape.resource("AttendeePage", attendeeProperties)
+  private static let entered = Shape.resource("EnteredRoom", properties + attendeeProperties)
   private static let hand = Shape.resource(
     "Hand", [.always("accid", .account, "who"), .always("raisedAt", .time, "since when")])
   private static let invitation = Shape.resource(
@@ -41,6 +45,14 @@ package enum RoomRoutes {
   private static let presenceShape = Shape.resource(
     "Presence",
     [
+      .always(
+        "user",
+        .resource(
+          "PresentUser",
+          [
+            .always("accid", .account, "who"),
+            .sometimes("deviceId", .device, "on which device, where the request says so"),
+          ]), "who is logged in"),
       .always("rooms", .list(.id), "the rooms in which the account is present"),
       .always("heartbeatMilliseconds", .count, "when to give the next sign of life"),
       .always(
@@ -83,7 +95,7 @@ extension RoomRoutes {
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(attendeePage))
   package static let enter = endpoint(
     .post, room + "/attendees", .token, "room enter", "Enter a room as a listener", path: roomId,
-    operation: EnterRoom.self, refusals: [.tooMany], answers: .ok(shape))
+    refusals: [.tooMany, .notMember, .conflict], answers: .ok(entered))
   package static let leave = endpoint(
     .delete, room + "/attendees/{accid}", .token, "room leave",
     "Leave a room, when it is oneself; put an attendee out, as its host", path: roomId, accid,

@@ -31,7 +31,7 @@ package enum SendShapes {
         standard: 0),
       Property(
         "pushPayload", .resource("SentPushPayload", .jsonObject(bytesMax: Limits.pushPayloadBytes)),
-        "what a push service is given"),
+        "what a push service is given; also as text that holds such an object"),
       Property(
         "pushContent", .text(characters: 0...Limits.pushContentCharacters), "what a push service shows"),
       Property(
@@ -41,13 +41,15 @@ package enum SendShapes {
     ], rule: .someOf(["serverId", "groupId", "roomId", "toAccids"]),
     usual: ["serverId", "messageClientId", "body"])
 
-  /// The body of a resend: without the sender's id it would be another notification.
+  /// The body of a resend: without the sender's id it would be another notification. It may be a notification as it was
+  /// returned.
   package static let resendBody = ObjectShape(
     body.properties.map { property in
       var property = property
       if property.name == "messageClientId" { property.isNeeded = true }  // own text
       return property
-    }, rule: body.rule, usual: body.usual)
+    } + ["messageServerId", "time", "updateTime"].map { Property($0, .json(bytesMax: .max), "ignored") },
+    rule: body.rule, usual: body.usual)
 
   static let receipt = Shape.resource(
     "Receipt",

@@ -93,7 +93,7 @@ extension ServerJoiningRoutes {
 
 extension ServerJoiningRoutes {
   private static let roles = [addAdmin.route, removeAdmin.route, handOver.route]
-  private static let bans = [ban.route, unban.route, listBans.route]
+  private static let bans = [ban.route, unban.route, unbanMany.route, listBans.route]
 
   package static let addAdmin = endpoint(
     .put, server + "/admins/{accid}", .token, "server add-admin", "Make a member an admin of a server",
@@ -111,6 +111,9 @@ extension ServerJoiningRoutes {
   package static let unban = endpoint(
     .delete, server + "/bans/{accid}", .token, "server unban", "Let an account come back to a server",
     path: serverId, accid, operation: UnbanAccounts.self)
+  package static let unbanMany = endpoint(
+    .delete, server + "/bans", .token, "server unban-many", "Let accounts come back to a server",
+    path: serverId, body: SharedFields.accids, operation: UnbanAccounts.self)
   package static let listBans = endpoint(
     .get, server + "/bans", .token, "server bans", "List who is banned from a server", path: serverId,
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],

@@ -2,9 +2,9 @@ extension Catalogue {
   package static let channelCreate = NotificationType(
     15, "channelCreate", in: .channel, attach: ["channelInfo"], others: .channel, operator: .leftOutOfRosters)
   package static let channelRemove = NotificationType(
-    16, "channelRemove", in: .channel, others: .channel, operator: .leftOutOfRosters)
+    16, "channelRemove", in: .channel, others: .channel, operator: .leftOut)
   package static let channelUpdate = NotificationType(
-    17, "channelUpdate", in: .channel, attach: ["channelInfo"], others: .channel, operator: .leftOutOfRosters)
+    17, "channelUpdate", in: .channel, attach: ["channelInfo"], others: .channel, operator: .leftOut)
   package static let channelListUpdateMember = NotificationType(
     19, "channelListUpdateMember", in: .channel, attach: ["channelId", "type", "opeType", "accids"],
     parties: "those accids", others: .administrators)

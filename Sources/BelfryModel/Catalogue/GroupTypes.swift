@@ -42,7 +42,7 @@ extension Catalogue {
     others: .administrators)
   package static let groupAdminRemoved = NotificationType(
     317, "groupAdminRemoved", in: .group, attach: ["accid"], parties: "the account concerned",
-    others: .administrators)
+    others: .administrators, operator: .leftOut)
   package static let groupOwnerChanged = NotificationType(
     318, "groupOwnerChanged", in: .group, attach: ["oldOwner", "newOwner"], others: .everyMember)
   package static let groupAnnouncementUpdated = NotificationType(

@@ -80,12 +80,15 @@ extension NotificationType {
   }
 
   /// The audience of one event of this type.
-  /// - Parameter happensToAll: every member is a party to it, or everyone who sees the channel.
+  /// - Parameters:
+  ///   - happensToAll: every member is a party to it, or everyone who sees the channel.
+  ///   - only: of those who receive it, only these; nil: all of them.
   package func audience(
     parties: [AccountID] = [], happensToAll: Bool = false, administrators: [AccountID] = [],
-    actor: AccountID? = nil,
-    channel: ChannelScene? = nil, except: [AccountID] = []
+    actor: AccountID? = nil, channel: ChannelScene? = nil, except: [AccountID] = [],
+    only: [AccountID]? = nil
   ) -> Audience {
+    if let only { return Audience(.named, named: only) }
     let rule: Audience.Rule =
       switch others {
       case _ where happensToAll: channel?.isPrivate == true ? .viewers : .all

@@ -12,6 +12,8 @@ package struct Draft<Record: SpaceRecord> {
   package private(set) var transaction: Transaction
   /// False for what the actor's other devices need not know, such as a heartbeat.
   package var isEchoed = true
+  /// The name in the echo, where it shows only while the operation is carried out; nil: the operation's.
+  package var echoName: OperationName?
 
   private let settingsBefore: Record?
   private var members: [AccountID: MemberRecord?] = [:]
@@ -50,7 +52,8 @@ package struct Draft<Record: SpaceRecord> {
     transaction.preconditions = records.texts.filter { $0.key.space == space }
     transaction.changedMemberships = transaction.changedMemberships.withoutRepeats
     if isEchoed, let account = actor.account {
-      transaction.echo = DeviceEcho(account: account, device: actor.device, operation: name, target: target)
+      transaction.echo = DeviceEcho(
+        account: account, device: actor.device, operation: echoName ?? name, target: target)
     }
     return transaction
   }
@@ -259,14 +262,20 @@ extension Draft {
   package mutating func put(_ address: RecordAddress, _ text: String, atMost most: Int) throws(Refusal) {
     let table = address.table
     if records.text(address) == nil {
-      grown[table, default: 0] += 1
-      guard context.counts[table, default: 0] + grown[table, default: 0] <= most else {
-        throw Refusal(
-          .tooMany, "\(Record.kind) \(space.name) holds \(most) \(table.name) already, the most there may be")
-      }
-      limit(table, to: most)
+      let what = "\(Record.kind) \(space.name) holds \(most) \(table.name) already, the most there may be"
+      try grow(table, atMost: most, else: Refusal(.tooMany, what))
     }
     change(address, to: text)
+  }
+
+  /// Counts one more record of a table of limited size. Needs the count of the table.
+  /// - Throws: the refusal if the table is full.
+  package mutating func grow(
+    _ table: RecordTable, atMost most: Int, else refusal: @autoclosure () -> Refusal
+  ) throws(Refusal) {
+    grown[table, default: 0] += 1
+    guard context.counts[table, default: 0] + grown[table, default: 0] <= most else { throw refusal() }
+    limit(table, to: most)
   }
 
   package mutating func remove(_ tables: [RecordTable]) { transaction.removedTables += tables }
@@ -284,9 +293,11 @@ extension Draft {
   ///   - happensToAll: every member is a party; in a channel everyone who sees it, except the owner and the admins of a
   ///     private one, who have to be among the parties.
   ///   - except: accounts that the rule leaves out.
+  ///   - only: of those who receive it, only these members; nil: all of them.
   package mutating func announce(
     _ type: NotificationType, attach: JSONValue? = nil, parties: [AccountID] = [],
-    happensToAll: Bool = false, channel: NotificationType.ChannelScene? = nil, except: [AccountID] = []
+    happensToAll: Bool = false, channel: NotificationType.ChannelScene? = nil, except: [AccountID] = [],
+    only: [AccountID]? = nil
   ) {
     let content = content(type, attach, channel)
     let outsiders = parties.filter { !belongs($0) }
@@ -294,7 +305,7 @@ extension Draft {
     let audience = type.audience(
       parties: parties.filter { !outsiders.contains($0) }, happensToAll: happensToAll,
       administrators: settings.administrators,
-      actor: actor.account, channel: channel, except: except)
+      actor: actor.account, channel: channel, except: except, only: only)
     if audience.rule == .named, audience.named.isEmpty { return }
     transaction.announcements.append(Announcement(content, to: audience))
   }

@@ -4,6 +4,10 @@ package struct Refusal: Error, Sendable, Hashable {
   package enum Code: String, Sendable, CaseIterable {
     case unauthorized, forbidden, notFound, notMember, muted, banned, conflict, duplicateContent
     case invalidField, tooLarge, tooMany, rateLimited, busy, unavailable
+    /// A channel takes no more members.
+    case full
+    /// A trusted caller has disabled the group: it takes no sends and nobody joins.
+    case disabled
     /// Somebody's mailbox holds all that it may hold of this sender, or of users.
     case mailboxFull
     /// Somebody does not take this from this account.
@@ -23,6 +27,14 @@ package struct Refusal: Error, Sendable, Hashable {
     self.detail = detail
     self.field = field
     self.retryAfterSeconds = retryAfterSeconds
+  }
+
+  /// A table has as many records as it may.
+  package static func noRoom(in table: RecordTable, of space: SpaceID) -> Refusal {
+    if case .channelRoster(let id) = table {
+      return Refusal(.full, "channel \(id) has as many members as it takes", field: "channelId")
+    }
+    return Refusal(.tooMany, "no room left in \(table.name) of \(space)")
   }
 
   package static func invalid(_ field: String, _ detail: String) -> Refusal {

@@ -22,6 +22,13 @@ extension Draft {
     return id
   }
 
+  /// Whether this very request waits already: of the same account, with the same words. Needs its record.
+  func isWaiting(_ request: RequestRecord) throws(Refusal) -> Bool {
+    let id = RequestID(request.kind, of: request.account, in: space, channel: request.channel)
+    let waiting = try records.lasting(.request(id, of: space), nowMilliseconds: nowMilliseconds)
+    return waiting.flatMap { RecordJSON.value(RequestRecord.self, $0.rest) } == request
+  }
+
   /// Removes the request that is answered. Needs its record.
   /// - Throws: `notFound` if it does not wait.
   package mutating func answer(

@@ -15,6 +15,8 @@ package struct GroupRecord: AdministeredRecord {
   package var maxMembers: Int
   /// Only the owner, the admins and the allow-listed may send.
   package var isAllMuted: Bool
+  /// Set by a trusted caller: nobody sends to it or joins it.
+  package var isDisabled: Bool
   package var announcement: String?
   package var removedAt: Int64?
 
@@ -27,6 +29,7 @@ package struct GroupRecord: AdministeredRecord {
     admins = []
     inviteNeedConfirm = true
     isAllMuted = false
+    isDisabled = false
   }
 
   package var isHiddenFromStrangers: Bool { !style.isPublic }
@@ -38,7 +41,7 @@ package struct GroupRecord: AdministeredRecord {
       "groupId": .string(space.name), "name": .string(name), "owner": .string(owner.text),
       "style": .string(style.rawValue), "createTime": .integer(createdAt),
       "inviteNeedConfirm": .bool(inviteNeedConfirm), "maxMembers": .integer(Int64(maxMembers)),
-      "isAllMuted": .bool(isAllMuted),
+      "isAllMuted": .bool(isAllMuted), "isDisabled": .bool(isDisabled),
     ]
     if let description { info["description"] = .string(description) }
     if let ext { info["ext"] = .string(ext) }
@@ -61,6 +64,12 @@ public enum GroupStyle: String, Sendable, Codable, CaseIterable {
 }
 
 extension GroupRecord {
+  /// - Throws: `disabled`.
+  package func requireEnabled() throws(Refusal) {
+    guard isDisabled else { return }
+    throw Refusal(.disabled, "the group is disabled: nobody sends to it or joins it", field: "groupId")
+  }
+
   /// Checks whether a member may send to the group now. The allow list is an exception from muting all, not from a
   /// member's own mute. Trusted callers may always send and are not checked.
   /// - Throws: `muted`.

@@ -20,10 +20,16 @@ package struct ProfileRecord: Sendable, Hashable, Codable {
   package func info(_ account: AccountID, _ role: MemberRole? = nil) -> JSONValue {
     var info: JSONObject = ["accid": .string(account.text)]
     if let role { info["role"] = .string(role.rawValue) }
-    if let nick { info["nick"] = .string(nick) }
-    if let avatar { info["avatar"] = .string(avatar) }
-    if let ext { info["ext"] = .string(ext) }
-    return .object(info)
+    return .object(info.merging(texts))
+  }
+
+  /// What it says, by the wire's names.
+  package var texts: JSONObject {
+    var texts: JSONObject = [:]
+    if let nick { texts["nick"] = .string(nick) }
+    if let avatar { texts["avatar"] = .string(avatar) }
+    if let ext { texts["ext"] = .string(ext) }
+    return texts
   }
 }
 

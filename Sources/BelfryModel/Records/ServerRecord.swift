@@ -75,8 +75,11 @@ package struct ChannelRecord: Sendable, Hashable, Codable {
 
   package var name: String
   package var description: String?
+  package var ext: String?
   package var type: Kind
   package var membership: Membership
+  /// How many its roster takes; nil: as many as the server has. A channel of everyone's has no such bound.
+  package var maxMembers: Int?
   package var createdAt: Int64
 
   package init(name: String, type: Kind, membership: Membership, createdAt: Int64) {
@@ -87,6 +90,18 @@ package struct ChannelRecord: Sendable, Hashable, Codable {
   }
 
   package var hasRoster: Bool { membership == .roster }
+
+  /// - Throws: `invalidField` for a channel without a roster, and beyond what a server has.
+  mutating func setMaxMembers(_ most: Int?, _ limits: Limits) throws(Refusal) {
+    guard let most else { return }
+    guard hasRoster else {
+      throw .invalid("maxMembers", "must be left out: everyone on the server is in this channel")
+    }
+    guard (1...limits.membersPerServer).contains(most) else {
+      throw .invalid("maxMembers", "must be 1 to \(limits.membersPerServer)")
+    }
+    maxMembers = most
+  }
 }
 
 extension Refusal {
@@ -105,6 +120,8 @@ extension ChannelRecord {
       "createTime": .integer(createdAt),
     ]
     if let description { info["description"] = .string(description) }
+    if let ext { info["ext"] = .string(ext) }
+    if let maxMembers { info["maxMembers"] = .integer(Int64(maxMembers)) }
     return .object(info)
   }
 

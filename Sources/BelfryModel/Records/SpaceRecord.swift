@@ -11,6 +11,8 @@ package protocol SpaceRecord: Sendable, Hashable, Codable {
   var isHiddenFromStrangers: Bool { get }
   /// As attachments and HTTP show it.
   func info(_ space: SpaceID) -> JSONValue
+  /// Checks whether the space takes sends and members at all, also from trusted callers. By default every space does.
+  func requireEnabled() throws(Refusal)
   /// Checks whether a member may send to the space now. By default every member may.
   func requireMaySend(_ member: MemberRecord, nowMilliseconds: Int64) throws(Refusal)
 }

@@ -15,7 +15,7 @@ extension NotificationContent {
     try Self.check(pushPayload, "pushPayload", jsonBytes: Limits.pushPayloadBytes)
     if let pushPayload, case .object = pushPayload {
     } else if pushPayload != nil {
-      throw .invalid("pushPayload", "must be a JSON object")
+      throw .invalid("pushPayload", "must be a JSON object, or text that holds one")
     }
     try Self.check(status: status)
     guard type == Catalogue.custom.code else {
@@ -25,11 +25,12 @@ extension NotificationContent {
   }
 
   /// What a sender may set `status` to, beside 0.
-  package static let customStatus = 10_000...Int(Int32.max)
+  package static let customStatus = 10_001...Int(Int32.max)
 
   package static func check(status: Int) throws(Refusal) {
     guard status == 0 || customStatus.contains(status) else {
-      throw .invalid("status", "must be 0, or 10000 to \(Int32.max); 1 to 9999 are reserved")
+      throw .invalid(
+        "status", "must be 0, or more than 10000 and at most \(Int32.max); 1 to 10000 are reserved")
     }
   }
 

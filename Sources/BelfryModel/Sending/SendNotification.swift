@@ -126,9 +126,7 @@ package final class SendNotification: Operation {
       return Audience(.named, named: receivers)
     }
     let place = try SendPlace(space, channel: form.channel, records, for: actor)
-    if !actor.isTrusted {
-      try place.requireMaySend(nowMilliseconds: context.nowMilliseconds)
-    }
+    try place.requireMaySend(nowMilliseconds: context.nowMilliseconds)
     if let named = form.named { try place.requireThere(named) }
     return place.audience(form.broadcastRule, named: form.named)
   }

@@ -44,8 +44,9 @@ struct SendPlace {
       channelHasRoster: channel?.record.hasRoster ?? false, named: named ?? [])
   }
 
-  /// - Throws: `notMember`, `muted` or `forbidden` when a user may not send here.
+  /// - Throws: `disabled` where nobody may send; `notMember`, `muted` or `forbidden` when this user may not.
   func requireMaySend(nowMilliseconds: Int64) throws(Refusal) {
+    try settings.requireEnabled()
     guard let member = sender else { return }
     try settings.requireMaySend(member, nowMilliseconds: nowMilliseconds)
     guard let (id, record) = channel else { return }
@@ -89,5 +90,6 @@ extension Records {
 }
 
 extension SpaceRecord {
+  package func requireEnabled() throws(Refusal) {}
   package func requireMaySend(_: MemberRecord, nowMilliseconds _: Int64) throws(Refusal) {}
 }

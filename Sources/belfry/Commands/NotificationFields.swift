@@ -14,7 +14,7 @@ extension CommandOption {
     .value("body", "TEXT", "what it says; - for standard input"),
     .value("ext", "TEXT", "beside the body; JSON by custom"),
     .value("attach", "JSON", "any JSON value for the receiving program"),
-    .value("status", "N", "0, or 10000 and more"),
+    .value("status", "N", "0, or more than 10000"),
     .value("from", "ACCID", "in whose name, with an app or operator token"),
     .value("nick", "TEXT", "the sender's nick"),
     .value("env", "TEXT", "which callback and routing configuration applies"),

@@ -164,9 +164,10 @@ import Testing
         return nil
       }
       // The sends, which are read by hand.
-      let content = try SendRequest(ObjectFields(of: bytes)).content
+      let isResend = route === NotificationRoutes.resend.route
+      let content = try SendRequest(ObjectFields(of: bytes), isResend: isResend).content
       try content.checkLimits()
-      if route.operationID == "notificationResend" { try Sending.requireClientID(content) }
+      if isResend { try Sending.requireClientID(content) }
       return nil
     } catch {
       return error

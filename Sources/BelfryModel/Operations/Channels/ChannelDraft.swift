@@ -39,11 +39,17 @@ extension Draft<ServerRecord> {
     return member
   }
 
-  /// Adds a member of the server to the channel's roster.
+  /// Adds a member of the server to the channel's roster. Where the channel bounds its roster, needs the roster's count.
+  /// - Throws: `full` when the roster has as many as it takes.
   mutating func joinChannel(
-    _ id: EntityID, _ account: AccountID, _ member: MemberRecord
+    _ id: EntityID, _ channel: ChannelRecord, _ account: AccountID, _ member: MemberRecord
   ) throws(Refusal) {
     var member = member
+    if let most = channel.maxMembers {
+      let roster = RecordTable.channelRoster(id)
+      let refusal = Refusal.noRoom(in: roster, of: space)
+      try grow(roster, atMost: most, else: refusal)
+    }
     try begin(
       &member.membership.channels[id, default: .init()].intervals, "\(account) has been in channel \(id)")
     set(member, for: account, seesOtherwise: true)

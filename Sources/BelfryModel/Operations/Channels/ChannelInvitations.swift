@@ -89,6 +89,7 @@ package struct AnswerChannelInvitation: SpaceOperation {
   package var channelID: EntityID? { id }
   package var isHiddenFromStrangers: Bool { false }
   package var concerns: [RecordAddress] { [.request(request, of: space)] }
+  package var counts: [RecordTable] { [.channelRoster(id)] }
 
   /// Whether the inviter is still a member, and is notified.
   package func further(_ records: Records) -> [RecordAddress] {
@@ -115,7 +116,7 @@ package struct AnswerChannelInvitation: SpaceOperation {
       attach: .object(attach), parties: invitation.inviter.map { [$0] } ?? [], channel: channel.scene(id))
     if !isAccepted { return }
     // Neither in the roster nor on the block list: with either, the invitation would be gone.
-    try draft.joinChannel(id, account, member)
+    try draft.joinChannel(id, channel, account, member)
     draft.announceJoined(account, id, channel)
     try draft.announceVisibility(of: id, channel, changedFor: [account])
   }

@@ -9,6 +9,9 @@ package struct CreateChannel: SpaceOperation {
   package var id: EntityID
   package var channelName: String
   package var description: String?
+  package var ext: String?
+  /// Nil: as many as the server has.
+  package var maxMembers: Int?
   package var type: ChannelRecord.Kind
   package var membership: ChannelRecord.Membership
   /// The first members of a roster; whoever creates the channel is in it beside them.
@@ -48,9 +51,11 @@ package struct CreateChannel: SpaceOperation {
     var channel = ChannelRecord(
       name: channelName, type: type, membership: membership, createdAt: draft.nowMilliseconds)
     channel.description = description
+    channel.ext = ext
+    try channel.setMaxMembers(maxMembers, draft.limits)
     draft.limit(.channels, to: most)
     draft.change(.channel(id, of: space), to: try RecordJSON.text(channel))
-    if channel.hasRoster { try fillRoster(&draft) }
+    if channel.hasRoster { try fillRoster(channel, &draft) }
 
     let info: JSONValue = ["channelInfo": channel.info(id, of: space)]
     draft.announce(Catalogue.channelCreate, attach: info, channel: channel.scene(id))
@@ -62,17 +67,20 @@ package struct CreateChannel: SpaceOperation {
     return channel
   }
 
-  private func fillRoster(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
+  private func fillRoster(
+    _ channel: ChannelRecord, _ draft: inout Draft<ServerRecord>
+  ) throws(Refusal) {
     for account in members { _ = try draft.knownMember(account, field: "members") }
     var roster = members
     if let creator = actor.account, try draft.member(creator) != nil { roster.append(creator) }
     for account in roster.withoutRepeats {
-      try draft.joinChannel(id, account, try draft.knownMember(account))
+      try draft.joinChannel(id, channel, account, try draft.knownMember(account))
     }
   }
 }
 
-/// The owner and the admins may rename and describe a channel.
+/// The owner and the admins may rename and describe a channel, and bound its roster. A bound below the members there are
+/// puts nobody out: nobody joins until there are fewer.
 package struct UpdateChannel: SpaceOperation {
   package static let name = OperationName(.channel, "update")
   package static let access = Access.administrators
@@ -80,9 +88,11 @@ package struct UpdateChannel: SpaceOperation {
   package var space: SpaceID
   package var actor: Actor
   package var id: EntityID
-  /// Nil leaves it as it is; an empty description is none.
+  /// Nil leaves it as it is; an empty description or `ext` is none.
   package var channelName: String?
   package var description: String?
+  package var ext: String?
+  package var maxMembers: Int?
 
   package init(_ server: EntityID, id: EntityID, actor: Actor) {
     space = .server(server)
@@ -97,6 +107,8 @@ package struct UpdateChannel: SpaceOperation {
     var channel = before
     if let channelName { channel.name = channelName }
     if let description { channel.description = description.isEmpty ? nil : description }
+    if let ext { channel.ext = ext.isEmpty ? nil : ext }
+    if let maxMembers { try channel.setMaxMembers(maxMembers, draft.limits) }
     guard channel != before else { return channel }
     draft.change(.channel(id, of: space), to: try RecordJSON.text(channel))
     draft.announce(

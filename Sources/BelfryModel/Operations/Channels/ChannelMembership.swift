@@ -15,6 +15,7 @@ package struct JoinChannel: SpaceOperation {
   }
 
   package var channelID: EntityID? { id }
+  package var counts: [RecordTable] { [.channelRoster(id)] }
 
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
     let account = try draft.actingAccount()
@@ -26,7 +27,7 @@ package struct JoinChannel: SpaceOperation {
     }
     try draft.requireRoster(of: channel, id, else: .conflict, "there is nothing to join")
     if member.isIn(id) { return }
-    try draft.joinChannel(id, account, member)
+    try draft.joinChannel(id, channel, account, member)
     draft.dropInvitation(to: id, of: account)
     draft.announceJoined(account, id, channel)
     try draft.announceVisibility(of: id, channel, changedFor: [account])

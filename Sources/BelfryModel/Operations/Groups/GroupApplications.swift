@@ -31,7 +31,9 @@ package struct ApplyToGroup: SpaceOperation {
     if try draft.member(account) != nil { return .joined }
     guard draft.settings.style.isPublic else { throw .absent(GroupRecord.self, space) }
     try draft.requireNotBlocked(account)
+    try draft.settings.requireEnabled()
     guard draft.settings.style == .publicApproval else {
+      draft.echoName = OperationName(.group, "join")
       try draft.join(account)
       draft.announceJoined([account])
       return .joined
@@ -98,14 +100,11 @@ package struct AnswerGroupApplication: SpaceOperation {
 }
 
 extension Draft<GroupRecord> {
-  /// While an application waits, applying again changes nothing and notifies nobody.
+  /// While an application waits, applying again for the same reason changes nothing and notifies nobody.
   fileprivate mutating func apply(_ account: AccountID, _ reason: String?) throws(Refusal) -> RequestID {
-    let waiting = RequestID(.application, of: account, in: space)
-    let address = RecordAddress.request(waiting, of: space)
-    if try records.lasting(address, nowMilliseconds: nowMilliseconds) != nil { return waiting }
-    let request = try ask(
-      RequestRecord(.application, of: account, message: reason),
-      lastingMilliseconds: limits.invitationMilliseconds)
+    let application = RequestRecord(.application, of: account, message: reason)
+    if try isWaiting(application) { return RequestID(.application, of: account, in: space) }
+    let request = try ask(application, lastingMilliseconds: limits.invitationMilliseconds)
     announce(
       Catalogue.groupJoinRequest,
       attach: [

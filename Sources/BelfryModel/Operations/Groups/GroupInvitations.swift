@@ -124,6 +124,7 @@ extension Draft<GroupRecord> {
     fields: (accounts: String, message: String) = ("accids", "message")
   ) throws(Refusal) -> GroupInvitations {
     try NotificationContent.check(message, fields.message, characters: Limits.messageCharacters)
+    try settings.requireEnabled()
     var invitations = GroupInvitations()
     let strangers = try strangers(among: accounts)
     try records.requireAll(of: strangers, toLet: actor, .invite, context, field: fields.accounts)

@@ -110,6 +110,32 @@ package struct UpdateGroup: SpaceOperation {
   }
 }
 
+/// A trusted caller lets a group take no sends and nobody join it, or ends that. Whoever is in it may still leave, and
+/// reads what was sent.
+package struct SetGroupDisabled: SpaceOperation {
+  package static let name = OperationName(.group, "disable")
+  package static let enabling = OperationName(.group, "enable")
+  package static let access = Access.trusted
+
+  package var space: SpaceID
+  package var actor: Actor
+  package var isDisabled: Bool
+
+  package init(_ id: EntityID, actor: Actor, isDisabled: Bool) {
+    space = .group(id)
+    self.actor = actor
+    self.isDisabled = isDisabled
+  }
+
+  package var echoName: OperationName { isDisabled ? Self.name : Self.enabling }
+
+  package func carryOut(_ draft: inout Draft<GroupRecord>) {
+    guard draft.settings.isDisabled != isDisabled else { return }
+    draft.settings.isDisabled = isDisabled
+    draft.announce(Catalogue.groupUpdated, attach: ["groupInfo": draft.settings.info(space)])
+  }
+}
+
 /// Only the owner may destroy a group. One append notifies every member; the roster is kept until retention, so that
 /// members who were away learn of it later.
 package struct DestroyGroup: SpaceOperation {

@@ -23,6 +23,7 @@ extension Draft<GroupRecord> {
 
   /// Adds the account as an ordinary member, and closes its requests. The caller announces it.
   mutating func join(_ account: AccountID) throws(Refusal) {
+    try settings.requireEnabled()
     try requireNotBlocked(account)
     // A deployment may have lowered its limit since the group was made.
     try addMember(account, as: .member, membersMax: min(settings.maxMembers, limits.membersPerGroup))
@@ -54,8 +55,15 @@ extension Draft<GroupRecord> {
     removeMember(account, member)
   }
 
+  /// The members learn who is new, and those who join together learn of each other.
   mutating func announceJoined(_ accounts: [AccountID]) {
     announce(Catalogue.groupMemberJoined, attach: ["accids": .accids(accounts)], except: accounts)
+    guard accounts.count > 1 else { return }
+    for account in accounts {
+      announce(
+        Catalogue.groupMemberJoined, attach: ["accids": .accids(accounts.filter { $0 != account })],
+        only: [account])
+    }
   }
 
   mutating func announceLeft(_ accounts: [AccountID]) {

@@ -20,10 +20,17 @@ package struct SetHand: SpaceOperation {
     guard try draft.requireMember().role == .listener else {
       throw Refusal(.forbidden, "only listeners raise a hand; you are on stage")
     }
+    draft.setHand(of: account, isRaised: isRaised)
+  }
+}
+
+extension Draft<RoomRecord> {
+  /// Needs the record of the hand.
+  mutating func setHand(of account: AccountID, isRaised: Bool) {
     let hand = RecordAddress.hand(account, in: space)
-    guard (draft.records.text(hand) != nil) != isRaised else { return }
-    draft.change(hand, to: isRaised ? "\(draft.nowMilliseconds)" : nil)
-    draft.announce(
+    guard (records.text(hand) != nil) != isRaised else { return }
+    change(hand, to: isRaised ? "\(nowMilliseconds)" : nil)
+    announce(
       Catalogue.roomHandChanged, attach: ["accid": .string(account.text), "raised": .bool(isRaised)])
   }
 }

@@ -64,7 +64,9 @@ package struct AnswerStageInvitation: SpaceOperation {
     self.isAccepted = isAccepted
   }
 
-  package var concerns: [RecordAddress] { [.request(token, of: space)] }
+  package var concerns: [RecordAddress] {
+    [.request(token, of: space)] + (actor.account.map { [.hand($0, in: space)] } ?? [])
+  }
 
   /// The host, who is notified.
   package func further(_ records: Records) -> [RecordAddress] {
@@ -81,7 +83,7 @@ package struct AnswerStageInvitation: SpaceOperation {
       parties: [draft.settings.owner])
     guard isAccepted else { return }
     try draft.setRole(.guest, of: account)
-    draft.change(.hand(account, in: space), to: nil)
+    draft.setHand(of: account, isRaised: false)
   }
 }
 

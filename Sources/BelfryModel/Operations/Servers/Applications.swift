@@ -1,5 +1,6 @@
 /// Any account that is not banned may apply. By the server's apply mode it joins at once, or the owner and the admins are
-/// asked. While an application waits, applying again changes nothing.
+/// asked. While an application waits, applying again with the same words changes nothing; with others the owner and the
+/// admins are asked again, by the same request.
 package struct ApplyToServer: SpaceOperation {
   package static let name = OperationName(.server, "apply")
   package static let access = Access.anyAccount
@@ -29,6 +30,7 @@ package struct ApplyToServer: SpaceOperation {
     let id = RequestID(.application, of: account, in: space)
     switch draft.settings.applyMode {
     case .joinsAtOnce:
+      draft.echoName = OperationName(.server, "join")
       try draft.join(account)
       draft.announce(
         Catalogue.serverMemberApplyDone,
@@ -44,10 +46,9 @@ package struct ApplyToServer: SpaceOperation {
   private func ask(
     _ id: RequestID, _ account: AccountID, _ draft: inout Draft<ServerRecord>
   ) throws(Refusal) {
-    let address = RecordAddress.request(id, of: space)
-    guard try draft.records.lasting(address, nowMilliseconds: draft.nowMilliseconds) == nil else { return }
     let request = RequestRecord(
       .application, of: account, message: postscript.isEmpty ? nil : postscript)
+    guard try !draft.isWaiting(request) else { return }
     try draft.ask(request, lastingMilliseconds: draft.limits.invitationMilliseconds)
     draft.announce(
       Catalogue.serverMemberApply,

@@ -14,6 +14,9 @@ enum ChannelMembers {
     ChannelRoutes.members.handled(by: members),
     ChannelRoutes.member.handled(by: member),
     ChannelRoutes.exit.handled(by: remove),
+    ChannelRoutes.removeMany.carriedOut { actor, server, channel, accounts in
+      RemoveFromChannel(server, id: channel, actor: actor, accounts: accounts)
+    },
   ]
 
   /// The channel, and the server around it, for whoever may see both.
@@ -104,6 +107,9 @@ enum ChannelMembers {
     ChannelRoutes.unallow.carriedOut { actor, server, channel, account in
       ChangeChannelList(server, id: channel, actor: actor, list: .allow, adds: false, accounts: [account])
     },
+    ChannelRoutes.unallowMany.carriedOut { actor, server, channel, accounts in
+      ChangeChannelList(server, id: channel, actor: actor, list: .allow, adds: false, accounts: accounts)
+    },
     ChannelRoutes.allowed.handled { request, services, server, channel, limit, cursor throws(Refusal) in
       try await services.listing(
         "accids", of: ChangeChannelList.List.allow.table(of: channel), in: .server(server), limit,
@@ -114,6 +120,9 @@ enum ChannelMembers {
     },
     ChannelRoutes.unblock.carriedOut { actor, server, channel, account in
       ChangeChannelList(server, id: channel, actor: actor, list: .block, adds: false, accounts: [account])
+    },
+    ChannelRoutes.unblockMany.carriedOut { actor, server, channel, accounts in
+      ChangeChannelList(server, id: channel, actor: actor, list: .block, adds: false, accounts: accounts)
     },
     ChannelRoutes.blocked.handled { request, services, server, channel, limit, cursor throws(Refusal) in
       try await services.listing(
@@ -129,6 +138,9 @@ enum ChannelMembers {
     },
     ChannelRoutes.unmute.carriedOut { actor, server, channel, account in
       UnmuteInChannel(server, id: channel, actor: actor, accounts: [account])
+    },
+    ChannelRoutes.unmuteMany.carriedOut { actor, server, channel, accounts in
+      UnmuteInChannel(server, id: channel, actor: actor, accounts: accounts)
     },
     ChannelRoutes.muted.handled { request, services, server, channel, limit, cursor throws(Refusal) in
       try await services.listing(

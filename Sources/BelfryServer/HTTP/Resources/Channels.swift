@@ -26,8 +26,8 @@ enum Channels {
   ]
 
   private static func creation(
-    _ actor: Actor, server: EntityID, name: String, description: String?, type: ChannelRecord.Kind,
-    membership: ChannelRecord.Membership?, members: [AccountID]?
+    _ actor: Actor, server: EntityID, name: String, description: String?, ext: String?,
+    type: ChannelRecord.Kind, membership: ChannelRecord.Membership?, maxMembers: Int?, members: [AccountID]?
   ) throws(Refusal) -> CreateChannel {
     let membership = membership ?? (type == .private ? .roster : .everyone)
     let members = members ?? []
@@ -37,15 +37,20 @@ enum Channels {
     var operation = CreateChannel(
       server, id: .random(), actor: actor, name: name, type: type, membership: membership, members: members)
     operation.description = description
+    operation.ext = ext
+    operation.maxMembers = maxMembers
     return operation
   }
 
   private static func update(
-    _ actor: Actor, server: EntityID, channel: EntityID, name: String?, description: String?
+    _ actor: Actor, server: EntityID, channel: EntityID, name: String?, description: String?, ext: String?,
+    maxMembers: Int?
   ) -> UpdateChannel {
     var operation = UpdateChannel(server, id: channel, actor: actor)
     operation.channelName = name
     operation.description = description
+    operation.ext = ext
+    operation.maxMembers = maxMembers
     return operation
   }
 
@@ -65,7 +70,8 @@ enum Channels {
   /// The channels the caller may know of, and nothing of the others: where the list goes on is told by the last that was
   /// shown. A server has so few that they are read whole.
   private static func list(
-    _ request: Request, _ services: LoopServices, server: EntityID, limit: Int, after: EntityID?
+    _ request: Request, _ services: LoopServices, server: EntityID, type: ChannelRecord.Kind?, limit: Int,
+    after: EntityID?
   ) async throws(Refusal) -> HTTPResponse {
     let space = SpaceID.server(server)
     let view = try await view(request, of: space, services)
@@ -76,7 +82,8 @@ enum Channels {
     var seen: [(id: EntityID, channel: ChannelRecord)] = []
     for record in records {
       guard let id = EntityID(record.field), after.map({ $0 < id }) ?? true,
-        let channel = RecordJSON.value(ChannelRecord.self, record.text), try view.sees(channel, id, request)
+        let channel = RecordJSON.value(ChannelRecord.self, record.text),
+        type.map({ $0 == channel.type }) ?? true, try view.sees(channel, id, request)
       else { continue }
       seen.append((id, channel))
     }

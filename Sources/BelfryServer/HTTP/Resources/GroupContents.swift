@@ -25,6 +25,9 @@ enum GroupContents {
     GroupRoutes.unallow.carriedOut { actor, group, account in
       SetGroupAllowList(group, actor: actor, accounts: [account], isListed: false)
     },
+    GroupRoutes.unallowMany.carriedOut { actor, group, accounts in
+      SetGroupAllowList(group, actor: actor, accounts: accounts, isListed: false)
+    },
     GroupRoutes.allowed.handled { request, services, group, limit, cursor throws(Refusal) in
       try await services.listing(
         "accids", of: .allowed, in: .group(group), limit, after: cursor, for: administrators, request,
@@ -36,6 +39,9 @@ enum GroupContents {
     },
     GroupRoutes.unblock.carriedOut { actor, group, account in
       SetGroupBlockList(group, actor: actor, accounts: [account], isBlocked: false)
+    },
+    GroupRoutes.unblockMany.carriedOut { actor, group, accounts in
+      SetGroupBlockList(group, actor: actor, accounts: accounts, isBlocked: false)
     },
     GroupRoutes.blocked.handled { request, services, group, limit, cursor throws(Refusal) in
       try await services.listing(
@@ -62,6 +68,9 @@ enum GroupContents {
     },
     GroupRoutes.unmute.carriedOut { actor, group, account in
       SetGroupMute(group, actor: actor, accounts: [account], durationMilliseconds: nil)
+    },
+    GroupRoutes.unmuteMany.carriedOut { actor, group, accounts in
+      SetGroupMute(group, actor: actor, accounts: accounts, durationMilliseconds: nil)
     },
     GroupRoutes.muted.handled { request, services, group, limit, cursor throws(Refusal) in
       try await services.listing(

@@ -18,6 +18,13 @@ enum Groups {
         "members", of: .roster, in: .group(group), limit, after: cursor, for: access, request, member)
     },
     GroupRoutes.remove.handled(by: removeMember),
+    GroupRoutes.removeMany.carriedOut { actor, group, accounts in
+      RemoveGroupMembers(group, actor: actor, accounts: accounts)
+    },
+    GroupRoutes.disable.carriedOut { actor, group in SetGroupDisabled(group, actor: actor, isDisabled: true)
+    },
+    GroupRoutes.enable.carriedOut { actor, group in SetGroupDisabled(group, actor: actor, isDisabled: false)
+    },
   ]
 
   private static let joining: [Handler] = [
@@ -126,7 +133,9 @@ extension Groups {
   ) async throws(Refusal) -> HTTPResponse {
     let view = try await SpaceView(request, of: .group(group), for: access, services)
     var more: JSONObject = [
-      "memberCount": .integer(Int64(try await services.count(.roster, of: view.space)))
+      "memberCount": .integer(Int64(try await services.count(.roster, of: view.space))),
+      "administrators": .accids(view.settings.admins),
+      "isBlockedByMe": .bool(view.member?.membership.stopped.current != nil),
     ]
     if let role = view.member?.role { more["role"] = .string(role.rawValue) }
     if withMembers == true {

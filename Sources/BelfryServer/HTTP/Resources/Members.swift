@@ -17,6 +17,9 @@ enum Members {
       .json(profile.info(operation.account))
     },
     MemberRoutes.remove.handled(by: remove),
+    MemberRoutes.removeMany.carriedOut { actor, server, accounts in
+      KickMembers(server, actor: actor, accounts: accounts)
+    },
   ]
 
   private static func members(_: ServerRecord) -> Access { .members }
@@ -31,11 +34,13 @@ enum Members {
   ) async throws(Refusal) -> HTTPResponse {
     let space = SpaceID.server(server)
     let view = try await SpaceView<ServerRecord>(
-      request, of: space, for: members, reading: [.member(account, of: space)], services)
+      request, of: space, for: members, reading: [.member(account, of: space), .profile(account, in: space)],
+      services)
     guard let member = try view.records.member(account, of: space) else {
       throw Refusal(.notFound, "\(account) is not a member of server \(space.name)", field: "accid")
     }
-    return .json(member.info(account))
+    let profile = try view.records.profile(account, in: space)
+    return .json(member.info(account).with(profile.texts))
   }
 
   private static func update(

@@ -12,9 +12,7 @@ enum Rooms {
     RoomRoutes.close.carriedOut { actor, room in CloseRoom(room, actor: actor) },
 
     RoomRoutes.attendees.handled(by: attendees),
-    RoomRoutes.enter.carriedOut(by: { actor, room in EnterRoom(room, actor: actor) }) { operation, room in
-      .json(room.info(operation.space))
-    },
+    RoomRoutes.enter.handled(by: enter),
     RoomRoutes.leave.handled(by: removeAttendee),
     RoomRoutes.hands.handled { request, services, room, limit, cursor throws(Refusal) in
       try await services.listing(
@@ -89,20 +87,53 @@ enum Rooms {
     return .json(view.settings.info(view.space).with(["attendeeCount": .integer(Int64(count))]))
   }
 
+  /// The room and who is inside, the first page of them.
+  private static func enter(
+    _ request: Request, _ services: LoopServices, room: EntityID
+  ) async throws(Refusal) -> HTTPResponse {
+    let operation = EnterRoom(room, actor: try request.actor)
+    let entered = try await services.runner.run(operation).output
+    let version = try await services.records([.attendeeList(of: operation.space)])
+    let attendees = try await attendees(
+      of: operation.space, Limits.pageMembers, after: nil, version, services)
+    return .json(entered.info(operation.space).with(attendees))
+  }
+
   private static func attendees(
     _ request: Request, _ services: LoopServices, room: EntityID, limit: Int, cursor: PageCursor?
   ) async throws(Refusal) -> HTTPResponse {
     let space = SpaceID.room(room)
-    let version = RecordAddress.attendeeList(of: space)
     let view = try await SpaceView<RoomRecord>(
-      request, of: space, for: members, reading: [version], services)
+      request, of: space, for: members, reading: [.attendeeList(of: space)], services)
+    return .json(.object(try await attendees(of: space, limit, after: cursor, view.records, services)))
+  }
+
+  /// - Parameter version: has the version of the list, read before the list: whoever compares it with the version that an
+  ///   event brought finds the list newer than it says, never older.
+  private static func attendees(
+    of space: SpaceID, _ limit: Int, after cursor: PageCursor?, _ version: Records, _ services: LoopServices
+  ) async throws(Refusal) -> JSONObject {
     let page = try await services.page(of: .roster, in: space, limit, after: cursor)
-    let sequence = view.records.text(version).flatMap { MessageID(streamForm: $0) } ?? .zero
-    var answer = JSONText(capacity: 128 * (page.records.count + 1))
-    answer.field("attendees", .array(page.records.compactMap { Groups.member($0.field, $0.text, 0) }))
-    answer.field("sequence", sequence.text)
-    answer.field("cursor", page.next.map { .string($0.text) } ?? .null)
-    return .json(answer)
+    let inside = page.records.compactMap { record in
+      AccountID(record.field).flatMap { account in MemberRecord(text: record.text).map { (account, $0.role) }
+      }
+    }
+    let records = try await services.records(
+      inside.flatMap { [.hand($0.0, in: space), .profile($0.0, in: space)] })
+    var attendees: [JSONValue] = []
+    for (account, role) in inside {
+      let stage = try records.json(StageRecord.self, .profile(account, in: space))
+      attendees.append([
+        "accid": .string(account.text), "role": .string(role.rawValue),
+        "microphone": stage?.microphone == true ? "on" : "off",
+        "hand": .bool(records.text(.hand(account, in: space)) != nil),
+      ])
+    }
+    let sequence = version.text(.attendeeList(of: space)).flatMap { MessageID(streamForm: $0) } ?? .zero
+    return [
+      "attendees": .array(attendees), "sequence": .string(sequence.text),
+      "cursor": page.next.map { .string($0.text) } ?? .null,
+    ]
   }
 
   private static func hand(_ field: String, _ text: String, _: Int64) -> JSONValue? {
@@ -130,7 +161,10 @@ enum Rooms {
       }
     }
     let limits = services.runner.limits
+    var user: JSONObject = ["accid": .string(account.text)]
+    if let device = caller.actor.device { user["deviceId"] = .string(device.text) }
     var answer = JSONText()
+    answer.field("user", .object(user))
     answer.field("rooms", .array(rooms))
     answer.field("heartbeatMilliseconds", limits.heartbeatMilliseconds)
     answer.field("absenceMilliseconds", limits.absenceMilliseconds)

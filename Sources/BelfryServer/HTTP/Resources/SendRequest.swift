@@ -20,8 +20,11 @@ struct SendRequest {
   /// Whether it is for accounts and no place: then each of them has it in a feed of its own.
   var isDirect: Bool { content.serverId == nil && content.groupId == nil && content.roomId == nil }
 
-  init(_ fields: consuming ObjectFields) throws(Refusal) {
-    for name in Self.allotted { try fields.refuse(name, "is allotted by Belfry") }
+  /// - Parameter isResend: a notification may be given as it was returned; what Belfry allotted to it is ignored.
+  init(_ fields: consuming ObjectFields, isResend: Bool = false) throws(Refusal) {
+    for name in Self.allotted {
+      if isResend { _ = fields.value(name) } else { try fields.refuse(name, "is allotted by Belfry") }
+    }
     let type = try fields.integer("type") ?? Catalogue.custom.code
     toType = try fields.take("toType", Self.toTypes)
     content = NotificationContent(type: type, toType: toType ?? .accounts)
@@ -52,12 +55,23 @@ struct SendRequest {
     content.ext = try fields.text("ext")
     content.attach = fields.value("attach")
     content.status = try fields.integer("status") ?? 0
-    content.pushPayload = fields.value("pushPayload")
+    content.pushPayload = try fields.value("pushPayload").map(Self.pushPayload)
     content.pushContent = try fields.text("pushContent")
     content.env = try fields.text("env")
     content.callbackExt = try fields.text("callbackExt")
     if let setting = fields.value("setting") {
       content.setting = try NotificationSetting(ObjectFields(setting, at: "setting"))
+    }
+  }
+
+  /// An object, or text that holds one; either way receivers get the object.
+  private static func pushPayload(_ given: JSONValue) throws(Refusal) -> JSONValue {
+    guard case .string(let text) = given else { return given }
+    try NotificationContent.check(text, "pushPayload", bytes: 1...Limits.pushPayloadBytes)
+    do throws(Refusal) {
+      return try JSONParser.value(of: Array(text.utf8))
+    } catch {
+      throw .invalid("pushPayload", "must be a JSON object, or text that holds one")
     }
   }
 }

@@ -24,7 +24,7 @@ enum Sending {
     _ request: Request, _ services: LoopServices
   ) async throws(Refusal) -> HTTPResponse {
     let caller = try request.known()
-    let body = try SendRequest(ObjectFields(of: request.body))
+    let body = try SendRequest(ObjectFields(of: request.body), isResend: true)
     try requireClientID(body.content)
     return try await send(body, by: caller, services).response
   }

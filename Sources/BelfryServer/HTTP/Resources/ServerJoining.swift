@@ -95,6 +95,9 @@ enum ServerJoining {
     ServerJoiningRoutes.unban.carriedOut { actor, server, account in
       UnbanAccounts(server, actor: actor, accounts: [account])
     },
+    ServerJoiningRoutes.unbanMany.carriedOut { actor, server, accounts in
+      UnbanAccounts(server, actor: actor, accounts: accounts)
+    },
     ServerJoiningRoutes.listBans.handled { request, services, server, limit, cursor throws(Refusal) in
       try await services.listing(
         "accids", of: .banned, in: .server(server), limit, after: cursor, for: administrators, request,
