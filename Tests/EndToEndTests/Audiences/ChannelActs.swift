@@ -19,6 +19,10 @@ enum ChannelActs {
   private static let cellar = ServerActs.path + "/channels/{cellar}"
   private static let members = ServerActs.members
 
+  private static func members(but operator: String) -> String {
+    members.split(separator: " ").filter { $0 != `operator` }.joined(separator: " ")
+  }
+
   private static func open(
     _ type: String, _ membership: String, members: [String]? = nil, as name: String? = nil,
     by: String = "olga"
@@ -67,14 +71,15 @@ enum ChannelActs {
       open("public", "everyone", by: "adam"), [Heard(15, members), Heard(31, members)],
       above: [Heard(31, members)]),
     Act(
-      "update a channel of everyone", Line("adam", "PATCH", lobby, ["name": "hall"]), [Heard(17, members)],
+      "update a channel of everyone", Line("adam", "PATCH", lobby, ["name": "hall"]),
+      [Heard(17, members(but: "adam"))],
       above: [Heard(17, "sue")]),
     Act(
       "update a channel with a roster", Line("olga", "PATCH", tower, ["name": "spire"]),
       [Heard(17, "mia sue mute")], above: [Heard(17, "sue")]),
     Act(
       "destroy a channel of everyone", Line("olga", "DELETE", lobby),
-      [Heard(16, members), Heard(31, members)],
+      [Heard(16, members(but: "olga")), Heard(31, members)],
       above: [Heard(16, "sue"), Heard(31, members)]),
     Act(
       "destroy a private channel", Line("olga", "DELETE", cellar),

@@ -95,7 +95,7 @@ enum GroupActs {
     Act("hand over", Line("olga", "PUT", path + "/owner", ["accid": "mia"]), [Heard(318, members)]),
     Act("make an admin", Line("olga", "PUT", path + "/admins/mia"), [Heard(316, "mia olga adam abel")]),
     Act(
-      "make no admin", Line("olga", "DELETE", path + "/admins/adam"), [Heard(317, "adam olga abel")]),
+      "make no admin", Line("olga", "DELETE", path + "/admins/adam"), [Heard(317, "adam abel")]),
     Act(
       "mute", Line("adam", "POST", path + "/mutes", ["accids": ["mia"], "durationSeconds": 60]),
       [Heard(311, "mia olga abel")]),
