@@ -88,6 +88,14 @@ extension RedisServer {
       "XREADGROUP", "GROUP", "readers", "one", "COUNT", "7", "STREAMS", "belfry:{1.1}:log:server:1", ">")
   }
 
+  /// What expires in use, as the broker writes it: the spaces of a stretch of time, and whom an account has written to.
+  func addExpiring(milliseconds: Int) throws {
+    let keys = ["belfry:{1.1}:active:1671", "belfry:{2.1}:shares:alice"]
+    try command("SADD", keys[0], "server:1", "account:alice")
+    try command("HSET", keys[1], "bob", "2")
+    for key in keys { try command("PEXPIRE", key, "\(milliseconds)") }
+  }
+
   /// Ends it at once, from any thread.
   func crash() throws {
     let lines = try command("INFO", "server").split(whereSeparator: \.isNewline)

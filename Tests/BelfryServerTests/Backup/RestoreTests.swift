@@ -222,6 +222,43 @@ import Testing
     }
   }
 
+  // MARK: What has expired meanwhile
+
+  @Test func whatHasExpiredSinceTheBackupIsNotMissed() async throws {
+    try await TemporaryFolder.with { folder in
+      let file = folder.path + "/b"
+      let lifetime = Duration.seconds(2)
+      let began = ContinuousClock.now
+      try await withRedisServer(.debuggable()) { redis in
+        try redis.fillKeyspace()
+        let lasting = try redis.keys("belfry:*")
+        try redis.addExpiring(milliseconds: 2_000)
+        let counts = try makeBackup(to: file, redis: redis.url).namedCounts
+        #expect(counts.first { $0.name == "keys" }?.count == lasting.count)
+        let kept = try keys(in: file)
+        #expect(kept.count == lasting.count + 2, "they are in the backup")
+        try await Task.sleep(until: began + lifetime + .milliseconds(500))
+        try redis.command("FLUSHALL")
+        _ = try await restore(file, redis: redis.url)
+        #expect(try redis.keys("belfry:*") == lasting)
+      }
+      _ = try await restore(file, data: folder.path + "/d")
+      let copy = try makeBackup(to: folder.path + "/again", data: folder.path + "/d")
+      #expect(copy.counts.entries == 301)
+      #expect(try keys(in: folder.path + "/again").count == (try keys(in: file)).count - 2)
+    }
+  }
+
+  private func keys(in file: String) throws -> [String] {
+    let reader = try BackupReader(file)
+    var names: [String] = []
+    while let key = try reader.nextKey() {
+      names.append(String(decoding: key.name, as: UTF8.self))
+      try reader.readValue(of: key)
+    }
+    return names
+  }
+
   // MARK: A disk that is full
 
   @Test func aFullDiskLeavesNoFileAndNoFolder() async throws {
