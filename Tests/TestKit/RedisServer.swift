@@ -153,7 +153,10 @@ extension RedisServer {
   /// One command on a blocking connection of its own: what an outside observer sees. The reply comes as
   /// redis-cli would print it raw, an array a line per element; an error reply is thrown.
   @discardableResult
-  package func command(_ words: String...) throws(FixtureError) -> String {
+  package func command(_ words: String...) throws(FixtureError) -> String { try command(words) }
+
+  @discardableResult
+  package func command(_ words: [String]) throws(FixtureError) -> String {
     let timeout = timeval(tv_sec: 60, tv_usec: 0)
     guard let context = unsafe redisConnectUnixWithTimeout(socketPath, timeout) else {
       throw FixtureError("no memory")

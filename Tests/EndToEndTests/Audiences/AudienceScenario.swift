@@ -10,7 +10,7 @@ final class AudienceScenario {
   private let stage: Stage
   private let broker: Broker
   private let app: Person
-  private var people: [String: Person] = [:]
+  private(set) var people: [String: Person] = [:]
   private var streams: [(account: String, device: String, stream: EventStream)] = []
   /// What the names in braces stand for in the act that is played.
   private var names: [String: String] = [:]
@@ -56,35 +56,14 @@ final class AudienceScenario {
     try explain(act, starts, ends)
   }
 
-  private func prepare(_ act: Act) throws {
+  func prepare(_ act: Act) throws {
     names = [:]
     for line in stage.setUp + act.before { try say(line) }
   }
 
-  /// The act as each of the cast would try it. Whoever is refused is told why in a word that a program can
-  /// switch on, and has changed nothing: `digest` of the whole of Redis is what it was.
-  func attempt(_ act: Act, digest: () throws -> String) throws -> [String: Int] {
-    var answers: [String: Int] = [:]
-    try prepare(act)
-    for (name, person) in people.sorted(by: { $0.key < $1.key }) {
-      let before = try digest()
-      let answer = try ask(person, act.line)
-      answers[name] = answer.status
-      if (200...299).contains(answer.status) {
-        try prepare(act)
-        continue
-      }
-      #expect((400...499).contains(answer.status), "\(act.testDescription) as \(name): \(answer)")
-      #expect(
-        answer["code"].flatMap { Refusal.Code(rawValue: $0) } != nil, "\(act.testDescription): \(answer)")
-      #expect(try digest() == before, "\(act.testDescription) as \(name) is refused, and changed something")
-    }
-    return answers
-  }
-
   /// On a machine that does much else Redis may leave a broker without an answer for a while: who is told to try again
   /// does.
-  private func ask(_ person: Person, _ line: Line) throws -> Answer {
+  func ask(_ person: Person, _ line: Line) throws -> Answer {
     for _ in 0..<20 {
       let answer = try person.call(line.method, fill(line.path), json: line.body.map { fill($0) })
       guard answer.status == 503 else { return answer }
