@@ -66,9 +66,9 @@ let package = Package(
       swiftSettings: rules),
 
     // What the tests of all layers stand on: real redis-servers, servers that do what a script says, raw connections,
-    // clocks that step, random numbers that a seed repeats.
+    // loops on a thread of their own, clocks that step, random numbers that a seed repeats.
     .target(
-      name: "TestKit", dependencies: ["CHiredis"], path: "Tests/TestKit", swiftSettings: rules),
+      name: "TestKit", dependencies: ["CHiredis", "BelfryLoop"], path: "Tests/TestKit", swiftSettings: rules),
     // Values of the model: literals, and random ones that a seed repeats.
     .target(
       name: "ModelSamples", dependencies: ["BelfryModel", "BelfryInterface", "BelfryBytes", "TestKit"],
@@ -84,7 +84,7 @@ let package = Package(
         "BelfryModel", "BelfryInterface", "BelfryRedis", "BelfryStore", "BelfryHTTP", "BelfryServer",
         "BelfryClient", "BelfryBytes", "ModelSamples", "TestKit",
       ]),
-    tests("BelfryLoopTests", ["BelfryLoop", "BelfrySystem"]),
+    tests("BelfryLoopTests", ["BelfryLoop", "BelfrySystem", "TestKit"]),
     tests("BelfryRedisTests", ["BelfryRedis", "BelfryLoop", "BelfrySystem", "TestKit"]),
     // They start the `belfry` executable itself, so it is built with them.
     tests("EndToEndTests", ["belfry", "BelfryServer", "BelfryModel", "BelfryBytes", "TestKit"]),

@@ -3,19 +3,14 @@ import BelfryLive
 import BelfryLoop
 import BelfryModel
 import BelfryStore
+import TestKit
 import Testing
 
 /// Does the work on a loop of its own, in a scope that ends with it.
 func withLoop<Value: Sendable>(
   _ work: @escaping @Sendable (EventLoop, LoopScope) async throws -> Value
 ) async throws -> Value {
-  let loop = try EventLoop(name: "hub-test")
-  try loop.spawnThread()
-  defer {
-    loop.stop()
-    loop.join()
-  }
-  return try await Usher(on: loop).show(work)
+  try await TestKit.withLoop { try await Usher(on: $0).show(work) }
 }
 
 private actor Usher {

@@ -1,4 +1,5 @@
 import BelfryLoop
+import TestKit
 
 /// An actor on a loop, as the layers above have them: what it does runs on the loop's thread.
 actor Resident {
@@ -20,20 +21,9 @@ actor Resident {
   }
 }
 
-/// Gives the body a loop that runs on its own thread, and stops it afterwards, whatever happened.
+/// Gives the body an actor on a loop that runs on its own thread.
 func withLoop<R>(_ body: (Resident) async throws -> R) async throws -> R {
-  let loop = try EventLoop(name: "test")
-  try loop.spawnThread()
-  do {
-    let result = try await body(Resident(on: loop))
-    loop.stop()
-    loop.join()
-    return result
-  } catch {
-    loop.stop()
-    loop.join()
-    throw error
-  }
+  try await TestKit.withLoop { try await body(Resident(on: $0)) }
 }
 
 /// Lets tests wait on the loop for something that a callback does.

@@ -65,12 +65,7 @@ actor Client {
 
   /// Waits until the condition holds, for as long as a busy machine may need.
   func eventually(_ condition: @Sendable (isolated Client) -> Bool) async -> Bool {
-    let deadline = ContinuousClock.now + .seconds(20)
-    while !condition(self) {
-      if ContinuousClock.now > deadline { return false }
-      try? await loop.sleep(for: .milliseconds(2))
-    }
-    return true
+    (try? await TestKit.eventually(within: .seconds(20)) { condition(self) }) != nil
   }
 }
 
@@ -79,21 +74,19 @@ func withClient<R>(
   of url: String, _ limits: RedisLimits = RedisLimits(), setUp: sending RedisSetUp? = nil,
   _ body: (Client) async throws -> R
 ) async throws -> R {
-  let loop = try EventLoop(name: "redis-test")
-  try loop.spawnThread()
-  let client = Client(on: loop, try RedisEndpoint(url: url), limits, setUp)
-  await client.start()
-  do {
-    let result = try await body(client)
-    await client.close()
-    loop.stop()
-    loop.join()
-    return result
-  } catch {
-    await client.close()
-    loop.stop()
-    loop.join()
-    throw error
+  // SAFETY: the body of a loop runs once, and nobody else has it.
+  nonisolated(unsafe) let setUp = setUp
+  return try await withLoop { loop in
+    let client = Client(on: loop, try RedisEndpoint(url: url), limits, unsafe setUp)
+    await client.start()
+    do {
+      let result = try await body(client)
+      await client.close()
+      return result
+    } catch {
+      await client.close()
+      throw error
+    }
   }
 }
 

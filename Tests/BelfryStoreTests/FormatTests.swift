@@ -100,7 +100,7 @@ import Testing
             loop: broker.loop, endpoint: endpoint, limits: Limits(), partitions: $0, redisLimits: .patient)
         }
         for store in stores { store.start() }
-        try await broker.wait { stores.allSatisfy { $0.state != .connecting } }
+        try await TestKit.eventually { stores.allSatisfy { $0.state != .connecting } }
         let serving = stores.filter { $0.state == .ready }
         #expect(serving.count == 1)
         for store in stores {
@@ -177,7 +177,7 @@ import Testing
         loop: broker.loop, endpoint: endpoint, limits: limits, adoptsSettings: true, redisLimits: .patient)
       store.onSettings = { found.append($0) }
       store.start()
-      try await broker.wait { store.state == .ready }
+      try await TestKit.eventually { store.state == .ready }
       #expect(found == [.adopted([difference])])
       let others = SettingDifference(setting: "limits.entriesPerSpace", here: "100000", keyspace: "500")
       let seen = try await broker.lookAgain()
@@ -187,9 +187,9 @@ import Testing
       let second = RedisStore(
         loop: broker.loop, endpoint: endpoint, limits: Limits(), adoptsSettings: true, redisLimits: .patient)
       second.start()
-      try await broker.wait { second.state == .ready }
+      try await TestKit.eventually { second.state == .ready }
       try redis.command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-      try await broker.wait { found.count == 2 }
+      try await TestKit.eventually { found.count == 2 }
       #expect(found.last == .differ([difference]))
       second.close()
       store.close()
@@ -248,15 +248,6 @@ extension RedisStore {
 extension Broker {
   fileprivate var refusal: String? { store.refusal }
 
-  /// The same as `eventually`, for what the test made itself.
-  fileprivate func wait(until condition: () -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(20)
-    while !condition() {
-      try #require(ContinuousClock.now < deadline, "it has not come to that")
-      try await loop.sleep(for: .milliseconds(2))
-    }
-  }
-
   /// What this broker's store says of its settings when it looks.
   fileprivate func lookAgain() async throws -> [SettingsFinding] {
     var found: [SettingsFinding] = []
@@ -276,7 +267,7 @@ extension Broker {
       adoptsSettings: adopts, redisLimits: .patient)
     other.onSettings = { found.append($0) }
     other.start()
-    try await wait { other.state == .ready }
+    try await TestKit.eventually { other.state == .ready }
     other.close()
     return found
   }

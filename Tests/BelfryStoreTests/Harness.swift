@@ -78,11 +78,7 @@ actor Broker {
 
   /// Waits until the condition holds, for as long as a busy machine may need.
   func eventually(_ condition: (isolated Broker) throws -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(60)
-    while try !condition(self) {
-      try #require(ContinuousClock.now < deadline, "it has not come to that")
-      try await loop.sleep(for: .milliseconds(2))
-    }
+    try await TestKit.eventually { try condition(self) }
   }
 }
 
@@ -93,24 +89,20 @@ func withBroker(
   relayRetryPause: Duration = .zero,
   _ body: @Sendable (isolated Broker) async throws -> Void
 ) async throws {
-  let loop = try EventLoop(name: "store-test")
-  try loop.spawnThread()
-  let broker = Broker(
-    on: loop, try RedisEndpoint(url: server.url), limits, partitions, relayRetryPause: relayRetryPause)
-  await broker.start()
-  // Connected, so that the keyspace says what it is before a test writes into it by hand.
-  await broker.run { broker in _ = try? await broker.store.lastIDs(of: [partitions.holding(space)]) }
-  do {
-    try await broker.run(body)
-    await broker.close()
-  } catch {
-    await broker.close()
-    loop.stop()
-    loop.join()
-    throw error
+  try await withLoop { loop in
+    let broker = Broker(
+      on: loop, try RedisEndpoint(url: server.url), limits, partitions, relayRetryPause: relayRetryPause)
+    await broker.start()
+    // Connected, so that the keyspace says what it is before a test writes into it by hand.
+    await broker.run { broker in _ = try? await broker.store.lastIDs(of: [partitions.holding(space)]) }
+    do {
+      try await broker.run(body)
+      await broker.close()
+    } catch {
+      await broker.close()
+      throw error
+    }
   }
-  loop.stop()
-  loop.join()
 }
 
 /// The same, on a redis-server of its own.

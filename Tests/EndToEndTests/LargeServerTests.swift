@@ -172,10 +172,8 @@ extension EndToEnd {
 
     /// The settings go with the rest of it. Beyond retention, that takes a round of the sweep or two.
     private func waitUntilGone(_ settings: String, _ redis: RedisServer) async throws {
-      let deadline = ContinuousClock.now + .seconds(300)
-      while try redis.command("EXISTS", settings) == "1" {
-        try #require(ContinuousClock.now < deadline, "it is still there")
-        try await Task.sleep(for: .milliseconds(200))
+      try await eventually("it is still there", within: .seconds(300), every: .milliseconds(200)) {
+        try redis.command("EXISTS", settings) == "0"
       }
     }
   }

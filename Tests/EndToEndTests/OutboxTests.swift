@@ -43,10 +43,8 @@ extension EndToEnd {
         _ = try? inviter.call("POST", "/v1/servers/\(server)/invitations", ["accids": names])
         request.leave()
       }
-      let deadline = ContinuousClock.now + Broker.patience
-      while try requests(in: server, redis) == 0 {
-        try #require(ContinuousClock.now < deadline, "the invitation is not committed")
-        try await Task.sleep(for: .microseconds(100))
+      try await eventually("the invitation is not committed", every: .microseconds(100)) {
+        try requests(in: server, redis) > 0
       }
       // Committed; what follows is a race that the broker is to lose now and then at different points.
       try await Task.sleep(for: .microseconds(200 * (round % 10)))
@@ -67,10 +65,8 @@ extension EndToEnd {
     }
 
     private func waitUntilNothingWaits(_ redis: RedisServer) async throws {
-      let deadline = ContinuousClock.now + Broker.patience
-      while try waiting(redis) > 0 {
-        try #require(ContinuousClock.now < deadline, "the outbox is not emptied")
-        try await Task.sleep(for: .milliseconds(50))
+      try await eventually("the outbox is not emptied", within: Broker.patience, every: .milliseconds(50)) {
+        try waiting(redis) == 0
       }
     }
   }

@@ -108,13 +108,3 @@ extension EndToEnd {
     }
   }
 }
-
-/// Repeats a check until it holds; false, or an error to the end, is a failure.
-func eventually(seconds: Int = 60, _ holds: () throws -> Bool) async throws {
-  let deadline = ContinuousClock.now + .seconds(seconds)
-  while ContinuousClock.now < deadline {
-    if (try? holds()) == true { return }
-    try await Task.sleep(for: .milliseconds(50))
-  }
-  #expect(try holds())
-}

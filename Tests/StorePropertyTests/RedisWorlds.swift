@@ -64,21 +64,17 @@ actor RedisWorlds {
 
 func withRedisWorlds<R>(_ body: (RedisWorlds) async throws -> R) async throws -> R {
   try await withRedisServer { server in
-    let loop = try EventLoop(name: "property-test")
-    try loop.spawnThread()
-    defer {
-      loop.stop()
-      loop.join()
-    }
-    let worlds = try RedisWorlds(server, on: loop)
-    await worlds.start()
-    do {
-      let result = try await body(worlds)
-      await worlds.close()
-      return result
-    } catch {
-      await worlds.close()
-      throw error
+    try await withLoop { loop in
+      let worlds = try RedisWorlds(server, on: loop)
+      await worlds.start()
+      do {
+        let result = try await body(worlds)
+        await worlds.close()
+        return result
+      } catch {
+        await worlds.close()
+        throw error
+      }
     }
   }
 }

@@ -41,3 +41,12 @@ private func isFree(_ port: UInt16) throws(FixtureError) -> Bool {
     unsafe bind(descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count))
   } == 0
 }
+
+/// What a test could not have, or has waited for in vain.
+package struct FixtureError: Error, CustomStringConvertible {
+  package let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}
