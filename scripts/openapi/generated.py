@@ -3,7 +3,7 @@
     generated.py URL TOKEN
 
 Sends, follows the stream, reads a page and marks read with openapi-python-client's client (`belfry_client`), and reads
-what comes with datamodel-codegen's models (`belfry_models`). Both are on the path.
+what comes with datamodel-codegen's models (`belfry_models`). Both are on the path, and scripts/shared.
 """
 
 import sys
@@ -11,6 +11,7 @@ import sys
 import belfry_client
 import belfry_models
 import httpx
+import server_sent_events
 from belfry_client.api.notifications import (
     notification_batch,
     notification_read,
@@ -39,18 +40,10 @@ EVENTS = {
 }
 
 
-def events(lines):
+def models(lines):
     """The events of a stream, each with its data as the model that the description names for it."""
-    name, data = None, None
-    for line in lines:
-        field, _, value = line.partition(": ")
-        if field == "event":
-            name = value
-        elif field == "data":
-            data = value
-        elif line == "" and name is not None:
-            yield name, EVENTS[name].model_validate_json(data)
-            name, data = None, None
+    for name, data in server_sent_events.events(lines):
+        yield name, EVENTS[name].model_validate_json(data)
 
 
 def expect(what, found):
@@ -73,7 +66,7 @@ def main(url, token):
         headers=headers | {"Authorization": f"Bearer {token}"},
         timeout=20,
     ) as stream:
-        coming = events(stream.iter_lines())
+        coming = models(stream.iter_lines())
         body = NotificationSendBody(server_id=server.server_id, body="from a generated client")
         sent = notification_send.sync(client=client, body=body)
         expect("it is sent", sent.duplicate is False)

@@ -1,4 +1,8 @@
-"""One broker with a Redis of its own in a temporary folder, for scripts that play something against it."""
+"""One broker with a Redis of its own in a temporary folder, for scripts that play something against it.
+
+    broker.py PROGRAM COMMAND...    runs a command beside a broker of that executable, and ends as the command does; it
+                                    finds the broker by BELFRY_URL and BELFRY_DATA, and the executable by BELFRY
+"""
 import http.client
 import json
 import os
@@ -6,6 +10,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -13,11 +18,12 @@ import time
 class Broker:
     def __init__(self, program, arguments=()):
         self.program = os.path.abspath(program)
-        self.folder = tempfile.mkdtemp(prefix="belfry-docs-")
+        self.folder = tempfile.mkdtemp(prefix="belfry-")
         self.data = os.path.join(self.folder, "data")
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
         self.log = open(os.path.join(self.folder, "log"), "w+b")
         self.process = subprocess.Popen(
             [self.program, "serve", "--listen", f"127.0.0.1:{self.port}", "--data", self.data, *arguments],
@@ -33,8 +39,12 @@ class Broker:
             except OSError:
                 pass
             time.sleep(0.05)
+        raise RuntimeError(f"the broker did not start:\n{self.last_lines()}")
+
+    def last_lines(self, count=20):
+        """Of its log."""
         with open(self.log.name, errors="replace") as log:
-            raise RuntimeError(f"the broker did not start:\n{log.read()}")
+            return "".join(log.readlines()[-count:])
 
     def token(self, subject, *options):
         arguments = [self.program, "token", "--data", self.data, "--sub", subject, *options]
@@ -51,9 +61,10 @@ class Broker:
             connection.close()
 
     def stop(self):
+        """Its exit status: 0 if it has ended in order."""
         self.process.send_signal(signal.SIGTERM)
         try:
-            self.process.wait(30)
+            return self.process.wait(30)
         finally:
             self.log.close()
             shutil.rmtree(self.folder, ignore_errors=True)
@@ -61,5 +72,21 @@ class Broker:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
-        self.stop()
+    def __exit__(self, kind, *_):
+        status = self.stop()
+        if status != 0 and kind is None:
+            raise RuntimeError(f"the broker ended with {status}")
+
+
+def main(program, *command):
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    with Broker(program) as broker:
+        surroundings = {"BELFRY": broker.program, "BELFRY_URL": broker.url, "BELFRY_DATA": broker.data}
+        status = subprocess.run(command, env=os.environ | surroundings).returncode
+        if status != 0:
+            print(f"The broker's log:\n{broker.last_lines()}", file=sys.stderr)
+    sys.exit(status)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
