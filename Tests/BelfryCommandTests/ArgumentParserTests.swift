@@ -142,7 +142,6 @@ import Testing
     #expect(try arguments("[1]").json("x") == [1])
     for wrong in ["", "0", "-1", "012", "1x", "9223372036854775808"] {
       #expect(throws: UsageError.self) { try arguments(wrong).entity("x") }
-      #expect(throws: UsageError.self) { try arguments(wrong).entityOperand(0, "SERVER") }
     }
     #expect(throws: UsageError("--x must be a whole number from 1 to 9, not 10")) {
       try arguments("10").integer("x", in: 1...9)

@@ -73,6 +73,9 @@ import Testing
     (["server", "show", "twelve"], "not twelve"), (["read"], "--message or --up-to"),
     (["stats", "--url", "nowhere"], "--url must begin"),
     (["explain", "--account", "bob"], "MESSAGE is needed: the notification"),
+    (["explain", "7", "--message", "7", "--account", "bob"], "stands twice"),
+    (["explain", "seven", "--account", "bob"], "MESSAGE must be a message id"),
+    (["audit", "--since", "yesterday"], "--since must be a time as"),
     (["channel", "show", "12"], "CHANNEL is needed: the channel"),
     (["member", "add", "12"], "ACCID or --file is needed"),
     (["server", "remove", "12"], "--yes, which does it unasked"),
@@ -113,7 +116,7 @@ import Testing
     #expect(server.requests.map(\.target) == ["/v1/notifications/resend", "/v1/notifications/resend"])
   }
 
-  private static func sorted(_ json: String) throws -> String {
+  static func sorted(_ json: String) throws -> String {
     let value = try JSONSerialization.jsonObject(with: Data(json.utf8))
     let data = try JSONSerialization.data(
       withJSONObject: value, options: [.sortedKeys, .withoutEscapingSlashes])
@@ -200,12 +203,9 @@ import Testing
   @Test func `every other command asks for what it says`() throws {
     let channel =
       #"{"channelId":"34","serverId":"12","name":"news","type":"public","membership":"everyone","createTime":0}"#
-    let explanation =
-      #"{"visible":false,"reason":"read","detail":"bob marked it read.","facts":{"stamped":"all"}}"#
     let server = try ScriptedServer { request, _ in
       switch true {
       case request.method == "DELETE" || request.target.hasSuffix("/subscription"): [.answer(204)]
-      case request.target.contains("/explain"): [.answer(200, explanation)]
       case request.target.contains("/channels/") || request.target.hasSuffix("/channels"):
         [.answer(200, channel)]
       case request.target.hasSuffix("/members/bob"):
@@ -246,10 +246,6 @@ import Testing
         "no longer a member: server 12, bob"
       ),
       (["stats"], "GET /v1/stats", "loop.lag   1"),
-      (
-        ["explain", "7", "--account", "bob"], "GET /v1/notifications/7/explain?account=bob",
-        "detail         bob marked it read."
-      ),
     ]
     for (words, asked, printed) in expected {
       let outcome = try Executable().run(words + ["--url", "\(server.url)"])
@@ -269,6 +265,19 @@ import Testing
       ["member", "add", "12"] + accounts + ["--json", "--url", "\(server.url)"])
     #expect(outcome.out == #"{"added":["a0","a1000"]}"# + "\n")
     #expect(server.requests.count == 2)
+  }
+
+  @Test func `what was done before a refusal is said`() throws {
+    let server = try ScriptedServer { _, number in
+      [
+        number == 1
+          ? .answer(200, #"{"added":["a0"]}"#) : .problem(409, code: "tooMany", detail: "it is full")
+      ]
+    }
+    let accounts = (0...1_000).map { "a\($0)" }
+    let outcome = try Executable().run(["member", "add", "12"] + accounts + ["--url", "\(server.url)"])
+    #expect(outcome.code == 1)
+    #expect(outcome.err == "belfry: done for the first 1000 accounts; then:\nbelfry: tooMany: it is full\n")
   }
 
   // MARK: tail

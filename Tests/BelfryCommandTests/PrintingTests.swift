@@ -99,6 +99,19 @@ import Testing
     #expect(TimeText.of(unixMilliseconds: milliseconds, in: utc) == text)
   }
 
+  @Test func `times are given as times or as so long ago`() throws {
+    let now = Date(timeIntervalSince1970: 1_000_000)
+    for (text, milliseconds) in [
+      ("1970-01-01T00:01:00Z", 60_000), ("90m", 994_600_000), ("24h", 913_600_000), ("7d", 395_200_000),
+      ("5s", 999_995_000), ("1000000d", 0), ("1763700000000", 1_763_700_000_000), ("0", 0),
+    ] as [(String, Int64)] {
+      #expect(TimeText.unixMilliseconds(of: text, now: now) == milliseconds, "\(text)")
+    }
+    for text in ["", "h", "-1", "-1h", "1000001h", "yesterday", "1w", "1970-01-01"] {
+      #expect(TimeText.unixMilliseconds(of: text, now: now) == nil, "\(text)")
+    }
+  }
+
   @Test func `times are in the zone asked for`() throws {
     let berlin = try #require(TimeZone(identifier: "Europe/Berlin"))
     #expect(TimeText.of(unixMilliseconds: 1_767_981_731_000, in: berlin) == "2026-01-09 19:02:11")
@@ -167,7 +180,10 @@ import Testing
     #expect(text(.gap(from: seven, to: nine)) == time + "gap: what came between 7 and 9 is gone")
     #expect(text(.kicked(reason: "draining", retry: true)) == time + "kicked: draining, coming back")
     #expect(text(.kicked(reason: "replaced", retry: false)) == time + "kicked: replaced")
-    #expect(text(.device(["op": "join"])) == time + #"device {"op":"join"}"#)
+    #expect(text(.device(["op": "join"])) == time + #"another device: {"op":"join"}"#)
+    #expect(
+      text(.device(["of": "group", "operation": "create", "target": ["groupId": "12"]]))
+        == time + "another device: group create (group 12)")
     #expect(
       text(.updated(try notification(#","body":"new""#), cursor: "c"))
         == time + "updated 7  account  custom  -  new")

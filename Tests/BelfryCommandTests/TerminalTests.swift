@@ -118,6 +118,26 @@ import Testing
     #expect(dumb.text.hasPrefix("belfry: "), "\(dumb.text)")
   }
 
+  @Test func `many members are added with progress`() throws {
+    let server = try ScriptedServer { _, _ in [.answer(200, #"{"added":[]}"#)] }
+    let words = ["member", "add", "12"] + (0...1_000).map { "a\($0)" } + ["--url", "\(server.url)"]
+    let screen = try TerminalSession.run(words)
+    #expect(screen.text.hasPrefix("\r1000 of 1001 accounts\u{1b}[K\r\u{1b}[K"), "\(screen.text)")
+    #expect(try Executable().run(words).err.isEmpty)
+  }
+
+  @Test func `a list that comes whole fits the terminal, too`() throws {
+    let name = String(repeating: "bells ", count: 30)
+    let key =
+      #"{"keyId":"382947191213498368","name":"\#(name)","createdAt":1767981731000,"createdBy":"root"}"#
+    let server = try ScriptedServer { _, _ in [.answer(200, #"{"keys":[\#(key)]}"#)] }
+    let screen = try TerminalSession.run(
+      ["key", "list", "--url", "\(server.url)"], columns: 100, environment: ["NO_COLOR": "1"])
+    #expect(screen.lines.count == 2)
+    #expect(screen.lines.allSatisfy { VisibleText.columns($0) <= 100 }, "\(screen.text)")
+    #expect(screen.lines.last?.contains("382947191213498368") == true)
+  }
+
   @Test func `a quiet tail says that it is connected`() throws {
     let server = try ScriptedServer { _, _ in
       [

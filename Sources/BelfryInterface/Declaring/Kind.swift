@@ -77,6 +77,12 @@ extension Kind where Value == Int {
     }
   }
 
+  /// Milliseconds since 1970.
+  package static var time: Kind {
+    let number = Kind<Int>.integer(0...Int.max)
+    return Kind(.time) { value, path throws(Refusal) in try number.read(value, path) }
+  }
+
   /// The `status` of a notification, which has gaps.
   package static var status: Kind {
     Kind(.integer([0...0, NotificationContent.customStatus])) { value, path throws(Refusal) in

@@ -52,9 +52,7 @@ package enum OperatorRoutes {
   // MARK: The audit record
 
   private static let auditLimit = Field("limit", .integer(1...1_000), "how many at most").otherwise(100, 100)
-  private static let since = Field(
-    "since", .integer(0...Int.max), "none that are older, in milliseconds since 1970"
-  ).otherwise(0, 0)
+  private static let since = Field("since", .time, "none that are older").otherwise(0, 0)
   private static let auditAccount = Field(
     "account", .account, "only those acted for, or done to, this account")
   private static let auditCursor = Field("cursor", Kind<AuditPlace>.cursor, "the cursor of the page before")
@@ -63,19 +61,19 @@ package enum OperatorRoutes {
     [
       .always("time", .time, "when it was done"),
       .always("caller", .text, "the subject of the token, or the name of the key"),
-      .always("role", .text, "app or operator"),
-      .sometimes("account", .account, "for whom it was done"),
       .always("operation", .text, "what was asked, by its name"),
       .sometimes("target", .text, "to what, and to whom"),
+      .sometimes("account", .account, "for whom it was done"),
       .always("status", .count, "the status of the answer"),
+      .always("role", .text, "app or operator"),
       .sometimes("keyId", .id, "the key it was done with"),
     ])
 
   package static let audit = endpoint(
-    .get, "/v1/audit", .operators, "broker audit", "Say what trusted callers did",
+    .get, "/v1/audit", .operators, "broker audit", "Show what trusted callers did",
     query: auditLimit, since, auditAccount, auditCursor,
     answers: .ok(.page("entries", of: auditEntry, "the latest first")),
-    options: RouteOptions(hasCommand: false))
+    options: RouteOptions(command: "audit"))
 
   // MARK: Explaining
 
@@ -105,7 +103,7 @@ package enum OperatorRoutes {
   package static let explain = endpoint(
     .get, "/v1/notifications/{messageServerId}/explain", .trusted, "notification explain",
     "Say why an account sees a notification or does not", path: SharedFields.messageServerId, query: account,
-    answers: .ok(explanation), options: RouteOptions(command: "explain"))
+    answers: .ok(explanation), options: RouteOptions(hasCommand: false))
 
   package static let statistics = endpoint(
     .get, "/v1/stats", .trusted, "broker stats", "Show the keyspace, and what each loop has done and holds",

@@ -13,9 +13,9 @@ package enum ServerRoutes {
   // MARK: Fields and shapes
 
   private static let inviteMode = Field(
-    "inviteMode", Kind<InviteMode>.choice, "invitees: 0 must consent, 1 join at once")
+    "inviteMode", Kind<InviteMode>.choice, "whether invitees must consent (0) or join at once (1)")
   private static let applyMode = Field(
-    "applyMode", Kind<ApplyMode>.choice, "applicants: 0 join at once, 1 need approval")
+    "applyMode", Kind<ApplyMode>.choice, "whether applicants join at once (0) or need approval (1)")
   private static let membersMayInvite = Field("membersMayInvite", .flag, "whether plain members may invite")
   private static let adminsMayCreateChannels = Field(
     "adminsMayCreateChannels", .flag, "whether admins may create channels")

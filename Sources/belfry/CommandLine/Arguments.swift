@@ -35,17 +35,18 @@ struct Arguments: Sendable, Hashable {
     try value(name, Self.accountRule) { DeviceID($0) }
   }
 
-  /// The same for an option that the command requires.
-  func neededEntity(_ name: String) throws(UsageError) -> EntityID { try needed(name, try entity(name)) }
-  func neededMessage(_ name: String) throws(UsageError) -> MessageID { try needed(name, try message(name)) }
-  func neededAccount(_ name: String) throws(UsageError) -> AccountID { try needed(name, try account(name)) }
+  /// Of an option that the command requires.
+  func neededAccount(_ name: String) throws(UsageError) -> AccountID {
+    guard let account = try account(name) else { throw UsageError("--\(name) is needed") }
+    return account
+  }
 
   func accounts(_ name: String) throws(UsageError) -> [AccountID] {
-    try each(list(name), "--\(name)", Self.accountRule) { AccountID($0) }
+    try Self.each(list(name), "--\(name)", Self.accountRule) { AccountID($0) }
   }
 
   func messages(_ name: String) throws(UsageError) -> [MessageID] {
-    try each(list(name), "--\(name)", Self.messageRule) { MessageID($0) }
+    try Self.each(list(name), "--\(name)", Self.messageRule) { MessageID($0) }
   }
 
   func json(_ name: String) throws(UsageError) -> JSONValue? {
@@ -54,18 +55,11 @@ struct Arguments: Sendable, Hashable {
     }
   }
 
-  // MARK: Operands
-
-  func entityOperand(_ index: Int, _ name: String) throws(UsageError) -> EntityID {
-    try operand(index, name, Self.entityRule) { EntityID($0) }
-  }
-
-  func accountOperand(_ index: Int, _ name: String) throws(UsageError) -> AccountID {
-    try operand(index, name, Self.accountRule) { AccountID($0) }
-  }
-
-  func accountOperands(_ name: String) throws(UsageError) -> [AccountID] {
-    try Self.accounts(operands, name)
+  static func message(_ word: String, _ source: String) throws(UsageError) -> MessageID {
+    guard let message = MessageID(word) else {
+      throw UsageError("\(source) must be \(messageRule), not \(word)")
+    }
+    return message
   }
 
   static func accounts(_ words: [String], _ source: String) throws(UsageError) -> [AccountID] {
@@ -86,27 +80,6 @@ extension Arguments {
     guard let text = text(name) else { return nil }
     guard let value = read(text) else { throw UsageError("--\(name) must be \(rule), not \(text)") }
     return value
-  }
-
-  private func needed<Value>(_ name: String, _ value: Value?) throws(UsageError) -> Value {
-    guard let value else { throw UsageError("--\(name) is needed") }
-    return value
-  }
-
-  private func operand<Value>(
-    _ index: Int, _ name: String, _ rule: String, _ read: (String) -> Value?
-  ) throws(UsageError) -> Value {
-    guard operands.indices.contains(index) else { throw UsageError("\(name) is needed") }
-    guard let value = read(operands[index]) else {
-      throw UsageError("\(name) must be \(rule), not \(operands[index])")
-    }
-    return value
-  }
-
-  private func each<Value>(
-    _ words: [String], _ source: String, _ rule: String, _ read: (String) -> Value?
-  ) throws(UsageError) -> [Value] {
-    try Self.each(words, source, rule, read)
   }
 
   private static func each<Value>(

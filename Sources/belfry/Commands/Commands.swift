@@ -28,6 +28,6 @@ extension CommandTable {
   private static let own: [Command] = [
     .serve, .checkConfig, .token, .secretList, .secretRotate, .secretRetire, .backup, .restore,
     .send, .resend, .tail, .unread, .read,
-    .audit, .types, .openAPI, .completions, .man, .version,
+    .explain, .types, .openAPI, .completions, .man, .version,
   ]
 }

@@ -47,7 +47,7 @@ extension Invocation {
       cursor = page.cursor
     } while cursor != nil && left > 0
     guard !printsJSON else { return }
-    if table.isEmpty { console.print([empty]) } else { console.print(table) }
+    console.print(table, empty: empty)
     if cursor != nil, left == 0 { console.complain("belfry: there may be more; --limit N shows up to N") }
   }
 }

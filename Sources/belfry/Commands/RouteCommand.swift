@@ -17,9 +17,10 @@ extension Command {
     let listing: [CommandOption] = route.listedItems == nil ? [] : [.listingLimit]
     let asking: [CommandOption] = route.options.isDestructive ? [.yes] : []
     self.init(
-      name: name, summary: route.summary.loweringFirst, operands: request.operands,
+      name: name, summary: route.summary.loweringFirst, detail: route.access.sentence,
+      operands: request.operands,
       options: request.options + listing + asking + CommandOption.connection,
-      examples: [Example(request.example(of: name), route.summary.loweringFirst)],
+      examples: request.examples(of: name).map { Example($0, route.summary.loweringFirst) },
       run: { invocation in try await RouteRun(request: request, invocation: invocation).run() })
   }
 }
@@ -41,13 +42,27 @@ private struct RouteRun {
         return try await client.perform(route, parts.path, query: page)
       }
     }
+    try show(try await perform(parts, by: client), parts)
+  }
+
+  /// Of more accounts than the broker takes at a time, some at a time.
+  private func perform(_ parts: RouteRequest.Parts, by client: BelfryClient) async throws -> JSONValue? {
+    let progress = ProgressLine(on: invocation.console)
+    defer { progress.end() }
     var answer: JSONValue?
-    // Of more accounts than the broker takes at a time, some at a time.
-    for body in parts.bodies {
-      let next = try await client.perform(route, parts.path, query: parts.query, body: body)
-      answer = answer.map { $0.joined(with: next) } ?? next
+    for (index, body) in parts.bodies.enumerated() {
+      let done = parts.accountsSent(before: index)
+      if index > 0 { progress.show("\(done) of \(parts.accountCount) accounts") }
+      do {
+        let next = try await client.perform(route, parts.path, query: parts.query, body: body)
+        answer = answer.map { $0.joined(with: next) } ?? next
+      } catch {
+        progress.end()
+        if index > 0 { invocation.console.complain("belfry: done for the first \(done) accounts; then:") }
+        throw error
+      }
     }
-    try show(answer, parts)
+    return answer
   }
 
   private func show(_ answer: JSONValue?, _ parts: RouteRequest.Parts) throws {
@@ -56,8 +71,10 @@ private struct RouteRun {
       return try invocation.print(["done": true] as JSONValue, [VisibleText.of(line)])
     }
     let text = AnswerText(timeZone: invocation.console.timeZone)
-    try invocation.print(
-      answer, text.table(answer, as: shape) ?? TextTable.aligned(text.rows(answer, as: shape)))
+    if !invocation.printsJSON, let table = text.table(answer, as: shape) {
+      return invocation.console.print(table)
+    }
+    try invocation.print(answer, TextTable.aligned(text.rows(answer, as: shape)))
   }
 
   private func list(
@@ -83,6 +100,17 @@ private struct RouteRun {
           return text.cell(value, as: column.shape)
         }
       })
+  }
+}
+
+extension Route.Access {
+  /// Whose token it needs, where not everybody's will do.
+  fileprivate var sentence: String? {
+    switch self {
+    case .everyone, .loopbackOrToken, .token: nil
+    case .trusted: "It needs an app's or an operator's token."
+    case .operators: "It needs an operator's token."
+    }
   }
 }
 

@@ -51,9 +51,15 @@ struct RouteRequest: Sendable {
       + (namesMany ? [file] : [])
   }
 
-  func example(of name: String) -> String {
+  /// One with all that is needed, and one that narrows a list by time.
+  func examples(of name: String) -> [String] {
+    let since = queryOptions.filter { $0.shape.bare == .time && !$0.isNeeded }
+    return [example(of: name, with: [])] + since.map { example(of: name, with: [$0]) }
+  }
+
+  private func example(of name: String, with others: [Property]) -> String {
     let needed = (queryOptions + bodyOptions).filter(\.isNeeded)
-    let words = needed.map { "--\($0.commandName) \($0.shape.exampleWord)" }
+    let words = (needed + others).map { "--\($0.commandName) \($0.shape.exampleWord)" }
     let operands = route.pathProperties.map(\.shape.exampleWord)
     let accounts = named == nil ? [] : namesMany ? ["bob", "carol"] : ["bob"]
     return ([name] + operands + accounts + words).joined(separator: " ")
@@ -70,6 +76,10 @@ struct RouteRequest: Sendable {
     let bodies: [JSONValue?]
     /// What it acts on, in words: `server 12, bob`.
     let place: String
+    let accountCount: Int
+    fileprivate let accountsPerBody: Int
+
+    func accountsSent(before index: Int) -> Int { min(index * accountsPerBody, accountCount) }
   }
 
   func parts(_ arguments: Arguments) throws -> Parts {
@@ -83,14 +93,15 @@ struct RouteRequest: Sendable {
     }
     let query = try queryOptions.compactMap { property in
       try arguments.text(property.commandName).map { text in
-        _ = try property.value(of: text, named: "--\(property.commandName)")
-        return (name: property.name, value: text)
+        let value = try property.value(of: text, named: "--\(property.commandName)")
+        return (name: property.name, value: value.queryText ?? text)
       }
     }
     var accounts = arguments.operands.dropFirst(path.count).map { $0 }
     if namesMany, let file = arguments.text("file") { accounts += try LinesOfFile.read(file) }
     return Parts(
-      path: path, query: query, bodies: try bodies(arguments, accounts), place: place(path, accounts))
+      path: path, query: query, bodies: try bodies(arguments, accounts), place: place(path, accounts),
+      accountCount: accounts.count, accountsPerBody: named?.most ?? 0)
   }
 
   private func bodies(_ arguments: Arguments, _ accounts: [String]) throws -> [JSONValue?] {
@@ -154,6 +165,7 @@ extension Property {
     case .words(_, let words): .choice(commandName, words, meaning)
     case .numbers(_, let words): .choice(commandName, words.map(\.word), meaning)
     case .list: .list(commandName, shape.placeholder, meaning)
+    case .time: .value(commandName, shape.placeholder, "\(meaning): \(TimeText.inputRule)")
     default: .value(commandName, shape.placeholder, meaning)
     }
   }
@@ -176,6 +188,18 @@ extension Property {
   }
 }
 
+extension JSONValue {
+  /// As a query has it.
+  fileprivate var queryText: String? {
+    switch self {
+    case .string(let text): text
+    case .integer(let number): String(number)
+    case .bool(let flag): String(flag)
+    default: nil
+    }
+  }
+}
+
 extension Shape {
   /// Nil where the word cannot mean one.
   fileprivate func value(ofWord text: String) -> JSONValue? {
@@ -186,7 +210,8 @@ extension Shape {
     case .flag: text == "true" ? true : text == "false" ? false : nil
     case .numbers(_, let words):
       words.first { $0.word == text || "\($0.number)" == text }.map { .integer(Int64($0.number)) }
-    case .integer, .time: Int64(text).map { .integer($0) }
+    case .integer: Int64(text).map { .integer($0) }
+    case .time: TimeText.unixMilliseconds(of: text, now: Date()).map { .integer($0) }
     case .object, .json, .jsonObject, .map: try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
     default: .string(text)
     }
@@ -198,7 +223,8 @@ extension Shape {
     case .account: "letters, digits and _ . @ -"
     case .id: "an id: digits, as the broker gave them"
     case .message: "a message id: digits, as the broker gave them"
-    case .integer, .time: "a whole number"
+    case .integer: "a whole number"
+    case .time: TimeText.inputRule
     case .object, .json, .jsonObject, .map: "JSON; text needs its quotes, as in '\"text\"'"
     default: "a \(placeholder.lowercased())"
     }
@@ -208,7 +234,8 @@ extension Shape {
     switch bare {
     case .account: "ACCID"
     case .device, .id, .message: "ID"
-    case .integer, .time: "N"
+    case .integer: "N"
+    case .time: "TIME"
     case .words(_, let words): words.joined(separator: "|")
     case .list(let element, _): element.placeholder
     case .object, .json, .jsonObject, .map: "JSON"
@@ -226,7 +253,7 @@ extension Shape {
     case .code: "7K3M0QWX9ZAB"
     case .flag: "true"
     case .integer(let ranges): "\(max(ranges.last?.lowerBound ?? 60, 60))"
-    case .time: "1763700000000"
+    case .time: "24h"
     case .words(_, let words): words.first ?? "word"
     case .numbers(_, let words): words.first?.word ?? "0"
     case .list(let element, _): element.exampleWord

@@ -7,7 +7,7 @@ struct AnswerText {
   let timeZone: TimeZone
 
   /// Of an answer that is a list of objects and nothing else, a table.
-  func table(_ value: JSONValue, as shape: Shape) -> [String]? {
+  func table(_ value: JSONValue, as shape: Shape) -> TextTable? {
     guard case .object(let object) = shape.bare, object.properties.count == 1,
       let list = object.properties.first,
       case .list(let element, _) = list.shape, case .object(let item) = element.bare,
@@ -18,7 +18,7 @@ struct AnswerText {
       table.add(
         item.properties.map { property in row[property.name].map { cell($0, as: property.shape) } ?? "-" })
     }
-    return table.lines.isEmpty ? ["none"] : table.lines
+    return table
   }
 
   /// A name and a value each, in the order in which they are declared. What is inside an object is named with a dot.

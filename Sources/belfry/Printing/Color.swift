@@ -2,8 +2,6 @@
 enum Color: String, Sendable {
   case bold = "1"
   case faint = "2"
-  case red = "31"
-  case green = "32"
   case yellow = "33"
 
   func of(_ text: String) -> String { "\u{1b}[\(rawValue)m\(text)\u{1b}[0m" }
@@ -16,9 +14,11 @@ extension Console {
   }
 
   /// A table, as wide as the terminal at most.
-  func print(_ table: TextTable) {
+  ///
+  /// - Parameter empty: what is printed if the table has no rows.
+  func print(_ table: TextTable, empty: String = "none") {
     let lines = table.lines(columnsLimit: terminal.columns)
-    guard let header = lines.first else { return }
+    guard let header = lines.first else { return print([empty]) }
     print([colored(header, .bold)] + lines.dropFirst())
   }
 }

@@ -11,12 +11,6 @@ enum FactText {
     }
   }
 
-  /// One value of an object, in a table; what is no object stands for itself.
-  static func cell(_ name: String, of row: JSONValue, in zone: TimeZone?) -> String {
-    guard case .object(let members) = row else { return text(row, named: name, in: zone) }
-    return members[name].map { text($0, named: name, in: zone) } ?? "-"
-  }
-
   /// What has a name of its own inside; nil for a single value.
   private static func members(_ value: JSONValue) -> JSONObject? {
     switch value {

@@ -61,12 +61,29 @@ extension FeedLine {
     case .read(.upTo(let id)): words = ["read everything up to \(id)"]
     case .gap(let from, let to): words = ["gap: what came between \(from) and \(to) is gone"]
     case .kicked(let reason, let retry): words = ["kicked: \(reason)" + (retry ? ", coming back" : "")]
-    case .device(let value): words = ["device", (try? JSONLine.text(value)) ?? ""]
+    case .device(let value): words = [device(value)]
     case .other(let event, let data): words = [event, data]
     case .connected, .disconnected: words = [event.name]
     }
     let time = TimeText.of(unixMilliseconds: nowMilliseconds, in: console.timeZone)
     return console.colored(time + "  " + VisibleText.of(words.joined(separator: " ")), event.color)
+  }
+
+  /// What another of the account's devices did: `another device: group create (group 12)`.
+  private static func device(_ value: JSONValue) -> String {
+    guard case .object(let event) = value, case .string(let scene)? = event["of"],
+      case .string(let operation)? = event["operation"]
+    else { return "another device: " + ((try? JSONLine.text(value)) ?? "") }
+    var target: [String] = []
+    if case .object(let ids)? = event["target"] {
+      target = ids.map { name, id in
+        let word = name.hasSuffix("Id") ? String(name.dropLast(2)) : name
+        if case .string(let text) = id { return "\(word) \(text)" }
+        return "\(word) \((try? JSONLine.text(id)) ?? "")"
+      }
+    }
+    return "another device: \(scene) \(operation)"
+      + (target.isEmpty ? "" : " (\(target.joined(separator: ", ")))")
   }
 
   /// What somebody looks for, who and what, stands out; where and when stay behind.

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// Text that others wrote, made safe and flat for a terminal.
 enum VisibleText {
   /// Control characters become visible escapes: an escape sequence in a notification's body could otherwise
@@ -72,5 +74,14 @@ enum VisibleText {
       fitted.append(character)
     }
     return fitted + "…"
+  }
+}
+
+/// A value as one line of JSON, its fields sorted so that equal values are equal lines.
+enum JSONLine {
+  static func text(_ value: some Encodable) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return VisibleText.escapedInJSON(String(decoding: try encoder.encode(value), as: UTF8.self))
   }
 }

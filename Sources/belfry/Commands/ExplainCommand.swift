@@ -1,0 +1,44 @@
+import BelfryClient
+import BelfryModel
+
+extension Command {
+  static let explain = Command(
+    name: "explain", summary: "say why an account sees a notification, or does not",
+    detail: """
+      In sentences: whether the account sees it and why, where, when and to whom it was sent, since when the account \
+      belongs there and is subscribed, whether it is named, and whether it has marked it read. It needs an app's or an \
+      operator's token.
+      """,
+    operands: [Operand(name: "MESSAGE", meaning: "the notification", isRequired: false)],
+    options: [
+      .value("account", "ACCID", "who does or does not see it").required,
+      .value("message", "ID", "the notification, if it does not stand by itself"),
+    ] + CommandOption.connection,
+    examples: [
+      Example("explain 309237645312 --account bob", "why bob sees it, or does not"),
+      Example("explain --account bob --message 309237645312", "the same"),
+    ],
+    run: { invocation in
+      let account = try invocation.arguments.neededAccount("account")
+      let message = try invocation.arguments.explainedMessage
+      let explanation = try await invocation.client().explain(message, to: account)
+      try invocation.print(
+        explanation,
+        ExplanationText.lines(explanation, message, account, in: invocation.console.timeZone))
+    })
+}
+
+extension Arguments {
+  fileprivate var explainedMessage: MessageID {
+    get throws(UsageError) {
+      let named = try message("message")
+      guard let word = operands.first else {
+        if let named { return named }
+        throw UsageError(
+          "MESSAGE is needed: the notification", suggestion: "belfry explain MESSAGE --account ACCID")
+      }
+      guard named == nil else { throw UsageError("the notification stands twice: \(word), and --message") }
+      return try Self.message(word, "MESSAGE")
+    }
+  }
+}

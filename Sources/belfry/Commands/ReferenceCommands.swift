@@ -1,0 +1,40 @@
+import BelfryInterface
+import BelfryModel
+
+// What the program knows without a broker.
+
+extension Command {
+  static let version = Command(
+    name: "version", summary: "print which Belfry this is",
+    options: [.flag("json", "print one JSON value")],
+    examples: [Example("version", "the same as belfry --version")],
+    run: { invocation in
+      try invocation.print(["version": BelfryVersion.text], ["belfry \(BelfryVersion.text)"])
+    })
+
+  static let types = Command(
+    name: "types", summary: "list the types of notifications and who receives each",
+    detail: "Known without a broker: they are part of the program.",
+    options: [.flag("json", "print one JSON value a line")],
+    examples: [Example("types", "a table"), Example("types --json", "a row a line, for a program")],
+    run: { invocation in
+      let types = Catalogue.all.sorted { $0.code < $1.code }
+      if invocation.printsJSON {
+        invocation.console.print(try types.map { try JSONLine.text($0.info) })
+        return
+      }
+      var table = TextTable(["CODE", "NAME", "IN", "RECEIVERS"])
+      for type in types { table.add(["\(type.code)", type.name, type.scene.rawValue, type.receivers]) }
+      invocation.console.print(table)
+    })
+
+  static let openAPI = Command(
+    name: "openapi", summary: "print the description of the HTTP interface (OpenAPI 3.1)",
+    detail:
+      "The same document as a broker's GET /openapi.json. Known without a broker: it is part of the program.",
+    examples: [Example("openapi", "the document, to read or to keep in a file")],
+    run: { invocation in
+      let text = PrettyJSON.text(of: OpenAPIDocument.value)
+      invocation.console.print(text.split(separator: "\n").map(String.init))
+    })
+}
