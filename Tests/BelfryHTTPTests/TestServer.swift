@@ -224,3 +224,12 @@ extension RawConnection {
     try readChunk().flatMap { $0.isEmpty ? nil : String(decoding: $0, as: UTF8.self) }
   }
 }
+
+extension HTTPRequest {
+  var method: UTF8Text { head.method }
+  var path: String { head.path }
+  var segments: [UTF8Text] { head.segments }
+  var client: ClientAddress { head.client }
+  /// The value of the query's first field of this name.
+  func query(_ name: UTF8Text) -> String? { head.query.first { $0.name == name }?.value.string }
+}

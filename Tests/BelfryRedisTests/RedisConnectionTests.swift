@@ -75,7 +75,6 @@ import Testing
       }
       #expect(error?.code == .replied)
       #expect(error?.replyCode == "WRONGTYPE")
-      #expect(error?.isUnavailability == false)
       #expect(error?.place.hasPrefix("LPUSH at unix:") == true)
     }
   }

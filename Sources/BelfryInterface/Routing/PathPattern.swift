@@ -57,3 +57,12 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     segments.count { if case .literal = $0 { true } else { false } }
   }
 }
+
+/// The methods that routes are made of. HEAD is not among them: it is a GET whose body is left out.
+package enum HTTPVerb: String, Sendable, Hashable, CaseIterable {
+  case get = "GET"
+  case post = "POST"
+  case put = "PUT"
+  case patch = "PATCH"
+  case delete = "DELETE"
+}

@@ -80,10 +80,6 @@ package final class Route: Sendable {
   }
   /// The words of the command line for it; nil where that has a way of its own to offer it.
   package var command: String? { options.hasCommand ? options.command ?? name : nil }
-  /// Whether the answer is a stream that goes on.
-  package var isStream: Bool {
-    outcomes.contains { if case .events = $0.content { true } else { false } }
-  }
 }
 
 /// A row of the interface together with the types of what it declares: the fields of its path, its query, its own

@@ -55,9 +55,6 @@ extension NotificationContent {
 
   /// Characters are Unicode scalars: what people take for one character has no limit of its own, and
   /// a letter may carry a megabyte of accents.
-  /// What a character may take where characters are counted: more than an emoji of four people.
-  private static let characterBytes = 32
-
   package static func check(_ text: String?, _ field: String, characters: Int) throws(Refusal) {
     guard let count = text?.unicodeScalars.count, count > characters else { return }
     throw .invalid(field, "must be at most \(characters) characters, has \(count)")

@@ -61,14 +61,6 @@ package struct LogEntry: Sendable, Hashable {
     bytes.append(UInt8(ascii: ","))
     bytes.append(contentsOf: content.dropFirst())
   }
-
-  /// The same as a text of its own.
-  package var notificationJSON: String {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(content.count + 96)
-    appendNotification(to: &bytes)
-    return String(decoding: bytes, as: UTF8.self)
-  }
 }
 
 extension Notification {

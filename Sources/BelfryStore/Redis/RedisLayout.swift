@@ -100,11 +100,6 @@ struct RedisLayout: Sendable {
     partitions.holding(key: directory.name)
   }
 
-  /// Set: the spaces of a partition that have an entry in the same 2^20 milliseconds as this id.
-  func activeSpaces(of id: MessageID) -> String {
-    prefix(id.partition) + "active:\(id.unixMilliseconds >> 20)"
-  }
-
   /// Sharded channel: what happens in a space.
   func live(_ space: SpaceID) -> String { prefix(partition(of: space)) + "live:" + space.key }
 

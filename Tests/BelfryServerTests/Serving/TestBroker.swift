@@ -1,3 +1,4 @@
+import BelfryInterface
 import BelfryModel
 import Foundation
 import TestKit
@@ -108,4 +109,11 @@ extension JSONValue {
   var text: String? { if case .string(let text) = self { text } else { nil } }
   var number: Int64? { if case .integer(let number) = self { number } else { nil } }
   var elements: [JSONValue] { if case .array(let elements) = self { elements } else { [] } }
+}
+
+extension Route {
+  /// Whether the answer is a stream that goes on.
+  var isStream: Bool {
+    outcomes.contains { if case .events = $0.content { true } else { false } }
+  }
 }

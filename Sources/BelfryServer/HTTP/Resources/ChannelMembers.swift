@@ -77,15 +77,18 @@ enum ChannelMembers {
       by: { actor, server, channel, accounts, postscript in
         InviteToChannel(server, id: channel, actor: actor, accounts: accounts, postscript: postscript)
       }, invited),
-    ChannelRoutes.acceptInvitation.carriedOut { actor, server, channel, request, postscript in
-      AnswerChannelInvitation(
-        server, id: channel, request: request, actor: actor, isAccepted: true, postscript: postscript)
-    },
-    ChannelRoutes.declineInvitation.carriedOut { actor, server, channel, request, postscript in
-      AnswerChannelInvitation(
-        server, id: channel, request: request, actor: actor, isAccepted: false, postscript: postscript)
-    },
+    answer(ChannelRoutes.acceptInvitation, isAccepted: true),
+    answer(ChannelRoutes.declineInvitation, isAccepted: false),
   ]
+
+  private static func answer(
+    _ endpoint: Endpoint<EntityID, EntityID, RequestID, String?>, isAccepted: Bool
+  ) -> Handler {
+    endpoint.carriedOut { actor, server, channel, request, postscript in
+      AnswerChannelInvitation(
+        server, id: channel, request: request, actor: actor, isAccepted: isAccepted, postscript: postscript)
+    }
+  }
 
   private static func invited(
     _ operation: InviteToChannel, _ requests: [AccountID: RequestID]
@@ -100,36 +103,34 @@ enum ChannelMembers {
 
   // MARK: Lists
 
-  private static let lists: [Handler] = [
-    ChannelRoutes.allow.carriedOut { actor, server, channel, accounts in
-      ChangeChannelList(server, id: channel, actor: actor, list: .allow, adds: true, accounts: accounts)
-    },
-    ChannelRoutes.unallow.carriedOut { actor, server, channel, account in
-      ChangeChannelList(server, id: channel, actor: actor, list: .allow, adds: false, accounts: [account])
-    },
-    ChannelRoutes.unallowMany.carriedOut { actor, server, channel, accounts in
-      ChangeChannelList(server, id: channel, actor: actor, list: .allow, adds: false, accounts: accounts)
-    },
-    ChannelRoutes.allowed.handled { request, services, server, channel, limit, cursor throws(Refusal) in
-      try await services.listing(
-        "accids", of: ChangeChannelList.List.allow.table(of: channel), in: .server(server), limit,
-        after: cursor, for: administrators, request, Listed.account)
-    },
-    ChannelRoutes.block.carriedOut { actor, server, channel, accounts in
-      ChangeChannelList(server, id: channel, actor: actor, list: .block, adds: true, accounts: accounts)
-    },
-    ChannelRoutes.unblock.carriedOut { actor, server, channel, account in
-      ChangeChannelList(server, id: channel, actor: actor, list: .block, adds: false, accounts: [account])
-    },
-    ChannelRoutes.unblockMany.carriedOut { actor, server, channel, accounts in
-      ChangeChannelList(server, id: channel, actor: actor, list: .block, adds: false, accounts: accounts)
-    },
-    ChannelRoutes.blocked.handled { request, services, server, channel, limit, cursor throws(Refusal) in
-      try await services.listing(
-        "accids", of: ChangeChannelList.List.block.table(of: channel), in: .server(server), limit,
-        after: cursor, for: administrators, request, Listed.account)
-    },
-  ]
+  private static let lists =
+    list(.allow, ChannelRoutes.allow, ChannelRoutes.unallow, ChannelRoutes.unallowMany, ChannelRoutes.allowed)
+    + list(
+      .block, ChannelRoutes.block, ChannelRoutes.unblock, ChannelRoutes.unblockMany, ChannelRoutes.blocked)
+
+  private static func list(
+    _ list: ChangeChannelList.List, _ adding: Endpoint<EntityID, EntityID, [AccountID]>,
+    _ removing: Endpoint<EntityID, EntityID, AccountID>,
+    _ removingMany: Endpoint<EntityID, EntityID, [AccountID]>,
+    _ showing: Endpoint<EntityID, EntityID, Int, PageCursor?>
+  ) -> [Handler] {
+    [
+      adding.carriedOut { actor, server, channel, accounts in
+        ChangeChannelList(server, id: channel, actor: actor, list: list, adds: true, accounts: accounts)
+      },
+      removing.carriedOut { actor, server, channel, account in
+        ChangeChannelList(server, id: channel, actor: actor, list: list, adds: false, accounts: [account])
+      },
+      removingMany.carriedOut { actor, server, channel, accounts in
+        ChangeChannelList(server, id: channel, actor: actor, list: list, adds: false, accounts: accounts)
+      },
+      showing.handled { request, services, server, channel, limit, cursor throws(Refusal) in
+        try await services.listing(
+          "accids", of: list.table(of: channel), in: .server(server), limit, after: cursor,
+          for: administrators, request, Listed.account)
+      },
+    ]
+  }
 
   private static let mutes: [Handler] = [
     ChannelRoutes.mute.carriedOut { actor, server, channel, accounts, seconds in

@@ -28,11 +28,7 @@ enum GroupContents {
     GroupRoutes.unallowMany.carriedOut { actor, group, accounts in
       SetGroupAllowList(group, actor: actor, accounts: accounts, isListed: false)
     },
-    GroupRoutes.allowed.handled { request, services, group, limit, cursor throws(Refusal) in
-      try await services.listing(
-        "accids", of: .allowed, in: .group(group), limit, after: cursor, for: administrators, request,
-        Listed.account)
-    },
+    list(GroupRoutes.allowed, of: .allowed),
     GroupRoutes.isAllowed.handled(by: isAllowed),
     GroupRoutes.block.carriedOut { actor, group, accounts in
       SetGroupBlockList(group, actor: actor, accounts: accounts, isBlocked: true)
@@ -43,12 +39,18 @@ enum GroupContents {
     GroupRoutes.unblockMany.carriedOut { actor, group, accounts in
       SetGroupBlockList(group, actor: actor, accounts: accounts, isBlocked: false)
     },
-    GroupRoutes.blocked.handled { request, services, group, limit, cursor throws(Refusal) in
-      try await services.listing(
-        "accids", of: .banned, in: .group(group), limit, after: cursor, for: administrators, request,
-        Listed.account)
-    },
+    list(GroupRoutes.blocked, of: .banned),
   ]
+
+  private static func list(
+    _ endpoint: Endpoint<EntityID, Int, PageCursor?>, of table: RecordTable
+  ) -> Handler {
+    endpoint.handled { request, services, group, limit, cursor throws(Refusal) in
+      try await services.listing(
+        "accids", of: table, in: .group(group), limit, after: cursor, for: administrators, request,
+        Listed.account)
+    }
+  }
 
   /// Whether one account stands on the allow list: for any member.
   private static func isAllowed(

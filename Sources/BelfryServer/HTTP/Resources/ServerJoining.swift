@@ -13,28 +13,32 @@ enum ServerJoining {
           server, actor: actor, accounts: accounts, postscript: postscript ?? "",
           requestId: EntityID.random().text)
       }, invitations),
-    ServerJoiningRoutes.acceptInvitation.carriedOut { actor, server, request, postscript in
-      AnswerServerInvitation(
-        server, actor: actor, id: request, isAccepted: true, postscript: postscript ?? "")
-    },
-    ServerJoiningRoutes.rejectInvitation.carriedOut { actor, server, request, postscript in
-      AnswerServerInvitation(
-        server, actor: actor, id: request, isAccepted: false, postscript: postscript ?? "")
-    },
+    answerInvitation(ServerJoiningRoutes.acceptInvitation, isAccepted: true),
+    answerInvitation(ServerJoiningRoutes.rejectInvitation, isAccepted: false),
     ServerJoiningRoutes.apply.carriedOut(by: { actor, server, postscript in
       ApplyToServer(server, actor: actor, postscript: postscript ?? "")
     }) { _, admission in
       .json(["requestId": .string(admission.requestId), "joined": .bool(admission.hasJoined)])
     },
-    ServerJoiningRoutes.admit.carriedOut { actor, server, request, postscript in
-      AnswerServerApplication(
-        server, actor: actor, id: request, isAccepted: true, postscript: postscript ?? "")
-    },
-    ServerJoiningRoutes.turnDown.carriedOut { actor, server, request, postscript in
-      AnswerServerApplication(
-        server, actor: actor, id: request, isAccepted: false, postscript: postscript ?? "")
-    },
+    answerApplication(ServerJoiningRoutes.admit, isAccepted: true),
+    answerApplication(ServerJoiningRoutes.turnDown, isAccepted: false),
   ]
+
+  private typealias Answer = Endpoint<EntityID, RequestID, String?>
+
+  private static func answerInvitation(_ endpoint: Answer, isAccepted: Bool) -> Handler {
+    endpoint.carriedOut { actor, server, request, postscript in
+      AnswerServerInvitation(
+        server, actor: actor, id: request, isAccepted: isAccepted, postscript: postscript ?? "")
+    }
+  }
+
+  private static func answerApplication(_ endpoint: Answer, isAccepted: Bool) -> Handler {
+    endpoint.carriedOut { actor, server, request, postscript in
+      AnswerServerApplication(
+        server, actor: actor, id: request, isAccepted: isAccepted, postscript: postscript ?? "")
+    }
+  }
 
   private static func invitations(
     _ operation: InviteToServer, _ admissions: InviteToServer.Output
