@@ -2,17 +2,17 @@ import BelfryLoop
 import BelfrySystem
 import Glibc
 
-/// Accepts connections for as long as there is room for them.
+/// Accepts connections while the limits leave room.
 ///
-/// MHD could accept by itself. But it counts only its own connections, which streams are not, and once the system has
-/// refused a descriptor it waits until one of its connections closes, or spins if it has none.
+/// MHD does not accept by itself: it does not count streams, and once it has run out of descriptors it waits until one
+/// of its own connections closes, or spins if it has none.
 final class Acceptor {
   private unowned let daemon: HTTPDaemon
   private let descriptor: Int32
   private var watch: Watch?
-  /// There was no room: nothing is accepted until a connection or a stream ends.
+  /// Set when there was no room: nothing is accepted until a connection or a stream ends.
   private var isPaused = false
-  /// The lack of room is not reported again before this.
+  /// When a lack of room may be reported again.
   private var quietUntil: ContinuousClock.Instant?
 
   /// - Parameter descriptor: listens, and belongs to the daemon.
@@ -28,7 +28,7 @@ final class Acceptor {
     watch = nil
   }
 
-  /// A connection or a stream has ended, or time has passed.
+  /// Accepts again. Called when a connection or a stream has ended, and with each sweep.
   func resume() {
     guard isPaused, !daemon.isFull else { return }
     isPaused = false
@@ -46,7 +46,7 @@ final class Acceptor {
       }
       guard client >= 0 else {
         let number = errno
-        // Any other failure is that nobody waits any more, or one that does is gone again.
+        // Otherwise nobody waits any more, or a client has gone before it was accepted.
         let isShort = [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(number)
         return isShort ? pause(unsafe String(cString: strerror(number))) : ()
       }
@@ -67,7 +67,7 @@ final class Acceptor {
   }
 
   private func listen(for readiness: Readiness) {
-    // The kernel takes a change of what is watched already.
+    // A change of a descriptor that is watched already does not fail.
     try? watch?.update(readiness)
   }
 }

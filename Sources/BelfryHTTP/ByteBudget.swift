@@ -10,8 +10,8 @@ package struct ByteBudget: Sendable, Hashable {
     self.limitBytes = limitBytes
   }
 
-  /// Takes so many bytes, or none. More than the whole budget can be taken while nothing else is held.
-  /// - Parameter isForced: takes them in any case.
+  /// Takes all of the bytes or none. A request for more than the whole budget succeeds while nothing else is held.
+  /// - Parameter isForced: take them even beyond the budget.
   package mutating func take(_ bytes: Int, isForced: Bool = false) -> Bool {
     guard isForced || heldBytes == 0 || bytes <= limitBytes - heldBytes else { return false }
     heldBytes += bytes
@@ -21,10 +21,10 @@ package struct ByteBudget: Sendable, Hashable {
   package mutating func giveBack(_ bytes: Int) { heldBytes -= bytes }
 }
 
-/// A budget for all accounts together, and one for each. Shared by the loops of a broker, since the kernel chooses the loop
-/// of a connection.
+/// A budget for all accounts together, and one for each. Shared by the loops of a broker, since an account's
+/// connections may be on any of them.
 package final class SharedBytes: Sendable {
-  /// Which budget has too little left.
+  /// Which budget is exhausted.
   package enum Shortage: Sendable {
     case all, account
   }
@@ -43,7 +43,7 @@ package final class SharedBytes: Sendable {
     state = Mutex(State(all: ByteBudget(limitBytes: limitBytes)))
   }
 
-  /// - Parameter account: nil: only the common budget is used.
+  /// - Parameter account: nil: only the common budget counts.
   func take(_ bytes: Int, for account: UTF8Text?, isForced: Bool = false) -> Shortage? {
     state.withLock { state in
       guard state.all.take(bytes, isForced: isForced) else { return .all }
@@ -66,11 +66,11 @@ package final class SharedBytes: Sendable {
     }
   }
 
-  /// So many times its budget an account may hold by results of what was done, which are given in any case; and by the
-  /// longest page there is, which is given where nothing else is held.
+  /// How many times its budget an account may hold. Results of what was carried out are answered in any case, and a
+  /// page longer than the budget is given while nothing else is held.
   private static let excessMax = 4
 
-  /// Whether the account exceeds its budget so far that its requests are refused until it takes answers.
+  /// Whether the account holds so much that its requests are refused until it has taken answers.
   func isExhausted(by account: UTF8Text) -> Bool {
     state.withLock { state in
       if state.byAccount.isEmpty { return false }
@@ -82,9 +82,9 @@ package final class SharedBytes: Sendable {
   package var accountsHolding: Int { state.withLock { $0.byAccount.count } }
 }
 
-/// What one request holds of the budgets. Given back with the last reference, so it is kept beside the bytes it counts.
+/// What one request holds of a budget. Given back with the last reference: keep it beside the bytes that it counts.
 package final class HeldBytes: Sendable {
-  /// So many bytes are not counted, which spares most requests the lock. A connection takes more by itself.
+  /// So many bytes are not counted, which spares most requests the lock. A connection itself takes more.
   static let uncountedBytes = 4 * 1024
 
   private let shared: SharedBytes
@@ -101,7 +101,8 @@ package final class HeldBytes: Sendable {
     if bytes > 0 { shared.giveBack(bytes, of: account) }
   }
 
-  /// Holds so many bytes in all from now on; if there is no room, as many as before. On the loop of the request only.
+  /// Changes the number of bytes held, unless there is no room. On the loop of the request only.
+  /// - Parameter bytes: in all, not in addition.
   func grow(to bytes: Int, isForced: Bool = false) -> SharedBytes.Shortage? {
     let held = count.load(ordering: .relaxed)
     guard bytes > max(held, Self.uncountedBytes) else { return nil }
@@ -118,8 +119,8 @@ package struct HTTPBudgets: Sendable {
   /// Answers that clients have yet to take.
   package let answers: SharedBytes
 
-  /// Of bodies eight batches at their limit, or hundreds of the common size, and of one account two; of answers
-  /// dozens of the longest pages, and of one account several.
+  /// Bodies: eight batches of the largest size, two of one account. Answers: dozens of the longest pages, several of
+  /// one account.
   package init(
     bodies: SharedBytes = SharedBytes(limitBytes: 64 << 20, accountBytes: 16 << 20),
     answers: SharedBytes = SharedBytes(limitBytes: 64 << 20, accountBytes: 8 << 20)

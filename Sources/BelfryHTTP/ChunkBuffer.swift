@@ -1,8 +1,8 @@
-/// The buffer a stream's source fills, with room around it for the chunked coding (RFC 9112 section 7.1), so
-/// that a chunk leaves in one write without being copied. All streams of a daemon share one: what the
-/// kernel does not take at once, its stream copies.
+/// The buffer that a stream's source fills, with room around it for the chunked coding (RFC 9112 section 7.1), so that
+/// a chunk is sent in one write without being copied. All streams of a daemon share one; a stream copies what the
+/// kernel does not take at once.
 @safe struct ChunkBuffer: ~Copyable {
-  /// For the length in up to 8 hexadecimal digits, and a line break.
+  /// Room for the length, up to 8 hexadecimal digits, and a line break.
   private static let headRoom = 10
   private static let tailRoom = 2
 
@@ -23,7 +23,7 @@
       rebasing: memory[ChunkBuffer.headRoom..<memory.count - ChunkBuffer.tailRoom])
   }
 
-  /// The first bytes of the payload as they go out.
+  /// The first bytes of the payload, framed as a chunk where the body is chunked.
   /// - Parameter count: 1 to the payload's size.
   func framed(_ count: Int, isChunked: Bool) -> UnsafeRawBufferPointer {
     var start = ChunkBuffer.headRoom

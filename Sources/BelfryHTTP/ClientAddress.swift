@@ -1,6 +1,6 @@
 import Glibc
 
-/// Who is at the other end of a connection, as far as TCP knows: behind a proxy, it is the proxy.
+/// The address at the other end of a connection. Behind a proxy it is the proxy's.
 package struct ClientAddress: Sendable, Hashable, CustomStringConvertible {
   /// As `192.0.2.1` or `2001:db8::1`; empty for a kind of socket that has none.
   package let host: String
@@ -32,7 +32,7 @@ package struct ClientAddress: Sendable, Hashable, CustomStringConvertible {
     }
     let end = text.firstIndex(of: 0) ?? text.endIndex
     var host = String(decoding: text[..<end].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    // A socket that listens on IPv6 sees its IPv4 clients as these.
+    // An IPv4 client of a socket that listens on IPv6.
     if host.hasPrefix("::ffff:"), host.contains(".") {  // own text
       host.removeFirst("::ffff:".count)
       isLoopback = host.hasPrefix("127.")  // own text

@@ -2,29 +2,29 @@ import BelfryLoop
 import CMicroHTTPD
 import Glibc
 
-/// One connection in MHD's hands, and when its patience ends.
+/// One connection that MHD holds, and when it times out.
 @safe final class ClientConnection {
   enum Phase {
-    /// A request is arriving. From the first connection on: who connects has something to say.
+    /// A request is arriving, or is expected on a new connection.
     case receiving
-    /// The handler has it, and takes the time it needs.
+    /// The handler has the request; there is no deadline.
     case handling
     case responding
     /// Between two requests.
     case idle
   }
 
-  /// MHD's connection; valid until MHD says that it closed.
+  /// MHD's connection; valid until MHD's notice that it closed.
   let handle: OpaquePointer
   let descriptor: Int32
   let client: ClientAddress
   private(set) var phase = Phase.receiving
   private var deadline: ContinuousClock.Instant?
-  /// Of the request that is arriving; nil if it is none.
+  /// The target of the request that is arriving; nil if it is malformed.
   private(set) var target: RequestTarget?
   private(set) var targetPlace: TargetPlace?
   var exchange: HTTPExchange?
-  /// Where it stands in its daemon's table.
+  /// Its index in the daemon's table.
   var position = 0
 
   init(_ handle: OpaquePointer, deadline: ContinuousClock.Instant) {
@@ -38,7 +38,7 @@ import Glibc
   func begin(_ target: RequestTarget?, at place: TargetPlace?, deadline: ContinuousClock.Instant) {
     self.target = target
     targetPlace = place
-    // The first request's time runs since the connection was made.
+    // The first request's time has run since the connection was made.
     if phase != .receiving { enter(.receiving, until: deadline) }
   }
 
@@ -49,7 +49,7 @@ import Glibc
 
   var hasRequest: Bool {
     switch phase {
-    // Before the first line there is only a connection.
+    // Before the first line there is no request yet.
     case .receiving: target != nil
     case .handling, .responding: true
     case .idle: false
@@ -60,7 +60,7 @@ import Glibc
     deadline.map { $0 <= now } ?? false
   }
 
-  /// Ends it from outside: MHD finds the socket shut down and closes the connection.
+  /// Shuts the socket down, upon which MHD closes the connection.
   /// - Parameter farewell: sent first, as far as the kernel takes it at once. Only while MHD sends nothing.
   func cut(farewell: [UInt8] = []) {
     deadline = nil
@@ -68,7 +68,7 @@ import Glibc
     shutdown(descriptor, Int32(SHUT_RDWR))
   }
 
-  /// Sends past MHD. Only while MHD sends nothing.
+  /// Writes to the socket directly. Only while MHD sends nothing.
   /// - Returns: whether the kernel took all of it at once.
   func send(_ bytes: [UInt8]) -> Bool {
     let sent = unsafe bytes.withUnsafeBytes {

@@ -3,8 +3,8 @@ import BelfrySystem
 import CMicroHTTPD
 import Glibc
 
-/// HTTP on one loop. MHD parses requests and sends answers; it has no thread of its own, and runs when its
-/// epoll descriptor is readable in the loop's. It lives on the loop's thread, until `stop()`.
+/// An HTTP server on one loop, by libmicrohttpd (MHD), which parses requests and sends answers. MHD has no thread of
+/// its own: it runs on the loop's thread when its epoll descriptor is readable, until `stop()`.
 @safe package final class HTTPDaemon {
   package let port: Int
   let loop: EventLoop
@@ -19,7 +19,7 @@ import Glibc
   private var watch: Watch?
   private var hook: LoopHook?
   private var sweepTimer: LoopTimer?
-  /// Something was resumed, or MHD has more to do than it did.
+  /// MHD must run again before the loop waits: a connection was resumed, or work is left.
   private var isRunDue = false
   private var isRunning = false
   private(set) var isQuiesced = false
@@ -27,7 +27,7 @@ import Glibc
 
   /// - Parameters:
   ///   - socket: owned by the daemon from here on.
-  ///   - budgets: which it has together with the broker's other daemons.
+  ///   - budgets: shared with the broker's other daemons.
   package init(
     on loop: EventLoop, listening socket: ListenSocket, limits: HTTPLimits = HTTPLimits(),
     budgets: HTTPBudgets = HTTPBudgets(), handler: any HTTPHandler
@@ -49,7 +49,7 @@ import Glibc
 
   package var openConnections: Int { connections.count + streams.count }
   package var openStreams: Int { streams.count }
-  /// Connections with a request on them, until the last byte of its answer is with the kernel.
+  /// Connections with a request, until the kernel has the last byte of its answer.
   package var openRequests: Int { connections.count { $0.hasRequest } }
 
   private func start() throws(HTTPError) {
@@ -64,7 +64,7 @@ import Glibc
     }
     unsafe self.mhd = mhd
     do throws(SystemError) {
-      // The handlers keep the daemon alive, because MHD points to it, until `stop()` cancels them.
+      // MHD points to the daemon, so the handlers keep it alive, until `stop()` cancels them.
       watch = try loop.watch(unsafe mhd_epoll_descriptor(mhd), for: .readable) { _ in self.run() }
       acceptor = try Acceptor(listenDescriptor, for: self)
     } catch {
@@ -75,8 +75,8 @@ import Glibc
     sweep()
   }
 
-  /// Accepts no more connections, ends those that are idle and each other with the answer it waits for.
-  /// Streams go on; the daemon is drained when `openRequests` and `openStreams` are 0.
+  /// Accepts no more connections, closes idle ones, and closes the others after their answers. Streams go on; the
+  /// daemon is drained when `openRequests` and `openStreams` are 0.
   package func quiesce() {
     guard !isQuiesced else { return }
     isQuiesced = true
@@ -91,8 +91,8 @@ import Glibc
     listenDescriptor = -1
   }
 
-  /// Ends everything: streams finish, requests that wait for their answer are abandoned. Called inside one of
-  /// MHD's callbacks it takes effect when they have returned.
+  /// Ends all streams and abandons requests that have no answer yet. Called inside one of MHD's callbacks, it takes
+  /// effect when the callback has returned.
   package func stop() {
     isStopping = true
     guard !isRunning else { return }
@@ -103,7 +103,7 @@ import Glibc
     for connection in connections { connection.exchange?.abandon() }
     quiesce()
     if let mhd = unsafe mhd {
-      // MHD must not be stopped while a connection is suspended; running, it resumes them all.
+      // MHD must not be stopped while a connection is suspended; one run resumes all.
       run()
       unsafe self.mhd = nil
       unsafe MHD_stop_daemon(mhd)
@@ -121,15 +121,14 @@ extension HTTPDaemon {
     isRunning = true
     unsafe MHD_run(mhd)
     isRunning = false
-    // A connection that MHD has not read dry, or has resumed, is no event: without another run it would
-    // sleep until the next one.
+    // For a connection that was resumed, or has unread input, there is no event: MHD must be run again.
     var milliseconds: UInt64 = 0
     if unsafe MHD_get_timeout(mhd, &milliseconds) == .YES, milliseconds == 0 { isRunDue = true }
   }
 
-  /// Lets streams that were woken send now, where they would have before the loop waits: who has just looked at
-  /// what they are to send finds it still at hand.
-  /// - Returns: false when so many have sent in the loop's present turn that the rest must wait for the next.
+  /// Lets streams that were woken send now instead of before the loop waits, while what they send is still in the
+  /// processor's caches.
+  /// - Returns: false when this turn's streams have sent, and the rest must wait for the next turn.
   package func pumpStreams() -> Bool { streams.pump() }
 
   private func beforeWaiting() {
@@ -137,14 +136,14 @@ extension HTTPDaemon {
     streams.beginTurn()
     if isRunDue { run() }
     if isStopping, unsafe mhd != nil { return stop() }
-    // What is left has its turn after the loop has looked at everybody else.
+    // What is left goes on after the loop has looked at its descriptors.
     if isRunDue || streams.hasAwake { loop.requireHooks() }
   }
 
-  /// Ends connections whose time is over.
+  /// Ends connections past their deadlines.
   private func sweep() {
     sweepTimer = loop.schedule(after: HTTPLimits.sweepInterval) { self.sweep() }
-    // The descriptors that were missing may be somebody else's.
+    // Descriptors may have been freed elsewhere in the process.
     acceptor?.resume()
     for connection in connections where connection.isOverdue(at: loop.now) {
       let isReceiving = connection.phase == .receiving
@@ -170,13 +169,13 @@ extension HTTPDaemon {
 extension HTTPDaemon {
   var isFull: Bool { openConnections >= limits.connectionsPerDaemon }
 
-  /// Hands MHD a connection that was accepted.
+  /// Hands an accepted connection to MHD.
   func take(_ client: Int32, _ address: UnsafePointer<sockaddr>?, _ length: socklen_t) {
     guard let mhd = unsafe mhd, !isStopping else {
       close(client)
       return
     }
-    // MHD closes what it does not take.
+    // MHD closes the descriptor if it does not take it.
     _ = unsafe MHD_add_connection(mhd, client, address, length)
     isRunDue = true
     loop.requireHooks()
@@ -189,7 +188,7 @@ extension HTTPDaemon {
     return connection
   }
 
-  /// The last one takes its place.
+  /// The last connection takes its index in the table.
   func remove(_ connection: ClientConnection) {
     defer { acceptor?.resume() }
     let last = connections.removeLast()
@@ -205,7 +204,7 @@ extension HTTPDaemon {
     source: any HTTPStreamSource
   ) -> HTTPStream? {
     guard streams.count < limits.streamsPerDaemon, !isStopping else { return nil }
-    // MHD closes its own descriptor when it lets go, which leaves the socket open through this one.
+    // A duplicate: MHD closes its own descriptor when it lets go of the connection.
     let descriptor = fcntl(connection.descriptor, F_DUPFD_CLOEXEC, 0)
     guard descriptor >= 0 else { return nil }
     do throws(SystemError) {

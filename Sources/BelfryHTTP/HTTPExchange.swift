@@ -3,18 +3,18 @@ import BelfryLoop
 import CMicroHTTPD
 import Glibc
 
-/// One request and its answer, which is given once, now or later, on the loop.
+/// One request and its answer, which is given once, at once or later, on the loop.
 package final class HTTPExchange {
   enum State {
     case receiving
-    /// The refusal has left; the body is read on and thrown away, so that the client can see it.
+    /// The refusal was sent. The body is read and thrown away, so that the client gets to see the refusal.
     case refused
-    /// Inside the handler's call, which is inside MHD's.
+    /// Inside the handler's call, and so inside MHD's callback.
     case handling
     /// The connection is suspended until there is an answer.
     case waiting
     case answered
-    /// A stream has the socket, and MHD is to forget it.
+    /// A stream has the socket; MHD is to let go of the connection.
     case handedOver
     /// The client is gone, or the daemon stopped.
     case over
@@ -26,16 +26,16 @@ package final class HTTPExchange {
   private var body: RequestBody
   private let bodyMaxBytes: Int
   private let account: UTF8Text?
-  /// Counts the answer; given back when MHD is through with the request.
+  /// Counts the answer; given back when MHD has finished with the request.
   private var answerHeld: HeldBytes?
   private let head: HTTPRequestHead
   private let isHTTP11: Bool
-  /// Nil of a request that is refused before its body.
+  /// Nil if the request was refused before its body.
   private let routed: (any HTTPRoutedRequest)?
   private var clientWatch: Watch?
 
-  /// Called when the client leaves before it has its answer, so that work for it can end. Nobody needs to
-  /// answer then. A client that closes only its sending side counts as gone.
+  /// Called when the client disconnects before its answer, so that work for it can end; no answer is needed then. A
+  /// client that closes only its sending side counts as gone.
   package var onClientGone: (() -> Void)? {
     didSet { if state == .waiting { watchClient() } }
   }
@@ -52,7 +52,7 @@ package final class HTTPExchange {
       refusal = response
     case .routed(let request):
       (routed, account, bodyMaxBytes) = (request, request.account, request.bodyMaxBytes)
-      // Nothing is allocated for the many that have no body, or one that is not counted.
+      // Not allocated where there is no body, or one too small to be counted.
       if head.contentLength.map({ $0 > HeldBytes.uncountedBytes }) ?? true {
         held = HeldBytes(of: daemon.budgets.bodies, for: account)
       }
@@ -66,10 +66,10 @@ package final class HTTPExchange {
       held: held, refusal: refusal)
   }
 
-  /// Answers. If the client has gone, nothing happens.
+  /// Answers the request. Does nothing if the client has gone.
   package func respond(_ response: HTTPResponse) { respond(response, isLast: false) }
 
-  /// - Parameter isLast: the connection ends with it.
+  /// - Parameter isLast: whether the connection closes after it.
   private func respond(_ response: HTTPResponse, isLast: Bool) {
     guard state == .handling || state == .waiting else { return checkAnsweredOnce() }
     let isSuspended = state == .waiting
@@ -80,9 +80,9 @@ package final class HTTPExchange {
     daemon.responding(connection, isSuspended: isSuspended)
   }
 
-  /// Counts an answer until it has been taken.
-  /// - Returns: it, or that there is no room for it. What says that something was done is given in any case; whoever
-  ///   holds too much of it is not let in with anything more.
+  /// Counts an answer until the client has taken it.
+  /// - Returns: the answer, or a refusal if there is no room for it. The result of what was carried out is given in any
+  ///   case; an account that holds too much of these has its next requests refused.
   private func held(_ response: HTTPResponse) -> HTTPResponse {
     guard response.body.count > HeldBytes.uncountedBytes else { return response }
     let held = HeldBytes(of: daemon.budgets.answers, for: account)
@@ -97,7 +97,7 @@ package final class HTTPExchange {
   private static let get: UTF8Text = "GET"
   private static let head: UTF8Text = "HEAD"
 
-  /// Answers with what the source has, now and later. The source is first asked before the loop waits.
+  /// Answers with a stream of what the source has, now and later. The source is pulled before the loop waits.
   @discardableResult
   package func stream(
     status: Int = 200, headers: [(name: String, value: String)], source: any HTTPStreamSource
@@ -142,7 +142,7 @@ extension HTTPExchange {
     case .short(let shortage):
       return refuseInTheMiddle(daemon.handler.refuse(HTTPRefusal(shortage)))
     case .hopeless(let refusal):
-      // MHD takes no answer while a body arrives, so it goes out past it.
+      // MHD takes no answer while a body arrives: it is written to the socket directly.
       connection.cut(farewell: state == .refused ? [] : ResponseHead.render(refusal))
       return false
     }
@@ -164,7 +164,8 @@ extension HTTPExchange {
     return state == .answered
   }
 
-  /// Answers at once, past MHD, and goes on reading: closed while it sends, a client seldom sees the answer.
+  /// Writes the answer to the socket at once and reads on: a client whose connection is closed while it sends seldom
+  /// sees the answer.
   /// - Returns: whether to go on with the connection, which ends after the body.
   func refuseWhileReceiving(_ refusal: HTTPResponse) -> Bool {
     state = .refused
@@ -200,7 +201,7 @@ extension HTTPExchange {
     }
   }
 
-  /// MHD is through with the request, one way or the other.
+  /// MHD has finished with the request, whatever became of it.
   func complete() {
     answerHeld = nil
     clientGone()
@@ -222,10 +223,11 @@ extension HTTPExchange {
     if isAwaited { action?() }
   }
 
-  /// MHD does not look at a suspended connection. Most answers come too soon for this to pay.
+  /// Watches for the client to disconnect, which MHD does not notice of a suspended connection. Only for answers that
+  /// take long.
   private func watchClient() {
     guard onClientGone != nil, clientWatch == nil else { return }
-    // Refused for want of memory, it leaves the client's absence to be found when answering.
+    // If it fails for want of memory, the client's absence is noticed when it is answered.
     clientWatch = try? daemon.loop.watch(connection.descriptor, for: .peerClosed) { [unowned self] _ in
       abandon()
     }
@@ -248,7 +250,7 @@ private func queue(_ response: HTTPResponse, on connection: OpaquePointer, isLas
   }
   guard let created = unsafe created else { return false }
   defer { unsafe MHD_destroy_response(created) }
-  // MHD refuses a value with a line break inside, which would begin a header of its own. It stays out.
+  // MHD refuses a value with a line break, which would begin another header: that header is left out.
   for (name, value) in response.headers { unsafe MHD_add_response_header(created, name, value) }
   if isLast { unsafe MHD_add_response_header(created, "Connection", "close") }
   return unsafe MHD_queue_response(connection, UInt32(clamping: response.status), created) == .YES

@@ -8,27 +8,27 @@ package protocol HTTPHandler: AnyObject {
   /// Asked when the headers have arrived, before the body is read.
   func route(_ head: HTTPRequestHead) -> HTTPRouting
 
-  /// The answer to what never becomes a request. What MHD cannot parse it answers itself, with a few words of HTML,
-  /// before the handler sees it: a first line without a version (400) or with another than
-  /// HTTP/1 (505), a line without a colon, a `Content-Length` that is no number, chunks that are none (400), a
-  /// length or a chunk that no integer holds (413), and what does not fit its memory (414, 431).
+  /// The answer to what is refused before it is a request. What MHD cannot parse it answers itself, in HTML: a first
+  /// line without a version (400) or with one other than HTTP/1 (505); a header line without a colon, a malformed
+  /// `Content-Length` or chunk (400); a length that overflows (413); a head beyond its memory (414, 431).
   func refuse(_ refusal: HTTPRefusal) -> HTTPResponse
 
-  /// There is no room for more connections, which wait. Called once in a minute at most.
+  /// There is no room for more connections, so new ones wait. Called once a minute at most.
   func pausedAccepting(_ pause: HTTPPause)
 }
 
+/// What a handler decides when the headers are there.
 package enum HTTPRouting {
-  /// The body is not kept.
+  /// The body is read, and not kept.
   case refused(HTTPResponse)
   case routed(any HTTPRoutedRequest)
 }
 
-/// A request of which the handler knows what it means; the exchange keeps it until its body is there.
+/// A request that the handler has understood by its headers. The exchange keeps it until the body is there.
 package protocol HTTPRoutedRequest: AnyObject {
-  /// How long the body may be.
+  /// The longest body that is accepted.
   var bodyMaxBytes: Int { get }
-  /// Whose budget what the request makes the broker hold counts in, beside that of all.
+  /// In whose budget its body and its answer count, beside the common one; nil: nobody's.
   var account: UTF8Text? { get }
 
   /// Called once, with the whole body. The exchange is answered now or later.

@@ -1,13 +1,13 @@
 /// The header fields of a request, kept as one block of bytes: most are never looked at.
 package struct HTTPHeaders: Sendable {
-  /// Where a field ends in the block: its name, and then its value, which the next name follows.
+  /// Where a field's name and its value end in the block. The next field begins there.
   private struct Field {
     var nameEnd: Int
     var valueEnd: Int
   }
 
   private var block: [UInt8] = []
-  /// A request is asked for ten names: each of them passes over the fields and not over their bytes.
+  /// Kept so that a search passes over fields and not over bytes: about ten names are looked for in each request.
   private var fields: [Field] = []
 
   package init() {}
@@ -36,8 +36,8 @@ package struct HTTPHeaders: Sendable {
   private static let usualBytes = 512
   private static let usualFields = 16
 
-  /// The value of the first field of this name, whatever the case of either. Bytes that are no UTF-8 come
-  /// back as replacement characters.
+  /// The value of the first field of this name, without regard to case. Bytes that are not UTF-8 become replacement
+  /// characters.
   package subscript(name: String) -> String? {
     var name = name
     return name.withUTF8 { name in
@@ -85,8 +85,9 @@ package struct HTTPHeaders: Sendable {
 }
 
 extension HTTPHeaders {
-  /// Whether a text is this word, which is in lower case, whatever the case of the text. Of one type and no other: for
-  /// any collection, other modules' calls went through its witnesses, 9,000 instructions for `Bearer`.
+  /// Whether a text is this word without regard to case. Not generic: for any collection, a call from another module is
+  /// not specialized, and took 9,000 instructions for `Bearer`.
+  /// - Parameter word: in lower case.
   package static func isSame(_ text: Substring.UTF8View, _ word: StaticString) -> Bool {
     // SAFETY: a static text lies where it is for ever.
     let word = unsafe UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)

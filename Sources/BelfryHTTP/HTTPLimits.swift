@@ -1,24 +1,23 @@
-/// What one client may cost, and all of them together. Each daemon, which is to say each loop, has its own.
+/// What one client may cost, and all of them together. They hold for each daemon, one a loop.
 package struct HTTPLimits: Sendable {
   /// Connections at once, streams included. Each is a descriptor: keep loops x this below the process's limit.
-  /// Who comes when there are so many waits in the kernel.
+  /// Further connections wait in the kernel.
   package var connectionsPerDaemon = 20_000
 
-  /// Streams at once. Each waits for as long as its client likes, so they must not take every connection.
+  /// Streams at once. They last as long as their clients like, so some connections are kept for requests.
   package var streamsPerDaemon = 19_000
 
   /// MHD keeps a request's line and headers in this much memory, allocated once per connection, with 64 bytes
-  /// to manage each field. What does not fit is answered 414 or 431. Enough for a token of 2 KiB and a
-  /// browser's headers, twice; whoever takes longer fields than a browser's adds what they need. No more than that:
-  /// thousands that connect at once each have it until their streams have begun.
+  /// to manage each field. What does not fit is answered 414 or 431. Enough for twice a token of 2 KiB and a browser's
+  /// headers, and no more: thousands that connect at once each take it until their streams begin.
   package var connectionMemoryBytes = 8 * 1024
 
-  /// How much of a refused body is read, and not kept, before the connection is cut. Cut while it sends, a
-  /// client sees a broken pipe more often than it sees the answer.
+  /// How much of a refused body is read and thrown away before the connection is cut. A client that is cut while it
+  /// sends mostly sees a broken pipe instead of the answer.
   package var drainBytes = 4 * 1024 * 1024
 
-  /// From the connection, or from the request's first line, to the last byte of its body. Bounds those who
-  /// hold a connection by sending a byte now and then; 408.
+  /// From the connection, or the request's first line, to the last byte of its body; then 408. Ends clients that hold
+  /// a connection by sending a byte now and then.
   package var requestTime: Duration = .seconds(10)
 
   /// Between two requests on one connection. Proxies reuse theirs for about a minute.
@@ -27,15 +26,14 @@ package struct HTTPLimits: Sendable {
   /// For the client to take a whole answer.
   package var responseTime: Duration = .seconds(60)
 
-  /// For a stream's client to take anything at all, once its socket is full. Long enough for one that is kept
-  /// busy by what it was sent; it costs a chunk here, and what its socket holds in the kernel. Cut, it loses
-  /// nothing, since it resumes from its cursor.
+  /// For a stream's client to take anything at all, once its socket is full. Long, since such a client costs only a
+  /// chunk here and its socket's buffer in the kernel. One that is cut loses nothing: it resumes from its cursor.
   package var streamStallTime: Duration = .seconds(300)
 
   package init() {}
 
-  /// Of a connection's memory, what the head of the answer gets. Without it MHD would let a request through that
-  /// leaves no room to answer it, and close the connection after the request was carried out.
+  /// What is kept of a connection's memory for the head of the answer. Otherwise MHD would accept a request that leaves
+  /// no room to answer it, and close the connection after the request was carried out.
   static let responseHeadBytes = 1024
 
   /// What MHD allocates to manage a header field or a cookie (0.9.75: 56 bytes, aligned).
@@ -52,17 +50,17 @@ package struct HTTPLimits: Sendable {
   /// requests wait for about a millisecond while thousands are served.
   static let streamsPerTurn = 256
 
-  /// How often deadlines are looked at; they end late by up to this much. One look costs some nanoseconds a
-  /// connection, where a timer for each request would cost a microsecond.
+  /// How often deadlines are checked, so how late they may be. A check costs some nanoseconds for each connection; a
+  /// timer for each request would cost a microsecond.
   static let sweepInterval: Duration = .seconds(1)
 
-  /// So much of a refused body is on its way already, and waited for before it is refused.
+  /// A refused body of no more than this, which is on its way already, is read before it is answered.
   static let awaitedBytes = 64 * 1024
 
   /// Connections accepted before others have their turn.
   static let acceptsPerTurn = 64
 
-  /// How often it is told that there is no room.
+  /// How often a lack of room is reported.
   static let pauseNoteInterval: Duration = .seconds(60)
 
   /// Connections the kernel holds for us before we accept them. It cuts this to its own limit.

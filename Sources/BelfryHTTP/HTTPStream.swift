@@ -3,33 +3,33 @@ import BelfrySystem
 import CMicroHTTPD
 import Glibc
 
-/// An answer without a foreseeable end, sent as its source has something to say.
+/// An answer that goes on, sent as its source has something.
 ///
-/// It owns its socket: when a request is answered with a stream, MHD lets go of the connection. MHD could hold
-/// it, suspended, but keeps 9 KiB for each, does not see a suspended client leave, and to resume one looks at
-/// all that are suspended. Here an idle stream costs its objects, and a message costs one `send`.
+/// The stream owns its socket: MHD lets go of the connection. As a suspended connection of MHD's it would cost 9 KiB,
+/// its client would not be seen to leave, and resuming one takes MHD a look at all. Here an idle stream costs its
+/// objects, and a message one `send`.
 package final class HTTPStream {
   private enum Phase {
     case open
-    /// The source has ended, or there was nothing to pull; what is unsent still goes out.
+    /// Nothing is pulled any more; what is unsent still goes out.
     case ending
     case closed
   }
 
   private let descriptor: Int32
   private let isChunked: Bool
-  /// Its set holds it, too, until it has finished.
+  /// The set holds the stream until it has finished.
   private let set: StreamSet
   private var phase: Phase
   private var source: (any HTTPStreamSource)?
   private var watch: Watch?
-  /// What the kernel did not take: the response's head, then at most one chunk.
+  /// What the kernel did not take at once: the response's head, or at most one chunk.
   private var unsent: [UInt8]
   private var unsentStart = 0
   /// Runs while the socket is full.
   private var stallTimer: LoopTimer?
 
-  /// Where it stands in its set, and whether it has its turn there.
+  /// Its index in the set, and whether it is queued there to send.
   var position = 0
   var isAwake = false
 
@@ -46,23 +46,23 @@ package final class HTTPStream {
     phase = hasBody ? .open : .ending
     watch = try set.loop.watch(descriptor, for: .peerClosed) { [unowned self] in handle($0) }
     setOption(TCP_NODELAY, 1)
-    // A client whose machine vanished acknowledges nothing; by itself the kernel waits a quarter of an hour.
-    // Later than the stall timer, which names the cause when the client is there and does not read.
+    // A client whose machine has vanished acknowledges nothing; by default the kernel waits a quarter of an hour. This
+    // is set later than the stall timer, which knows the cause where the client is there and does not read.
     let (seconds, _) = set.stallTime.components
     setOption(TCP_USER_TIMEOUT, Int32(clamping: (seconds + 30) * 1_000))
   }
 
   package var isClosed: Bool { phase == .closed }
 
-  /// Says that the source has something again. It is pulled before the loop waits, once however often this
-  /// is called until then, and never from inside the call.
+  /// The source has something again. It is pulled once before the loop waits, however often this was called, and not
+  /// inside this call.
   package func wake() {
-    // A full socket asks for more by itself.
+    // A full socket pulls when it can be written to again.
     guard phase != .closed, stallTimer == nil else { return }
     set.wake(self)
   }
 
-  /// Sends what there is, until the source or the socket has had enough, or the turn is over.
+  /// Pulls and sends until the source is empty, the socket full, or the stream's turn over.
   func pump() {
     isAwake = false
     guard phase != .closed, sendUnsent() else { return }
@@ -100,14 +100,14 @@ package final class HTTPStream {
   private func pull() -> HTTPPull {
     let payload = unsafe set.buffer.payload
     guard let pull = unsafe source?.pull(into: payload) else { return .wait }
-    // A chunk of no bytes would be the last one to the client.
+    // An empty chunk would end the body.
     guard case .bytes(let count, let more) = pull else { return pull }
     return count > 0 ? .bytes(min(count, payload.count), more: more) : .wait
   }
 
   private func handle(_ readiness: Readiness) {
-    // A client that has closed its side is taken to be gone: one that only will not speak again is rare, and
-    // one that has left is seen by nothing else until something is sent to it.
+    // A client that has closed its sending side is taken to be gone. Few only shut that side down, and nothing else
+    // tells of a client that has left until something is sent to it.
     guard readiness.isDisjoint(with: [.peerClosed, .hangup, .error]) else { return finish(.clientGone) }
     pump()
   }
@@ -154,7 +154,7 @@ extension HTTPStream {
   }
 
   private func block() {
-    // Each byte that the client takes gives it the whole time again.
+    // The time begins anew whenever the client takes something.
     stallTimer?.cancel()
     stallTimer = set.loop.schedule(after: set.stallTime) { [unowned self] in finish(.stalled) }
     listen(for: [.peerClosed, .writable])
@@ -171,7 +171,7 @@ extension HTTPStream {
     do throws(SystemError) {
       try watch?.update(readiness)
     } catch {
-      // Without its events it would hang for ever.
+      // Without events of its socket the stream would hang for ever.
       finish(.clientGone)
     }
   }

@@ -1,5 +1,5 @@
-/// Where the bytes of a stream come from. The stream asks when its socket can take them, so that a client
-/// that reads slowly holds a place in the source and no memory.
+/// Where the bytes of a stream come from. The stream pulls them when its socket can take them, so a client that reads
+/// slowly costs no memory.
 package protocol HTTPStreamSource: AnyObject {
   /// Fills as much of the buffer as there is.
   func pull(into buffer: UnsafeMutableRawBufferPointer) -> HTTPPull
@@ -9,11 +9,11 @@ package protocol HTTPStreamSource: AnyObject {
 }
 
 package enum HTTPPull: Sendable, Hashable {
-  /// That many bytes are in the buffer. `more`: there may be some after them; otherwise it waits, as below.
+  /// How many bytes are in the buffer. `more`: pull again; otherwise the stream waits for `wake()`.
   case bytes(Int, more: Bool)
-  /// There are none now: the stream asks again after `wake()`.
+  /// There is nothing now: the stream pulls again after `wake()`.
   case wait
-  /// There will be none.
+  /// There will be nothing more.
   case end
 }
 

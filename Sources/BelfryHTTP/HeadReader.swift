@@ -2,18 +2,18 @@ import BelfryBytes
 import CMicroHTTPD
 import Glibc
 
-/// Takes a request's head over from MHD, and sees whether MHD read what others read.
+/// Takes a request's head from MHD, and checks that a strict reader would have read the same.
 ///
-/// MHD passes over much that RFC 9112 forbids: lines that end with LF alone, folded lines, which it glues to the
-/// *name* of the field before them, NUL, and spaces without number. A proxy that understands such a line
-/// otherwise ends the request elsewhere, and what follows becomes a request that it never saw.
+/// MHD accepts much that RFC 9112 forbids: lines that end with LF alone, folded lines (joined to the *name* of the field
+/// before), NUL, any number of spaces. A proxy that reads such a line otherwise sees another end of the request, and
+/// what follows could become a request that the proxy never checked (request smuggling).
 ///
-/// The words of a head stay in MHD's read buffer, with zeros where a space, a colon, CR and LF were. So a
-/// head is sound if each word begins where a reader that passes over nothing would look for it. Only
-/// addresses are compared, nothing is read by them.
+/// MHD leaves the words of a head in its read buffer, with zeros in place of space, colon, CR and LF. So a head is sound
+/// if each word begins exactly where the one before it ends, and its separators. Only addresses are compared; none is
+/// read from.
 struct HeadReader {
   private(set) var headers = HTTPHeaders()
-  /// What is wrong with it, for people.
+  /// What is wrong with the head, for people; nil if nothing is.
   private(set) var flaw: String?
   private let start: UInt
   /// Where the next line has to begin.
@@ -50,7 +50,7 @@ struct HeadReader {
     nextLine = UInt(bitPattern: value.baseAddress) + UInt(value.count) + 2
   }
 
-  /// All fields were taken.
+  /// Called when all fields were taken.
   /// - Parameter headBytes: from the method to the end of the empty line.
   mutating func finish(headBytes: Int) {
     guard flaw == nil, start + UInt(headBytes) != nextLine + 2 else { return }
@@ -60,11 +60,11 @@ struct HeadReader {
   private static let linesFlaw = "each line must end with CR LF; none may be folded or hold NUL"
 }
 
-/// Where the target stood in MHD's read buffer when the first line was there. MHD ends its words there later.
+/// Where the target stood in MHD's read buffer when the first line had arrived; MHD puts zeros there later.
 struct TargetPlace {
   let start: UInt
   let end: UInt
-  /// Whether it is made of what a target may be made of.
+  /// Whether it has only bytes that a target may have.
   let isSound: Bool
 
   init(_ target: UnsafePointer<CChar>) {
@@ -84,7 +84,7 @@ extension HeadReader {
   }
 }
 
-// SAFETY: the context is the pointer above, whose function is still running.
+// SAFETY: the context is the pointer given above, by a function that is still running.
 private nonisolated func takeField(
   _ context: UnsafeMutableRawPointer?, _ kind: MHD_ValueKind, _ name: UnsafePointer<CChar>?, _ nameSize: Int,
   _ value: UnsafePointer<CChar>?, _ valueSize: Int

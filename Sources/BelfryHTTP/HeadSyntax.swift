@@ -1,5 +1,4 @@
-/// Which bytes may stand where in the head of a request. What is refused here is what two readers of one request
-/// could understand in two ways.
+/// Which bytes may stand where in the head of a request: what is refused here could be read in two ways.
 enum HeadSyntax {
   /// A method or the name of a field (RFC 9110 section 5.6.2).
   static func isToken(_ bytes: some Collection<UInt8>) -> Bool {
@@ -11,8 +10,8 @@ enum HeadSyntax {
     bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
   }
 
-  /// A target (RFC 9112 section 3.2): no space and no control. Bytes beyond ASCII pass, for many clients send
-  /// them bare; they mean the same to everybody.
+  /// A target (RFC 9112 section 3.2): no space and no control. Bytes beyond ASCII are accepted: many clients send them
+  /// unescaped, and they are not ambiguous.
   static func isTarget(_ bytes: some Collection<UInt8>) -> Bool {
     !bytes.isEmpty && bytes.allSatisfy { $0 > 0x20 && $0 != 0x7F }
   }
@@ -31,8 +30,7 @@ enum HeadSyntax {
 
   private static let hostMarks = Array("-._~%!$&'()*+;=:[]".utf8)
 
-  /// Letters, digits and !#$%&'*+-.^_`|~. Names are looked at in every request, so a bit for each byte below 0x40 and
-  /// a bit for each from there to 0x7F are written down.
+  /// Letters, digits and !#$%&'*+-.^_`|~, as two bit masks: for bytes below 0x40, and up to 0x7F.
   private static func isTokenByte(_ byte: UInt8) -> Bool {
     let bits: UInt64 = byte < 0x40 ? 0x03FF_6CFA_0000_0000 : 0x57FF_FFFF_C7FF_FFFE
     return byte < 0x80 && bits >> UInt64(byte & 0x3F) & 1 == 1

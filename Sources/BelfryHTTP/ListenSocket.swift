@@ -11,8 +11,8 @@ package struct ListenSocket: Sendable {
   ///   - host: a name or a numeric address; of several addresses the first that can be bound is used.
   ///   - port: 0 lets the kernel choose.
   package static func open(host: String, port: Int, count: Int = 1) throws(HTTPError) -> [ListenSocket] {
-    // SO_REUSEPORT would let a second broker listen on the port of the first, each getting some of the
-    // connections. The first try is without it, and fails then.
+    // SO_REUSEPORT would let a second broker share the port of the first. So the first try is without it, and fails
+    // if somebody listens there.
     let probe = try open(host: host, port: port, isShared: false)
     close(probe.descriptor)
     var sockets: [ListenSocket] = []
@@ -65,7 +65,7 @@ package struct ListenSocket: Sendable {
       guard unsafe bind(descriptor, address.ai_addr, address.ai_addrlen) == 0 else {
         throw HTTPError.last(.listenRefused, "bind \(place)")
       }
-      // A socket that only probes listens too: bound alone, it would not meet one that is bound alone.
+      // The probe listens as well: two sockets that are only bound would not conflict.
       guard listen(descriptor, HTTPLimits.backlog) == 0 else {
         throw HTTPError.last(.listenRefused, "listen \(place)")
       }

@@ -1,10 +1,10 @@
 import BelfryLoop
 import CMicroHTTPD
 
-// What MHD calls, on the loop's thread, inside `MHD_run`. Functions, not closures: a closure would take on
-// the isolation of where it stands.
+// What MHD calls, on the loop's thread, inside `MHD_run`. Functions and not closures, which would take on the isolation
+// of the code around them.
 //
-// SAFETY: MHD hands back what it was given. The daemon outlives MHD's, which it stops; a connection's object is
+// SAFETY: MHD hands back the pointers it was given. The daemon stops MHD before it goes itself; a connection's object is
 // retained for MHD from the notice that it opened to the notice that it closed.
 
 nonisolated func connectionChanged(
@@ -22,7 +22,7 @@ nonisolated func connectionChanged(
   }
 }
 
-/// The request's first line is there. What is returned comes back with each advance of the request.
+/// Called with the request's first line. What it returns is handed to each call of `requestAdvanced`.
 nonisolated func requestBegun(
   _ context: UnsafeMutableRawPointer?, _ target: UnsafePointer<CChar>?, _ handle: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
@@ -46,7 +46,7 @@ nonisolated func requestAdvanced(
 ) -> MHD_Result {
   guard let daemon = unsafe daemon(context), let connection = unsafe connection(requestContext?.pointee)
   else { return .NO }
-  // A request that began to wait now would be suspended when MHD is stopped, which it does not survive.
+  // A request that began to wait now would be suspended when MHD is stopped, which MHD does not allow.
   guard !daemon.isStopping else { return .NO }
   guard let exchange = connection.exchange else {
     guard let method = unsafe method, let version = unsafe version else { return .NO }

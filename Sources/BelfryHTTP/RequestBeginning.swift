@@ -2,7 +2,7 @@ import BelfryBytes
 import CMicroHTTPD
 
 extension HTTPDaemon {
-  /// A request's headers are there: begins its exchange, which may be to refuse it.
+  /// Begins the exchange of a request whose headers are there, or refuses it.
   /// - Returns: whether to go on with the connection.
   func begin(
     _ connection: ClientConnection, method: UnsafePointer<CChar>, version: UnsafePointer<CChar>
@@ -27,16 +27,16 @@ extension HTTPDaemon {
     let exchange = HTTPExchange(head, isHTTP11: !isHTTP10, routing, on: connection, of: self)
     connection.exchange = exchange
     guard case .refused(let refusal) = routing else { return true }
-    // Where a flawed request ends nobody knows, so nothing behind it is read.
+    // It is not certain where a flawed request ends, so nothing after it is read.
     if flaw != nil { return exchange.refuseEarly(refusal, isLast: true) }
-    // MHD closes a connection that is answered before its body. Worth it when the body would not end, or the
-    // client waits to be asked for it.
+    // MHD closes a connection that is answered before its body has come. That is right when the body is too long, or
+    // when the client waits for `100 Continue`.
     let length = head.contentLength ?? 0
     if length > limits.drainBytes || head.headers.contains("Expect") {
       return exchange.refuseEarly(refusal, isLast: false)
     }
     if length > HTTPLimits.awaitedBytes { return exchange.refuseWhileReceiving(refusal) }
-    // Otherwise the answer comes after the body, and the connection lives.
+    // Otherwise it is answered after the body, and the connection stays open.
     return true
   }
 
@@ -48,7 +48,7 @@ extension HTTPDaemon {
     }
     let routing = handler.route(head)
     guard case .routed(let request) = routing else { return routing }
-    // Of what is done the result is told in any case, so nothing more is done for who takes no results.
+    // Results of what is carried out are kept in any case, so nothing more is done for an account that takes none.
     if let account = request.account, budgets.answers.isExhausted(by: account) {
       return .refused(handler.refuse(HTTPRefusal(.account)))
     }
@@ -56,12 +56,12 @@ extension HTTPDaemon {
     return .refused(handler.refuse(.bodyTooLarge(limitBytes: request.bodyMaxBytes)))
   }
 
-  /// Adds up what MHD has allocated of the connection's memory.
+  /// Whether the connection's memory, less what MHD has allocated for this head, has room for the answer's head.
   private func hasRoomToAnswer(_ head: HTTPRequestHead, headerBytes: Int) -> Bool {
     var fields = head.headers.count
     var bytes = headerBytes
     if let cookies = head.headers["Cookie"]?.utf8 {
-      // It copies them to take them apart.
+      // MHD copies cookies to parse them.
       bytes += cookies.count
       fields += cookies.count { $0 == UInt8(ascii: ";") } + 1
     }

@@ -1,19 +1,19 @@
-/// A body as it arrives: kept up to the limit, or, once refused, read and thrown away for a while so that the
-/// client can finish sending and see why.
+/// A body as it arrives: kept up to the limit or, once refused, read and thrown away for a while, so that the client
+/// can finish sending and see the refusal.
 struct RequestBody {
   enum Reception {
     case more
-    /// The limit is crossed; `refuse` is to say with what.
+    /// It is longer than the limit. The caller calls `refuse` with the answer.
     case tooLarge
-    /// There is no room for it now; `refuse` is to say so.
+    /// A budget is exhausted. The caller calls `refuse` with the answer.
     case short(SharedBytes.Shortage)
-    /// It was refused and goes on and on.
+    /// It was refused, and goes on longer than it is worth reading.
     case hopeless(HTTPResponse)
   }
 
   private(set) var refusal: HTTPResponse?
   private var bytes: [UInt8] = []
-  /// For so many there is memory.
+  /// For how many bytes there is memory.
   private var roomBytes = 0
   private var drainedBytes = 0
   private let announcedBytes: Int
@@ -43,7 +43,7 @@ struct RequestBody {
     return .more
   }
 
-  /// What is announced is only believed as far as it has begun to arrive, so that memory costs traffic.
+  /// Memory grows with what has arrived, not with what was announced, so that nobody takes memory without sending.
   private mutating func makeRoom(for needed: Int) -> SharedBytes.Shortage? {
     guard needed > roomBytes else { return nil }
     let expected = roomBytes == 0 ? min(announcedBytes, RequestBody.trustedBytes) : 2 * roomBytes

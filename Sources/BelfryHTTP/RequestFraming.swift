@@ -1,7 +1,7 @@
 import BelfryBytes
 
-/// What the fields of a request say of where it ends and whom it is for. What is said twice, or in two ways,
-/// is refused: MHD takes one of them, and a proxy before us may take the other.
+/// The header fields that say where a request ends and whom it is for. If one stands twice, or two contradict each
+/// other, the request is refused: a proxy in front may decide otherwise than MHD.
 enum RequestFraming {
   /// - Parameter namesOnce: other fields of which there may be one only.
   /// - Returns: why the request is refused, if it is.
@@ -43,10 +43,10 @@ enum RequestFraming {
       ? .unsupportedEncoding : .malformed(detail: "Transfer-Encoding can only be: chunked")
   }
 
-  /// How long the body is said to be; nil if it is chunked.
+  /// The announced length of the body; nil if it is chunked.
   static func contentLength(of headers: HTTPHeaders) -> Int? {
     if headers.contains("Transfer-Encoding") { return nil }
-    // MHD has seen to it that these are digits. More than fit a number are more than any body has.
+    // MHD has checked that these are digits. A number that overflows is longer than any body may be.
     return headers["Content-Length"].map { Int($0) ?? .max } ?? 0
   }
 }

@@ -1,15 +1,14 @@
 import BelfryBytes
 
-/// Where a request goes, taken apart (RFC 9112 section 3.2). The path is split before it is decoded, so that
-/// an encoded slash stays inside its segment.
+/// The target of a request by its parts (RFC 9112 section 3.2). The path is split before it is decoded, so an encoded
+/// slash stays inside its segment.
 struct RequestTarget: Sendable {
   /// The path as sent, without the query.
   let path: String
   let segments: [UTF8Text]
   let query: [(name: UTF8Text, value: UTF8Text)]
 
-  /// Returns nil for what is no target: an escape that is cut short or not hexadecimal, or bytes that are no
-  /// UTF-8 once decoded.
+  /// Nil if an escape is cut short or not hexadecimal, or what is decoded is not UTF-8.
   init?(_ raw: String) {
     let raw = raw.utf8
     let question = raw.firstIndex(of: UInt8(ascii: "?"))

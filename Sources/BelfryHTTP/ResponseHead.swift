@@ -1,8 +1,8 @@
 import CMicroHTTPD
 import Glibc
 
-/// The status line and headers of what goes out past MHD: streams, and refusals while a request is still
-/// arriving. Such a connection always closes.
+/// The status line and headers of answers that are written without MHD: streams, and refusals while a request is still
+/// arriving. Their connections always close.
 enum ResponseHead {
   enum Framing {
     case length(Int)
@@ -31,7 +31,7 @@ enum ResponseHead {
       + response.body
   }
 
-  /// Whether it may stand in a header. With a line break inside, it would begin a header of its own.
+  /// Whether a text may stand in a header. A line break would begin another header.
   static func isHeaderText(_ text: String) -> Bool {
     !text.utf8.contains { $0 < 0x20 && $0 != UInt8(ascii: "\t") || $0 == 0x7F }
   }

@@ -5,7 +5,7 @@ final class StreamSet {
   let loop: EventLoop
   let stallTime: Duration
   let buffer = ChunkBuffer(payloadBytes: HTTPLimits.streamChunkBytes)
-  /// Called when one has ended.
+  /// Called when a stream has ended.
   var onRemoved: (() -> Void)?
   private var streams: [HTTPStream] = []
   /// The streams that have something to send, in the order in which they were woken.
@@ -44,11 +44,10 @@ final class StreamSet {
     last.position = stream.position
   }
 
-  /// Lets woken streams send, as many as fit into a turn of the loop. The others go first in the next turn, before streams
-  /// that are woken meanwhile or have more to send.
+  /// Lets woken streams send, as many as a turn of the loop allows. The rest are first in the next turn.
   /// - Returns: whether there is room for more in this turn.
   func pump() -> Bool {
-    // Streams that are woken again by sending have had their turn.
+    // A stream that is woken again while it sends waits for another round.
     for _ in 0..<min(awake.count, turnsLeft) {
       turnsLeft -= 1
       awake.popFirst()?.pump()

@@ -6,18 +6,18 @@ import Synchronization
 /// One thread, one epoll, and everything that lives on them. The loop is the executor of the actors placed
 /// on it (`unownedExecutor`), so they need no locks and switch between one another without a hop.
 ///
-/// A task that works on the loop has the loop as its executor preference, by `addTask(executorPreference:)`
-/// or `withTaskExecutorPreference`, and hands it to its children. An actor on the loop keeps its isolation
-/// without, but each continuation it awaits is then resumed on the global pool first and hops back: 17 us
-/// instead of half of one.
+/// A task that works on the loop should have the loop as its executor preference (`addTask(executorPreference:)`,
+/// `withTaskExecutorPreference`), which its children inherit. Without the preference each continuation is resumed on
+/// the global pool first: 17 us instead of half of one.
 ///
-/// An iteration: wait, descriptor handlers, due timers, jobs, hooks. Handlers, timers and hooks are plain
-/// closures that never leave the thread; they enter an actor through `assumeIsolated`.
+/// One iteration: wait, descriptor handlers, due timers, jobs, hooks. Handlers, timers and hooks are plain closures
+/// on the loop's thread; they enter an actor through `assumeIsolated`.
 ///
-/// SAFETY of `@unchecked Sendable`: other threads use only `inbox`, `owner` and `thread`, which are safe by themselves. Everything else is reached behind `isCurrent`.
+/// SAFETY of `@unchecked Sendable`: other threads use only `inbox`, `owner` and `thread`, which are safe by themselves.
+/// Everything else is reached behind `isCurrent`.
 package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
-  /// Jobs run in one iteration before the loop looks at its descriptors again. At about a microsecond a
-  /// job, I/O then waits for some milliseconds at most, however busy the actors are.
+  /// Jobs run in one iteration before the loop looks at its descriptors again. At about a microsecond a job, I/O
+  /// waits a few milliseconds at most.
   static let jobsPerIteration = 4_096
 
   package let name: String
@@ -34,7 +34,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   private var isStopping = false
   private var isRunningHooks = false
   private var areHooksRequired = false
-  /// The time at which this iteration began.
+  /// When this iteration began to dispatch events.
   package private(set) var now = ContinuousClock.now
 
   package init(name: String) throws(SystemError) {
@@ -60,7 +60,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     }
   }
 
-  /// Runs the action on the loop's thread, before long.
+  /// Runs the action on the loop's thread, in its next iteration.
   package func perform(_ action: @escaping @Sendable () -> Void) {
     inbox.append(.action(action))
   }
@@ -73,8 +73,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     isCurrent
   }
 
-  /// Ends `run()` as soon as no job is left. Jobs enqueued later never run, so whoever stops a loop has first
-  /// awaited what lives on it.
+  /// Ends `run()` as soon as no job is left. Jobs enqueued later never run: await what lives on the loop before
+  /// stopping it.
   package func stop() {
     perform { self.isStopping = true }
   }
@@ -106,7 +106,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     do {
       count = try poller.wait(timeoutMilliseconds: timeoutMilliseconds())
     } catch {
-      // Only a closed or overwritten epoll descriptor gets here, which the loop alone owns.
+      // Only a bad epoll descriptor fails here, and the loop alone owns it.
       preconditionFailure("loop \(name) lost its poller: \(error)")
     }
     now = .now
@@ -145,7 +145,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     }
   }
 
-  /// How long to wait, rounded up: woken a little early, the loop would spin until the timer is due.
+  /// How long to wait for events, rounded up: if it woke early, the loop would spin until the timer is due.
   private func timeoutMilliseconds() -> Int32 {
     if !jobs.isEmpty || areHooksRequired { return 0 }
     guard let earliest = timers.earliest else { return -1 }
@@ -157,7 +157,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     return Int32(milliseconds)
   }
 
-  /// No watch has it: generations begin at 1.
+  /// No watch has this token: their generations begin at 1.
   private static let inboxToken: UInt64 = 0
 }
 
@@ -190,7 +190,7 @@ extension EventLoop {
   }
 
   package func schedule(after delay: Duration, _ action: @escaping () -> Void) -> LoopTimer {
-    // Not the cached `now`: late in a long iteration, the timer would come early.
+    // Not the cached `now`, which may be long ago: the timer would fire early.
     schedule(at: .now + delay, action)
   }
 
@@ -217,9 +217,8 @@ extension EventLoop {
     return hook
   }
 
-  /// Sees to it that all hooks run before the loop waits. They do anyway, unless they are running now: what one
-  /// hook leaves for itself, or does to another that has run already, then has the next iteration, which does
-  /// not wait.
+  /// Makes all hooks run once more before the loop waits. Needed only while hooks run, for what one of them leaves
+  /// to itself or to another that has run already; the next iteration then does not wait for events.
   package func requireHooks() {
     checkIsolated()
     if isRunningHooks { areHooksRequired = true }
@@ -228,5 +227,23 @@ extension EventLoop {
   func remove(_ hook: LoopHook) {
     checkIsolated()
     hooks.removeAll { $0 === hook }
+  }
+}
+
+extension EventLoop {
+  /// Starts a thread of the loop's name that runs the loop.
+  package func spawnThread() throws(SystemError) {
+    let started = try SystemThread(name) { self.run() }
+    thread.withLock { $0 = started }
+  }
+
+  /// Waits until the thread has ended. Called on that thread itself it would wait forever, so it does not.
+  package func join() {
+    guard !isCurrent else { return }
+    let taken = thread.withLock { thread in
+      defer { thread = nil }
+      return thread
+    }
+    taken?.join()
   }
 }

@@ -1,7 +1,7 @@
 import BelfrySystem
 import Synchronization
 
-/// What other threads hand to a loop. One lock, held for an append; one descriptor, set once per batch.
+/// What other threads hand to a loop: a list behind a lock, and a descriptor that is set once per batch.
 final class Inbox: Sendable {
   enum Item: Sendable {
     case job(UnownedJob)
@@ -21,12 +21,11 @@ final class Inbox: Sendable {
       items.append(item)
       return items.count == 1
     }
-    // Whoever follows before the loop has taken the batch needs no second wake-up.
+    // Later items of the same batch need no second wake-up.
     if isFirst { filled.set() }
   }
 
-  /// Swaps the batch out. The descriptor is cleared first: cleared afterwards, an item appended in between
-  /// would lose its wake-up.
+  /// Swaps the batch out. The descriptor is cleared first, or an item appended in between would lose its wake-up.
   func take(into batch: inout [Item]) {
     filled.clear()
     items.withLock { swap(&$0, &batch) }

@@ -1,6 +1,6 @@
 /// An action that runs in every iteration, after the jobs and before the loop waits.
 package final class LoopHook {
-  /// When it runs among the others: what a phase leaves behind, a later one takes along in the same iteration.
+  /// The order of hooks: a later phase handles in the same iteration what an earlier one produced.
   package enum Phase: Int, Comparable, Sendable {
     /// Consumers are notified of what arrived, and written to.
     case notify

@@ -1,24 +1,23 @@
-/// How a synchronous callback on the loop starts asynchronous work without an unstructured task: the scope
-/// runs it as a child of `run()`, on the loop, and nothing it started outlives it.
+/// Starts asynchronous work from synchronous callbacks on the loop, without unstructured tasks: all of it runs as
+/// children of `run()`, on the loop, and none outlives the scope.
 ///
-/// It is an actor on the loop only so that its children begin there, and call the other actors on the loop
-/// without a hop. What is `nonisolated` is for the loop's thread alone, which is checked.
+/// An actor so that its children begin on the loop and call other actors there without a hop. The `nonisolated`
+/// functions are for the loop's thread alone, which is checked.
 package actor LoopScope {
   private nonisolated let loop: EventLoop
   private var works: [(() async -> Void)?] = []
-  /// The first work in `works` that has not begun.
+  /// The index in `works` of the first that has not begun.
   private var head = 0
-  /// Works that have no child task yet.
+  /// How many works have no child task yet.
   private var unclaimed = 0
-  /// Children that have done their work and wait for another.
+  /// Child tasks that have done their work and wait for more.
   private var idle: [CheckedContinuation<Void, Never>] = []
   private var isClosed = false
   private var waiter: CheckedContinuation<Void, Never>?
 
-  /// Children kept waiting, at most. A child that ends is searched for among all that are in the group, which
-  /// with thousands of requests or streams under way took half of the time it takes to open another, and one
-  /// that begins is a task to be made. So many pieces of work are seldom begun in one turn of the loop; each
-  /// child kept costs a task's memory, about a kilobyte.
+  /// The most child tasks kept for reuse. Making a task costs time, and so does ending one: the group searches for it
+  /// among all, which took half of the time of opening a stream where thousands were open. More than 64 are seldom
+  /// started in one turn of the loop; each costs about a kilobyte.
   static let idleLimit = 64
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -33,24 +32,23 @@ package actor LoopScope {
   /// Called once.
   package func run() async {
     await withDiscardingTaskGroup { group in
-      // One closure for all children, isolated to the scope because it captures it.
-      // SAFETY: it cannot be sent for that reason alone, and its children run where it was made.
+      // One closure for all children. SAFETY: it is not sendable only because it is isolated to the scope, by
+      // capturing it, and the children run in that isolation.
       nonisolated(unsafe) let step: @isolated(any) () async -> Void = { await self.serve() }
       repeat {
         await waitForWork()
         for _ in 0..<takeUnclaimed() { unsafe group.addTask(executorPreference: loop, operation: step) }
       } while !isClosed
-      // What had not begun by then still runs, cancelled, so that it can say goodbye.
+      // Work that had not begun by then still runs, cancelled, so that it can clean up.
       group.cancelAll()
     }
   }
 
-  /// Starts the work in a job of its own, in the order of the calls. It begins when `run()` does, if that has
-  /// yet to come.
+  /// Starts the work in a job of its own, in the order of the calls; not before `run()` begins.
   /// - Returns: false if the scope is closed; the work is dropped then.
   @discardableResult
   package nonisolated func start(_ work: @escaping () async -> Void) -> Bool {
-    // SAFETY: it moves from one part of the loop's thread to another.
+    // SAFETY: the work does not leave the loop's thread.
     nonisolated(unsafe) let work = work
     return assumeIsolated { unsafe $0.append(work) }
   }
@@ -77,12 +75,12 @@ package actor LoopScope {
     return true
   }
 
-  /// One piece of work for each time it is woken, so that the loop sees every one as a job of its own.
+  /// The life of a child task: one piece of work for each time it is resumed, so that each is a job of its own.
   private func serve() async {
     await runNext()
     while !isClosed, idle.count < Self.idleLimit {
       await withCheckedContinuation { continuation in
-        // Again, in here: nobody would wake it any more.
+        // Checked again here: after `close()` nobody would resume it.
         guard !isClosed else { return continuation.resume() }
         idle.append(continuation)
       }
@@ -104,7 +102,7 @@ package actor LoopScope {
   private func waitForWork() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        // Looked at in here: between an outer look and this closure others may have run.
+        // Checked here, since other jobs may have run since it was checked outside.
         guard unclaimed == 0, !isClosed else { return continuation.resume() }
         waiter = continuation
       }
@@ -126,8 +124,7 @@ package actor LoopScope {
 }
 
 extension LoopScope {
-  /// Does all of it side by side, and comes back when it is done. What the scope does not take any more, since
-  /// it is closing, is done by the caller.
+  /// Does all of the work concurrently, and returns when it is done. If the scope is closed, the caller does it.
   package nonisolated func all(_ works: [() async -> Void]) async {
     let side = SideBySide()
     for work in works {
@@ -145,7 +142,7 @@ extension LoopScope {
   }
 }
 
-/// Pieces of work that somebody waits for, on the loop's thread.
+/// Counts concurrent works down for the caller that awaits all of them. On the loop's thread only.
 private final class SideBySide {
   var missing = 0
   private var waiter: CheckedContinuation<Void, Never>?

@@ -1,7 +1,7 @@
 /// An action that runs once, on the loop's thread, not before its deadline.
 package final class LoopTimer {
   package let deadline: ContinuousClock.Instant
-  /// Where it stands in the heap; nil once it ran or was cancelled.
+  /// Its index in the heap; nil once it has run or was cancelled.
   fileprivate(set) var position: Int?
   private unowned let loop: EventLoop
   private var action: (() -> Void)?
@@ -25,8 +25,8 @@ package final class LoopTimer {
   }
 }
 
-/// A binary heap by deadline, then by age. Each timer knows its place, so that cancelling costs O(log n)
-/// and frees its memory at once: most timers are timeouts, and most timeouts are cancelled.
+/// A binary heap of timers by deadline, then by age. Each timer knows its index, so cancelling takes O(log n) and
+/// frees its memory at once: most timers are timeouts, and most timeouts are cancelled.
 struct TimerHeap {
   private struct Node {
     let deadline: ContinuousClock.Instant
@@ -61,8 +61,8 @@ struct TimerHeap {
     siftDown(position)
   }
 
-  /// Takes the earliest timer, if it is due and was there already when `timersEver` had this value: what due
-  /// timers set anew has to wait, or a timer that sets itself again would keep the loop for ever.
+  /// Takes the earliest timer, if it is due and was set before `timersEver` exceeded this value. Timers that due
+  /// timers set must wait, or one that sets itself again would keep the loop for ever.
   mutating func popDue(at now: ContinuousClock.Instant, setBefore timersThen: UInt64) -> LoopTimer? {
     guard let first = nodes.first, first.deadline <= now, first.age <= timersThen else { return nil }
     remove(first.timer)

@@ -2,9 +2,9 @@ import BelfrySystem
 import CLinux
 import Glibc
 
-/// The loop's epoll instance. Level-triggered: a handler may read as little as it likes and is called again.
+/// The loop's epoll instance. Level-triggered: a handler that leaves something unread is called again.
 @safe struct Poller: ~Copyable {
-  /// Events taken from the kernel in one call. More only wait for the next iteration.
+  /// Events taken from the kernel in one call; more wait for the next iteration.
   static let eventsPerWait = 256
 
   private let epoll: Int32
@@ -29,7 +29,7 @@ import Glibc
     try control(EPOLL_CTL_MOD, descriptor, interest, token: token)
   }
 
-  /// A descriptor that was closed before has left the set by itself; that is no error.
+  /// No error if the descriptor was closed before: the kernel has removed it then.
   func remove(_ descriptor: Int32) {
     epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, nil)
   }

@@ -1,11 +1,11 @@
-/// First in, first out, on a ring that grows when full and keeps its storage: one that has found its size
-/// allocates nothing any more.
+/// First in, first out, in a ring buffer that grows when full and never shrinks, so that a queue allocates nothing
+/// once it has reached its size.
 ///
-/// Public, and its functions inlinable: of a generic type that is only the package's, Swift 6.3 makes nothing special
-/// for another module's elements, and asks for their type at run time in each call.
+/// Public and inlinable, because Swift 6.3 does not specialize a generic type of package access in other modules: each
+/// call would look up the element's type at run time.
 public struct Queue<Element> {
-  /// Its size is a power of two, so that a mask wraps an index; none until something is appended, for most
-  /// queues stay empty.
+  /// Its size is a power of two, so that a mask wraps an index. Empty until something is appended: most queues stay
+  /// empty.
   @usableFromInline var ring: [Element?] = []
   @usableFromInline var head = 0
   @usableFromInline var length = 0
@@ -18,7 +18,7 @@ public struct Queue<Element> {
   /// The oldest element.
   @inlinable public var first: Element? { length > 0 ? ring[head] : nil }
 
-  /// From the oldest, which is the first, on; nil beyond the last.
+  /// Counted from the oldest element, at 0; nil beyond the last.
   @inlinable public subscript(place: Int) -> Element? {
     place < length ? ring[(head &+ place) & (ring.count &- 1)] : nil
   }

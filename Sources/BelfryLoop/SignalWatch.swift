@@ -2,7 +2,7 @@ package import BelfrySystem
 import CLinux
 import Glibc
 
-/// A signal the process is sent, delivered as an event of a loop, where it may do what any code may.
+/// A signal sent to the process. A loop receives it as an event, so its handler may do what any code may.
 package enum ProcessSignal: Int32, Sendable, CaseIterable {
   case interrupt = 2
   case terminate = 15
@@ -15,14 +15,14 @@ package enum ProcessSignal: Int32, Sendable, CaseIterable {
     unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
   }
 
-  /// Lets the signals end the process, as they do by default, even where whoever started it held them back:
-  /// a process inherits that.
+  /// Lets the signals end the process, as they do by default. Its parent may have held them back, which a process
+  /// inherits.
   package static func unblock(_ signals: [ProcessSignal] = allCases) {
     var set = ProcessSignal.set(signals)
     unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
   }
 
-  /// Makes a write to a closed connection an error of that write. By default it ends the process.
+  /// Makes a write to a closed connection fail with an error (EPIPE) instead of ending the process.
   package static func ignoreBrokenPipes() {
     _ = signal(SIGPIPE, SIG_IGN)
   }

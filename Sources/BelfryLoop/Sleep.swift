@@ -1,8 +1,9 @@
 extension EventLoop {
-  /// Suspends the caller, which is isolated to an actor on this loop, by a timer of the loop.
+  /// Suspends the caller, which must be isolated to an actor on this loop, by a timer of the loop.
   ///
-  /// The isolation is a parameter for the closure inside to capture: a closure that captures none, given to
-  /// the standard library's `with...` functions, runs on the global pool even where its function does not.
+  /// - Parameter isolation: captured by the closure inside. Without, the standard library's `with…` functions would run
+  ///   the closure on the global pool.
+  /// - Throws: if the task is cancelled before or meanwhile.
   package func sleep(
     for duration: Duration, isolation: isolated (any Actor)? = #isolation
   ) async throws(CancellationError) {
@@ -18,7 +19,7 @@ extension EventLoop {
       _ = isolation
       await withCheckedContinuation { sleeper.begin($0, until: deadline) }
     } onCancel: {
-      // A cancellation may come from any thread; the sleeper lives on the loop's.
+      // Called on any thread, while the sleeper belongs to the loop's.
       if isCurrent { sleeper.cancel() } else { perform { sleeper.cancel() } }
     }
     if sleeper.isCancelled { throw CancellationError() }
@@ -27,7 +28,7 @@ extension EventLoop {
 
 /// One sleep, on its loop's thread.
 ///
-/// SAFETY of `@unchecked Sendable`: the cancellation handler only carries it across, see above.
+/// SAFETY of `@unchecked Sendable`: the cancellation handler only passes it on to the loop's thread.
 private final class Sleeper: @unchecked Sendable {
   private(set) var isCancelled = false
   private let loop: EventLoop
@@ -39,7 +40,7 @@ private final class Sleeper: @unchecked Sendable {
   }
 
   func begin(_ continuation: CheckedContinuation<Void, Never>, until deadline: ContinuousClock.Instant) {
-    // The handler of a task that is cancelled already has run by now.
+    // If the task was cancelled before, its handler has run by now.
     guard !isCancelled else { return continuation.resume() }
     self.continuation = continuation
     timer = loop.schedule(at: deadline) { [self] in wake() }

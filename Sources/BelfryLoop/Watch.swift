@@ -1,12 +1,12 @@
 package import BelfrySystem
 
-/// A descriptor the loop watches. It lives on the loop's thread, and ends by `cancel()`, which must come
-/// before the descriptor is closed: the kernel may hand the same number out again.
+/// A descriptor that the loop watches, on the loop's thread, until `cancel()`. Cancel before closing the descriptor:
+/// the kernel may hand the same number out again.
 package final class Watch {
   private unowned let loop: EventLoop
   let descriptor: Int32
-  /// Tells this watch's events from those of an earlier one on the same descriptor number, which may
-  /// still stand in the batch that is being dispatched.
+  /// Generation and descriptor. Tells its events from those of an earlier watch on the same descriptor number, which
+  /// may still be in the batch that is being dispatched.
   let token: UInt64
   private var handler: ((Readiness) -> Void)?
   private var interest: Readiness
@@ -24,7 +24,7 @@ package final class Watch {
 
   package var isCancelled: Bool { handler == nil }
 
-  /// Waits for something else from now on. An empty set still reports hang-ups and errors.
+  /// Changes what is waited for. Hang-ups and errors are reported even for an empty set.
   package func update(_ interest: Readiness) throws(SystemError) {
     guard !isCancelled, interest != self.interest else { return }
     try loop.change(self, interest)

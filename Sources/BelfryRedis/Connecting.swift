@@ -1,17 +1,17 @@
 import CHiredis
 import Glibc
 
-/// Lets hiredis open a non-blocking socket and begin to connect it, and takes the descriptor over. It is
-/// connected when it becomes writable without an error.
+/// Begins to connect a non-blocking socket, by hiredis. It is connected when it becomes writable without an error.
 ///
-/// - Parameter address: a host must be numeric: hiredis resolves names too, but blocks meanwhile.
+/// - Parameter address: a host must be numeric, since hiredis blocks while it resolves a name.
+/// - Returns: the socket, which belongs to the caller.
 func beginConnecting(to address: RedisEndpoint.Address) throws(RedisError) -> Int32 {
   let place = RedisEndpoint(address).description
   let context: UnsafeMutablePointer<redisContext>?
   switch address {
   case .unixSocket(let path):
     guard path.utf8.count <= RedisEndpoint.unixSocketPathBytesMax else {
-      // hiredis would cut it off and connect to something else.
+      // hiredis would cut the path off, and connect to something else.
       let cause = "the path is longer than \(RedisEndpoint.unixSocketPathBytesMax) bytes"
       throw RedisError(.invalidEndpoint, cause: cause, place: place)
     }

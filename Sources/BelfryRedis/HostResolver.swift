@@ -2,10 +2,8 @@ import BelfryLoop
 import BelfrySystem
 import Glibc
 
-/// Finds the addresses of a host by name. `getaddrinfo` blocks, for seconds if the name server is away, so
-/// it runs on a thread of its own, which ends with the answer.
-///
-/// At most one look-up is under way: the threads that wait for a dead name server do not add up.
+/// Finds the addresses of a host by name, by `getaddrinfo` on a thread of its own: it blocks, for seconds if the name
+/// server is away. At most one look-up is under way, so such threads do not add up.
 final class HostResolver {
   typealias Answer = Result<[String], RedisError>
 
@@ -19,7 +17,7 @@ final class HostResolver {
     self.loop = loop
   }
 
-  /// The address if the host is one already, or is this machine.
+  /// The host itself if it is a numeric address, and the loopback's address for `localhost`; nil otherwise.
   static func knownAddress(of host: String) -> String? {
     if host == "localhost" { return "127.0.0.1" }
     var address = in6_addr()
@@ -27,8 +25,7 @@ final class HostResolver {
     return isNumeric ? host : nil
   }
 
-  /// Looks the name up and calls back on the loop. A later call takes the place of an earlier one that is
-  /// still waiting.
+  /// Looks the name up and calls back on the loop. A later call replaces an earlier one that still waits.
   func resolve(_ completion: @escaping (Answer) -> Void) {
     self.completion = completion
     guard !isResolving else { return }
@@ -50,7 +47,7 @@ final class HostResolver {
   }
 }
 
-/// One look-up on its way through another thread and back.
+/// One look-up, handed to another thread and back.
 ///
 /// SAFETY of `@unchecked Sendable`: the thread reads only `host` and `loop`, both immutable and Sendable;
 /// `completion` is called, and released with the action that holds this, on the loop alone.
@@ -65,7 +62,7 @@ private final class HostLookup: @unchecked Sendable {
     self.completion = completion
   }
 
-  /// Returns the error if there can be no thread.
+  /// - Returns: the error if the system has no thread for it.
   func start() -> RedisError? {
     do throws(SystemError) {
       try SystemThread("resolver") { self.run() }.detach()

@@ -1,8 +1,8 @@
 import BelfrySystem
 
-/// The life of a link to Redis: connect, set up, carry traffic, and after every loss try again, for ever.
+/// The life of a link to Redis: connect, set up, carry traffic, and after each loss connect again, for ever.
 ///
-/// Pure: what happened goes in, what to do comes out. It knows neither sockets nor clocks.
+/// Pure: it takes what happened and returns what to do, and knows neither sockets nor clocks.
 struct LinkStateMachine {
   enum Action {
     case none
@@ -31,15 +31,15 @@ struct LinkStateMachine {
 
   private let backoff: Backoff
   private var state = State.idle
-  /// Tries that failed since the link was last up.
+  /// How many tries have failed since the link was last up.
   private(set) var failures = 0
 
   init(backoff: Backoff) {
     self.backoff = backoff
   }
 
-  /// Whether the link may well be up in a moment: its first try is under way, or the first since it was
-  /// up. After a failure there is no reason to hope, and nobody should wait.
+  /// Whether commands should wait for the link: its first try is under way, or the first since it was up. After a
+  /// failed try nobody should wait.
   var isComingUp: Bool {
     switch state {
     case .connecting, .settingUp, .pausing: failures == 0
@@ -47,7 +47,7 @@ struct LinkStateMachine {
     }
   }
 
-  /// Set-up is complete: a reply is the owner's.
+  /// Whether set-up is complete, so that replies belong to the owner.
   var isUp: Bool {
     if case .up = state { true } else { false }
   }
@@ -78,7 +78,7 @@ struct LinkStateMachine {
     }
   }
 
-  /// The socket broke, could not be opened, or is of no more use.
+  /// The socket broke or could not be opened, or set-up found Redis unusable.
   mutating func lost(_ error: RedisError, random: Double) -> Action {
     switch state {
     case .up: failures = 0

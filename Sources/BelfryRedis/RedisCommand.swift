@@ -1,7 +1,6 @@
 package import BelfryBytes
 
-/// A command as Redis reads it: a name and byte arguments, encoded once, when it is built. Writing it out
-/// is then a copy.
+/// A command as Redis reads it, a name and byte arguments. Encoded while it is built, so that writing it out is a copy.
 package struct RedisCommand: Sendable, Hashable {
   /// For errors and logs; it is also the first argument.
   package let name: String
@@ -18,7 +17,7 @@ package struct RedisCommand: Sendable, Hashable {
     }
   }
 
-  /// None yet, to be added to a command.
+  /// A list of arguments without a command, to be added to one.
   package static func arguments() -> RedisCommand { RedisCommand() }
 
   private init() { name = "" }
@@ -30,7 +29,7 @@ package struct RedisCommand: Sendable, Hashable {
     argument.append(to: &self)
   }
 
-  // What most arguments are; called from other modules, the generic ones cannot be specialized.
+  // Not generic, for the types of most arguments: a generic function is not specialized in other modules.
   package mutating func append(_ text: String) {
     beginArgument(byteCount: text.utf8.count)
     encodedArguments.append(text)
@@ -49,7 +48,7 @@ package struct RedisCommand: Sendable, Hashable {
     encodedArguments.appendLineEnd()
   }
 
-  /// One argument of four parts: keys are made so.
+  /// Adds one argument of four parts, as keys are.
   package mutating func append(joining first: String, _ second: String, _ third: String, _ fourth: String) {
     beginArgument(
       byteCount: first.utf8.count + second.utf8.count + third.utf8.count + fourth.utf8.count)
@@ -72,7 +71,7 @@ package struct RedisCommand: Sendable, Hashable {
     encodedArguments.appendLineEnd()
   }
 
-  /// Adds one argument. Any bytes will do: the length goes first, so nothing is escaped.
+  /// Adds one argument, of any bytes: the length goes first, so nothing is escaped.
   package mutating func append(bytes: some Collection<UInt8>) {
     beginArgument(byteCount: bytes.count)
     encodedArguments.append(contentsOf: bytes)
@@ -92,7 +91,7 @@ package struct RedisCommand: Sendable, Hashable {
 }
 
 extension RedisCommand {
-  /// The bytes of each, the name's first: for who has to make another command of one.
+  /// The bytes of each argument, the name first.
   package var arguments: [ArraySlice<UInt8>] {
     var arguments: [ArraySlice<UInt8>] = []
     var rest = encodedArguments[...]
@@ -155,7 +154,7 @@ extension DecimalText {
 extension [UInt8] {
   fileprivate mutating func append(length count: Int, _ mark: Unicode.Scalar) {
     guard count < 100 else { return DecimalText(lengthOf: count, mark).append(to: &self) }
-    // What nearly all are: a command has five of these lines.
+    // Nearly all lengths are short: a command has five of these lines.
     append(addingCapacity: 5) { line in
       line.append(UInt8(ascii: mark))
       if count >= 10 { line.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: count / 10)) }

@@ -55,7 +55,7 @@ extension RedisEndpoint {
     case "redis": try self.init(hostPortDatabase: rest)
     case "unix": try self.init(pathDatabase: rest)
     case "rediss": throw .invalidEndpoint("rediss:// needs TLS, which is not supported: use a local tunnel")
-    // Not repeated either: who wrote the parts in another order has the password there.
+    // The scheme is not repeated: if the parts stand in another order, it may be the password.
     default: throw .invalidEndpoint("it must begin with redis:// or unix://")
     }
     try setCredentials(credentials)

@@ -1,7 +1,7 @@
 /// Why Redis did not do what was asked, or why we do not know whether it did.
 package struct RedisError: Error, Hashable, CustomStringConvertible {
   package enum Code: String, Sendable {
-    /// There is no connection, and there will be none in a moment. The command was not sent.
+    /// There is no connection, and none was made in time. The command was not sent.
     case unavailable
     /// More commands or bytes are unanswered than the limits allow. The command was not sent.
     case overloaded
@@ -48,36 +48,6 @@ extension RedisError {
     guard code == .replied else { return nil }
     return String(cause.prefix { $0 != " " })
   }
-
-  /// Whether the same command may well succeed later: Redis is away, busy, or not the one that may write.
-  /// Whoever asked should be told to come back, not that the request was wrong.
-  package var isUnavailability: Bool {
-    switch code {
-    case .unavailable, .overloaded, .timedOut, .connectionLost, .malformedReply, .unsuitable, .closed: true
-    case .replied: RedisError.unavailabilityReplyCodes.contains(replyCode ?? "")
-    case .unexpectedReply, .invalidEndpoint, .unsubscribed: false
-    }
-  }
-
-  /// Whether the command may have been executed although it failed here: only what is idempotent may be
-  /// tried again.
-  package var isOutcomeUnknown: Bool {
-    code == .timedOut || code == .connectionLost
-  }
-
-  /// Error replies with which Redis refuses a sound command for the time being, from the Redis 7.0 sources
-  /// (`createSharedObjects` in server.c, and cluster.c).
-  static let unavailabilityReplyCodes: Set<String> = [
-    "LOADING",  // reading its data after a start
-    "BUSY",  // a script or function runs beyond its time limit
-    "MASTERDOWN",  // a replica that lost its master and may not serve stale data
-    "READONLY",  // a replica, since a failover perhaps
-    "MISCONF",  // the last write to disk failed, so writes are refused
-    "OOM",  // at maxmemory
-    "NOREPLICAS",  // fewer replicas than min-replicas-to-write
-    "CLUSTERDOWN",  // some hash slots have no node
-    "TRYAGAIN",  // the keys' slot is being moved
-  ]
 
   /// The error that an error reply stands for.
   package static func replied(_ message: String, to place: String) -> RedisError {

@@ -1,23 +1,22 @@
 /// What a connection may use of time and memory. Every value is a default that its user may change.
 package struct RedisLimits: Sendable, Hashable {
-  /// From `send` to the reply. Redis answers in under a millisecond, but with `appendfsync everysec` it lets a write
-  /// wait for a slow disk, for up to two seconds: given up before that, a broker would drop a connection that is
-  /// well, and refuse what Redis then does all the same. Whoever waited longer is better told to come back.
+  /// From `send` to the reply. Redis answers in under a millisecond, but with `appendfsync everysec` a write may wait up
+  /// to two seconds for a slow disk. With less than that, a broker would drop a sound connection and refuse what Redis
+  /// then carries out.
   package var commandTimeout: Duration = .milliseconds(2_500)
   /// From the first packet to an open socket, the look-up of the host's name included.
   package var connectTimeout: Duration = .seconds(1)
   /// For each round of set-up on a new connection. Loading a function library takes some milliseconds.
   package var setUpTimeout: Duration = .seconds(2)
-  /// How long a command may wait for a connection that is being made for the first time, or again for the
-  /// first time after it broke. It bridges a restart of Redis; afterwards commands fail at once.
+  /// How long a command may wait for the first try to connect, at the start and after a loss. Bridges a restart of
+  /// Redis; once a try has failed, commands fail at once.
   package var waitForConnection: Duration = .milliseconds(250)
 
-  /// Commands sent or waiting, not yet answered. At 50,000 a second it is a third of a second's work, and
-  /// more than one deadline's worth could not be answered in time anyway.
+  /// Commands sent or waiting, not yet answered: at 50,000 a second, the work of a third of a second.
   package var unansweredCommandsMax = 16_384
-  /// Their bytes. It also bounds what is buffered while Redis does not read.
+  /// The bytes of these commands, so also what is buffered while Redis does not read.
   package var unansweredBytesMax = 64 << 20
-  /// One reply, its elements counted in. Beyond it the connection is given up instead of the memory.
+  /// The memory of one reply, its elements counted. Beyond it the connection is given up.
   package var replyBytesMax = 256 << 20
   /// Channels one subscriber may hold.
   package var channelsMax = 100_000
@@ -26,8 +25,8 @@ package struct RedisLimits: Sendable, Hashable {
   package var reconnectDelayMin: Duration = .milliseconds(50)
   /// The longest pause: Redis is found again within about a second of its return.
   package var reconnectDelayMax: Duration = .seconds(1)
-  /// A subscriber asks PING this often, and gives the connection up when the answer has not come by the
-  /// time it would ask again: silence is noticed within twice this.
+  /// How often a subscriber sends PING. If no answer has come by the next one, it gives the connection up, so silence
+  /// is noticed within twice this time.
   package var heartbeatInterval: Duration = .seconds(3)
 
   package init() {}

@@ -1,15 +1,14 @@
-/// The elements of an array that Redis replied, however nested, in one piece of memory: a log's entries are
-/// seven elements each, and an array of arrays of byte arrays took longer to make and to take down again than
-/// everything that was done with it.
+/// The elements of an array that Redis replied, however nested, in one piece of memory. As an array of arrays, with
+/// seven elements for each entry of a log, a reply took longer to make and to free than to use.
 ///
-/// An element is given as a ``RedisReply`` that shares the bytes: who keeps one keeps all of them.
+/// An element is given as a ``RedisReply`` that shares the bytes: keeping one keeps all of them in memory.
 package struct RedisReplies: Sendable {
   enum Item: Sendable {
     case status(Range<Int>)
     case error(Range<Int>)
     case integer(Int64)
     case bulk(Range<Int>)
-    /// Its own elements follow, theirs behind each of them; `end` is the place behind the last.
+    /// Its elements follow, each with its own elements after it; `end` is the place after the last.
     case array(count: Int, end: Int)
     case null
   }
@@ -19,7 +18,7 @@ package struct RedisReplies: Sendable {
   fileprivate let places: Range<Int>
   package let count: Int
 
-  /// - Parameter places: where the elements stand, with all that is nested in them.
+  /// - Parameter places: where the elements are, nested ones included.
   init(_ elements: [Item], _ bytes: [UInt8], places: Range<Int>, count: Int) {
     self.elements = elements
     self.bytes = bytes
@@ -27,7 +26,7 @@ package struct RedisReplies: Sendable {
     self.count = count
   }
 
-  /// To read through the elements in their order, each where it lies.
+  /// Reads the elements in their order, without copying.
   package var reader: Reader { Reader(self) }
 
   fileprivate func reply(at place: Int) -> RedisReply {
@@ -58,7 +57,7 @@ extension RedisReplies: Hashable {
   }
 }
 
-/// An element's number finds it at once when none is an array; behind arrays it is counted off from the front.
+/// An element is found at once by its number if none before it is an array, otherwise by counting from the first.
 extension RedisReplies: Collection {
   package struct Iterator: IteratorProtocol {
     fileprivate let replies: RedisReplies
@@ -89,14 +88,13 @@ extension RedisReplies: Collection {
 // MARK: - In place
 
 extension RedisReplies {
-  /// Reads one element after the other. Those of an array come right behind its count.
-  ///
-  /// What is of another kind throws as the accessors of ``RedisReply`` do, and is passed all the same.
+  /// Reads one element after the other; those of an array come right after its count. An element of another kind than
+  /// the one asked for throws, as with the accessors of ``RedisReply``, and is passed.
   package struct Reader {
     private let replies: RedisReplies
     private var next: Int
 
-    /// Of the whole reply, among them what ``place()`` gives.
+    /// The bytes of the whole reply, into which ``place()`` points.
     package var allBytes: [UInt8] { replies.bytes }
 
     fileprivate init(_ replies: RedisReplies) {
@@ -104,12 +102,12 @@ extension RedisReplies {
       next = replies.places.lowerBound
     }
 
-    /// Whether it goes on with an array.
+    /// Whether the next element is an array.
     package var isAtArray: Bool {
       if next < replies.places.upperBound, case .array = replies.elements[next] { true } else { false }
     }
 
-    /// The count of an array's elements.
+    /// Begins an array: how many elements follow.
     package mutating func array() throws(RedisError) -> Int {
       guard case .array(let count, _)? = take() else { throw mismatch("an array") }
       return count
@@ -136,7 +134,7 @@ extension RedisReplies {
       }
     }
 
-    /// Passes one element with all that is in it.
+    /// Passes one element, nested ones included.
     package mutating func skip() {
       if case .array(_, let end)? = take() { next = end }
     }
@@ -147,7 +145,7 @@ extension RedisReplies {
       return replies.elements[next - 1]
     }
 
-    /// Of the element passed last.
+    /// The error for the element passed last.
     private func mismatch(_ wanted: String) -> RedisError {
       guard next > replies.places.lowerBound else { return RedisReply.null.mismatch(wanted) }
       return replies.reply(at: next - 1).mismatch(wanted)

@@ -31,7 +31,7 @@ extension RedisReply {
     return bytes
   }
 
-  /// A status, or a bulk that is valid UTF-8: nothing is repaired silently.
+  /// A status, or a bulk of valid UTF-8; other bytes throw.
   package func string() throws(RedisError) -> String {
     switch self {
     case .status(let text): return text
@@ -47,7 +47,7 @@ extension RedisReply {
     return elements
   }
 
-  /// An array of exactly so many elements: a reply whose layout is fixed.
+  /// An array of exactly this many elements.
   package func array(count: Int) throws(RedisError) -> RedisReplies {
     guard case .array(let elements) = self, elements.count == count else {
       throw mismatch("an array of \(count)")
@@ -65,7 +65,7 @@ extension RedisReply {
     return RedisError(.unexpectedReply, cause: "wanted \(wanted), got \(kind)", place: "reply")
   }
 
-  /// Says what came without its content, which may be private and large.
+  /// The kind of reply, for errors, without its content, which may be private and large.
   private var kind: String {
     switch self {
     case .status: "a status"
@@ -78,7 +78,7 @@ extension RedisReply {
   }
 }
 
-/// The reply of INFO: a fact a line, `name:value`, in sections that have a heading.
+/// The reply of INFO: a line `name:value` for each fact, in sections with headings.
 package struct RedisInfo: Sendable {
   private var facts: [Substring: Substring] = [:]
 
@@ -91,6 +91,6 @@ package struct RedisInfo: Sendable {
 
   package init(_ reply: RedisReply) throws(RedisError) { self.init(try reply.string()) }
 
-  /// Nil if it says nothing of it: which facts there are differs with the version.
+  /// Nil if this version of Redis does not have the fact.
   package subscript(_ name: Substring) -> Substring? { facts[name] }
 }

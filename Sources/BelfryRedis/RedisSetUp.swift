@@ -1,12 +1,11 @@
-/// What a new connection is asked before anybody else's commands go out on it, in rounds: the commands of
-/// one are sent at once, and its replies decide whether there is another.
+/// What is sent on a new connection before other commands, in rounds: the commands of a round are sent together, and
+/// its replies decide on the next.
 ///
-/// It is a value with a closure rather than an `async` function because a connection is made by an event of
-/// the loop, where no task is running.
+/// A value with a closure and no `async` function, because connections are made in events of the loop, outside of tasks.
 package struct RedisSetUp {
   package let commands: [RedisCommand]
-  /// Receives as many replies as there are commands, and must not touch the connection. Returns the next round, or nil when the connection is
-  /// ready; throws when it is unusable: it is then given up and made again after a pause.
+  /// Receives as many replies as there are commands, and must not use the connection. Returns the next round, or nil
+  /// when the connection is ready. If it throws, the connection is given up, and made again after a pause.
   package let next: ([RedisReply]) throws(RedisError) -> RedisSetUp?
 
   package init(
@@ -17,7 +16,7 @@ package struct RedisSetUp {
     self.next = next
   }
 
-  /// Ready if no reply is an error.
+  /// The last round: ready if no reply is an error.
   package static func refuseErrors(_ replies: [RedisReply]) throws(RedisError) -> RedisSetUp? {
     for case .error(let message) in replies {
       throw RedisError.replied(message, to: "connection set-up")
@@ -27,8 +26,8 @@ package struct RedisSetUp {
 }
 
 extension RedisSetUp {
-  /// The first round on every connection: who we are, which database, and whether Redis answers at all. A
-  /// Redis that is loading its data, or has too many clients, accepts connections and refuses here.
+  /// The first round on every connection: user, database, and whether Redis answers. A Redis that is loading its data,
+  /// or has too many clients, accepts connections and refuses here.
   static func greeting(_ endpoint: RedisEndpoint, then following: RedisSetUp?) -> RedisSetUp {
     var commands: [RedisCommand] = []
     if let password = endpoint.password {

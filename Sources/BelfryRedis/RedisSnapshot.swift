@@ -1,10 +1,8 @@
 import CHiredis
 import Glibc
 
-/// A snapshot of everything that a Redis holds, as of one moment, over a connection of its own: what a replica
-/// is sent when it is new (`SYNC`), without being one. Redis forks for it, and goes on serving.
-///
-/// Blocks the thread that reads it, for it is for a command that does nothing else meanwhile.
+/// A snapshot of everything that a Redis holds at one moment, as a new replica is sent it (`SYNC`), over a connection of
+/// its own. Redis forks for it, and goes on serving. Reading it blocks the thread.
 package final class RedisSnapshot {
   private let descriptor: Int32
   private let place: String
@@ -13,7 +11,7 @@ package final class RedisSnapshot {
   private var position = 0
   private var end = End.reached
 
-  /// How the snapshot ends: after so many bytes or, if Redis does not know how many, with a mark.
+  /// How the snapshot ends: after this many bytes or, if Redis does not know the size, with a mark.
   private enum End {
     case bytesLeft(Int)
     case mark([UInt8])
@@ -24,9 +22,8 @@ package final class RedisSnapshot {
   private static let markBytes = 40
   private static let lineBytesMax = 4 << 10
 
-  /// Connects and asks. The first piece may take long: Redis waits for another child of its own to end.
-  /// - Parameter silenceMax: how long nothing at all may come. Redis sends a line end now and then while it
-  ///   prepares.
+  /// Connects and asks. The first piece may take long: Redis first waits for another child of its own to end.
+  /// - Parameter silenceMax: how long nothing may come. While Redis prepares, it sends a line end now and then.
   package init(of endpoint: RedisEndpoint, silenceMax: Duration = .seconds(60)) throws(RedisError) {
     place = endpoint.description
     self.silenceMax = silenceMax
@@ -57,7 +54,7 @@ package final class RedisSnapshot {
     }
   }
 
-  /// The last bytes are kept back as long as they may be the mark.
+  /// Keeps the last bytes back while they may be the mark.
   private func piece(before mark: [UInt8]) throws(RedisError) -> [UInt8]? {
     while received.count - position <= mark.count {
       if received[position...].elementsEqual(mark) {
@@ -82,7 +79,7 @@ extension RedisSnapshot {
       authenticate.append(password)
       try expectOK(authenticate)
     }
-    // What is written from then on is not for us; and the snapshot need not be written to Redis's disk first.
+    // The snapshot alone, without what is written afterwards, and not by way of a file on Redis's disk (`eof`).
     try expectOK(RedisCommand("REPLCONF", "rdb-only", "1"))
     try expectOK(RedisCommand("REPLCONF", "capa", "eof"))
     try write(RedisCommand("SYNC"))
@@ -176,7 +173,7 @@ extension RedisSnapshot {
     return error == 0 ? nil : describe(errno: error)
   }
 
-  /// Appends what has come to what was not taken yet.
+  /// Appends what has arrived to what is not yet taken.
   private func receive() throws(RedisError) {
     received.removeFirst(position)
     position = 0

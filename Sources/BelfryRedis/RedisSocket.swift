@@ -5,19 +5,18 @@ import Glibc
 protocol RedisSocketOwner: AnyObject {
   func socketDidOpen()
   func socketDidReceive(_ reply: RedisReply)
-  /// The socket can do no more, and waits to be closed.
+  /// The socket is of no more use, and must be closed.
   func socketDidBreak(_ error: RedisError)
 }
 
-/// One non-blocking connection: commands in, replies out. All that is written during an iteration of the
-/// loop leaves in one system call at its end.
+/// One non-blocking connection. What is written during an iteration of the loop is sent in one system call at its end.
 ///
-/// Its watch and its hook keep it alive, and it keeps its owner alive, until `close()`.
+/// The watch and the hook keep the socket alive, and the socket its owner, until `close()`.
 final class RedisSocket {
-  /// Received in one system call.
+  /// The most received in one system call.
   private static let inputBytes = 64 << 10
-  /// What is received before the loop serves others: with 64 KiB each, about a thousand messages. Much less, and a
-  /// loop that is busy otherwise would fall behind until Redis cuts a subscriber off.
+  /// How many of these are received before the loop serves others: about a thousand messages. With much less a busy
+  /// loop could fall behind until Redis cuts off its subscriber.
   private static let piecesPerTurn = 4
 
   private let descriptor: Int32
@@ -28,14 +27,14 @@ final class RedisSocket {
   private var hook: LoopHook?
 
   private var isOpen = false
-  /// The kernel took only a part of the output, and will say when it takes more.
+  /// The kernel took only a part of the output; an event will tell when it takes more.
   private var isFull = false
   private var input = [UInt8](repeating: 0, count: inputBytes)
   private var output = OutputBuffer()
   /// When bytes last came; nil if never.
   private(set) var lastHeard: ContinuousClock.Instant?
 
-  /// Begins to connect; the owner hears of the rest.
+  /// Begins to connect; the owner is told of the rest.
   init(
     to address: RedisEndpoint.Address, on loop: EventLoop, limits: RedisLimits, owner: any RedisSocketOwner
   ) throws(RedisError) {
@@ -66,7 +65,7 @@ final class RedisSocket {
     output.append(commands)
   }
 
-  /// Takes in everything that has come, without waiting.
+  /// Reads everything that has arrived, without waiting.
   func readAll() {
     while isOpen, owner != nil, readPiece() > 0 {}
   }
@@ -74,14 +73,14 @@ final class RedisSocket {
   private func handle(_ readiness: Readiness) {
     guard isOpen else { return finishConnecting() }
     if readiness.contains(.writable) { flush() }
-    // A hang-up is read as an end of file or an error, after what came before it.
+    // A hang-up too is found by reading: as an end of file or an error, after what came before.
     if readiness != .writable { readTurn() }
   }
 
-  /// Reads until it is the others' turn: the loop comes back for the rest.
+  /// Reads until others have their turn; the rest in the loop's next iteration.
   private func readTurn() {
     for _ in 0..<RedisSocket.piecesPerTurn where owner != nil {
-      // A piece that is not full was the last for now; asking again would be a system call for nothing.
+      // A piece that is not full was the last for now.
       if readPiece() < input.count { return }
     }
   }
@@ -112,7 +111,7 @@ final class RedisSocket {
 // MARK: Bytes
 
 extension RedisSocket {
-  /// - Returns: how many bytes came; 0 if none are there, or the socket broke.
+  /// - Returns: how many bytes were read; 0 if there are none now, or the socket broke.
   private func readPiece() -> Int {
     let count = unsafe input.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
     if count > 0 {
@@ -131,7 +130,7 @@ extension RedisSocket {
   private func deliverReplies(in bytes: ArraySlice<UInt8>) {
     do {
       var rest = bytes
-      // Whoever receives a reply may close the socket.
+      // The owner may close the socket while it handles a reply.
       while owner != nil, !rest.isEmpty {
         try parser.feed(rest.prefix(ReplyParser.pieceBytesMax))
         rest = rest.dropFirst(ReplyParser.pieceBytesMax)

@@ -1,16 +1,15 @@
 package import BelfryLoop
 
-/// One connection for sharded publish and subscribe (Redis 7: SSUBSCRIBE, on a single server as well as on
-/// a cluster). It reconnects by itself and subscribes again to everything wanted.
+/// One connection for sharded publish and subscribe (SSUBSCRIBE, since Redis 7). It reconnects by itself, and then
+/// subscribes to all its channels again.
 ///
-/// Messages published while the connection is lost are gone: between `lost` and the next `connected`,
-/// and at the first of `subscribe`, whoever needs all of them must look for them elsewhere.
+/// Messages published while the connection is lost do not arrive: what came between `lost` and the next `connected`
+/// must be looked for elsewhere.
 ///
-/// It belongs to its loop: create it anywhere, use it only there. From `start()` until `close()` the loop
-/// keeps it alive.
+/// Create it anywhere, use it on its loop only. From `start()` until `close()` the loop keeps it alive.
 package final class RedisSubscriber {
   package enum State: Hashable {
-    /// Everything wanted is subscribed.
+    /// All wanted channels are subscribed.
     case connected
     case lost(RedisError)
   }
@@ -24,10 +23,10 @@ package final class RedisSubscriber {
   private var deadlineTimer: LoopTimer?
   private var heartbeatTimer: LoopTimer?
 
-  /// Called for each message of a subscribed channel, in Redis's order. The first may come before the
-  /// `subscribe` that asked for it has resumed its caller.
+  /// Called for each message of a subscribed channel, in Redis's order. May be called before the channel's `subscribe`
+  /// has returned.
   package var onMessage: ((_ channel: String, _ payload: ArraySlice<UInt8>) -> Void)?
-  /// Called when the connection was lost, and when everything wanted is subscribed: the first time too.
+  /// Called when the connection was lost, and each time that all wanted channels are subscribed.
   package var onStateChange: ((State) -> Void)?
 
   package init(loop: EventLoop, endpoint: RedisEndpoint, limits: RedisLimits = RedisLimits()) {
@@ -44,7 +43,7 @@ package final class RedisSubscriber {
     link.start()
   }
 
-  /// Closes the connection for good. Nothing more is called back.
+  /// Closes the connection for good. No callback is called any more.
   package func close() {
     link.close()
     deadlineTimer?.cancel()
@@ -54,8 +53,8 @@ package final class RedisSubscriber {
     onStateChange = nil
   }
 
-  /// When Redis was last heard, by a message or by its answer to PING; nil if never. While connected, it
-  /// is at most two `heartbeatInterval`s ago.
+  /// When something last came from Redis, a message or its answer to PING; nil if never. While connected, at most two
+  /// `heartbeatInterval`s ago.
   package var lastHeard: ContinuousClock.Instant? { link.lastHeard }
 
   /// Channels wanted, confirmed or not.
@@ -65,15 +64,14 @@ package final class RedisSubscriber {
 // MARK: Channels
 
 extension RedisSubscriber {
-  /// Returns when Redis has confirmed the subscription: messages published from now on arrive. At once if
-  /// it is confirmed already. If it throws, the channel is not subscribed, except when an earlier call has
-  /// succeeded for it.
+  /// Returns when Redis has confirmed the subscription, so that messages published from then on arrive; at once if that
+  /// was before. If it throws, the channel is not subscribed, unless an earlier call for it has succeeded.
   package func subscribe(_ channel: String) async throws(RedisError) {
     let result = await withCheckedContinuation { waiter in submit(channel, waiter) }
     try result.get()
   }
 
-  /// No message of the channel is delivered after this, and it is not subscribed again after a loss.
+  /// Ends the subscription: from now on no message of the channel is delivered.
   package func unsubscribe(_ channel: String) {
     let (request, failures) = machine.unsubscribe(channel)
     if let request { write(request) }
@@ -108,7 +106,7 @@ extension RedisSubscriber {
   }
 
   private func write(_ request: SubscriptionStateMachine<Waiter>.Request) {
-    // One channel per command: on a cluster, the channels of one SSUBSCRIBE must share a slot.
+    // One channel a command: on a cluster the channels of one SSUBSCRIBE must share a slot.
     switch request {
     case .subscribe(let channel): link.write([RedisCommand("SSUBSCRIBE", channel)])
     case .unsubscribe(let channel): link.write([RedisCommand("SUNSUBSCRIBE", channel)])
@@ -152,7 +150,7 @@ extension RedisSubscriber: RedisLinkOwner {
 
   private func scheduleHeartbeat() {
     heartbeatTimer = loop.schedule(after: limits.heartbeatInterval) {
-      // If this process stood still for a while, the answer is here already.
+      // If this process was suspended for a while, the answer may have arrived.
       self.link.readAll()
       switch self.machine.heartbeat() {
       case .stop: break

@@ -1,5 +1,4 @@
-/// Puts a reply together from its elements as the parser meets them: depth first, each array announced by
-/// its size before its elements.
+/// Builds a reply from its elements as the parser finds them: depth first, an array's size before its elements.
 struct ReplyBuilder: ~Copyable {
   enum Text {
     case status, error, bulk
@@ -11,14 +10,14 @@ struct ReplyBuilder: ~Copyable {
     var missing: Int
   }
 
-  /// The array that elements go to now; at first what stands for the reply itself, an array of one.
+  /// The array to which elements are added now; at first an array of one, for the reply itself.
   private var open = OpenArray(place: -1, count: 1, missing: 1)
   private var outer: [OpenArray] = []
   private var elements = ScratchBuffer<RedisReplies.Item>()
   private var bytes = ScratchBuffer<UInt8>()
   private var finished: RedisReply?
 
-  /// Memory held by the reply so far.
+  /// The memory of the reply so far.
   var byteCount: Int { bytes.count + elements.count * MemoryLayout<RedisReplies.Item>.stride }
 
   /// SAFETY: the bytes are read before this returns.
@@ -39,7 +38,7 @@ struct ReplyBuilder: ~Copyable {
     if open.missing == 0 { endArrays() }
   }
 
-  /// The announced size is not trusted: a few bytes may announce two billion elements.
+  /// No room is reserved by the announced size: a few bytes may announce two billion elements.
   mutating func beginArray(count: Int) {
     let place = elements.count
     let array = RedisReplies.Item.array(count: count, end: place + 1)
@@ -51,7 +50,7 @@ struct ReplyBuilder: ~Copyable {
 
   mutating func takeFinished() -> RedisReply? { finished.take() }
 
-  /// The last element of the open array has come, and so perhaps has the last of those around it.
+  /// Closes the open array after its last element, and the arrays around it of which it was the last element.
   private mutating func endArrays() {
     while open.missing == 0, let around = outer.popLast() {
       elements.replace(at: open.place, with: .array(count: open.count, end: elements.count))
@@ -63,7 +62,7 @@ struct ReplyBuilder: ~Copyable {
 
   private mutating func finish() {
     switch elements.first {
-    // What stands alone needs no table of places: half of the replies to a feed's reader.
+    // A reply that is no array needs no table of elements.
     case .integer(let value): finished = .integer(value)
     case .null: finished = .null
     case .bulk: finished = .bulk(bytes.array()[...])

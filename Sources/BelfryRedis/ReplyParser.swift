@@ -1,15 +1,13 @@
 import CHiredis
 
-/// hiredis's reply reader, made to build our own replies: bytes in, replies out, and no tree of
-/// `redisReply` in between.
+/// hiredis's reply reader, with functions that build a ``RedisReply`` instead of a tree of `redisReply`.
 ///
-/// SAFETY of the unsafe code here: the reader, its table of functions and the builder are allocated in `init`
-/// and freed in `deinit` only; the callbacks find the builder, which outlives the reader, in the reader's
-/// `privdata`, and nobody else touches it while the reader runs. It is no object, since the checks that a
-/// property is changed in one place at a time cost as much as reading the replies did.
+/// SAFETY: the reader, its table of functions and the builder are allocated in `init` and freed in `deinit`. The
+/// callbacks find the builder in the reader's `privdata`; nobody else uses it while the reader runs. The builder is not
+/// an object: the checks for exclusive access to its properties cost as much as reading the replies.
 @safe final class ReplyParser {
-  /// Fed at most so much at once: the reader moves its unread bytes up after each reply, which for larger
-  /// pieces costs more than reading does.
+  /// The most fed at once: the reader moves its unread bytes after each reply, which costs more than reading if there
+  /// are many.
   static let pieceBytesMax = 4 << 10
 
   private let builder: UnsafeMutablePointer<ReplyBuilder>
@@ -38,7 +36,7 @@ import CHiredis
     unsafe builder.deallocate()
   }
 
-  /// Takes in bytes as they came from the socket. Call `next` until it returns nil before feeding more.
+  /// Takes bytes from the socket. Call `next` until it returns nil before feeding more.
   func feed(_ bytes: ArraySlice<UInt8>) throws(RedisError) {
     guard let reader = unsafe reader else { throw malformed("no memory for the reply reader") }
     let status = unsafe bytes.withUnsafeBytes {
@@ -73,9 +71,8 @@ import CHiredis
 
 // MARK: What the reader calls for each element
 //
-// The reader takes the returned pointer only to tell success from a lack of memory, and passes the root's
-// on. All of them return the builder, which is never null. File-level functions, because a closure might
-// be inferred to belong to an actor.
+// The reader only tells by the returned pointer whether there was memory, so all return the builder, which is never
+// null. Functions of the file, since a closure might be inferred to belong to an actor.
 
 private nonisolated func addString(
   _ task: UnsafePointer<redisReadTask>?, _ start: UnsafeMutablePointer<CChar>?, _ length: Int

@@ -1,12 +1,11 @@
 import BelfryLoop
 
-/// Which channels are wanted, which are confirmed, and whose confirmation comes next.
+/// Which channels are wanted, which are confirmed, and which request is answered next.
 ///
-/// Redis confirms in the order of the requests, but an error does not name its channel, so the requests
-/// are remembered in order. A channel is wanted from `subscribe` until `unsubscribe`; a `subscribe` that
-/// fails leaves nothing behind.
+/// Redis answers requests in their order, and an error does not name its channel, so requests are kept in order. A
+/// channel is wanted from `subscribe` until `unsubscribe`, unless the `subscribe` fails.
 ///
-/// Pure: `Waiter` is whatever resumes the caller, and time is passed in.
+/// Pure: time is a parameter, and a `Waiter` is what resumes the caller.
 struct SubscriptionStateMachine<Waiter> {
   typealias Instant = ContinuousClock.Instant
   typealias Failure = (waiter: Waiter, error: RedisError)
@@ -18,11 +17,11 @@ struct SubscriptionStateMachine<Waiter> {
   }
 
   enum SubscribeAction: Equatable {
-    /// It is confirmed already.
+    /// Return: the channel is confirmed already.
     case finish
     /// Write the request now.
     case send(Request)
-    /// Nothing yet: a request for this channel is under way, or the link is.
+    /// Wait: a request for this channel is under way, or the link is being made.
     case wait
     case fail(RedisError)
   }
@@ -30,7 +29,7 @@ struct SubscriptionStateMachine<Waiter> {
   enum ReplyAction {
     case none
     case message(channel: String, payload: ArraySlice<UInt8>)
-    /// - Parameter isRestored: with this, all that was wanted when the link came up is subscribed.
+    /// - Parameter isRestored: whether all that was wanted when the link came up is subscribed now.
     case confirm([Waiter], isRestored: Bool)
     case fail([Failure])
     case giveUp(RedisError)
@@ -39,28 +38,28 @@ struct SubscriptionStateMachine<Waiter> {
   enum HeartbeatAction: Equatable {
     case send(Request)
     case giveUp(RedisError)
-    /// There is no link whose life could be in doubt.
+    /// There is no link to check.
     case stop
   }
 
   private enum Link {
     case down(because: RedisError)
     case comingUp
-    /// Up, and so many of the channels wanted at that moment not yet confirmed.
+    /// Up, with this many of the channels that were wanted then not yet confirmed.
     case restoring(unconfirmed: Int)
     case up
     case closed
   }
 
   private struct Subscription {
-    /// Tells a confirmation of this subscription from one of an earlier subscription to the channel.
+    /// Tells confirmations of this subscription from those of an earlier one to the same channel.
     let ticket: Int
     /// On the present connection.
     var isConfirmed = false
-    /// A `subscribe` has succeeded, so it outlives connections.
+    /// A `subscribe` has succeeded: it is restored on new connections.
     var isEstablished = false
     var waiters: [Waiter] = []
-    /// Of the first waiter; the others share its fate.
+    /// That of the first waiter; the others end with it.
     var deadline: Instant
   }
 
@@ -124,7 +123,7 @@ extension SubscriptionStateMachine {
     return .send(.subscribe(channel))
   }
 
-  /// Returns the request to write, and those who waited for the subscription.
+  /// - Returns: the request to write, and those who waited for the subscription.
   mutating func unsubscribe(_ channel: String) -> (request: Request?, failures: [Failure]) {
     guard let subscription = wanted.removeValue(forKey: channel) else { return (nil, []) }
     awaited.remove(channel)
@@ -132,8 +131,8 @@ extension SubscriptionStateMachine {
     return (requestUnsubscription(channel), failures)
   }
 
-  /// Gives up the subscriptions that are overdue, and returns the requests to write for that. The
-  /// connection stays: whether it is alive is the heartbeat's question.
+  /// Gives up overdue subscriptions; returns the requests to write for that. The connection stays: the heartbeat decides
+  /// whether it is alive.
   mutating func expire(now: Instant) -> (requests: [Request], failures: [Failure]) {
     var requests: [Request] = []
     var failures: [Failure] = []
@@ -158,7 +157,7 @@ extension SubscriptionStateMachine {
     if wanted[channel] == nil, wanted.count >= limits.channelsMax {
       return error(.overloaded, "more than \(limits.channelsMax) channels", channel)
     }
-    // A full restoration may be unanswered, and the usual number of requests besides.
+    // Room for the requests of a full restoration, and the usual number besides.
     if sent.count >= limits.channelsMax + limits.unansweredCommandsMax {
       return error(.overloaded, "too many requests unconfirmed", channel)
     }
@@ -175,7 +174,7 @@ extension SubscriptionStateMachine {
     }
   }
 
-  /// Fails whoever waits for the channel; unless it was established earlier, it is no longer wanted.
+  /// Fails those who wait for the channel. Unless it was established before, it is no longer wanted.
   private mutating func fail(
     _ channel: String, with error: RedisError, into failures: inout [Failure]
   ) -> Bool {
@@ -228,7 +227,7 @@ extension SubscriptionStateMachine {
   }
 
   private func message(_ channel: String, _ payload: ArraySlice<UInt8>) -> ReplyAction {
-    // It may have been on its way when the channel was given up.
+    // It may have been sent before the channel was given up.
     guard wanted[channel]?.isConfirmed == true else { return .none }
     return .message(channel: channel, payload: payload)
   }
@@ -254,7 +253,7 @@ extension SubscriptionStateMachine {
   }
 
   private mutating func unsubscribed(_ channel: String) -> ReplyAction {
-    // Unasked, Redis ends a subscription when the channel's slot moves to another node.
+    // Without a request, Redis ends a subscription when the channel's slot moves to another node.
     guard case .unsubscribe(channel) = sent.popFirst() else { return outOfStep }
     return .none
   }
@@ -288,7 +287,7 @@ extension SubscriptionStateMachine {
   }
 }
 
-/// The first element of what a subscribed connection receives.
+/// The kinds of messages that a subscribed connection receives, by their first element.
 private enum PushKind {
   static let message = ArraySlice("smessage".utf8)
   static let subscribed = ArraySlice("ssubscribe".utf8)
@@ -304,7 +303,7 @@ extension SubscriptionStateMachine {
     link = .comingUp
   }
 
-  /// Returns the requests to write: everything wanted. If there is none, all is restored at once.
+  /// - Returns: the requests to write, for all wanted channels; with none, everything is restored at once.
   mutating func linkCameUp() -> (requests: [Request], isRestored: Bool) {
     link = wanted.isEmpty ? .up : .restoring(unconfirmed: wanted.count)
     for (channel, subscription) in wanted {

@@ -42,3 +42,11 @@ extension BelfryClient {
   private struct Addition: Encodable { var accids: [AccountID] }
   private struct Added: Decodable { var added: [AccountID] }
 }
+
+/// A member of a server.
+public struct Member: Sendable, Hashable, Codable {
+  public var accid: AccountID
+  public var role: MemberRole
+  /// To the server's own notifications; channels have subscriptions of their own.
+  public var subscribed: Bool
+}

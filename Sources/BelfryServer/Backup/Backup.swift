@@ -4,7 +4,7 @@ import BelfryStore
 /// What a backup or a restore is doing, for whoever waits for it.
 package enum BackupProgress: Sendable, Hashable {
   case startingRedis(folder: String)
-  /// Redis prepares a snapshot; it forks for it.
+  /// Redis forks, and prepares a snapshot.
   case askingForSnapshot(of: String)
   case copied(bytes: Int)
   case checking
@@ -19,11 +19,11 @@ package struct BackupReport: Sendable {
   package let file: String
   package let byteCount: Int
   let counts: KeyspaceCounts
-  /// When everything was as it is in the backup, in seconds since 1970.
+  /// The moment of which the backup is, in seconds since 1970.
   package let momentSeconds: Int64?
-  /// The secret of the broker it belongs to, which no backup holds; nil if it lies in no data folder.
+  /// Where the broker's secret is, which no backup holds; nil if it is in no data folder.
   package let secretPath: String?
-  /// Whether there is one.
+  /// Whether there is a secret at `secretPath`.
   package let hasSecret: Bool
 
   package var namedCounts: [(name: String, count: Int)] { counts.byName }
@@ -31,14 +31,14 @@ package struct BackupReport: Sendable {
 
 /// `belfry backup`: copies the keyspace of a broker into a file.
 ///
-/// Redis gives a snapshot of one moment, as to a new replica; the keys of Belfry are copied from it while it comes,
-/// so that it needs neither memory here nor disk beside the file itself. Then the file is read again.
+/// Redis sends a snapshot of one moment, as to a new replica. Belfry's keys are copied from it while it arrives, so it
+/// takes little memory, and no disk beside the file itself. Then the file is read again, to check it.
 package struct Backup {
   private let file: String
   private let configuration: Configuration
   private let progress: (BackupProgress) -> Void
 
-  /// - Parameter options: as a broker is given them: its Redis is what is backed up.
+  /// - Parameter options: those of `belfry serve`. The Redis that it would use is backed up.
   package init(
     to file: String, of options: ServeOptions, environment: [String: String],
     progress: @escaping (BackupProgress) -> Void
@@ -67,7 +67,7 @@ package struct Backup {
   }
 
   private func backUp(_ endpoint: RedisEndpoint, secretPath: String?) throws(BackupError) -> BackupReport {
-    // Before Redis has any work with it.
+    // First, so that a file that cannot be written costs Redis no snapshot.
     let writer = try BackupWriter(file)
     progress(.askingForSnapshot(of: endpoint.description))
     let snapshot: RedisSnapshot
@@ -140,7 +140,7 @@ extension Backup {
     while true {
       switch try reader.next() {
       case .end:
-        // Redis's own count of that moment, against what was understood of its snapshot.
+        // Redis's own count of its keys, to check that the snapshot was understood.
         guard keysSeen == keysAnnounced else {
           throw BackupError(
             .countsDiffer, "it holds \(keysAnnounced) keys, and \(keysSeen) came", at: endpoint.description)
@@ -185,7 +185,7 @@ extension Backup {
 }
 
 extension RedisEndpoint {
-  /// Of a configuration, which has read it once already.
+  /// The endpoint of a configured URL, which was checked when the configuration was read.
   init(backup url: String) throws(BackupError) {
     do throws(RedisError) {
       try self.init(url: url)

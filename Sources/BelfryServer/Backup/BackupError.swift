@@ -1,7 +1,7 @@
 import BelfryRedis
 import Glibc
 
-/// Why a backup was not made, or was not restored. Nothing is left half done then, unless it says so.
+/// Why a backup was not made or not restored. Nothing is left half done, unless the error says so.
 package struct BackupError: Error, Hashable, CustomStringConvertible {
   package enum Code: String, Sendable {
     /// The file cannot be read or written.
@@ -12,9 +12,9 @@ package struct BackupError: Error, Hashable, CustomStringConvertible {
     case notABackup
     /// The file is cut short, or its bytes are not those that were written.
     case damaged
-    /// What was written, or what was restored, is not what it was made from.
+    /// What was written or restored does not hold as much as its source.
     case countsDiffer
-    /// There is nothing of Belfry's where the backup should be made from.
+    /// The source of the backup holds nothing of Belfry's.
     case nothingThere
     /// The data folder to restore into holds something.
     case folderNotEmpty
@@ -49,7 +49,7 @@ package struct BackupError: Error, Hashable, CustomStringConvertible {
     self.init(.redisFailed, error.cause, at: error.place, advice: advice)
   }
 
-  /// The kernel refused; its reason is in `errno`, so nothing may be called in between.
+  /// A failed system call. The cause is taken from `errno`, so this is called right after it.
   static func refused(_ action: String, at place: String) -> BackupError {
     let reason = unsafe String(cString: strerror(errno))
     return BackupError(.fileUnusable, "\(action): \(reason)", at: place)

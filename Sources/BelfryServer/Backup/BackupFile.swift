@@ -1,28 +1,28 @@
 import BelfryStore
 
-/// A backup: one file in Redis's own form of a snapshot (RDB), which holds the keys of one keyspace and nothing
-/// else, and says in its notes that it is a backup and how much is in it. A redis-server starts from it.
+/// A backup: a file in Redis's form of a snapshot (RDB), from which a redis-server starts. It holds the keys of one
+/// keyspace and nothing else; its notes (RDB's "auxiliary fields") say that it is a backup, and how much it holds.
 enum BackupFile {
-  /// What it holds, all of it read and its checksum right.
+  /// What a file holds, once all of it was read and its checksum was right.
   struct Contents: Sendable {
     var counts = KeyspaceCounts()
     var byteCount = 0
-    /// When everything was as it is in there: seconds since 1970, by the clock of the Redis it comes from.
+    /// The moment of which the backup is: seconds since 1970, by the clock of its Redis.
     var momentSeconds: Int64?
   }
 
   enum Note {
     static let format = "belfry-backup"
     static let counts = "belfry-counts"
-    /// What Redis writes of itself.
+    /// Notes that Redis itself writes.
     static let moment = "ctime"
     static let redisVersion = "redis-ver"
   }
 
-  /// Of the notes and of how they are to be read.
+  /// The version of these notes.
   static let formatVersion = "1"
 
-  /// Reads it all.
+  /// Reads the whole file, to check it.
   static func check(
     _ path: String, progress: (_ bytes: Int) -> Void = { _ in }
   ) throws(BackupError) -> Contents {

@@ -1,14 +1,14 @@
 import BelfryStore
 import Glibc
 
-/// Reads a backup once from its beginning to its end, and sees to it that it is one.
+/// Reads a backup once from its beginning to its end, and checks that it is one.
 final class BackupReader {
   private let path: String
   private let reader: RDBReader
-  /// Whether its notes have said what it is, which they do before the first key.
+  /// Whether a note has said so; the notes come before the first key.
   private var isBackup = false
   private var countsNoted: String?
-  /// What was read until now.
+  /// What was read so far.
   private(set) var contents = BackupFile.Contents()
 
   init(_ path: String) throws(BackupError) {
@@ -19,10 +19,10 @@ final class BackupReader {
   }
 
   var bytesRead: Int { reader.bytesRead }
-  /// Of the RDB, as a number.
+  /// The version of the RDB.
   var version: UInt16 { UInt16(reader.version) ?? 0 }
 
-  /// Nil at the end, once everything has proved right. Of each key the value must be read.
+  /// The next key, whose value must be read before the following one; nil at the end, when the file was found right.
   func nextKey() throws(BackupError) -> RDBReader.Key? {
     while true {
       switch try reader.next() {
@@ -50,7 +50,7 @@ final class BackupReader {
     contents.counts.add(parts, entries: entries)
   }
 
-  /// The value in the form in which `RESTORE` takes it: its type, its bytes, the version, and a checksum.
+  /// The value as Redis's `RESTORE` takes it: its type, its bytes, the version, and a checksum.
   func dump(of key: RDBReader.Key) throws(BackupError) -> [UInt8] {
     var dump = [key.type]
     try readValue(of: key) { dump += $0 }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Writes a backup beside its place, and moves it there when it is complete: under its name there is all of it or
-/// nothing. A draft that a killed command left is written over by the next one for the same file.
+/// Writes a backup as a draft, and renames it when it is complete. A draft that a killed command left behind is
+/// overwritten by the next backup to the same file.
 final class BackupWriter {
   let path: String
   let draft: String
@@ -9,7 +9,7 @@ final class BackupWriter {
   private var buffer: [UInt8] = []
   private var crc = CRC64()
   private(set) var bytesWritten = 0
-  /// Whether the draft is none any more, or not ours to remove.
+  /// Whether the draft was renamed, or is not this writer's to remove.
   private var isKept = false
 
   private static let bufferBytes = 256 << 10
@@ -61,7 +61,7 @@ final class BackupWriter {
     try write([254, 0])
   }
 
-  /// The value comes next, by `write`.
+  /// Writes a key; its value follows, by `write`.
   func begin(_ key: RDBReader.Key) throws(BackupError) {
     if let time = key.expiresAt {
       try write([252])
@@ -77,7 +77,7 @@ final class BackupWriter {
     if buffer.count >= Self.bufferBytes { try flush() }
   }
 
-  /// Nothing can be written any more; it is on the disk, and not yet in its place.
+  /// Ends the file and writes it through to the disk. It still has the draft's name.
   func end() throws(BackupError) {
     try write([255])
     try fixed(crc.value)
@@ -85,7 +85,7 @@ final class BackupWriter {
     guard fsync(descriptor) == 0 else { throw .refused("cannot write it", at: path) }
   }
 
-  /// Moves it to its place.
+  /// Renames the draft.
   func keep() throws(BackupError) {
     try Self.checkIsFree(path)
     guard unsafe rename(draft, path) == 0 else { throw .refused("cannot write it", at: path) }

@@ -1,9 +1,9 @@
-/// The checksum at the end of an RDB file: CRC-64 with the polynomial of Jones, reflected, from zero.
+/// The checksum at the end of an RDB file: CRC-64 with the polynomial of Jones, reflected, from zero (Redis's crc64.c).
 struct CRC64 {
   private(set) var value: UInt64 = 0
 
-  /// Eight tables of 256: the first for one byte, the others for a byte with one to seven more behind it, so that
-  /// eight bytes are taken in one step.
+  /// Eight tables of 256 ("slicing by eight"), so that eight bytes are taken in one step: the first for a byte, the
+  /// others for a byte with one to seven after it.
   private static let tables: [UInt64] = {
     let polynomial: UInt64 = 0x95ac_9329_ac4b_c9b5
     var tables = (0..<256).map { number in

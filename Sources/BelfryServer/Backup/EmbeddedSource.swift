@@ -1,12 +1,11 @@
 import BelfryRedis
 import Glibc
 
-/// The embedded Redis of a data folder: the one that a broker runs or, if none does, one that is started for as long
-/// as this lasts, just as a broker would.
+/// The embedded Redis of a data folder: the one that a broker runs, or else one that is started for this backup.
 struct EmbeddedSource {
   let folder: String
   let endpoint: RedisEndpoint
-  /// Of one that was started.
+  /// The Redis that was started; nil if a broker runs one.
   private let started: EmbeddedRedis?
 
   init(_ configuration: Configuration, _ progress: (BackupProgress) -> Void) throws(BackupError) {

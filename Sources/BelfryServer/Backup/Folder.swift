@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// Folders, as a command finds and leaves them.
+/// What backups and commands do with folders.
 enum Folder {
   static func parent(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
@@ -10,7 +10,7 @@ enum Folder {
 
   static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
-  /// Absolute, without links.
+  /// The absolute path, without links.
   static func resolve(_ path: String) throws(BackupError) -> String {
     guard let resolved = unsafe realpath(path, nil) else {
       throw .refused("cannot enter the folder", at: path)
@@ -19,7 +19,8 @@ enum Folder {
     return unsafe String(cString: resolved)
   }
 
-  /// What is written by a user other than the broker's, the broker cannot read: mostly it would be root's.
+  /// Refuses a folder that belongs to another user: the broker, which runs as that user, could not read what is written
+  /// there, mostly by root.
   static func checkOwner(_ path: String) throws(StartError) {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
@@ -42,12 +43,12 @@ enum Folder {
     }
   }
 
-  /// With all that is in it, if it is there.
+  /// Removes the folder with all that is in it, if it is there.
   static func remove(_ path: String) {
     try? FileManager.default.removeItem(atPath: path)
   }
 
-  /// After this its entries outlive a power cut.
+  /// Writes the folder's entries through to the disk.
   static func synchronize(_ path: String) throws(BackupError) {
     let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .refused("cannot open the folder", at: path) }

@@ -1,6 +1,6 @@
-/// How Redis compresses strings in an RDB file.
+/// LZF, by which Redis compresses strings in an RDB file (lzf_d.c).
 enum LZF {
-  /// Nil of what is not the compressed form of so many bytes.
+  /// Nil if the input is not the compressed form of this many bytes.
   static func decompress(_ input: [UInt8], to count: Int) -> [UInt8]? {
     var output: [UInt8] = []
     output.reserveCapacity(min(count, input.count * 8))
@@ -9,13 +9,13 @@ enum LZF {
       let control = Int(input[index])
       index += 1
       if control < 32 {
-        // So many bytes as they are, and one more.
+        // A literal: `control` + 1 bytes as they are.
         guard index + control < input.count else { return nil }
         output += input[index...index + control]
         index += control + 1
       } else {
         guard let place = reference(input, control, &index, from: output.count) else { return nil }
-        // They may overlap with what is being written.
+        // One by one: the source may overlap with what is being written.
         for offset in 0..<place.length { output.append(output[place.start + offset]) }
       }
       guard output.count <= count else { return nil }
@@ -23,7 +23,7 @@ enum LZF {
     return output.count == count ? output : nil
   }
 
-  /// Which bytes of the output stand there once more.
+  /// Which bytes of the output are repeated.
   private static func reference(
     _ input: [UInt8], _ control: Int, _ index: inout Int, from end: Int
   ) -> (start: Int, length: Int)? {

@@ -1,8 +1,8 @@
-/// Reads an RDB, Redis's own form of a snapshot, once from its first byte to its last: key by key, whatever its
-/// size, in a few hundred kilobytes of memory.
+/// Reads an RDB, Redis's form of a snapshot, from its first byte to its last, key by key, in a few hundred kilobytes of
+/// memory whatever its size.
 ///
-/// Of the values it knows where they end, and how many entries a stream has; their bytes can be copied as they
-/// are. Source: Redis's rdb.h and rdb.c, 7.0 to 8.0.
+/// It finds where each value ends, and how many entries a stream has; the bytes of a value can be copied as they are.
+/// Source: Redis's rdb.h and rdb.c, 7.0 to 8.0.
 final class RDBReader {
   typealias Source = () throws(BackupError) -> [UInt8]?
   typealias Sink = (ArraySlice<UInt8>) throws(BackupError) -> Void
@@ -10,16 +10,16 @@ final class RDBReader {
   struct Key: Hashable {
     var database: Int
     var name: [UInt8]
-    /// Milliseconds since 1970; nil for ever.
+    /// Milliseconds since 1970; nil: never.
     var expiresAt: Int64?
-    /// How the value that follows is written.
+    /// How the value is encoded: RDB_TYPE_… of rdb.h.
     var type: UInt8
   }
 
   enum Item: Hashable {
-    /// Something about the file.
+    /// An auxiliary field, which says something about the file.
     case note(name: String, value: String)
-    /// The number of keys in the database, as whoever wrote the file counted them.
+    /// The number of keys in the database, as its writer counted them.
     case size(database: Int, keys: Int)
     /// Its value comes next: `readValue` must be called.
     case key(Key)
@@ -27,7 +27,7 @@ final class RDBReader {
     case end
   }
 
-  /// Digits in the header; a Redis does not read what a later one wrote.
+  /// The version of the format: four digits in the header. A Redis does not read later versions.
   private(set) var version = ""
   private(set) var bytesRead = 0
   private let place: String
@@ -35,20 +35,20 @@ final class RDBReader {
   private let needsChecksum: Bool
   private var buffer: [UInt8] = []
   private var position = 0
-  /// Up to here bytes were summed up, and given to the sink.
+  /// Up to where bytes were added to the checksum, and given to the sink.
   private var flushed = 0
   private var crc = CRC64()
   private var sink: Sink?
   private var database = 0
 
-  /// Of a string that is read, not passed. Names of keys and notes are short.
+  /// The longest string that is read and not passed: names of keys and notes, which are short.
   private static let stringBytesMax = 1 << 20
-  /// More than any memory holds; a larger one is a byte that has changed.
+  /// More than any memory holds: a larger count comes from a damaged file.
   private static let countMax: UInt64 = 1 << 40
 
   /// - Parameters:
   ///   - place: what is read, for errors.
-  ///   - needsChecksum: a Redis may be told to write none.
+  ///   - needsChecksum: whether a file without checksum is refused; Redis can be configured to write none.
   ///   - source: gives the next bytes, and nil at the end.
   init(_ place: String, needsChecksum: Bool, from source: @escaping Source) {
     self.place = place
@@ -56,7 +56,7 @@ final class RDBReader {
     self.source = source
   }
 
-  /// Comes first.
+  /// Reads the header, before all else.
   func readHeader() throws(BackupError) {
     let isRDB = try has(9) && buffer[..<5].elementsEqual("REDIS".utf8)
     version = isRDB ? String(decoding: buffer[5..<9], as: UTF8.self) : ""
@@ -151,13 +151,13 @@ extension RDBReader {
     return number
   }
 
-  /// In the form in which lengths are written, which other numbers share.
+  /// A number in the encoding of lengths.
   func number() throws(BackupError) -> UInt64 {
     guard case .plain(let number) = try stringLength() else { throw malformed("a number") }
     return number
   }
 
-  /// How much of something there is.
+  /// A count of elements or bytes.
   func count() throws(BackupError) -> Int {
     let number = try number()
     guard number <= Self.countMax else { throw malformed("a length") }

@@ -1,10 +1,10 @@
-// Where the value of each type ends. Of most there are several forms, for small ones and large.
+// Where the value of each type ends. Most types have several encodings, for small and for large values.
 
 extension RDBReader {
   /// - Returns: of a stream, the number of its entries.
   func skipValue(_ type: UInt8) throws(BackupError) -> Int {
     switch type {
-    // One string: text, or a small collection in one piece.
+    // One string: a text, or a small collection in one piece.
     case 0, 9, 10, 11, 12, 13, 16, 17, 20: try skipString()
     // Strings: a list, a set, a list of pieces.
     case 1, 2, 14: try skipStrings(try count())
@@ -43,13 +43,13 @@ extension RDBReader {
     return 0
   }
 
-  /// A score as text, of which three do not exist as text.
+  /// A score as text; three lengths stand for NaN and the infinities, without text.
   private func skipDecimal() throws(BackupError) {
     let count = try byte()
     if count < 253 { try skip(UInt64(count)) }
   }
 
-  /// What a module writes says of each field what it is.
+  /// A value of a module, in which each field is preceded by its kind.
   func skipModuleFields() throws(BackupError) {
     while true {
       switch try number() {

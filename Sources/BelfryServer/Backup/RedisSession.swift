@@ -3,7 +3,7 @@ import BelfryRedis
 import BelfryStore
 import BelfrySystem
 
-/// A connection to Redis for a command that asks one thing after the other and may wait long for an answer.
+/// A connection to Redis for a command that asks one thing after another and may wait long for answers.
 actor RedisSession {
   private nonisolated let loop: EventLoop
   nonisolated let endpoint: RedisEndpoint
@@ -44,7 +44,7 @@ actor RedisSession {
     self.loop = loop
     self.endpoint = endpoint
     var limits = RedisLimits()
-    // One value may have hundreds of megabytes, and an append-only file be far behind.
+    // A value may have hundreds of megabytes, and writing an append-only file takes its time.
     limits.commandTimeout = .seconds(600)
     limits.waitForConnection = .seconds(10)
     limits.connectTimeout = .seconds(5)
@@ -63,7 +63,8 @@ actor RedisSession {
     }
   }
 
-  /// An error among the replies is thrown.
+  /// Sends the commands together.
+  /// - Throws: also if one of the replies is an error.
   func ask(_ commands: [RedisCommand]) async throws(BackupError) -> [RedisReply] {
     do throws(RedisError) {
       let replies = try await connection.sendPipeline(commands)
@@ -76,7 +77,7 @@ actor RedisSession {
     }
   }
 
-  /// All keys that match, some at a time, each at least once if it is there from the beginning to the end.
+  /// Visits the keys that match, some at a time: each at least once if it exists during the whole scan.
   func scan(
     _ pattern: String, _ visit: ([[UInt8]]) async throws(BackupError) -> Void
   ) async throws(BackupError) {
@@ -98,7 +99,7 @@ actor RedisSession {
 }
 
 extension RedisSession {
-  /// Counts what is there key by key, as ``KeyspaceCounts`` does.
+  /// Counts what Redis holds, key by key.
   /// - Parameter prefix: what stands in place of `belfry:` in the keys' names.
   func count(prefix: String = KeyspaceKey.prefix) async throws(BackupError) -> KeyspaceCounts {
     var counts = KeyspaceCounts()

@@ -1,15 +1,14 @@
 import BelfryRedis
 import BelfryStore
 
-/// `belfry restore`: makes a keyspace of a backup, in a data folder or in a Redis, where there is none yet.
-///
-/// What is restored is counted by Redis itself before anything of it can be seen by a broker.
+/// `belfry restore`: makes a keyspace from a backup, in a data folder or a Redis that has none yet. What was restored is
+/// counted before a broker can see any of it.
 package struct Restore {
   let file: String
   let configuration: Configuration
   let progress: @Sendable (BackupProgress) -> Void
 
-  /// - Parameter options: as a broker is given them: its Redis is what is restored into.
+  /// - Parameter options: those of `belfry serve`. The Redis that it would use is restored into.
   package init(
     from file: String, into options: ServeOptions, environment: [String: String],
     progress: @escaping @Sendable (BackupProgress) -> Void
@@ -30,7 +29,7 @@ package struct Restore {
     return report(contents, secretPath: nil)
   }
 
-  /// Before anything is touched: all of the file is there.
+  /// Reads the whole file, before anything is changed.
   func check() throws(BackupError) -> BackupFile.Contents {
     progress(.checking)
     return try BackupFile.check(file) { progress(.checked(bytes: $0)) }

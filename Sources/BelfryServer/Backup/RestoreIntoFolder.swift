@@ -3,14 +3,14 @@ import BelfryStore
 import BelfrySystem
 import Glibc
 
-// Into a data folder. A redis-server of its own is started beside `redis/`, reads the backup and writes its
-// append-only file; then one is started as the broker will, from that file alone, and what it holds is counted. Only
-// then the folder becomes `redis/`.
+// Into a data folder. In a folder beside `redis/`, one redis-server reads the backup and writes its append-only file.
+// Another one starts from that file alone, as the broker's will, and what it holds is counted. Then the folder is
+// renamed to `redis/`.
 
 extension Restore {
-  /// Beside `redis/`, until it takes its place. A broker does not start on a folder that holds it.
+  /// The folder beside `redis/`, until it is renamed. A broker does not start while there is one.
   static let draftName = "restoring"
-  /// What may be in a folder that is restored into: what a broker is to use then.
+  /// What may be in the data folder before: what the broker is to use then, and what a killed restore left.
   private static let allowedNames: Set<String> = ["secret", "secrets", "lock", draftName]
 
   func restoreIntoFolder() async throws(BackupError) -> BackupReport {
@@ -44,7 +44,7 @@ extension Restore {
         advice: "restore into a new folder; only secret and secrets may be there already")
     }
     let draft = held.path + "/" + Self.draftName
-    // Of one that was killed.
+    // A killed restore's.
     Folder.remove(draft)
     defer { Folder.remove(draft) }
     try await writeDraft(draft)
@@ -52,7 +52,7 @@ extension Restore {
     try keepDraft(draft, held.path)
   }
 
-  /// One redis-server reads the backup, and then switches its append-only file on.
+  /// Starts a redis-server from the backup, and switches its append-only file on.
   private func writeDraft(_ draft: String) async throws(BackupError) {
     progress(.startingRedis(folder: draft))
     let imageName = "backup.rdb"
@@ -74,11 +74,11 @@ extension Restore {
     }
   }
 
-  /// Until then what Redis holds is in no file.
+  /// Waits until the append-only file holds everything.
   private func waitForLog(_ session: RedisSession) async throws(BackupError) {
     while true {
       let facts = try await session.facts("persistence")
-      // One that has failed Redis tries again for ever.
+      // Redis would retry a failed rewrite for ever.
       guard facts["aof_enabled"] == "1", facts["aof_last_bgrewrite_status"] == "ok" else {
         throw BackupError(
           .redisFailed, "Redis could not write its append-only file: is the disk full?",
@@ -89,7 +89,7 @@ extension Restore {
     }
   }
 
-  /// Another one starts from that file alone.
+  /// Starts another redis-server from that file alone, and counts what it holds.
   private func countDraft(_ draft: String, _ contents: BackupFile.Contents) async throws(BackupError) {
     progress(.countingRestored)
     try await withRedis(in: draft) { session throws(BackupError) in

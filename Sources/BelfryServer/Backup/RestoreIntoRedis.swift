@@ -2,14 +2,14 @@ import BelfryBytes
 import BelfryRedis
 import BelfryStore
 
-// Into a Redis that runs already. All keys are restored under other names, which no broker reads, counted, and then
-// renamed in one step: no broker ever finds a part of a keyspace, whatever happens meanwhile.
+// Into a running Redis. The keys are restored under names that no broker reads, counted, and renamed in one step, so no
+// broker ever finds a part of a keyspace.
 
 extension Restore {
-  /// In place of `belfry:`.
+  /// Stands in place of `belfry:` until the keys are renamed.
   static let draftPrefix = "belfry-restoring:"
 
-  /// Sent together; a value may be larger by itself.
+  /// The most sent together, but for a single larger value.
   private static let bytesAtOnce = 4 << 20
   private static let keysAtOnce = 512
 
@@ -18,7 +18,7 @@ extension Restore {
   ) async throws(BackupError) {
     try await RedisSession.with(endpoint) { session throws(BackupError) in
       try await checkIsFree(session)
-      // Of one that was killed.
+      // A killed restore's.
       try await removeDraft(session)
       do throws(BackupError) {
         try await writeDraft(session)
@@ -56,7 +56,7 @@ extension Restore {
     do throws(BackupError) {
       try await removeDraft(session)
     } catch {
-      // The next restore removes them; until then they take memory, and no broker sees them.
+      // The draft takes memory until the next restore removes it; no broker sees it.
     }
     if error.cause.hasPrefix("OOM") {
       error.advice = "the backup needs more memory than its maxmemory leaves; nothing was restored"
@@ -97,7 +97,7 @@ extension Restore {
 
   // MARK: Renaming
 
-  /// Does nothing if there is a keyspace by now: a broker may have come.
+  /// Renames the keys, in one step; refuses if a broker has begun a keyspace meanwhile.
   private func publish(_ session: RedisSession) async throws(BackupError) {
     let reply = try await session.ask(
       RedisCommand("EVAL", Self.publishing, 0, KeyspaceKey.prefix, Self.draftPrefix))

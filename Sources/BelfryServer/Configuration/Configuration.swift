@@ -2,27 +2,26 @@ package import BelfryBytes
 package import BelfryModel
 import Foundation
 
-/// Everything a broker is told at its start. `Configuration.load` puts it together; `settings` is the list of
-/// what can be told.
+/// Everything a broker is told at its start. `Configuration.load` reads it; `Setting.all` is the list of what there is.
 package struct Configuration: Sendable, Hashable {
-  /// The loopback by default: a broker without TLS in front of it is opened to others on purpose only.
+  /// The loopback by default: Belfry has no TLS of its own, so nobody else reaches it unless that is asked for.
   package var listen = ListenAddress(host: "127.0.0.1", port: 8_080)
   package var dataFolder = "data"
-  /// nil: an embedded redis-server in the data folder.
+  /// Nil: an embedded redis-server in the data folder.
   package var redisURL: String?
   /// Event loops, each a thread: by default one for each processor this process may use.
   package var loops = min(ProcessInfo.processInfo.activeProcessorCount, loopsMax)
-  /// Into how many a new keyspace is dealt; one that is there must have as many.
+  /// How many partitions a new keyspace gets; an existing one must have as many.
   package var partitions = Partitions.standard
   package var secret = SecretSource.dataFolder
   package var tokens = TokenSettings()
   package var embeddedRedis = EmbeddedRedisSettings()
   package var limits = Limits()
-  /// Whether the keyspace is to say from now on that its brokers have this one's secret and limits. No setting: left
-  /// in a file, it would let the brokers of one keyspace overrule each other at every start.
+  /// Whether the keyspace takes over this broker's secret and limits as those of all its brokers. An option of `serve`
+  /// only: in a file, it would let the brokers of a keyspace overrule each other at every start.
   package var adoptsSettings = false
 
-  /// Beyond it one Redis is the bottleneck long before, and another broker serves better than more threads.
+  /// Long before this one Redis is the bottleneck, and another broker serves better than more threads.
   package static let loopsMax = 256
 
   package init() {}
@@ -34,7 +33,7 @@ package enum SecretSource: Sendable, Hashable {
   case dataFolder
   case file(path: String)
   case text(String)
-  /// The first signs, the others are still accepted.
+  /// The first signs; tokens signed by the others are accepted.
   case several([NamedSecret])
 }
 
@@ -45,12 +44,12 @@ package struct NamedSecret: Sendable, Hashable {
     case text(String)
   }
 
-  /// What tokens call it; nil: a hash of it.
+  /// How tokens name it (`kid`); nil: by a hash of it.
   package var kid: UTF8Text?
   package var source: Source
 }
 
-/// Which tokens are accepted beside those that the broker's own secrets sign, and what is wanted of all.
+/// Which tokens are accepted beside those signed by the broker's own secrets, and what all must say.
 package struct TokenSettings: Sendable, Hashable {
   package struct PublicKeyFile: Sendable, Hashable {
     package var kid: UTF8Text?
@@ -66,13 +65,12 @@ package struct TokenSettings: Sendable, Hashable {
 }
 
 package struct EmbeddedRedisSettings: Sendable, Hashable {
-  /// When Redis has the append-only file written through to the disk (redis.conf, `appendfsync`).
+  /// When Redis writes the append-only file through to the disk (`appendfsync` of redis.conf).
   package enum AppendFsync: String, Sendable, CaseIterable {
-    /// Before it answers: nothing acknowledged is lost, at a disk's pace.
+    /// Before it answers: nothing acknowledged is lost, and each write waits for the disk.
     case always
-    /// Once a second: a power cut loses what came since the last flush that ended. A crash of the broker loses
-    /// nothing; a crash of Redis what it had not handed to the system, up to two seconds while a flush is under
-    /// way (config/redis.conf).
+    /// Once a second: a power cut loses what came since the last flush. A crash of Redis loses what it had not handed
+    /// to the kernel, up to two seconds while a flush is under way; a crash of the broker loses nothing.
     case everysec
   }
 
@@ -81,8 +79,8 @@ package struct EmbeddedRedisSettings: Sendable, Hashable {
   /// Replaces Belfry's own redis.conf. Socket, folder, port and `appendfsync` are still set by the broker.
   package var configFile: String?
   package var appendFsync = AppendFsync.everysec
-  /// Beyond it Redis refuses what needs more. 0: it takes all there is, until the kernel ends a process. Nil: half of
-  /// the machine's or the container's memory, or what a configuration file of one's own says.
+  /// The memory in bytes beyond which Redis refuses writes. 0: no limit, until the kernel kills a process. Nil: half of
+  /// the machine's or the container's memory, or what one's own `configFile` says.
   package var maxMemoryBytes: Int?
   static let maxMemoryBytesMin = 16 << 20
 

@@ -6,13 +6,13 @@ enum ConfigurationFile {
   /// A file with every setting and its comment is a few kilobytes.
   static let sizeMaxBytes = 1 << 20
 
-  /// - Parameter refuse: what becomes of each mistake, as of a file that cannot be read.
+  /// - Parameter refuse: called with each mistake, also if the file cannot be read.
   static func read(
     _ path: String, else refuse: Configuration.MistakeHandler = Configuration.throwing
   ) throws(StartError) -> [UTF8Text: ConfiguredValue] {
     let bytes: [UInt8]
     do throws(StartError) {
-      // Whoever can write it can name keys, or another data folder.
+      // Whoever can write the file could name other keys, or another data folder.
       bytes = try SmallFile.read(path, sizeMaxBytes: sizeMaxBytes, openness: .readable)
     } catch {
       try refuse(error)
@@ -49,7 +49,7 @@ enum ConfigurationFile {
       let key = UTF8Text(prefix + name)
       let place = "\(path): \(key)"
       if Setting.byKey[key] != nil {
-        // `"limits": {"x": 1}` and `"limits.x": 2` are one setting, which the parser cannot know.
+        // `"limits": {"x": 1}` and `"limits.x": 2` are one setting; the parser sees two.
         guard values[key] == nil else {
           try refuse(StartError(.invalidValue, "it stands there twice", at: place))
           continue
@@ -67,8 +67,7 @@ enum ConfigurationFile {
     }
   }
 
-  /// What the parser refuses: a text that is no JSON, of which it counts bytes, and nobody finds those in an editor;
-  /// or a value, or a key that stands twice.
+  /// The parser's refusal as an error. Where the text is no JSON, the line is added to the byte that the parser counted.
   private static func complaint(_ refusal: Refusal, about text: [UInt8], of path: String) -> StartError {
     let field = refusal.field ?? "$"
     let last = refusal.detail.parts(between: " ").last

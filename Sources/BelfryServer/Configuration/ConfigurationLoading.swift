@@ -1,7 +1,7 @@
 import BelfryBytes
 import BelfryModel
 
-/// What was written on the command line of `belfry serve`, not yet understood.
+/// What was given on the command line of `belfry serve`, as text.
 package struct ServeOptions: Sendable, Hashable {
   package var config: String?
   package var listen: String?
@@ -23,8 +23,8 @@ extension Configuration {
     try read(options: options, environment: environment).configuration
   }
 
-  /// - Parameter refuse: what becomes of each mistake; what was right is kept where it returns.
-  /// - Returns: also where each setting that was given had its value from, by its key.
+  /// - Parameter refuse: called with each mistake. If it returns, the rest is read.
+  /// - Returns: the configuration, and where each setting that was given has its value from, by its key.
   static func read(
     options: ServeOptions, environment: [String: String], else refuse: MistakeHandler = throwing
   ) throws(StartError) -> (configuration: Configuration, places: [String: String]) {
@@ -47,11 +47,11 @@ extension Configuration {
   }
 
   static let configVariable = "BELFRY_CONFIG"
-  /// One of them is given, and takes the place of the others.
+  /// Settings of which one replaces the others.
   private static let secretKeys = ["secretFile", "secret", "tokens.secrets"]
 
   typealias MistakeHandler = (StartError) throws(StartError) -> Void
-  /// At a start one mistake is enough.
+  /// A start ends with the first mistake.
   static let throwing: @Sendable (StartError) throws(StartError) -> Void = {
     (error: StartError) throws(StartError) in throw error
   }
@@ -67,7 +67,7 @@ extension Configuration {
       try refuse(value.refused("give one of secretFile, secret and tokens.secrets"))
     }
     var keys: [String] = []
-    // In the list's order, so that of several mistakes always the same one is reported.
+    // In the list's order, so that the same of several mistakes is always the first.
     for setting in Setting.all {
       guard let value = values[UTF8Text(setting.key)], value.value != .null else { continue }
       do throws(StartError) {
@@ -80,8 +80,8 @@ extension Configuration {
     return keys
   }
 
-  /// Variables of ours that no setting has are refused only where they can be nothing else: an orchestrator
-  /// may put `BELFRY_SERVICE_HOST` and `BELFRY_PORT` into every container beside a service named belfry.
+  /// Unknown variables `BELFRY_…` are refused only where they can be nothing but a misspelt setting: Kubernetes puts
+  /// `BELFRY_SERVICE_HOST` and `BELFRY_PORT` into each container beside a service named belfry.
   private static func values(
     of environment: [String: String], else refuse: MistakeHandler
   ) throws(StartError) -> [UTF8Text: ConfiguredValue] {
@@ -112,7 +112,7 @@ extension Configuration {
 }
 
 extension Limits {
-  /// What each of them may be, its setting says.
+  /// Checks what settings must be together; each alone was checked when it was read.
   fileprivate func check() throws(StartError) {
     guard absenceMilliseconds >= heartbeatMilliseconds else {
       throw StartError(

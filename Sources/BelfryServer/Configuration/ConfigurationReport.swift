@@ -6,9 +6,9 @@ package struct ConfigurationReport: Sendable, Hashable {
   package struct Entry: Sendable, Hashable {
     /// As it stands in the file.
     package var setting: String
-    /// Of a secret only that it is there; nil: not set.
+    /// Nil if it is not set. Of a secret only that there is one.
     package var value: String?
-    /// What holds where it is not set.
+    /// What holds if it is not set.
     package var otherwise: String
     /// `belfry.json`, `BELFRY_LOOPS` or `--listen`; nil: the default.
     package var source: String?
@@ -16,9 +16,9 @@ package struct ConfigurationReport: Sendable, Hashable {
 
   /// All settings there are.
   package private(set) var entries: [Entry] = []
-  /// What `belfry serve` would not start with.
+  /// What keeps `belfry serve` from starting.
   package private(set) var mistakes: [StartError] = []
-  /// What it would start with, and what is most likely not meant.
+  /// What does not keep it from starting, and is probably not meant.
   package private(set) var remarks: [String] = []
 
   /// Reads the configuration and the files that it names. Makes nothing and changes nothing.
@@ -36,7 +36,7 @@ package struct ConfigurationReport: Sendable, Hashable {
         source: place == file.map { "\($0): \(setting.key)" } ? file : place)
     }
     mistakes = found
-    // With values left out for being wrong, files would be looked for that nobody named.
+    // Not after mistakes: without the wrong values, files would be looked for that nobody named.
     if found.isEmpty { check(read.configuration) }
     remarks = Self.misspelt(environment)
   }
@@ -61,12 +61,12 @@ package struct ConfigurationReport: Sendable, Hashable {
     }
   }
 
-  /// Variables that look like ours and are not read: an orchestrator may have put them there, so they stop no start.
+  /// Variables that look like settings and are not read. They may be an orchestrator's, so they are only remarked on.
   private static func misspelt(_ environment: [String: String]) -> [String] {
     let known = Setting.all.map(\.variable) + [Configuration.configVariable, "BELFRY_URL", "BELFRY_TOKEN"]
     return environment.keys.sorted().compactMap { name in
       guard name.hasPrefix("BELFRY_"), !known.contains(name) else { return nil }
-      // A port or a host that an orchestrator names is farther from all of ours.
+      // An orchestrator's names of ports and hosts differ more from all of ours.
       let near = known.first { NearestWord.distance(Array(name), Array($0)) <= 2 }
       return near.map { "\(name) is not read; perhaps \($0) is meant" }
     }

@@ -1,7 +1,7 @@
 import BelfryBytes
 import BelfryModel
 
-/// A value that somebody gave for a setting, and where, so that a refusal can say so.
+/// A value given for a setting, and where it was given, for refusals.
 struct ConfiguredValue: Sendable, Hashable {
   let value: JSONValue
   /// `belfry.json: limits.entriesPerSpace`, `BELFRY_LOOPS`, `--listen`.
@@ -10,12 +10,12 @@ struct ConfiguredValue: Sendable, Hashable {
   func text() throws(StartError) -> String {
     guard case .string(let text) = value else { throw refused("it must be a string") }
     guard !text.utf8.isEmpty else { throw refused("it must not be empty") }
-    // The kernel and Redis would take the part before it for the whole.
+    // The kernel and Redis would read only the part before it.
     guard !text.utf8.contains(0) else { throw refused("it must not contain a zero byte") }
     return text
   }
 
-  /// A variable or an option is text, whatever it means.
+  /// A number of the file, or the text of a variable or an option that spells one.
   func integer(in range: ClosedRange<Int>) throws(StartError) -> Int {
     let number: Int? =
       switch value {
@@ -29,7 +29,7 @@ struct ConfiguredValue: Sendable, Hashable {
     return number
   }
 
-  /// A list of objects of texts. A variable holds it as the file does, as JSON.
+  /// A list of objects whose values are texts. A variable has it as JSON, too.
   func objects(_ names: [String]) throws(StartError) -> [[String: ConfiguredValue]] {
     var list = value
     if isText, case .string(let text) = value {
@@ -57,12 +57,12 @@ struct ConfiguredValue: Sendable, Hashable {
     return objects
   }
 
-  /// The value itself is not repeated: it may be a secret, or hold a password.
+  /// Does not repeat the value, which may be a secret or hold a password.
   func refused(_ cause: String) -> StartError {
     StartError(.invalidValue, cause, at: place)
   }
 
-  /// Whether the place knows text only.
+  /// Whether the place holds only texts, as variables and options do.
   let isText: Bool
   var isOption: Bool { place.utf8.starts(with: "--".utf8) }
 

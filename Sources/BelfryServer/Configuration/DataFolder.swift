@@ -1,17 +1,16 @@
 import Foundation
 import Glibc
 
-/// The folder of one broker: its secret, and its embedded Redis if it has one. It belongs to the process that
-/// holds its lock, for as long as this object lives.
+/// The folder of one broker, with its secret and its embedded Redis. Locked for this process while this object lives.
 ///
-/// The lock is the kernel's (`flock`), so a broker that was killed leaves none behind. The file in which it
-/// lies also names the holder's process id, for people.
+/// The lock is the kernel's (`flock`), so a broker that was killed leaves none behind. The locked file has the holder's
+/// process id, for people.
 package final class DataFolder: Sendable {
-  /// Absolute, so that it stays the same folder wherever the process goes.
+  /// Absolute, so that it does not depend on the working directory.
   package let path: String
   private let lock: Int32
 
-  /// Makes the folder if there is none, and takes it.
+  /// Makes the folder if there is none, and locks it.
   package init(opening path: String) throws(StartError) {
     self.path = try DataFolder.prepare(path)
     lock = try DataFolder.take(self.path)
@@ -37,8 +36,8 @@ package final class DataFolder: Sendable {
     guard unsafe stat(absolute, &status) == 0 else {
       throw .refused(.dataFolderUnusable, "cannot enter the folder", at: path)
     }
-    // They could put a secret of their own there. One that exists may otherwise be as its owner made it:
-    // a mounted volume often is readable by all, and what is secret in it has its own permissions.
+    // Whoever could write there could put a secret of their own. Others may read the folder, as in many mounted volumes:
+    // the secrets in it have permissions of their own.
     guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
       throw StartError(
         .dataFolderUnusable,
@@ -50,7 +49,7 @@ package final class DataFolder: Sendable {
 
   private static func take(_ folder: String) throws(StartError) -> Int32 {
     let path = folder + "/lock"
-    // Closed on exec: an orphaned redis-server must not keep the folder from the next broker.
+    // Closed on exec, or a redis-server that outlives the broker would keep the folder locked.
     let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw .refused(.dataFolderUnusable, "cannot open the lock", at: path) }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -76,7 +75,7 @@ package final class DataFolder: Sendable {
 enum ProcessIDFile {
   static func write(_ descriptor: Int32, _ pid: pid_t) {
     let text = Array("\(pid)\n".utf8)
-    // For people and for finding an orphan faster; a full disk is no reason to fail here.
+    // Only for people and for finding an orphan faster, so a full disk is no reason to fail.
     _ = ftruncate(descriptor, 0)
     _ = unsafe pwrite(descriptor, text, text.count, 0)
   }

@@ -1,14 +1,14 @@
 import Glibc
 
-/// What others than its owner may do with a file that is trusted.
+/// What users other than its owner may do with a trusted file.
 enum FileOpenness: Sendable {
   case any
-  /// They may read it, as Docker mounts secrets, 0444. Who may write it could put a key of their own there.
+  /// They may read it: Docker mounts secrets with mode 0444. Whoever could write it could put a key of their own there.
   case readable
   /// They may do nothing.
   case closed
 
-  /// Of the file that is read, and not of one that was under its name before.
+  /// The bits of the mode that must not be set.
   fileprivate var forbidden: mode_t {
     switch self {
     case .any: 0

@@ -15,7 +15,7 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
       guard let end = text.firstIndex(of: "]") else { return nil }
       host = text[..<end].dropFirst()
       rest = text[end...].dropFirst()
-      // A name in brackets would be written without them.
+      // Brackets are for IPv6 addresses only.
       guard host.contains(":") else { return nil }
     } else {
       host = text.prefix { $0 != ":" }

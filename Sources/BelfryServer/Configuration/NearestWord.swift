@@ -1,12 +1,12 @@
 /// Finds what somebody who mistyped a word probably meant.
 package enum NearestWord {
-  /// What is longer was not mistyped, and comparing takes time that grows with the length.
+  /// Longer words are not compared: that takes time, and they are hardly mistyped ones.
   private static let lengthMaxBytes = 64
-  /// Shorter beginnings are those of too many words.
+  /// A word this short is the beginning of too many others.
   private static let beginningLengthMin = 3
 
-  /// Without regard to upper and lower case. Of several that are equally near the first; nil when nothing is near: a
-  /// far-fetched suggestion is worse than none.
+  /// The nearest candidate, without regard to case; the first of several. Nil when none is near: a far-fetched
+  /// suggestion is worse than none.
   package static func to(_ word: String, among candidates: [String]) -> String? {
     guard word.utf8.count <= lengthMaxBytes else { return nil }
     let typed = word.lowercased()

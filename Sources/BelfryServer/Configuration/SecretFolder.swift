@@ -2,8 +2,8 @@ package import BelfryBytes
 import Foundation
 import Glibc
 
-/// The secrets in a data folder: `secret` signs, those in `secrets/`, each in a file that is called as its `kid`, are
-/// accepted beside it. They are changed by commands while a broker runs on the folder, which reads them again.
+/// The secrets in a data folder: `secret` signs; those in `secrets/`, each in a file named after its `kid`, are accepted
+/// beside it. Commands change them while a broker runs, which reads them again.
 package struct SecretFolder: Sendable {
   private let folder: String
   private var signingPath: String { folder + "/secret" }
@@ -32,7 +32,7 @@ package struct SecretFolder: Sendable {
     TokenSigner(secret: try SigningSecret(file: path, openness: .closed).bytes)
   }
 
-  /// A draft that is being written has a dot in its name, and no `kid` that is made of a secret has.
+  /// Names with a dot are left out: drafts that are being written have one, and a `kid` made of a secret has none.
   private func otherNames() throws(StartError) -> [String] {
     guard unsafe access(othersPath, F_OK) == 0 else { return [] }
     do {
@@ -47,13 +47,13 @@ package struct SecretFolder: Sendable {
 // MARK: - Rotation
 
 extension SecretFolder {
-  /// Brokers have read the files by then, also a slow one.
+  /// By when all brokers have read changed files, slow ones included.
   package static let settlingTime: Duration = KeyWatch.interval * 2 + .seconds(1)
 
-  /// First half of a rotation: makes a secret that brokers are to accept before anything is signed by it.
+  /// The first half of a rotation: makes a secret that brokers accept, and that signs nothing yet.
   /// - Returns: its `kid`.
   package func addNext() throws(StartError) -> UTF8Text {
-    // What another user writes the broker could not read, and would not start with.
+    // The broker could not read another user's file, and would not start.
     try Folder.checkOwner(signingPath)
     let count = try all().count
     guard count < TokenKeys.keysPerAlgorithmMax else {
@@ -67,8 +67,8 @@ extension SecretFolder {
     return try add(.random())
   }
 
-  /// Second half: it signs from now on, and what signed until now is accepted. All of them are accepted at any time
-  /// in between, and after a crash.
+  /// The second half: it signs from now on, and the one that has signed is still accepted. At each moment in between, and
+  /// after a crash, all of them are accepted.
   package func sign(with kid: UTF8Text) throws(StartError) {
     let next = try SigningSecret(file: "\(othersPath)/\(kid)", openness: .closed)
     _ = try add(try SigningSecret(file: signingPath, openness: .closed))
@@ -76,7 +76,7 @@ extension SecretFolder {
     try remove(kid)
   }
 
-  /// Tokens that it has signed are refused from now on, and their streams ended.
+  /// Refuses the tokens that this secret has signed from now on, and ends their streams.
   package func retire(_ kid: UTF8Text) throws(StartError) {
     try Folder.checkOwner(signingPath)
     guard try signing().kid != kid else {

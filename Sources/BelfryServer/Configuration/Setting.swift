@@ -6,9 +6,9 @@ import BelfryRedis
 struct Setting: Sendable {
   /// As it stands in the file, with a dot where an object is entered: `limits.entriesPerSpace`.
   let key: String
-  /// What it is, for people; nil where it is not set, and means what `otherwise` says.
+  /// The value for people; nil if it is not set, and `otherwise` holds.
   let shown: @Sendable (Configuration) -> String?
-  /// What holds where it is not set.
+  /// What holds if it is not set, in words.
   let otherwise: String
   /// - Parameter value: never null.
   let assign: @Sendable (inout Configuration, ConfiguredValue) throws(StartError) -> Void
@@ -43,9 +43,10 @@ struct Setting: Sendable {
 extension Setting {
   private var lastWord: String { key.parts(between: ".").last.map { String($0) } ?? key }
 
-  /// The key that was probably meant by a name that stands in an object of the file, `limits.`, or in none.
+  /// The key that was probably meant by an unknown name.
+  /// - Parameter prefix: of the object in the file, as `limits.`; empty outside of objects.
   static func nearestKey(to name: String, under prefix: String) -> String? {
-    // Of the same object first; of another, the name is right and stands in the wrong place.
+    // The keys of the same object go first; in another, the name may be right and stand in the wrong place.
     let inObject = all.filter { $0.key.utf8.starts(with: prefix.utf8) && $0.key == prefix + $0.lastWord }
     let elsewhere = all.filter { setting in !inObject.contains { $0.key == setting.key } }
     let keys = inObject + elsewhere
@@ -67,7 +68,7 @@ extension StartError {
 }
 
 extension Setting {
-  /// In the place of a secret.
+  /// Shown in place of a secret.
   static let notShown = "(not shown)"
 
   static let all: [Setting] = general + tokens + embeddedRedis + limits
@@ -139,7 +140,7 @@ extension Setting {
       otherwise: "half of the memory there is"
     ) { configuration, value throws(StartError) in
       let bytes = try value.integer(in: 0...Int(Int64.max))
-      // With less, Redis refuses the functions by which everything is done.
+      // With less, Redis has no memory for the function library.
       guard bytes == 0 || bytes >= EmbeddedRedisSettings.maxMemoryBytesMin else {
         throw value.refused("it must be 0 or at least \(EmbeddedRedisSettings.maxMemoryBytesMin)")
       }
@@ -147,8 +148,8 @@ extension Setting {
     },
   ]
 
-  // The upper ends are where a value has stopped making sense or was never measured, the lower ones where
-  // the broker would be of no use. docs/limits.md gives each default's reason.
+  // Upper ends are where a value stops making sense or was never measured, lower ends where a broker would be of no use.
+  // docs/limits.md gives the reason for each default.
   private static let limits: [Setting] = [
     .integer("limits.subscriptionThreshold", 0...1_000_000, \.limits.subscriptionThreshold),
     .integer("limits.retentionMilliseconds", 10_000...(366 * day), \.limits.retentionMilliseconds),

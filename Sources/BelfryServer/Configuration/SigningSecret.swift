@@ -1,7 +1,7 @@
 import Glibc
 
-/// A secret that signs and checks tokens (HS256). The key is the text's bytes as they are, without the
-/// line's end, so that any other program that mints tokens can be given the same text.
+/// A secret that signs and checks tokens (HS256). The key is the bytes of the text, without the line end, so that other
+/// programs that mint tokens can be given the same text.
 package struct SigningSecret: Sendable, Hashable {
   /// RFC 7518 §3.2: the key of HS256 has at least as many bits as the hash.
   package static let lengthMinBytes = 32
@@ -19,14 +19,14 @@ package struct SigningSecret: Sendable, Hashable {
     guard bytes.count >= Self.lengthMinBytes else {
       throw StartError(.secretUnusable, "it has fewer than \(Self.lengthMinBytes) bytes", at: path)
     }
-    // Everybody may have the public key of a pair, and could sign with it.
+    // A PEM key. If it is a public key, whoever has it could sign tokens.
     guard !bytes.starts(with: "-----BEGIN ".utf8) else {
       throw StartError(.secretUnusable, "it is a key in PEM, and no secret: see tokens.publicKeys", at: path)
     }
     self.bytes = bytes
   }
 
-  /// A new one, of the system's generator, which reads getrandom(2).
+  /// A new secret, from the system's random numbers (getrandom(2)).
   static func random() -> SigningSecret {
     let digits = Array("0123456789abcdef".utf8)
     var text: [UInt8] = []

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Files of some bytes to some kilobytes, read and written whole.
+/// Reads and writes small files as a whole.
 enum SmallFile {
-  /// - Parameter openness: how open to others it may be.
+  /// - Parameter openness: what other users may do with it; otherwise it is refused.
   static func read(
     _ path: String, sizeMaxBytes: Int, openness: FileOpenness = .any
   ) throws(StartError) -> [UInt8] {
@@ -23,13 +23,13 @@ enum SmallFile {
     }
   }
 
-  /// Writes beside the file and renames: whoever reads it, or comes after a crash, finds all of it or none.
-  /// - Parameter code: what a failure means to the caller.
+  /// Writes a draft and renames it, so that readers, also after a crash, find all of it or what was there before.
+  /// - Parameter code: of the error if it fails.
   static func replace(
     _ path: String, with content: [UInt8], mode: mode_t, orThrow code: StartError.Code
   ) throws(StartError) {
     let draft = path + ".new"
-    // One left behind by a crash may have other permissions.
+    // A draft that a crash left behind may have other permissions.
     unsafe unlink(draft)
     let descriptor = unsafe open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     guard descriptor >= 0 else { throw .refused(code, "cannot write it", at: path) }

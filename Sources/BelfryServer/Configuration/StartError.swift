@@ -1,15 +1,14 @@
 import BelfrySystem
 import Glibc
 
-/// Why the broker does not start. Whoever reads it sits at a terminal or in front of a service's log, so the
-/// cause says what to do where that is known.
+/// Why the broker does not start. The cause says what to do where that is known.
 package struct StartError: Error, Hashable, CustomStringConvertible {
   package enum Code: String, Sendable {
     /// A file that was named cannot be read.
     case unreadableFile
     /// The configuration file is not JSON with comments.
     case malformedFile
-    /// A key or a variable that nothing reads: most likely a misspelt one.
+    /// A key or a variable that is no setting, most likely misspelt.
     case unknownKey
     /// A value of the wrong kind, out of its range, or not of its form.
     case invalidValue
@@ -25,9 +24,9 @@ package struct StartError: Error, Hashable, CustomStringConvertible {
     case redisUnusable
     /// The keyspace is not one that this broker, as it was started, can work on.
     case keyspaceRefused
-    /// The address to listen on is taken, or not ours.
+    /// The address to listen on is in use, or not this machine's.
     case cannotListen
-    /// The system has no thread or descriptor left for the broker.
+    /// The system has no thread or descriptor left.
     case systemRefused
   }
 
@@ -57,7 +56,7 @@ extension StartError {
     }
   }
 
-  /// The kernel refused; its reason is in `errno`, so nothing may be called in between.
+  /// A failed system call. The cause is taken from `errno`, so this is called right after it.
   static func refused(_ code: Code, _ action: String, at place: String) -> StartError {
     let reason = unsafe String(cString: strerror(errno))
     return StartError(code, "\(action): \(reason)", at: place)

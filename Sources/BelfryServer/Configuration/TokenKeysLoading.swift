@@ -49,7 +49,7 @@ extension TokenKeys {
     }
   }
 
-  /// A few kilobytes each.
+  /// Files with keys have a few kilobytes.
   private static let fileMaxBytes = 256 << 10
 
   static func publicKeys(_ settings: TokenSettings) throws(StartError) -> [TokenKey] {
@@ -71,7 +71,7 @@ extension TokenKeys {
       })
   }
 
-  /// A refusal of a file names the setting that names the file.
+  /// Adds to a file's refusal the setting in which the file is named.
   private static func naming<Result>(
     _ setting: String, _ read: () throws(StartError) -> Result
   ) throws(StartError) -> Result {

@@ -2,7 +2,7 @@ import BelfryBytes
 import BelfryModel
 
 extension Setting {
-  /// By which tokens are checked.
+  /// The settings of how tokens are checked.
   static let tokens: [Setting] = [
     Setting(
       "tokens.secrets",

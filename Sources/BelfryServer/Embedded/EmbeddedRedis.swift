@@ -1,23 +1,22 @@
 import BelfrySystem
 import Synchronization
 
-/// A private redis-server in the data folder: started before the broker, kept running as long as it, and
-/// stopped in order after it.
+/// A private redis-server in the data folder: started before the broker, kept running, and stopped after it.
 ///
-/// A thread of its own looks after it (`RedisSupervisor`), so that it depends on no event loop and outlives them.
+/// `RedisSupervisor` looks after it on a thread of its own, so that it depends on no event loop and outlives them.
 package final class EmbeddedRedis: Sendable {
-  /// What happens to it, for the broker's log.
+  /// What happens to the redis-server, for the broker's log.
   package enum Event: Sendable, Hashable {
-    /// One that an earlier broker left behind was stopped.
+    /// A redis-server that an earlier broker left behind was stopped.
     case stoppedOrphan(processID: Int32)
     case started(processID: Int32, version: String)
-    /// It reads its data; it answers when it is done.
+    /// It is reading its data, and answers when that is done.
     case loading
     /// It ended without being told to.
     case ended(String)
     case restarting(after: Duration)
     case restartFailed(StartError)
-    /// It did not end in time when told to, and was killed. What it had not handed to the system by then is lost.
+    /// It did not end in time when told to, and was killed. What it had not handed to the kernel is lost.
     case killed
   }
 
@@ -32,7 +31,7 @@ package final class EmbeddedRedis: Sendable {
     let thread: SystemThread
   }
 
-  /// Where to connect, as `BelfryRedis` reads it.
+  /// Where to connect, as a URL for `BelfryRedis`.
   package let endpointURL: String
 
   /// - Parameters:
@@ -49,8 +48,8 @@ package final class EmbeddedRedis: Sendable {
     endpointURL = "unix://" + (try RedisSocketPath.choose(for: folder.path))
   }
 
-  /// Returns when it answers, its data loaded; throws when it cannot be started, and nothing is left running
-  /// then. Blocks its caller, so it is called before the event loops run.
+  /// Returns when the redis-server has loaded its data and answers. Blocks, so it is called before the event loops run.
+  /// - Throws: if it cannot be started; nothing is left running then.
   package func start() throws(StartError) {
     try MisplacedData.check(folder.path)
     let launch = try RedisLaunch(
@@ -70,8 +69,8 @@ package final class EmbeddedRedis: Sendable {
     running.withLock { $0 = Running(supervisor: supervisor, thread: thread) }
   }
 
-  /// Returns when it has ended, everything it acknowledged written through. Does nothing when it is not
-  /// running.
+  /// Returns when the redis-server has ended, with everything that it acknowledged written to disk. Does nothing if it is
+  /// not running.
   package func stop() {
     let taken = running.withLock { running in
       defer { running = nil }

@@ -1,7 +1,7 @@
 import Glibc
 
 enum RedisExecutable {
-  /// Where packages put it, for services that are started with a bare PATH.
+  /// Where packages install redis-server, for services that are started with an empty PATH.
   private static let usualFolders = ["/usr/bin", "/usr/local/bin", "/usr/sbin"]
 
   /// - Parameter name: a path, if it has a slash, or a name looked up in PATH and the usual folders.

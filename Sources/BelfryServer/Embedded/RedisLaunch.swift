@@ -2,11 +2,10 @@ import BelfrySystem
 import CLinux
 import Glibc
 
-/// How this data folder's redis-server is started, and what must not happen: two of them on one folder.
+/// Starts the redis-server of a data folder, and never two on one folder.
 ///
-/// Each redis-server is left one open descriptor of `redis/lock`, which is locked (`flock`) through it until
-/// the last of them is closed. So the lock tells whether one still runs, however its broker ended, and in
-/// whichever container; the file's content says which process to look at.
+/// Each redis-server inherits a descriptor of `redis/lock`, which stays locked (`flock`) until that is closed. So the
+/// lock tells whether one still runs, however its broker ended and in whichever container. The file has its process id.
 final class RedisLaunch: Sendable {
   let socketPath: String
   let logPath: String
@@ -15,13 +14,13 @@ final class RedisLaunch: Sendable {
   private let lock: Int32
   private let lockPath: String
 
-  /// The log of redis-server is set aside when it has grown beyond this, so that the two take at most twice
-  /// as much. Redis writes some lines an hour.
+  /// At a start, a log of redis-server beyond this size is renamed, and replaces the one renamed before. Redis writes
+  /// some lines an hour.
   static let logSizeMaxBytes = 4 << 20
-  /// From SIGTERM to the end. Redis then writes through what it has; beyond this the disk does not move.
+  /// From SIGTERM to the end, in which Redis writes its data to disk. Afterwards it is killed.
   static let stopTimeout: Duration = .seconds(15)
 
-  /// - Parameter others: override ours.
+  /// - Parameter others: arguments that override Belfry's own.
   init(
     folder: String, socketPath: String, settings: EmbeddedRedisSettings, arguments others: [String] = []
   ) throws(StartError) {
@@ -48,14 +47,15 @@ final class RedisLaunch: Sendable {
     close(lock)
   }
 
-  /// The other half is for the copies that a rewrite of the append-only file makes, for the broker and the system.
+  /// By default half of the memory. The other half is for pages copied while the append-only file is rewritten, for the
+  /// broker, and for the system.
   private static func memory(_ settings: EmbeddedRedisSettings) -> [String] {
     if settings.maxMemoryBytes == nil, settings.configFile != nil { return [] }
     return ["--maxmemory", String(settings.maxMemoryBytes ?? MachineMemory.totalBytes / 2)]
   }
 
-  /// Redis writes its files as everybody may read them, and relies on the folder; one that was copied or restored by
-  /// hand may be open.
+  /// The files that Redis writes may be read by everybody, so the folder must not be entered by others. One that was
+  /// copied or restored by hand may be open.
   private static func checkMode(of folder: String) throws(StartError) {
     var status = stat()
     guard unsafe stat(folder, &status) == 0 else {
@@ -93,15 +93,14 @@ final class RedisLaunch: Sendable {
     if takeLock() { return nil }
     let orphan = ProcessIDFile.read(lock).flatMap(holder)
     if let orphan {
-      // Its data folder is ours, so it serves nobody any more. The kernel has told it to end already if it
-      // saw its broker end.
+      // The data folder is ours now, so it serves nobody. The kernel sends the same when a broker ends (`spawn`).
       orphan.signal(SIGTERM)
       if !orphan.waitForEnd(for: RedisLaunch.stopTimeout) {
         orphan.signal(SIGKILL)
         _ = orphan.waitForEnd(for: RedisLaunch.stopTimeout)
       }
     }
-    // A child of Redis that rewrites the log holds the lock too, and ends when it notices it is alone.
+    // A child of Redis that rewrites the append-only file holds the lock too; it ends when its parent has ended.
     guard Poll.until(.now + RedisLaunch.stopTimeout, takeLock) else {
       throw StartError(
         .redisUnusable, "a redis-server that an earlier broker started still runs on this folder",
@@ -114,7 +113,7 @@ final class RedisLaunch: Sendable {
     flock(lock, LOCK_EX | LOCK_NB) == 0
   }
 
-  /// The number may have been given to another process since: only one that holds this very lock is meant.
+  /// The process, if it holds this lock; its number may have been given to another one since.
   private func holder(_ processID: pid_t) -> RunningProcess? {
     guard let process = RunningProcess(processID) else { return nil }
     var held = stat()
@@ -148,7 +147,7 @@ final class RedisLaunch: Sendable {
     unsafe rename(logPath, logPath + ".1")
   }
 
-  /// What redis-server wrote last: its own reason for not starting.
+  /// The last lines that redis-server logged, which say why it did not start.
   func endOfLog() -> String {
     let content = (try? SmallFile.read(logPath, sizeMaxBytes: 2 * RedisLaunch.logSizeMaxBytes)) ?? []
     let lines = String(decoding: content.suffix(4_096), as: UTF8.self).split(separator: "\n")
@@ -157,6 +156,6 @@ final class RedisLaunch: Sendable {
 }
 
 enum RedisDefaults {
-  /// config/redis.conf, as it was when this was built.
+  /// config/redis.conf, as it was when Belfry was built.
   package static let configuration = PackageResources.redis_conf
 }

@@ -2,17 +2,17 @@ import BelfryRedis
 import BelfrySystem
 import Glibc
 
-/// Asks a redis-server on a unix socket how it is, on a connection of its own, blocking no longer than told.
-/// The proper client lives on an event loop, and none runs yet.
+/// Asks a redis-server on a unix socket for INFO, over a new connection, blocking no longer than told. For the time when
+/// no event loop runs, which `BelfryRedis` needs.
 enum RedisProbe {
   enum Answer: Hashable {
-    /// Nobody listens, or whoever does has not answered.
+    /// Nobody listens, or no answer came in time.
     case none
     case loading
     case ready(processID: pid_t, version: String)
   }
 
-  /// INFO is answered even while Redis loads its data, and a few kilobytes long.
+  /// INFO is a few kilobytes long. Redis answers it even while it loads its data.
   private static let replyBytesMax = 64 << 10
 
   static func ask(_ path: String, until deadline: ContinuousClock.Instant) -> Answer {
@@ -58,7 +58,7 @@ enum RedisProbe {
     return String(decoding: reply, as: UTF8.self)
   }
 
-  /// A text reply is `$<length>`, the text, and the two bytes that end each line. Anything else is one line.
+  /// Whether a reply of RESP is complete: `$<length>`, the text and CR LF, or else one line.
   static func isComplete(_ reply: [UInt8]) -> Bool {
     guard let lineEnd = reply.firstIndex(of: UInt8(ascii: "\n")) else { return false }
     let header = String(decoding: reply[..<lineEnd], as: UTF8.self)

@@ -1,10 +1,9 @@
 import BelfryRedis
 import Glibc
 
-/// Where the embedded Redis's socket is: `redis/redis.sock` in the data folder or, where that path is too
-/// long for a socket's address, `/tmp/belfry-<user id>/<hash of the data folder>.sock`.
-///
-/// Not under XDG_RUNTIME_DIR, which is removed when its user logs out, though the broker may run on.
+/// Where the embedded Redis's socket is: `redis/redis.sock` in the data folder or, if that path is too long for a
+/// socket's address, `/tmp/belfry-<user id>/<hash of the data folder>.sock`. Not under XDG_RUNTIME_DIR, which is removed
+/// when its user logs out, while the broker may run on.
 enum RedisSocketPath {
   static func choose(for dataFolder: String) throws(StartError) -> String {
     let inside = "\(dataFolder)/redis/redis.sock"
@@ -14,7 +13,7 @@ enum RedisSocketPath {
     return "\(folder)/\(String(hash(dataFolder), radix: 16)).sock"
   }
 
-  /// Anybody can make a folder of this name in /tmp before us: one that is not ours alone is refused.
+  /// Anybody can make a folder of this name in /tmp, so it is refused unless it belongs to this user alone.
   private static func makePrivate(_ folder: String) throws(StartError) {
     guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
       throw .refused(.redisUnusable, "cannot make the folder for its socket", at: folder)
@@ -32,7 +31,7 @@ enum RedisSocketPath {
     }
   }
 
-  /// FNV-1a: the same in every process, which Swift's own hashing is not.
+  /// FNV-1a, which gives the same in every process, unlike Swift's hashing.
   private static func hash(_ text: String) -> UInt64 {
     text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }

@@ -3,8 +3,8 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// Keeps a redis-server running: starts it, waits until it answers, starts it again when it ends, stops it
-/// when told to. `run()` is the whole life of a thread, whose end ends the redis-server too.
+/// Keeps a redis-server running: starts it, waits until it answers, starts it again when it ends, stops it when told to.
+/// All of it in `run()`, on a thread of its own; the end of that thread ends the redis-server too.
 final class RedisSupervisor: Sendable {
   private let launch: RedisLaunch
   private let report: @Sendable (EmbeddedRedis.Event) -> Void
@@ -12,11 +12,11 @@ final class RedisSupervisor: Sendable {
   private let firstStart: EventDescriptor
   private let firstFailure = Mutex<StartError?>(nil)
 
-  /// From its start to its first answer, be it only that it is loading. It listens within milliseconds.
+  /// From the start to the first answer, which may be that Redis is loading. It listens within milliseconds.
   static let answerTimeout: Duration = .seconds(30)
-  /// For one question, asked again until the above: a request to stop waits that long at most.
+  /// For one probe, repeated until `answerTimeout`; a request to stop waits so long at most.
   static let probeTimeout: Duration = .seconds(2)
-  /// Functions and sharded subscriptions came with it.
+  /// The major version with functions and sharded subscriptions.
   static let versionMin = 7
 
   init(
@@ -64,7 +64,7 @@ final class RedisSupervisor: Sendable {
     }
   }
 
-  /// Starts one and waits until it answers; one that does not is not left running.
+  /// Starts a redis-server and waits until it answers. One that does not is killed.
   private func startOne() throws(StartError) -> RunningProcess {
     let process = try launch.spawn()
     do {
@@ -85,7 +85,7 @@ final class RedisSupervisor: Sendable {
       switch RedisProbe.ask(launch.socketPath, until: min(deadline, .now + RedisSupervisor.probeTimeout)) {
       case .ready(process.processID, let version): return try supported(version)
       case .loading:
-        // However long its data take to read: it is busy, not stuck.
+        // Reading the data may take any time.
         deadline = .now + RedisSupervisor.answerTimeout
         if !isLoading { report(.loading) }
         isLoading = true
@@ -129,7 +129,7 @@ final class RedisSupervisor: Sendable {
     }
   }
 
-  /// Redis takes SIGTERM as a shutdown in order: it writes the log through and removes its socket.
+  /// By SIGTERM, upon which Redis writes the append-only file to disk and removes its socket.
   private func end(_ process: RunningProcess) {
     process.signal(SIGTERM)
     if !process.waitForEnd(for: RedisLaunch.stopTimeout) {
@@ -140,11 +140,11 @@ final class RedisSupervisor: Sendable {
   }
 }
 
-/// How long to wait before a redis-server that ended is started again: at once the first time, then longer
-/// with each that did not last, so that one that cannot run does not fill the log and the processor.
+/// How long to wait before a redis-server that ended is started again: at once the first time, then longer each time
+/// that one did not last, so that one that cannot run does not fill the log.
 struct RestartBackoff {
   static let delays = Backoff(.milliseconds(50), atMost: .seconds(5), jitter: .none)
-  /// One that ran this long was sound.
+  /// After running this long, the next end counts as the first.
   static let soundAfter: Duration = .seconds(30)
 
   private var failures = 0

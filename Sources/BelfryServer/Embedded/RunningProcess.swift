@@ -2,13 +2,13 @@ import BelfrySystem
 import CLinux
 import Glibc
 
-/// A process, held by a descriptor (pidfd): its number cannot come to mean another one meanwhile.
+/// A process, by a descriptor of it (pidfd): unlike its number, that never comes to mean another process.
 final class RunningProcess: Sendable {
   let processID: pid_t
   /// Readable when the process has ended.
   let descriptor: Int32
 
-  /// nil if there is no such process.
+  /// Nil if there is no such process.
   init?(_ processID: pid_t) {
     self.processID = processID
     descriptor = pidfd_open(processID, 0)
@@ -28,7 +28,8 @@ final class RunningProcess: Sendable {
     !Poll.readable([descriptor], until: .now + timeout).isEmpty
   }
 
-  /// Takes note of the end of a child, which otherwise stays in the kernel's table. Returns how it ended.
+  /// Waits for the end of a child, and removes it from the kernel's table.
+  /// - Returns: how it ended, in words.
   func reap() -> String {
     var status: Int32 = 0
     while unsafe waitpid(processID, &status, 0) < 0 {

@@ -135,3 +135,11 @@ package struct TokenError: Error, Sendable, Hashable {
 
   init(_ cause: String) { self.cause = cause }
 }
+
+/// What a request was authenticated by, as far as it can be revoked.
+enum Credential: Sendable, Hashable {
+  /// A token that this key signed.
+  case key(KeyIdentity)
+  /// A back end's own key.
+  case backEndKey(EntityID)
+}

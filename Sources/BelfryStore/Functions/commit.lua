@@ -1,5 +1,5 @@
--- commit: the transactions of one partition that a broker has at hand, one after the other, each with an outcome
--- of its own. One that is refused changes nothing, and neither does it concern the others. Calls of Redis:
+-- commit: carries out transactions of one partition, one after the other, each with an outcome of its own. One that is
+-- refused changes nothing and does not affect the others. Calls of Redis:
 --
 --   2 the hash of the partition, and the time
 --   1 or 2 dedupe records, if a sender gave an id; 1 more to enter new ones
@@ -15,11 +15,10 @@
 -- So a hundred sends to one server are a hundred calls and ten; a user's alone is 11, a trusted caller's
 -- without an id 7. None depends on how many members the space has.
 --
--- Should a call of Redis fail in between, which takes a key of a wrong type, that transaction alone fails, and
--- may be half done; it is never acknowledged. The others are done or refused as they would be alone.
+-- If a call of Redis fails, as on a key of a wrong type, that transaction alone fails; it may be half done, and is never
+-- acknowledged. The others are carried out or refused as they would be alone.
 
--- What the transaction has for accounts and a directory of its own partition: `relays` is all of it as the outbox would
--- have it.
+-- What accounts and a directory of the transaction's own partition have to learn; in `relays` as the outbox would have it.
 local function read_near(arguments, at)
   local near = { relays = arguments[at] }
   if near.relays == '' then return nil, at + 1 end
@@ -42,8 +41,8 @@ local function read_changes(arguments, at)
   return changes, at
 end
 
--- How many entries it announces; of one on an account's own space also how many there may be in all, and of whom how
--- many: `1<7500<500<alice`.
+-- How many entries are announced; in a personal space also how many there may be in all, and how many of which sender:
+-- `1<7500<500<alice`.
 local function read_count(commit, text)
   commit.announced = tonumber(text)
   if commit.announced then return end
@@ -52,9 +51,9 @@ local function read_count(commit, text)
   commit.room = { entries = tonumber(entries), share = tonumber(share), sender = sender }
 end
 
--- The transactions, and the spaces that they may append to. `=` stands for the preconditions of the one before, which many
--- sends to one place have in common: the same table then, so that they are looked at once. One that only
--- announces, as sends do, has `-` in the place of its changes.
+-- Reads the transactions, and the spaces to which they may append. `=` stands for the same preconditions as those of the
+-- transaction before, as with many sends to one place; they share a table, and are checked once. `-` in place of changes
+-- stands for none, as with sends.
 local function read_commits(arguments, at)
   local commits, spaces, is_listed = {}, {}, {}
   local last, basis = #arguments, nil
@@ -93,7 +92,7 @@ local function read_commits(arguments, at)
   return commits, spaces
 end
 
--- Whether the transaction relies on what is still so. What was looked at stands until one changes records.
+-- Whether the preconditions hold. The result is kept until a transaction of the call changes records.
 local function holds(call, basis)
   if basis.seen ~= call.changes then
     basis.seen = call.changes
@@ -102,7 +101,7 @@ local function holds(call, basis)
   return basis.holds
 end
 
--- The audience with the threshold applied, from the number of members now.
+-- The audience with the threshold applied, by the member count of this moment.
 local function stamp(call, space, audience)
   if not is_by_threshold(audience) then return audience end
   local members = call.members[space]
@@ -156,15 +155,15 @@ local function write_records(call, space, changes, before)
   end
 end
 
--- Never later than it was. If it was earlier already, it becomes a millisecond earlier still: whoever has read
--- that time and is looking at the space now has not seen this commit, and must not set a later one.
+-- Notes when the space is due, unless it is due earlier. Then that time becomes a millisecond earlier: a broker that has
+-- read it, and has not seen this commit, must not replace it by a later one (`postpone`).
 local function wake(prefix, space, time)
   local key = wake_key(prefix)
   if redis_call('ZADD', key, 'LT', 'CH', time, space) == 0 then redis_call('ZINCRBY', key, -1, space) end
 end
 
--- Tells accounts and a directory of this partition what concerns them: by the time the caller has its answer they know.
--- Gives whether all of it could be told.
+-- Applies what accounts and a directory of this partition have to learn, within the commit. Returns whether all of it
+-- succeeded.
 local function relay_near(call, space, near, version, before)
   local partition, are_all_done = call.partition, true
   local function try(action)
@@ -184,7 +183,7 @@ local function relay_near(call, space, near, version, before)
   end
   for index = 1, #near.deliveries, 3 do
     local account, audience, notification = unpack(near.deliveries, index, index + 2)
-    -- Its place among them is what the outbox would give it.
+    -- The position among the deliveries, as the outbox would give it.
     local position = string.format('%d', (index - 1) / 3)
     try(function()
       deliver_entry(partition, account, version, position, near.charged, audience, notification)
@@ -194,11 +193,11 @@ local function relay_near(call, space, near, version, before)
   return are_all_done
 end
 
--- Leaves to the outbox what other partitions have to learn, and what those of this one could not: it is tried again
--- with the rest, and what was told already changes nothing then.
+-- Appends to the outbox what other partitions have to learn, and what failed in this one. That is tried again as a whole;
+-- what was applied before changes nothing then.
 local function relay_changes(call, space, changes, before)
-  -- Later than that of any commit before, and the item's id: the outbox is in the order of the commits. What accounts are
-  -- told takes later ids.
+  -- The version is later than that of any commit before, and is the item's id, so the outbox is in the order of commits.
+  -- Deliveries take later ids.
   local version = call.partition.last
   local parts = {}
   local near = changes.near
@@ -209,7 +208,7 @@ local function relay_changes(call, space, changes, before)
   redis_call('XADD', outbox_key(call.prefix), version, 'item', item)
 end
 
--- What comes after the entries.
+-- What is written after the entries.
 local function finish_changes(call, space, changes, update_ids, before)
   local partition = call.partition
   for index, id in ipairs(update_ids) do

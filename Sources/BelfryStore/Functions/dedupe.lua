@@ -1,12 +1,12 @@
--- Dedupe records. They lie in one hash per window's length of time, named by its first millisecond: a record
--- costs one field instead of a key with a timer, and goes with its whole hash. The field `dedupe` of the hash
--- names the hash in use, `dedupe-before` the one before it; there are never more.
+-- Dedupe records. They are fields of a hash (a bucket) for each stretch of time as long as the window, named by its first
+-- millisecond: a field takes less than a key that expires, and is removed with its bucket. In the partition's hash the
+-- field `dedupe` names the bucket in use, `dedupe-before` the one before; there are never more.
 --
--- A record is `<id> <fingerprint>`, the caller's of the content, under 80 bits of a hash of who sent where under which
--- name. The caller makes both. 28 characters at most: with one more, every record would take 16 bytes more of an
--- allocator that rounds up to 32 and 48. So the fingerprint has 24 bits; it only tells a caller of a bug.
+-- A field is 80 bits of a hash of sender, space and messageClientId; its value `<id> <fingerprint of the content>`. Both
+-- are made by the caller. The value has 28 characters at most: one more would take 16 bytes more of an allocator that
+-- rounds up to 32 and 48. Therefore the fingerprint has 24 bits, enough to tell a caller of a bug.
 
--- The bucket of a time, and its name. Mostly the one that was asked for before.
+-- The bucket of a time, and its name. Remembered, since it is mostly the same as before.
 local asked_window, asked_bucket, asked_name
 
 local function bucket_of(ms, window)
@@ -24,15 +24,15 @@ end
 
 local function record_text(id, fingerprint) return id .. ' ' .. fingerprint end
 
--- The outcome for whom has a record already.
+-- The outcome of a send that has a record.
 local function repeated(record, fingerprint)
   local first, print = string.match(record, '^(%S+) (%S+)$')
   return print == fingerprint and 'duplicate ' .. first or 'different'
 end
 
--- The first write into a bucket: the one before the last is out of every window. Where the window has been changed, or
--- brokers have different ones, the bucket that is opened may be one of the two there are, or another than the next; of
--- those what may still be within the window stays.
+-- Called with the first write into a bucket: removes those that are out of the window, usually the one before the last.
+-- If the window was changed, or brokers have different ones, buckets may overlap; one that may still have records within
+-- the window is kept.
 local function open_bucket(prefix, in_use, before, bucket, window)
   local key, kept = partition_key(prefix), nil
   make_table(dedupe_key(prefix, bucket))
@@ -54,9 +54,8 @@ local function open_bucket(prefix, in_use, before, bucket, window)
   end
 end
 
--- What is remembered of the commits of a call: read for all of them, written for all of them. An id that runs
--- over into the next bucket's first milliseconds is entered with the others, and forgotten with them. Two calls,
--- or none if there is no name to look for.
+-- Reads the records of all commits of a call together; `write_dedupe` writes them together. All go to one bucket, also an
+-- id that runs over into the first milliseconds of the next. Two calls, or none if no commit has a messageClientId.
 local function read_dedupe(partition, commits, window)
   local dedupe = { window = window, found = {}, entered = {} }
   local fields = {}
@@ -89,8 +88,8 @@ local function find_earlier(dedupe, field, fingerprint)
   return record and repeated(record, fingerprint)
 end
 
--- The record of a commit whose first id is `id`. Entered when all else of it is done: a record of what is not
--- done would have its repetition acknowledged.
+-- Notes the record of a commit whose first id is `id`. Called last: with a record of what was not done, its repetition
+-- would be acknowledged.
 local function note_dedupe(dedupe, field, fingerprint, id)
   local record, entered = record_text(id, fingerprint), dedupe.entered
   dedupe.found[field] = record
@@ -107,8 +106,8 @@ local function write_dedupe(partition, dedupe)
   end
 end
 
--- first_sends: what became of sends that would be refused now. Gives `duplicate <id>`, `different`, or an empty text
--- for what is not remembered. Four calls, and nothing is written.
+-- first_sends: what became of earlier tries of sends that would be refused now. Returns `duplicate <id>`, `different`, or
+-- an empty text if there is no record. Four calls; writes nothing.
 local function first_sends(keys, arguments)
   local prefix, number = open_partition(keys)
   local sends = {}

@@ -2,24 +2,22 @@ import BelfryLoop
 import BelfryModel
 import BelfryRedis
 
-/// Commits on their way to Redis: sends by functions of their own as long as nothing else is among them. Those of one partition that come in the same turn of the loop, whoever asks
-/// for them, leave as one call at its end: most of what a send costs Redis is the call, the clock, the records
-/// that are compared and the live channel, and those they share.
+/// Collects transactions and sends them to Redis. Those of one partition in one turn of the loop leave as one call at
+/// its end: most of what a send costs Redis is the call, the time, the records compared and the publishing, which they
+/// share. A call of sends alone uses a function of its own (`send.lua`), any other `commit`.
 ///
-/// Each is done or refused by itself, in the order in which they came. If no answer comes, all of a call was
-/// done or nothing of it, and which of the two nobody knows, as with a single commit.
+/// Each transaction is carried out or refused by itself, in the order in which they came. If no answer comes, all of the
+/// call was carried out or nothing, and it is not known which.
 final class RedisCommits {
-  /// So many sends take Redis about three milliseconds, in which it serves nobody else; what sharing saves is
-  /// saved by then.
+  /// So many sends take Redis about three milliseconds, in which it serves nobody else. Larger calls save no more.
   static let commitsPerCall = 128
-  /// A call takes no more once it has so many bytes. So it is longer than this by one commit at most, however
-  /// large they are.
+  /// Nothing is added to a call beyond this size, so a call exceeds it by one transaction at most.
   static let bytesPerCall = 256 << 10
 
-  /// A call that more can be added to, and for whom.
+  /// A call to which transactions can still be added, and who asked for them.
   private struct OpenCall {
     enum Arguments {
-      /// Of sends and nothing else.
+      /// Sends only.
       case sends(SendCall)
       case any(CommitCall)
 
@@ -43,9 +41,9 @@ final class RedisCommits {
   private let layout: RedisLayout
   private let limits: Limits
   private let limitsOfSends: String
-  /// False: sends go by `commit`, as everything else does; the outcomes are the same.
+  /// False: sends go by `commit` as well, with the same outcomes. For tests.
   var usesSendFunctions = true
-  /// In the order in which they were begun.
+  /// The calls of this turn, in the order in which they were begun.
   private var open: [OpenCall] = []
   private var places: [Partition: Int] = [:]
   private var hook: LoopHook?
@@ -58,8 +56,7 @@ final class RedisCommits {
     limitsOfSends = SendCall.text(limits)
   }
 
-  /// Before the connection starts: what runs at the end of a turn does so in the order in which it was asked
-  /// for, and what leaves here is then written in the same turn.
+  /// Calls are sent in the phase before that in which connections write, so in the same turn.
   func start() { hook = loop.beforeWaiting(.commit) { [weak self] in self?.sendAll() } }
 
   func close() {
@@ -70,7 +67,7 @@ final class RedisCommits {
 
   func add(_ request: CommitRequest) {
     for index in request.transactions.indices { add(CommitRequest.Place(request: request, index: index)) }
-    // Nothing would send it later.
+    // Before `start()` and after `close()` nothing else would send it.
     if hook == nil { sendAll() } else { loop.requireHooks() }
   }
 
@@ -78,7 +75,7 @@ final class RedisCommits {
     let partition = layout.partition(of: place.space)
     var index = places[partition] ?? open.count
     if index < open.count, open[index].isFull {
-      // Its place in the order is kept: what is added to the partition now comes after it.
+      // A full call is followed by another one of the same partition.
       index = open.count
     }
     if index == open.count {
@@ -99,13 +96,13 @@ final class RedisCommits {
   private func add(_ place: CommitRequest.Place, to call: inout OpenCall) {
     switch call.arguments {
     case .sends(var sends) where isSend(place):
-      // One owner at a time, or what is there would be copied.
+      // Taken out first: with two owners the arguments would be copied.
       call.arguments = .sends(SendCall())
       place.add(to: &sends)
       call.arguments = .sends(sends)
       call.places.append(place)
     case .sends:
-      // Something else comes behind sends: one call does them all, in their order.
+      // The first transaction that is no send: the sends before it join the same call of `commit`.
       let sends = call.places
       call.places = []
       call.arguments = .any(newCall(call.partition))
@@ -131,7 +128,7 @@ final class RedisCommits {
     for call in calls where !call.places.isEmpty { send(call, isAgain: false) }
   }
 
-  /// Loads the library first where it is missing: a call that found no function has done nothing.
+  /// Where the library is missing, it is loaded and the call repeated: without its function it has done nothing.
   private func send(_ call: OpenCall, isAgain: Bool) {
     let command = command(call)
     let commands = isAgain ? [FunctionLibrary.load, command] : [command]
@@ -175,9 +172,8 @@ final class RedisCommits {
     place.finish(result)
   }
 
-  /// An event of the moment, and kept nowhere: a device that is away has nothing on its screen to bring up
-  /// to date, and finds everything as it is when it comes. So the commit does not wait for this, and it is
-  /// no part of it, for it lies in another partition. What is lost with the connection stays lost.
+  /// Tells the account's other devices. Not part of the commit, since it concerns another partition, and not waited for:
+  /// devices that are not connected, or whose connection is lost meanwhile, find the new state when they come.
   private func publish(_ echo: DeviceEcho) {
     let message = LiveText.device(echo)
     connection.post(RedisCommand("SPUBLISH", layout.live(.personal(echo.account)), message))
@@ -185,7 +181,7 @@ final class RedisCommits {
 }
 
 extension CommitRequest.Place {
-  /// - Parameter answer: what the function's line for it says; nil where it says no outcome.
+  /// - Parameter answer: the function's line for the transaction, and the outcome in it, nil if the line has none.
   fileprivate func result(_ answer: (outcome: CommitOutcome?, line: ArraySlice<UInt8>)) -> CommitResult {
     if let outcome = answer.outcome { return .success(outcome) }
     let line = answer.line

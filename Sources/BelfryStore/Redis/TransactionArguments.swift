@@ -2,11 +2,11 @@ import BelfryBytes
 import BelfryModel
 import BelfryRedis
 
-/// A call of `commit` while transactions are added to it, all of one partition; `Functions/commit.lua` and
-/// `records.lua` read its arguments.
+/// The arguments of a call of `commit`, to which transactions of one partition are added. `Functions/commit.lua` and
+/// `records.lua` read them.
 struct CommitCall {
   private(set) var command: RedisCommand
-  /// The space and the preconditions of the last one added.
+  /// The space and the preconditions of the transaction added last.
   private var basis: (space: SpaceID, records: [RecordAddress: String?])?
   private let partitions: Partitions
 
@@ -22,7 +22,7 @@ struct CommitCall {
     self.command = command
   }
 
-  /// - Throws: before anything is added, if the transaction cannot be written down.
+  /// - Throws: if the transaction cannot be encoded; nothing was added then.
   mutating func add(_ transaction: Transaction) throws(StoreError) {
     let relays = try RelayArguments(transaction, among: partitions)
     command.append(transaction.space.key)
@@ -47,11 +47,11 @@ struct CommitCall {
   }
 }
 
-/// What a transaction has for accounts and a directory.
+/// What accounts and a directory have to learn of a transaction.
 private struct RelayArguments {
-  /// What the function tells itself.
+  /// For the partition of the transaction itself, applied in the commit.
   var applied = Relays(index: [])
-  /// The same, and what others have to learn, as the outbox keeps them; empty if there is none.
+  /// The same, and that for other partitions, as JSON for the outbox; empty if there is none.
   var near = ""
   var far = ""
 
@@ -66,7 +66,7 @@ private struct RelayArguments {
 }
 
 extension RedisCommand {
-  /// What it changes, beside the entries.
+  /// What the transaction changes beside its entries.
   fileprivate mutating func append(_ transaction: Transaction, _ relays: RelayArguments) {
     append(transaction.changedMemberships.map(\.text).joined(separator: " "))
     append(relays.far)
@@ -90,7 +90,7 @@ extension RedisCommand {
     }
   }
 
-  /// What the function tells accounts and a directory itself.
+  /// What is applied in the partition of the commit.
   private mutating func append(_ relays: Relays, of space: SpaceID) {
     append(relays.charged?.text ?? "")
     append(IndexEntry.earlierMax(in: space))
@@ -111,7 +111,7 @@ extension RedisCommand {
     if let listing = relays.listing { append(listing, of: space) }
   }
 
-  /// As the function that lists a space takes it.
+  /// The arguments of the function that lists a space in a directory.
   mutating func append(_ listing: ListingChange, of space: SpaceID) {
     append(listing.directory.rawValue)
     append(DirectoryPlace(space, createdAtMilliseconds: listing.createdAt).text)
@@ -124,10 +124,10 @@ extension RedisCommand {
     append(content)
   }
 
-  /// The fields and texts, table by table. A function takes a group's fields in one call of Redis, so a
-  /// group has at most so many as Lua's stack bears comfortably.
+  /// Fields and texts in groups, each of one table. A function handles a group in one call of Redis, whose arguments lie
+  /// on Lua's stack, so groups are bounded.
   fileprivate mutating func append(groups records: [RecordAddress: String?]) {
-    // As nearly all sends have it.
+    // Nearly all sends have one.
     if records.count == 1, let (address, text) = records.first {
       append(1)
       append(address.table.name)
@@ -155,14 +155,15 @@ extension RedisCommand {
 }
 
 extension Transaction {
-  /// How many entries it announces, and what the mailbox that they are for may hold.
+  /// How many entries it announces, and where they go to a mailbox how many that may hold, in all and of the sender:
+  /// `1<7500<500<alice`.
   fileprivate var countWithRoom: String {
     guard let mailboxRoom else { return String(announcements.count) }
     let share = mailboxRoom.sender.map { "\(mailboxRoom.perSender)<\($0)" } ?? "<"
     return "\(announcements.count)<\(mailboxRoom.entries)<\(share)"
   }
 
-  /// As a send does.
+  /// Whether it changes nothing and only appends entries, as a send does.
   var onlyAnnounces: Bool {
     changes.isEmpty && removedTables.isEmpty && ceilings.isEmpty && updates.isEmpty
       && changedMemberships.isEmpty && !hasRelays && wakeAtMilliseconds == nil

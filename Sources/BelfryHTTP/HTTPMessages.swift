@@ -10,7 +10,7 @@ package struct HTTPRequestHead: Sendable {
   /// The query's fields in their order, decoded.
   package let query: [(name: UTF8Text, value: UTF8Text)]
   package let headers: HTTPHeaders
-  /// The length the client announced; nil of a chunked body, 0 of none.
+  /// The announced length of the body; nil if it is chunked, 0 if there is none.
   package let contentLength: Int?
   package let client: ClientAddress
 
@@ -25,24 +25,27 @@ package struct HTTPRequestHead: Sendable {
     self.contentLength = contentLength
     self.client = client
   }
-
-  /// The value of the query's first field of this name.
-  package func query(_ name: UTF8Text) -> String? {
-    query.first { $0.name == name }?.value.string
-  }
 }
 
 /// A whole request.
 package struct HTTPRequest: Sendable {
   package let head: HTTPRequestHead
   package let body: [UInt8]
-  /// Counts the body; to be kept for as long as that is.
+  /// Counts the body in a budget: keep it as long as the body.
   package let held: HeldBytes?
 
-  package var method: UTF8Text { head.method }
-  package var path: String { head.path }
-  package var segments: [UTF8Text] { head.segments }
   package var headers: HTTPHeaders { head.headers }
-  package var client: ClientAddress { head.client }
-  package func query(_ name: UTF8Text) -> String? { head.query(name) }
+}
+
+/// An answer as a whole. `Content-Length`, `Date` and `Connection` are added when it is sent.
+package struct HTTPResponse: Sendable {
+  package var status: Int
+  package var headers: [(name: String, value: String)]
+  package var body: [UInt8]
+
+  package init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
 }
