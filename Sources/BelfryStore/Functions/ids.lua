@@ -62,10 +62,9 @@ end
 -- more than that only if the clock that they were made from was ahead of today's by more than this.
 local LEAP_MS = 5000
 
--- The time that ids are made from, in milliseconds. In this process it never goes back, in whichever partition it is
--- asked for: a Redis whose clock was set back, or whose ids have leapt, goes on from where it was, ahead of its clock,
--- and comes back to it by a tenth of the time that passes. So ids of different partitions stay in the order in which they
--- were given, as nearly as milliseconds tell it.
+-- The time of which ids are made, in milliseconds. It never goes back in this process, over all partitions, so ids of
+-- different partitions are in the order in which they were given, to the millisecond. If the clock was set back, or ids
+-- have leapt, it goes on from where it was, ahead of the clock, and loses a tenth of the time that passes until both agree.
 local began_ms, latest_ms, ahead_ms, ahead_since_ms = nil, 0, 0, 0
 
 local function run_ahead(now, time)
@@ -84,9 +83,9 @@ local function node_time(now)
   return time
 end
 
--- The same after a leap beyond what this Redis has lost of its data, which ended when it began. `last_ms` is of the last
--- id that is known. Some `more_ms`, as chance has it: with a clock that is behind, the Redis before may have leapt from
--- that same id, and what it gave then must not be given to something else.
+-- The time after a leap beyond all ids that the lost part of the data may have, which ended when this Redis began.
+-- `last_ms` is of the last id that is known. `more_ms` is a random number: with a clock that is behind, the Redis before
+-- may have leapt from the same id, and its ids must not be given again.
 local function leap(now, last_ms, more_ms)
   local time = math.max(began_ms, last_ms) + LEAP_MS + more_ms
   return time > latest_ms and run_ahead(now, time) or latest_ms
@@ -131,8 +130,8 @@ end
 
 local function end_text(last, lost) return lost and last .. ' ' .. lost or last end
 
--- Where the ids of a partition stand, and the last entries of some of its spaces. Whoever reads it takes ids and
--- says things, and writes it once in the end, for whatever it did in between. Two calls.
+-- Reads the last id of a partition, and the last entries of some of its spaces. The caller takes ids and says messages by
+-- what is returned, and writes it once at the end (`write_partition`). Two calls.
 local function read_partition(prefix, number, spaces)
   local wanted = { 'last', 'dedupe', 'history', 'dedupe-before' }
   for index, space in ipairs(spaces) do wanted[index + 4] = space end
@@ -159,12 +158,12 @@ local function read_partition(prefix, number, spaces)
   return partition
 end
 
--- Takes note that the partition gives ids in another history than in the one that `ended`.
+-- Notes that the partition gives ids in another history than the one that `ended`, and which ids were lost, for readers
+-- who stand at one of them: a rewind is the name of the history that ended, the last id that was kept, and the first one
+-- given since. If the clock was set back as well, lost ids may be later than those given now; then only the history's
+-- name, which a cursor has, tells them apart.
 --
--- Which ids were lost, for readers who stand at one of them: for each history that has ended its name, the last id that
--- was kept and the first that was given since. Where the clock was set back, too, a reader may stand at a lost id that is
--- later than those which are given now: then the history alone, which their cursor names, tells it from these. Of the
--- oldest, two become one, which repeats to a reader in between what they were shown, and tells them so.
+-- Beyond REWINDS_MAX the oldest two become one. A reader who stands between them is shown some entries again, and told.
 local REWINDS_MAX = 16
 
 local function note_history(prefix, ended, kept, first)

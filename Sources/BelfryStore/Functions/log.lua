@@ -2,12 +2,11 @@
 
 local function publish(prefix, space, message) redis_call('SPUBLISH', live_channel(prefix, space), message) end
 
--- Said when all is done, in this order over all spaces: a consumer has one place in a partition, and what it hears
--- after a later id of another space lies behind that place. Only what one space is told in a row is one message.
+-- Messages for live channels are published at the end of a call, in this order over all spaces: a consumer has one
+-- position in a partition, and would pass over what comes after a later id. Consecutive ones of a space are one message.
 --
--- A message comes in its lines: Redis's Lua hashes each string it makes from its first byte to its last, half a
--- microsecond for a notification, so what is put together is put together once. That holds up to the size of the buffer
--- in which Lua does it, so what would be longer is another message.
+-- A message is kept in lines and joined once: Lua hashes each string that it makes, half a microsecond for a
+-- notification. Joining is fast up to the size of Lua's buffer (LUAL_BUFFERSIZE), so a longer text is another message.
 local MESSAGE_BYTES = 8000
 
 local function say(messages, space, header, line)
@@ -31,8 +30,8 @@ end
 -- The lines of a message that an entry was appended, but for the last, the notification.
 local function appended_header(id, last, audience) return 'appended ' .. id .. ' ' .. last .. '\n' .. audience end
 
--- Redis gives a log's first entry room for 4 KiB, and a direct message never has a second one: a copy has just what
--- the entry takes.
+-- Redis allots 4 KiB with a log's first entry, and a direct message never gets a second one. A copy takes only what the
+-- entry needs.
 local function make_compact(key)
   local copy = key .. ':copy'
   redis_call('COPY', key, copy)
@@ -49,7 +48,7 @@ end
 -- Redis trims by whole nodes, of a hundred entries at most.
 local NODE_ENTRIES = 100
 
--- Trims a log, by whole nodes: to cut into one would move its rest for no gain. Gives up to where entries are lost, nil
+-- Trims a log by whole nodes, which frees memory without moving entries. Returns the id up to which entries are lost, nil
 -- if none were trimmed. One call if there is nothing to trim.
 local function trim(prefix, space, strategy, bound, last)
   local key, through = log_key(prefix, space), '+'
@@ -58,8 +57,8 @@ local function trim(prefix, space, strategy, bound, last)
   elseif redis_call('XLEN', key) <= tonumber(bound) then
     return nil
   end
-  -- Which entry is the last that goes is known only from how many go: a reader who had come just as far has lost
-  -- nothing. Of more than a node's, the id before the first that stays must do.
+  -- The last entry that goes is known only by how many go; a reader who stands at it has lost nothing. If more than one
+  -- node goes, the id before the first entry that stays is returned instead.
   local oldest = redis_call('XRANGE', key, '-', through, 'COUNT', NODE_ENTRIES)
   if not oldest[1] then return nil end
   local count = redis_call('XTRIM', key, strategy, '~', bound)
@@ -69,9 +68,8 @@ local function trim(prefix, space, strategy, bound, last)
   return first and predecessor_of(first[1]) or last
 end
 
--- After one of so many entries a log is held to its length: to look each time would cost each send a call. Which one it
--- is the microseconds of the time say, so that no regularity of sends can always evade it; not the milliseconds of the
--- ids, which stand still while the clock is behind them.
+-- A log is trimmed to its length after one of so many entries, since each check costs a call. Which one is counted from
+-- the microseconds of the time, so that no regular sending always evades it.
 local ENTRIES_PER_TRIM = 32
 
 -- An id names its partition, not its space. Which spaces have an entry in a stretch of time, some 17 minutes, a set
@@ -97,9 +95,9 @@ local function note_active(prefix, space, bucket, retention)
   redis_call('PEXPIRE', key, retention + ACTIVE_KEPT_MS, 'NX')
 end
 
--- What the log of a space needs at some of its entries: at the first of a stretch, at the first of all, and at one in
--- 32, whose number is `appended`. `last` is the one before, in the stretch `last_bucket`. Gives up to where entries
--- have been lost by this. No call for most entries; two, two and one.
+-- Upkeep of a log after some of its entries: notes the space as active at the first entry of a stretch of time, compacts
+-- the log at its first entry of all, and trims it at one in 32, by the number `appended`. `last` is the entry before, in
+-- the stretch `last_bucket`. Returns the id up to which entries are lost, nil if none are. No call for most entries.
 local function tend_log(prefix, space, id, bucket, last, last_bucket, appended, entries_max, retention)
   if bucket ~= last_bucket then note_active(prefix, space, bucket, retention) end
   local lost
