@@ -77,7 +77,7 @@ let package = Package(
     tests("BelfryModelTests", ["BelfryModel", "BelfryBytes", "ModelSamples", "TestKit"]),
     tests(
       "StorePropertyTests",
-      ["BelfryModel", "BelfryStore", "BelfryRedis", "BelfryLoop", "ModelSamples", "TestKit"]),
+      ["BelfryModel", "BelfryFeed", "BelfryStore", "BelfryRedis", "BelfryLoop", "ModelSamples", "TestKit"]),
     tests(
       "FuzzTests",
       [

@@ -28,6 +28,8 @@ final class AccountSession {
   /// began in an earlier generation begins again.
   private(set) var generation = 0
   private var spaces: [SpaceID: SpaceFollower] = [:]
+  /// Counts what is unread; nil until a stream asks for it.
+  private var tally: UnreadTally?
   private var isTakingSnapshot = false
   /// The marks that arrived while a snapshot is taken, which may have read the read state before them.
   private var echoes: [ReadEcho] = []
@@ -42,6 +44,23 @@ final class AccountSession {
   func remove(_ listener: any FeedListener) {
     listeners.removeAll { $0 === listener }
     if listeners.isEmpty { letGo(allBut: []) }
+  }
+
+  /// Tells the consumer how much is unread, now and whenever that changes.
+  func tellCounts(to consumer: Consumer) {
+    let tally = tally ?? UnreadTally(hub: hub, session: self)
+    self.tally = tally
+    tally.add(consumer)
+  }
+
+  func tellCountsNoMore(to consumer: Consumer) {
+    tally?.remove(consumer)
+    if tally?.isWatched == false { tally = nil }
+  }
+
+  /// For whom it is decided what of the rings is shown; nil before the first snapshot.
+  func reader(on device: DeviceID?) -> ConsumerOutput.Reader? {
+    read.map { ConsumerOutput.Reader(account: account, device: device, read: $0) }
   }
 
   /// The spaces that are followed, for a consumer that begins to read from their rings.
@@ -60,6 +79,7 @@ final class AccountSession {
   /// Something arrived in a space of the account.
   func notify(of follower: SpaceFollower) {
     for listener in listeners { listener.notify(of: follower) }
+    tally?.notify(of: follower)
   }
 
   private func apply(_ echo: ReadEcho) {
@@ -69,7 +89,18 @@ final class AccountSession {
   /// Called when the account's index or memberships have changed, or may have.
   func becomeStale() {
     generation += 1
+    lostTrack()
+  }
+
+  /// Something that came after this id in the space was missed.
+  func missed(in space: SpaceID, since id: MessageID) {
+    for listener in listeners { listener.missed(in: space, since: id) }
+  }
+
+  /// Has all listeners read from the store.
+  func lostTrack() {
     for listener in listeners { listener.lostTrack() }
+    tally?.lostTrack()
   }
 
   // MARK: The account as it is
@@ -94,7 +125,9 @@ final class AccountSession {
       self.joinRings(snapshot, since: sequence)
       // The account's other consumers go by these memberships, too. They would be shown live entries of a membership
       // interval that their cursors have not taken into account, and once more when they have. So all catch up again.
-      if self.takeMemberships(of: snapshot.view), self.listeners.count > 1 { self.becomeStale() }
+      if self.takeMemberships(of: snapshot.view) {
+        if self.listeners.count > 1 { self.becomeStale() } else { self.tally?.lostTrack() }
+      }
       return snapshot
     }
   }

@@ -56,17 +56,21 @@ package final class Consumer: FeedListener {
   private var drained: CheckedContinuation<Void, Never>?
   private var isQuiet = true
   private var isCatchUpRunning = false
+  /// How much is unread, if that is to be told once the client has taken what came before.
+  private var lateCounts: UnreadCounts?
+  private let wantsCounts: Bool
   /// Whether a scan was given up because the client reads slowly. Reset when the consumer is live.
   var isSlow = false
 
   init(
     hub: Hub, session: AccountSession, device: DeviceID?, cursor: FeedCursor?, expiresAtMilliseconds: Int64,
-    framing: any EventFraming
+    wantsCounts: Bool, framing: any EventFraming
   ) {
     self.hub = hub
     self.session = session
     self.device = device
     output = ConsumerOutput(cursor ?? FeedCursor(), after: hub.lastSequence, framing: framing)
+    self.wantsCounts = wantsCounts
     isResuming = cursor != nil
     promisedFrom = cursor.map { _ in .zero }
     self.expiresAtMilliseconds = expiresAtMilliseconds
@@ -75,6 +79,7 @@ package final class Consumer: FeedListener {
   func begin() {
     queue(output.framing.reconnectDelay(milliseconds: Int.random(in: 1_000...5_000)))
     lostTrack()
+    if wantsCounts { session.tellCounts(to: self) }
   }
 
   /// The client has gone, or the stream has ended.
@@ -83,6 +88,7 @@ package final class Consumer: FeedListener {
     state = .closed
     outlet = nil
     resumeDrained()
+    if wantsCounts { session.tellCountsNoMore(to: self) }
     hub.close(self, session: session)
   }
 
@@ -161,6 +167,20 @@ package final class Consumer: FeedListener {
 
   func queue(_ event: LiveEvent) { queue(output.framing.bytes(event)) }
 
+  /// Tells how much is unread. A client that has yet to take what came before is told the latest then: counts do not
+  /// pile up.
+  func tell(_ counts: UnreadCounts) {
+    guard state == .live || state == .catchingUp else { return }
+    lateCounts = counts
+    if !output.hasQueued { queueLateCounts() }
+  }
+
+  private func queueLateCounts() {
+    guard let counts = lateCounts else { return }
+    lateCounts = nil
+    queue(.counts(counts))
+  }
+
   /// Waits until everything queued is with the socket, but no longer than `patience`.
   /// - Returns: whether everything is with the socket.
   func drains(within patience: Duration) async -> Bool {
@@ -198,7 +218,10 @@ package final class Consumer: FeedListener {
     if state == .live { hub.noteRest(in: &output, of: session) }
     let fill = output.fill(&buffer, live: reader)
     if fill.deliveries > 0 { hub.countDeliveries(fill.deliveries) }
-    if fill.hasDrained { resumeDrained() }
+    if fill.hasDrained {
+      resumeDrained()
+      if state == .live || state == .catchingUp { queueLateCounts() }
+    }
     if fill.hasLostTrack { lostTrack() }
     guard buffer.count > 0 else { return state == .ending ? .end : .wait }
     isQuiet = false
@@ -206,7 +229,6 @@ package final class Consumer: FeedListener {
   }
 
   private var reader: ConsumerOutput.Reader? {
-    guard state == .live, let read = session.read else { return nil }
-    return ConsumerOutput.Reader(account: session.account, device: device, read: read)
+    state == .live ? session.reader(on: device) : nil
   }
 }

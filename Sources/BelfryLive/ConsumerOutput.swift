@@ -30,7 +30,7 @@ struct ConsumerOutput {
     let read: ReadState
 
     /// Without a retention floor: an item that has just arrived is within retention.
-    fileprivate func sees(_ item: RingItem, in space: SpaceID, by membership: Membership) -> Bool {
+    func sees(_ item: RingItem, in space: SpaceID, by membership: Membership) -> Bool {
       Visibility.of(
         item.id, item.audience, in: space, for: account, membership: membership, read: read,
         retentionFloor: .zero

@@ -34,6 +34,8 @@ package final class Hub {
   /// Returns false if the rest has to wait for the loop's next turn.
   package var onNotified: () -> Bool = { true }
   private(set) var isDraining = false
+  /// Streams are told how much is unread at most once in so long.
+  package var countsInterval: Duration = .seconds(1)
 
   /// Rings forget an item after one to two times so many seconds. A consumer that lags longer reads from the store.
   static let ringSeconds = 30
@@ -136,8 +138,7 @@ package final class Hub {
     lastSequence += 1
     counts.liveMessages += 1
     active.ring.append(
-      RingItem(
-        sequence: lastSequence, kind: kind, id: entry.notificationID, audience: entry.audience, event: event))
+      RingItem(sequence: lastSequence, kind: kind, entry, event: event))
     if active.beginRound() { pendingSpaces.append(active) }
     loop.requireHooks()
   }
@@ -196,11 +197,9 @@ package final class Hub {
     lastSequence += 1
     active.ring.breakOff(at: lastSequence)
     for follower in active.followers {
-      for listener in follower.session.listeners {
-        // If no account has joined the ring yet, all of them read the log anyway.
-        if let end { listener.missed(in: active.space, since: end) }
-        listener.lostTrack()
-      }
+      // If no account has joined the ring yet, all of them read the log anyway.
+      if let end { follower.session.missed(in: active.space, since: end) }
+      follower.session.lostTrack()
     }
   }
 
@@ -235,13 +234,13 @@ package final class Hub {
   /// ``Consumer/pull(into:)``.
   package func openConsumer(
     account: AccountID, device: DeviceID?, after cursor: FeedCursor?, expiresAtMilliseconds: Int64,
-    framing: any EventFraming
+    wantsCounts: Bool = false, framing: any EventFraming
   ) throws(Refusal) -> Consumer {
     if isDraining { throw Refusal(.unavailable, "this broker is shutting down", retryAfterSeconds: 1) }
     let session = session(of: account)
     let consumer = Consumer(
       hub: self, session: session, device: device, cursor: cursor,
-      expiresAtMilliseconds: expiresAtMilliseconds, framing: framing)
+      expiresAtMilliseconds: expiresAtMilliseconds, wantsCounts: wantsCounts, framing: framing)
     session.add(consumer)
     heartbeats.add(consumer)
     counts.consumers += 1

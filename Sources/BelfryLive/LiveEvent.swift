@@ -7,7 +7,7 @@ import BelfryStore
 /// it on the wire (``EventFraming``).
 package struct LiveEvent: Sendable {
   package enum Kind: String, Sendable {
-    case notification, updated, read, device, gap, kicked
+    case notification, updated, read, counts, device, gap, kicked
   }
 
   package let kind: Kind
@@ -43,6 +43,8 @@ package struct LiveEvent: Sendable {
       "{\"operation\":\"\(echo.operation.word)\",\"of\":\"\(echo.operation.scene.rawValue)\""
         + ",\"target\":\(target)\(device)}")
   }
+
+  static func counts(_ counts: UnreadCounts) -> LiveEvent { LiveEvent(.counts, counts.json) }
 
   static func gap(_ gap: FeedGap) -> LiveEvent {
     LiveEvent(.gap, "{\"from\":\"\(gap.from.text)\",\"to\":\"\(gap.to.text)\"}")

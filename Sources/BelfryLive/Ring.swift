@@ -20,6 +20,8 @@ final class RingItem {
   let kind: Kind
   /// The id of the notification that the item is, or is about.
   let id: MessageID
+  /// Its type; 0 of what is about none.
+  let type: Int
   let audience: Audience
   let event: LiveEvent
 
@@ -31,11 +33,12 @@ final class RingItem {
     }
   }
 
-  init(sequence: UInt64, kind: Kind, id: MessageID, audience: Audience, event: LiveEvent) {
+  init(sequence: UInt64, kind: Kind, _ entry: LogEntry, event: LiveEvent) {
     self.sequence = sequence
     self.kind = kind
-    self.id = id
-    self.audience = audience
+    id = entry.notificationID
+    type = entry.type
+    audience = entry.audience
     self.event = event
   }
 }

@@ -119,4 +119,6 @@ extension Limits {
   package static let pageMembersMaximum = 1_000
   package static let pageNotifications = 50
   package static let pageNotificationsMaximum = 500
+  /// The most unread notifications that are counted. A count reads what a feed of as many reads.
+  package static let countedUnread = 10_000
 }

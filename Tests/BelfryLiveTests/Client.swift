@@ -22,6 +22,8 @@ final class Client {
   private(set) var echoes: [JSONValue] = []
   /// The ranges that it was told are gone.
   private(set) var gapRanges: [(from: MessageID, to: MessageID)] = []
+  /// How much it was told is unread; nil if nothing yet.
+  private(set) var counts: JSONValue?
   var gaps: Int { gapRanges.count }
   private var read: Set<MessageID> = []
   private var readUpTo = MessageID.zero
@@ -46,12 +48,13 @@ final class Client {
     openings += 1
     consumer = try hub.openConsumer(
       account: account, device: nil, after: cursor, expiresAtMilliseconds: .max,
-      framing: ServerSentEvents.framing)
+      wantsCounts: true, framing: ServerSentEvents.framing)
   }
 
   func cut() {
     consumer?.close()
     consumer = nil
+    counts = nil
   }
 
   /// Takes what is ready, as much as a socket of some size would.
@@ -106,6 +109,7 @@ final class Client {
         // Not all that ever was: what a store has forgotten is unread again, and shown again.
         held.subtract(newlyRead)
       }
+    case "counts": counts = data
     case "device": echoes.append(try #require(data["target"]))
     case "gap":
       let ids = [data["from"], data["to"]].compactMap { $0?.text.flatMap { MessageID($0) } }

@@ -1,3 +1,4 @@
+import BelfryFeed
 import BelfryLive
 import BelfryLoop
 import BelfryModel
@@ -27,7 +28,7 @@ import Testing
       do {
         let stage = try Stage(loop: loop, scope: scope, seed: seed)
         try await stage.play(steps: steps)
-        return stage.failures()
+        return stage.settled
       } catch {
         return ["\(error)"]
       }
@@ -58,6 +59,8 @@ private final class Stage {
   private var checkpoint: MemoryStore.Checkpoint?
   /// What was another for an account after the store had lost its last writes: gone, or unread again, or back to what
   /// it said before. Nobody is told of that one by one.
+  /// What was wrong in the end, while all streams were open.
+  private(set) var settled: [String] = []
   private var setBack: [AccountID: Set<MessageID>] = [:]
 
   private final class Passed {
@@ -81,6 +84,7 @@ private final class Stage {
     store = SlowStore(memory, chance)
     live = SlowLiveFeed(memory)
     hub = Hub(loop: loop, scope: scope, store: store, live: live, limits: limits)
+    hub.countsInterval = .milliseconds(1)
     runner = OperationRunner(store: store, limits: limits)
     accounts = (0..<6).compactMap { AccountID("a\($0)") }
     clients = (accounts + accounts).map { Client($0) }
@@ -304,6 +308,13 @@ private final class Stage {
     return visible
   }
 
+  /// As everybody who asks is told, from what is visible.
+  private func counts(of account: AccountID) -> JSONValue? {
+    var counts = UnreadCounts()
+    for (space, entry) in visibleEntries(of: account) { counts.add(entry, in: space) }
+    return RecordJSON.value(JSONValue.self, String(decoding: counts.json, as: UTF8.self))
+  }
+
   private func settle() async throws {
     relay()
     for client in clients { try client.open(hub) }
@@ -322,7 +333,9 @@ private final class Stage {
       }
     }
     observe()
+    let failures = failures()
     for client in clients { client.cut() }
+    settled = failures
   }
 
   func failures() -> [String] {
@@ -332,6 +345,9 @@ private final class Stage {
       let setBack = setBack[client.account] ?? []
       let doubled = Set(client.doubled).subtracting(setBack)
       if !doubled.isEmpty { failures.append("\(who) was shown \(doubled.sorted()) twice") }
+      if client.counts != counts(of: client.account) {
+        failures.append("\(who) was told that unread is \(client.counts.map(RecordJSON.text) ?? "nothing")")
+      }
       let missing = visible(to: client.account).subtracting(client.held).subtracting(setBack)
       if !missing.isEmpty { failures.append("\(who) misses \(missing.sorted())") }
       let foreign = Set(client.received).subtracting(everVisible[client.account] ?? [])

@@ -1,3 +1,4 @@
+import BelfryFeed
 import BelfryModel
 import BelfryStore
 
@@ -36,6 +37,20 @@ extension World {
     let seen = try await feed(of: account).filter(\.visibility.isVisible)
     let numbers = try seen.map { try number(of: $0.id) }
     return zip(numbers, seen).sorted { $0.0 < $1.0 }.map(\.1)
+  }
+
+  /// What is unread, as it is counted for clients. It is what the account sees, once indexes know of all spaces.
+  func counts(of account: AccountID, isRelayed: Bool) async throws -> String {
+    let snapshot = try await FeedSnapshot.take(of: account, from: store)
+    let scan = FeedScan(snapshot, at: nil, retentionFloor: beginning, in: store)
+    var count = UnreadCount()
+    while let found = try await scan.next() { count.add(found, of: scan) }
+    var visible = UnreadCounts()
+    for seen in try await self.visible(to: account) { visible.add(seen.entry, in: seen.space) }
+    guard !isRelayed || count.counts == visible else {
+      throw Broken("\(account) is told \(count.counts), and sees \(visible)")
+    }
+    return String(decoding: count.counts.json, as: UTF8.self)
   }
 
   func wholeLogs(of spaces: [SpaceID]) async throws -> [[LogEntry]] {

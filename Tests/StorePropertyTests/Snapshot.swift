@@ -100,6 +100,7 @@ extension World {
     for (space, id) in read.lagging.sorted(by: { $0.key.key < $1.key.key }) {
       lines.append("\(account) learned late of \(space), since \(place(of: id))")
     }
+    lines.append("\(account) counts \(try await counts(of: account, isRelayed: waiting.isEmpty))")
     for seen in try await feed(of: account) {
       lines.append("\(account) and \(try words(seen.id)) in \(seen.space): \(seen.visibility.words)")
     }

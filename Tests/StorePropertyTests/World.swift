@@ -12,7 +12,7 @@ final class World {
   /// Lets time pass, where the store's clock needs to be told.
   private let beforeStep: () -> Void
   /// Before everything that will be sent here, whether anybody is told of it or not.
-  private let beginning: MessageID
+  let beginning: MessageID
   private(set) var ids: [MessageID] = []
   private var numbers: [MessageID: Int] = [:]
   private var lastIDs: [Partition: MessageID] = [:]

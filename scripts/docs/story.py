@@ -125,6 +125,7 @@ def notifications(teller, server, channel):
     page = show(
         "notificationUnread", "bob", query={"limit": 2},
         until=lambda answer: len(answer["notifications"]) == 2)
+    show("notificationCounts", "bob")
     teller.stream("bob", after=page["cursor"])
     show("notificationRead", "bob", body={"items": [{"messageServerId": message}]})
     show("notificationExplain", "app", {"messageServerId": message}, query={"account": "bob"})

@@ -13,6 +13,8 @@ public enum FeedEvent: Sendable, Hashable {
   /// is its last event, unless the reason is `tokenExpired` or `tokenRevoked`: then the feed asks for a token again and comes
   /// back with it, or ends with the broker's refusal when it is still the old one.
   case kicked(reason: String, retry: Bool)
+  /// How much is unread now; only if it was asked for.
+  case counts(UnreadCounts)
   /// Another device of the account did something, such as joining a channel.
   case device(JSONValue)
 

@@ -20,6 +20,8 @@ extension FeedEvent {
     case "read":
       guard let fields = value(ReadFields.self) else { return nil }
       return fields.upTo.map { .read(.upTo($0)) } ?? fields.messageServerIds.map { .read(.ids($0)) }
+    case "counts":
+      return value(UnreadCounts.self).map { .counts($0) }
     case "gap":
       return value(GapFields.self).map { .gap(from: $0.from, to: $0.to) }
     case "kicked":

@@ -6,10 +6,12 @@ extension BelfryClient {
   /// with an error when asking again cannot help: the token is refused (401), not allowed (403), the cursor is
   /// not one (400).
   ///
-  /// - Parameter cursor: begins behind it rather than with everything unread. It comes from a
-  ///   ``FeedEvent/notification(_:cursor:)`` of an earlier feed, or from ``unread(limit:after:waitSeconds:)``.
-  public func notifications(after cursor: String? = nil) -> NotificationFeed {
-    NotificationFeed(client: self, cursor: cursor)
+  /// - Parameters:
+  ///   - cursor: begins behind it rather than with everything unread. It comes from a
+  ///     ``FeedEvent/notification(_:cursor:)`` of an earlier feed, or from ``unread(limit:after:waitSeconds:)``.
+  ///   - withCounts: whether ``FeedEvent/counts(_:)`` tells how much is unread, too.
+  public func notifications(after cursor: String? = nil, withCounts: Bool = false) -> NotificationFeed {
+    NotificationFeed(client: self, cursor: cursor, withCounts: withCounts)
   }
 }
 
@@ -22,18 +24,23 @@ public struct NotificationFeed: AsyncSequence, Sendable {
 
   let client: BelfryClient
   let cursor: String?
+  let withCounts: Bool
 
   public func makeAsyncIterator() -> Iterator {
-    Iterator(client: client, machine: FeedStateMachine(cursor: cursor, backoff: client.timing.backoff))
+    Iterator(
+      client: client, withCounts: withCounts,
+      machine: FeedStateMachine(cursor: cursor, backoff: client.timing.backoff))
   }
 
   public struct Iterator: AsyncIteratorProtocol {
     private let client: BelfryClient
+    private let withCounts: Bool
     private var machine: FeedStateMachine
     private var exchange: HTTPExchange?
 
-    fileprivate init(client: BelfryClient, machine: FeedStateMachine) {
+    fileprivate init(client: BelfryClient, withCounts: Bool, machine: FeedStateMachine) {
       self.client = client
+      self.withCounts = withCounts
       self.machine = machine
     }
 
@@ -69,7 +76,7 @@ public struct NotificationFeed: AsyncSequence, Sendable {
 
     private mutating func connect(after cursor: String?) async {
       do {
-        exchange = try await client.openStream(after: cursor)
+        exchange = try await client.openStream(after: cursor, withCounts: withCounts)
         machine.connected()
       } catch {
         machine.ended(.failed(error), random: .random(in: 0..<1))

@@ -60,8 +60,9 @@ extension BelfryClient {
   }
 
   /// The stream of an account's feed, from after the cursor.
-  func openStream(after cursor: String?) async throws(BelfryError) -> HTTPExchange {
+  func openStream(after cursor: String?, withCounts: Bool) async throws(BelfryError) -> HTTPExchange {
     var request = HTTPRequest(NotificationRoutes.stream.route)
+    request.ask("counts", withCounts ? "1" : nil)
     // Compression would make a proxy hold events back until it has a block of them.
     request.headers = ["Accept": "text/event-stream", "Accept-Encoding": "identity"]
     if let cursor {

@@ -57,7 +57,7 @@ package final class FeedScan {
   private let wanted: Int
   private let batchMax: Int
   private let retentionFloor: MessageID
-  let snapshot: FeedSnapshot
+  package let snapshot: FeedSnapshot
   let logs: [Log]
   /// Whether the index knows more than the cursor has taken into account: then another scan has to follow.
   package let isPartial: Bool

@@ -56,7 +56,7 @@ package struct FeedSnapshot: Sendable {
 
   /// The account's own partition.
   var home: Partition { partitions.holding(.personal(view.account)) }
-  var lastIDs: [Partition: MessageID] { bounds.mapValues { $0.last } }
+  package var lastIDs: [Partition: MessageID] { bounds.mapValues { $0.last } }
   func lastID(in partition: Partition) -> MessageID { bounds[partition]?.last ?? .zero }
   package func partition(of space: SpaceID) -> Partition { partitions.holding(space) }
 

@@ -10,6 +10,9 @@ enum FeedEvents {
       "updated", Notification.shape,
       "one that came before has another body, ext or status now; `id` is the cursor behind it"),
     EventShape("read", read, "another device of the account has read these, or all up to one"),
+    EventShape(
+      "counts", counts,
+      "how much is unread now; only with `counts=1`, at first and whenever it changes, at most once a second"),
     EventShape("gap", gap, "what lay between these has been dropped by retention"),
     EventShape("device", device, "another device of the account did something"),
     EventShape("kicked", kicked, "the last event: the broker ends the stream"),
@@ -17,6 +20,31 @@ enum FeedEvents {
 
   static let gap = Shape.resource(
     "Gap", [.always("from", .message, "from"), .always("to", .message, "to")])
+
+  static let counts = Shape.resource(
+    "UnreadCounts",
+    [
+      .always("unread", .count, "all that is unread; at most \(Limits.countedUnread)"),
+      .always(
+        "spaces",
+        .list(
+          .resource(
+            "UnreadInSpace",
+            [
+              .always("space", .text, "such as `server:7`, `group:9`, `account:alice`"),
+              .always("unread", .count, "how much of it is unread"),
+            ])), "those with something unread"),
+      .always(
+        "types",
+        .list(
+          .resource(
+            "UnreadOfType",
+            [
+              .always("type", .integer([0...Int.max]), "the type; see `GET /v1/types`"),
+              .always("unread", .count, "how many of it are unread"),
+            ])), "those with something unread"),
+      .always("isCapped", .flag, "whether more is unread than was counted"),
+    ])
 
   private static let read = Shape.resource(
     "ReadEvent",

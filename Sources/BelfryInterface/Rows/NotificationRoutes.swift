@@ -3,7 +3,7 @@ package import BelfryModel
 /// Sending, receiving and marking read.
 package enum NotificationRoutes {
   package static let all: [Route] = [
-    send.route, resend.route, batch.route, read.route, page.route, stream.route, update.route,
+    send.route, resend.route, batch.route, read.route, page.route, counts.route, stream.route, update.route,
   ]
 
   // MARK: Sending
@@ -88,11 +88,20 @@ package enum NotificationRoutes {
           .sometimes("gap", FeedEvents.gap, "what lay between these has been dropped by retention"),
         ])), options: RouteOptions(hasCommand: false))
 
+  package static let counts = endpoint(
+    .get, "/v1/notifications/counts", .token, "notification counts", "Count what is unread",
+    answers: .ok(FeedEvents.counts))
+
+  private static let withCounts = Field(
+    "counts", .integer(0...1), "1: how much is unread is told, too, whenever that changes"
+  ).otherwise(0, 0)
+
   package static let lastEventID = Field(
     "Last-Event-ID", Kind<FeedCursor>.cursor, "the cursor behind which to go on; goes before `after`")
   package static let stream = endpoint(
     .get, "/v1/notifications/stream", .token, "notification stream",
-    "Follow everything unread and then live, as Server-Sent Events", query: after, headers: lastEventID,
+    "Follow everything unread and then live, as Server-Sent Events", query: after, withCounts,
+    headers: lastEventID,
     refusals: [.tooMany],
     answers: .events(FeedEvents.all),
     options: RouteOptions(hasCommand: false))

@@ -36,6 +36,14 @@ package struct LogEntry: Sendable, Hashable {
   /// The notification that it is, or is about.
   package var notificationID: MessageID { updates ?? id }
 
+  /// The notification's type; 0 if the content is none that Belfry writes. It is the last name of every content, so
+  /// nothing else of the content has to be looked at.
+  package var type: Int {
+    let beforeEnd = content.dropLast()
+    let colon = beforeEnd.lastIndex(of: UInt8(ascii: ":")) ?? beforeEnd.endIndex
+    return Int64(digits: beforeEnd[colon...].dropFirst()).flatMap { Int(exactly: $0) } ?? 0
+  }
+
   package var contentJSON: String {
     get { String(decoding: content, as: UTF8.self) }
     set { content = ArraySlice(newValue.utf8) }

@@ -8,6 +8,7 @@ struct StreamOpening {
   let credential: Credential
   let device: DeviceID?
   let cursor: FeedCursor?
+  let wantsCounts: Bool
   let expiresAtMilliseconds: Int64
 }
 
@@ -42,7 +43,8 @@ final class NotificationStream: HTTPStreamSource, Consumer.Outlet {
     do throws(Refusal) {
       consumer = try services.hub.openConsumer(
         account: opening.account, device: opening.device, after: opening.cursor,
-        expiresAtMilliseconds: opening.expiresAtMilliseconds, framing: ServerSentEvents.framing)
+        expiresAtMilliseconds: opening.expiresAtMilliseconds, wantsCounts: opening.wantsCounts,
+        framing: ServerSentEvents.framing)
     } catch {
       place.close()
       throw error

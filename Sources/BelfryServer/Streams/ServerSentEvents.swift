@@ -14,6 +14,7 @@ package final class ServerSentEvents: EventFraming {
   private let notification = head(.notification)
   private let updated = head(.updated)
   private let read = head(.read)
+  private let counts = head(.counts)
   private let device = head(.device)
   private let gap = head(.gap)
   private let kicked = head(.kicked)
@@ -52,6 +53,7 @@ package final class ServerSentEvents: EventFraming {
     case .notification: notification
     case .updated: updated
     case .read: read
+    case .counts: counts
     case .device: device
     case .gap: gap
     case .kicked: kicked

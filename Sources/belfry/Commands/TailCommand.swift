@@ -12,6 +12,7 @@ extension Command {
       """,
     options: [
       .value("after", "CURSOR", "begin behind this place instead of with everything unread"),
+      .flag("counts", "say how much is unread, too, whenever that changes"),
       .value("count", "N", "stop after N notifications"),
     ] + CommandOption.connection,
     examples: [
@@ -21,7 +22,8 @@ extension Command {
     ],
     run: { invocation in
       let count = try invocation.arguments.integer("count", in: 1...Int.max)
-      let feed = try invocation.client().notifications(after: invocation.arguments.text("after"))
+      let feed = try invocation.client().notifications(
+        after: invocation.arguments.text("after"), withCounts: invocation.arguments.isSet("counts"))
       try await Tail(invocation: invocation, countLimit: count).follow(feed)
     })
 }

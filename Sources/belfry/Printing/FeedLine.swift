@@ -20,6 +20,8 @@ struct FeedLine: Encodable {
       try line.encode(notification, forKey: .data)
     case .device(let value):
       try line.encode(value, forKey: .data)
+    case .counts(let counts):
+      try line.encode(counts, forKey: .data)
     case .other(_, let data):
       try line.encode(data, forKey: .data)
     case .read(let mark):
@@ -59,6 +61,7 @@ extension FeedLine {
     case .read(.ids(let ids)): words = ["read"] + ids.map(\.text)
     case .read(.upTo(.last)): words = ["read everything"]
     case .read(.upTo(let id)): words = ["read everything up to \(id)"]
+    case .counts(let counts): words = ["\(counts.unread)\(counts.isCapped ? " and more" : "") unread"]
     case .gap(let from, let to): words = ["gap: what came between \(from) and \(to) is gone"]
     case .kicked(let reason, let retry): words = ["kicked: \(reason)" + (retry ? ", coming back" : "")]
     case .device(let value): words = [device(value)]
@@ -117,6 +120,7 @@ extension FeedEvent {
     case .notification: "notification"
     case .read: "read"
     case .updated: "updated"
+    case .counts: "counts"
     case .gap: "gap"
     case .kicked: "kicked"
     case .device: "device"

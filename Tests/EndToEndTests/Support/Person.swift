@@ -51,11 +51,13 @@ final class Person: @unchecked Sendable {
     return answer
   }
 
-  func stream(after cursor: String? = nil, at other: Broker? = nil, reads: Bool = true) throws -> EventStream
+  func stream(after cursor: String? = nil, at other: Broker? = nil, query: String = "", reads: Bool = true)
+    throws -> EventStream
   {
     var headers = headers
     if let cursor { headers["Last-Event-ID"] = cursor }
-    return try EventStream(port: (other ?? broker).port, headers: headers, reads: reads)
+    return try EventStream(
+      port: (other ?? broker).port, path: "/v1/notifications/stream" + query, headers: headers, reads: reads)
   }
 
   // MARK: What people do

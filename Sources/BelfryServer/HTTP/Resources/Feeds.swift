@@ -8,6 +8,7 @@ import BelfryModel
 enum Feeds {
   static let handlers: [Handler] = [
     NotificationRoutes.page.handled(by: page),
+    NotificationRoutes.counts.handled(by: counts),
     NotificationRoutes.stream.streamed(by: stream),
     NotificationRoutes.read.handled(by: markRead),
   ]
@@ -43,15 +44,23 @@ enum Feeds {
     return .json(text)
   }
 
+  private static func counts(
+    _ request: Request, _ services: LoopServices
+  ) async throws(Refusal) -> HTTPResponse {
+    let count = try await services.feed.count(for: try request.known().account())
+    services.owe(Price.page(of: count.entriesRead), .reads, of: request.caller)
+    return .json(rendered: count.counts.json)
+  }
+
   private static func stream(
-    _ request: Request, _ services: LoopServices, after: FeedCursor?, lastEventID: FeedCursor?
+    _ request: Request, _ services: LoopServices, after: FeedCursor?, counts: Int, lastEventID: FeedCursor?
   ) throws(Refusal) -> StreamOpening {
     let caller = try request.known()
     // A browser that reconnects repeats the address, `after` included, and adds the header: it is newer.
     let cursor = lastEventID ?? after
     return StreamOpening(
       account: try caller.account(), credential: caller.credential, device: caller.actor.device,
-      cursor: cursor,
+      cursor: cursor, wantsCounts: counts > 0,
       expiresAtMilliseconds: caller.expiresAtSeconds * 1_000)
   }
 

@@ -1,0 +1,141 @@
+import BelfryFeed
+import BelfryLoop
+import BelfryModel
+import BelfryStore
+
+/// Counts what an account has unread, for those of its streams that asked to be told.
+///
+/// What arrives is added to the last count as it comes through the rings. Whatever takes from it (marks, changes of
+/// memberships, missed messages) leads to another count from the store. So the numbers are the feed's at any time, and
+/// a busy space costs no reading.
+final class UnreadTally {
+  private unowned let hub: Hub
+  private unowned let session: AccountSession
+  private var watchers: [Consumer] = []
+  private var counts = UnreadCounts()
+  /// Nil before the first count.
+  private var told: UnreadCounts?
+  /// Up to these ids the last count has read the logs.
+  private var countedThrough: [Partition: MessageID] = [:]
+  /// For each space the sequence number up to which its ring was added; of others that of the last count.
+  private var places: [SpaceID: UInt64] = [:]
+  private var countedAtSequence: UInt64 = 0
+  private var needsCount = true
+  private var isCounting = false
+  private var timer: LoopTimer?
+  private var mayTellAt = ContinuousClock.now
+  private var mayCountAt = ContinuousClock.now
+
+  /// A count that has read many entries is not soon followed by another: for each entry it waits so long, so that
+  /// counting takes a hundredth of a loop's time at most for an account. What has ten thousand unread is counted again
+  /// after ten seconds.
+  private static let pausePerEntry = Duration.milliseconds(1)
+
+  init(hub: Hub, session: AccountSession) {
+    self.hub = hub
+    self.session = session
+  }
+
+  var isWatched: Bool { !watchers.isEmpty }
+
+  func add(_ consumer: Consumer) {
+    watchers.append(consumer)
+    if let told { consumer.tell(told) } else { plan() }
+  }
+
+  func remove(_ consumer: Consumer) {
+    watchers.removeAll { $0 === consumer }
+    guard watchers.isEmpty else { return }
+    timer?.cancel()
+    timer = nil
+  }
+
+  // MARK: What happens around it
+
+  /// Something arrived in a space of the account.
+  func notify(of follower: SpaceFollower) {
+    add(from: follower)
+    plan()
+  }
+
+  /// The account's spaces or memberships changed, or live messages were missed.
+  func lostTrack() {
+    needsCount = true
+    plan()
+  }
+
+  /// Adds what has arrived in a ring since it was last looked at.
+  private func add(from follower: SpaceFollower) {
+    guard isWatched, !needsCount, !isCounting, let reader = session.reader(on: nil) else { return }
+    let space = follower.active.space
+    let place = max(places[space] ?? countedAtSequence, follower.since)
+    guard let items = follower.active.ring.items(after: place) else { return needsCount = true }
+    for item in items {
+      switch item.kind {
+      case .entry(let step):
+        guard step.id > countedThrough[step.id.partition] ?? .zero,
+          reader.sees(item, in: space, by: follower.membership)
+        else { continue }
+        counts.add(item.type, in: space)
+      case .read: needsCount = true
+      case .update, .ephemeral, .device: continue
+      }
+    }
+    if let last = items.last { places[space] = last.sequence }
+  }
+
+  // MARK: Counting and telling
+
+  /// Has what is to be done next done when it may be.
+  private func plan() {
+    guard isWatched, !isCounting, timer == nil, needsCount || counts != told else { return }
+    let due = needsCount ? mayCountAt : mayTellAt
+    timer = hub.loop.schedule(after: max(due - .now, .zero)) { [weak self] in
+      guard let self else { return }
+      timer = nil
+      if needsCount { beginCount() } else { tell() }
+    }
+  }
+
+  private func beginCount() {
+    guard isWatched, !isCounting else { return }
+    isCounting = true
+    let hasStarted = hub.scope.start { [self] in
+      do throws(StoreError) {
+        try await count()
+      } catch {
+        needsCount = true
+        mayCountAt = .now + Self.pauseAfterFailure
+      }
+      isCounting = false
+      plan()
+    }
+    if !hasStarted { isCounting = false }
+  }
+
+  /// A store that did not answer is asked again after so long.
+  private static let pauseAfterFailure = Duration.seconds(1)
+
+  private func count() async throws(StoreError) {
+    needsCount = false
+    let sequence = hub.lastSequence
+    let snapshot = try await session.snapshot()
+    let count = try await hub.feed.count(in: snapshot)
+    guard isWatched else { return }
+    counts = count.counts
+    countedThrough = snapshot.lastIDs
+    (places, countedAtSequence) = ([:], sequence)
+    let pause = max(Self.pausePerEntry * count.entriesRead, hub.countsInterval)
+    mayCountAt = .now + pause
+    isCounting = false
+    for follower in session.followers { add(from: follower) }
+    tell()
+  }
+
+  private func tell() {
+    guard counts != told else { return }
+    told = counts
+    mayTellAt = .now + hub.countsInterval
+    for consumer in watchers { consumer.tell(counts) }
+  }
+}
