@@ -35,13 +35,14 @@ let package = Package(
     .systemLibrary(name: "CCrypto"),
     .systemLibrary(name: "CCurl"),
 
-    module("BelfryBytes"),
+    module("BelfryBytes", ["CCrypto"]),
     module("BelfrySystem", ["CLinux"]),
     module("BelfryModel", ["BelfryBytes"]),
     module("BelfryInterface", ["BelfryModel", "BelfryBytes"]),
     module("BelfryLoop", ["CLinux", "BelfrySystem"]),
     module("BelfryRedis", ["CHiredis", "BelfryLoop", "BelfrySystem", "BelfryBytes"]),
     module("BelfryHTTP", ["CMicroHTTPD", "BelfryLoop", "BelfrySystem", "BelfryBytes"]),
+    module("BelfryOutbound", ["CCurl", "BelfryLoop"]),
     module(
       "BelfryStore", ["BelfryModel", "BelfryLoop", "BelfryRedis", "BelfryBytes", "CCrypto"],
       resources: [.embedInCode("Functions")]),
@@ -50,10 +51,12 @@ let package = Package(
       "BelfryLive",
       ["BelfryFeed", "BelfryModel", "BelfryStore", "BelfryLoop", "BelfrySystem", "BelfryBytes"]),
     module(
+      "BelfryHooks", ["BelfryOutbound", "BelfryModel", "BelfryLoop", "BelfrySystem", "BelfryBytes"]),
+    module(
       "BelfryServer",
       [
         "BelfryModel", "BelfryInterface", "BelfryRedis", "BelfryStore", "BelfryFeed", "BelfryLive",
-        "BelfryHTTP",
+        "BelfryHTTP", "BelfryOutbound", "BelfryHooks",
         "BelfryLoop", "BelfrySystem", "BelfryBytes", "CCrypto", "CLinux",
       ],
       resources: [.embedInCode("Embedded/redis.conf")]),
@@ -97,6 +100,8 @@ let package = Package(
         "ModelSamples", "TestKit",
       ]),
     tests("BelfryFeedTests", ["BelfryFeed", "BelfryStore", "BelfryModel", "ModelSamples", "TestKit"]),
+    tests("BelfryOutboundTests", ["BelfryOutbound", "BelfryLoop", "TestKit"]),
+    tests("BelfryHooksTests", ["BelfryHooks", "BelfryOutbound", "BelfryModel", "BelfryLoop", "TestKit"]),
     tests("BelfryHTTPTests", ["BelfryHTTP", "BelfryLoop", "BelfryBytes", "CallCounts", "TestKit"]),
     tests(
       "BelfryStoreTests",
@@ -105,7 +110,7 @@ let package = Package(
       "BelfryServerTests",
       [
         "BelfryServer", "BelfryInterface", "BelfryHTTP", "BelfryFeed", "BelfryLive", "BelfryStore",
-        "BelfryRedis",
+        "BelfryRedis", "BelfryOutbound", "BelfryHooks",
         "BelfryLoop", "BelfrySystem", "BelfryModel", "BelfryBytes", "CallCounts", "ModelSamples", "TestKit",
       ]),
     tests("BelfryClientTests", ["BelfryClient", "BelfryInterface", "BelfrySystem", "TestKit"]),

@@ -9,6 +9,8 @@ package struct Problem: Error, Hashable {
   package var detail: String
   package var field: String?
   package var retryAfterSeconds: Int?
+  /// What the callback that refuses calls the reason.
+  package var callbackCode: String?
   /// What a 405 says is allowed.
   package var allow: String?
 
@@ -18,6 +20,7 @@ package struct Problem: Error, Hashable {
     code = refusal.code.rawValue
     detail = refusal.detail
     field = refusal.field
+    callbackCode = refusal.callbackCode
     retryAfterSeconds = refusal.retryAfterSeconds ?? refusal.code.retryAfterSeconds
   }
 
@@ -36,7 +39,7 @@ extension Refusal.Code {
     switch self {
     case .invalidField: 400
     case .unauthorized: 401
-    case .forbidden, .notMember, .muted, .banned, .blocked, .disabled: 403
+    case .forbidden, .notMember, .muted, .banned, .blocked, .disabled, .refusedByCallback: 403
     case .notFound: 404
     case .conflict, .duplicateContent, .full: 409
     case .tooLarge: 413
@@ -64,6 +67,7 @@ extension Refusal.Code {
     case .blocked: "Not wanted"
     case .full: "No more members"
     case .disabled: "Disabled"
+    case .refusedByCallback: "Refused by this service"
     case .rateLimited: "Too fast"
     case .busy: "Too much at once"
     case .unavailable: "Not available right now"
@@ -118,5 +122,6 @@ extension Problem {
     text.field("code", code)
     text.field("detail", detail)
     if let field { text.field("field", field) }
+    if let callbackCode { text.field("callbackCode", callbackCode) }
   }
 }

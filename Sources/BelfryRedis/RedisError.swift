@@ -1,3 +1,5 @@
+import BelfryLoop
+
 /// Why Redis did not do what was asked, or why we do not know whether it did.
 package struct RedisError: Error, Hashable, CustomStringConvertible {
   package enum Code: String, Sendable {
@@ -52,5 +54,11 @@ extension RedisError {
   /// The error that an error reply stands for.
   package static func replied(_ message: String, to place: String) -> RedisError {
     RedisError(.replied, cause: message, place: place)
+  }
+}
+
+extension RedisError {
+  init(_ failure: HostLookupFailure) {
+    self.init(.unavailable, cause: failure.cause, place: failure.host)
   }
 }

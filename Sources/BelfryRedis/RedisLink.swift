@@ -98,7 +98,7 @@ final class RedisLink {
       }
       resolver.resolve { answer in
         do throws(RedisError) {
-          self.open(.tcp(host: try self.choose(from: answer.get()), port: port))
+          self.open(.tcp(host: try self.choose(from: answer.mapError(RedisError.init).get()), port: port))
         } catch {
           self.giveUp(error)
         }

@@ -1,3 +1,4 @@
+import BelfryLoop
 import CHiredis
 import Glibc
 
@@ -159,7 +160,7 @@ extension RedisSnapshot {
   private static func addresses(of endpoint: RedisEndpoint) throws(RedisError) -> [RedisEndpoint.Address] {
     guard case .tcp(let host, let port) = endpoint.address else { return [endpoint.address] }
     if let known = HostResolver.knownAddress(of: host) { return [.tcp(host: known, port: port)] }
-    return try HostResolver.lookUp(host).get().map { .tcp(host: $0, port: port) }
+    return try HostResolver.lookUp(host).mapError(RedisError.init).get().map { .tcp(host: $0, port: port) }
   }
 
   /// - Returns: why it is not connected, in words; nil if it is.

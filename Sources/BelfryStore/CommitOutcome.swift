@@ -41,7 +41,7 @@ package enum FirstSend: Sendable, Hashable {
 }
 
 extension Refusal {
-  static var duplicateContent: Refusal {
+  package static var duplicateContent: Refusal {
     Refusal(
       .duplicateContent, "this messageClientId was used for another notification", field: "messageClientId")
   }

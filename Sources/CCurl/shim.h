@@ -59,3 +59,25 @@ static inline void *multi_next_finished(CURLM *multi, CURLcode *result) {
   }
   return NULL;
 }
+
+static inline void multi_set_callbacks(
+    CURLM *multi, curl_socket_callback socket, curl_multi_timer_callback timer, void *context) {
+  curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, socket);
+  curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
+  curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer);
+  curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
+}
+
+// Who makes the sockets, and so decides which addresses are connected to.
+static inline CURLcode easy_set_socket_maker(CURL *easy, curl_opensocket_callback make, void *context) {
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, make);
+  return code ? code : curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context);
+}
+
+// Lines of the form host:port:address,address.
+static inline CURLcode easy_set_addresses(CURL *easy, struct curl_slist *lines) {
+  return curl_easy_setopt(easy, CURLOPT_RESOLVE, lines);
+}
+
+static const curl_socket_t socket_refused = CURL_SOCKET_BAD;
+static const curl_socket_t socket_timeout = CURL_SOCKET_TIMEOUT;

@@ -121,7 +121,7 @@ import Testing
 
   static let wrong: [Wrong] =
     ["serverId", "channelId", "groupId", "roomId"].map { Wrong(send, $0, noID) }
-    + ["messageClientId", "fromNick", "fromClientType", "body", "ext", "pushContent", "env", "callbackExt"]
+    + ["messageClientId", "fromNick", "fromClientType", "body", "ext", "pushContent", "env"]
     .map { Wrong(send, $0, noText) }
     + [
       Wrong(send, "messageClientId", ["\"\"", text(Limits.messageClientIdBytes + 1)]),
@@ -131,7 +131,7 @@ import Testing
       Wrong(send, "pushContent", [text(Limits.pushContentCharacters + 1)]),
       Wrong(send, "pushContent", ["\"e" + String(repeating: "\u{301}", count: 10_000) + "\""]),
       Wrong(send, "env", [text(Limits.envBytes + 1)]),
-      Wrong(send, "callbackExt", [text(Limits.callbackExtBytes + 1)]),
+      Wrong(send, "callbackExt", ["\"\"", "\"x\"", "null"]),
       Wrong(send, "attach", [text(Limits.attachBytes), deep, "99999999999999999999", "1e999"]),
       Wrong(send, "pushPayload", ["1", "[]", text(3), #"{"x":\#(text(Limits.pushPayloadBytes))}"#]),
       Wrong(send, "fromAccount", noAccount + ["\"bob\""]),

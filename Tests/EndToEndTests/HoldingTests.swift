@@ -14,7 +14,7 @@ extension EndToEnd {
       let server = try owner.createServer()
       try app.add(["greedy"], to: server)
       let long = String(repeating: "x", count: 4_000)
-      let line = #"{"serverId":"\#(server)","body":"\#(long)","ext":"\#(long)","callbackExt":"\#(long)"}"#
+      let line = #"{"serverId":"\#(server)","body":"\#(long)","ext":"\#(long)","attach":"\#(long)"}"#
       let sent = try Wire(port: broker.port).request(
         "POST", "/v1/notifications/batch",
         headers: app.headers.merging(["Content-Type": "application/x-ndjson"]) { $1 },

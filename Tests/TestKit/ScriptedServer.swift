@@ -21,6 +21,8 @@ package enum Step: Sendable {
   case pause(milliseconds: UInt32)
   /// Waits until the other side hangs up.
   case hold
+  /// Goes on with another request on the same connection. The last step.
+  case next
   /// Closes at once with a reset, so that the other side sees an error rather than an end.
   case reset
 }
@@ -36,6 +38,13 @@ extension Step {
     return .write(lines.joined(separator: "\r\n"))
   }
 
+  /// A whole answer on a connection that stays open.
+  package static func kept(_ status: Int, _ body: String = "") -> Step {
+    .write(
+      "HTTP/1.1 \(status) Scripted\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+        + body)
+  }
+
   package static func problem(_ status: Int, code: String, detail: String, headers: [String] = []) -> Step {
     answer(
       status, #"{"status":\#(status),"title":"Refused","detail":"\#(detail)","code":"\#(code)"}"#,
@@ -48,7 +57,7 @@ extension Step {
 }
 
 /// A tiny HTTP server that does what a script says: for behaviour that a real broker shows rarely, such as
-/// hanging up in the middle of an event. One connection, one request.
+/// hanging up in the middle of an event. One connection, one request, unless the script says `next`.
 package final class ScriptedServer: Sendable {
   package typealias Script = @Sendable (_ request: ScriptedRequest, _ number: Int) -> [Step]
 
@@ -56,6 +65,7 @@ package final class ScriptedServer: Sendable {
     var requests: [ScriptedRequest] = []
     var open = 0
     var stepsDone = 0
+    var connections = 0
   }
 
   package let port: UInt16
@@ -82,40 +92,49 @@ package final class ScriptedServer: Sendable {
   package var requests: [ScriptedRequest] { state.withLock { $0.requests } }
   /// Steps of all connections that are over: a write that the other side does not read is not.
   package var stepsDone: Int { state.withLock { $0.stepsDone } }
+  /// Connections there have been.
+  package var connections: Int { state.withLock { $0.connections } }
   /// Connections that are open now.
   package var openConnections: Int { state.withLock { $0.open } }
 
   private static func serve(_ connection: SocketDescriptor, _ script: Script, _ state: Shared<State>) {
-    state.withLock { $0.open += 1 }
+    state.withLock {
+      $0.open += 1
+      $0.connections += 1
+    }
     defer {
       connection.close()
       state.withLock { $0.open -= 1 }
     }
-    guard let request = connection.readRequest() else { return }
-    let number = state.withLock { state in
-      state.requests.append(request)
-      return state.requests.count
-    }
-    for step in script(request, number) {
-      switch step {
-      case .write(let text): guard connection.write(text) else { return }
-      case .chunk(let text):
-        let size = String(text.utf8.count, radix: 16)
-        guard connection.write("\(size)\r\n\(text)\r\n") else { return }
-      case .pause(let milliseconds): usleep(milliseconds * 1_000)
-      case .hold: connection.waitForHangUp()
-      case .reset: return connection.reset()
+    while let request = connection.readRequest() {
+      let number = state.withLock { state in
+        state.requests.append(request)
+        return state.requests.count
       }
-      state.withLock { $0.stepsDone += 1 }
+      var goesOn = false
+      for step in script(request, number) {
+        switch step {
+        case .write(let text): guard connection.write(text) else { return }
+        case .chunk(let text):
+          let size = String(text.utf8.count, radix: 16)
+          guard connection.write("\(size)\r\n\(text)\r\n") else { return }
+        case .pause(let milliseconds): usleep(milliseconds * 1_000)
+        case .hold: connection.waitForHangUp()
+        case .reset: return connection.reset()
+        case .next: goesOn = true
+        }
+        state.withLock { $0.stepsDone += 1 }
+      }
+      guard goesOn else { return }
     }
   }
 }
 
 /// A value behind a lock, which threads can share.
-final class Shared<Value: Sendable>: Sendable {
+package final class Shared<Value: Sendable>: Sendable {
   private let value: Mutex<Value>
-  init(_ value: Value) { self.value = Mutex(value) }
-  func withLock<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+  package init(_ value: Value) { self.value = Mutex(value) }
+  package func withLock<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
     value.withLock { value in body(&value) }
   }
 }

@@ -49,6 +49,10 @@ extension Problem {
           "the path to what is wrong, such as `toAccids[3]`, a header, a parameter, or `$` for the body as a "
             + "whole"),
       ],
+      "callbackCode": [
+        "type": "string",
+        "description": "with `refusedByCallback`: what the callback calls its reason, if it does",
+      ],
     ],
   ]
 }
@@ -62,6 +66,8 @@ extension Route {
       codes.formUnion([.unauthorized, .forbidden, .rateLimited])
     }
     if !pathProperties.isEmpty { codes.insert(.notFound) }
+    // A callback may be asked about whatever changes something.
+    if verb != .get, access == .token { codes.insert(.refusedByCallback) }
     if body.form != .none { codes.insert(.tooLarge) }
     let kinds = codes.map(Problem.Kind.init(_:)) + [.malformed]
     return body.form == .none ? kinds : kinds + [.unsupportedMediaType]

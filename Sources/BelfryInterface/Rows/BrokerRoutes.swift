@@ -85,6 +85,16 @@ extension BrokerRoutes {
     .always("streams", .count, "open streams"),
     .always("relays", .resource("RelayStatistics", relays), "what was carried from one partition to others"),
     .always("hub", .resource("LiveStatistics", hub), "what was delivered live"),
+    .always("callbacks", .resource("CallbackStatistics", callbacks), "what callbacks were asked"),
+  ]
+
+  private static let callbacks: [Property] = [
+    .always("asked", .count, "questions"),
+    .always("allowed", .count, "what they allowed, changed or not"),
+    .always("denied", .count, "what they refused"),
+    .always("silenced", .count, "what they had received by nobody"),
+    .always("failed", .count, "questions without an answer that could be used: decided as configured"),
+    .always("skipped", .count, "not asked, for it had failed too often just before: decided as configured"),
   ]
 
   private static let relays: [Property] = [

@@ -37,7 +37,6 @@ package enum SendShapes {
       Property(
         "setting", .resource("SentSetting", NotificationSetting.properties), "how it is kept and pushed"),
       Property("env", .text(bytes: 0...Limits.envBytes), "picks the configuration of callbacks and routing"),
-      Property("callbackExt", .text(bytes: 0...Limits.callbackExtBytes), "what a callback returned"),
     ], rule: .someOf(["serverId", "groupId", "roomId", "toAccids"]),
     usual: ["serverId", "messageClientId", "body"])
 
@@ -48,7 +47,10 @@ package enum SendShapes {
       var property = property
       if property.name == "messageClientId" { property.isNeeded = true }  // own text
       return property
-    } + ["messageServerId", "time", "updateTime"].map { Property($0, .json(bytesMax: .max), "ignored") },
+    }
+      + ["messageServerId", "time", "updateTime", "callbackExt"].map {
+        Property($0, .json(bytesMax: .max), "ignored")
+      },
     rule: body.rule, usual: body.usual)
 
   static let receipt = Shape.resource(

@@ -12,6 +12,8 @@ package struct Refusal: Error, Sendable, Hashable {
     case mailboxFull
     /// Somebody does not take this from this account.
     case blocked
+    /// A callback of the deployment's own said no.
+    case refusedByCallback
   }
 
   package var code: Code
@@ -21,6 +23,8 @@ package struct Refusal: Error, Sendable, Hashable {
   package var field: String?
   /// After how many seconds it is worth trying again.
   package var retryAfterSeconds: Int?
+  /// What the callback that refuses calls the reason.
+  package var callbackCode: String?
 
   package init(_ code: Code, _ detail: String, field: String? = nil, retryAfterSeconds: Int? = nil) {
     self.code = code

@@ -2,15 +2,12 @@
 ///
 /// What each would otherwise repeat is done here and in ``Draft``: reading the settings and the actor's record, checking
 /// the actor's access, the preconditions, the echo to the actor's other devices. What is left is the rule itself.
-package protocol SpaceOperation: Operation {
+package protocol SpaceOperation: NamedOperation {
   associatedtype Record: SpaceRecord
   associatedtype Output
 
   static var name: OperationName { get }
-  /// The name in the echo; differs from ``name`` where an operation has two outcomes, such as accepting and declining.
-  var echoName: OperationName { get }
   static var access: Access { get }
-  var actor: Actor { get }
   /// The records it decides on beside the settings of the space and the actor's own.
   var concerns: [RecordAddress] { get }
   /// The accounts it names, for the echo.
@@ -56,7 +53,7 @@ extension SpaceOperation {
     return Decision(try draft.finish(echoName, target: target), output)
   }
 
-  private var target: JSONValue {
+  package var target: JSONValue {
     var target: JSONObject = [Record.idField: .string(space.name)]
     if let channelID { target["channelId"] = .string(channelID.text) }
     if !accounts.isEmpty { target["accids"] = .array(accounts.map { .string($0.text) }) }

@@ -8,6 +8,9 @@ package struct Transaction: Sendable {
   package var preconditions: [RecordAddress: String?]
   /// If a transaction with this key was committed within the dedupe window, this one is a duplicate.
   package var dedupe: Dedupe?
+  /// What the sender of its one announcement gave, where a callback made something else of that: by it a repetition is
+  /// known to have the same content.
+  package var given: NotificationContent?
   /// For a personal space: the commit is refused where the mailbox would hold more.
   package var mailboxRoom: MailboxRoom?
   /// The account whose share of mailboxes the deliveries and direct messages use; nil: nobody's.

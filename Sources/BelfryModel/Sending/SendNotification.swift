@@ -13,6 +13,10 @@ package final class SendNotification: Operation {
   package let isDeduped: Bool
 
   private let form: SendForm
+  /// What the sender gave, where a callback has changed it.
+  private let given: NotificationContent?
+  /// Nobody receives it, although its sender is told that it was sent.
+  private let isSilenced: Bool
 
   /// The sends that a request amounts to: one, but for an ephemeral notification to several accounts, which is published
   /// in each personal space, since there is no stored direct message to point at.
@@ -53,6 +57,19 @@ package final class SendNotification: Operation {
     self.actor = sender
     self.space = space ?? form.space ?? .accounts(form.named ?? [], from: sender.account, clientId)
     isDeduped = given.messageClientId != nil
+    self.given = nil
+    isSilenced = false
+  }
+
+  /// The same send with what a callback made of it.
+  init(_ send: SendNotification, content: NotificationContent, isSilenced: Bool) {
+    space = send.space
+    actor = send.actor
+    form = send.form
+    isDeduped = send.isDeduped
+    given = send.given ?? send.content
+    self.content = content
+    self.isSilenced = isSilenced
   }
 
   // MARK: Deciding
@@ -81,7 +98,7 @@ package final class SendNotification: Operation {
 
   /// Recognised by sender, space and `messageClientId`, whatever has become of memberships since.
   package var repetition: Repetition<SendNotification>? {
-    dedupe.map { Repetition(of: RepeatedSend(in: space, $0, content), self) }
+    dedupe.map { Repetition(of: RepeatedSend(in: space, $0, given ?? content), self) }
   }
 
   private var dedupe: Dedupe? {
@@ -101,11 +118,25 @@ package final class SendNotification: Operation {
       transaction.mailboxRoom = context.limits.mailboxRoom(for: actor)
     }
     transaction.dedupe = dedupe
-    transaction.announcements = [Announcement(content, to: try audience(records, context))]
+    transaction.given = given
+    let audience = try audience(records, context)
+    if isSilenced { return Decision(silenced(transaction), self) }
+    transaction.announcements = [Announcement(content, to: audience)]
     if case .direct = space.kind, let accounts = content.toAccids {
       transaction.indexChanges = [IndexChange(.joined, accounts)]
     }
     return Decision(transaction, self)
+  }
+
+  /// It has an id, and is remembered as every send is; it is stored nowhere, and for nobody.
+  private func silenced(_ transaction: Transaction) -> Transaction {
+    var transaction = transaction
+    var content = content
+    content.setting.persistEnable = false
+    transaction.announcements = [Announcement(content, to: Audience(.named))]
+    transaction.mailboxRoom = nil
+    transaction.charged = nil
+    return transaction
   }
 
   /// A user cannot name another device as the sending one, since the sender's other devices go by it. Checked when the

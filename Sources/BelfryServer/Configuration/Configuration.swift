@@ -1,5 +1,7 @@
 package import BelfryBytes
+package import BelfryHooks
 package import BelfryModel
+package import BelfryOutbound
 import Foundation
 
 /// Everything a broker is told at its start. `Configuration.load` reads it; `Setting.all` is the list of what there is.
@@ -15,6 +17,9 @@ package struct Configuration: Sendable, Hashable {
   package var partitions = Partitions.standard
   package var secret = SecretSource.dataFolder
   package var tokens = TokenSettings()
+  /// Networks inside which the broker's own requests may go: to callbacks, webhooks and key sets.
+  package var allowedNetworks: [IPNetwork] = []
+  package var callbacks: [CallbackSettings] = []
   package var embeddedRedis = EmbeddedRedisSettings()
   package var limits = Limits()
   /// Whether the keyspace takes over this broker's secret and limits as those of all its brokers. An option of `serve`
@@ -59,6 +64,8 @@ package struct TokenSettings: Sendable, Hashable {
   package var publicKeys: [PublicKeyFile] = []
   /// A JSON Web Key Set (RFC 7517) with public keys.
   package var jwksFile: String?
+  /// Where another one is fetched.
+  package var jwksURL: OutboundURL?
   package var expected = ExpectedClaims()
 
   package init() {}

@@ -29,18 +29,31 @@ struct ConfiguredValue: Sendable, Hashable {
     return number
   }
 
-  /// A list of objects whose values are texts. A variable has it as JSON, too.
-  func objects(_ names: [String]) throws(StartError) -> [[String: ConfiguredValue]] {
+  /// A list of texts. A variable holds it as the file does, as JSON.
+  func texts() throws(StartError) -> [String] {
+    try elements(of: "texts").map { element throws(StartError) in
+      guard case .string(let text) = element else { throw refused("it must be a list of texts") }
+      return text
+    }
+  }
+
+  private func elements(of what: String) throws(StartError) -> [JSONValue] {
     var list = value
     if isText, case .string(let text) = value {
       guard let parsed = try? JSONParser.value(of: Array(text.utf8)) else {
-        throw refused("it must be JSON, a list of objects")
+        throw refused("it must be JSON, a list of \(what)")
       }
       list = parsed
     }
     guard case .array(let elements) = list, !elements.isEmpty else {
-      throw refused("it must be a list of objects")
+      throw refused("it must be a list of \(what)")
     }
+    return elements
+  }
+
+  /// A list of objects that have no members but these. A variable holds it as the file does, as JSON.
+  func objects(_ names: [String]) throws(StartError) -> [[String: ConfiguredValue]] {
+    let elements = try elements(of: "objects")
     var objects: [[String: ConfiguredValue]] = []
     for (index, element) in elements.enumerated() {
       guard case .object(let members) = element else { throw refused("it must be a list of objects") }

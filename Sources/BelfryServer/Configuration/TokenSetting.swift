@@ -36,9 +36,12 @@ extension Setting {
     Setting("tokens.jwksFile", shown: { $0.tokens.jwksFile }) { configuration, value throws(StartError) in
       let path = try value.text()
       guard path.utf8.prefix(4).elementsEqual("http".utf8) == false else {
-        throw value.refused("it must be a file: fetch a set that has an address, and put it there")
+        throw value.refused("it must be a file; a set that has an address is tokens.jwksUrl")
       }
       configuration.tokens.jwksFile = path
+    },
+    Setting("tokens.jwksUrl", shown: { $0.tokens.jwksURL?.text }) { configuration, value throws(StartError) in
+      configuration.tokens.jwksURL = try value.url()
     },
     Setting("tokens.issuer", shown: { $0.tokens.expected.issuer }, otherwise: "any") {
       configuration, value throws(StartError) in

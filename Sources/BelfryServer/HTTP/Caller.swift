@@ -99,6 +99,10 @@ extension Caller {
       let verified = try services.tokens.verify(token, nowSeconds: nowSeconds)
       return (verified.claims, .key(verified.key))
     } catch {
+      // A client that is told 401 throws its token away, and this one may be good in a moment.
+      if error == .unknownKey, services.broker.keySet?.missKey() == true {
+        throw Refusal(.unavailable, "the token's key is being fetched; try again", retryAfterSeconds: 1)
+      }
       throw Refusal(.unauthorized, "the token is not accepted: \(error.cause)")
     }
   }

@@ -60,7 +60,7 @@ extension Endpoint {
       let values = try read(&parts)
       return .reply { request, services throws(Refusal) in
         let operation = try operation(request.actor, repeat each values)
-        return render(operation, try await services.runner.run(operation).output)
+        return render(operation, try await services.run(operation, of: request).output)
       }
     }
   }

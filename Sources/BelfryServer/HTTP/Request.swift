@@ -13,6 +13,8 @@ struct Request {
   /// What the path names, in its order.
   let pathTexts: [UTF8Text]
   private let answer: PendingAnswer
+  /// Of who asks, as far as TCP knows.
+  let address: String
 
   init(_ routed: RoutedRequest, _ request: HTTPRequest, _ answer: PendingAnswer) {
     caller = routed.caller
@@ -21,6 +23,7 @@ struct Request {
     let parameters = routed.match.parameters
     pathTexts = routed.match.route.path.parameters.compactMap { parameters[UTF8Text($0)] }
     self.answer = answer
+    address = request.head.client.host
   }
 
   /// Calls the action should the client leave before it has its answer. Costs a watch, so it is for answers

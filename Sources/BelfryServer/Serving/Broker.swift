@@ -16,6 +16,8 @@ final class Broker: Sendable {
   var httpLimits: HTTPLimits { descriptors.limits(loops: configuration.loops) }
   let keyspace = KeyspaceState()
   let backEndKeys = BackEndKeys()
+  /// nil where no key set has an address.
+  let keySet: KeySetFetches?
   private let currentKeys: Mutex<TokenKeys>
   private let readKeys: KeyWatch.Reading?
   private let redis: RedisEndpoint
@@ -29,6 +31,7 @@ final class Broker: Sendable {
     _ configuration: Configuration, keys: TokenKeys, redisURL: String, readKeys: KeyWatch.Reading? = nil
   ) throws(StartError) {
     self.configuration = configuration
+    keySet = configuration.tokens.jwksURL.map { KeySetFetches($0) }
     currentKeys = Mutex(keys)
     self.readKeys = readKeys
     accountLimits = AccountLimits(configuration.limits)
@@ -97,9 +100,33 @@ final class Broker: Sendable {
   /// The keys that tokens are checked with.
   var keys: TokenKeys { currentKeys.withLock { $0 } }
 
-  /// Takes other keys for tokens. Called from any thread.
+  /// Takes other keys for tokens, and keeps those that were fetched. Called from any thread.
   func take(_ keys: TokenKeys) {
-    currentKeys.withLock { $0 = keys }
+    do throws(TokenError) {
+      try change { current throws(TokenError) in try keys.with(fetched: current.fetched) }
+    } catch {
+      Log.line("keys stay as they were", ["cause": error.cause])
+    }
+  }
+
+  /// Takes the keys of the key set that has an address.
+  /// - Throws: when they are too many beside the others.
+  func take(fetched: [TokenKey]) throws(TokenError) {
+    try change { current throws(TokenError) in try current.with(fetched: fetched) }
+  }
+
+  private func change(_ make: (TokenKeys) throws(TokenError) -> TokenKeys) throws(TokenError) {
+    let changed: Result<TokenKeys?, TokenError> = currentKeys.withLock { current in
+      do throws(TokenError) {
+        let keys = try make(current)
+        if keys == current { return .success(nil) }
+        current = keys
+        return .success(keys)
+      } catch {
+        return .failure(error)
+      }
+    }
+    guard let keys = try changed.get() else { return }
     Log.line(
       "keys have changed",
       ["signing": keys.signing.kid.string, "accepted": keys.acceptedKids.joined(separator: " ")])

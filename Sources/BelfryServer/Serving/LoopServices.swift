@@ -1,8 +1,10 @@
 import BelfryFeed
+import BelfryHooks
 import BelfryInterface
 import BelfryLive
 import BelfryLoop
 import BelfryModel
+import BelfryOutbound
 import BelfryStore
 import BelfrySystem
 
@@ -15,6 +17,9 @@ final class LoopServices {
   let hub: Hub
   let runner: OperationRunner
   let tokens: TokenCache
+  /// Asks others.
+  let outbound: OutboundClient
+  let callbacks: Callbacks
   let broker: Broker
   /// For what operators keep.
   let administration: RedisStore
@@ -35,6 +40,12 @@ final class LoopServices {
     hub = Hub(loop: loop, scope: scope, feed: feed, live: live)
     runner = OperationRunner(store: store, limits: limits, scope: scope)
     tokens = TokenCache(broker.keys)
+    outbound = OutboundClient(
+      loop: loop, policy: AddressPolicy(allowedNetworks: broker.configuration.allowedNetworks),
+      userAgent: "belfry/\(BelfryVersion.text)")
+    callbacks = Callbacks(broker.configuration.callbacks, loop: loop, client: outbound) { url, cause in
+      Log.line("a callback is not asked for a while", ["loop": loop.name, "url": url, "cause": cause])
+    }
   }
 
   /// Takes what a request costs whatever it says, if the account is not in debt.

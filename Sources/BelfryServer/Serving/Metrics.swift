@@ -41,6 +41,23 @@ enum Metrics {
       name: "belfry_relay_failures_total", help: "Tries to tell other partitions that failed.",
       isCounter: true
     ) { $0.relays.failures },
+    Metric(name: "belfry_callback_requests_total", help: "Questions to callbacks.", isCounter: true) {
+      $0.callbacks.asked
+    },
+    Metric(name: "belfry_callback_denials_total", help: "What callbacks refused.", isCounter: true) {
+      $0.callbacks.denied
+    },
+    Metric(
+      name: "belfry_callback_silenced_total", help: "What callbacks had received by nobody.", isCounter: true
+    ) { $0.callbacks.silenced },
+    Metric(
+      name: "belfry_callback_failures_total", help: "Questions without an answer that could be used.",
+      isCounter: true
+    ) { $0.callbacks.failed },
+    Metric(
+      name: "belfry_callback_skipped_total",
+      help: "Questions not asked of a callback that had failed too often just before.", isCounter: true
+    ) { $0.callbacks.skipped },
   ]
 
   static func text(of statistics: BrokerStatistics) -> String {

@@ -11,6 +11,8 @@ actor ServingLoop {
   static let drainTimeout: Duration = .seconds(10)
   /// How often the keyspace's format record is compared. An operator may change its settings.
   static let formatInterval: Duration = .seconds(30)
+  /// How often it is looked whether the key set is to be fetched.
+  static let keySetInterval: Duration = .milliseconds(200)
 
   nonisolated let loop: EventLoop
   nonisolated let number: Int
@@ -79,6 +81,9 @@ actor ServingLoop {
         } while (try? await loop.sleep(for: BackEndKeys.interval)) != nil
       }
     }
+    if number == 0, let keySet = serving.services.broker.keySet {
+      serving.scope.start { [loop] in await Self.follow(keySet, serving.services, on: loop) }
+    }
     serving.scope.start { [loop] in
       // While Redis is away there is nothing to compare.
       while (try? await loop.sleep(for: Self.formatInterval)) != nil {
@@ -86,10 +91,24 @@ actor ServingLoop {
       }
     }
     await serving.scope.run()
+    serving.services.outbound.close()
     serving.daemon.stop()
     serving.live.close()
     serving.store.close()
     self.serving = nil
+  }
+
+  private static func follow(_ keySet: KeySetFetches, _ services: LoopServices, on loop: EventLoop) async {
+    repeat {
+      guard keySet.begin() else { continue }
+      do throws(TokenError) {
+        try services.broker.take(fetched: try await keySet.fetch(by: services.outbound))
+        keySet.end(isGood: true, random: .random(in: 0..<1))
+      } catch {
+        keySet.end(isGood: false, random: .random(in: 0..<1))
+        Log.line("the key set stays as it was", ["url": keySet.url.text, "cause": error.cause])
+      }
+    } while (try? await loop.sleep(for: keySetInterval)) != nil
   }
 
   private func watch(_ store: RedisStore, of broker: Broker) {
@@ -164,6 +183,7 @@ actor ServingLoop {
       loop: number, isRedisConnected: isRedisConnected,
       requests: Dictionary(uniqueKeysWithValues: counts.byStatus.map { (String($0.key), $0.value) }),
       sends: counts.sends, duplicates: counts.duplicates, streams: counts.streams,
-      relays: serving.store.relayStatistics, hub: serving.services.hub.statistics)
+      relays: serving.store.relayStatistics, hub: serving.services.hub.statistics,
+      callbacks: serving.services.callbacks.statistics)
   }
 }

@@ -1,3 +1,4 @@
+import BelfryHooks
 import BelfryLive
 import BelfryModel
 import BelfryStore
@@ -27,6 +28,7 @@ struct LoopStatistics: Sendable, Encodable {
   var streams: Int
   var relays: RelayStatistics
   var hub: HubStatistics
+  var callbacks: CallbackStatistics
 }
 
 struct BrokerStatistics: Sendable, Encodable {

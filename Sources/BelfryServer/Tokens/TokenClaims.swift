@@ -134,6 +134,9 @@ package struct TokenError: Error, Sendable, Hashable {
   package var cause: String
 
   init(_ cause: String) { self.cause = cause }
+
+  /// The key may be one that its issuer has made since the keys were fetched.
+  static let unknownKey = TokenError("no key of this broker's has its alg and kid")
 }
 
 /// What a request was authenticated by, as far as it can be revoked.

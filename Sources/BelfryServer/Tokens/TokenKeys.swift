@@ -11,6 +11,8 @@ package struct TokenKeys: Sendable, Hashable {
   package let signers: [TokenSigner]
   /// By which tokens of others are checked.
   let publicKeys: [TokenKey]
+  /// Those of them that came from an address, and change with what is served there.
+  private(set) var fetched: [TokenKey] = []
   let expected: ExpectedClaims
 
   /// - Parameter signers: one at least. A key that stands there twice counts once.
@@ -21,6 +23,19 @@ package struct TokenKeys: Sendable, Hashable {
     self.signers = signers.filteringRepeated(by: \.key.identity)
     self.publicKeys = publicKeys.filteringRepeated(by: \.identity)
     self.expected = expected
+    try checkCounts()
+  }
+
+  /// The same with these in the place of those fetched before.
+  /// - Throws: when they are too many together.
+  func with(fetched: [TokenKey]) throws(TokenError) -> TokenKeys {
+    var keys = self
+    keys.fetched = fetched.filteringRepeated(by: \.identity)
+    try keys.checkCounts()
+    return keys
+  }
+
+  private func checkCounts() throws(TokenError) {
     for algorithm in TokenAlgorithm.allCases {
       let count = keys.count { $0.algorithm == algorithm }
       guard count <= Self.keysPerAlgorithmMax else {
@@ -43,7 +58,7 @@ package struct TokenKeys: Sendable, Hashable {
 
   package var signing: TokenSigner { signers[0] }
 
-  private var keys: [TokenKey] { signers.map(\.key) + publicKeys }
+  private var keys: [TokenKey] { signers.map(\.key) + publicKeys + fetched }
 
   func accepts(_ identity: KeyIdentity) -> Bool { keys.contains { $0.identity == identity } }
 
@@ -53,7 +68,7 @@ package struct TokenKeys: Sendable, Hashable {
     let candidates = keys.filter { key in
       key.algorithm == token.algorithm && (token.kid == nil || !key.isNamed || key.kid == token.kid)
     }
-    guard !candidates.isEmpty else { throw TokenError("no key of this broker's has its alg and kid") }
+    guard !candidates.isEmpty else { throw .unknownKey }
     guard let key = candidates.first(where: { $0.isGood(token.signature, of: token.signed) }) else {
       throw TokenError("no key of this broker's has signed it")
     }

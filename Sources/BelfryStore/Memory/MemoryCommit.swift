@@ -22,7 +22,8 @@ extension MemoryStore {
   package func commit(_ transaction: Transaction) -> CommitOutcome {
     let space = transaction.space
     let contents = transaction.announcements.map(\.content.json)
-    let repeated = transaction.announcements.map(\.content.fromAnyDevice.json)
+    let repeated = (transaction.given.map { [$0] } ?? transaction.announcements.map(\.content))
+      .map(\.fromAnyDevice.json)
 
     for (address, expected) in transaction.preconditions where text(address) != expected {
       return .conflict

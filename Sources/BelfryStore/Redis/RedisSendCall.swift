@@ -57,7 +57,7 @@ struct SendCall {
     let text = transaction.announcements[0].content.text
     arguments.append(text.bytes)
     if let dedupe = transaction.dedupe {
-      arguments.append(SendFingerprint(CollectionOfOne(text)).text)
+      arguments.append(SendFingerprint(CollectionOfOne(transaction.given?.text ?? text)).text)
       fields.append(dedupe.field(in: transaction.space))
       areAnyRemembered = true
     } else {

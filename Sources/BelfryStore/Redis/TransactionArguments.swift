@@ -29,7 +29,7 @@ struct CommitCall {
     let contents = transaction.announcements.map(\.content.text)
     if let dedupe = transaction.dedupe {
       command.append(dedupe.field(in: transaction.space))
-      command.append(SendFingerprint(contents).text)
+      command.append(SendFingerprint(transaction.given.map { [$0.text] } ?? contents).text)
     } else {
       command.append("")
     }

@@ -58,6 +58,7 @@ extension Limits {
 /// Gives the body a broker, drains it afterwards, and expects that it ends.
 func withBroker<R: Sendable>(
   loops: Int = 1, limits: Limits = .unhurried, redis: RedisServer.Options = RedisServer.Options(),
+  configure: (inout Configuration) throws -> Void = { _ in },
   _ body: @Sendable (TestBroker) async throws -> R
 ) async throws -> R {
   try await withRedisServer(redis) { redis in
@@ -65,6 +66,7 @@ func withBroker<R: Sendable>(
     configuration.listen = ListenAddress(host: "127.0.0.1", port: 0)
     configuration.loops = loops
     configuration.limits = limits
+    try configure(&configuration)
     let signer = TokenSigner(secret: Array("a secret for nothing but these tests".utf8))
     let broker = try Broker(configuration, keys: TokenKeys(signer), redisURL: redis.url)
     let (ports, listening) = AsyncStream<UInt16>.makeStream()

@@ -32,7 +32,7 @@ extension Sending {
       let bodies = some.map { read($0, of: request.body, by: caller, services) }
       // Long lines that are all refused would wait for nothing: others have their turn all the same.
       if some.count < linesAtOnce, !lines.isEmpty { try? await services.loop.sleep(for: .zero) }
-      for receipt in await send(bodies, by: caller, services) {
+      for receipt in await send(bodies, by: caller, request, services) {
         output += line(receipt)
         output.append(UInt8(ascii: "\n"))
       }

@@ -63,9 +63,10 @@ enum ChannelMembers {
   ) async throws(Refusal) -> HTTPResponse {
     let actor = try request.actor
     if account == actor.account {
-      _ = try await services.runner.run(LeaveChannel(server, id: id, actor: actor))
+      _ = try await services.run(LeaveChannel(server, id: id, actor: actor), of: request)
     } else {
-      _ = try await services.runner.run(RemoveFromChannel(server, id: id, actor: actor, accounts: [account]))
+      _ = try await services.run(
+        RemoveFromChannel(server, id: id, actor: actor, accounts: [account]), of: request)
     }
     return .noContent
   }

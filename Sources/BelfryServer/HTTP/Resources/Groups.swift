@@ -82,7 +82,7 @@ extension Groups {
     operation.maxMembers = maxMembers
     operation.invitees = invitees ?? []
     operation.reason = reason
-    let invitations = try await services.runner.run(operation).output
+    let invitations = try await services.run(operation, of: request).output
     let space = operation.space
     let group = try await services.records([.settings(space)]).settings(GroupRecord.self, space)
     let info = group.info(space).with([
@@ -110,9 +110,9 @@ extension Groups {
   ) async throws(Refusal) -> HTTPResponse {
     let actor = try request.actor
     if account == actor.account {
-      _ = try await services.runner.run(LeaveGroup(group, actor: actor))
+      _ = try await services.run(LeaveGroup(group, actor: actor), of: request)
     } else {
-      _ = try await services.runner.run(RemoveGroupMembers(group, actor: actor, accounts: [account]))
+      _ = try await services.run(RemoveGroupMembers(group, actor: actor, accounts: [account]), of: request)
     }
     return .noContent
   }

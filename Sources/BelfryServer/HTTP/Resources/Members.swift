@@ -59,9 +59,9 @@ enum Members {
   ) async throws(Refusal) -> HTTPResponse {
     let actor = try request.actor
     if account == actor.account {
-      _ = try await services.runner.run(LeaveServer(server, actor: actor))
+      _ = try await services.run(LeaveServer(server, actor: actor), of: request)
     } else {
-      _ = try await services.runner.run(KickMembers(server, actor: actor, accounts: [account]))
+      _ = try await services.run(KickMembers(server, actor: actor, accounts: [account]), of: request)
     }
     return .noContent
   }

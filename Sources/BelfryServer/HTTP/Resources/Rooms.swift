@@ -55,7 +55,7 @@ enum Rooms {
     var operation = CreateRoom(
       id: .random(), host: try caller.account(), actor: caller.actor, subject: subject)
     operation.ext = ext
-    let room = try await services.runner.run(operation).output
+    let room = try await services.run(operation, of: request).output
     return .json(room.info(operation.space).with(["attendeeCount": 1]), status: 201)
       .located(at: "/v1/rooms/\(operation.space.name)")
   }
@@ -177,9 +177,9 @@ enum Rooms {
   ) async throws(Refusal) -> HTTPResponse {
     let actor = try request.actor
     if account == actor.account {
-      _ = try await services.runner.run(LeaveRoom(room, actor: actor))
+      _ = try await services.run(LeaveRoom(room, actor: actor), of: request)
     } else {
-      _ = try await services.runner.run(RemoveAttendees(room, actor: actor, accounts: [account]))
+      _ = try await services.run(RemoveAttendees(room, actor: actor, accounts: [account]), of: request)
     }
     return .noContent
   }

@@ -18,6 +18,13 @@ struct SendReceipt {
     self.id = id
   }
 
+  /// Of what was sent before.
+  init?(repeating asked: AskedSends) {
+    guard let id = asked.duplicateOf, let send = asked.sends.first else { return nil }
+    (self.id, self.send) = (id, send)
+    isDuplicate = true
+  }
+
   var status: Int { isDuplicate ? 200 : 201 }
 
   func write(to text: inout JSONText) {

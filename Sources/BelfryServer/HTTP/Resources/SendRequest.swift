@@ -15,15 +15,17 @@ struct SendRequest {
   /// Made once: it lists them all, for whoever gives another.
   private static let toTypes = Kind<ToType>.choice
 
-  private static let allotted: [UTF8Text] = ["messageServerId", "time", "updateTime"]
+  private static let notTheSenders: [(name: UTF8Text, why: String)] =
+    ["messageServerId", "time", "updateTime"].map { ($0, "is allotted by Belfry") }
+    + [("callbackExt", "is what a callback says, and nobody else")]
 
   /// Whether it is for accounts and no place: then each of them has it in a feed of its own.
   var isDirect: Bool { content.serverId == nil && content.groupId == nil && content.roomId == nil }
 
-  /// - Parameter isResend: a notification may be given as it was returned; what Belfry allotted to it is ignored.
+  /// - Parameter isResend: a notification may be given as it was returned; what was not the sender's to say is ignored.
   init(_ fields: consuming ObjectFields, isResend: Bool = false) throws(Refusal) {
-    for name in Self.allotted {
-      if isResend { _ = fields.value(name) } else { try fields.refuse(name, "is allotted by Belfry") }
+    for (name, why) in Self.notTheSenders {
+      if isResend { _ = fields.value(name) } else { try fields.refuse(name, why) }
     }
     let type = try fields.integer("type") ?? Catalogue.custom.code
     toType = try fields.take("toType", Self.toTypes)
@@ -58,7 +60,6 @@ struct SendRequest {
     content.pushPayload = try fields.value("pushPayload").map(Self.pushPayload)
     content.pushContent = try fields.text("pushContent")
     content.env = try fields.text("env")
-    content.callbackExt = try fields.text("callbackExt")
     if let setting = fields.value("setting") {
       content.setting = try NotificationSetting(ObjectFields(setting, at: "setting"))
     }

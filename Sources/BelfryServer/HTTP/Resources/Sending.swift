@@ -15,7 +15,7 @@ enum Sending {
     _ request: Request, _ services: LoopServices
   ) async throws(Refusal) -> HTTPResponse {
     let caller = try request.known()
-    return try await send(SendRequest(ObjectFields(of: request.body)), by: caller, services).response
+    return try await send(SendRequest(ObjectFields(of: request.body)), by: caller, request, services).response
   }
 
   /// The same as sending, and only for what can be recognised: what has arrived is not sent again, what has
@@ -26,7 +26,7 @@ enum Sending {
     let caller = try request.known()
     let body = try SendRequest(ObjectFields(of: request.body), isResend: true)
     try requireClientID(body.content)
-    return try await send(body, by: caller, services).response
+    return try await send(body, by: caller, request, services).response
   }
 
   static func requireClientID(_ content: NotificationContent) throws(Refusal) {
@@ -36,26 +36,59 @@ enum Sending {
   }
 
   private static func send(
-    _ body: SendRequest, by caller: Caller, _ services: LoopServices
+    _ body: SendRequest, by caller: Caller, _ request: Request, _ services: LoopServices
   ) async throws(Refusal) -> SendReceipt {
-    try await send([.success(body)], by: caller, services)[0].get()
+    try await send([.success(body)], by: caller, request, services)[0].get()
   }
 
   /// Many at once, each with a result of its own; what was refused before stays so.
   static func send(
-    _ bodies: [Result<SendRequest, Refusal>], by caller: Caller, _ services: LoopServices
+    _ bodies: [Result<SendRequest, Refusal>], by caller: Caller, _ request: Request, _ services: LoopServices
   ) async -> [Result<SendReceipt, Refusal>] {
-    var receipts: [Result<SendReceipt, Refusal>?] = Array(repeating: nil, count: bodies.count)
+    let prepared = bodies.map { body in
+      Result { () throws(Refusal) in try Self.sends(body.get(), by: caller, services) }
+    }
+    if services.callbacks.isEmpty { return await send(prepared.map { $0.map { AskedSends($0) } }, services) }
+    // Of those with one messageClientId the second goes when the first was sent, and is then a repetition of that.
+    var receipts: [Result<SendReceipt, Refusal>?] = prepared.map { _ in nil }
+    var open = Array(prepared.indices)
+    while !open.isEmpty {
+      var names: Set<RepeatedName> = []
+      let going = open.filter { RepeatedName(prepared[$0]).map { names.insert($0).inserted } ?? true }
+      let asked = await services.asked(about: going.map { prepared[$0] }, of: request)
+      for (index, receipt) in zip(going, await send(asked, services)) { receipts[index] = receipt }
+      open.removeAll { receipts[$0] != nil }
+    }
+    return receipts.compactMap(\.self)
+  }
+
+  /// What a send is recognised by when it is repeated.
+  private struct RepeatedName: Hashable {
+    let space: SpaceID
+    let dedupe: Dedupe
+
+    init?(_ sends: Result<[SendNotification], Refusal>) {
+      guard case .success(let sends) = sends, let repetition = sends.first?.repetition else { return nil }
+      (space, dedupe) = (repetition.send.space, repetition.send.dedupe)
+    }
+  }
+
+  private static func send(
+    _ prepared: [Result<AskedSends, Refusal>], _ services: LoopServices
+  ) async -> [Result<SendReceipt, Refusal>] {
+    var receipts: [Result<SendReceipt, Refusal>?] = Array(repeating: nil, count: prepared.count)
     // What is still to be sent of each, mostly one. The first of all go together, then the second.
     var sends: [ArraySlice<SendNotification>] = []
-    sends.reserveCapacity(bodies.count)
-    for (index, body) in bodies.enumerated() {
-      do throws(Refusal) {
-        sends.append(try Self.sends(body.get(), by: caller, services)[...])
-      } catch {
-        sends.append([])
-        receipts[index] = .failure(error)
+    sends.reserveCapacity(prepared.count)
+    for (index, asked) in prepared.enumerated() {
+      switch asked {
+      case .failure(let refusal): receipts[index] = .failure(refusal)
+      case .success(let asked) where asked.duplicateOf != nil:
+        receipts[index] = SendReceipt(repeating: asked).map(Result.success)
+        if let receipt = try? receipts[index]?.get() { services.counts.count(receipt) }
+      case .success: break
       }
+      sends.append(receipts[index] == nil ? (try? asked.get().sends) ?? [] : [])
     }
     while true {
       let going = sends.indices.filter { !sends[$0].isEmpty }
@@ -96,7 +129,7 @@ enum Sending {
     let located = try await services.feed.find(id, for: actor.account)
     let operation = try UpdateNotification(
       located.entry, in: located.space, by: actor, body: body, ext: ext, status: status)
-    let notification = try await services.runner.run(operation).output
+    let notification = try await services.run(operation, of: request)
     return .json(rendered: notification.json)
   }
 }

@@ -31,7 +31,7 @@ enum Servers {
     if let applyMode { operation.applyMode = applyMode }
     if let membersMayInvite { operation.membersMayInvite = membersMayInvite }
     if let adminsMayCreateChannels { operation.adminsMayCreateChannels = adminsMayCreateChannels }
-    let server = try await services.runner.run(operation).output
+    let server = try await services.run(operation, of: request).output
     return .json(server.info(operation.space, memberCount: 1), status: 201)
       .located(at: "/v1/servers/\(operation.space.name)")
   }
@@ -58,7 +58,7 @@ enum Servers {
     operation.applyMode = applyMode
     operation.membersMayInvite = membersMayInvite
     operation.adminsMayCreateChannels = adminsMayCreateChannels
-    let changed = try await services.runner.run(operation).output
+    let changed = try await services.run(operation, of: request).output
     let count = try await services.count(.roster, of: operation.space)
     return .json(changed.info(operation.space, memberCount: count))
   }

@@ -26,7 +26,7 @@ enum Subscriptions {
     for server in servers ?? [] {
       let operation = SetSubscription(server, channel: nil, actor: actor, isSubscribed: isSubscribed)
       do throws(Refusal) {
-        _ = try await services.runner.run(operation)
+        _ = try await services.run(operation, of: request)
       } catch {
         failed.append(try failure(error, server, nil))
       }
@@ -34,7 +34,7 @@ enum Subscriptions {
     let places = Dictionary(grouping: channels ?? []) { $0.server }
     for (server, places) in places.sorted(by: { $0.key < $1.key }) {
       let channels = places.map(\.channel)
-      let failures = try await set(channels, of: server, isSubscribed, by: actor, services)
+      let failures = try await set(channels, of: server, isSubscribed, by: actor, request, services)
       for (channel, refusal) in failures.sorted(by: { $0.key < $1.key }) {
         failed.append(try failure(refusal, server, channel))
       }
@@ -54,7 +54,7 @@ enum Subscriptions {
       try await services.store.everyRecord(of: TableAddress(space, .channels), perPage: Limits.pageMembers)
     }
     let failed = try await set(
-      channels.compactMap { EntityID($0.field) }, of: server, isSubscribed, by: actor, services)
+      channels.compactMap { EntityID($0.field) }, of: server, isSubscribed, by: actor, request, services)
     // What is not the account's to subscribe to is not meant by "all".
     let unexpected = failed.values.first { ![.notMember, .notFound, .banned].contains($0.code) }
     if let unexpected { throw unexpected }
@@ -64,7 +64,7 @@ enum Subscriptions {
   /// - Returns: the channels that failed, all of them when the server did.
   private static func set(
     _ channels: [EntityID], of server: EntityID, _ isSubscribed: Bool, by actor: Actor,
-    _ services: LoopServices
+    _ request: Request, _ services: LoopServices
   ) async throws(Refusal) -> [EntityID: Refusal] {
     var failed: [EntityID: Refusal] = [:]
     var rest = channels[...]
@@ -73,7 +73,7 @@ enum Subscriptions {
       rest = rest.dropFirst(some.count)
       let operation = SubscribeToChannels(server, channels: some, actor: actor, isSubscribed: isSubscribed)
       do throws(Refusal) {
-        failed.merge(try await services.runner.run(operation).output) { first, _ in first }
+        failed.merge(try await services.run(operation, of: request).output) { first, _ in first }
       } catch {
         try requireUsual(error)
         for channel in some { failed[channel] = error }

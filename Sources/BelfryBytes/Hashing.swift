@@ -1,15 +1,15 @@
 import CCrypto
 
 /// SHA-256 and HMAC-SHA-256, by libcrypto.
-enum Hashing {
-  static func sha256(_ bytes: [UInt8]) -> [UInt8] {
+package enum Hashing {
+  package static func sha256(_ bytes: [UInt8]) -> [UInt8] {
     var hash = [UInt8](repeating: 0, count: Int(crypto_hash_bytes))
     let isDone = unsafe crypto_sha256(bytes, bytes.count, &hash)
     precondition(isDone == 1, "libcrypto has SHA-256")
     return hash
   }
 
-  static func hmac(_ bytes: [UInt8], key: [UInt8]) -> [UInt8] {
+  package static func hmac(_ bytes: [UInt8], key: [UInt8]) -> [UInt8] {
     var hash = [UInt8](repeating: 0, count: Int(crypto_hash_bytes))
     let isDone = unsafe crypto_hmac_sha256(key, Int32(key.count), bytes, bytes.count, &hash)
     precondition(isDone == 1, "libcrypto has HMAC")
@@ -17,7 +17,7 @@ enum Hashing {
   }
 
   /// Takes as long wherever they differ.
-  static func isSame(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+  package static func isSame(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     guard left.count == right.count else { return false }
     return unsafe crypto_is_same(left, right, left.count) == 1
   }

@@ -1,24 +1,24 @@
-import BelfryLoop
 import BelfrySystem
 import Glibc
 
 /// Finds the addresses of a host by name, by `getaddrinfo` on a thread of its own: it blocks, for seconds if the name
 /// server is away. At most one look-up is under way, so such threads do not add up.
-final class HostResolver {
-  typealias Answer = Result<[String], RedisError>
+package final class HostResolver {
+  /// The addresses as numbers, or why there are none.
+  package typealias Answer = Result<[String], HostLookupFailure>
 
   private let loop: EventLoop
   private let host: String
   private var isResolving = false
   private var completion: ((Answer) -> Void)?
 
-  init(host: String, loop: EventLoop) {
+  package init(host: String, loop: EventLoop) {
     self.host = host
     self.loop = loop
   }
 
   /// The host itself if it is a numeric address, and the loopback's address for `localhost`; nil otherwise.
-  static func knownAddress(of host: String) -> String? {
+  package static func knownAddress(of host: String) -> String? {
     if host == "localhost" { return "127.0.0.1" }
     var address = in6_addr()
     let isNumeric = unsafe inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1
@@ -26,7 +26,7 @@ final class HostResolver {
   }
 
   /// Looks the name up and calls back on the loop. A later call replaces an earlier one that still waits.
-  func resolve(_ completion: @escaping (Answer) -> Void) {
+  package func resolve(_ completion: @escaping (Answer) -> Void) {
     self.completion = completion
     guard !isResolving else { return }
     isResolving = true
@@ -42,7 +42,7 @@ final class HostResolver {
     }
   }
 
-  func forget() {
+  package func forget() {
     completion = nil
   }
 }
@@ -63,12 +63,12 @@ private final class HostLookup: @unchecked Sendable {
   }
 
   /// - Returns: the error if the system has no thread for it.
-  func start() -> RedisError? {
+  func start() -> HostLookupFailure? {
     do throws(SystemError) {
       try SystemThread("resolver") { self.run() }.detach()
       return nil
     } catch {
-      return RedisError(.unavailable, cause: "no thread to resolve it: \(error)", place: host)
+      return HostLookupFailure(host: host, cause: "no thread to resolve it: \(error)")
     }
   }
 
@@ -83,14 +83,14 @@ private final class HostLookup: @unchecked Sendable {
 
 extension HostResolver {
   /// Blocks until the name server has answered.
-  static func lookUp(_ host: String) -> Answer {
+  package static func lookUp(_ host: String) -> Answer {
     var hints = unsafe addrinfo()
     unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     var list: UnsafeMutablePointer<addrinfo>?
     let status = unsafe getaddrinfo(host, nil, &hints, &list)
     guard status == 0 else {
       let cause = unsafe String(cString: gai_strerror(status))
-      return .failure(RedisError(.unavailable, cause: "the host is not resolved: \(cause)", place: host))
+      return .failure(HostLookupFailure(host: host, cause: "the host is not resolved: \(cause)"))
     }
     defer { unsafe freeaddrinfo(list) }
     var addresses: [String] = []
@@ -108,5 +108,16 @@ extension HostResolver {
       entry.ai_addr, entry.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
     guard status == 0 else { return nil }
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}
+
+/// Why a host has no address.
+package struct HostLookupFailure: Error, Sendable, Hashable {
+  package let host: String
+  package let cause: String
+
+  package init(host: String, cause: String) {
+    self.host = host
+    self.cause = cause
   }
 }

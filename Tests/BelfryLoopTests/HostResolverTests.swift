@@ -1,8 +1,6 @@
 import BelfryLoop
 import Testing
 
-@testable import BelfryRedis
-
 @Suite struct HostResolverTests {
   @Test func numbersAndThisMachineNeedNoLookUp() {
     #expect(HostResolver.knownAddress(of: "10.1.2.3") == "10.1.2.3")
@@ -13,14 +11,14 @@ import Testing
   }
 
   @Test func aNameIsLookedUpAndTheAnswerComesOnTheLoop() async throws {
-    try await withClient(of: "redis://127.0.0.1:1") { client in
-      let answer = await client.run { client in
-        let resolver = HostResolver(host: "localhost", loop: client.loop)
+    try await withLoop { resident in
+      let answer = await resident.run { resident in
+        let resolver = HostResolver(host: "localhost", loop: resident.loop)
         return await withCheckedContinuation { waiter in
           // The first call is superseded by the second, so its continuation must not be resumed.
           resolver.resolve { _ in Issue.record("superseded, and yet called") }
           resolver.resolve {
-            client.loop.checkIsolated()
+            resident.loop.checkIsolated()
             waiter.resume(returning: $0)
           }
         }

@@ -1,0 +1,204 @@
+import BelfryBytes
+package import BelfryLoop
+package import BelfryModel
+package import BelfryOutbound
+import BelfrySystem
+
+/// What a callback is asked about.
+package struct CallbackQuestion: Sendable {
+  package enum Subject: Sendable {
+    /// A notification as JSON, an object.
+    case notification([UInt8])
+    /// What is done to what, and what was asked for as JSON, an object; empty where there was no body.
+    case operation(target: JSONValue, request: [UInt8])
+  }
+
+  package var event: String
+  package var actor: Actor
+  /// Of the actor, as far as TCP knows.
+  package var address: String
+  package var subject: Subject
+
+  package init(_ event: String, by actor: Actor, from address: String, _ subject: Subject) {
+    self.event = event
+    self.actor = actor
+    self.address = address
+    self.subject = subject
+  }
+
+  func body(id: String, env: String, nowMilliseconds: Int64) -> [UInt8] {
+    var who = JSONText()
+    if let account = actor.account { who.field("accid", account.text) }
+    if let device = actor.device { who.field("deviceId", device.text) }
+    who.field("ip", address)
+    var text = JSONText(capacity: 1_024)
+    text.field("event", event)
+    text.field("id", id)
+    text.field("time", nowMilliseconds)
+    text.field("env", env)
+    text.field("actor", object: who)
+    switch subject {
+    case .notification(let json): text.field("notification", json: json)
+    case .operation(let target, let request):
+      text.field("operation", target)
+      if !request.isEmpty { text.field("request", json: request) }
+    }
+    return text.finish()
+  }
+}
+
+/// Asks callbacks before something is done. One per loop, on its thread: nobody waits but whoever is asked about.
+package final class Callbacks {
+  /// Of an answer: all fields of a patch at their limits, each byte written in the longest way that JSON has.
+  static let answerMaxBytes = 256 << 10
+
+  private let loop: EventLoop
+  private let client: OutboundClient
+  private let settings: [CallbackSettings]
+  /// By env, then by event.
+  private let places: [String: [String: Int]]
+  private var breakers: [CircuitBreaker]
+  /// Questions of this loop: a random word that no other loop has, and a number.
+  private let word = String(UInt64.random(in: .min ... .max), radix: 36)
+  private var count = 0
+  private let report: (String, String) -> Void
+
+  package private(set) var statistics = CallbackStatistics()
+
+  /// - Parameter report: told of a callback's URL, and why it cannot be asked; once each time it is given up.
+  package init(
+    _ settings: [CallbackSettings], loop: EventLoop, client: OutboundClient,
+    report: @escaping (String, String) -> Void
+  ) {
+    self.settings = settings
+    self.loop = loop
+    self.client = client
+    self.report = report
+    breakers = settings.map { _ in CircuitBreaker() }
+    var places: [String: [String: Int]] = [:]
+    for (index, callback) in settings.enumerated() {
+      for event in callback.events { places[callback.env, default: [:]][event] = index }
+    }
+    self.places = places
+  }
+
+  /// Whether nobody is ever asked.
+  package var isEmpty: Bool { settings.isEmpty }
+
+  /// Who is to be asked about an event, if anybody.
+  ///
+  /// An env that no callback of the event is configured for is the default one: otherwise a sender would get past a
+  /// callback by making one up.
+  package func callback(for event: String, env: String?, by actor: Actor) -> Int? {
+    if settings.isEmpty { return nil }
+    let place = env.flatMap { places[$0]?[event] } ?? places[CallbackSettings.envStandard]?[event]
+    guard let place, !actor.isTrusted || settings[place].asksAboutTrusted else { return nil }
+    return place
+  }
+
+  /// Asks, and waits for the answer. What cannot be asked is decided as the configuration says.
+  /// - Parameter use: makes of an answer what is to be done; an answer of which nothing can be made is as good as none.
+  /// - Throws: what `use` refuses with `refusedByCallback`; `busy` when too many wait for the callback.
+  package func ask<Made>(
+    _ callback: Int, _ question: CallbackQuestion, use: (CallbackAnswer) throws(Refusal) -> Made
+  ) async throws(Refusal) -> Made {
+    guard breakers[callback].begin(now: .now) else {
+      statistics.skipped += 1
+      return try withoutAnswer(callback, use)
+    }
+    statistics.asked += 1
+    do throws(CallbackFailure) {
+      let answer = try await answer(of: callback, to: question)
+      let made: Made
+      do throws(Refusal) {
+        made = try use(answer)
+      } catch {
+        guard error.code != .refusedByCallback else {
+          end(callback, isGood: true)
+          statistics.denied += 1
+          throw CallbackFailure.refused(error)
+        }
+        throw CallbackFailure.useless("the answer cannot be used: \(error.field ?? "it") \(error.detail)")
+      }
+      end(callback, isGood: true)
+      if answer.decision == .silent { statistics.silenced += 1 } else { statistics.allowed += 1 }
+      return made
+    } catch {
+      switch error {
+      case .refused(let refusal): throw refusal
+      case .busy:
+        end(callback, isGood: nil)
+        throw Refusal(.busy, "too many wait for the callback that is asked about this; try again")
+      case .useless(let cause):
+        statistics.failed += 1
+        end(callback, isGood: false, because: cause)
+        return try withoutAnswer(callback, use)
+      }
+    }
+  }
+
+  private enum CallbackFailure: Error {
+    case refused(Refusal)
+    case busy
+    case useless(String)
+  }
+
+  private func withoutAnswer<Made>(
+    _ callback: Int, _ use: (CallbackAnswer) throws(Refusal) -> Made
+  ) throws(Refusal) -> Made {
+    switch settings[callback].onFailure {
+    case .allow: return try use(.allow)
+    case .deny:
+      throw Refusal(
+        .refusedByCallback, "the callback that decides about this cannot be asked; try again later")
+    }
+  }
+
+  private func end(_ callback: Int, isGood: Bool?, because cause: String = "") {
+    let wasOpen = breakers[callback].isOpen
+    breakers[callback].end(isGood: isGood, now: .now)
+    if breakers[callback].isOpen, !wasOpen { report(settings[callback].url.text, cause) }
+  }
+
+  private func answer(
+    of callback: Int, to question: CallbackQuestion
+  ) async throws(CallbackFailure) -> CallbackAnswer {
+    let setting = settings[callback]
+    count += 1
+    let id = "cb_\(word)\(count)"
+    let now = WallClock.nowMilliseconds()
+    let body = question.body(id: id, env: setting.env, nowMilliseconds: now)
+    let headers = WebhookHeaders(id: id, body: body, secrets: [setting.secret], nowSeconds: now / 1_000)
+    let request = OutboundRequest(
+      .post, setting.url, headers: headers.all + [("Content-Type", "application/json")], body: body,
+      deadline: .milliseconds(setting.timeoutMilliseconds), answerMaxBytes: Self.answerMaxBytes)
+    let response: OutboundResponse
+    do throws(OutboundError) {
+      response = try await client.send(request)
+    } catch {
+      switch error.code {
+      // Nothing is known of the callback then, and to let through what it was not asked about would be a way past it.
+      case .busy, .notBegun, .cancelled: throw .busy
+      case .refusedAddress, .unreachable, .timedOut, .tooLarge: throw .useless(error.cause)
+      }
+    }
+    guard response.status == 200 else { throw .useless("it answers with the status \(response.status)") }
+    do throws(Refusal) {
+      return try CallbackAnswer(json: response.body)
+    } catch {
+      throw .useless("its answer cannot be read: \(error.field ?? "it") \(error.detail)")
+    }
+  }
+}
+
+/// What one loop has asked callbacks since the start.
+package struct CallbackStatistics: Sendable, Hashable, Codable {
+  package var asked = 0
+  package var allowed = 0
+  package var denied = 0
+  package var silenced = 0
+  /// No answer, or none that could be used: decided as configured.
+  package var failed = 0
+  /// Not asked, since it had failed too often just before: decided as configured.
+  package var skipped = 0
+}

@@ -1,0 +1,37 @@
+/// Keeps away from somebody who does not answer: after so many failures in a row nobody is sent there for a while, and
+/// then one, whose luck decides for all.
+package struct CircuitBreaker: Sendable, Hashable {
+  /// So few that senders wait for a dead callback a few times only, and so many that one lost answer closes nothing.
+  package static let failuresMax = 5
+  package static let pause: Duration = .seconds(10)
+
+  private var failures = 0
+  private var openUntil: ContinuousClock.Instant?
+  private var isTrying = false
+
+  package init() {}
+
+  package var isOpen: Bool { openUntil != nil }
+
+  /// Whether to ask now. Who is told so says what came of it.
+  package mutating func begin(now: ContinuousClock.Instant) -> Bool {
+    guard let openUntil else { return true }
+    guard openUntil <= now, !isTrying else { return false }
+    isTrying = true
+    return true
+  }
+
+  /// - Parameter isGood: nil: nothing is known, since the request was not sent.
+  package mutating func end(isGood: Bool?, now: ContinuousClock.Instant) {
+    isTrying = false
+    switch isGood {
+    case nil: return
+    case true?:
+      failures = 0
+      openUntil = nil
+    case false?:
+      failures = min(failures + 1, Self.failuresMax)
+      if failures == Self.failuresMax { openUntil = now + Self.pause }
+    }
+  }
+}

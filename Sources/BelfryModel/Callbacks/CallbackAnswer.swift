@@ -1,0 +1,179 @@
+/// What a callback answered when it was asked about something that somebody is about to do.
+package struct CallbackAnswer: Sendable, Hashable {
+  package enum Decision: Sendable, Hashable {
+    case allow
+    /// Refused, with what the callback wants the sender to know.
+    case deny(CallbackDenial)
+    /// Done as far as the sender can tell, and received by nobody.
+    case silent
+  }
+
+  package var decision: Decision
+  /// What the notification carries as `callbackExt`.
+  package var callbackExt: String?
+  /// What takes the place of the sender's.
+  package var patch = ContentPatch()
+
+  package static let allow = CallbackAnswer(.allow)
+
+  package init(_ decision: Decision) { self.decision = decision }
+}
+
+/// A callback's words to who is refused.
+package struct CallbackDenial: Sendable, Hashable {
+  package static let codeBytes = 64
+  package static let detailBytes = 1_024
+
+  /// A word or a number of the callback's own.
+  package var code: String?
+  package var detail: String?
+
+  package var refusal: Refusal {
+    var refusal = Refusal(.refusedByCallback, detail ?? "a callback of this service refuses it")
+    refusal.callbackCode = code
+    return refusal
+  }
+}
+
+/// Fields of a notification that a callback may change; nil leaves one as it is.
+package struct ContentPatch: Sendable, Hashable {
+  package var body: String?
+  package var ext: String?
+  package var attach: JSONValue?
+  package var pushContent: String?
+  package var pushPayload: JSONValue?
+
+  package var isEmpty: Bool { self == ContentPatch() }
+
+  func applied(to content: NotificationContent) -> NotificationContent {
+    var content = content
+    if let body { content.body = body }
+    if let ext { content.ext = ext }
+    if let attach { content.attach = attach }
+    if let pushContent { content.pushContent = pushContent }
+    if let pushPayload { content.pushPayload = pushPayload }
+    return content
+  }
+}
+
+// MARK: - Reading
+
+extension CallbackAnswer {
+  /// - Throws: what is wrong with it, for the log. What is not known is passed over, so that a callback may answer more
+  ///   than this broker knows; what is known has to be right.
+  package init(json: [UInt8]) throws(Refusal) {
+    guard case .object(let members) = try JSONParser.value(of: json) else {
+      throw .invalid("$", "must be an object")
+    }
+    let fields = CallbackFields(members)
+    switch try fields.text("decision") {
+    case "allow"?: self.init(.allow)
+    case "silent"?: self.init(.silent)
+    case "deny"?:
+      let denial = CallbackDenial(code: try fields.word("code"), detail: try fields.text("detail"))
+      try NotificationContent.check(denial.code, "code", bytes: 1...CallbackDenial.codeBytes)
+      try NotificationContent.check(denial.detail, "detail", bytes: 1...CallbackDenial.detailBytes)
+      self.init(.deny(denial))
+    default: throw .invalid("decision", "must be allow, deny or silent")
+    }
+    callbackExt = try fields.text("callbackExt")
+    try NotificationContent.check(callbackExt, "callbackExt", bytes: 0...Limits.callbackExtBytes)
+    guard let value = fields["patch"] else { return }
+    guard case .object(let patched) = value else { throw .invalid("patch", "must be an object") }
+    let changes = CallbackFields(patched)
+    patch = ContentPatch(
+      body: try changes.text("body"), ext: try changes.text("ext"), attach: changes["attach"],
+      pushContent: try changes.text("pushContent"), pushPayload: changes["pushPayload"])
+  }
+}
+
+private struct CallbackFields {
+  private let members: JSONObject
+
+  init(_ members: JSONObject) { self.members = members }
+
+  /// What is null is not there.
+  subscript(_ name: String) -> JSONValue? {
+    guard let value = members[name], value != .null else { return nil }
+    return value
+  }
+
+  func text(_ name: String) throws(Refusal) -> String? {
+    guard let value = self[name] else { return nil }
+    guard case .string(let text) = value else { throw .invalid(name, "must be a text") }
+    return text
+  }
+
+  /// A text, or a number written as one.
+  func word(_ name: String) throws(Refusal) -> String? {
+    if case .integer(let number)? = self[name] { return String(number) }
+    return try text(name)
+  }
+}
+
+// MARK: - What becomes of a send and of an update
+
+extension SendNotification {
+  /// The send as the callback would have it, to be recognised when it is repeated by what its sender gave.
+  /// - Throws: `refusedByCallback`; `invalidField` when a patch breaks a limit.
+  package func following(_ answer: CallbackAnswer) throws(Refusal) -> SendNotification {
+    var changed = answer.patch.applied(to: content)
+    changed.callbackExt = answer.callbackExt ?? content.callbackExt
+    switch answer.decision {
+    case .deny(let denial): throw denial.refusal
+    case .allow:
+      if changed == content { return self }
+      try changed.checkLimits()
+      return SendNotification(self, content: changed, isSilenced: false)
+    case .silent: return SendNotification(self, content: content, isSilenced: true)
+    }
+  }
+}
+
+extension UpdateNotification {
+  /// The update as the callback would have it; nil where nobody is to receive it.
+  /// - Throws: `refusedByCallback`; `invalidField` when a patch breaks a limit, or changes what no update changes.
+  package func following(_ answer: CallbackAnswer) throws(Refusal) -> UpdateNotification? {
+    switch answer.decision {
+    case .deny(let denial): throw denial.refusal
+    case .silent: return nil
+    case .allow:
+      var patch = answer.patch
+      (patch.body, patch.ext) = (nil, nil)
+      guard patch.isEmpty else { throw .invalid("patch", "of an update changes body and ext only") }
+      return try UpdateNotification(
+        entry, in: space, by: actor, body: answer.patch.body ?? body, ext: answer.patch.ext ?? ext,
+        status: status)
+    }
+  }
+}
+
+/// An operation that a callback may be asked about.
+package protocol NamedOperation: Operation {
+  var actor: Actor { get }
+  /// The name in echoes and of the event: differs from that of the operation where it has two outcomes, such as
+  /// accepting and declining.
+  var echoName: OperationName { get }
+  /// What it is done to, such as `{"groupId": "7", "accids": ["bob"]}`.
+  var target: JSONValue { get }
+}
+
+extension OperationName {
+  /// `group.mute`
+  package var event: String { "\(scene.rawValue).\(word)" }
+}
+
+extension CreateServer: NamedOperation {
+  package var echoName: OperationName { Self.name }
+  package var target: JSONValue { ["serverId": .string(space.name)] }
+}
+
+extension CreateGroup: NamedOperation {
+  package var echoName: OperationName { Self.name }
+  package var target: JSONValue { ["groupId": .string(space.name)] }
+}
+
+extension CreateRoom: NamedOperation {
+  package var echoName: OperationName { Self.name }
+  package var target: JSONValue { ["roomId": .string(space.name)] }
+}

@@ -1,0 +1,57 @@
+import CCurl
+
+/// Where a request goes: an http or https URL, taken apart by the library that will connect to it, so that nobody
+/// else's reading of it matters.
+@safe package struct OutboundURL: Sendable, Hashable, CustomStringConvertible {
+  package static let lengthMaxBytes = 2_048
+  package static let rule =
+    "an http or https URL of at most \(lengthMaxBytes) bytes, without a password and without a fragment"
+
+  package let text: String
+  package let isEncrypted: Bool
+  /// Lower case as in DNS, or an address in its standard form; one of IPv6 without brackets.
+  package let host: String
+  package let port: UInt16
+
+  package var description: String { text }
+  /// What connections are kept by.
+  var authority: String { "\(isEncrypted ? "https" : "http") \(host) \(port)" }
+
+  /// Nil unless it is as ``rule`` says.
+  package init?(_ text: String) {
+    guard (1...Self.lengthMaxBytes).contains(text.utf8.count),
+      text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+    else { return nil }
+    // SAFETY: the handle is freed before this returns, and each part is copied before it is freed.
+    guard let handle = unsafe curl_url() else { return nil }
+    defer { unsafe curl_url_cleanup(handle) }
+    guard unsafe curl_url_set(handle, CURLUPART_URL, text, 0) == CURLUE_OK,
+      let scheme = unsafe Self.part(handle, CURLUPART_SCHEME), ["http", "https"].contains(scheme),
+      unsafe Self.part(handle, CURLUPART_USER) == nil, unsafe Self.part(handle, CURLUPART_PASSWORD) == nil,
+      unsafe Self.part(handle, CURLUPART_FRAGMENT) == nil,
+      var host = unsafe Self.part(handle, CURLUPART_HOST), !host.isEmpty,
+      let portText = unsafe Self.part(handle, CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT)),
+      let port = UInt16(portText), port > 0,
+      let whole = unsafe Self.part(handle, CURLUPART_URL)
+    else { return nil }
+    if host.utf8.first == UInt8(ascii: "["), host.utf8.last == UInt8(ascii: "]") {
+      host = String(host.dropFirst().dropLast())
+    }
+    self.text = whole
+    isEncrypted = scheme == "https"
+    self.host = host.lowercased()
+    self.port = port
+  }
+
+  // SAFETY: the caller's handle is good during the call.
+  @unsafe private static func part(_ handle: OpaquePointer, _ part: CURLUPart, _ flags: UInt32 = 0)
+    -> String?
+  {
+    var text: UnsafeMutablePointer<CChar>?
+    guard unsafe curl_url_get(handle, part, &text, flags) == CURLUE_OK, let text = unsafe text else {
+      return nil
+    }
+    defer { unsafe curl_free(text) }
+    return unsafe String(cString: text)
+  }
+}

@@ -1,0 +1,95 @@
+import BelfryBytes
+import BelfryHooks
+import BelfryModel
+import BelfryOutbound
+
+extension Setting {
+  /// What the broker asks of others.
+  static let outbound: [Setting] = [
+    Setting(
+      "webhooks.allowedNetworks",
+      shown: {
+        $0.allowedNetworks.isEmpty ? nil : $0.allowedNetworks.map(\.description).joined(separator: ", ")
+      }, otherwise: "public addresses only, by https"
+    ) { configuration, value throws(StartError) in
+      configuration.allowedNetworks = try value.texts().map { text throws(StartError) in
+        guard let network = IPNetwork(text) else {
+          throw value.refused("each of them must be a network, as 10.0.0.0/8 or fd00::/8, or an address")
+        }
+        return network
+      }
+    },
+    Setting(
+      "callbacks",
+      shown: { configuration in
+        configuration.callbacks.isEmpty
+          ? nil : configuration.callbacks.map { "\($0.env): \($0.url)" }.joined(separator: ", ")
+      }
+    ) { configuration, value throws(StartError) in
+      configuration.callbacks = try value.callbacks()
+    },
+  ]
+}
+
+extension ConfiguredValue {
+  func url() throws(StartError) -> OutboundURL {
+    guard let url = OutboundURL(try text()) else { throw refused("it must be \(OutboundURL.rule)") }
+    return url
+  }
+
+  fileprivate func callbacks() throws(StartError) -> [CallbackSettings] {
+    var callbacks: [CallbackSettings] = []
+    var taken: Set<[String]> = []
+    let names = ["env", "url", "secret", "events", "timeoutMilliseconds", "onFailure", "trusted"]
+    for object in try objects(names) {
+      let callback = try self.callback(object)
+      for event in callback.events where !taken.insert([callback.env, event]).inserted {
+        throw refused("two of them are for \(event) of the env \(callback.env)")
+      }
+      callbacks.append(callback)
+    }
+    return callbacks
+  }
+
+  private func callback(_ object: [String: ConfiguredValue]) throws(StartError) -> CallbackSettings {
+    guard let url = object["url"], let secret = object["secret"], let events = object["events"],
+      let onFailure = object["onFailure"]
+    else { throw refused("each of them has a url, a secret, events and onFailure") }
+    guard let key = WebhookSecret(try secret.text()) else {
+      throw secret.refused("it must be \(WebhookSecret.rule)")
+    }
+    guard let choice = CallbackSettings.OnFailure(word: UTF8Text(try onFailure.text())) else {
+      throw onFailure.refused("it must be allow or deny")
+    }
+    let names = try events.texts()
+    for name in names where !Self.isEvent(name) {
+      throw events.refused(
+        "each of them must be notification.send, notification.update, or an operation as group.invite")
+    }
+    var callback = CallbackSettings(url: try url.url(), secret: key, events: names, onFailure: choice)
+    if let env = object["env"] {
+      callback.env = try env.text()
+      guard callback.env.utf8.count <= Limits.envBytes else {
+        throw env.refused("it must be at most \(Limits.envBytes) bytes")
+      }
+    }
+    if let timeout = object["timeoutMilliseconds"] {
+      callback.timeoutMilliseconds = try timeout.integer(in: CallbackSettings.timeoutMilliseconds)
+    }
+    if let trusted = object["trusted"] { callback.asksAboutTrusted = try trusted.flag() }
+    return callback
+  }
+
+  private static func isEvent(_ name: String) -> Bool {
+    let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+      .map { UTF8Text(Substring($0)) }
+    guard parts.count == 2, !parts[1].isEmpty else { return false }
+    if parts[0] == "notification" { return ["send", "update"].contains(parts[1]) }
+    return NotificationType.Scene(word: parts[0]) != nil
+  }
+
+  private func flag() throws(StartError) -> Bool {
+    guard case .bool(let flag) = value else { throw refused("it must be true or false") }
+    return flag
+  }
+}

@@ -1,0 +1,130 @@
+import BelfryHooks
+import BelfryInterface
+import BelfryModel
+import BelfryStore
+
+// Asking callbacks before something is done. What the rules refuse is never asked about, and neither is what was done
+// before: so a callback sees what would happen, and a stranger causes nothing there.
+
+extension LoopServices {
+  /// Carries an operation out, if the callback that is configured for it allows it.
+  func run<Op: NamedOperation>(
+    _ operation: Op, of request: Request
+  ) async throws(Refusal) -> OperationRunner.Done<Op.Output> {
+    let event = callbacks.isEmpty ? "" : operation.echoName.event
+    guard let callback = callbacks.callback(for: event, env: nil, by: operation.actor) else {
+      return try await runner.run(operation)
+    }
+    request.allowMoreTime(seconds: Self.askingMaxSeconds)
+    if try await runner.decide(operation).transaction != nil {
+      let question = CallbackQuestion(
+        event, by: operation.actor, from: request.address,
+        .operation(target: operation.target, request: request.body))
+      try await callbacks.ask(callback, question) { answer throws(Refusal) in try answer.decideOnly() }
+    }
+    return try await runner.run(operation)
+  }
+
+  /// What callbacks make of sends, each by itself and all at once.
+  /// - Parameter sends: those of one request each, which differ in the receiver and in nothing else.
+  func asked(
+    about sends: [Result<[SendNotification], Refusal>], of request: Request
+  ) async -> [Result<AskedSends, Refusal>] {
+    var results = sends.map { $0.map { AskedSends($0) } }
+    var works: [() async -> Void] = []
+    let found = AskedResults(results)
+    for (index, result) in sends.enumerated() {
+      guard case .success(let sends) = result, let first = sends.first,
+        let callback = callbacks.callback(
+          for: Self.sendEvent, env: first.content.env, by: first.actor)
+      else { continue }
+      works.append { [self] in
+        do throws(Refusal) {
+          found.results[index] = .success(try await ask(callback, about: sends, first, of: request))
+        } catch {
+          found.results[index] = .failure(error)
+        }
+      }
+    }
+    if works.isEmpty { return results }
+    request.allowMoreTime(seconds: Self.askingMaxSeconds)
+    if works.count == 1 { await works[0]() } else { await scope.all(works) }
+    results = found.results
+    return results
+  }
+
+  /// A question waits as long for its turn as for its answer.
+  private static let askingMaxSeconds = 2 * CallbackSettings.timeoutMilliseconds.upperBound / 1_000
+  private static let sendEvent = "notification.send"
+  private static let updateEvent = "notification.update"
+
+  private func ask(
+    _ callback: Int, about sends: [SendNotification], _ first: SendNotification, of request: Request
+  ) async throws(Refusal) -> AskedSends {
+    if let repetition = first.repetition {
+      let known: FirstSend = try await reading { () async throws(StoreError) in
+        try await store.firstSends(of: [repetition.send])[0]
+      }
+      switch known {
+      case .unknown: break
+      case .same(let id): return AskedSends(sends, duplicateOf: id)
+      case .different: throw .duplicateContent
+      }
+    }
+    _ = try await runner.decide(first)
+    let question = CallbackQuestion(
+      Self.sendEvent, by: first.actor, from: request.address, .notification(first.content.text.bytes))
+    let made = try await callbacks.ask(callback, question) { answer throws(Refusal) in
+      var made: [SendNotification] = []
+      for send in sends { made.append(try send.following(answer)) }
+      return made
+    }
+    return AskedSends(made)
+  }
+
+  /// The notification as it is after an update, carried out if the callback allows it.
+  func run(_ update: UpdateNotification, of request: Request) async throws(Refusal) -> Notification {
+    let env = NotificationContent(json: update.entry.content)?.env
+    guard let callback = callbacks.callback(for: Self.updateEvent, env: env, by: update.actor) else {
+      return try await runner.run(update).output
+    }
+    request.allowMoreTime(seconds: Self.askingMaxSeconds)
+    let intended = try await runner.decide(update).output
+    let question = CallbackQuestion(
+      Self.updateEvent, by: update.actor, from: request.address, .notification(intended.json))
+    let made = try await callbacks.ask(callback, question) { answer throws(Refusal) in
+      try update.following(answer)
+    }
+    guard let made else { return intended }
+    return try await runner.run(made).output
+  }
+}
+
+/// What a request's sends have become.
+struct AskedSends {
+  var sends: ArraySlice<SendNotification>
+  /// They were sent before, and nobody was asked again.
+  var duplicateOf: MessageID?
+
+  init(_ sends: [SendNotification], duplicateOf: MessageID? = nil) {
+    self.sends = sends[...]
+    self.duplicateOf = duplicateOf
+  }
+}
+
+/// Results of what is asked side by side, on the loop's thread.
+private final class AskedResults {
+  var results: [Result<AskedSends, Refusal>]
+  init(_ results: [Result<AskedSends, Refusal>]) { self.results = results }
+}
+
+extension CallbackAnswer {
+  /// Of an operation nothing can be changed, and nobody be kept from receiving it.
+  fileprivate func decideOnly() throws(Refusal) {
+    switch decision {
+    case .allow: return
+    case .deny(let denial): throw denial.refusal
+    case .silent: throw .invalid("decision", "of an operation must be allow or deny")
+    }
+  }
+}

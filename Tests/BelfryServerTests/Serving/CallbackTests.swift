@@ -1,0 +1,365 @@
+import BelfryHooks
+import BelfryModel
+import BelfryOutbound
+import Foundation
+import TestKit
+import Testing
+
+@testable import BelfryServer
+
+@Suite struct CallbackTests {
+  private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLdSw"
+
+  private func callback(
+    _ server: ScriptedServer, _ change: (inout CallbackSettings) -> Void = { _ in }
+  ) throws -> CallbackSettings {
+    var callback = CallbackSettings(
+      url: try #require(OutboundURL("http://127.0.0.1:\(server.port)/before") as OutboundURL?),
+      secret: try #require(WebhookSecret(Self.secret)),
+      events: ["notification.send", "notification.update", "server.create", "server.invite"], onFailure: .deny
+    )
+    callback.timeoutMilliseconds = 400
+    change(&callback)
+    return callback
+  }
+
+  /// A broker that asks the server, and a group space of alice and bob.
+  private func withCallback<R: Sendable>(
+    _ server: ScriptedServer, loops: Int = 1, _ change: (inout CallbackSettings) -> Void = { _ in },
+    _ body: @Sendable (TestBroker) async throws -> R
+  ) async throws -> R {
+    let callback = try callback(server, change)
+    return try await withBroker(
+      loops: loops,
+      configure: {
+        $0.allowedNetworks = try [#require(IPNetwork("127.0.0.0/8"))]
+        $0.callbacks = [callback]
+      }, body)
+  }
+
+  private static func decide(_ json: String) -> @Sendable (ScriptedRequest, Int) -> [Step] {
+    { _, _ in [.kept(200, json), .next] }
+  }
+
+  private func send(_ broker: TestBroker, _ fields: String, as name: String = "alice") throws -> Answer {
+    try broker.ask("POST", "/v1/notifications", as: try broker.token(name), "{\(fields)}")
+  }
+
+  private func unread(_ broker: TestBroker, _ name: String) throws -> [JSONValue] {
+    try broker.ask("GET", "/v1/notifications", as: try broker.token(name)).json["notifications"]?.elements
+      ?? []
+  }
+
+  private func object(_ text: String) throws -> JSONValue { try JSONParser.value(of: Array(text.utf8)) }
+
+  // MARK: Decisions
+
+  @Test func aCallbackIsAskedSignedAndAllows() async throws {
+    let server = try ScriptedServer(Self.decide(#"{"decision":"allow","callbackExt":"seen"}"#))
+    try await withCallback(server) { broker async throws in
+      let answer = try send(broker, #""toAccids":["bob"],"body":"hello","env":"test","messageClientId":"m""#)
+      #expect(answer.status == 201)
+      let received = try unread(broker, "bob")
+      #expect(received.map { $0["body"]?.text } == ["hello"])
+      #expect(received.first?["callbackExt"]?.text == "seen")
+    }
+    let asked = try #require(server.requests.first)
+    #expect(server.requests.count == 1)
+    let body = try object(asked.body)
+    #expect(body["event"] == "notification.send")
+    #expect(body["env"] == "default")
+    #expect(body["id"]?.text == asked.headers["webhook-id"])
+    #expect(body["actor"]?["accid"] == "alice")
+    #expect(body["actor"]?["ip"] == "127.0.0.1")
+    #expect(body["notification"]?["body"] == "hello")
+    #expect(body["notification"]?["fromAccount"] == "alice")
+    #expect(body["notification"]?["toAccids"] == ["bob"])
+    let headers = WebhookHeaders(
+      id: asked.headers["webhook-id"] ?? "", body: Array(asked.body.utf8),
+      secrets: [try #require(WebhookSecret(Self.secret))],
+      nowSeconds: Int64(asked.headers["webhook-timestamp"] ?? "") ?? 0)
+    #expect(asked.headers["webhook-signature"] == headers.all.last?.value)
+  }
+
+  @Test func aDenialReachesTheSenderInItsOwnWords() async throws {
+    let server = try ScriptedServer(Self.decide(#"{"decision":"deny","code":"words","detail":"not these"}"#))
+    try await withCallback(server) { broker async throws in
+      let answer = try send(broker, #""toAccids":["bob"],"body":"hello""#)
+      #expect(answer.status == 403)
+      #expect(answer.json["code"] == "refusedByCallback")
+      #expect(answer.json["callbackCode"] == "words")
+      #expect(answer.json["detail"] == "not these")
+      #expect(try unread(broker, "bob") == [])
+      let stats = try broker.ask("GET", "/v1/stats", as: try broker.token("ops", .operation))
+      #expect(stats.json["loops"]?[0]?["callbacks"]?["denied"] == 1)
+    }
+  }
+
+  /// The sender is told an id, and the same when it is sent again; nobody receives it, and no log holds it.
+  @Test(arguments: ["server", "accounts", "one", "group", "room"])
+  func whatIsSilencedLooksSent(_ place: String) async throws {
+    let server = try ScriptedServer { request, _ in
+      let isSilent = request.body.contains("quiet")
+      return [.kept(200, #"{"decision":"\#(isSilent ? "silent" : "allow")"}"#), .next]
+    }
+    try await withCallback(server, { $0.events = ["notification.send"] }) { broker async throws in
+      let to = try await makePlace(place, broker)
+      let before = server.requests.count
+      let first = try send(broker, #"\#(to),"body":"quiet","messageClientId":"m""#)
+      #expect(first.status == 201)
+      let again = try send(broker, #"\#(to),"body":"quiet","messageClientId":"m""#)
+      #expect(again.status == 200)
+      #expect(again.json["messageServerId"] == first.json["messageServerId"])
+      #expect(again.json["duplicate"] == true)
+      #expect(server.requests.count == before + 1)
+      // Another content under the same name is refused, as of any send.
+      #expect(try send(broker, #"\#(to),"body":"quiet too","messageClientId":"m""#).status == 409)
+      #expect(server.requests.count == before + 1)
+      let loud = try send(broker, #"\#(to),"body":"loud","messageClientId":"n""#)
+      #expect(loud.status == 201)
+      #expect(try unread(broker, "bob").compactMap { $0["body"]?.text } == ["loud"])
+    }
+  }
+
+  private func makePlace(_ place: String, _ broker: TestBroker) async throws -> String {
+    switch place {
+    case "one": return #""toAccids":["bob"]"#
+    case "accounts": return #""toAccids":["bob","carol"]"#
+    case "server":
+      return #""serverId":"\#(try broker.makeServer(owner: "alice", members: ["bob"]))""#
+    case "group":
+      let made = try broker.ask(
+        "POST", "/v1/groups", as: try broker.token("alice"), #"{"name":"g","style":"publicOpen"}"#)
+      let id = try #require(made.json["groupId"]?.text)
+      let joined = try broker.ask("POST", "/v1/groups/\(id)/applications", as: try broker.token("bob"))
+      try #require(joined.status < 300, "\(joined)")
+      try await forget(broker)
+      return #""groupId":"\#(id)""#
+    default:
+      let made = try broker.ask("POST", "/v1/rooms", as: try broker.token("alice"), #"{"subject":"r"}"#)
+      let id = try #require(made.json["roomId"]?.text)
+      let joined = try broker.ask("POST", "/v1/rooms/\(id)/attendees", as: try broker.token("bob"))
+      try #require(joined.status < 300, "\(joined)")
+      try await forget(broker)
+      return #""roomId":"\#(id)""#
+    }
+  }
+
+  /// What joining has told bob.
+  private func forget(_ broker: TestBroker) async throws {
+    for _ in 0..<20 {
+      try await Task.sleep(for: .milliseconds(50))
+      guard let last = try unread(broker, "bob").last?["messageServerId"]?.text else { continue }
+      _ = try broker.ask(
+        "POST", "/v1/notifications/read", as: try broker.token("bob"), #"{"upTo":"\#(last)"}"#)
+    }
+  }
+
+  @Test func aPatchIsWhatIsSentAndARepetitionIsKnownByWhatWasGiven() async throws {
+    let server = try ScriptedServer(
+      Self.decide(#"{"decision":"allow","patch":{"body":"***","attach":{"a":1},"pushContent":"p"}}"#))
+    try await withCallback(server) { broker async throws in
+      let fields = #""toAccids":["bob"],"body":"damn","ext":"e","messageClientId":"m""#
+      let first = try send(broker, fields)
+      #expect(first.status == 201)
+      let again = try send(broker, fields)
+      #expect(again.status == 200)
+      #expect(again.json["messageServerId"] == first.json["messageServerId"])
+      let received = try unread(broker, "bob")
+      #expect(received.count == 1)
+      #expect(received.first?["body"] == "***")
+      #expect(received.first?["attach"] == ["a": 1])
+      #expect(received.first?["pushContent"] == "p")
+      #expect(received.first?["ext"] == "e")
+    }
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func nobodyButACallbackGivesCallbackExt() async throws {
+    let server = try ScriptedServer(Self.decide(#"{"decision":"allow"}"#))
+    try await withCallback(server) { broker async throws in
+      for role in [TokenClaims.Role.user, .app] {
+        let answer = try broker.ask(
+          "POST", "/v1/notifications", as: try broker.token("alice", role),
+          #"{"toAccids":["bob"],"body":"x","callbackExt":"forged"}"#)
+        #expect(answer.status == 400)
+        #expect(answer.json["field"] == "callbackExt")
+      }
+    }
+    #expect(server.requests.isEmpty)
+  }
+
+  // MARK: Who is asked about what
+
+  @Test func trustedCallersAreAskedAboutWhereThatIsConfigured() async throws {
+    for asks in [false, true] {
+      let server = try ScriptedServer(Self.decide(#"{"decision":"deny"}"#))
+      try await withCallback(server, { $0.asksAboutTrusted = asks }) { broker async throws in
+        let answer = try broker.ask(
+          "POST", "/v1/notifications", as: try broker.token("app", .app), #"{"toAccids":["bob"],"body":"x"}"#)
+        #expect(answer.status == (asks ? 403 : 201))
+      }
+      #expect(server.requests.count == (asks ? 1 : 0))
+    }
+  }
+
+  /// Whoever makes an env up is asked about as if it were none.
+  @Test func anUnknownEnvIsNoWayPast() async throws {
+    let server = try ScriptedServer(Self.decide(#"{"decision":"deny"}"#))
+    try await withCallback(server) { broker async throws in
+      for env in ["", #","env":"other""#, #","env":"""#] {
+        #expect(try send(broker, #""toAccids":["bob"],"body":"x"\#(env)"#).status == 403)
+      }
+    }
+  }
+
+  @Test func whatTheRulesRefuseIsNotAskedAbout() async throws {
+    let server = try ScriptedServer(Self.decide(#"{"decision":"allow"}"#))
+    try await withCallback(server, { $0.events = ["notification.send", "server.invite"] }) {
+      broker async throws in
+      let id = try broker.makeServer(owner: "alice")
+      #expect(try send(broker, #""serverId":"\#(id)","body":"x""#, as: "mallory").status == 403)
+      #expect(try send(broker, #""serverId":"\#(id)","body":7"#).status == 400)
+      let invited = try broker.ask(
+        "POST", "/v1/servers/\(id)/invitations", as: try broker.token("mallory"), #"{"accids":["eve"]}"#)
+      #expect(invited.status == 403)
+    }
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test func operationsAreEventsByTheirNames() async throws {
+    let server = try ScriptedServer { request, _ in
+      let isBad = request.body.contains("forbidden")
+      return [.kept(200, isBad ? #"{"decision":"deny","detail":"no"}"# : #"{"decision":"allow"}"#), .next]
+    }
+    try await withCallback(server) { broker async throws in
+      let token = try broker.token("alice")
+      #expect(try broker.ask("POST", "/v1/servers", as: token, #"{"name":"forbidden"}"#).status == 403)
+      let made = try broker.ask("POST", "/v1/servers", as: token, #"{"name":"fine"}"#)
+      #expect(made.status == 201)
+      let id = try #require(made.json["serverId"]?.text)
+      let invited = try broker.ask(
+        "POST", "/v1/servers/\(id)/invitations", as: token, #"{"accids":["bob"],"postscript":"forbidden"}"#)
+      #expect(invited.status == 403)
+      #expect(try unread(broker, "bob") == [])
+      // An event that is not configured.
+      #expect(try broker.ask("PATCH", "/v1/servers/\(id)", as: token, #"{"name":"forbidden"}"#).status == 200)
+    }
+    let events = try server.requests.map { try object($0.body) }
+    #expect(events.map { $0["event"] } == ["server.create", "server.create", "server.invite"])
+    #expect(events.map { $0["request"]?["name"]?.text } == ["forbidden", "fine", nil])
+    #expect(events.last?["operation"]?["accids"] == ["bob"])
+    #expect(events.last?["actor"]?["accid"] == "alice")
+  }
+
+  @Test func updatesAreAskedAboutAsTheyWillBe() async throws {
+    let server = try ScriptedServer { request, _ in
+      if request.body.contains("denied") { return [.kept(200, #"{"decision":"deny"}"#), .next] }
+      if request.body.contains("hushed") { return [.kept(200, #"{"decision":"silent"}"#), .next] }
+      if request.body.contains("damn") {
+        return [.kept(200, #"{"decision":"allow","patch":{"body":"***"}}"#), .next]
+      }
+      return [.kept(200, #"{"decision":"allow"}"#), .next]
+    }
+    try await withCallback(server, { $0.events = ["notification.update"] }) { broker async throws in
+      let sent = try send(broker, #""toAccids":["bob"],"body":"first""#)
+      let id = try #require(sent.json["messageServerId"]?.text)
+      func update(_ body: String) throws -> Answer {
+        try broker.ask(
+          "PATCH", "/v1/notifications/\(id)", as: try broker.token("alice"), #"{"body":"\#(body)"}"#)
+      }
+      #expect(try update("denied").status == 403)
+      #expect(try unread(broker, "bob").first?["body"] == "first")
+      #expect(try update("hushed").json["body"] == "hushed")
+      #expect(try unread(broker, "bob").first?["body"] == "first")
+      #expect(try update("damn").json["body"] == "***")
+      #expect(try unread(broker, "bob").first?["body"] == "***")
+      #expect(try update("fine").status == 200)
+    }
+    #expect(server.requests.count == 4)
+  }
+
+  // MARK: Failures
+
+  @Test(arguments: [
+    [Step.reset], [.hold], [.answer(500)], [.answer(204)], [.answer(302, headers: ["Location: /"])],
+    [.answer(200, "rubbish")], [.answer(200, #"{"decision":"perhaps"}"#)],
+    [.answer(200, #"{"decision":"allow","patch":{"pushPayload":[]}}"#)],
+    [.answer(200, #"{"decision":"allow"}"# + String(repeating: " ", count: 256 << 10))],
+  ])
+  func whatIsNoAnswerIsDecidedAsConfigured(_ steps: [Step]) async throws {
+    for policy in CallbackSettings.OnFailure.allCases {
+      let server = try ScriptedServer { _, _ in steps }
+      try await withCallback(server, { $0.onFailure = policy }) { broker async throws in
+        let answer = try send(broker, #""toAccids":["bob"],"body":"hello""#)
+        #expect(answer.status == (policy == .allow ? 201 : 403))
+        if policy == .deny { #expect(answer.json["code"] == "refusedByCallback") }
+        #expect(try unread(broker, "bob").count == (policy == .allow ? 1 : 0))
+        let stats = try broker.ask("GET", "/v1/stats", as: try broker.token("ops", .operation))
+        #expect(stats.json["loops"]?[0]?["callbacks"]?["failed"] == 1)
+      }
+    }
+  }
+
+  @Test func aDeadCallbackIsLeftAlone() async throws {
+    let server = try ScriptedServer { _, _ in [.hold] }
+    try await withCallback(server, { $0.onFailure = .allow }) { broker async throws in
+      for _ in 0..<CircuitBreaker.failuresMax {
+        #expect(try send(broker, #""toAccids":["bob"],"body":"x""#).status == 201)
+      }
+      let begin = ContinuousClock.now
+      for _ in 0..<20 { #expect(try send(broker, #""toAccids":["bob"],"body":"x""#).status == 201) }
+      #expect(begin.duration(to: .now) < .seconds(2))
+      let metrics = try broker.ask("GET", "/metrics").body
+      #expect(metrics.contains("belfry_callback_skipped_total{loop=\"0\"} 20"))
+    }
+    #expect(server.requests.count == CircuitBreaker.failuresMax)
+  }
+
+  /// Who is not asked about is served while another waits.
+  @Test func othersDoNotNotice() async throws {
+    let server = try ScriptedServer { _, _ in [.hold] }
+    try await withCallback(server, { $0.timeoutMilliseconds = 3_000 }) { broker async throws in
+      let waiting = Thread { _ = try? self.send(broker, #""toAccids":["bob"],"body":"slow""#) }
+      waiting.start()
+      for _ in 0..<100 where server.requests.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+      let begin = ContinuousClock.now
+      for _ in 0..<20 {
+        let answer = try broker.ask(
+          "POST", "/v1/notifications", as: try broker.token("app", .app), #"{"toAccids":["bob"],"body":"x"}"#)
+        #expect(answer.status == 201)
+      }
+      #expect(begin.duration(to: .now) < .seconds(2))
+    }
+  }
+
+  // MARK: Batches
+
+  /// Each line is decided by itself, all at once, and a name that comes twice is asked about once.
+  @Test func linesOfABatchAreAskedAboutOnceEach() async throws {
+    let server = try ScriptedServer { request, _ in
+      let isBad = request.body.contains("bad")
+      return [
+        .pause(milliseconds: 50), .kept(200, #"{"decision":"\#(isBad ? "deny" : "allow")"}"#), .next,
+      ]
+    }
+    try await withCallback(server, { $0.timeoutMilliseconds = 5_000 }) { broker async throws in
+      var lines = (0..<40).map {
+        #"{"toAccids":["bob"],"body":"\#($0 % 4 == 3 ? "bad" : "good") \#($0)","messageClientId":"m\#($0)"}"#
+      }
+      lines.append(lines[0])
+      lines.append(#"{"toAccids":["bob"],"body":"other","messageClientId":"m0"}"#)
+      let begin = ContinuousClock.now
+      let answer = try broker.ask(
+        "POST", "/v1/notifications/batch", as: try broker.token("alice"), lines.joined(separator: "\n"),
+        headers: [("Content-Type", "application/x-ndjson")])
+      #expect(answer.status == 200)
+      let statuses = try answer.body.split(separator: "\n").map { try object(String($0))["status"]?.number }
+      #expect(statuses == (0..<40).map { $0 % 4 == 3 ? 403 : 201 } + [200, 409])
+      // One after the other they would take two seconds.
+      #expect(begin.duration(to: .now) < .milliseconds(1_900))
+      #expect(try unread(broker, "bob").count == 30)
+    }
+    #expect(server.requests.count == 40)
+  }
+}

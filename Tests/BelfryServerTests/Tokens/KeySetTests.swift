@@ -1,0 +1,193 @@
+import BelfryBytes
+import BelfryLoop
+import BelfryOutbound
+import Foundation
+import TestKit
+import Testing
+
+@testable import BelfryServer
+
+/// Keys that are fetched.
+@Suite struct KeySetTests {
+  private static let ed =
+    #"{"kty":"OKP","crv":"Ed25519","kid":"ed-1","x":"\#(TokenSamples.ed25519X)"}"#
+  private static let rsa =
+    #"{"kty":"RSA","kid":"rsa-1","n":"\#(TokenSamples.rsaN)","e":"AQAB"}"#
+
+  /// What is served, and how often it was asked for.
+  private final class Issuer: Sendable {
+    let server: ScriptedServer
+    private let shared: Shared<Step>
+
+    init(_ keys: String...) throws {
+      let step = Shared(Step.answer(200, Self.set(keys)))
+      server = try ScriptedServer { _, _ in [step.withLock { $0 }] }
+      shared = step
+    }
+
+    private static func set(_ keys: [String]) -> String { #"{"keys":[\#(keys.joined(separator: ","))]}"# }
+    func serve(_ keys: String...) { shared.withLock { $0 = .answer(200, Self.set(keys)) } }
+    func serve(_ step: Step) { shared.withLock { $0 = step } }
+  }
+
+  private func withKeySet<R: Sendable>(
+    of issuer: Issuer, allowing network: String? = "127.0.0.0/8", loops: Int = 2,
+    _ body: @Sendable (TestBroker) async throws -> R
+  ) async throws -> R {
+    try await withBroker(
+      loops: loops,
+      configure: {
+        $0.allowedNetworks = try network.map { [try #require(IPNetwork($0))] } ?? []
+        $0.tokens.jwksURL = OutboundURL("http://127.0.0.1:\(issuer.server.port)/keys")
+      }, body)
+  }
+
+  private func ask(_ broker: TestBroker, _ token: String) throws -> Int {
+    try broker.ask("GET", "/v1/types", as: token).status
+  }
+
+  /// Asks until the status is another.
+  private func eventually(
+    _ status: Int, _ broker: TestBroker, _ token: String, seconds: Int = 20
+  ) async throws -> Bool {
+    for _ in 0..<(seconds * 10) {
+      if try ask(broker, token) == status { return true }
+      try await Task.sleep(for: .milliseconds(100))
+    }
+    return false
+  }
+
+  @Test func keysAtAnAddressAreAcceptedAndFollowed() async throws {
+    let issuer = try Issuer(Self.ed)
+    try await withKeySet(of: issuer) { broker async throws in
+      #expect(try await eventually(200, broker, TokenSamples.ed))
+      // Before it is fetched again nobody can know of another.
+      let other = try ask(broker, TokenSamples.rs)
+      #expect(other == 401 || other == 503)
+      issuer.serve(Self.ed, Self.rsa)
+      #expect(try await eventually(200, broker, TokenSamples.rs))
+      #expect(try ask(broker, TokenSamples.ed) == 200)
+      // The broker's own are accepted all the while.
+      #expect(try ask(broker, try broker.token("alice")) == 200)
+    }
+  }
+
+  @Test func whatIsTakenAwayIsRefusedAfterTheNextFetch() async throws {
+    let issuer = try Issuer(Self.ed, Self.rsa)
+    try await withKeySet(of: issuer) { broker async throws in
+      #expect(try await eventually(200, broker, TokenSamples.rs))
+      issuer.serve(Self.ed)
+      // A token of a key that nobody knows is what has it fetched before its time.
+      let head = Base64URL.encode(Array(#"{"alg":"EdDSA","kid":"nobody"}"#.utf8))
+      let unknown = head + TokenSamples.ed.dropFirst(TokenSamples.ed.prefix { $0 != "." }.count)
+      for _ in 0..<150 {
+        _ = try ask(broker, unknown)
+        if try ask(broker, TokenSamples.rs) != 200 { break }
+        try await Task.sleep(for: .milliseconds(100))
+      }
+      #expect(try ask(broker, TokenSamples.rs) != 200)
+      #expect(try ask(broker, TokenSamples.ed) == 200)
+    }
+  }
+
+  @Test func aFetchThatFailsKeepsTheKeys() async throws {
+    let issuer = try Issuer(Self.ed)
+    try await withKeySet(of: issuer) { broker async throws in
+      #expect(try await eventually(200, broker, TokenSamples.ed))
+      issuer.serve(.answer(200, "rubbish"))
+      let before = issuer.server.requests.count
+      for _ in 0..<150 where issuer.server.requests.count == before {
+        _ = try ask(broker, TokenSamples.rs)
+        try await Task.sleep(for: .milliseconds(100))
+      }
+      #expect(issuer.server.requests.count > before)
+      try await Task.sleep(for: .milliseconds(300))
+      #expect(try ask(broker, TokenSamples.ed) == 200)
+    }
+  }
+
+  @Test(arguments: [
+    Step.reset, .answer(500), .answer(200, "rubbish"), .answer(200, #"{"keys":[]}"#), .answer(302),
+    .answer(200, String(repeating: " ", count: KeySetFetches.answerMaxBytes + 1)),
+    .answer(200, #"{"keys":[{"kty":"oct","k":"AAAA"}]}"#),
+  ])
+  func whatIsNoKeySetIsNone(_ step: Step) async throws {
+    let issuer = try Issuer()
+    issuer.serve(step)
+    let loop = try EventLoop(name: "key set test")
+    try loop.spawnThread()
+    defer {
+      loop.stop()
+      loop.join()
+    }
+    let url = try #require(OutboundURL("http://127.0.0.1:\(issuer.server.port)/"))
+    await #expect(throws: TokenError.self) { try await Fetcher(on: loop).fetch(url) }
+    #expect(issuer.server.requests.count == 1)
+  }
+
+  /// Whoever makes names of keys up causes one fetch in ten seconds, and nobody waits for it.
+  @Test func strangersHaveItFetchedAtABoundedPace() async throws {
+    let issuer = try Issuer(Self.ed)
+    try await withKeySet(of: issuer) { broker async throws in
+      #expect(try await eventually(200, broker, TokenSamples.ed))
+      let begin = ContinuousClock.now
+      while begin.duration(to: .now) < .seconds(3) { _ = try ask(broker, TokenSamples.rs) }
+      #expect(issuer.server.requests.count <= 2)
+      #expect(try ask(broker, TokenSamples.rs) == 401)
+    }
+  }
+
+  @Test func aSilentIssuerHoldsNobodyUp() async throws {
+    let issuer = try Issuer(Self.ed)
+    issuer.serve(.hold)
+    try await withKeySet(of: issuer, loops: 1) { broker async throws in
+      let begin = ContinuousClock.now
+      for _ in 0..<20 { #expect(try ask(broker, try broker.token("alice")) == 200) }
+      // Whether it is good cannot be known yet.
+      #expect(try ask(broker, TokenSamples.ed) == 503)
+      #expect(begin.duration(to: .now) < .seconds(3))
+    }
+  }
+
+  @Test func anAddressInANetworkThatIsNotAllowedIsNotAsked() async throws {
+    let issuer = try Issuer(Self.ed)
+    try await withKeySet(of: issuer, allowing: nil) { broker async throws in
+      #expect(try await eventually(401, broker, TokenSamples.ed))
+      #expect(issuer.server.connections == 0)
+    }
+  }
+
+  @Test func fetchesGoByTheClock() throws {
+    let fetches = KeySetFetches(try #require(OutboundURL("https://id.example/keys")))
+    var now = ContinuousClock.now
+    #expect(fetches.begin(now: now + .seconds(1)))
+    #expect(!fetches.begin(now: now + .seconds(2)))
+    #expect(fetches.missKey(now: now))
+    fetches.end(isGood: false, random: 0.5, now: now)
+    // A failure is tried again after some seconds, whether or not somebody asks for a key.
+    #expect(!fetches.begin(now: now + .seconds(2)))
+    #expect(fetches.begin(now: now + .seconds(5)))
+    now += .seconds(5)
+    fetches.end(isGood: true, random: 0.5, now: now)
+    #expect(!fetches.begin(now: now + .seconds(299)))
+    #expect(!fetches.missKey(now: now + KeySetFetches.pace - .seconds(1)))
+    #expect(!fetches.begin(now: now + .seconds(20)))
+    #expect(fetches.missKey(now: now + .seconds(20)))
+    #expect(fetches.begin(now: now + .seconds(20)))
+  }
+}
+
+private actor Fetcher {
+  private nonisolated let loop: EventLoop
+  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+  init(on loop: EventLoop) { self.loop = loop }
+
+  func fetch(_ url: OutboundURL) async throws -> Int {
+    let networks = [IPNetwork("127.0.0.0/8")].compactMap(\.self)
+    let client = OutboundClient(
+      loop: loop, policy: AddressPolicy(allowedNetworks: networks), userAgent: "test")
+    defer { client.close() }
+    return try await KeySetFetches(url).fetch(by: client).count
+  }
+}
