@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Callable
 
 from . import machine, processes, report
-from .comparisons import ALL, ASKED_FOR, SOAK
+from .comparisons import ALL, ASKED_FOR, BEFORE, SOAK
 from .failure import Failure
 from .section import Section
 from .setting import Run
@@ -28,6 +28,9 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--rounds", type=int, default=5, help="rounds of each figure, 5 otherwise")
     parser.add_argument("--seconds", type=float, help="of a round")
+    parser.add_argument(
+        "--before", metavar="EXECUTABLE", type=Path, help="an earlier build of belfry: what sends cost by both, and nothing else"
+    )
     parser.add_argument("--belfry", type=Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--write", action="store_true", help="put the results into docs/, even of a part")
     return parser.parse_args()
@@ -40,6 +43,7 @@ def make_run(given: argparse.Namespace) -> Run:
     folder.mkdir(parents=True)
     return Run(
         belfry=given.belfry.resolve(),
+        before=given.before and given.before.resolve(),
         tools=HERE / ".build",
         folder=folder,
         server_core=server_core,
@@ -69,12 +73,20 @@ def measure_all(
     return sections, failed
 
 
+def chosen(given: argparse.Namespace) -> dict[str, Callable[[Run], list[Section]]]:
+    if given.soak:
+        return {"soak": SOAK}
+    if given.before:
+        return {"before": BEFORE}
+    return {given.only: {**ALL, **ASKED_FOR}[given.only]} if given.only else ALL
+
+
 def main() -> int:
     given = arguments()
     run = make_run(given)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     about = machine.description(REPOSITORY)
-    comparisons = {"soak": SOAK} if given.soak else {given.only: {**ALL, **ASKED_FOR}[given.only]} if given.only else ALL
+    comparisons = chosen(given)
     start = time.monotonic()
     sections, failed = measure_all(run, comparisons)
     text = report.Report(sections, about, run, time.monotonic() - start)
@@ -85,9 +97,9 @@ def main() -> int:
             file=sys.stderr,
         )
         return 1
-    is_whole = not (given.only or given.quick)
+    is_whole = not (given.only or given.quick or given.before)
     if is_whole or given.write:
-        text.write(REPOSITORY / "docs", part="soak" if given.soak else "tables")
+        text.write(REPOSITORY / "docs", part="soak" if given.soak else "before" if given.before else "tables")
     shutil.rmtree(run.folder, ignore_errors=True)
     return 0
 

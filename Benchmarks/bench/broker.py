@@ -20,6 +20,7 @@ class Broker(Interface):
         limits: dict[str, int] | None = None,
         partitions: int | None = None,
         beside: "Broker | None" = None,
+        executable: Path | None = None,
     ):
         """`beside`: a second broker on the Redis of the first."""
         self.run = run
@@ -38,7 +39,7 @@ class Broker(Interface):
             environment["BELFRY_SECRET_FILE"] = str(beside.data / "secret")
         self.process = Process(
             "belfry",
-            [str(run.belfry), "serve", "--listen", f"127.0.0.1:{port}", "--data", str(self.data)],
+            [str(executable or run.belfry), "serve", "--listen", f"127.0.0.1:{port}", "--data", str(self.data)],
             log=self.data / "log",
             cores=cores or {run.server_core},
             environment=environment,

@@ -74,7 +74,8 @@ def description(repository: Path) -> list[str]:
 def _versions(repository: Path) -> list[str]:
     redis = _first_line([program("redis-server"), "--version"]).split()[2].removeprefix("v=")
     nats = _first_line([program("nats-server"), "--version"]).split()[-1].removeprefix("v")
-    http = _first_line(["dpkg-query", "--show", "--showformat=${Version}", "libmicrohttpd-dev"])
+    http = _package("libmicrohttpd-dev")
+    nginx, nchan = _package("nginx"), _package("libnginx-mod-nchan")
     commit = _first_line(["git", "-C", str(repository), "describe", "--always", "--dirty"])
     mosquitto = _first_line([program("mosquitto"), "-h"]).split()[-1]
     return [
@@ -82,8 +83,13 @@ def _versions(repository: Path) -> list[str]:
         f"redis-server {redis}",
         f"nats-server {nats}",
         f"mosquitto {mosquitto}",
+        f"nginx {nginx} with nchan {nchan}",
         f"libmicrohttpd {http}",
     ]
+
+
+def _package(name: str) -> str:
+    return _first_line(["dpkg-query", "--show", "--showformat=${Version}", name])
 
 
 def _first_line(command: list[str]) -> str:

@@ -9,6 +9,8 @@ from .failure import Failure
 @dataclass(frozen=True)
 class Run:
     belfry: Path
+    before: Path | None
+    """An earlier executable, to be measured beside."""
     tools: Path
     folder: Path
     """Data of the servers, on the disk that the repository is on: an append-only file in memory costs nothing."""

@@ -46,6 +46,15 @@ def send(server: str, token: str, client: str) -> str:
     return http("POST", "/v1/notifications", token, notification(server, client))
 
 
+def nchan_publish(size: int = PAYLOAD_BYTES) -> str:
+    lines = ["POST /publish HTTP/1.1", "Host: localhost", "Content-Type: text/plain", f"Content-Length: {size}"]
+    return "\r\n".join(lines) + "\r\n\r\n" + payload(size=size)
+
+
+def nchan_stream() -> bytes:
+    return b"GET /stream HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"
+
+
 def batch(server: str, token: str, client: str, count: int) -> str:
     body = (notification(server, client) + "\n") * count
     return http("POST", "/v1/notifications/batch", token, body, kind="x-ndjson")
@@ -65,8 +74,8 @@ def nats_subscribe(subject: str) -> str:
     return NATS_CONNECT + f"SUB {subject} 1\r\nPING\r\n"
 
 
-def nats_publish(subject: str) -> str:
-    return f"PUB {subject} {PAYLOAD_BYTES}\r\n{payload()}\r\n"
+def nats_publish(subject: str, size: int = PAYLOAD_BYTES) -> str:
+    return f"PUB {subject} {size}\r\n{payload(size=size)}\r\n"
 
 
 def jetstream_publish(subject: str, inbox: str) -> str:

@@ -106,7 +106,7 @@ static void publish_due(void) {
 static void take_settings(void) {
   sending.template = template_read(setting("template", NULL));
   sending.publisher_count = (unsigned)setting_number("publishers", 1);
-  sending.speaks_http = !strcmp(setting("framing", "plain"), "http");
+  sending.speaks_http = !strcmp(setting("publisher-framing", setting("framing", "plain")), "http");
   if (sending.publisher_count > PUBLISHERS_MAX) fail("too many publishers");
   const char *greeting = setting("publisher-greeting", "");
   if (*greeting) sending.greeting = read_file(greeting);

@@ -1,6 +1,6 @@
 """The comparisons, in the order in which they run."""
 
-from . import fanout, flat, loops, memory, neighbour, posting, reading, returning, soak, spread
+from . import before, fanout, flat, loops, memory, neighbour, posting, reading, returning, soak, spread
 
 ALL = {
     "fanout": fanout.measure,
@@ -14,5 +14,7 @@ ALL = {
     "loops": loops.measure,
 }
 SOAK = soak.measure
+BEFORE = before.measure
+"""Only with an earlier executable."""
 ASKED_FOR = {"partitions": spread.measure_partitions}
 """Only when named: what was decided by it is in docs/decisions."""

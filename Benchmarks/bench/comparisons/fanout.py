@@ -7,7 +7,7 @@ from .. import words
 from ..broker import Broker
 from ..figures import Results, alternate
 from ..generator import FanOut, folder_of
-from ..peers import floor, mosquitto, nats
+from ..peers import Nchan, floor, mosquitto, nats
 from ..redis import Redis, command
 from ..section import Bar, Chart, Section, Target
 from ..setting import Run
@@ -16,15 +16,21 @@ CONSUMERS = 1_000
 WINDOWS = (1, 16)
 
 BELFRY, FLOOR, REDIS, NATS = "Belfry", "bare send()", "Redis Pub/Sub", "nats-server"
+REDIS_LARGE, NATS_LARGE = "Redis Pub/Sub, as large", "nats-server, as large"
 MQTT, MQTT_1 = "mosquitto, QoS 0", "mosquitto, QoS 1"
+NCHAN, NCHAN_REDIS = "nginx with nchan", "nginx with nchan, on Redis"
 
 PROMISES = {
     BELFRY: "stored (append-only file, fsync every second), deduplicated, resumable; each send and stream with a token",
     FLOOR: "none; as many bytes as Belfry's event has",
     REDIS: "none: live only, nothing stored",
+    REDIS_LARGE: "the same; a payload of as many bytes as Belfry's event has",
     NATS: "none: live only, nothing stored",
+    NATS_LARGE: "the same; a payload of as many bytes as Belfry's event has",
     MQTT: "none: live only",
     MQTT_1: "acknowledged by each consumer, persistent sessions; in memory, written to disk every 30 minutes",
+    NCHAN: f"Server-Sent Events; the last {Nchan.BUFFERED:,} in memory, resumable; no deduplication, no token",
+    NCHAN_REDIS: f"the same, the last {Nchan.BUFFERED:,} in a Redis (append-only file, fsync every second)",
 }
 
 
@@ -86,15 +92,29 @@ def _floor(run: Run, bytes_each: int) -> Contender:
     return _peer(run, floor(run, "send_floor"), "floor", [b"C"], "ready", template, publisher_greeting=hello)
 
 
-def _redis(run: Run) -> Contender:
-    greetings, publish = [command("SUBSCRIBE", "n")], command("PUBLISH", "n", words.payload())
-    return _peer(run, Redis(run, "--appendonly", "no"), "redis", greetings, ":1\r\n", publish)
+def _redis(run: Run, size: int = words.PAYLOAD_BYTES) -> Contender:
+    greetings, publish = [command("SUBSCRIBE", "n")], command("PUBLISH", "n", words.payload(size=size))
+    return _peer(run, Redis(run, "--appendonly", "no"), f"redis-{size}", greetings, ":1\r\n", publish)
 
 
-def _nats(run: Run) -> Contender:
+def _nats(run: Run, size: int = words.PAYLOAD_BYTES) -> Contender:
     hello = words.write(folder_of(run) / "hello-nats", words.NATS_CONNECT)
     greetings = [words.nats_subscribe("n").encode()]
-    return _peer(run, nats(run), "nats", greetings, "PONG", words.nats_publish("n"), publisher_greeting=hello)
+    publish = words.nats_publish("n", size)
+    return _peer(run, nats(run), f"nats-{size}", greetings, "PONG", publish, publisher_greeting=hello)
+
+
+def _nchan(run: Run, *, on_redis: bool) -> Contender:
+    return _peer(
+        run,
+        Nchan(run, on_redis=on_redis),
+        f"nchan-{on_redis}",
+        [words.nchan_stream()],
+        ": hi",
+        words.nchan_publish(),
+        publisher_framing="http",
+        publishers=max(WINDOWS),
+    )
 
 
 def _mosquitto(run: Run, quality: int) -> Contender:
@@ -124,9 +144,13 @@ def measure(run: Run) -> list[Section]:
     contenders |= {
         FLOOR: _floor(run, bytes_each),
         REDIS: _redis(run),
+        REDIS_LARGE: _redis(run, bytes_each),
         NATS: _nats(run),
+        NATS_LARGE: _nats(run, bytes_each),
         MQTT: _mosquitto(run, 0),
         MQTT_1: _mosquitto(run, 1),
+        NCHAN: _nchan(run, on_redis=False),
+        NCHAN_REDIS: _nchan(run, on_redis=True),
     }
     sections = []
     for window in WINDOWS:

@@ -1,0 +1,76 @@
+"""What sends cost by this executable and by an earlier one, in the same rounds."""
+
+from typing import Callable
+
+from .. import machine
+from ..broker import Broker
+from ..figures import Figure, Results, alternate
+from ..section import Section, Target
+from ..setting import Run
+from .posting import BATCH, CONNECTIONS, MEMBERS, Sender, in_batches, to_belfry
+
+NOW, BEFORE = "now", "before"
+LONE, USER, SHARED, BATCHED = "one in flight", "one in flight, a user's", f"{CONNECTIONS} in flight", f"batches of {BATCH}"
+UNITS = {LONE: "answers", USER: "answers", SHARED: "answers", BATCHED: "numbers"}
+REDIS_LIMITS = {LONE: 0.4, BATCHED: 0.3}
+USER_LIMIT = 1.1
+
+
+def _rounds(run: Run, broker: Broker) -> dict[str, Callable[[], dict]]:
+    accounts = [f"p{number}" for number in range(MEMBERS)]
+    server, user = broker.new_server(accounts), broker.token(accounts[0])
+    senders = {
+        LONE: to_belfry(run, broker, "lone", server, broker.app, 1),
+        USER: to_belfry(run, broker, "user", server, user, 1),
+        SHARED: to_belfry(run, broker, "shared", server, broker.app, CONNECTIONS),
+        BATCHED: in_batches(run, broker, "batch", server),
+    }
+    return {name: _with_redis(broker, sender) for name, sender in senders.items()}
+
+
+def _with_redis(broker: Broker, sender: Sender) -> Callable[[], dict]:
+    def round() -> dict:
+        spent = machine.spent_seconds(broker.redis_processes)
+        found = sender.round()
+        return {**found, "redis_seconds": machine.spent_seconds(broker.redis_processes) - spent}
+
+    return round
+
+
+def measure(run: Run) -> list[Section]:
+    brokers = {NOW: Broker(run), BEFORE: Broker(run, executable=run.before)}
+    rounds = {
+        f"{when} {name}": round
+        for when, broker in brokers.items()
+        for name, round in _rounds(run, broker).items()
+    }
+    # Each beside its like: what slows the machine for a while slows both.
+    order = [f"{when} {name}" for name in UNITS for when in brokers]
+    results = alternate(run, {name: rounds[name] for name in order})
+    for broker in brokers.values():
+        broker.stop()
+    return [_section(results)]
+
+
+def _section(results: dict[str, Results]) -> Section:
+    section = Section(
+        title="Sends by this executable, and by an earlier one",
+        what=(
+            f"`POST /v1/notifications` to a server of {MEMBERS} members, over one connection and over {CONNECTIONS}, and"
+            f" `POST /v1/notifications/batch`. The ratio is of now to before, round by round."
+        ),
+        columns=["", "CPU, µs a send", "before", "ratio", "of it Redis, µs", "before", "ratio"],
+    )
+    costs: dict[str, Figure] = {}
+    for name, unit in UNITS.items():
+        now, before = results[f"{NOW} {name}"], results[f"{BEFORE} {name}"]
+        whole = now.cost(unit), before.cost(unit)
+        redis = now.per("redis_seconds", unit, 1e6), before.per("redis_seconds", unit, 1e6)
+        costs[name] = whole[0]
+        section.row(name, *whole, whole[0] / whole[1], *redis, redis[0] / redis[1])
+        if name in REDIS_LIMITS:
+            what = f"Redis's part of a send, {name}, beside the earlier executable"
+            section.targets.append(Target(4, what, redis[0] / redis[1], REDIS_LIMITS[name]))
+    ratio = costs[USER] / costs[LONE]
+    section.targets.append(Target(4, "CPU of a user's send beside a back end's, one in flight", ratio, USER_LIMIT))
+    return section
