@@ -45,11 +45,16 @@ tag() {
 key="belfry:{$(tag "$(partition "server:$server")")}:log:server:$server"
 place=$(cat "$cursor" 2>/dev/null || echo 0-0)
 while ((left != 0)); do
-  # Raw, a line each: the key, then of each entry its id, and names and values. No value has a line end in it.
+  # Raw, a line each: the key, then of each entry its id, the audience and the notification. Of an update four lines
+  # before these say what it updates and when. None has a line end in it.
   while ((left != 0)) && IFS= read -r line; do
     case $line in
-      [0-9]*-[0-9]*) place=$line ;;
-      notification)
+      [0-9]*-[0-9]*)
+        place=$line
+        IFS= read -r audience
+        if [[ $audience == updates ]]; then
+          for _ in 1 2 3 4; do IFS= read -r audience; done
+        fi
         IFS= read -r entry
         printf '%s\n' "$entry"
         echo "$place" >"$cursor"

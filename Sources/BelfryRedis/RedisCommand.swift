@@ -18,9 +18,13 @@ package struct RedisCommand: Sendable, Hashable {
   }
 
   /// A list of arguments without a command, to be added to one.
-  package static func arguments() -> RedisCommand { RedisCommand() }
+  /// - Parameter bytes: about how many there will be.
+  package static func arguments(bytes: Int = 0) -> RedisCommand { RedisCommand(bytes: bytes) }
 
-  private init() { name = "" }
+  private init(bytes: Int) {
+    name = ""
+    encodedArguments.reserveCapacity(bytes)
+  }
 
   /// Room for most commands without growing.
   private static let usualBytes = 160
@@ -43,6 +47,12 @@ package struct RedisCommand: Sendable, Hashable {
   }
 
   package mutating func append(_ text: DecimalText) {
+    beginArgument(byteCount: text.count)
+    text.append(to: &encodedArguments)
+    encodedArguments.appendLineEnd()
+  }
+
+  package mutating func append(_ text: HexadecimalText) {
     beginArgument(byteCount: text.count)
     text.append(to: &encodedArguments)
     encodedArguments.appendLineEnd()

@@ -40,6 +40,26 @@ import Testing
     #expect(LiveMessage.all(in: ArraySlice(several.utf8)) == Self.messages)
   }
 
+  @Test func aRunIsSeveralEntriesWhoseIDsFollowOneAnother() {
+    let id = Self.earlier
+    let run = "run \(id.streamForm) 0-0 2\n\(Self.entry.audience.text)\n{}\n\(Self.entry.contentJSON)"
+    let first = LogEntry(id: id, audience: Self.entry.audience, contentJSON: "{}")
+    let messages: [LiveMessage] = [
+      .appended(first, predecessor: .zero), .appended(Self.entry, predecessor: id),
+    ]
+    #expect(LiveMessage.all(in: ArraySlice(run.utf8)) == messages)
+    let among = "several\nindex\n" + run + "\nindex"
+    #expect(LiveMessage.all(in: ArraySlice(among.utf8)) == [.index] + messages + [.index])
+    let last = MessageID(unixMilliseconds: 1_763_700_000_000, partition: space.partition, sequence: 4_095)
+    for broken in [
+      run + "\n{}", run + "\nindex", run.replacing(" 2\n", with: " 3\n"), run.replacing(" 2\n", with: " 0\n"),
+      run.replacing(" 2\n", with: "\n"), run.replacing(" 2\n", with: " 9223372036854775807\n"),
+      "run \(last.streamForm) 0-0 2\nall\n{}\n{}",
+    ] {
+      #expect(LiveMessage.all(in: ArraySlice(broken.utf8)) == nil, "\(broken)")
+    }
+  }
+
   private static var messages: [LiveMessage] {
     var updated = entry
     updated.updateTime = 5

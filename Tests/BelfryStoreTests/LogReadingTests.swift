@@ -30,8 +30,9 @@ import Testing
       let log = layout.log(space).text
       let first = try await broker.append("first")
       for (number, fields) in [
-        ["audience", "?", "notification", "{}"], ["audience", "all", "notification", "x"],
-        ["audience", "all"], ["something", "else"], ["audience", "all", "notification", "{\"a\":\"\u{0}\"}"],
+        ["?", "{}"], ["all", "x"], ["something", "else"], ["all", "{\"a\":\"\u{0}\"}"],
+        ["all", "{}", "all", "{}"], ["updates", "x", "updateTime", "5", "all", "{}"],
+        ["updateTime", "5", "updates", "1-1", "all", "{}"],
       ].enumerated() {
         try await broker.command(["XADD", log, "\(first.unixMilliseconds + 1)-\(number)"] + fields)
       }

@@ -135,6 +135,31 @@ import Testing
     }
   }
 
+  /// The ids of a millisecond may end in the middle of a call: the next ones are those of the next millisecond.
+  @Test func aRunEndsWhereTheIDsOfItsMillisecondDo() async throws {
+    try await withBroker { broker, redis in
+      _ = try await broker.store.commit(.send("before")).commit
+      try await broker.feed.subscribe(space)
+      let ahead = try await broker.store.nowMilliseconds() + 60_000
+      let last = MessageID(unixMilliseconds: ahead, partition: space.partition, sequence: 4_093)
+      try redis.setLastID(last)
+      let outcomes = try await broker.outcomes((0..<6).map { .send("\($0)", clientId: "\($0)") })
+      let ids = try outcomes.map { try $0.commit.ids[0] }
+      #expect(ids.map(\.unixMilliseconds) == [ahead, ahead] + Array(repeating: ahead + 1, count: 4))
+      #expect(ids.map(\.sequence) == [4_094, 4_095, 0, 1, 2, 3])
+      #expect(try outcomes.map { try $0.commit.before } == [last] + ids.dropLast())
+      #expect(try await broker.log().map(\.id).suffix(6) == ids[...])
+      try await broker.eventually { $0.messages.count >= ids.count }
+      let heard = broker.heard.compactMap { heard -> MessageID? in
+        if case .appended(let entry, _) = heard.message { entry.id } else { nil }
+      }
+      #expect(heard == ids)
+      #expect(
+        try await broker.outcomes((0..<6).map { .send("\($0)", clientId: "\($0)") })
+          == ids.map { .duplicate(of: $0) })
+    }
+  }
+
   @Test(arguments: counts)
   func theThresholdIsAppliedAtTheAppend(count: Int) async throws {
     var limits = Limits()

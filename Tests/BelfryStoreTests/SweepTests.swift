@@ -41,7 +41,7 @@ import Testing
       for number in 1...150 as ClosedRange<Int64> {
         let id = MessageID(
           unixMilliseconds: old.unixMilliseconds - 1_000 + number, partition: space.partition, sequence: 0)
-        try redis.command("XADD", log, id.streamForm, "audience", "all", "notification", "{}")
+        try redis.command("XADD", log, id.streamForm, "all", "{}")
       }
       let fresh = try await broker.append("fresh")
       try await broker.store.sweep(space.partition)

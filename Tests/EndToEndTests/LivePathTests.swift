@@ -127,7 +127,7 @@ extension EndToEnd {
           let (time, low) = (try #require(Int(last[0])), try #require(Int(last[1])))
           let id = "\(time + 1)-\(low / 4_096 * 4_096)"
           try redis.command(
-            "XADD", prefix + "log:server:\(server)", id, "audience", "all", "notification",
+            "XADD", prefix + "log:server:\(server)", id, "all",
             #"{"body":"by hand \#(round)","type":100,"toType":1}"#)
           try redis.command("HSET", prefix + "partition", "last", id, "server:\(server)", id)
           try redis.command("SPUBLISH", prefix + "live:server:\(server)", "nobody can read this")

@@ -186,7 +186,7 @@ def _largest(redis: Client, pattern: str) -> list[bytes]:
 
 def _stored_text(redis: Client, log: bytes) -> bytes:
     ((_, fields),) = redis.call("XREVRANGE", log, "+", "-", "COUNT", 1)
-    return dict(zip(fields[::2], fields[1::2]))[b"notification"]
+    return fields[-1]
 
 
 def _bare(redis: Client, text: str | bytes) -> float:

@@ -48,9 +48,15 @@ package struct ObjectFields {
     throw Refusal.invalid("", "is not a field of this request").under(name).inside(path)
   }
 
+  /// Most names differ in their length, which is seen without a call.
+  private func index(of name: UTF8Text) -> Int? {
+    let count = name.string.utf8.count
+    return rest.firstIndex { $0.name.string.utf8.count == count && $0.name == name }
+  }
+
   /// Refuses a field that exists but is not the caller's to set.
   package func refuse(_ name: UTF8Text, _ why: String) throws(Refusal) {
-    if rest.contains(where: { $0.name == name }) { throw .invalid(path(of: name), why) }
+    if index(of: name) != nil { throw .invalid(path(of: name), why) }
   }
 }
 
@@ -58,7 +64,7 @@ package struct ObjectFields {
 
 extension ObjectFields {
   package mutating func value(_ name: UTF8Text) -> JSONValue? {
-    guard let index = rest.firstIndex(where: { $0.name == name }) else { return nil }
+    guard let index = index(of: name) else { return nil }
     rest.swapAt(index, rest.count - 1)
     let value = rest.removeLast().value
     if case .null = value { return nil }

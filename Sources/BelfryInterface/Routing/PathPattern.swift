@@ -47,6 +47,12 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
 
   package var segmentCount: Int { segments.count }
 
+  /// Its segments, if it has no parameters.
+  package var literals: [UTF8Text]? {
+    let literals = segments.compactMap { if case .literal(let text) = $0 { text } else { nil } }
+    return literals.count == segments.count ? literals : nil
+  }
+
   /// The names of its parameters, in order.
   package var parameters: [String] {
     segments.compactMap { if case .parameter(let name) = $0 { name.string } else { nil } }

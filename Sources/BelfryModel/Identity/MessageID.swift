@@ -62,6 +62,11 @@ public struct MessageID: Hashable, Sendable, Comparable, CustomStringConvertible
   /// The id just before this one, as an exclusive lower bound; of zero zero.
   package var predecessor: MessageID { MessageID(raw: max(0, raw - 1)) }
 
+  /// The next one of its millisecond and partition; nil if it is the last of them.
+  package var successor: MessageID? {
+    sequence < 1 << Self.sequenceBits - 1 ? MessageID(raw: raw + 1) : nil
+  }
+
   /// The last id of a partition that is not after this one.
   package func last(in partition: Partition) -> MessageID {
     if partition.number == partitionNumber { return self }

@@ -1,4 +1,4 @@
-internal import BelfryBytes
+package import BelfryBytes
 
 /// A send as a repetition of it is recognised: by whom, where, under which id, and what.
 package struct RepeatedSend: Sendable {
@@ -48,26 +48,23 @@ package struct SendFingerprint: Sendable, Hashable {
       add(content.bytes[..<content.device.lowerBound])
       add(content.bytes[content.device.upperBound...])
       // No content holds a line's end: one text is not two.
-      add([UInt8(ascii: "\n")])
+      mix(UInt64(UInt8(ascii: "\n")))
     }
   }
 
   /// Eight bytes at a time: each content is gone through.
   private mutating func add(_ bytes: ArraySlice<UInt8>) {
     // SAFETY: bytes are read as bytes.
-    let bytes = unsafe bytes.span.bytes
+    let span = unsafe bytes.span.bytes
     var position = 0
-    while position + 8 <= bytes.byteCount {
+    while position + 8 <= span.byteCount {
       // SAFETY: any eight bytes are a number, and they are within the span.
-      let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self)
+      let word = unsafe span.unsafeLoadUnaligned(fromUncheckedByteOffset: position, as: UInt64.self)
       mix(UInt64(littleEndian: word))
       position += 8
     }
-    for offset in position..<bytes.byteCount {
-      // SAFETY: within the span.
-      let byte = unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-      mix(UInt64(byte))
-    }
+    let rest = bytes.suffix(span.byteCount - position)
+    mix(rest.reduce(UInt64(rest.count)) { $0 << 8 | UInt64($1) })
   }
 
   /// Each bit of the word, the highest too, comes to decide all of the hash.
@@ -77,11 +74,9 @@ package struct SendFingerprint: Sendable, Hashable {
   }
 
   /// Six hexadecimal digits.
-  package var text: [UInt8] {
-    let bits = hash ^ (hash >> 32)
-    return (0..<6).map { place in
-      let digit = UInt8(truncatingIfNeeded: bits >> (4 * place)) & 15
-      return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
-    }
+  package var text: HexadecimalText {
+    var text = HexadecimalText()
+    text.append(hash ^ (hash >> 32), digits: 6)
+    return text
   }
 }

@@ -116,6 +116,8 @@ extension LoopServices {
 extension RouteBody.Form {
   /// Some clients name no type; what they send is then read as what the route takes.
   func accepts(_ contentType: String) -> Bool {
+    // As nearly all say it.
+    if case .json = self, UTF8Text(contentType) == Self.json { return true }
     let space = UInt8(ascii: " ")
     let type = contentType.utf8.prefix { $0 != UInt8(ascii: ";") }
       .drop { $0 == space }.prefix { $0 != space }
@@ -127,6 +129,7 @@ extension RouteBody.Form {
     }
   }
 
+  private static let json: UTF8Text = "application/json"
   private static let linesTypes: [StaticString] = [
     "application/x-ndjson", "application/ndjson", "application/jsonl",
   ]

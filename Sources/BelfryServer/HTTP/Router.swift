@@ -13,10 +13,15 @@ struct Router: Sendable {
     var route: Route { handler.route }
   }
 
+  /// Of paths without parameters, which most requests have: these need not be looked for one by one.
+  private let fixed: [[UTF8Text]: [Handler]]
   private let byLength: [Int: [Handler]]
 
   /// Of two routes that match one path, `/notifications/stream` goes before `/notifications/{id}`.
   init(_ handlers: [Handler] = Handlers.all) {
+    fixed = Dictionary(grouping: handlers.filter { $0.route.path.literals != nil }) {
+      $0.route.path.literals ?? []
+    }
     byLength = Dictionary(grouping: handlers) { $0.route.path.segmentCount }
       .mapValues { $0.sorted { $0.route.path.literalCount > $1.route.path.literalCount } }
   }
@@ -24,10 +29,10 @@ struct Router: Sendable {
   func match(method: UTF8Text, path: [UTF8Text]) throws(Problem) -> Match {
     guard path.allSatisfy({ $0.count <= Self.segmentBytesMax }) else { throw Self.nothing }
     let isHead = method == Self.head
-    let verb = isHead ? HTTPVerb.get : HTTPVerb(word: method)
+    let verb = isHead ? HTTPVerb.get : Self.verbs[method]
     var meant: PathPattern?
     var allowed: [HTTPVerb] = []
-    for handler in byLength[path.count] ?? [] {
+    for handler in fixed[path] ?? byLength[path.count] ?? [] {
       let route = handler.route
       // What the fixed words of one path mean is not also a parameter of another: `/groups/mine` is no group.
       if let meant, meant != route.path { continue }
@@ -41,6 +46,8 @@ struct Router: Sendable {
   }
 
   private static let head: UTF8Text = "HEAD"
+  private static let verbs = Dictionary(
+    uniqueKeysWithValues: HTTPVerb.allCases.map { (UTF8Text($0.rawValue), $0) })
   private static let nothing = Problem(Refusal(.notFound, "there is nothing at this path"))
 
   /// More than any name or id that a path holds.

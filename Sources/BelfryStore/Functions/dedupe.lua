@@ -1,6 +1,6 @@
 -- Dedupe records. They are fields of a hash (a bucket) for each stretch of time as long as the window, named by its first
 -- millisecond: a field takes less than a key that expires, and is removed with its bucket. In the partition's hash the
--- field `dedupe` names the bucket in use, `dedupe-before` the one before; there are never more.
+-- field `dedupe` names the bucket in use and, behind it, the one before, if there is one; there are never more.
 --
 -- A field is 80 bits of a hash of sender, space and messageClientId; its value `<id> <fingerprint of the content>`. Both
 -- are made by the caller. The value has 28 characters at most: one more would take 16 bytes more of an allocator that
@@ -15,6 +15,19 @@ local function bucket_of(ms, window)
     asked_name = string.format('%d', asked_bucket)
   end
   return asked_bucket, asked_name
+end
+
+-- The buckets that the field names, those in use and before; nil where there is none. Mostly it reads as when it was
+-- asked for last, whatever partition it is of.
+local read_text, read_in_use, read_before
+
+local function read_buckets(text)
+  if not text then return nil, nil end
+  if text ~= read_text then
+    local in_use, before = string.match(text, '^(%d+) ?(%d*)$')
+    read_text, read_in_use, read_before = text, in_use, before ~= '' and before or nil
+  end
+  return read_in_use, read_before
 end
 
 -- Whether the record is of a send within the window, as of the time that ids are made from.
@@ -34,7 +47,7 @@ end
 -- If the window was changed, or brokers have different ones, buckets may overlap; one that may still have records within
 -- the window is kept.
 local function open_bucket(prefix, in_use, before, bucket, window)
-  local key, kept = partition_key(prefix), nil
+  local kept
   make_table(dedupe_key(prefix, bucket))
   for _, name in ipairs({ in_use or '', before or '' }) do
     local other = tonumber(name)
@@ -46,12 +59,8 @@ local function open_bucket(prefix, in_use, before, bucket, window)
       end
     end
   end
-  redis_call('HSET', key, 'dedupe', string.format('%d', bucket))
-  if kept then
-    redis_call('HSET', key, 'dedupe-before', string.format('%d', kept))
-  else
-    redis_call('HDEL', key, 'dedupe-before')
-  end
+  local names = kept and string.format('%d %d', bucket, kept) or string.format('%d', bucket)
+  redis_call('HSET', partition_key(prefix), 'dedupe', names)
 end
 
 -- Reads the records of all commits of a call together; `write_dedupe` writes them together. All go to one bucket, also an
@@ -66,7 +75,8 @@ local function read_dedupe(partition, commits, window)
   local ms = math.max(partition.now, partition.ms)
   dedupe.bucket = bucket_of(ms, window)
   local buckets, is_listed = {}, {}
-  for _, name in ipairs({ dedupe.bucket - window, dedupe.bucket, partition.bucket or '', partition.bucket_before or '' }) do
+  dedupe.in_use, dedupe.before = read_buckets(partition.buckets)
+  for _, name in ipairs({ dedupe.bucket - window, dedupe.bucket, dedupe.in_use or '', dedupe.before or '' }) do
     local bucket = tonumber(name)
     if bucket and not is_listed[bucket] then
       is_listed[bucket] = true
@@ -101,8 +111,8 @@ end
 local function write_dedupe(partition, dedupe)
   if not dedupe.entered[1] then return end
   redis_call('HSET', dedupe_key(partition.prefix, dedupe.bucket), unpack(dedupe.entered))
-  if tonumber(partition.bucket) ~= dedupe.bucket then
-    open_bucket(partition.prefix, partition.bucket, partition.bucket_before, dedupe.bucket, dedupe.window)
+  if tonumber(dedupe.in_use) ~= dedupe.bucket then
+    open_bucket(partition.prefix, dedupe.in_use, dedupe.before, dedupe.bucket, dedupe.window)
   end
 end
 

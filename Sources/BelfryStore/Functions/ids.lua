@@ -15,10 +15,11 @@ end
 local function ms_of(id) return tonumber(string.sub(id, 1, 13)) or 0 end
 
 -- To write a number costs as much as a call of Redis: the texts of the lower halves, which come again and again, are
--- remembered, so many at most, and that of the latest millisecond.
+-- remembered, so many at most, those of the milliseconds of a second, and that of the latest second.
 local LOW_TEXTS_MAX = 8192
 local low_texts, low_text_count = {}, 0
-local text_ms, ms_text
+local millisecond_texts = {}
+local written_second, second_digits, written_ms, ms_digits
 
 local function low_text_of(low)
   local text = low_texts[low]
@@ -30,9 +31,27 @@ local function low_text_of(low)
   return text
 end
 
+local function write_ms(ms)
+  local millisecond = ms % 1000
+  if ms - millisecond ~= written_second then
+    written_second, second_digits = ms - millisecond, string.format('%d', (ms - millisecond) / 1000)
+  end
+  written_ms, ms_digits = ms, millisecond_texts[millisecond]
+  if not ms_digits then
+    ms_digits = string.format('%03d-', millisecond)
+    millisecond_texts[millisecond] = ms_digits
+  end
+end
+
 local function id_text(ms, low)
-  if ms ~= text_ms then text_ms, ms_text = ms, string.format('%d', ms) end
-  return ms_text .. '-' .. low_text_of(low)
+  if ms ~= written_ms then write_ms(ms) end
+  return second_digits .. ms_digits .. (low_texts[low] or low_text_of(low))
+end
+
+-- What the ids of a millisecond have in common.
+local function id_beginning(ms)
+  if ms ~= written_ms then write_ms(ms) end
+  return second_digits .. ms_digits
 end
 
 local function is_before(id, other)
@@ -94,13 +113,13 @@ end
 local second_text, second_ms
 
 -- The time that a partition's ids are made from now, never before its last one, and which microsecond of its second it
--- is by the clock. One call.
+-- is by the clock; and whether this is another history than that. One call.
 --
 -- `last_ms` is of the partition's last id, 0 if it has none; `known` is the history in which that was given.
 local function partition_time(last_ms, known)
   local time = redis_call('TIME')
-  local microsecond = tonumber(time[2])
   -- To read a number costs as much as writing one.
+  local microsecond = time[2] + 0
   if time[1] ~= second_text then second_text, second_ms = time[1], time[1] * 1000 end
   local now = second_ms + (microsecond - microsecond % 1000) / 1000
   if now < EPOCH_MS then now = EPOCH_MS end
@@ -109,8 +128,9 @@ local function partition_time(last_ms, known)
   -- ones: who marks all up to an id of this one would mark those, too.
   if last_ms > ids_from then ids_from = run_ahead(now, last_ms) end
   -- What this Redis has lost of its data may have given ids after the last one that is known.
-  if known ~= current_history() and last_ms > 0 then ids_from = leap(now, last_ms, microsecond % 1000) end
-  return ids_from, microsecond
+  local is_another = known ~= current_history()
+  if is_another and last_ms > 0 then ids_from = leap(now, last_ms, microsecond % 1000) end
+  return ids_from, microsecond, is_another
 end
 
 -- The id after one of `ms` and `low`: now, or right after it if the clock has not moved on since, or was set back. A
@@ -133,15 +153,14 @@ local function end_text(last, lost) return lost and last .. ' ' .. lost or last 
 -- Reads the last id of a partition, and the last entries of some of its spaces. The caller takes ids and says messages by
 -- what is returned, and writes it once at the end (`write_partition`). Two calls.
 local function read_partition(prefix, number, spaces)
-  local wanted = { 'last', 'dedupe', 'history', 'dedupe-before' }
-  for index, space in ipairs(spaces) do wanted[index + 4] = space end
+  local wanted = { 'last', 'dedupe', 'history' }
+  for index, space in ipairs(spaces) do wanted[index + 3] = space end
   local found = read_fields(partition_key(prefix), wanted)
   local partition = {
     prefix = prefix,
     base = number * SEQUENCES,
     last = found[1] or NO_ID,
-    bucket = found[2],
-    bucket_before = found[4],
+    buckets = found[2],
     last_of = {},
     lost_of = {},
     bucket_of = {},
@@ -149,7 +168,7 @@ local function read_partition(prefix, number, spaces)
     said = {},
   }
   for index, space in ipairs(spaces) do
-    partition.last_of[space], partition.lost_of[space] = parse_end(found[index + 4])
+    partition.last_of[space], partition.lost_of[space] = parse_end(found[index + 3])
   end
   partition.ms, partition.low = parse_id(partition.last)
   partition.before, partition.history = partition.last, found[3]

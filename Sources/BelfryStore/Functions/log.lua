@@ -30,6 +30,16 @@ end
 -- The lines of a message that an entry was appended, but for the last, the notification.
 local function appended_header(id, last, audience) return 'appended ' .. id .. ' ' .. last .. '\n' .. audience end
 
+-- All of them, put together once.
+local function appended_message(id, last, audience, notification)
+  return 'appended ' .. id .. ' ' .. last .. '\n' .. audience .. '\n' .. notification
+end
+
+-- The same that so many entries were, whose ids follow one another: the first one's id, and the one before that.
+local function run_header(id, last, count, audience)
+  return 'run ' .. id .. ' ' .. last .. ' ' .. count .. '\n' .. audience
+end
+
 -- Redis allots 4 KiB with a log's first entry, and a direct message never gets a second one. A copy takes only what the
 -- entry needs.
 local function make_compact(key)
@@ -126,17 +136,18 @@ local function append(partition, space, id, entries_max, ...)
 end
 
 -- Whether the number of members now decides who sees it.
-local function is_by_threshold(audience) return string.byte(audience) == 63 end -- '?'
+local function is_by_threshold(audience) return audience == '?' or byte_of(audience) == 63 end
 
 -- The audience with the threshold applied.
 local function stamped(audience, members, threshold)
-  return (members <= threshold and 'all' or 'subscribed') .. string.sub(audience, 2)
+  local rule = members <= threshold and 'all' or 'subscribed'
+  return #audience == 1 and rule or rule .. string.sub(audience, 2)
 end
 
 -- Appends an entry and says so; only says so if it is not to be stored.
 local function announce(partition, space, id, audience, notification, is_stored, entries_max)
   if not is_stored then return say(partition.said, space, 'ephemeral ' .. id .. '\n' .. audience, notification) end
-  local last = append(partition, space, id, entries_max, 'audience', audience, 'notification', notification)
+  local last = append(partition, space, id, entries_max, audience, notification)
   say(partition.said, space, appended_header(id, last, audience), notification)
 end
 
@@ -144,7 +155,7 @@ end
 -- for another reason, learns of it as of any other.
 local function announce_update(partition, space, id, updated, time, audience, notification, entries_max)
   local last = append(partition, space, id, entries_max,
-    'updates', updated, 'updateTime', time, 'audience', audience, 'notification', notification)
+    'updates', updated, 'updateTime', time, audience, notification)
   local header = 'updated ' .. id .. ' ' .. last .. ' ' .. updated .. ' ' .. time
   say(partition.said, space, header .. '\n' .. audience, notification)
 end

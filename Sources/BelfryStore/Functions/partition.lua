@@ -18,23 +18,48 @@ local function active_key(prefix, bucket) return prefix .. 'active:' .. string.f
 local function live_channel(prefix, space) return prefix .. 'live:' .. space end
 local function personal_space(account) return 'account:' .. account end
 
--- Redis's own function, found once: it is not there yet when the library is loaded, and to look it up each time costs a
--- tenth of what it does.
-local redis_call, is_found
+-- Functions that are used again and again, found once: they are not there yet when the library is loaded, and to look one
+-- up each time costs a tenth of what Redis's own do.
+local redis_call, redis_pcall, byte_of, is_found
 redis_call = function(...) return redis.call(...) end
 
 -- Of the partitions that were opened in this process: taking a key apart costs as much as a call of Redis.
-local prefixes, numbers = {}, {}
+local known_partitions = {}
+
+-- Gives what is known of the partition: `prefix`, `number`, and what functions remember of it.
+local function know_partition(keys)
+  if not is_found then redis_call, redis_pcall, byte_of, is_found = redis.call, redis.pcall, string.byte, true end
+  local key = keys[1] or ''
+  local known = known_partitions[key]
+  if known then return known end
+  local prefix, number = string.match(key, '^(belfry:{(%d+)%.%d+}:)partition$')
+  if not prefix then error('belfry: the first key must be the hash of a partition') end
+  known = { prefix = prefix, number = tonumber(number) }
+  known_partitions[key] = known
+  return known
+end
 
 -- Gives the prefix and the partition's number.
 local function open_partition(keys)
-  if not is_found then redis_call, is_found = redis.call, true end
-  local key = keys[1] or ''
-  if prefixes[key] then return prefixes[key], numbers[key] end
-  local prefix, number = string.match(key, '^(belfry:{(%d+)%.%d+}:)partition$')
-  if not prefix then error('belfry: the first key must be the hash of a partition') end
-  prefixes[key], numbers[key] = prefix, tonumber(number)
-  return prefix, numbers[key]
+  local known = know_partition(keys)
+  return known.prefix, known.number
+end
+
+-- Of spaces that were sent to lately, so many at most: to put a key together costs as much as half a call of Redis.
+local KNOWN_SPACES_MAX = 2048
+local known_spaces, known_space_count = {}, 0
+
+-- The keys of the space that a send needs, and its live channel.
+local function keys_of_space(prefix, space)
+  local known = known_spaces[space]
+  if known and known.prefix == prefix then return known end
+  if known_space_count == KNOWN_SPACES_MAX then known_spaces, known_space_count = {}, 0 end
+  known = {
+    prefix = prefix, settings = table_key(prefix, space, 'settings'), roster = table_key(prefix, space, 'roster'),
+    log = log_key(prefix, space), channel = live_channel(prefix, space),
+  }
+  known_spaces[space], known_space_count = known, known_space_count + 1
+  return known
 end
 
 -- Redis's `unpack` puts every argument on Lua's stack, which holds 8,000.

@@ -21,270 +21,316 @@
 --   1 the member count, for each section
 --   1 append for each, and those of `tend_log`
 --   1 the hash of the partition
---   1 publish for each section, and for each 8 KB
+--   1 publish for each run
 --
--- The answer is lines: the partition's last id before, empty where no id was taken, then for each send its id, or the
--- words in which `commit` refuses.
+-- A run is what has ids that follow one another, in a section: it is one live message, of 8 KB at most, and one line of
+-- the answer.
+--
+-- The answer is lines: the partition's last id before, empty where no id was taken; then for each send its id, for
+-- several of a run the first one's and how many they are, or the words in which `commit` refuses.
 
--- What a broker says of its limits in one text is taken apart when it is another one than in the call before.
-local limits_text, dedupe_window, entries_per_space, subscription_threshold, kept_ms
+-- Numbers in words, taken apart once: the same ones come again and again.
+local NUMBERS_MAX = 4096
+local numbers_of, numbers_count = {}, 0
 
-local function take_limits(text)
-  if text == limits_text then return end
-  local window, entries, threshold, retention = string.match(text, '^(%-?%d+) (%-?%d+) (%-?%d+) (%-?%d+)$')
-  if not window then error('belfry: the limits are four numbers') end
-  limits_text, dedupe_window, entries_per_space = text, tonumber(window), entries
-  subscription_threshold, kept_ms = tonumber(threshold), tonumber(retention)
+local function read_numbers(text)
+  local numbers = numbers_of[text]
+  if numbers then return numbers end
+  numbers = {}
+  for word in string.gmatch(text, '%-?%d+') do numbers[#numbers + 1] = tonumber(word) end
+  if numbers_count < NUMBERS_MAX then
+    numbers_of[text], numbers_count = numbers, numbers_count + 1
+  end
+  return numbers
 end
+
+-- The limits of the broker that calls: the dedupe window, entries of a space, the subscription threshold, retention.
+local limits
 
 -- Whether the settings, and the records named from `at` through `last` by a table, a field and a text each, are still
 -- what was read. `*` stands for settings that nothing depends on.
-local function are_as_read(prefix, space, settings, arguments, at, last)
-  if settings ~= '*' and (redis_call('HGET', table_key(prefix, space, 'settings'), 'settings') or '') ~= settings then
-    return false
-  end
+local function are_as_read(keys, space, settings, arguments, at, last)
+  if settings ~= '*' and (redis_call('HGET', keys.settings, 'settings') or '') ~= settings then return false end
   for index = at, last, 3 do
-    local text = redis_call('HGET', table_key(prefix, space, arguments[index]), arguments[index + 1]) or ''
+    local text = redis_call('HGET', table_key(keys.prefix, space, arguments[index]), arguments[index + 1]) or ''
     if text ~= arguments[index + 2] then return false end
   end
   return true
 end
 
--- The last id that was given here in each partition, and its halves: to take it apart costs as much as two calls.
-local given, given_ms, given_low = {}, {}, {}
-
-local function halves_of(prefix, last)
-  if given[prefix] == last then return given_ms[prefix], given_low[prefix] end
-  return parse_id(last)
-end
-
-local function note_given(prefix, id, ms, low)
-  given[prefix], given_ms[prefix], given_low[prefix] = id, ms, low
+-- The key of the bucket, which is mostly the one that was asked for in the partition before.
+local function bucket_key(partition, bucket)
+  if partition.bucket ~= bucket then
+    partition.bucket, partition.bucket_key = bucket, dedupe_key(partition.prefix, bucket)
+  end
+  return partition.bucket_key
 end
 
 -- What a dedupe bucket remembers of the name, if anything.
 local function recall(prefix, bucket, field, now)
   local record = redis_call('HGET', dedupe_key(prefix, bucket), field)
-  return is_remembered(record, now, dedupe_window) and record
+  return is_remembered(record, now, limits[1]) and record
 end
 
 -- Enters the send among those that may be repeated. Gives the record of the one that it repeats, and nothing is entered
 -- then; or else the key in which it was entered.
-local function enter_send(prefix, field, record, now, in_use, before)
-  local bucket, name = bucket_of(now, dedupe_window)
+local function enter_send(partition, field, record, now, buckets)
+  local prefix, in_use, before = partition.prefix, read_buckets(buckets)
+  local bucket, name = bucket_of(now, limits[1])
   local is_in_use = in_use == name
   local earlier = before and recall(prefix, before, field, now)
     or in_use and not is_in_use and recall(prefix, in_use, field, now)
   if earlier then return earlier end
-  local key = dedupe_key(prefix, name)
+  local key = bucket_key(partition, name)
   if redis_call('HSETNX', key, field, record) == 0 then
     earlier = recall(prefix, name, field, now)
     if earlier then return earlier end
     redis_call('HSET', key, field, record)
   end
-  if not is_in_use then open_bucket(prefix, in_use, before, bucket, dedupe_window) end
+  if not is_in_use then open_bucket(prefix, in_use, before, bucket, limits[1]) end
   return nil, key
 end
 
--- Appends the entry. Gives up to where entries have been lost by this, and what went wrong.
-local function append_send(prefix, space, id, ms, last, last_bucket, appended, audience, notification)
-  local reply = redis.pcall('XADD', log_key(prefix, space), id, 'audience', audience, 'notification', notification)
-  if type(reply) == 'table' then return nil, reply end
-  local bucket = time_bucket(ms)
-  if bucket == last_bucket and appended % ENTRIES_PER_TRIM ~= 0 then return nil, nil end
+-- What the log needs after some entries. Gives up to where entries have been lost by this, and what went wrong.
+local function tend_send(prefix, space, id, bucket, last, last_bucket, appended)
   local is_tended, lost = pcall(
-    tend_log, prefix, space, id, bucket, last, last_bucket, appended, entries_per_space, kept_ms)
+    tend_log, prefix, space, id, bucket, last, last_bucket, appended, limits[2], limits[4])
   if is_tended then return lost, nil end
   return nil, lost
 end
 
-local function decided_audience(prefix, space, audience)
+local function decided_audience(keys, audience)
   if not is_by_threshold(audience) then return audience end
-  return stamped(audience, redis_call('HLEN', table_key(prefix, space, 'roster')), subscription_threshold)
-end
-
--- Numbers in words, taken apart once: the shapes of calls come again and again.
-local SHAPES_MAX = 4096
-local shapes, shape_count = {}, 0
-
-local function shape_of(text)
-  local shape = shapes[text]
-  if shape then return shape end
-  shape = {}
-  for word in string.gmatch(text, '%d+') do shape[#shape + 1] = tonumber(word) end
-  if shape_count < SHAPES_MAX then
-    shapes[text], shape_count = shape, shape_count + 1
-  end
-  return shape
+  return stamped(audience, redis_call('HLEN', keys.roster), limits[3])
 end
 
 -- Whether the sender's own record is what was read.
-local function is_sender_as_read(prefix, space, sender, record)
-  return (redis_call('HGET', table_key(prefix, space, 'roster'), sender) or '') == record
+local function is_sender_as_read(keys, sender, record)
+  return (redis_call('HGET', keys.roster, sender) or '') == record
 end
 
--- Arguments: those of a call of send_many with one send, less the numbers of sections and fields.
+-- Arguments: those of a call of send_many with one send, less the numbers at the end: behind the limits stand whether it
+-- relies on its sender's record, and on how many others.
 local function send(keys, arguments)
-  local prefix, number = open_partition(keys)
-  local space, audience, count = arguments[2], arguments[3], #arguments
-  local shape = shape_of(arguments[count])
-  local at, width = 5 + 3 * shape[3], shape[2]
-  local notification, fingerprint, field = arguments[at], arguments[at + 1], nil
-  if at + width < count then field = arguments[count - 1] end
-  take_limits(arguments[1])
-  if not are_as_read(prefix, space, arguments[4], arguments, 5, at - 1)
-    or width > 2 and not is_sender_as_read(prefix, space, arguments[at + 2], arguments[at + 3])
+  local partition = know_partition(keys)
+  limits = read_numbers(arguments[1])
+  local prefix, key, space, at = partition.prefix, keys[1], arguments[2], 5 + 3 * limits[6]
+  local its, after = keys_of_space(prefix, space), at + 1 + 2 * limits[5]
+  local notification, field, fingerprint = arguments[at], arguments[after], arguments[after + 1]
+  if not are_as_read(its, space, arguments[4], arguments, 5, at - 1)
+    or after > at + 1 and not is_sender_as_read(its, arguments[at + 1], arguments[at + 2])
   then
     return '\nconflict'
   end
 
-  local found = field and redis_call('HMGET', keys[1], 'last', 'history', space, 'dedupe', 'dedupe-before')
-    or redis_call('HMGET', keys[1], 'last', 'history', space)
+  local found = field and redis_call('HMGET', key, 'last', 'history', space, 'dedupe')
+    or redis_call('HMGET', key, 'last', 'history', space)
   local before, history = found[1] or NO_ID, found[2]
-  local before_ms, before_low = halves_of(prefix, before)
-  local now, microsecond = partition_time(before_ms, history)
-  local ms, low = next_id(now, before_ms, before_low, number * SEQUENCES)
+  -- Taken apart when it was given: to do so costs as much as two calls.
+  local before_ms, before_low = partition.ms, partition.low
+  if before ~= partition.last then before_ms, before_low = parse_id(before) end
+  local now, microsecond, is_another_history = partition_time(before_ms, history)
+  local ms, low = next_id(now, before_ms, before_low, partition.number * SEQUENCES)
   local id, earlier, entered = id_text(ms, low), nil, nil
   if field then
-    earlier, entered = enter_send(prefix, field, record_text(id, fingerprint), now, found[4], found[5])
+    earlier, entered = enter_send(partition, field, record_text(id, fingerprint), now, found[4])
     if earlier then return '\n' .. repeated(earlier, fingerprint) end
   end
 
-  audience = decided_audience(prefix, space, audience)
+  local audience = decided_audience(its, arguments[3])
   local last, lost = parse_end(found[3])
-  local last_bucket = time_bucket(last == before and before_ms or ms_of(last))
-  local lost_now, problem = append_send(
-    prefix, space, id, ms, last, last_bucket, microsecond, audience, notification)
+  local reply, problem, lost_now = redis_pcall('XADD', its.log, id, audience, notification), nil, nil
+  if reply ~= id then
+    problem = reply
+  else
+    local bucket, last_bucket = time_bucket(ms), time_bucket(last == before and before_ms or ms_of(last))
+    if bucket ~= last_bucket or microsecond % ENTRIES_PER_TRIM == 0 then
+      lost_now, problem = tend_send(prefix, space, id, bucket, last, last_bucket, microsecond)
+    end
+  end
   if problem then
     -- What was not done must not be remembered as done. The id may stand in the log.
     if entered then redis_call('HDEL', entered, field) end
-    redis_call('HSET', keys[1], 'last', id)
+    redis_call('HSET', key, 'last', id)
   else
-    redis_call('HSET', keys[1], 'last', id, space, end_text(id, lost_now or lost))
+    redis_call('HSET', key, 'last', id, space, end_text(id, lost_now or lost))
   end
-  note_given(prefix, id, ms, low)
-  if history ~= current_history() then note_history(prefix, history, before, id) end
+  partition.last, partition.ms, partition.low = id, ms, low
+  if is_another_history then note_history(prefix, history, before, id) end
   if problem then return '\n' .. failed(problem) end
-  publish(prefix, space, appended_header(id, last, audience) .. '\n' .. notification)
+  redis_call('SPUBLISH', its.channel, appended_message(id, last, audience, notification))
   return before .. '\n' .. id
 end
 
--- What a dedupe bucket remembers of the names, so many arguments from `first` on.
+-- What a dedupe bucket remembers of the names, so many arguments from `first` on; nil where there is nothing to look for.
 local function recall_many(prefix, arguments, first, count, bucket)
-  if count == 0 or not bucket then return {} end
+  if count == 0 or not bucket then return nil end
   return redis_call('HMGET', dedupe_key(prefix, bucket), unpack(arguments, first, first + count - 1))
 end
 
--- What is remembered of the name of the send with this number: of one in this call, or in a dedupe bucket.
-local function find_known(call, number, field)
-  local record = call.entered_of[field]
-  if record then return record end
-  record = call.known[number]
-  if is_remembered(record, call.now, dedupe_window) then return record end
-  record = call.known_before[number]
-  return is_remembered(record, call.now, dedupe_window) and record
+-- What a bucket remembers of the send with this number, if anything.
+local function record_in(known, number, now)
+  local record = known and known[number]
+  return is_remembered(record, now, limits[1]) and record
 end
+
+-- The texts by which the sends of a call are entered. One table for all calls: to let one grow costs as much again.
+local entered = {}
 
 local function enter_many(call, in_use, before)
-  if not call.entered[1] then return end
-  local bucket, name = bucket_of(call.now, dedupe_window)
-  redis_call('HSET', dedupe_key(call.prefix, name), unpack(call.entered))
-  if in_use ~= name then open_bucket(call.prefix, in_use, before, bucket, dedupe_window) end
+  if call.entered_count == 0 then return end
+  local bucket, name = bucket_of(call.now, limits[1])
+  redis_call('HSET', dedupe_key(call.prefix, name), unpack(entered, 1, call.entered_count))
+  if in_use ~= name then open_bucket(call.prefix, in_use, before, bucket, limits[1]) end
 end
 
--- The sections: where the arguments of each begin, how many sends there are in it, of how many arguments each, and how
--- many records all of them rely on. Gives where the dedupe fields begin, too.
+-- The sections: where the arguments of each begin, how many sends there are in it, whether each relies on its sender's
+-- own record, and how many records all of them rely on. Gives where the dedupe fields begin, too.
 local function read_sections(arguments, count)
   local sections, at = {}, 2
   for index = #arguments - count, #arguments - 1 do
-    local shape = shape_of(arguments[index])
-    sections[#sections + 1] = { space = arguments[at], at = at, count = shape[1], width = shape[2], records = shape[3] }
-    at = at + 3 + 3 * shape[3] + shape[1] * shape[2]
+    local shape = read_numbers(arguments[index])
+    local first = at + 3 + 3 * shape[3]
+    sections[#sections + 1] = {
+      space = arguments[at], at = at, first = first, count = shape[1], senders = shape[2] > 0 and first + shape[1],
+    }
+    at = first + (1 + 2 * shape[2]) * shape[1]
   end
   return sections, at
 end
 
 -- What the hash of the partition says, and where the logs of the sections' spaces end.
-local function begin_many(prefix, number, key, sections)
-  local wanted = { 'last', 'history', 'dedupe', 'dedupe-before' }
-  for index, section in ipairs(sections) do wanted[index + 4] = section.space end
+local function begin_many(partition, key, sections)
+  local wanted = { 'last', 'history', 'dedupe' }
+  for index, section in ipairs(sections) do wanted[index + 3] = section.space end
   local found = redis_call('HMGET', key, unpack(wanted))
   local before = found[1] or NO_ID
   local call = {
-    prefix = prefix, key = key, base = number * SEQUENCES, before = before, history = found[2], in_use = found[3],
-    bucket_before = found[4], last_of = {}, lost_of = {}, bucket_of = {}, changed = {}, said = {}, answer = { before },
-    entered = {}, entered_of = {},
+    partition = partition, prefix = partition.prefix, key = key, base = partition.number * SEQUENCES, before = before,
+    history = found[2], last_of = {}, lost_of = {}, bucket_of = {}, changed = {}, answer = { before },
+    runs = {}, entered_count = 0,
   }
-  call.ms, call.low = halves_of(prefix, before)
+  call.in_use, call.bucket_before = read_buckets(found[3])
+  call.ms, call.low = parse_id(before)
   for index, section in ipairs(sections) do
     local space, last = section.space, nil
-    last, call.lost_of[space] = parse_end(found[index + 4])
+    last, call.lost_of[space] = parse_end(found[index + 3])
     call.last_of[space] = last
     call.bucket_of[space] = time_bucket(last == before and call.ms or ms_of(last))
   end
-  call.now, call.appended = partition_time(call.ms, call.history)
+  call.now, call.appended, call.is_another_history = partition_time(call.ms, call.history)
   return call
 end
 
--- Appends a section's sends, whose arguments begin at `first`, and of which the one before has `number`. What changes with
--- each stands in locals: to look into a table costs as much as a tenth of an entry.
-local function append_section(call, arguments, section, first, number, audience)
-  local prefix, space, width, said, answer = call.prefix, section.space, section.width, call.said, call.answer
-  local entered, entered_of, known, known_before = call.entered, call.entered_of, call.known, call.known_before
-  local names, now, base, ms, low = call.names, call.now, call.base, call.ms, call.low
-  local last, bucket, lost, id = call.last_of[space], call.bucket_of[space], nil, nil
-  for at = first, first + (section.count - 1) * width, width do
+-- Why the send with this number, the section's `index`th from 0, is refused. No call, but for its sender's record.
+local function refusal(call, arguments, section, index, number)
+  local senders, names = section.senders, call.names
+  if senders then
+    local account, record = arguments[senders + 2 * index], arguments[senders + 2 * index + 1]
+    if not is_sender_as_read(section.keys, account, record) then return 'conflict' end
+  end
+  if not names or arguments[names + number] == '' then return nil end
+  local record = record_in(call.known, number, call.now) or record_in(call.known_before, number, call.now)
+  return record and repeated(record, arguments[names + call.count + number])
+end
+
+local function begin_run(call, section, audience, id, last, at)
+  local runs, answer = call.runs, call.answer
+  local run = { channel = section.keys.channel, audience = audience, id = id, last = last, from = at, through = at }
+  runs[#runs + 1] = run
+  run.line = #answer + 1
+  answer[run.line] = id
+  return run
+end
+
+local function note_end(call, space, last, bucket, lost)
+  if last == call.last_of[space] then return end
+  call.last_of[space], call.bucket_of[space], call.changed[space] = last, bucket, true
+  call.lost_of[space] = lost or call.lost_of[space]
+end
+
+-- Appends a section's sends, of which the one before has `number`. What changes with each stands in locals: to look into
+-- a table costs as much as a tenth of an entry, to call a function as much as a twentieth.
+local function append_section(call, arguments, section, number, audience)
+  local space, names, known, known_before = section.space, call.names, call.known, call.known_before
+  local now, ms, low, low_max = call.now, call.ms, call.low, call.base + SEQUENCES - 1
+  local key, is_asked, prints = section.keys.log, section.senders, names and names + call.count
+  local last, last_bucket, lost, run, bytes = call.last_of[space], call.bucket_of[space], nil, nil, 0
+  local beginning, bucket, id, entered_count, appended = nil, nil, nil, call.entered_count, call.appended
+  for at = section.first, section.first + section.count - 1 do
     number = number + 1
-    local field, outcome = names and arguments[names + number], nil
-    if field == '' then field = nil end
-    if width > 2 and not is_sender_as_read(prefix, space, arguments[at + 2], arguments[at + 3]) then
-      outcome = 'conflict'
-    elseif field and (known[number] or known_before[number] or entered_of[field]) then
-      local record = find_known(call, number, field)
-      outcome = record and repeated(record, arguments[at + 1])
+    local outcome, lost_now
+    if is_asked or known and known[number] or known_before and known_before[number] then
+      outcome = refusal(call, arguments, section, at - section.first, number)
     end
     if not outcome then
-      local notification, lost_now, problem = arguments[at], nil, nil
-      ms, low = next_id(now, ms, low, base)
-      id = id_text(ms, low)
-      lost_now, problem = append_send(
-        prefix, space, id, ms, last, bucket, call.appended + number, audience, notification)
-      if problem then
-        outcome = failed(problem)
+      if run and low < low_max then
+        low = low + 1
       else
-        outcome = id
-        say(said, space, appended_header(id, last, audience), notification)
-        last, bucket, lost = id, time_bucket(ms), lost_now or lost
-        if field then
-          local record = record_text(id, arguments[at + 1])
-          entered_of[field] = record
-          entered[#entered + 1] = field
-          entered[#entered + 1] = record
-        end
+        ms, low = next_id(now, ms, low, call.base)
+        beginning, bucket, run = id_beginning(ms), time_bucket(ms), nil
       end
-      call.first = call.first or id
+      id = beginning .. (low_texts[low] or low_text_of(low))
+      call.given = call.given or id
+      outcome = redis_pcall('XADD', key, id, audience, arguments[at])
+      if outcome ~= id then
+        outcome = failed(outcome)
+      elseif bucket ~= last_bucket or (appended + number) % ENTRIES_PER_TRIM == 0 then
+        lost_now, outcome = tend_send(call.prefix, space, id, bucket, last, last_bucket, appended + number)
+        outcome = outcome and failed(outcome) or id
+      end
     end
-    answer[number + 1] = outcome
+    if outcome == id then
+      bytes = bytes + #arguments[at] + 1
+      if run and bytes <= MESSAGE_BYTES then
+        run.through = at
+      else
+        run, bytes = begin_run(call, section, audience, id, last, at), #audience + #arguments[at]
+      end
+      last, last_bucket, lost = id, bucket, lost_now or lost
+      if names and arguments[names + number] ~= '' then
+        entered[entered_count + 1] = arguments[names + number]
+        entered[entered_count + 2] = record_text(id, arguments[prints + number])
+        entered_count = entered_count + 2
+      end
+    else
+      run = nil
+      call.answer[#call.answer + 1] = outcome
+    end
   end
-  call.ms, call.low, call.last = ms, low, id or call.last
-  if last ~= call.last_of[space] then
-    call.last_of[space], call.bucket_of[space], call.changed[space] = last, bucket, true
-    call.lost_of[space] = lost or call.lost_of[space]
-  end
+  call.ms, call.low, call.last, call.entered_count = ms, low, id or call.last, entered_count
+  note_end(call, space, last, last_bucket, lost)
 end
 
 local function send_section(call, arguments, section, number)
-  local space, at = section.space, section.at
-  local first = at + 3 + 3 * section.records
-  if are_as_read(call.prefix, space, arguments[at + 2], arguments, at + 3, first - 1) then
-    local audience = decided_audience(call.prefix, space, arguments[at + 1])
-    return append_section(call, arguments, section, first, number, audience)
+  local at = section.at
+  section.keys = keys_of_space(call.prefix, section.space)
+  if are_as_read(section.keys, section.space, arguments[at + 2], arguments, at + 3, section.first - 1) then
+    local audience = decided_audience(section.keys, arguments[at + 1])
+    return append_section(call, arguments, section, number, audience)
   end
-  for index = number + 1, number + section.count do call.answer[index + 1] = 'conflict' end
+  for _ = 1, section.count do call.answer[#call.answer + 1] = 'conflict' end
+end
+
+-- Says each run, and completes its line of the answer. What stands before its first notification has served, so that the
+-- beginning of the message takes its place: the text is made once.
+local function finish_runs(call, arguments)
+  for _, run in ipairs(call.runs) do
+    local from, count, header = run.from, run.through - run.from + 1, nil
+    if count == 1 then
+      header = appended_header(run.id, run.last, run.audience)
+    else
+      local text = low_text_of(count)
+      header = run_header(run.id, run.last, text, run.audience)
+      call.answer[run.line] = run.id .. ' ' .. text
+    end
+    arguments[from - 1] = header
+    redis_call('SPUBLISH', run.channel, table.concat(arguments, '\n', from - 1, run.through))
+  end
 end
 
 -- What is written and said once for all of them.
-local function finish_many(call)
+local function finish_many(call, arguments)
   if not call.last then return end
   enter_many(call, call.in_use, call.bucket_before)
   local fields = { 'last', call.last }
@@ -293,29 +339,32 @@ local function finish_many(call)
     fields[#fields + 1] = end_text(call.last_of[space], call.lost_of[space])
   end
   redis_call('HSET', call.key, unpack(fields))
-  note_given(call.prefix, call.last, call.ms, call.low)
-  if call.history ~= current_history() then note_history(call.prefix, call.history, call.before, call.first) end
-  publish_said(call.prefix, call.said)
+  local partition = call.partition
+  partition.last, partition.ms, partition.low = call.last, call.ms, call.low
+  if call.is_another_history then note_history(call.prefix, call.history, call.before, call.given) end
+  finish_runs(call, arguments)
 end
 
--- Arguments: the limits; of each section the space, the audience, the settings, the records that all of it relies on, and
--- of each send the notification, the fingerprint and, where there are four, the sender's accid and record; the dedupe fields of all sends (empty for one without an id), or none; the shape of each section in
--- three words; how many sections and dedupe fields there are, in two.
+-- Arguments: the limits; of each section the space, the audience, the settings, the records that all of it relies on,
+-- the notifications, and where each relies on its sender's own record the accid and the record of each; the dedupe fields
+-- of all sends (empty for one without an id) and their fingerprints, or none; of each section in three words how many
+-- sends there are, whether they rely on their senders' records, and how many others; how many sections and dedupe fields
+-- there are, in two. No dedupe field is there twice.
 local function send_many(keys, arguments)
-  local prefix, number = open_partition(keys)
-  local totals = shape_of(arguments[#arguments])
-  take_limits(arguments[1])
+  local partition = know_partition(keys)
+  local prefix, totals = partition.prefix, read_numbers(arguments[#arguments])
+  limits = read_numbers(arguments[1])
   local sections, first_field = read_sections(arguments, totals[1])
-  local call = begin_many(prefix, number, keys[1], sections)
+  local call = begin_many(partition, keys[1], sections)
   call.known = recall_many(prefix, arguments, first_field, totals[2], call.in_use)
   call.known_before = recall_many(prefix, arguments, first_field, totals[2], call.bucket_before)
-  call.names = totals[2] > 0 and first_field - 1
-  local number = 0
+  call.names, call.count = totals[2] > 0 and first_field - 1, totals[2]
+  local sent = 0
   for _, section in ipairs(sections) do
-    send_section(call, arguments, section, number)
-    number = number + section.count
+    send_section(call, arguments, section, sent)
+    sent = sent + section.count
   end
-  finish_many(call)
+  finish_many(call, arguments)
   return table.concat(call.answer, '\n')
 end
 

@@ -188,11 +188,12 @@ local function sweep_dedupe(keys, arguments)
   local prefix, number = open_partition(keys)
   local window = tonumber(arguments[1])
   local partition = read_partition(prefix, number, {})
-  local bucket = tonumber(partition.bucket)
+  local in_use, before = read_buckets(partition.buckets)
+  local bucket = tonumber(in_use)
   if not bucket or bucket + 2 * window > math.max(partition.now, partition.ms) then return 0 end
-  if partition.bucket_before then redis_call('UNLINK', dedupe_key(prefix, partition.bucket_before)) end
+  if before then redis_call('UNLINK', dedupe_key(prefix, before)) end
   redis_call('UNLINK', dedupe_key(prefix, bucket))
-  redis_call('HDEL', partition_key(prefix), 'dedupe', 'dedupe-before')
+  redis_call('HDEL', partition_key(prefix), 'dedupe')
   return 1
 end
 

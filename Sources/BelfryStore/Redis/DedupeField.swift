@@ -1,33 +1,44 @@
 import BelfryBytes
 import BelfryModel
+import BelfryRedis
 import CCrypto
 
-extension Dedupe {
-  /// What a send is remembered under in its partition: 80 bits of a hash, in hexadecimal digits. Nobody can look for
-  /// another sender's: of fewer bits, or of a hash that can be turned round, one that is another's could be made.
-  func field(in space: SpaceID) -> [UInt8] {
+/// What a send is remembered under in its partition: 80 bits of a hash. Nobody can look for another sender's: of fewer
+/// bits, or of a hash that can be turned round, one that is another's could be made.
+struct DedupeField: Hashable {
+  private let high: UInt64
+  private let low: UInt16
+
+  init(_ dedupe: Dedupe, in space: SpaceID) {
     // No name holds a NUL, so no two read the same.
     var name: [UInt8] = []
     name.reserveCapacity(128)
-    if let sender { name.append(sender.text) }
+    if let sender = dedupe.sender { name.append(sender.text) }
     name.append(0)
     name.append(space.key)
     name.append(0)
-    name.append(messageClientId)
-    var hash = [UInt8](repeating: 0, count: Int(crypto_hash_bytes))
-    unsafe crypto_sha256_of_few(name, name.count, &hash)
-    // In the same memory: each send has one.
-    name.removeAll(keepingCapacity: true)
-    for byte in hash[..<Self.fieldBytes] {
-      name.append(Self.digit(byte >> 4))
-      name.append(Self.digit(byte & 15))
+    name.append(dedupe.messageClientId)
+    var hash = InlineArray<32, UInt8>(repeating: 0)
+    var bytes = hash.mutableSpan
+    // SAFETY: both are as long as is said, and used during the call only.
+    unsafe bytes.withUnsafeMutableBufferPointer { hash in
+      unsafe crypto_sha256_of_few(name, name.count, hash.baseAddress)
     }
-    return name
+    high = (0..<8).reduce(0) { $0 << 8 | UInt64(hash[$1]) }
+    low = UInt16(hash[8]) << 8 | UInt16(hash[9])
   }
+}
 
-  private static let fieldBytes = 10
+extension RedisCommand {
+  /// In hexadecimal digits.
+  mutating func append(_ field: DedupeField) { append(field.text) }
+}
 
-  private static func digit(_ value: UInt8) -> UInt8 {
-    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+extension DedupeField {
+  fileprivate var text: HexadecimalText {
+    var text = HexadecimalText()
+    text.append(high, digits: 16)
+    text.append(UInt64(low), digits: 4)
+    return text
   }
 }

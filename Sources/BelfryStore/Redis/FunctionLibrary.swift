@@ -6,7 +6,7 @@ import BelfryRedis
 /// side on one Redis, each with its own. Raise it whenever a function's arguments, replies or effects
 /// change.
 enum FunctionLibrary {
-  static let version = 9
+  static let version = 10
   static let name = "belfry_\(version)"
 
   /// Lua reads it from the top: a file uses only what stands in those before it.
@@ -67,7 +67,7 @@ enum FunctionLibrary {
 }
 
 /// The functions.
-enum StoreFunction: String {
+enum StoreFunction: String, CaseIterable {
   case beginHistory = "begin_history"
   case commit, postpone, send
   case sendMany = "send_many"
@@ -88,7 +88,11 @@ enum StoreFunction: String {
   case forgetSpace = "forget_space"
   case dropSpace = "drop_space"
 
-  var name: String { "belfry_\(rawValue)_\(FunctionLibrary.version)" }
+  var name: String { Self.names[self] ?? rawValue }
+
+  /// Each send calls one.
+  private static let names = Dictionary(
+    uniqueKeysWithValues: allCases.map { ($0, "belfry_\($0.rawValue)_\(FunctionLibrary.version)") })
   /// Registered with `no-writes`.
   var onlyReads: Bool { self == .firstSends || self == .locate }
 }

@@ -4,6 +4,8 @@ import BelfryModel
 /// The messages of a live channel, as text: a header line of words, then what it announces.
 ///
 ///     appended <id> <predecessor>         the next two lines: audience, content
+///     run <id> <predecessor> <count>        so many entries, whose ids follow one another: the next line is their
+///                                         audience, then comes the content of each
 ///     ephemeral <id>                        the next two lines: audience, content
 ///     updated <id> <predecessor> <entry> <update time>    the next two lines: audience, content
 ///     memberships                           the next line: accids
@@ -13,7 +15,7 @@ import BelfryModel
 ///     index
 ///     device <accid> <device> <scene> <operation>     the next line: the target, as JSON; `*` for no device
 ///
-/// Ids are stream ids in the first three, as Lua has them, and decimal in `read`. What comes of several commits in
+/// Ids are stream ids in the first four, as Lua has them, and decimal in `read`. What comes of several commits in
 /// one call is told at once: after a line `several`, one after the other. No line of them holds a line's end.
 enum LiveText {
   static func read(_ echo: ReadEcho) -> String {
@@ -40,16 +42,23 @@ extension LiveMessage {
     let areSeveral = lines.skip("several\n")
     var messages: [LiveMessage] = []
     repeat {
-      guard let message = LiveMessage(&lines) else { return nil }
-      messages.append(message)
-    } while !lines.isAtEnd
-    return areSeveral || messages.count == 1 ? messages : nil
+      let words = lines.next().split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+      guard let kind = words.first.flatMap({ Kind($0) }), words.count == kind.wordCount else { return nil }
+      if kind == .run {
+        guard let run = lines.run(words) else { return nil }
+        messages += run
+      } else {
+        guard let message = LiveMessage(kind, words, &lines) else { return nil }
+        messages.append(message)
+      }
+    } while areSeveral && !lines.isAtEnd
+    return lines.isAtEnd ? messages : nil
   }
 
-  private init?(_ lines: inout LiveLines) {
-    let words = lines.next().split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-    guard let kind = words.first.flatMap({ Kind($0) }), words.count == kind.wordCount else { return nil }
+  /// Of every kind but a run, which is several.
+  private init?(_ kind: Kind, _ words: [ArraySlice<UInt8>], _ lines: inout LiveLines) {
     switch kind {
+    case .run: return nil
     case .appended:
       guard let predecessor = MessageID(streamBytes: words[2]), let entry = lines.entry(words[1])
       else { return nil }
@@ -80,12 +89,13 @@ extension LiveMessage {
   }
 
   private enum Kind: String, CaseIterable {
-    case appended, ephemeral, updated, memberships, read, index, device
+    case appended, run, ephemeral, updated, memberships, read, index, device
 
     /// With the word itself.
     var wordCount: Int {
       switch self {
       case .appended, .read: 3
+      case .run: 4
       case .ephemeral: 2
       case .updated, .device: 5
       case .memberships, .index: 1
@@ -124,6 +134,22 @@ private struct LiveLines {
     guard let id = MessageID(streamBytes: id) else { return nil }
     let audience = next()
     return LogEntry(id: id, audience: audience, content: next())
+  }
+
+  /// The entries of a run, each with the one before it; nil unless all of them are there.
+  mutating func run(_ words: [ArraySlice<UInt8>]) -> [LiveMessage]? {
+    guard var id = MessageID(streamBytes: words[1]), var predecessor = MessageID(streamBytes: words[2]),
+      let count = Int64(digits: words[3]), count > 0
+    else { return nil }
+    let audience = next()
+    var messages: [LiveMessage] = []
+    while true {
+      guard let entry = LogEntry(id: id, audience: audience, content: next()) else { return nil }
+      messages.append(.appended(entry, predecessor: predecessor))
+      if messages.count == count { return messages }
+      guard !isAtEnd, let next = id.successor else { return nil }
+      (id, predecessor) = (next, id)
+    }
   }
 
   /// The words of the next line; nil if one of them cannot be read.

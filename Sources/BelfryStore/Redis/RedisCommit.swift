@@ -21,13 +21,10 @@ final class CommitRequest {
     var echo: DeviceEcho? { request.transactions[index].echo }
     var description: String { "commit \(request.transactions[index].space)" }
 
-    var isPlainSend: Bool { request.transactions[index].isPlainSend }
+    /// Nil if it is something else.
+    var plainSend: PlainSend? { request.plainSends[index] }
 
     func add(to call: inout CommitCall) throws(StoreError) { try call.add(request.transactions[index]) }
-    func add(to call: inout SendCall) { call.add(request.transactions[index]) }
-    func outcome(_ answer: inout SendAnswer) -> (outcome: CommitOutcome?, line: ArraySlice<UInt8>) {
-      answer.next(of: request.transactions[index])
-    }
     func outcome(_ line: ArraySlice<UInt8>) -> CommitOutcome? {
       CommitOutcome(line, of: request.transactions[index])
     }
@@ -35,12 +32,14 @@ final class CommitRequest {
   }
 
   let transactions: [Transaction]
+  fileprivate let plainSends: [PlainSend?]
   private var results: [CommitResult?]
   private var missing: Int
   private let waiter: CheckedContinuation<[CommitResult], Never>
 
   init(_ transactions: [Transaction], _ waiter: CheckedContinuation<[CommitResult], Never>) {
     self.transactions = transactions
+    plainSends = transactions.map(PlainSend.init)
     self.waiter = waiter
     results = Array(repeating: nil, count: transactions.count)
     missing = transactions.count
@@ -57,6 +56,10 @@ final class CommitRequest {
 extension CommitOutcome {
   /// Reads a line of the answer of `commit`; nil when it is none.
   init?(_ line: ArraySlice<UInt8>, of transaction: Transaction) {
+    if let outcome = CommitOutcome(line) {
+      self = outcome
+      return
+    }
     var words = Words(rest: line)
     switch words.next().map({ String(decoding: $0, as: UTF8.self) }) {
     case "committed":
@@ -68,16 +71,24 @@ extension CommitOutcome {
       }
       guard ids.count == transaction.announcements.count else { return nil }
       self = .committed(Commit(ids: ids, before: before))
+    case "ceiling":
+      let name = words.next().map { String(decoding: $0, as: UTF8.self) }
+      guard let table = transaction.ceilings.keys.first(where: { $0.name == name }) else { return nil }
+      self = .ceiling(table)
+    default: return nil
+    }
+  }
+
+  /// Those that say why nothing was done, but for a ceiling.
+  init?(_ line: ArraySlice<UInt8>) {
+    var words = Words(rest: line)
+    switch words.next().map({ String(decoding: $0, as: UTF8.self) }) {
     case "duplicate":
       guard let id = words.next().flatMap({ MessageID(streamBytes: $0) }) else { return nil }
       self = .duplicate(of: id)
     case "different": self = .differentContent
     case "conflict": self = .conflict
     case "full": self = .mailboxFull
-    case "ceiling":
-      let name = words.next().map { String(decoding: $0, as: UTF8.self) }
-      guard let table = transaction.ceilings.keys.first(where: { $0.name == name }) else { return nil }
-      self = .ceiling(table)
     default: return nil
     }
   }

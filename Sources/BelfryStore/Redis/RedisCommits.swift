@@ -73,41 +73,39 @@ final class RedisCommits {
 
   private func add(_ place: CommitRequest.Place) {
     let partition = layout.partition(of: place.space)
-    var index = places[partition] ?? open.count
-    if index < open.count, open[index].isFull {
-      // A full call is followed by another one of the same partition.
-      index = open.count
-    }
-    if index == open.count {
-      open.append(
-        OpenCall(
-          partition: partition, arguments: isSend(place) ? .sends(SendCall()) : .any(newCall(partition))))
-      places[partition] = index
-    }
-    add(place, to: &open[index])
+    if let index = places[partition], !open[index].isFull, add(place, to: &open[index]) { return }
+    // The place of a call that is full, or has a send alike, is kept: what is added to the partition now comes after it.
+    var call = OpenCall(
+      partition: partition, arguments: isSend(place) ? .sends(SendCall()) : .any(newCall(partition)))
+    _ = add(place, to: &call)
+    places[partition] = open.count
+    open.append(call)
   }
 
-  private func isSend(_ place: CommitRequest.Place) -> Bool { usesSendFunctions && place.isPlainSend }
+  private func isSend(_ place: CommitRequest.Place) -> Bool { usesSendFunctions && place.plainSend != nil }
 
   private func newCall(_ partition: Partition) -> CommitCall {
     CommitCall(layout.call(.commit, in: partition), limits, of: layout.partitions)
   }
 
-  private func add(_ place: CommitRequest.Place, to call: inout OpenCall) {
+  /// - Returns: False if it has to go in another call. None of a call of commits does.
+  private func add(_ place: CommitRequest.Place, to call: inout OpenCall) -> Bool {
     switch call.arguments {
-    case .sends(var sends) where isSend(place):
-      // Taken out first: with two owners the arguments would be copied.
+    case .sends(var sends):
+      guard usesSendFunctions, let send = place.plainSend else {
+        // Something else comes behind sends: one call does them all, in their order.
+        let sends = call.places
+        call.places = []
+        call.arguments = .any(newCall(call.partition))
+        for send in sends { _ = add(send, to: &call) }
+        return add(place, to: &call)
+      }
+      // One owner at a time, or what is there would be copied.
       call.arguments = .sends(SendCall())
-      place.add(to: &sends)
+      let isAdded = sends.add(send)
       call.arguments = .sends(sends)
-      call.places.append(place)
-    case .sends:
-      // The first transaction that is no send: the sends before it join the same call of `commit`.
-      let sends = call.places
-      call.places = []
-      call.arguments = .any(newCall(call.partition))
-      for send in sends { add(send, to: &call) }
-      add(place, to: &call)
+      if isAdded { call.places.append(place) }
+      return isAdded
     case .any(var commits):
       call.arguments = .sends(SendCall())
       do throws(StoreError) {
@@ -117,6 +115,7 @@ final class RedisCommits {
         place.finish(.failure(error))
       }
       call.arguments = .any(commits)
+      return true
     }
   }
 
@@ -157,7 +156,7 @@ final class RedisCommits {
   private func finish(_ call: OpenCall, _ answer: ArraySlice<UInt8>) {
     if case .sends = call.arguments {
       var answer = SendAnswer(answer)
-      for place in call.places { finish(place, place.result(place.outcome(&answer))) }
+      for place in call.places { finish(place, place.result(answer.next())) }
     } else {
       var lines = Words(rest: answer, separator: UInt8(ascii: "\n"))
       for place in call.places {

@@ -16,7 +16,7 @@ extension RedisStore {
         var command = layout.call(.firstSends, in: partition)
         command.append(limits.dedupeWindowMilliseconds)
         for place in places {
-          command.append(sends[place].dedupe.field(in: sends[place].space))
+          command.append(DedupeField(sends[place].dedupe, in: sends[place].space))
           command.append(SendFingerprint(CollectionOfOne(sends[place].content.text)).text)
         }
         return command

@@ -50,7 +50,11 @@ struct RedisLayout: Sendable {
 
   /// A call of a function, to which its arguments are appended.
   func call(_ function: StoreFunction, in partition: Partition) -> RedisCommand {
-    RedisCommand(function.onlyReads ? "FCALL_RO" : "FCALL", function.name, 1, partitionHash(partition))
+    var command = RedisCommand(function.onlyReads ? "FCALL_RO" : "FCALL")
+    command.append(function.name)
+    command.append("1")
+    command.append(joining: prefix(partition), "partition", "", "")
+    return command
   }
 
   /// Hash: the field `last` has the last id allotted; a field for each space, the last id appended to its log; others

@@ -237,37 +237,34 @@ extension LogEntry {
       reader.skip()
       return nil
     }
-    var audience: Range<Int>?
-    var content: Range<Int>?
-    var updates: Range<Int>?
-    var updateTimeText: Range<Int>?
     let count = try reader.array()
-    for _ in 0..<count / 2 {
-      let name = try reader.place()
-      let value = try reader.place()
-      let word = bytes.span.extracting(name)
-      if word.isEqual(to: Self.audienceField) { audience = value }
-      if word.isEqual(to: Self.notificationField) { content = value }
-      // A notification, as nearly all entries are, has only the two fields above.
-      guard count > 4 else { continue }
-      if word.isEqual(to: Self.updatesField) { updates = value }
-      if word.isEqual(to: Self.updateTimeField) { updateTimeText = value }
-    }
-    if !count.isMultiple(of: 2) { reader.skip() }
-    guard let id = MessageID(streamBytes: bytes.span.extracting(id)), let audience, let content else {
+    // The audience with the notification; of an update, what it updates and when stand before them.
+    guard count == 2 || count == 6 else {
+      for _ in 0..<count { reader.skip() }
       return nil
     }
-    self.init(id: id, audience: bytes[audience], content: bytes[content])
-    guard let updates else { return }
-    guard let updatedID = MessageID(streamBytes: bytes[updates]), let updateTimeText,
-      let time = Int64(digits: bytes[updateTimeText])
+    let update = count == 6 ? try Self.update(of: bytes, &reader) : nil
+    let audience = try reader.place()
+    let content = try reader.place()
+    guard let id = MessageID(streamBytes: bytes.span.extracting(id)), count == 2 || update != nil
     else { return nil }
-    self.updates = updatedID
-    updateTime = time
+    self.init(id: id, audience: bytes[audience], content: bytes[content])
+    updates = update?.updated
+    updateTime = update?.time
   }
 
-  private static let audienceField = Array("audience".utf8)
-  private static let notificationField = Array("notification".utf8)
+  private static func update(
+    of bytes: [UInt8], _ reader: inout RedisReplies.Reader
+  ) throws(RedisError) -> (updated: MessageID, time: Int64)? {
+    let fields = try (reader.place(), reader.place(), reader.place(), reader.place())
+    guard bytes.span.extracting(fields.0).isEqual(to: updatesField),
+      let updated = MessageID(streamBytes: bytes[fields.1]),
+      bytes.span.extracting(fields.2).isEqual(to: updateTimeField),
+      let time = Int64(digits: bytes[fields.3])
+    else { return nil }
+    return (updated, time)
+  }
+
   private static let updatesField = Array("updates".utf8)
   private static let updateTimeField = Array("updateTime".utf8)
 }

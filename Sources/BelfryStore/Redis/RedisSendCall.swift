@@ -1,19 +1,36 @@
 import BelfryModel
 import BelfryRedis
 
-extension Transaction {
-  /// Whether it appends one entry to a server, a group or a room, and does nothing else: what `send` does.
-  ///
-  /// Not a notification that is only said, which takes an id and no entry. Not one to accounts: an account's own space
-  /// asks for room in its mailbox, and a direct message tells its receivers.
-  var isPlainSend: Bool {
-    guard announcements.count == 1, announcements[0].content.setting.persistEnable, onlyAnnounces,
-      mailboxRoom == nil, preconditions.count <= SendCall.recordsMax
-    else { return false }
-    return switch space.kind {
-    case .server, .group, .room: true
-    case .account, .direct: false
+/// A transaction that appends one entry to a server, a group or a room, and does nothing else: what `send` does.
+///
+/// Not a notification that is only said, which takes an id and no entry. Not one to accounts: an account's own space
+/// asks for room in its mailbox, and a direct message tells its receivers.
+struct PlainSend {
+  fileprivate let space: SpaceID
+  fileprivate let audience: Audience
+  fileprivate let records: SendRecords
+  fileprivate let content: ContentText
+  /// What a repetition is compared by; the content, unless a callback made it of something else.
+  fileprivate let given: ContentText
+  fileprivate let dedupe: DedupeField?
+
+  /// Nil if it is something else.
+  init?(_ transaction: Transaction) {
+    guard transaction.announcements.count == 1, transaction.onlyAnnounces, transaction.mailboxRoom == nil,
+      transaction.preconditions.count <= SendCall.recordsMax
+    else { return nil }
+    switch transaction.space.kind {
+    case .server, .group, .room: break
+    case .account, .direct: return nil
     }
+    let announcement = transaction.announcements[0]
+    guard announcement.content.setting.persistEnable else { return nil }
+    space = transaction.space
+    audience = announcement.audience
+    records = SendRecords(transaction.preconditions)
+    content = announcement.content.text
+    given = transaction.given?.text ?? content
+    dedupe = transaction.dedupe.map { DedupeField($0, in: transaction.space) }
   }
 }
 
@@ -30,70 +47,83 @@ struct SendCall {
     let records: SendRecords
     var count = 0
 
-    /// Whether each send brings a record of its sender.
-    var areOfMembers: Bool { records.sender != nil }
-    var argumentsPerSend: Int { areOfMembers ? 4 : 2 }
-
-    func takes(_ transaction: Transaction, _ records: SendRecords) -> Bool {
-      space == transaction.space && audience == transaction.announcements[0].audience
-        && self.records.shares(records)
+    func takes(_ send: PlainSend) -> Bool {
+      space == send.space && audience == send.audience && records.shares(send.records)
     }
-
-    /// As the function reads it.
-    var shape: String { "\(count) \(argumentsPerSend) \(records.others.count)" }
   }
 
   private var sections: [Section] = []
   private var arguments = RedisCommand.arguments()
+  /// Of the last section, whose arguments they follow.
+  private var senders = RedisCommand.arguments()
   private var fields = RedisCommand.arguments()
+  private var fingerprints = RedisCommand.arguments()
+  /// Those of `fields`.
+  private var names: Set<DedupeField> = []
   private var count = 0
-  private var areAnyRemembered = false
 
-  var byteCount: Int { arguments.byteCount + fields.byteCount }
+  var byteCount: Int {
+    arguments.byteCount + senders.byteCount + fields.byteCount + fingerprints.byteCount
+  }
 
-  mutating func add(_ transaction: Transaction) {
-    let records = SendRecords(transaction.preconditions)
-    if sections.last?.takes(transaction, records) != true { begin(transaction, records) }
-    let text = transaction.announcements[0].content.text
-    arguments.append(text.bytes)
-    if let dedupe = transaction.dedupe {
-      arguments.append(SendFingerprint(CollectionOfOne(transaction.given?.text ?? text)).text)
-      fields.append(dedupe.field(in: transaction.space))
-      areAnyRemembered = true
+  /// - Returns: False if a send of the same sender to the same place under the same name is among them: which of them is
+  ///   the first one the function tells by what other calls have done. Nothing is added then.
+  mutating func add(_ send: PlainSend) -> Bool {
+    if let dedupe = send.dedupe {
+      guard names.insert(dedupe).inserted else { return false }
+      fields.append(dedupe)
+      fingerprints.append(SendFingerprint(CollectionOfOne(send.given)).text)
     } else {
-      arguments.append("")
       fields.append("")
+      fingerprints.append("")
     }
-    if sections[sections.count - 1].areOfMembers {
-      arguments.append(records.sender?.field ?? "")
-      arguments.append(records.sender?.text ?? "")
+    if sections.last?.takes(send) != true { begin(send) }
+    arguments.append(send.content.bytes)
+    if let sender = send.records.sender {
+      senders.append(sender.field)
+      senders.append(sender.text)
     }
     sections[sections.count - 1].count += 1
     count += 1
+    return true
   }
 
-  private mutating func begin(_ transaction: Transaction, _ records: SendRecords) {
-    let audience = transaction.announcements[0].audience
-    sections.append(Section(space: transaction.space, audience: audience, records: records))
-    arguments.append(transaction.space.key)
-    arguments.append(audience.text)
-    arguments.append(records.settings)
-    for record in records.others {
+  private mutating func begin(_ send: PlainSend) {
+    if sections.isEmpty { arguments = RedisCommand.arguments(bytes: 1_024) } else { finishSection() }
+    sections.append(Section(space: send.space, audience: send.audience, records: send.records))
+    arguments.append(send.space.key)
+    arguments.append(send.audience.text)
+    arguments.append(send.records.settings)
+    for record in send.records.others {
       arguments.append(record.address.table.name)
       arguments.append(record.address.field)
       arguments.append(record.text)
     }
   }
 
+  private mutating func finishSection() {
+    arguments.append(argumentsOf: senders)
+    senders = RedisCommand.arguments()
+  }
+
   /// - Parameter limits: what the functions need of them.
-  func command(in partition: Partition, _ layout: RedisLayout, limits: String) -> RedisCommand {
+  consuming func command(in partition: Partition, _ layout: RedisLayout, limits: String) -> RedisCommand {
+    finishSection()
     let isOne = count == 1
     var command = layout.call(isOne ? .send : .sendMany, in: partition)
-    command.append(limits)
+    if isOne {
+      command.append(joining: limits, " ", sections[0].records.shape, "")
+    } else {
+      command.append(limits)
+    }
     command.append(argumentsOf: arguments)
-    if areAnyRemembered { command.append(argumentsOf: fields) }
-    for section in sections { command.append(section.shape) }
-    if !isOne { command.append("\(sections.count) \(areAnyRemembered ? count : 0)") }
+    if !names.isEmpty {
+      command.append(argumentsOf: fields)
+      command.append(argumentsOf: fingerprints)
+    }
+    guard !isOne else { return command }
+    for section in sections { command.append("\(section.count) \(section.records.shape)") }
+    command.append("\(sections.count) \(names.isEmpty ? 0 : count)")
     return command
   }
 
@@ -128,6 +158,13 @@ private struct SendRecords {
       default: others.append((address, text ?? ""))
       }
     }
+  }
+
+  /// Whether there is a sender's, and how many others, as the functions read it.
+  var shape: String { Self.shapes[sender == nil ? 0 : 1][others.count] }
+
+  private static let shapes = (0...1).map { senders in
+    (0...SendCall.recordsMax).map { "\(senders) \($0)" }
   }
 
   /// Whether one that relies on these others can stand in the same section: all but the sender is the same.

@@ -28,7 +28,7 @@ struct CommitCall {
     command.append(transaction.space.key)
     let contents = transaction.announcements.map(\.content.text)
     if let dedupe = transaction.dedupe {
-      command.append(dedupe.field(in: transaction.space))
+      command.append(DedupeField(dedupe, in: transaction.space))
       command.append(SendFingerprint(transaction.given.map { [$0.text] } ?? contents).text)
     } else {
       command.append("")

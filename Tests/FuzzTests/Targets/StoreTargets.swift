@@ -55,7 +55,8 @@ extension SeededGenerator {
       messageID().streamForm, "\n\(audience().text)\n" + String(decoding: contentJSON(), as: UTF8.self)
     )
     let text =
-      switch below(7) {
+      switch below(8) {
+      case 7: "run \(id) \(messageID().streamForm) \(1 + below(3))\(entry)\n{}"
       case 0: "appended \(id) \(messageID().streamForm)\(entry)"
       case 1: "ephemeral \(id)\(entry)"
       case 2:
