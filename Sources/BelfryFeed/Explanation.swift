@@ -13,6 +13,9 @@ package struct Explanation: Sendable, Hashable, Codable {
     package var subscribedSince: Int64?
     package var named: Bool?
     package var read: Bool?
+    package var expireAt: Int64?
+    package var recalledAt: Int64?
+    package var recalledBy: String?
   }
 
   package var visible: Bool
@@ -33,13 +36,28 @@ extension FeedReader {
     let view = snapshot.view
     let floor = limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
     let located: LocatedEntry
+    let recalled: UpdateRecord?
     do {
       located = try await find(id, for: account)
+      recalled = try await recall(of: located)
     } catch  where error.code == .notFound {
       return try explainAbsence(of: id, view, floor, otherwise: error)
     }
-    let verdict = view.visibility(of: located.entry, in: located.space, retentionFloor: floor)
-    return Explanation(verdict, located, view)
+    let verdict = view.visibility(of: located, limits, nowMilliseconds: snapshot.takenAtMilliseconds)
+    return Explanation(verdict, located, view, recalled)
+  }
+
+  /// What is left of a notification that was recalled; nil if it was not.
+  private func recall(of located: LocatedEntry) async throws(Refusal) -> UpdateRecord? {
+    guard located.entry.isRecalled else { return nil }
+    let address = RecordAddress.update(located.entry.id, in: located.space)
+    do throws(StoreError) {
+      return try await store.records([address]).text(address).flatMap {
+        RecordJSON.value(UpdateRecord.self, $0)
+      }
+    } catch {
+      throw error.refusal
+    }
   }
 
   /// For an id that no entry has: the entry was deleted when all had read it, or trimmed, or there never was one.
@@ -66,7 +84,9 @@ extension FeedReader {
 }
 
 extension Explanation {
-  fileprivate init(_ verdict: Visibility, _ located: LocatedEntry, _ view: AccountView) {
+  fileprivate init(
+    _ verdict: Visibility, _ located: LocatedEntry, _ view: AccountView, _ recalled: UpdateRecord?
+  ) {
     let id = located.entry.id
     let audience = located.entry.audience
     let membership = view.memberships[located.space] ?? .never
@@ -78,7 +98,9 @@ extension Explanation {
       memberSince: interval.flatMap { $0.after == .zero ? nil : $0.after.unixMilliseconds },
       memberUntil: interval?.through?.unixMilliseconds,
       subscribedSince: subscription.all.last?.after.unixMilliseconds,
-      named: audience.named.contains(view.account), read: view.read.contains(id, in: located.space))
+      named: audience.named.contains(view.account), read: view.read.contains(id, in: located.space),
+      expireAt: audience.expiresAt, recalledAt: recalled?.updateTime,
+      recalledBy: recalled.map { $0.recall?.by?.text ?? "a trusted caller" })
     switch verdict {
     case .visible(let why):
       self.init(
@@ -120,6 +142,8 @@ extension Visibility.Exclusion {
     case .subscriptionEndedBefore:
       "It went to subscribers \(audience.place), and \(account) had ended the subscription before it."
     case .read: "\(account) has marked it read, so no device is shown it again."
+    case .recalled: "It was recalled, so nobody is shown it any more."
+    case .expired: "It expired: whoever sent it wanted it shown until then and no longer."
     case .beyondRetention: "It is older than what is kept."
     }
   }

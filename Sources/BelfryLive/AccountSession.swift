@@ -60,7 +60,7 @@ final class AccountSession {
 
   /// For whom it is decided what of the rings is shown; nil before the first snapshot.
   func reader(on device: DeviceID?) -> ConsumerOutput.Reader? {
-    read.map { ConsumerOutput.Reader(account: account, device: device, read: $0) }
+    read.map { ConsumerOutput.Reader(account: account, device: device, read: $0, store: hub.store) }
   }
 
   /// The spaces that are followed, for a consumer that begins to read from their rings.

@@ -1,4 +1,5 @@
 import BelfryModel
+import BelfryStore
 
 /// What a consumer is sent next: what was queued for it alone, then, once it is live, what arrived in the rings of
 /// its account's spaces after its place there.
@@ -28,13 +29,28 @@ struct ConsumerOutput {
     let account: AccountID
     let device: DeviceID?
     let read: ReadState
+    fileprivate let store: any Store
+
+    init(account: AccountID, device: DeviceID?, read: ReadState, store: any Store) {
+      self.account = account
+      self.device = device
+      self.read = read
+      self.store = store
+    }
 
     /// Without a retention floor: an item that has just arrived is within retention.
     func sees(_ item: RingItem, in space: SpaceID, by membership: Membership) -> Bool {
       Visibility.of(
         item.id, item.audience, in: space, for: account, membership: membership, read: read,
-        retentionFloor: .zero
+        retentionFloor: .zero, nowMilliseconds: store.estimatedMilliseconds ?? 0
       ).isVisible
+    }
+
+    /// Whether a notification that was recalled may be on the device.
+    fileprivate func perhapsHas(_ item: RingItem, in space: SpaceID, by membership: Membership) -> Bool {
+      Visibility.isPerhapsShown(
+        item.id, item.audience, in: space, for: account, membership: membership, read: read,
+        retentionFloor: .zero)
     }
   }
 
@@ -229,6 +245,8 @@ struct ConsumerOutput {
     // Whoever sees the updated entry was shown it before, since it lies before the update in the log.
     case .update(let step):
       return cursor.advance(space, by: step) && reader.sees(item, in: space, by: membership)
+    case .recall(let step):
+      return cursor.advance(space, by: step) && reader.perhapsHas(item, in: space, by: membership)
     case .ephemeral:
       guard reader.sees(item, in: space, by: membership) else { return false }
       fill.deliveries += 1

@@ -115,8 +115,10 @@ package final class Hub {
     switch message {
     case .appended(let entry, let predecessor):
       advance(active, to: entry.id, after: predecessor)
-      let (step, isNew) = (CursorStep(to: entry.id), entry.updates == nil)
-      arrive(isNew ? .entry(step) : .update(step), entry, .entry(entry), in: active)
+      let step = CursorStep(to: entry.id)
+      let kind: RingItem.Kind =
+        entry.updates == nil ? .entry(step) : entry.isRecalled ? .recall(step) : .update(step)
+      arrive(kind, entry, .entry(entry), in: active)
     case .ephemeral(let entry):
       arrive(.ephemeral, entry, .entry(entry), in: active)
     case .read(let echo):

@@ -7,7 +7,7 @@ import BelfryStore
 /// it on the wire (``EventFraming``).
 package struct LiveEvent: Sendable {
   package enum Kind: String, Sendable {
-    case notification, updated, read, counts, device, gap, kicked
+    case notification, updated, retracted, read, counts, device, gap, kicked
   }
 
   package let kind: Kind
@@ -20,8 +20,11 @@ package struct LiveEvent: Sendable {
 
   private init(_ kind: Kind, _ text: String) { self.init(kind, Array(text.utf8)) }
 
-  /// The event of an entry: a notification, or the update of one.
+  /// The event of an entry: a notification, or what has become of one.
   static func entry(_ entry: LogEntry) -> LiveEvent {
+    if entry.isRecalled {
+      return LiveEvent(.retracted, "{\"messageServerId\":\"\(entry.notificationID.text)\"}")
+    }
     var json: [UInt8] = []
     json.reserveCapacity(entry.content.count + 128)
     entry.appendNotification(to: &json)

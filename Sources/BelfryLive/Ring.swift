@@ -7,6 +7,8 @@ final class RingItem {
     case entry(CursorStep)
     /// The new content of an earlier entry.
     case update(CursorStep)
+    /// An earlier entry was recalled.
+    case recall(CursorStep)
     case ephemeral
     /// A mark, in a personal space: for the account's devices other than the one that made it.
     case read(by: DeviceID?)
@@ -28,7 +30,7 @@ final class RingItem {
   /// The step by which a cursor passes the item; nil if the item is not in the log.
   var step: CursorStep? {
     switch kind {
-    case .entry(let step), .update(let step): step
+    case .entry(let step), .update(let step), .recall(let step): step
     case .ephemeral, .read, .device: nil
     }
   }
@@ -48,7 +50,7 @@ extension RingItem {
   func concerns(_ device: DeviceID?) -> Bool {
     switch kind {
     case .read(let actor), .device(let actor): actor == nil || actor != device
-    case .entry, .update, .ephemeral: false
+    case .entry, .update, .recall, .ephemeral: false
     }
   }
 }

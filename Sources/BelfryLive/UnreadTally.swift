@@ -20,6 +20,8 @@ final class UnreadTally {
   /// For each space the sequence number up to which its ring was added; of others that of the last count.
   private var places: [SpaceID: UInt64] = [:]
   private var countedAtSequence: UInt64 = 0
+  /// When the first of what was counted expires, milliseconds since 1970.
+  private var firstExpiry: Int64?
   private var needsCount = true
   private var isCounting = false
   private var timer: LoopTimer?
@@ -77,7 +79,8 @@ final class UnreadTally {
           reader.sees(item, in: space, by: follower.membership)
         else { continue }
         counts.add(item.type, in: space)
-      case .read: needsCount = true
+        if let time = item.audience.expiresAt { firstExpiry = min(time, firstExpiry ?? time) }
+      case .read, .recall: needsCount = true
       case .update, .ephemeral, .device: continue
       }
     }
@@ -88,12 +91,24 @@ final class UnreadTally {
 
   /// Has what is to be done next done when it may be.
   private func plan() {
-    guard isWatched, !isCounting, timer == nil, needsCount || counts != told else { return }
-    let due = needsCount ? mayCountAt : mayTellAt
+    guard isWatched, !isCounting else { return }
+    timer?.cancel()
+    timer = nil
+    if needsCount {
+      wait(until: mayCountAt) { $0.beginCount() }
+    } else if counts != told {
+      wait(until: mayTellAt) { $0.tell() }
+    } else if let expiry = firstExpiry {
+      let rest = expiry - (hub.store.estimatedMilliseconds ?? expiry)
+      wait(until: max(mayCountAt, .now + .milliseconds(max(rest, 0) + 1))) { $0.beginCount() }
+    }
+  }
+
+  private func wait(until due: ContinuousClock.Instant, _ work: @escaping (UnreadTally) -> Void) {
     timer = hub.loop.schedule(after: max(due - .now, .zero)) { [weak self] in
       guard let self else { return }
       timer = nil
-      if needsCount { beginCount() } else { tell() }
+      work(self)
     }
   }
 
@@ -122,7 +137,7 @@ final class UnreadTally {
     let snapshot = try await session.snapshot()
     let count = try await hub.feed.count(in: snapshot)
     guard isWatched else { return }
-    counts = count.counts
+    (counts, firstExpiry) = (count.counts, count.firstExpiry)
     countedThrough = snapshot.lastIDs
     (places, countedAtSequence) = ([:], sequence)
     let pause = max(Self.pausePerEntry * count.entriesRead, hub.countsInterval)
@@ -137,5 +152,6 @@ final class UnreadTally {
     told = counts
     mayTellAt = .now + hub.countsInterval
     for consumer in watchers { consumer.tell(counts) }
+    plan()
   }
 }

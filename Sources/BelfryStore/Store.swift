@@ -103,6 +103,8 @@ package protocol Store: AnyObject {
 
   /// Milliseconds since 1970 by the store's clock, from which ids are made.
   func nowMilliseconds() async throws(StoreError) -> Int64
+  /// The same without waiting, as its last reading says; nil before the first one.
+  var estimatedMilliseconds: Int64? { get }
 }
 
 extension Store {

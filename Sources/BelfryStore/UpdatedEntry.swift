@@ -5,14 +5,21 @@ extension LogEntry {
   /// The entry that announces an update.
   init(_ update: Update, id: MessageID) {
     self.init(
-      id: id, audience: update.audience, contentJSON: update.notification.content.json,
-      updateTime: update.notification.updateTime, updates: update.notification.messageServerId)
+      id: id, audience: update.audience, contentJSON: update.content?.json ?? "", updateTime: update.time,
+      updates: update.messageServerId)
   }
 
-  /// Applies the update's content and time to the entry.
-  /// - Parameter text: the record in ``RecordTable/updates``.
+  /// Applies what became of the notification to its entry. Of one that was recalled nothing is left, also not in the
+  /// entries that updated it before.
+  /// - Parameter text: the notification's record in ``RecordTable/updates``.
   mutating func apply(_ text: String, at place: String) throws(StoreError) {
-    guard let update = RecordJSON.value(UpdateRecord.self, text),
+    let update = RecordJSON.value(UpdateRecord.self, text)
+    if let update, update.recall != nil {
+      content = []
+      return updateTime = update.updateTime
+    }
+    if updates != nil { return }
+    guard let update,
       let content = NotificationContent(json: content)
     else { throw StoreError(.corrupt, "entry \(id) or its update", at: place) }
     contentJSON = update.applied(to: content).json

@@ -16,6 +16,8 @@ final class Client {
   private(set) var bodies: [MessageID: String] = [:]
   /// Of each `updated`.
   private(set) var updates: [MessageID] = []
+  /// What it was told is recalled.
+  private(set) var retracted: Set<MessageID> = []
   /// What was sent without being stored, by its body.
   private(set) var ephemeral: [String] = []
   /// The targets of `device`.
@@ -97,6 +99,9 @@ final class Client {
     case "updated":
       updates.append(try #require(id))
       bodies[try #require(id)] = body
+    case "retracted":
+      held.remove(try #require(id))
+      retracted.insert(try #require(id))
     case "read":
       if let upTo = data["upTo"]?.text {
         let last = try #require(MessageID(upTo))

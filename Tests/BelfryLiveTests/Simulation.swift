@@ -33,6 +33,7 @@ class SlowStore: Store {
 
   var partitions: Partitions { memory.partitions }
   var history: String { memory.history }
+  var estimatedMilliseconds: Int64? { memory.clockMilliseconds }
 
   private func delay() async {
     for _ in 0..<chance.below(4) { await Task.yield() }

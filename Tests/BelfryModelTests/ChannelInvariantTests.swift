@@ -179,7 +179,7 @@ private struct ChannelWorld {
     guard let member = desk.member(account, of: Self.space) else { return false }
     return Visibility.of(
       id, audience, in: .server(1), for: account, membership: member.membership, read: ReadState(),
-      retentionFloor: .zero
+      retentionFloor: .zero, nowMilliseconds: 0
     ).isVisible
   }
 

@@ -28,7 +28,7 @@ struct ChannelOperationTests {
     return Visibility.of(
       try #require(MessageID(desk.lastID.raw + 1)), audience, in: .server(1), for: account,
       membership: membership,
-      read: ReadState(), retentionFloor: .zero
+      read: ReadState(), retentionFloor: .zero, nowMilliseconds: 0
     ).isVisible
   }
 

@@ -25,6 +25,7 @@ struct NotificationTextTests {
     content.fromClientType = "web"
     content.pushContent = "ding"
     content.env = "prod"
+    content.expireAt = 1_763_700_000_000
     content.callbackExt = "x"
     content.fromDeviceId = "phone"
     content.roomId = 3

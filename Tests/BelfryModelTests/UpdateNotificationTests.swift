@@ -201,7 +201,7 @@ struct UpdateNotificationTests {
     let transaction = try #require(try desk.carryOut(update(entry(), body: "dong")))
     #expect(transaction.announcements.isEmpty)
     #expect(transaction.updates.map(\.audience) == [Audience(.all, named: ["max"])])
-    #expect(transaction.updates.map(\.notification.updateTime) == [desk.nowMilliseconds])
+    #expect(transaction.updates.map(\.time) == [desk.nowMilliseconds])
     #expect(
       Set(transaction.preconditions.keys) == [
         .update(Self.id, in: ServerDesk.space), .settings(ServerDesk.space),

@@ -11,11 +11,12 @@ struct VisibilityTests {
     var change: @Sendable (inout Membership) -> Void = { _ in }
     var read = ReadState()
     var floor = MessageID.zero
+    var isRecalled = false
     var expected: Visibility
 
     init(
       _ name: String, id: MessageID = 30, audience: String = "all", read: ReadState = ReadState(),
-      floor: MessageID = .zero, is expected: Visibility,
+      floor: MessageID = .zero, isRecalled: Bool = false, is expected: Visibility,
       membership change: @escaping @Sendable (inout Membership) -> Void = { _ in }
     ) {
       testDescription = name
@@ -24,6 +25,7 @@ struct VisibilityTests {
       self.change = change
       self.read = read
       self.floor = floor
+      self.isRecalled = isRecalled
       self.expected = expected
     }
   }
@@ -162,7 +164,22 @@ struct VisibilityTests {
     Row("trimmed", floor: 31, is: .hidden(because: .beyondRetention)),
     Row("just inside retention", floor: 30, is: .visible(because: .openToAll)),
 
+    // What has become of it since. It is 1,000.
+    Row("recalled", isRecalled: true, is: .hidden(because: .recalled)),
+    Row("expired just now", audience: "all until:1000", is: .hidden(because: .expired)),
+    Row("expires next", audience: "all until:1001", is: .visible(because: .openToAll)),
+    Row("expired, though named", audience: "named until:999 +ann", is: .hidden(because: .expired)),
+
     // Which reason is told when there are several.
+    Row(
+      "recalled before read", read: ReadState(watermarks: [30]), isRecalled: true,
+      is: .hidden(because: .recalled)),
+    Row(
+      "read before expired", audience: "all until:999", read: ReadState(watermarks: [30]),
+      is: .hidden(because: .read)),
+    Row(
+      "the audience before recalled", audience: "named +bob", isRecalled: true,
+      is: .hidden(because: .notNamed)),
     Row("retention before membership", floor: 31, is: .hidden(because: .beyondRetention)) {
       $0 = .never
     },
@@ -184,10 +201,24 @@ struct VisibilityTests {
       intervals: Intervals([Interval(after: 10, through: 50), Interval(after: 70)]))
     row.change(&membership)
     let verdict = Visibility.of(
-      row.id, try #require(Audience(text: row.audience)), in: .server(1), for: "ann", membership: membership,
+      row.id, try #require(Audience(text: row.audience)), isRecalled: row.isRecalled, in: .server(1),
+      for: "ann", membership: membership,
       read: row.read,
-      retentionFloor: row.floor)
+      retentionFloor: row.floor, nowMilliseconds: 1_000)
     #expect(verdict == row.expected)
+  }
+
+  /// What was recalled, and whatever else has become of it: whoever may have it is told, and nobody else.
+  @Test(arguments: [
+    ("all until:1", ReadState(), true), ("all", ReadState(), true), ("named +ann", ReadState(), true),
+    ("all", ReadState(watermarks: [30]), false), ("named +bob", ReadState(), false),
+    ("all -ann", ReadState(), false),
+  ])
+  func whoMayHaveIt(audience: String, read: ReadState, expected: Bool) throws {
+    let isPerhapsShown = Visibility.isPerhapsShown(
+      30, try #require(Audience(text: audience)), in: .server(1), for: "ann",
+      membership: Membership(intervals: .since(10)), read: read, retentionFloor: .zero)
+    #expect(isPerhapsShown == expected)
   }
 
   @Test func everyReasonIsReached() {
@@ -196,7 +227,7 @@ struct VisibilityTests {
     let exclusions: [Visibility.Exclusion] = [
       .neverMember, .joinedAfter, .leftBefore, .leftOut, .notNamed, .notInChannel, .blocked, .stopped,
       .notSubscribed,
-      .subscribedAfter, .subscriptionEndedBefore, .read, .beyondRetention,
+      .subscribedAfter, .subscriptionEndedBefore, .read, .recalled, .expired, .beyondRetention,
     ]
     #expect(
       reached

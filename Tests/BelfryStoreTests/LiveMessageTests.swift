@@ -26,6 +26,7 @@ import Testing
     return [
       "appended \(id) 0-0" + rest, "ephemeral \(id)" + rest,
       "updated \(id) \(earlier.streamForm) 0-0 5" + rest,
+      "updated \(id) \(earlier.streamForm) 0-0 5\n\(entry.audience.text)\n",
       "memberships\nbob carol",
       LiveText.read(
         ReadEcho(items: [1, 2], marked: [3], watermarks: [5], caughtUp: [space], upTo: 6, device: "phone")),
@@ -64,8 +65,11 @@ import Testing
     var updated = entry
     updated.updateTime = 5
     updated.updates = .zero
+    var recalled = updated
+    recalled.content = []
     return [
       .appended(entry, predecessor: .zero), .ephemeral(entry), .appended(updated, predecessor: earlier),
+      .appended(recalled, predecessor: earlier),
       .memberships(["bob", "carol"]),
       .read(
         ReadEcho(items: [1, 2], marked: [3], watermarks: [5], caughtUp: [space], upTo: 6, device: "phone")),

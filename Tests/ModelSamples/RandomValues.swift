@@ -35,11 +35,13 @@ extension SeededGenerator {
   }
 
   package mutating func audience() -> Audience {
-    Audience(
+    var audience = Audience(
       pick([.all, .subscribed, .willing, .viewers, .named]), channel: nil, channelHasRoster: false,
       named: accounts(),
       except: accounts()
     ).ofChannel(oneIn(2) ? entityID() : nil, hasRoster: oneIn(2))
+    if oneIn(3) { audience.expiresAt = 1_763_700_000_000 + Int64(below(1_000)) }
+    return audience
   }
 
   /// In order, none touching the next, and only the last may still last.

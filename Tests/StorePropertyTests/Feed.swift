@@ -19,14 +19,15 @@ extension World {
     let logs = try await wholeLogs(of: spaces)
     learn(logs.last ?? [])
     let memberships = try await memberships(of: account, in: spaces)
+    let now = try await store.nowMilliseconds()
     var feed: [Seen] = []
     for (space, (log, membership)) in zip(spaces, zip(logs, memberships)) {
       feed += log.filter { $0.updates == nil }.map { entry in
         Seen(
           space: space, entry: entry,
           visibility: Visibility.of(
-            entry.id, entry.audience, in: space, for: account, membership: membership, read: read,
-            retentionFloor: .zero))
+            entry.id, entry.audience, isRecalled: entry.isRecalled, in: space, for: account,
+            membership: membership, read: read, retentionFloor: .zero, nowMilliseconds: now))
       }
     }
     return feed

@@ -9,6 +9,7 @@ class ForwardingStore: Store {
 
   var partitions: Partitions { base.partitions }
   var history: String { base.history }
+  var estimatedMilliseconds: Int64? { base.estimatedMilliseconds }
 
   func records(_ addresses: [RecordAddress]) async throws(StoreError) -> Records {
     try await base.records(addresses)

@@ -82,7 +82,10 @@ extension World {
   func words(_ entry: LogEntry) throws -> String {
     let update = entry.updateTime == nil ? "" : " updated"
     let updated = try entry.updates.map { ", updated \(try words($0))" } ?? ""
-    return
-      "\(try words(entry.id)) to \(entry.audience.text)\(update)\(updated): \(try timeless(entry.contentJSON))"
+    var audience = entry.audience
+    audience.expiresAt = nil
+    let until = entry.audience.expiresAt == nil ? "" : " until a time"
+    let content = entry.isRecalled ? "recalled" : try timeless(entry.contentJSON)
+    return "\(try words(entry.id)) to \(audience.text)\(until)\(update)\(updated): \(content)"
   }
 }

@@ -20,6 +20,8 @@ indirect enum Step: Sendable {
   case batch([SendStep])
   /// Updates the one at this place in what the account sees.
   case update(Int, place: Int, by: Int?, body: String?, status: Int?)
+  /// Recalls the one at this place in what the account sees.
+  case recall(Int, place: Int, by: Int?)
   /// Marks those at these places in what the account sees.
   case read(Int, places: [Int])
   /// Marks everything so far by moving the watermark.
@@ -56,6 +58,18 @@ struct SendStep: Sendable {
   var body: String
   var attach: JSONValue?
   var isPersisted: Bool
+  var expiry = Expiry.never
+}
+
+/// When a notification expires.
+enum Expiry: Sendable {
+  case never
+  /// Later than the walk ends.
+  case late
+  /// Before the next step.
+  case soon
+  /// It has, already.
+  case past
 }
 
 extension SeededGenerator {
@@ -125,7 +139,10 @@ extension SeededGenerator {
     case 0..<5: .send(send(&sent))
     case 5, 6: .batch(batch(&sent))
     case 7..<9: markRead()
-    case 9: .update(number(), place: below(100), by: actor(), body: text(), status: oneIn(2) ? 10_000 : nil)
+    case 9:
+      oneIn(3)
+        ? .recall(number(), place: below(100), by: actor())
+        : .update(number(), place: below(100), by: actor(), body: text(), status: oneIn(2) ? 10_000 : nil)
     case 10, 11:
       if case .race(let first, let second, _) = race() {
         .race(first, second, isTogether: oneIn(2))
@@ -239,7 +256,8 @@ extension SeededGenerator {
       room: place == 5 || place == 6 ? below(Cast.spacesPerScene) : nil,
       accounts: isToAccounts ? numbers(1...3) : oneIn(3) ? named() : nil,
       clientId: oneIn(2) ? pick(["m1", "m 2", "m\"3\n", "鐘", "\u{1}", text() + "m"]) : nil,
-      body: text(), attach: oneIn(3) ? json() : nil, isPersisted: !oneIn(8))
+      body: text(), attach: oneIn(3) ? json() : nil, isPersisted: !oneIn(8),
+      expiry: oneIn(8) ? pick([.late, .soon, .past]) : .never)
     sent.append(send)
     return send
   }

@@ -9,6 +9,10 @@ final class World {
   let cast: Cast
   private let runner: OperationRunner
   let makeMortal: MakeMortal
+  /// When the last of what expires soon has expired, milliseconds since 1970.
+  var lastExpiry: Int64 = 0
+  /// Long enough to be sent before.
+  static let soonMilliseconds: Int64 = 100
   /// Lets time pass, where the store's clock needs to be told.
   private let beforeStep: () -> Void
   /// Before everything that will be sent here, whether anybody is told of it or not.
@@ -46,6 +50,16 @@ final class World {
   /// What the store answered, in words that do not depend on its ids and its clock.
   func perform(_ step: Step, number: Int) async throws -> String {
     beforeStep()
+    let answer = try await carryOut(step, number: number)
+    while try await store.nowMilliseconds() <= lastExpiry {
+      beforeStep()
+      try await Task.sleep(for: .microseconds(100))
+    }
+    lastExpiry = 0
+    return answer
+  }
+
+  private func carryOut(_ step: Step, number: Int) async throws -> String {
     switch step {
     case .read(let account, let places): return try await markRead(account, places)
     case .readUpToNow(let account): return try await readUpToNow(account)

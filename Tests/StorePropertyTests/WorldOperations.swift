@@ -35,6 +35,11 @@ extension World {
     case .command(let step):
       guard let command = Command.byName[step.command] else { return [] }
       return [command.operation(try await context(step, command, number))]
+    case .recall(let account, let place, let by):
+      let seen = try await visible(to: cast.accounts[account])
+      guard !seen.isEmpty else { return [] }
+      let chosen = seen[place % seen.count]
+      return [RecallNotification(chosen.entry, in: chosen.space, by: actor(by))]
     case .update(let account, let place, let by, let body, let status):
       var seen = try await visible(to: cast.accounts[account])
       // Mostly what may be updated at all.
@@ -100,6 +105,15 @@ extension World {
     content.body = send.body
     content.attach = send.attach
     content.setting.persistEnable = send.isPersisted
+    let now = try await store.nowMilliseconds()
+    switch send.expiry {
+    case .never: break
+    case .late: content.expireAt = now + 3_600_000
+    case .soon:
+      content.expireAt = now + Self.soonMilliseconds
+      lastExpiry = max(lastExpiry, now + Self.soonMilliseconds)
+    case .past: content.expireAt = now
+    }
     return try SendNotification.sends(content, by: actor(send.by), generatedClientId: "g\(number)")
   }
 

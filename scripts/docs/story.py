@@ -127,6 +127,9 @@ def notifications(teller, server, channel):
         until=lambda answer: len(answer["notifications"]) == 2)
     show("notificationCounts", "bob")
     teller.stream("bob", after=page["cursor"])
+    mistake = quiet(
+        "notificationSend", "alice", body={"serverId": server, "body": "Practise is at nine", "messageClientId": "no-1"})
+    show("notificationRecall", "alice", {"messageServerId": mistake["messageServerId"]})
     show("notificationRead", "bob", body={"items": [{"messageServerId": message}]})
     show("notificationExplain", "app", {"messageServerId": message}, query={"account": "bob"})
     show("brokerTypes", "bob")

@@ -7,6 +7,8 @@ public enum FeedEvent: Sendable, Hashable {
   case read(ReadMark)
   /// A notification received before has another body, ext or status now. `cursor` as above.
   case updated(Notification, cursor: String)
+  /// A notification that may have been received before was recalled: it is not to be shown any more. `cursor` as above.
+  case retracted(MessageID, cursor: String)
   /// What lay between the two ids was dropped by retention before this feed could receive it.
   case gap(from: MessageID, to: MessageID)
   /// The broker ended the connection on purpose. With `retry` the feed comes back by itself; without, this

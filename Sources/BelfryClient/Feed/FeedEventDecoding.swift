@@ -20,6 +20,9 @@ extension FeedEvent {
     case "read":
       guard let fields = value(ReadFields.self) else { return nil }
       return fields.upTo.map { .read(.upTo($0)) } ?? fields.messageServerIds.map { .read(.ids($0)) }
+    case "retracted":
+      guard let id else { return nil }
+      return value(RetractedFields.self).map { .retracted($0.messageServerId, cursor: id) }
     case "counts":
       return value(UnreadCounts.self).map { .counts($0) }
     case "gap":
@@ -37,6 +40,8 @@ extension FeedEvent {
     var messageServerIds: [MessageID]?
     var upTo: MessageID?
   }
+
+  private struct RetractedFields: Decodable { var messageServerId: MessageID }
 
   private struct GapFields: Decodable {
     var from: MessageID

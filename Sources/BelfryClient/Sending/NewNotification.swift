@@ -25,6 +25,8 @@ public struct NewNotification: Sendable, Hashable, Codable {
   public var pushContent: String?
   public var setting: NotificationSetting?
   public var env: String?
+  /// From then on nobody is shown it any more, milliseconds since 1970.
+  public var expireAt: Int64?
 
   public init(
     serverId: EntityID? = nil, channelId: EntityID? = nil, groupId: EntityID? = nil, roomId: EntityID? = nil,

@@ -60,6 +60,12 @@ extension BelfryClient {
 
   private struct BatchStatus: Decodable { var status: Int }
 
+  /// Takes a notification back: nobody is shown it any more, and receivers are told
+  /// (``FeedEvent/retracted(_:cursor:)``). Doing it twice is doing it once.
+  public func recall(_ id: MessageID) async throws(BelfryError) {
+    _ = try await answer(HTTPRequest(NotificationRoutes.recall.route, id.text, isRepeatable: true))
+  }
+
   /// Changes a notification that was sent. Nil leaves a field as it is. Receivers are told
   /// (``FeedEvent/updated(_:cursor:)``), and who fetches later sees the new content.
   public func update(

@@ -14,13 +14,14 @@ struct MarkItems: Sendable {
     let view: AccountView
     /// Those of the ids that name an entry where the account is or was.
     let located: [LocatedEntry]
-    let retentionFloor: MessageID
+    let limits: Limits
+    let nowMilliseconds: Int64
   }
 
   /// - Returns: nil when none of them is visible and unread.
   func decide(on basis: Basis) -> ReadMark? {
     let unread = basis.located.filter {
-      basis.view.visibility(of: $0.entry, in: $0.space, retentionFloor: basis.retentionFloor).isVisible
+      basis.view.visibility(of: $0, basis.limits, nowMilliseconds: basis.nowMilliseconds).isVisible
     }
     if unread.isEmpty { return nil }
     return ReadMark(

@@ -34,7 +34,7 @@ extension FeedReader {
   /// were shown were committed long ago, and no bounds have to be taken first.
   private func read(for operation: MarkItems) async throws(StoreError) -> MarkItems.Basis {
     let account = operation.account
-    let floor = limits.retentionFloor(nowMilliseconds: try await store.nowMilliseconds())
+    let now = try await store.nowMilliseconds()
     let (index, read) = try await store.accountState(of: account, among: operation.ids)
     let wanted = Set(operation.ids.map { $0.partition })
     let spaces = index.map { $0.space }.filter { wanted.contains(store.partitions.holding($0)) }
@@ -49,8 +49,7 @@ extension FeedReader {
       })
     return MarkItems.Basis(
       view: AccountView(account: account, index: index, memberships: memberships, read: read),
-      located: located,
-      retentionFloor: floor)
+      located: located, limits: limits, nowMilliseconds: now)
   }
 
   /// Asks the store for two things at once. The commands that both send in one turn of the loop are one round trip.
@@ -112,8 +111,12 @@ extension FeedReader {
     var marking = Marking(snapshot, device)
     let next = { () async throws(StoreError) in try await scan.next() }
     while let found = try await scans.pass(as: snapshot.view.account, next) {
-      for one in found where scan.isVisible(one, read: snapshot.view.read) {
-        marking.add(one.entry.id, in: scan.space(of: one))
+      for one in found {
+        if scan.isVisible(one, read: snapshot.view.read) {
+          marking.add(one.entry.id, in: scan.space(of: one))
+        } else if scan.isPerhapsShown(one) {
+          marking.addCovered(one.entry.id)
+        }
       }
       guard marking.count >= Self.entriesPerMark, let last = found.last?.entry.id else { continue }
       guard try await carryOut(&marking, through: last, &count) else { return false }

@@ -9,6 +9,8 @@ struct Marking {
   private let snapshot: FeedSnapshot
   private let device: DeviceID?
   private var found: [(id: MessageID, space: SpaceID)] = []
+  /// What is not visible any more, may be on other devices, and is read from now on as well.
+  private var covered: [MessageID] = []
   /// The version of the account's read state, which each mark raises.
   var version: Int64
   private var caughtUp: Set<SpaceID> = []
@@ -23,6 +25,10 @@ struct Marking {
   var count: Int { found.count }
 
   mutating func add(_ id: MessageID, in space: SpaceID) { found.append((id, space)) }
+
+  /// Adds what was recalled or has expired. It is not counted, but the other devices are told: once it is read, nobody
+  /// tells them that it was recalled.
+  mutating func addCovered(_ id: MessageID) { covered.append(id) }
 
   /// The mark for all entries found so far, of which none lies beyond `id`.
   mutating func take(through id: MessageID) -> ReadMark {
@@ -43,9 +49,9 @@ struct Marking {
     let mark = ReadMark(
       items: found.filter { single.contains($0.space) }.map(\.id),
       covered: found.filter { !single.contains($0.space) }.map(\.id), watermarks: watermarks,
-      caughtUp: newlyCaughtUp, upTo: min(id, line), echoed: found.map(\.id).filter { $0 > line },
+      caughtUp: newlyCaughtUp, upTo: min(id, line), echoed: (found.map(\.id) + covered).filter { $0 > line },
       directMessages: found.map(\.space).filter { $0.kind == .direct }, device: device, version: version)
-    found = []
+    (found, covered) = ([], [])
     return mark
   }
 

@@ -121,28 +121,45 @@ package final class FeedScan {
   /// Whether the entry is a notification that would be shown if it were not older than retention.
   package func isLost(_ found: Found, read: ReadState) -> Bool {
     found.entry.id < retentionFloor && found.entry.updates == nil
-      && isForAccount(found, read, retentionFloor: .zero)
+      && visibility(of: found, read, retentionFloor: .zero).isVisible
   }
 
   /// Whether the entry is a notification that the account is to be shown.
   /// - Parameter read: the read state as it is known now, which may be later than the snapshot's.
   package func isVisible(_ found: Found, read: ReadState) -> Bool {
-    found.entry.updates == nil && isForAccount(found, read, retentionFloor: retentionFloor)
+    found.entry.updates == nil && visibility(of: found, read, retentionFloor: retentionFloor).isVisible
   }
 
-  /// Whether the entry is an update of a notification that the account was shown before the scan. Notifications of
-  /// the scan itself need no update: they are read with their present content.
+  /// Whether the entry says what has become of a notification that the account was shown before the scan. Those of the
+  /// scan itself need no update: they are read as they are now.
   package func isUpdate(_ found: Found, read: ReadState) -> Bool {
     guard let updated = found.entry.updates, updated <= logs[found.log].place else { return false }
-    return isForAccount(found, read, retentionFloor: retentionFloor)
+    return found.entry.isRecalled
+      ? isPerhapsShown(found, read: read)
+      : visibility(of: found, read, retentionFloor: retentionFloor).isVisible
   }
 
-  private func isForAccount(_ found: Found, _ read: ReadState, retentionFloor: MessageID) -> Bool {
-    Visibility.of(
-      found.entry.notificationID, found.entry.audience, in: logs[found.log].space, for: snapshot.view.account,
-      membership: logs[found.log].membership, read: read, retentionFloor: retentionFloor
-    ).isVisible
+  /// Whether the entry is a notification that is not shown any more and may be on a device.
+  func isPerhapsShown(_ found: Found) -> Bool {
+    found.entry.updates == nil && isPerhapsShown(found, read: snapshot.view.read)
   }
+
+  private func isPerhapsShown(_ found: Found, read: ReadState) -> Bool {
+    Visibility.isPerhapsShown(
+      found.entry.notificationID, found.entry.audience, in: logs[found.log].space,
+      for: snapshot.view.account, membership: logs[found.log].membership, read: read,
+      retentionFloor: retentionFloor)
+  }
+
+  private func visibility(of found: Found, _ read: ReadState, retentionFloor: MessageID) -> Visibility {
+    Visibility.of(
+      found.entry.notificationID, found.entry.audience, isRecalled: found.entry.isRecalled,
+      in: logs[found.log].space, for: snapshot.view.account, membership: logs[found.log].membership,
+      read: read, retentionFloor: retentionFloor, nowMilliseconds: nowMilliseconds)
+  }
+
+  /// A scan for a slow reader takes hours, in which notifications expire.
+  private var nowMilliseconds: Int64 { store.estimatedMilliseconds ?? snapshot.takenAtMilliseconds }
 
   /// Everything has been given.
   var isComplete: Bool { sources.isEmpty }

@@ -50,6 +50,8 @@ package struct UnreadCount: Sendable {
   package var counts: UnreadCounts
   /// The entries that were read for it, of which not all are for the account.
   package var entriesRead = 0
+  /// When the first of those that were counted expires, milliseconds since 1970; nil if none does.
+  package var firstExpiry: Int64?
 
   package init(counts: UnreadCounts = UnreadCounts()) { self.counts = counts }
 }
@@ -87,6 +89,7 @@ extension UnreadCount {
     entriesRead += found.count
     for one in found where scan.isVisible(one, read: scan.snapshot.view.read) {
       counts.add(one.entry, in: scan.space(of: one))
+      if let time = one.entry.audience.expiresAt { firstExpiry = min(time, firstExpiry ?? time) }
     }
   }
 }

@@ -15,9 +15,14 @@ package struct AccountView: Sendable {
     self.read = read
   }
 
-  package func visibility(of entry: LogEntry, in space: SpaceID, retentionFloor: MessageID) -> Visibility {
-    Visibility.of(
-      entry.id, entry.audience, in: space, for: account, membership: memberships[space] ?? .never, read: read,
-      retentionFloor: retentionFloor)
+  package func visibility(
+    of located: LocatedEntry, _ limits: Limits, nowMilliseconds: Int64
+  ) -> Visibility {
+    let (entry, space) = (located.entry, located.space)
+    return Visibility.of(
+      entry.id, entry.audience, isRecalled: entry.isRecalled, in: space, for: account,
+      membership: memberships[space] ?? .never, read: read,
+      retentionFloor: limits.retentionFloor(nowMilliseconds: nowMilliseconds),
+      nowMilliseconds: nowMilliseconds)
   }
 }

@@ -93,6 +93,18 @@ extension Kind where Value == Int {
   }
 }
 
+extension Kind where Value == Int64 {
+  /// Milliseconds since 1970, up to the end of the year 9999: beyond it calendars differ.
+  package static var time: Kind {
+    Kind(.time) { value, path throws(Refusal) in
+      guard case .integer(let time) = value, (0...253_402_300_799_999).contains(time) else {
+        throw .invalid(path, "must be a time in milliseconds since 1970")
+      }
+      return time
+    }
+  }
+}
+
 extension Kind where Value == Duration {
   /// Whole seconds.
   package static func seconds(_ range: ClosedRange<Int>) -> Kind {

@@ -152,7 +152,8 @@ extension JSONValue {
     "examples": ["phone-1"],
   ]
   fileprivate static let time: JSONValue = [
-    "type": "integer", "format": "int64", "minimum": 0, "description": "milliseconds since 1970",
+    "type": "integer", "format": "int64", "minimum": 0, "maximum": 253_402_300_799_999,
+    "description": "milliseconds since 1970",
   ]
 
   /// What is given may be in lower case, too.

@@ -9,6 +9,10 @@ enum FeedEvents {
     EventShape(
       "updated", Notification.shape,
       "one that came before has another body, ext or status now; `id` is the cursor behind it"),
+    EventShape(
+      "retracted", retracted,
+      "one that may have come before was recalled: it is not to be shown any more; `id` is the cursor behind it"
+    ),
     EventShape("read", read, "another device of the account has read these, or all up to one"),
     EventShape(
       "counts", counts,
@@ -20,6 +24,9 @@ enum FeedEvents {
 
   static let gap = Shape.resource(
     "Gap", [.always("from", .message, "from"), .always("to", .message, "to")])
+
+  private static let retracted = Shape.resource(
+    "RetractedEvent", [.always("messageServerId", .message, "which one")])
 
   static let counts = Shape.resource(
     "UnreadCounts",

@@ -4,6 +4,7 @@ package import BelfryModel
 package enum NotificationRoutes {
   package static let all: [Route] = [
     send.route, resend.route, batch.route, read.route, page.route, counts.route, stream.route, update.route,
+    recall.route,
   ]
 
   // MARK: Sending
@@ -45,6 +46,12 @@ package enum NotificationRoutes {
     body: newBody, newExt, newStatus, rule: .someOf(["body", "ext", "status"]),
     refusals: [.notMember, .muted, .banned, .disabled, .blocked, .mailboxFull, .conflict],
     answers: .ok(Notification.shape), options: RouteOptions(scope: .send))
+
+  package static let recall = endpoint(
+    .delete, "/v1/notifications/{messageServerId}", .token, "notification recall",
+    "Take a notification back that was sent", path: SharedFields.messageServerId,
+    refusals: [.notFound, .forbidden, .conflict],
+    options: RouteOptions(isDestructive: true, scope: .send))
 
   // MARK: Marking read
 

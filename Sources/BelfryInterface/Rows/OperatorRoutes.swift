@@ -97,6 +97,9 @@ package enum OperatorRoutes {
             .sometimes("subscribedSince", .time, "since when it is subscribed"),
             .sometimes("named", .flag, "whether the notification names the account"),
             .sometimes("read", .flag, "whether the account has marked it read"),
+            .sometimes("expireAt", .time, "from when on nobody is shown it any more"),
+            .sometimes("recalledAt", .time, "when it was recalled"),
+            .sometimes("recalledBy", .text, "by whom: an account, or `a trusted caller`"),
           ]), "what it was decided on"),
     ])
 

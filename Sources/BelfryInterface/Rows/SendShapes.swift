@@ -37,6 +37,7 @@ package enum SendShapes {
       Property(
         "setting", .resource("SentSetting", NotificationSetting.properties), "how it is kept and pushed"),
       Property("env", .text(bytes: 0...Limits.envBytes), "picks the configuration of callbacks and routing"),
+      Property("expireAt", .time, "from then on nobody is shown it any more; in the future"),
     ], rule: .someOf(["serverId", "groupId", "roomId", "toAccids"]),
     usual: ["serverId", "messageClientId", "body"])
 
@@ -121,6 +122,7 @@ extension Notification {
         "what a push service is given"),
       .sometimes("pushContent", .text, "what a push service shows"),
       .sometimes("env", .text, "picks the configuration of callbacks and routing"),
+      .sometimes("expireAt", .time, "from then on nobody is shown it any more"),
       .sometimes("callbackExt", .text, "what a callback returned"),
     ])
 }

@@ -23,6 +23,8 @@ package struct Audience: Sendable, Hashable {
   }
 
   package var rule: Rule
+  /// When nobody is shown the entry any more, milliseconds since 1970; nil: it does not expire.
+  package var expiresAt: Int64?
   /// The channel whose members or subscribers the rule speaks of; nil for the whole space.
   package var channel: EntityID?
   /// The channel keeps a roster of its own: belonging to the server is not enough.
@@ -55,11 +57,13 @@ package struct Audience: Sendable, Hashable {
 //     willing                      members who have not stopped receiving custom notifications
 //     viewers channel:77 +olivia   who sees private channel 77, and olivia, the owner
 //     named +alice,bob             alice and bob
+//     all until:1763700000000      every member, until then
 extension Audience {
   package var text: String {
     // Most are the rule and nothing else.
-    if channel == nil, named.isEmpty, except.isEmpty { return rule.rawValue }
+    if channel == nil, named.isEmpty, except.isEmpty, expiresAt == nil { return rule.rawValue }
     var words = [rule.rawValue]
+    if let expiresAt { words.append("until:\(expiresAt)") }
     if let channel { words.append((channelHasRoster ? "roster:" : "channel:") + channel.text) }
     if !named.isEmpty { words.append("+" + named.map(\.text).joined(separator: ",")) }
     if !except.isEmpty { words.append("-" + except.map(\.text).joined(separator: ",")) }
@@ -104,9 +108,14 @@ extension Audience {
       guard let accounts = Self.accounts(word.dropFirst()) else { return false }
       except = accounts
     default:
-      guard let colon = word.firstIndex(of: UInt8(ascii: ":")),
-        let id = EntityID(String(decoding: word[(colon + 1)...], as: UTF8.self))
-      else { return false }
+      guard let colon = word.firstIndex(of: UInt8(ascii: ":")) else { return false }
+      if word[..<colon].elementsEqual("until".utf8) {
+        expiresAt = Int64(digits: word[(colon + 1)...])
+        return expiresAt != nil
+      }
+      guard let id = EntityID(String(decoding: word[(colon + 1)...], as: UTF8.self)) else {
+        return false
+      }
       channel = id
       channelHasRoster = word[..<colon].elementsEqual("roster".utf8)
       return channelHasRoster || word[..<colon].elementsEqual("channel".utf8)

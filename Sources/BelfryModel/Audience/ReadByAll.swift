@@ -20,23 +20,26 @@ package struct ReadByAll {
 
   private let space: SpaceID
   private let retentionFloor: MessageID
+  private let nowMilliseconds: Int64
   /// The prefix, as far as the readers asked so far have read.
   package private(set) var entries: ArraySlice<LogEntry>
 
   /// - Parameter entries: the log's first entries.
-  package init(_ entries: [LogEntry], of space: SpaceID, retentionFloor: MessageID) {
+  package init(_ entries: [LogEntry], of space: SpaceID, retentionFloor: MessageID, nowMilliseconds: Int64) {
     self.entries = entries[...]
     self.space = space
     self.retentionFloor = retentionFloor
+    self.nowMilliseconds = nowMilliseconds
   }
 
-  /// Shortens the prefix to what this reader has read, too. An update is kept as long as a reader sees its notification.
+  /// Shortens the prefix to what this reader has read, too, or what has expired. What says that a notification was
+  /// updated or recalled is kept as long as the notification may be on one of the reader's devices.
   package mutating func keepOnly(readBy reader: LogReader) {
     let unread = entries.firstIndex { entry in
-      Visibility.of(
+      if let time = entry.audience.expiresAt, time <= nowMilliseconds { return false }
+      return Visibility.isPerhapsShown(
         entry.notificationID, entry.audience, in: space, for: reader.account, membership: reader.membership,
-        read: reader.read, retentionFloor: retentionFloor
-      ).isVisible
+        read: reader.read, retentionFloor: retentionFloor)
     }
     if let unread { entries = entries[..<unread] }
   }

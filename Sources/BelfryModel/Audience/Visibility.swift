@@ -10,7 +10,7 @@ package enum Visibility: Sendable, Hashable {
   package enum Exclusion: String, Sendable {
     case neverMember, joinedAfter, leftBefore, leftOut, notNamed, notInChannel, blocked, stopped
     case notSubscribed, subscribedAfter, subscriptionEndedBefore
-    case read, beyondRetention
+    case read, recalled, expired, beyondRetention
   }
 
   package var isVisible: Bool {
@@ -20,19 +20,46 @@ package enum Visibility: Sendable, Hashable {
 
 extension Visibility {
   /// Visible: within retention, in a membership interval, in the audience (if `subscribed`, with a subscription from
-  /// before the entry), and not read. The first that fails, in this order, is the reason that `explain` gives.
+  /// before the entry), not recalled, not read, and not expired. The first that fails, in this order, is the reason
+  /// that `explain` gives.
+  ///
+  /// - Parameter now: milliseconds since 1970 by the store's clock. Asked for only where the entry expires.
   package static func of(
+    _ id: MessageID, _ audience: Audience, isRecalled: Bool = false, in space: SpaceID,
+    for account: AccountID,
+    membership: Membership, read: ReadState, retentionFloor: MessageID,
+    nowMilliseconds now: @autoclosure () -> Int64
+  ) -> Visibility {
+    let verdict = asSent(
+      id, audience, for: account, membership: membership, retentionFloor: retentionFloor)
+    guard verdict.isVisible else { return verdict }
+    if isRecalled { return .hidden(because: .recalled) }
+    if read.contains(id, in: space) { return .hidden(because: .read) }
+    if let time = audience.expiresAt, time <= now() { return .hidden(because: .expired) }
+    return verdict
+  }
+
+  /// Whether the entry may be on a device of the account: it was for the account, which has not read it, whatever else
+  /// has become of it since. So devices are told that it was recalled, also those that were shown it long ago.
+  package static func isPerhapsShown(
     _ id: MessageID, _ audience: Audience, in space: SpaceID, for account: AccountID, membership: Membership,
     read: ReadState, retentionFloor: MessageID
+  ) -> Bool {
+    !read.contains(id, in: space)
+      && asSent(id, audience, for: account, membership: membership, retentionFloor: retentionFloor).isVisible
+  }
+
+  /// Whether the entry was for the account when it was sent, and is within retention.
+  package static func asSent(
+    _ id: MessageID, _ audience: Audience, for account: AccountID, membership: Membership,
+    retentionFloor: MessageID
   ) -> Visibility {
     guard id >= retentionFloor else { return .hidden(because: .beyondRetention) }
     guard membership.intervals.contains(id) else {
       return .hidden(
         because: missed(id, membership.intervals, .neverMember, after: .joinedAfter, before: .leftBefore))
     }
-    let verdict = audience.admits(account, membership: membership, at: id)
-    guard verdict.isVisible else { return verdict }
-    return read.contains(id, in: space) ? .hidden(because: .read) : verdict
+    return audience.admits(account, membership: membership, at: id)
   }
 
   /// Why no interval holds the id: there is none, they begin after it, or they ended before it.

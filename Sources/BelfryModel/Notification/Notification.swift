@@ -53,6 +53,8 @@ public struct NotificationContent: Sendable, Hashable, Codable {
   public var pushContent: String?
   public var setting: NotificationSetting
   public var env: String?
+  /// From then on nobody is shown it any more, milliseconds since 1970; nil: as long as notifications are kept.
+  public var expireAt: Int64?
   public var callbackExt: String?
 
   public init(type: Int, toType: ToType) {

@@ -62,7 +62,7 @@ extension NotificationContent {
   package enum CodingKeys: String, CodingKey, CaseIterable {
     case messageClientId, serverId, channelId, groupId, roomId, toType, toAccids, fromAccount, fromNick,
       fromClientType, fromDeviceId, type, body, ext, attach, status, pushPayload, pushContent, setting, env,
-      callbackExt
+      expireAt, callbackExt
   }
 
   public init(from decoder: any Decoder) throws {
@@ -88,6 +88,7 @@ extension NotificationContent {
     pushContent = try fields.decodeIfPresent(String.self, forKey: .pushContent)
     setting = try fields.decodeIfPresent(NotificationSetting.self, forKey: .setting) ?? NotificationSetting()
     env = try fields.decodeIfPresent(String.self, forKey: .env)
+    expireAt = try fields.decodeIfPresent(Int64.self, forKey: .expireAt)
     callbackExt = try fields.decodeIfPresent(String.self, forKey: .callbackExt)
   }
 }

@@ -49,6 +49,10 @@ extension NotificationContent {
     pushContent = try fields.text("pushContent")
     env = try fields.text("env")
     callbackExt = try fields.text("callbackExt")
+    if let value = fields.given("expireAt") {
+      guard case .integer(let time) = value else { throw Unreadable() }
+      expireAt = time
+    }
     if let value = fields.given("status") {
       guard case .integer(let number) = value else { throw Unreadable() }
       status = Int(number)

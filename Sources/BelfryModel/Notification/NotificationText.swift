@@ -12,6 +12,7 @@ extension NotificationContent {
     text.field("callbackExt", ifAny: callbackExt)
     text.field("channelId", ifAny: channelId)
     text.field("env", ifAny: env)
+    if let expireAt { text.field("expireAt", expireAt) }
     text.field("ext", ifAny: ext)
     text.field("fromAccount", ifAny: fromAccount?.text)
     text.field("fromClientType", ifAny: fromClientType)

@@ -74,15 +74,22 @@ package struct Announcement: Sendable, Hashable {
   }
 }
 
-/// New content for an entry that was appended earlier.
+/// What becomes of an entry that was appended earlier.
 package struct Update: Sendable, Hashable {
-  /// The notification as it is now, `updateTime` included.
-  package var notification: Notification
+  package var messageServerId: MessageID
+  /// Milliseconds since 1970.
+  package var time: Int64
+  /// The content as it is now; nil: the notification is recalled.
+  package var content: NotificationContent?
   /// Includes everybody who sees the entry.
   package var audience: Audience
 
-  package init(_ notification: Notification, to audience: Audience) {
-    self.notification = notification
+  package init(
+    of id: MessageID, atMilliseconds time: Int64, _ content: NotificationContent?, to audience: Audience
+  ) {
+    messageServerId = id
+    self.time = time
+    self.content = content
     self.audience = audience
   }
 }

@@ -21,6 +21,10 @@ extension NotificationContent {
     guard type == Catalogue.custom.code else {
       throw .invalid("type", "must be \(Catalogue.custom.code): the other types come only from operations")
     }
+    if expireAt != nil, !setting.persistEnable {
+      throw .invalid(
+        "expireAt", "cannot stand beside setting.persistEnable false: what is not kept is gone at once")
+    }
     try checkReceivers()
   }
 

@@ -5,7 +5,8 @@ package struct LogEntry: Sendable, Hashable {
   package var id: MessageID
   package var audience: Audience
   /// The notification's content as JSON text, an object, in UTF-8; with what became of it since. Where it was
-  /// read, it is a part of what came from Redis: on its way to a consumer it is copied and never looked into.
+  /// read, it is a part of what came from Redis: on its way to a consumer it is copied and never looked into. Empty if
+  /// the notification was recalled.
   package var content: ArraySlice<UInt8>
   /// Milliseconds since 1970; nil if never updated.
   package var updateTime: Int64?
@@ -32,6 +33,9 @@ package struct LogEntry: Sendable, Hashable {
       id: id, audience: audience, content: ArraySlice(contentJSON.utf8), updateTime: updateTime,
       updates: updates)
   }
+
+  /// Whether the notification was recalled. An entry that updates one which was recalled says that it was.
+  package var isRecalled: Bool { content.isEmpty }
 
   /// The notification that it is, or is about.
   package var notificationID: MessageID { updates ?? id }
@@ -80,19 +84,34 @@ extension Notification {
   }
 }
 
-/// What became of an entry after it was appended: its new body, ext or status.
+/// What became of an entry after it was appended: its new body, ext or status, or that it was recalled.
 package struct UpdateRecord: Sendable, Hashable, Codable {
   /// Nil: as it was sent.
   package var body: String?
   package var ext: String?
   package var status: Int?
   package var updateTime: Int64
+  /// Nil unless it was recalled; then nothing else is left of it, and nothing changes it any more.
+  package var recall: Recall?
+
+  /// Who recalled it, at the time of the update.
+  package struct Recall: Sendable, Hashable, Codable {
+    /// Nil: a trusted caller in nobody's name.
+    package var by: AccountID?
+    /// Whose it was, if a user's: who may ask for its recall again.
+    package var sender: AccountID?
+  }
 
   package init(body: String?, ext: String?, status: Int?, updateTime: Int64) {
     self.body = body
     self.ext = ext
     self.status = status
     self.updateTime = updateTime
+  }
+
+  package init(_ recall: Recall, atMilliseconds time: Int64) {
+    updateTime = time
+    self.recall = recall
   }
 
   package func applied(to content: NotificationContent) -> NotificationContent {

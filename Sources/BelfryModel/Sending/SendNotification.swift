@@ -110,6 +110,12 @@ package final class SendNotification: Operation {
     _ records: Records, context: DecisionContext
   ) throws(Refusal) -> Decision<SendNotification> {
     try requireOwnDevice()
+    // Decided with the send: a repetition may come after its notification has expired.
+    if let time = content.expireAt, time <= context.nowMilliseconds {
+      throw .invalid("expireAt", "must lie in the future, in milliseconds since 1970")
+    }
+    var audience = try audience(records, context)
+    audience.expiresAt = content.expireAt
     var transaction = Transaction(space)
     // The options of a direct message's receivers are as of when they were read: they lie in other partitions.
     transaction.preconditions = space.kind == .direct ? [:] : records.unchanged(needs)
@@ -119,7 +125,6 @@ package final class SendNotification: Operation {
     }
     transaction.dedupe = dedupe
     transaction.given = given
-    let audience = try audience(records, context)
     if isSilenced { return Decision(silenced(transaction), self) }
     transaction.announcements = [Announcement(content, to: audience)]
     if case .direct = space.kind, let accounts = content.toAccids {

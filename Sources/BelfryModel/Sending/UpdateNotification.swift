@@ -48,12 +48,14 @@ package struct UpdateNotification: Operation {
 
   package func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<Notification>
   {
+    let address = RecordAddress.update(entry.id, in: space)
+    let earlier = try records.json(UpdateRecord.self, address)
+    // It may have been recalled since the entry was read.
+    if entry.isRecalled || earlier?.recall != nil { throw .noNotification(entry.id) }
     guard let content else {
       throw Refusal(.unavailable, "notification \(entry.id) is unreadable")
     }
     try checkActor(content, records, context)
-    let address = RecordAddress.update(entry.id, in: space)
-    let earlier = try records.json(UpdateRecord.self, address)
     let record = UpdateRecord(
       body: body ?? earlier?.body, ext: ext ?? earlier?.ext, status: status ?? earlier?.status,
       updateTime: max(
@@ -70,7 +72,9 @@ package struct UpdateNotification: Operation {
       if space.kind == .account { transaction.mailboxRoom = context.limits.mailboxRoom(for: actor) }
     }
     transaction.changes[address] = try RecordJSON.text(record)
-    transaction.updates = [Update(notification, to: entry.audience)]
+    transaction.updates = [
+      Update(of: entry.id, atMilliseconds: record.updateTime, notification.content, to: entry.audience)
+    ]
     return Decision(transaction, notification)
   }
 
@@ -80,7 +84,7 @@ package struct UpdateNotification: Operation {
     // A notification that the actor does not see is refused as if it did not exist.
     if !actor.isTrusted {
       guard let account = actor.account else { throw Refusal(.unauthorized, "who is updating it?") }
-      let isSeen = try isSeen(by: account, records)
+      let isSeen = try entry.isSent(to: account, in: space, records)
       guard isSeen || content.fromAccount == account else { throw .noNotification(entry.id) }
     }
     guard let updaters = Catalogue.type(content.type)?.updaters, updaters != .nobody else {
@@ -104,30 +108,30 @@ package struct UpdateNotification: Operation {
   }
 }
 
-extension UpdateNotification {
-  /// Whether the account sees the entry, read or not.
-  private func isSeen(by account: AccountID, _ records: Records) throws(Refusal) -> Bool {
-    if entry.audience.named.contains(account) { return true }
-    guard space.hasRoster else { return false }
-    var known = try records.member(account, of: space)
-    if known == nil { known = try records.former(account, of: space) }
-    guard let membership = known?.membership else { return false }
-    return Visibility.of(
-      entry.id, entry.audience, in: space, for: account, membership: membership, read: ReadState(),
-      retentionFloor: .zero
-    ).isVisible
-  }
-}
-
 extension Refusal {
   package static func noNotification(_ id: MessageID) -> Refusal {
     Refusal(.notFound, "there is no notification \(id)", field: "messageServerId")
   }
 }
 
+extension LogEntry {
+  /// Whether the entry was for the account, read or not. The records of the account in the space, present and former,
+  /// are among the needs.
+  func isSent(to account: AccountID, in space: SpaceID, _ records: Records) throws(Refusal) -> Bool {
+    if audience.named.contains(account) { return true }
+    guard space.hasRoster else { return false }
+    var known = try records.member(account, of: space)
+    if known == nil { known = try records.former(account, of: space) }
+    guard let membership = known?.membership else { return false }
+    return Visibility.asSent(
+      notificationID, audience, for: account, membership: membership, retentionFloor: .zero
+    ).isVisible
+  }
+}
+
 extension SpaceID {
   /// Entries of personal spaces and direct messages are seen by the accounts they name.
-  fileprivate var hasRoster: Bool {
+  var hasRoster: Bool {
     switch kind {
     case .server, .group, .room: true
     case .account, .direct: false

@@ -13,6 +13,7 @@ package final class ServerSentEvents: EventFraming {
 
   private let notification = head(.notification)
   private let updated = head(.updated)
+  private let retracted = head(.retracted)
   private let read = head(.read)
   private let counts = head(.counts)
   private let device = head(.device)
@@ -52,6 +53,7 @@ package final class ServerSentEvents: EventFraming {
     switch kind {
     case .notification: notification
     case .updated: updated
+    case .retracted: retracted
     case .read: read
     case .counts: counts
     case .device: device

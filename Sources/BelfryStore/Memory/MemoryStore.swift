@@ -47,6 +47,7 @@ package final class MemoryStore: Store {
   }
 
   package func nowMilliseconds() -> Int64 { clockMilliseconds }
+  package var estimatedMilliseconds: Int64? { clockMilliseconds }
 
   func publish(_ message: LiveMessage, in space: SpaceID) {
     for listener in listeners { listener(space, message) }
@@ -157,7 +158,7 @@ extension MemoryStore {
 
   /// The entry as it is now, with what became of it since it was appended.
   private func updated(_ entry: LogEntry, in space: SpaceID) throws(StoreError) -> LogEntry {
-    guard let text = text(.update(entry.id, in: space)) else { return entry }
+    guard let text = text(.update(entry.notificationID, in: space)) else { return entry }
     var entry = entry
     try entry.apply(text, at: "entries \(space)")
     return entry

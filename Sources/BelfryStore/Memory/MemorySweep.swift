@@ -62,7 +62,7 @@ extension MemoryStore {
       for account in entries.flatMap(\.directMessageReaders) { memberships[account] = .always }
     }
     if memberships.isEmpty { return }
-    var prefix = ReadByAll(entries, of: space, retentionFloor: floor)
+    var prefix = ReadByAll(entries, of: space, retentionFloor: floor, nowMilliseconds: clockMilliseconds)
     for (account, membership) in memberships {
       prefix.keepOnly(readBy: LogReader(account, membership: membership, read: readState(of: account)))
     }

@@ -7,7 +7,7 @@ import BelfryModel
 ///     run <id> <predecessor> <count>        so many entries, whose ids follow one another: the next line is their
 ///                                         audience, then comes the content of each
 ///     ephemeral <id>                        the next two lines: audience, content
-///     updated <id> <predecessor> <entry> <update time>    the next two lines: audience, content
+///     updated <id> <predecessor> <entry> <update time>    the next two lines: audience, content; no content: recalled
 ///     memberships                           the next line: accids
 ///     read <upTo> <device>                the next four lines: ids that clients are told; ids that are marked one by
 ///                                         one, or `*` if they are the same; watermarks; spaces that lag no more. In
@@ -69,10 +69,8 @@ extension LiveMessage {
     case .updated:
       guard let predecessor = MessageID(streamBytes: words[2]),
         let updates = MessageID(streamBytes: words[3]),
-        let time = Int64(digits: words[4]), var entry = lines.entry(words[1])
+        let time = Int64(digits: words[4]), let entry = lines.entry(words[1], time, updates)
       else { return nil }
-      entry.updateTime = time
-      entry.updates = updates
       self = .appended(entry, predecessor: predecessor)
     case .memberships:
       guard let accounts = lines.words(AccountID.init(bytes:)) else { return nil }
@@ -130,10 +128,13 @@ private struct LiveLines {
   mutating func next() -> ArraySlice<UInt8> { rest.take(before: UInt8(ascii: "\n")) }
 
   /// The audience's line, and the content's.
-  mutating func entry(_ id: ArraySlice<UInt8>) -> LogEntry? {
+  mutating func entry(
+    _ id: ArraySlice<UInt8>, _ updateTime: Int64? = nil, _ updates: MessageID? = nil
+  ) -> LogEntry? {
     guard let id = MessageID(streamBytes: id) else { return nil }
     let audience = next()
-    return LogEntry(id: id, audience: audience, content: next())
+    return LogEntry(
+      id: id, audience: audience, content: next(), updateTime: updateTime, updates: updates)
   }
 
   /// The entries of a run, each with the one before it; nil unless all of them are there.

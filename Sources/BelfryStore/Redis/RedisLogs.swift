@@ -123,7 +123,7 @@ extension RedisStore {
     let commands = updated.map { index in
       var command = RedisCommand(
         "HMGET", at: layout.table(TableAddress(pages[index].request.space, .updates)))
-      for entry in answers[index] { command.append(entry.id.text) }
+      for entry in answers[index] { command.append(entry.notificationID.text) }
       return command
     }
     let replies = try await pipeline(commands, at: "entries")
@@ -248,9 +248,9 @@ extension LogEntry {
     let content = try reader.place()
     guard let id = MessageID(streamBytes: bytes.span.extracting(id)), count == 2 || update != nil
     else { return nil }
-    self.init(id: id, audience: bytes[audience], content: bytes[content])
-    updates = update?.updated
-    updateTime = update?.time
+    self.init(
+      id: id, audience: bytes[audience], content: bytes[content], updateTime: update?.time,
+      updates: update?.updated)
   }
 
   private static func update(

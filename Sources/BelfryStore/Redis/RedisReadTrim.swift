@@ -9,15 +9,15 @@ extension RedisStore {
 
   /// - Parameter spaces: those that have entries, with the first of each.
   func trimWhatAllHaveRead(
-    _ spaces: [(space: SpaceID, first: MessageID)], _ floor: MessageID
+    _ spaces: [(space: SpaceID, first: MessageID)], _ floor: MessageID, nowMilliseconds now: Int64
   ) async throws(StoreError) {
     let candidates = try await withFewReaders(spaces)
     for (space, first) in candidates {
-      if let slowReader = slowReaders[space], try await hasYetToRead(slowReader, first, in: space) {
+      if let slowReader = slowReaders[space], try await hasYetToRead(slowReader, first, in: space, now) {
         continue
       }
       slowReaders[space] = nil
-      while try await trimStep(of: space, floor) {}
+      while try await trimStep(of: space, floor, now) {}
     }
   }
 
@@ -35,11 +35,11 @@ extension RedisStore {
 
   /// Asked first: the reader who had not read the log the last time mostly still has not.
   private func hasYetToRead(
-    _ slowReader: AccountID, _ first: MessageID, in space: SpaceID
+    _ slowReader: AccountID, _ first: MessageID, in space: SpaceID, _ now: Int64
   ) async throws(StoreError) -> Bool {
     let entries = try await entries([LogRequest(space, after: first.predecessor, through: first, limit: 1)])[
       0]
-    var prefix = ReadByAll(entries, of: space, retentionFloor: .zero)
+    var prefix = ReadByAll(entries, of: space, retentionFloor: .zero, nowMilliseconds: now)
     let membership =
       space.kind == .direct
       ? Membership.always : try await memberRecords(of: slowReader, in: [space])[0]?.membership ?? .never
@@ -49,7 +49,9 @@ extension RedisStore {
   }
 
   /// - Returns: whether there may be more to trim.
-  private func trimStep(of space: SpaceID, _ floor: MessageID) async throws(StoreError) -> Bool {
+  private func trimStep(
+    of space: SpaceID, _ floor: MessageID, _ now: Int64
+  ) async throws(StoreError) -> Bool {
     let request = LogRequest(space, after: .zero, limit: Self.entriesPerStep)
     let entries = try await entries([request])[0]
     // A reader whose index has yet to learn of the space may have a watermark that covers entries it never saw; learning
@@ -60,7 +62,7 @@ extension RedisStore {
     guard try reading(at: "trim \(space)", { () throws(RedisError) in try waiting.integer() }) == 0 else {
       return false
     }
-    var prefix = ReadByAll(entries, of: space, retentionFloor: floor)
+    var prefix = ReadByAll(entries, of: space, retentionFloor: floor, nowMilliseconds: now)
     guard let readers = try await readers(of: space, entries), !readers.isEmpty else { return false }
     for start in stride(from: 0, to: readers.count, by: Self.readersPerStep) {
       let some = Array(readers[start..<min(start + Self.readersPerStep, readers.count)])

@@ -86,6 +86,8 @@ package final class RedisStore: Store {
     set { connection.onStateChange = newValue }
   }
 
+  package var estimatedMilliseconds: Int64? { clock.milliseconds() }
+
   package func nowMilliseconds() async throws(StoreError) -> Int64 {
     if clock.isDue() {
       let replies = try await pipeline([RedisCommand("TIME")], at: "clock")

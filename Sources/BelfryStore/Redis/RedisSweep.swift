@@ -71,8 +71,9 @@ extension RedisStore {
       })
     try await removeRecordsThatAreOver(from: left.flatMap(\.judgedTables), bounds)
     try await sweepChannels(of: left.filter { $0.tables.contains(.channels) }.map(\.space), bounds)
-    let floor = bounds.floor
-    try await trimWhatAllHaveRead(left.filter { $0.first > .zero }.map { ($0.space, $0.first) }, floor)
+    try await trimWhatAllHaveRead(
+      left.filter { $0.first > .zero }.map { ($0.space, $0.first) }, bounds.floor,
+      nowMilliseconds: bounds.nowMilliseconds)
     for (space, settings) in over { try await retire(space, settings) }
   }
 

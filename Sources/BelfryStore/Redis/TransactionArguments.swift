@@ -83,10 +83,10 @@ extension RedisCommand {
     for table in transaction.removedTables { append(table.name) }
     append(4 * transaction.updates.count)
     for update in transaction.updates {
-      append(update.notification.messageServerId.streamForm)
-      append(update.notification.updateTime ?? 0)
+      append(update.messageServerId.streamForm)
+      append(update.time)
       append(update.audience.text)
-      append(update.notification.content.text.bytes)
+      append(update.content?.text.bytes ?? [])
     }
   }
 

@@ -14,7 +14,7 @@ extension CommandTable {
       "group": "groups: members, roles, lists, mutes, files",
       "room": "rooms: attendees, hands, the stage, microphones",
       "account": "an account's options",
-      "notification": "change what was sent, count what is unread",
+      "notification": "change or recall what was sent, count what is unread",
     ],
     pairs: [
       (["serve", "check-config"], "run a broker, and check its configuration"),

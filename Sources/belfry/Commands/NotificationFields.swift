@@ -18,6 +18,7 @@ extension CommandOption {
     .value("from", "ACCID", "in whose name, with an app or operator token"),
     .value("nick", "TEXT", "the sender's nick"),
     .value("env", "TEXT", "which callback and routing configuration applies"),
+    .value("expire-at", "TIME", "nobody is shown it from then on, in milliseconds since 1970"),
     .flag("live-only", "only for whoever is connected now; never stored"),
     .flag("push", "may be pushed by a third party"),
     .value("push-content", "TEXT", "what a push says"),
@@ -83,6 +84,7 @@ extension Arguments {
     notification.fromAccount = try account("from")
     notification.fromNick = text("nick")
     notification.env = text("env")
+    notification.expireAt = try integer("expire-at", in: 0...253_402_300_799_999).map(Int64.init)
     notification.pushContent = text("push-content")
     notification.pushPayload = try json("push-payload")
     notification.setting = setting

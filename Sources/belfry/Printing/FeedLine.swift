@@ -5,7 +5,9 @@ import FoundationEssentials
 /// One event of a feed as a line for a program: `{"event": …, "cursor": …, "data": …}`.
 struct FeedLine: Encodable {
   private enum Key: String, CodingKey { case event, cursor, data }
-  private enum DataKey: String, CodingKey { case messageServerIds, upTo, from, to, reason, retry }
+  private enum DataKey: String, CodingKey {
+    case messageServerId, messageServerIds, upTo, from, to, reason, retry
+  }
 
   private let event: FeedEvent
 
@@ -20,6 +22,10 @@ struct FeedLine: Encodable {
       try line.encode(notification, forKey: .data)
     case .device(let value):
       try line.encode(value, forKey: .data)
+    case .retracted(let id, let cursor):
+      try line.encode(cursor, forKey: .cursor)
+      var data = line.nestedContainer(keyedBy: DataKey.self, forKey: .data)
+      try data.encode(id, forKey: .messageServerId)
     case .counts(let counts):
       try line.encode(counts, forKey: .data)
     case .other(_, let data):
@@ -61,6 +67,7 @@ extension FeedLine {
     case .read(.ids(let ids)): words = ["read"] + ids.map(\.text)
     case .read(.upTo(.last)): words = ["read everything"]
     case .read(.upTo(let id)): words = ["read everything up to \(id)"]
+    case .retracted(let id, _): words = ["recalled \(id)"]
     case .counts(let counts): words = ["\(counts.unread)\(counts.isCapped ? " and more" : "") unread"]
     case .gap(let from, let to): words = ["gap: what came between \(from) and \(to) is gone"]
     case .kicked(let reason, let retry): words = ["kicked: \(reason)" + (retry ? ", coming back" : "")]
@@ -120,6 +127,7 @@ extension FeedEvent {
     case .notification: "notification"
     case .read: "read"
     case .updated: "updated"
+    case .retracted: "retracted"
     case .counts: "counts"
     case .gap: "gap"
     case .kicked: "kicked"

@@ -151,7 +151,10 @@ import Testing
       Issue.record("the stream has no events")
       return
     }
-    #expect(Set(events.keys) == ["notification", "updated", "read", "counts", "gap", "device", "kicked"])
+    #expect(
+      Set(events.keys) == [
+        "notification", "updated", "retracted", "read", "counts", "gap", "device", "kicked",
+      ])
   }
 
   /// What the route says to the body; nil: it takes it.

@@ -60,6 +60,7 @@ struct SendRequest {
     content.pushPayload = try fields.value("pushPayload").map(Self.pushPayload)
     content.pushContent = try fields.text("pushContent")
     content.env = try fields.text("env")
+    content.expireAt = try fields.take("expireAt", .time)
     if let setting = fields.value("setting") {
       content.setting = try NotificationSetting(ObjectFields(setting, at: "setting"))
     }

@@ -9,6 +9,7 @@ enum Sending {
     NotificationRoutes.resend.handled(by: resend),
     NotificationRoutes.batch.handled(by: batch),
     NotificationRoutes.update.handled(by: update),
+    NotificationRoutes.recall.handled(by: recall),
   ]
 
   private static func send(
@@ -131,5 +132,14 @@ enum Sending {
       located.entry, in: located.space, by: actor, body: body, ext: ext, status: status)
     let notification = try await services.run(operation, of: request)
     return .json(rendered: notification.json)
+  }
+
+  private static func recall(
+    _ request: Request, _ services: LoopServices, id: MessageID
+  ) async throws(Refusal) -> HTTPResponse {
+    let actor = try request.actor
+    let located = try await services.feed.find(id, for: actor.account)
+    _ = try await services.runner.run(RecallNotification(located.entry, in: located.space, by: actor))
+    return .noContent
   }
 }

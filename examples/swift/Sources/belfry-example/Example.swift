@@ -58,7 +58,7 @@ struct Example {
         if !place.isEmpty { try save(place, cursor) }
         left = left.map { $0 - 1 }
         if left == 0 { return }
-      case .updated(_, let place): try save(place, cursor)
+      case .updated(_, let place), .retracted(_, let place): try save(place, cursor)
       case .gap(let from, let to): Self.warn("what came between \(from.text) and \(to.text) is gone")
       case .kicked(let reason, _): Self.warn("the broker hung up: \(reason)")
       case .read, .device, .connected, .disconnected, .other: break

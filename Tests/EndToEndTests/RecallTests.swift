@@ -1,0 +1,122 @@
+import Foundation
+import TestKit
+import Testing
+
+extension EndToEnd {
+  /// What is recalled, or has expired, nobody is shown any more, on any broker.
+  @Suite struct Recall {
+    @Test func recalledIsGoneEverywhere() async throws {
+      try await withWorld(brokers: 2) { world in
+        let app = try Person.app(at: world[0])
+        let owner = try Person("owner", at: world[0])
+        let alice = try Person("alice", device: "phone", at: world[1])
+        let operator_ = try Person("ops", role: "operator", at: world[1])
+        let server = try owner.createServer()
+        try app.add(["alice"], to: server)
+        let live = try alice.stream(query: "?counts=1")
+        let away = try alice.stream()
+        let fields: [String: Any] = ["serverId": server, "messageClientId": "oops"]
+        let id = try owner.mustSend("oops", fields)
+        #expect(away.wait(forBody: "oops"))
+        let cursor = try #require(away.lastID)
+        away.cut()
+        #expect(live.wait(forBody: "oops"))
+        let unread = try #require(alice.call("GET", "/v1/notifications/counts").object["unread"] as? Int)
+
+        #expect(try alice.call("DELETE", "/v1/notifications/\(id)")["code"] == "forbidden")
+        #expect(try Person("eve", at: world[0]).call("DELETE", "/v1/notifications/\(id)").status == 404)
+        #expect(try owner.call("DELETE", "/v1/notifications/\(id)").status == 204)
+        #expect(try owner.call("DELETE", "/v1/notifications/\(id)").status == 204)
+
+        func isTold(_ stream: EventStream) -> Bool {
+          stream.wait(seconds: 20) { $0.contains { $0.name == "retracted" && $0.messageServerId == id } }
+        }
+        #expect(isTold(live))
+        #expect(live.all.first { $0.name == "retracted" }?.id != nil)
+        let back = try alice.stream(after: cursor)
+        #expect(isTold(back))
+        #expect(!back.bodies.contains("oops"))
+        #expect(try !alice.unreadBodies().contains("oops"))
+        #expect(try alice.call("GET", "/v1/notifications/counts").object["unread"] as? Int == unread - 1)
+        #expect(
+          live.wait(seconds: 20) { $0.last { $0.name == "counts" }?.object["unread"] as? Int == unread - 1 })
+        let fresh = try alice.stream()
+        try owner.mustSend("next", ["serverId": server])
+        #expect(fresh.wait(forBody: "next"))
+        #expect(!fresh.all.contains { $0.messageServerId == id })
+
+        // Nothing brings it back, and its sender is answered as the first time.
+        #expect(try owner.call("PATCH", "/v1/notifications/\(id)", ["body": "again"]).status == 404)
+        let again = try owner.send("oops", fields)
+        #expect(again["messageServerId"] == id && again.isDuplicate)
+        #expect(try !alice.unreadBodies().contains("again"))
+        let why = try operator_.call("GET", "/v1/notifications/\(id)/explain?account=alice").object
+        #expect(why["reason"] as? String == "recalled")
+        let facts = try #require(why["facts"] as? [String: Any])
+        #expect(facts["recalledBy"] as? String == "owner")
+        #expect(facts["recalledAt"] as? Int64 ?? 0 > facts["sentAt"] as? Int64 ?? .max)
+      }
+    }
+
+    /// Also what was changed in between is not told any more to whoever was away.
+    @Test func whatWasUpdatedBeforeIsGoneToo() async throws {
+      try await withWorld { world in
+        let app = try Person.app(at: world[0])
+        let alice = try Person("alice", at: world[0])
+        let stream = try alice.stream()
+        let id = try app.mustSend("first", ["toAccids": ["alice"]])
+        #expect(stream.wait(forBody: "first"))
+        let cursor = try #require(stream.lastID)
+        stream.cut()
+        try app.call("PATCH", "/v1/notifications/\(id)", ["body": "second"])
+        #expect(try app.call("DELETE", "/v1/notifications/\(id)").status == 204)
+        try app.mustSend("last", ["toAccids": ["alice"]])
+        let back = try alice.stream(after: cursor)
+        #expect(back.wait(forBody: "last"))
+        #expect(back.all.contains { $0.name == "retracted" && $0.messageServerId == id })
+        #expect(!back.all.contains { $0.body == "second" })
+        let records = try Person("ops", role: "operator", at: world[0]).call("GET", "/v1/audit?limit=100")
+          .text
+        #expect(records.contains(#""operation":"notification recall""#) && records.contains(id), "\(records)")
+      }
+    }
+
+    @Test func expiredIsGone() async throws {
+      try await withWorld(brokers: 2) { world in
+        let app = try Person.app(at: world[0])
+        let alice = try Person("alice", at: world[1])
+        let stream = try alice.stream(query: "?counts=1")
+        func now() -> Int { Int(Date().timeIntervalSince1970 * 1_000) }
+        for wrong in [now() - 1, -5] {
+          let answer = try app.send("late", ["toAccids": ["alice"], "expireAt": wrong])
+          #expect(answer.status == 400 && answer["field"] == "expireAt")
+        }
+        let unkept: [String: Any] = [
+          "toAccids": ["alice"], "expireAt": now() + 60_000, "setting": ["persistEnable": false],
+        ]
+        #expect(try app.send("late", unkept)["field"] == "expireAt")
+        let time = now() + 3_000
+        let code: [String: Any] = ["toAccids": ["alice"], "expireAt": time, "messageClientId": "code"]
+        let id = try app.mustSend("1234", code)
+        try app.mustSend("stays", ["toAccids": ["alice"], "expireAt": now() + 3_600_000])
+        #expect(try alice.unreadBodies() == ["1234", "stays"])
+        #expect(stream.wait(forBody: "stays"))
+        #expect(stream.notifications.first { $0.body == "1234" }?.object["expireAt"] as? Int == time)
+        #expect(stream.wait(seconds: 20) { $0.last { $0.name == "counts" }?.object["unread"] as? Int == 2 })
+        // Nothing happens but that the time passes.
+        #expect(stream.wait(seconds: 20) { $0.last { $0.name == "counts" }?.object["unread"] as? Int == 1 })
+        #expect(now() >= time)
+        #expect(try alice.unreadBodies() == ["stays"])
+        let fresh = try alice.stream()
+        #expect(fresh.wait(forBody: "stays"))
+        #expect(fresh.bodies == ["stays"])
+        let again = try app.send("1234", code)
+        #expect(again.isDuplicate && again["messageServerId"] == id)
+        let why = try Person("ops", role: "operator", at: world[0])
+          .call("GET", "/v1/notifications/\(id)/explain?account=alice").object
+        #expect(why["reason"] as? String == "expired")
+        #expect((why["facts"] as? [String: Any])?["expireAt"] as? Int == time)
+      }
+    }
+  }
+}
