@@ -144,6 +144,7 @@ extension Visibility.Exclusion {
     case .read: "\(account) has marked it read, so no device is shown it again."
     case .recalled: "It was recalled, so nobody is shown it any more."
     case .expired: "It expired: whoever sent it wanted it shown until then and no longer."
+    case .notWanted: "\(account) does not want to hear it: see the preferences of the account."
     case .beyondRetention: "It is older than what is kept."
     }
   }

@@ -1,4 +1,5 @@
 import BelfryFeed
+import BelfryLoop
 import BelfryModel
 import BelfryStore
 
@@ -23,6 +24,9 @@ final class AccountSession {
   /// Nil before the first snapshot. Of a snapshot only the read state and, in the followers, the memberships are
   /// kept: there are as many sessions as accounts with streams, so they have to be small.
   private(set) var read: ReadState?
+  private var preferences = Preferences()
+  /// Until one of the preferences ends.
+  private var preferenceEnd: LoopTimer?
   private(set) var listeners: [any FeedListener] = []
   /// How often the index or the memberships have changed, or may have while live messages were lost. A catch-up that
   /// began in an earlier generation begins again.
@@ -43,7 +47,9 @@ final class AccountSession {
 
   func remove(_ listener: any FeedListener) {
     listeners.removeAll { $0 === listener }
-    if listeners.isEmpty { letGo(allBut: []) }
+    guard listeners.isEmpty else { return }
+    letGo(allBut: [])
+    preferenceEnd?.cancel()
   }
 
   /// Tells the consumer how much is unread, now and whenever that changes.
@@ -60,7 +66,10 @@ final class AccountSession {
 
   /// For whom it is decided what of the rings is shown; nil before the first snapshot.
   func reader(on device: DeviceID?) -> ConsumerOutput.Reader? {
-    read.map { ConsumerOutput.Reader(account: account, device: device, read: $0, store: hub.store) }
+    read.map {
+      ConsumerOutput.Reader(
+        account: account, device: device, read: $0, preferences: preferences, store: hub.store)
+    }
   }
 
   /// The spaces that are followed, for a consumer that begins to read from their rings.
@@ -125,11 +134,24 @@ final class AccountSession {
       self.joinRings(snapshot, since: sequence)
       // The account's other consumers go by these memberships, too. They would be shown live entries of a membership
       // interval that their cursors have not taken into account, and once more when they have. So all catch up again.
-      if self.takeMemberships(of: snapshot.view) {
+      let isOtherwise = self.take(snapshot.view.preferences, at: snapshot.takenAtMilliseconds)
+      if self.takeMemberships(of: snapshot.view) || isOtherwise {
         if self.listeners.count > 1 { self.becomeStale() } else { self.tally?.lostTrack() }
       }
       return snapshot
     }
+  }
+
+  /// - Returns: whether the account wants to hear something else than before.
+  private func take(_ new: Preferences, at now: Int64) -> Bool {
+    preferenceEnd?.cancel()
+    preferenceEnd = new.nextEnd(after: now).flatMap { end in
+      // At its end all devices read anew, as at any other change.
+      listeners.isEmpty
+        ? nil : hub.loop.schedule(after: .milliseconds(end - now + 1)) { [weak self] in self?.becomeStale() }
+    }
+    defer { preferences = new }
+    return new != preferences
   }
 
   private func joinRings(_ snapshot: FeedSnapshot, since sequence: UInt64) {

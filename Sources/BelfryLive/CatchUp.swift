@@ -45,8 +45,16 @@ extension Consumer {
     let promised = promisedFrom ?? floor
     promisedFrom = promised
     var gap = snapshot.gap(behind: output.cursor, promisedFrom: promised)
-    gap.extend(by: output.cursor.takeIntoAccount(snapshot))
+    let change = snapshot.view.preferences.lastChange(nowMilliseconds: snapshot.takenAtMilliseconds)
+    let hasOthers = hasBeenShown(before: change, snapshot)
+    var cursor = output.cursor
+    gap.extend(by: cursor.takeIntoAccount(snapshot))
     send(gap)
+    if hasOthers {
+      guard try await beginAnew(snapshot, at: cursor, floor, while: mayGoOn) else { return false }
+    }
+    output.cursor = cursor
+    preferredSince = change
     if isResuming {
       guard try await welcomeBack(snapshot, floor, while: mayGoOn) else { return false }
     }
@@ -152,7 +160,8 @@ extension Consumer {
     let read = snapshot.view.read
     if let upTo = read.watermarks.max() {
       queue(.read(upTo: upTo))
-      guard try await showAgain(snapshot, upTo, floor, while: mayGoOn) else { return false }
+      let cursor = output.cursor
+      guard try await showAgain(snapshot, upTo, from: cursor, floor, while: mayGoOn) else { return false }
     }
     let ids = read.above.sorted()
     var start = 0
@@ -165,6 +174,29 @@ extension Consumer {
     return true
   }
 
+  /// Whether the client was shown something by other preferences than the present ones. A store that lost its last writes
+  /// may have gone back to earlier ones.
+  private func hasBeenShown(before change: MessageID, _ snapshot: FeedSnapshot) -> Bool {
+    if snapshot.hasForgotten(output.cursor) { return true }
+    if let preferredSince { return change != preferredSince }
+    return output.cursor.indexed > .zero && change > output.cursor.indexed
+  }
+
+  /// Tells a client that its account wants to hear something else than before: it drops all that it holds, and what is
+  /// left of it is shown again. Until all of that is shown, events have the cursor from before: a client that is cut off
+  /// comes back as one that has not been told.
+  /// - Parameter cursor: the consumer's, the snapshot taken into account.
+  /// - Returns: false if something changed meanwhile and the catch-up has to begin again.
+  private func beginAnew(
+    _ snapshot: FeedSnapshot, at cursor: FeedCursor, _ floor: MessageID, while mayGoOn: () -> Bool
+  ) async throws(StoreError) -> Bool {
+    queue(.preferences(snapshot.view.preferences))
+    guard try await showAgain(snapshot, .last, from: cursor, floor, while: mayGoOn) else { return false }
+    // Nothing that was read is left.
+    isResuming = false
+    return true
+  }
+
   /// No cursor says how far showing again has come, so it cannot begin anew for a slow reader. Entries are therefore
   /// kept while the reader takes its time, and few are fetched at a time.
   private static let shownAgainAtOnce = 32
@@ -172,7 +204,8 @@ extension Consumer {
   /// The client drops everything it holds up to `last`, in all spaces. Entries among that which are not read are
   /// shown again: an index may have learned of a space after the mark, or a clock was behind. Mostly there are none.
   private func showAgain(
-    _ snapshot: FeedSnapshot, _ last: MessageID, _ floor: MessageID, while mayGoOn: () -> Bool
+    _ snapshot: FeedSnapshot, _ last: MessageID, from cursor: FeedCursor, _ floor: MessageID,
+    while mayGoOn: () -> Bool
   ) async throws(StoreError) -> Bool {
     let scan = FeedScan(
       snapshot, at: nil, through: last, retentionFloor: floor, wanted: Self.shownAgainAtOnce, in: hub.store)
@@ -180,7 +213,7 @@ extension Consumer {
       var text: [UInt8] = []
       for one in found where scan.isVisible(one, read: snapshot.view.read) {
         let space = scan.space(of: one)
-        let place = output.cursor.position(in: space, of: snapshot.partition(of: space))
+        let place = cursor.position(in: space, of: snapshot.partition(of: space))
         guard one.entry.id <= place else { continue }
         output.framing.append(.entry(one.entry), at: &output.cursor, to: &text)
       }

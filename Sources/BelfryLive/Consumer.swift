@@ -49,6 +49,8 @@ package final class Consumer: FeedListener {
   /// complete; nil until that is known.
   var promisedFrom: MessageID?
   var sentGap: FeedGap?
+  /// The latest change of the account's preferences that this consumer goes by; nil before its first catch-up.
+  var preferredSince: MessageID?
   /// The spaces of which the latest scan reads entries that have not come through their rings, each with the last id.
   var aheadOfRings: [SpaceID: MessageID] = [:]
   /// How often the cursor was set back. A scan that began before has not read what it has to, and begins anew.

@@ -29,20 +29,24 @@ struct ConsumerOutput {
     let account: AccountID
     let device: DeviceID?
     let read: ReadState
+    fileprivate let preferences: Preferences
     fileprivate let store: any Store
 
-    init(account: AccountID, device: DeviceID?, read: ReadState, store: any Store) {
+    init(
+      account: AccountID, device: DeviceID?, read: ReadState, preferences: Preferences, store: any Store
+    ) {
       self.account = account
       self.device = device
       self.read = read
+      self.preferences = preferences
       self.store = store
     }
 
     /// Without a retention floor: an item that has just arrived is within retention.
     func sees(_ item: RingItem, in space: SpaceID, by membership: Membership) -> Bool {
       Visibility.of(
-        item.id, item.audience, in: space, for: account, membership: membership, read: read,
-        retentionFloor: .zero, nowMilliseconds: store.estimatedMilliseconds ?? 0
+        item.id, item.audience, type: item.type, in: space, for: account, membership: membership, read: read,
+        preferences: preferences, retentionFloor: .zero, nowMilliseconds: store.estimatedMilliseconds ?? 0
       ).isVisible
     }
 

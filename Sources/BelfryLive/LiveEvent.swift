@@ -7,7 +7,7 @@ import BelfryStore
 /// it on the wire (``EventFraming``).
 package struct LiveEvent: Sendable {
   package enum Kind: String, Sendable {
-    case notification, updated, retracted, read, counts, device, gap, kicked
+    case notification, updated, retracted, preferences, read, counts, device, gap, kicked
   }
 
   package let kind: Kind
@@ -45,6 +45,12 @@ package struct LiveEvent: Sendable {
       .device,
       "{\"operation\":\"\(echo.operation.word)\",\"of\":\"\(echo.operation.scene.rawValue)\""
         + ",\"target\":\(target)\(device)}")
+  }
+
+  static func preferences(_ preferences: Preferences) -> LiveEvent {
+    var text = JSONText()
+    text.field("preferences", .array(preferences.all.map(\.info)))
+    return LiveEvent(.preferences, text.finish())
   }
 
   static func counts(_ counts: UnreadCounts) -> LiveEvent { LiveEvent(.counts, counts.json) }

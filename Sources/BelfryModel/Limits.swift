@@ -119,6 +119,9 @@ extension Limits {
   package static let pageMembersMaximum = 1_000
   package static let pageNotifications = 50
   package static let pageNotificationsMaximum = 500
+  /// What an account says of what it wants to hear: all of it is looked at for each entry.
+  package static let preferencesPerAccount = 100
+  package static let typesPerPreference = 100
   /// The most unread notifications that are counted. A count reads what a feed of as many reads.
   package static let countedUnread = 10_000
 }

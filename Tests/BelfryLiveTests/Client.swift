@@ -16,6 +16,8 @@ final class Client {
   private(set) var bodies: [MessageID: String] = [:]
   /// Of each `updated`.
   private(set) var updates: [MessageID] = []
+  /// How often it was told to begin anew.
+  private(set) var resets = 0
   /// What it was told is recalled.
   private(set) var retracted: Set<MessageID> = []
   /// What was sent without being stored, by its body.
@@ -35,7 +37,12 @@ final class Client {
   private var cursor: FeedCursor?
   private var text: [UInt8] = []
 
-  init(_ account: AccountID) { self.account = account }
+  private let wantsCounts: Bool
+
+  init(_ account: AccountID, wantsCounts: Bool = false) {
+    self.account = account
+    self.wantsCounts = wantsCounts
+  }
 
   var isOpen: Bool { consumer != nil }
 
@@ -50,7 +57,7 @@ final class Client {
     openings += 1
     consumer = try hub.openConsumer(
       account: account, device: nil, after: cursor, expiresAtMilliseconds: .max,
-      wantsCounts: true, framing: ServerSentEvents.framing)
+      wantsCounts: wantsCounts, framing: ServerSentEvents.framing)
   }
 
   func cut() {
@@ -99,6 +106,10 @@ final class Client {
     case "updated":
       updates.append(try #require(id))
       bodies[try #require(id)] = body
+    case "preferences":
+      // What is left of it is shown again.
+      held = []
+      resets += 1
     case "retracted":
       held.remove(try #require(id))
       retracted.insert(try #require(id))

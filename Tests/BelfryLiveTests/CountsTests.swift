@@ -28,7 +28,7 @@ import Testing
       let live = SlowLiveFeed(memory)
       let hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
       hub.countsInterval = .milliseconds(1)
-      let client = Client("bob")
+      let client = Client("bob", wantsCounts: true)
       try client.open(hub)
       defer { client.cut() }
       func untilTold(_ unread: Int64) async throws {

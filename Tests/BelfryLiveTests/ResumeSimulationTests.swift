@@ -34,3 +34,8 @@ import Testing
     }
   }
 }
+
+/// What a notification that is not stored was given, once it is known.
+final class PassedID {
+  var id: MessageID?
+}

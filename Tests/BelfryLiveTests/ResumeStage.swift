@@ -28,15 +28,12 @@ final class ResumeStage {
   private var isFaulty = false
   /// To go back to.
   private var checkpoint: MemoryStore.Checkpoint?
-  /// What was another for an account after the store had lost its last writes: gone, or unread again, or back to what
-  /// it said before. Nobody is told of that one by one.
   /// What was wrong in the end, while all streams were open.
   private(set) var settled: [String] = []
+  /// Who did not want to hear of anything at some time: what is not stored may have been lost on them.
+  private var muted: Set<AccountID> = []
+  /// What was another for an account after the store had lost its last writes: gone, unread again, or as it was before.
   private var setBack: [AccountID: Set<MessageID>] = [:]
-
-  private final class Passed {
-    var id: MessageID?
-  }
 
   private struct Moment {
     var client: Int
@@ -58,7 +55,7 @@ final class ResumeStage {
     hub.countsInterval = .milliseconds(1)
     runner = OperationRunner(store: store, limits: limits)
     accounts = (0..<6).compactMap { AccountID("a\($0)") }
-    clients = (accounts + accounts).map { Client($0) }
+    clients = (accounts + accounts).map { Client($0, wantsCounts: true) }
   }
 
   func play(steps: Int) async throws {
@@ -95,10 +92,11 @@ final class ResumeStage {
     let account = chance.pick(accounts)
     let server = chance.pick(servers)
     do throws(Refusal) {
-      switch chance.below(100) {
+      switch chance.below(105) {
       case 0..<30: try await send(step, server, account)
       case 30..<32: try await update(step, account)
       case 32: try await recall(account)
+      case 100..<105: try await prefer(account)
       case 33..<37: echo(step, server, account)
       case 37..<40: try await pass(step, account)
       case 40..<48:
@@ -168,6 +166,15 @@ final class ResumeStage {
     _ = memory.commit(transaction)
   }
 
+  private func prefer(_ account: AccountID) async throws(Refusal) {
+    let one = Preference(
+      space: chance.happens(percent: 50) ? .server(chance.pick(servers)) : nil,
+      types: chance.happens(percent: 30) ? [100] : nil, level: chance.pick([.all, .parties, .none]))
+    let all = chance.happens(percent: 30) ? [] : [one]
+    if one.level == .none { muted.insert(account) }
+    _ = try await runner.run(SetPreferences(all, of: account, actor: Actor(account: account)))
+  }
+
   private func recall(_ account: AccountID) async throws(Refusal) {
     let seen = visibleEntries(of: account)
     guard !seen.isEmpty else { return }
@@ -192,9 +199,10 @@ final class ResumeStage {
     content.toAccids = [account]
     content.setting.persistEnable = false
     let sends = try SendNotification.sends(content, by: app, generatedClientId: "p\(step)")
-    let passed = Passed()
-    expect(account) { [memory] client in
+    let passed = PassedID()
+    expect(account) { [memory, unowned self] client in
       let count = client.ephemeral.count { $0 == "ephemeral \(step)" }
+      if count == 0, self.muted.contains(account) { return 1 }
       // Who marks everything up to a later id read is not shown it any more.
       guard count == 0, let id = passed.id else { return count }
       return memory.readState(of: account).contains(id, in: .personal(account)) ? 1 : 0
@@ -274,12 +282,14 @@ final class ResumeStage {
       }
       let all = allEntries(of: space)
       let read = memory.readState(of: account)
+      let preferences = try? memory.records([.preferences(of: account)]).preferences(of: account)
       for entry in all
       where entry.updates == nil
         && Visibility.of(
-          entry.id, entry.audience, isRecalled: entry.isRecalled, in: space, for: account,
+          entry.id, entry.audience, type: entry.type, isRecalled: entry.isRecalled, in: space, for: account,
           membership: membership, read: read,
-          retentionFloor: .zero, nowMilliseconds: memory.clockMilliseconds
+          preferences: preferences ?? Preferences(), retentionFloor: .zero,
+          nowMilliseconds: memory.clockMilliseconds
         ).isVisible
       {
         visible.append((space, entry))
@@ -328,6 +338,9 @@ final class ResumeStage {
       if client.counts != counts(of: client.account) {
         failures.append("\(who) was told that unread is \(client.counts.map(RecordJSON.text) ?? "nothing")")
       }
+      let unwanted = client.held.subtracting(visible(to: client.account)).subtracting(setBack)
+        .filter { isKept($0, by: client.account) }
+      if !unwanted.isEmpty { failures.append("\(who) still shows \(unwanted.sorted())") }
       let missing = visible(to: client.account).subtracting(client.held).subtracting(setBack)
       if !missing.isEmpty { failures.append("\(who) misses \(missing.sorted())") }
       let foreign = Set(client.received).subtracting(everVisible[client.account] ?? [])
@@ -345,6 +358,14 @@ final class ResumeStage {
       if !unknown.isEmpty { failures.append("\(who) was not told that it has read \(unknown.sorted())") }
     }
     return failures + momentFailures()
+  }
+
+  /// Whether it is there and unread, so that only what the account prefers decides whether it is shown. Not of spaces
+  /// that it has left, as an index may not say so yet.
+  private func isKept(_ id: MessageID, by account: AccountID) -> Bool {
+    guard let space = memory.locate(id), !isRead(id, by: account), !isRecalled(id) else { return false }
+    return memory.index(of: account).contains { $0.space == space && $0.isMember }
+      || space == .personal(account)
   }
 
   private func isRecalled(_ id: MessageID) -> Bool {

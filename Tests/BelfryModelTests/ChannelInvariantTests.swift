@@ -178,8 +178,8 @@ private struct ChannelWorld {
   private func isFor(_ account: AccountID, _ audience: Audience, at id: MessageID) -> Bool {
     guard let member = desk.member(account, of: Self.space) else { return false }
     return Visibility.of(
-      id, audience, in: .server(1), for: account, membership: member.membership, read: ReadState(),
-      retentionFloor: .zero, nowMilliseconds: 0
+      id, audience, type: 0, in: .server(1), for: account, membership: member.membership, read: ReadState(),
+      preferences: Preferences(), retentionFloor: .zero, nowMilliseconds: 0
     ).isVisible
   }
 

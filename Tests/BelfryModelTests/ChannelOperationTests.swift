@@ -26,9 +26,9 @@ struct ChannelOperationTests {
     let channel = try #require(RecordJSON.value(ChannelRecord.self, text))
     let audience = Audience(.all, channel: id, channelHasRoster: channel.hasRoster)
     return Visibility.of(
-      try #require(MessageID(desk.lastID.raw + 1)), audience, in: .server(1), for: account,
+      try #require(MessageID(desk.lastID.raw + 1)), audience, type: 0, in: .server(1), for: account,
       membership: membership,
-      read: ReadState(), retentionFloor: .zero, nowMilliseconds: 0
+      read: ReadState(), preferences: Preferences(), retentionFloor: .zero, nowMilliseconds: 0
     ).isVisible
   }
 

@@ -12,11 +12,14 @@ struct VisibilityTests {
     var read = ReadState()
     var floor = MessageID.zero
     var isRecalled = false
+    var type = 100
+    var preferences: [Preference] = []
     var expected: Visibility
 
     init(
       _ name: String, id: MessageID = 30, audience: String = "all", read: ReadState = ReadState(),
-      floor: MessageID = .zero, isRecalled: Bool = false, is expected: Visibility,
+      floor: MessageID = .zero, isRecalled: Bool = false, type: Int = 100,
+      preferring preferences: [Preference] = [], is expected: Visibility,
       membership change: @escaping @Sendable (inout Membership) -> Void = { _ in }
     ) {
       testDescription = name
@@ -26,6 +29,8 @@ struct VisibilityTests {
       self.read = read
       self.floor = floor
       self.isRecalled = isRecalled
+      self.type = type
+      self.preferences = preferences
       self.expected = expected
     }
   }
@@ -170,6 +175,53 @@ struct VisibilityTests {
     Row("expires next", audience: "all until:1001", is: .visible(because: .openToAll)),
     Row("expired, though named", audience: "named until:999 +ann", is: .hidden(because: .expired)),
 
+    // What she wants to hear.
+    Row("muted", preferring: [.init(level: .none)], is: .hidden(because: .notWanted)),
+    Row(
+      "muted until just now", preferring: [.init(level: .none, until: 1_000)],
+      is: .visible(because: .openToAll)),
+    Row(
+      "muted a moment longer", preferring: [.init(level: .none, until: 1_001)],
+      is: .hidden(because: .notWanted)),
+    Row(
+      "another space is muted", preferring: [.init(space: .server(2), level: .none)],
+      is: .visible(because: .openToAll)),
+    Row(
+      "another type is muted", preferring: [.init(types: [7, 14], level: .none)],
+      is: .visible(because: .openToAll)),
+    Row(
+      "the type is muted", preferring: [.init(types: [7, 100], level: .none)],
+      is: .hidden(because: .notWanted)),
+    Row(
+      "a space goes before types",
+      preferring: [.init(space: .server(1), level: .all), .init(types: [100], level: .none)],
+      is: .visible(because: .openToAll)),
+    Row(
+      "both go before a space",
+      preferring: [
+        .init(space: .server(1), types: [100], level: .none), .init(space: .server(1), level: .all),
+      ],
+      is: .hidden(because: .notWanted)),
+    Row(
+      "a party of it", audience: "all +ann", preferring: [.init(level: .parties)],
+      is: .visible(because: .named)),
+    Row("no party of it", preferring: [.init(level: .parties)], is: .hidden(because: .notWanted)),
+    Row(
+      "named as an owner beside viewers", audience: "viewers channel:7 +ann",
+      preferring: [.init(level: .parties)], is: .hidden(because: .notWanted)),
+    Row(
+      "the end of the space cannot be muted", type: 6, preferring: [.init(level: .none)],
+      is: .visible(because: .openToAll)),
+    Row(
+      "nor can being kicked", audience: "all +ann", type: 12, preferring: [.init(level: .none)],
+      is: .visible(because: .named)),
+    Row(
+      "that others were kicked can", audience: "all +bob", type: 12, preferring: [.init(level: .none)],
+      is: .hidden(because: .notWanted)),
+    Row(
+      "read before not wanted", read: ReadState(watermarks: [30]), preferring: [.init(level: .none)],
+      is: .hidden(because: .read)),
+
     // Which reason is told when there are several.
     Row(
       "recalled before read", read: ReadState(watermarks: [30]), isRecalled: true,
@@ -201,10 +253,11 @@ struct VisibilityTests {
       intervals: Intervals([Interval(after: 10, through: 50), Interval(after: 70)]))
     row.change(&membership)
     let verdict = Visibility.of(
-      row.id, try #require(Audience(text: row.audience)), isRecalled: row.isRecalled, in: .server(1),
+      row.id, try #require(Audience(text: row.audience)), type: row.type, isRecalled: row.isRecalled,
+      in: .server(1),
       for: "ann", membership: membership,
       read: row.read,
-      retentionFloor: row.floor, nowMilliseconds: 1_000)
+      preferences: Preferences(row.preferences), retentionFloor: row.floor, nowMilliseconds: 1_000)
     #expect(verdict == row.expected)
   }
 
@@ -227,7 +280,8 @@ struct VisibilityTests {
     let exclusions: [Visibility.Exclusion] = [
       .neverMember, .joinedAfter, .leftBefore, .leftOut, .notNamed, .notInChannel, .blocked, .stopped,
       .notSubscribed,
-      .subscribedAfter, .subscriptionEndedBefore, .read, .recalled, .expired, .beyondRetention,
+      .subscribedAfter, .subscriptionEndedBefore, .read, .recalled, .expired, .notWanted,
+      .beyondRetention,
     ]
     #expect(
       reached

@@ -97,6 +97,9 @@ extension Command {
       update.mayAdd = $0.pick([.everybody, .nobody, .sharedSpace])
       return update
     },
+    Command(OperationName(.any, "prefer"), in: .group) {
+      SetPreferences($0.preferences, of: $0.subject, actor: $0.actor)
+    },
     Command(OperationName(.any, "block"), in: .group) {
       BlockAccount($0.account, by: $0.subject, actor: $0.actor, isBlocked: $0.isOn)
     },

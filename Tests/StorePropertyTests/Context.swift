@@ -28,6 +28,17 @@ struct Context {
   /// another, for to be muted again until the same moment is nothing new, and the clock may not have moved on.
   var durationMilliseconds: Int64 { 3_600_000 + Int64(number) }
 
+  /// Everything but what concerns the account is muted more often than all of it. Without an end: a time is not the same
+  /// in two stores.
+  var preferences: [Preference] {
+    let spaces: [SpaceID?] = [nil, space, .server(cast.servers[0]), .personal(subject)]
+    let types: [[Int]?] = [nil, [Catalogue.custom.code], [308, 14, 12], nil]
+    let level = pick([Preference.Level.parties, .none, .all, .parties])
+    let one = Preference(
+      space: spaces[step.choice % spaces.count], types: types[step.account % types.count], level: level)
+    return step.isOn ? [one] : step.isApt ? [] : [one, Preference(level: .parties), one]
+  }
+
   func pick<Value>(_ values: [Value]) -> Value { values[step.choice % values.count] }
 
   // MARK: Who

@@ -20,14 +20,16 @@ extension World {
     learn(logs.last ?? [])
     let memberships = try await memberships(of: account, in: spaces)
     let now = try await store.nowMilliseconds()
+    let preferences = try await store.records([.preferences(of: account)]).preferences(of: account)
     var feed: [Seen] = []
     for (space, (log, membership)) in zip(spaces, zip(logs, memberships)) {
       feed += log.filter { $0.updates == nil }.map { entry in
         Seen(
           space: space, entry: entry,
           visibility: Visibility.of(
-            entry.id, entry.audience, isRecalled: entry.isRecalled, in: space, for: account,
-            membership: membership, read: read, retentionFloor: .zero, nowMilliseconds: now))
+            entry.id, entry.audience, type: entry.type, isRecalled: entry.isRecalled, in: space, for: account,
+            membership: membership, read: read, preferences: preferences, retentionFloor: .zero,
+            nowMilliseconds: now))
       }
     }
     return feed

@@ -84,6 +84,10 @@ extension World {
     }
     let options = RecordAddress.settings(.personal(account))
     lines.append("\(account) chose \(try await store.records([options]).text(options) ?? "nothing")")
+    let preferences = try await store.records([.preferences(of: account)]).preferences(of: account)
+    lines.append(
+      "\(account) prefers \(RecordJSON.text(.array(preferences.all.map(\.info)))) since \(place(of: preferences.version))"
+    )
     for (space, record) in zip(cast.spaces, try await store.memberRecords(of: account, in: cast.spaces)) {
       lines.append("\(account) in \(space): \(record?.role.rawValue ?? "nobody")")
     }

@@ -234,6 +234,8 @@ def accounts(teller):
     teller.chapter("Accounts", "")
     show("accountUpdate", "bob", body={"mayWrite": "sharedSpace"})
     show("accountShow", "bob")
+    show("accountPrefer", "bob", body={"preferences": [{"types": [7, 14], "level": "none"}]})
+    show("accountPreferences", "bob")
     show("accountBlock", "bob", {"accid": "mallory"})
     show("accountBlocked", "bob")
     show("accountUnblock", "bob", {"accid": "mallory"})

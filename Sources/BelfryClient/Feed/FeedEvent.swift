@@ -9,6 +9,8 @@ public enum FeedEvent: Sendable, Hashable {
   case updated(Notification, cursor: String)
   /// A notification that may have been received before was recalled: it is not to be shown any more. `cursor` as above.
   case retracted(MessageID, cursor: String)
+  /// The account wants to hear this now. Whatever was received before is to be dropped: what is left of it follows again.
+  case preferences([AccountPreference])
   /// What lay between the two ids was dropped by retention before this feed could receive it.
   case gap(from: MessageID, to: MessageID)
   /// The broker ended the connection on purpose. With `retry` the feed comes back by itself; without, this

@@ -23,6 +23,8 @@ extension FeedEvent {
     case "retracted":
       guard let id else { return nil }
       return value(RetractedFields.self).map { .retracted($0.messageServerId, cursor: id) }
+    case "preferences":
+      return value(AccountPreferences.self).map { .preferences($0.preferences) }
     case "counts":
       return value(UnreadCounts.self).map { .counts($0) }
     case "gap":

@@ -39,16 +39,21 @@ extension FeedReader {
     let wanted = Set(operation.ids.map { $0.partition })
     let spaces = index.map { $0.space }.filter { wanted.contains(store.partitions.holding($0)) }
     let own = spaces + [.personal(account)]
-    let (memberships, located) = try await both(
+    let (mine, located) = try await both(
       { () async throws(StoreError) in
-        try await FeedSnapshot.memberships(of: account, in: spaces, from: self.store)
+        (
+          preferences: try await FeedSnapshot.preferences(of: account, from: self.store),
+          memberships: try await FeedSnapshot.memberships(of: account, in: spaces, from: self.store)
+        )
       },
       { () async throws(StoreError) in
         try await self.locate(
           operation.ids, in: Dictionary(grouping: own) { self.store.partitions.holding($0) })
       })
     return MarkItems.Basis(
-      view: AccountView(account: account, index: index, memberships: memberships, read: read),
+      view: AccountView(
+        account: account, index: index, memberships: mine.memberships, read: read,
+        preferences: mine.preferences),
       located: located, limits: limits, nowMilliseconds: now)
   }
 

@@ -64,6 +64,14 @@ extension FeedCursor {
   }
 }
 
+extension FeedSnapshot {
+  /// Whether the store has lost something of what the account's partition had when the cursor was moved, such as what the
+  /// account prefers.
+  package func hasForgotten(_ cursor: FeedCursor) -> Bool {
+    bounds[home]?.lastKept(before: cursor.indexed, of: cursor.history) != nil
+  }
+}
+
 extension AccountView {
   /// The id in the space's log after which the account may see what its index learned of; nil if it may see nothing.
   fileprivate func beginning(of transition: IndexEntry.Transition, in space: SpaceID) -> MessageID? {

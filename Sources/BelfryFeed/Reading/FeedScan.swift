@@ -153,9 +153,11 @@ package final class FeedScan {
 
   private func visibility(of found: Found, _ read: ReadState, retentionFloor: MessageID) -> Visibility {
     Visibility.of(
-      found.entry.notificationID, found.entry.audience, isRecalled: found.entry.isRecalled,
+      found.entry.notificationID, found.entry.audience, type: found.entry.type,
+      isRecalled: found.entry.isRecalled,
       in: logs[found.log].space, for: snapshot.view.account, membership: logs[found.log].membership,
-      read: read, retentionFloor: retentionFloor, nowMilliseconds: nowMilliseconds)
+      read: read, preferences: snapshot.view.preferences, retentionFloor: retentionFloor,
+      nowMilliseconds: nowMilliseconds)
   }
 
   /// A scan for a slow reader takes hours, in which notifications expire.

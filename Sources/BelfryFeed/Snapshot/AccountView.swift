@@ -1,18 +1,24 @@
 package import BelfryModel
 package import BelfryStore
 
-/// What the feed of an account depends on: its spaces with its membership in each, and what it has read.
+/// What the feed of an account depends on: its spaces with its membership in each, what it has read, and what it wants to
+/// hear.
 package struct AccountView: Sendable {
   package let account: AccountID
   package var index: [IndexEntry]
   package var memberships: [SpaceID: Membership]
   package var read: ReadState
+  package var preferences: Preferences
 
-  package init(account: AccountID, index: [IndexEntry], memberships: [SpaceID: Membership], read: ReadState) {
+  package init(
+    account: AccountID, index: [IndexEntry], memberships: [SpaceID: Membership], read: ReadState,
+    preferences: Preferences
+  ) {
     self.account = account
     self.index = index
     self.memberships = memberships
     self.read = read
+    self.preferences = preferences
   }
 
   package func visibility(
@@ -20,8 +26,8 @@ package struct AccountView: Sendable {
   ) -> Visibility {
     let (entry, space) = (located.entry, located.space)
     return Visibility.of(
-      entry.id, entry.audience, isRecalled: entry.isRecalled, in: space, for: account,
-      membership: memberships[space] ?? .never, read: read,
+      entry.id, entry.audience, type: entry.type, isRecalled: entry.isRecalled, in: space, for: account,
+      membership: memberships[space] ?? .never, read: read, preferences: preferences,
       retentionFloor: limits.retentionFloor(nowMilliseconds: nowMilliseconds),
       nowMilliseconds: nowMilliseconds)
   }

@@ -121,6 +121,7 @@ package struct FeedSnapshot: Sendable {
       neighbours.formUnion(found)
     } while !isBound
     let read = try await store.readState(of: account)
+    let preferences = try await preferences(of: account, from: store)
     let spaces = index.map { $0.space }
     // The bound of the account's own partition stays the one from before the index.
     var bounds = [home: Bound(own, now: history)]
@@ -152,10 +153,23 @@ package struct FeedSnapshot: Sendable {
       // Likewise a direct message that was written to again.
       if entry.space.kind == .direct { memberships[entry.space]?.intervals.close(through: entry.version) }
     }
-    let view = AccountView(account: account, index: index, memberships: memberships, read: read)
+    let view = AccountView(
+      account: account, index: index, memberships: memberships, read: read, preferences: preferences)
     return FeedSnapshot(
       view: view, partitions: partitions, bounds: bounds, ends: ends, takenAtMilliseconds: takenAt,
       history: history)
+  }
+
+  /// What the account wants to hear.
+  static func preferences(
+    of account: AccountID, from store: any Store
+  ) async throws(StoreError) -> Preferences {
+    let records = try await store.records([.preferences(of: account)])
+    do throws(Refusal) {
+      return try records.preferences(of: account)
+    } catch {
+      throw StoreError(.corrupt, error.detail, at: "preferences of \(account)")
+    }
   }
 
   /// The account's memberships in these spaces and in its personal space.

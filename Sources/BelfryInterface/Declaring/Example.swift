@@ -10,6 +10,7 @@ extension Shape {
     case .account: "alice"
     case .device: "phone-1"
     case .code: "7K3M0QWX9ZAB"
+    case .space: "server:5072893472309845"
     case .id: "5072893472309845"
     case .message: "248736501227417601"
     case .cursor: "0"

@@ -133,6 +133,17 @@ extension Kind where Value == EntityID {
   }
 }
 
+extension Kind where Value == SpaceID {
+  package static var space: Kind {
+    Kind(.space) { value, path throws(Refusal) in
+      guard let space = SpaceID(key: try value.text(at: path)) else {
+        throw .invalid(path, "must name a space, such as `server:7`")
+      }
+      return space
+    }
+  }
+}
+
 extension Kind where Value == RequestID {
   package static var request: Kind {
     Kind(.id) { value, path throws(Refusal) in

@@ -11,6 +11,8 @@ package indirect enum Shape: Sendable, Hashable {
   case device
   /// An invite code.
   case code
+  /// A space, by its kind and its name: `server:7`.
+  case space
   /// The id of a server, a channel, a group, a room, a request or a file.
   case id
   case message

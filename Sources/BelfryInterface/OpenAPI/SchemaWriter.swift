@@ -23,6 +23,7 @@ struct SchemaWriter {
     case .account: named("Accid", .accid)
     case .device: named("DeviceId", .deviceID)
     case .code: named(direction == .answered ? "InviteCode" : "GivenInviteCode", .code(direction))
+    case .space: named("Space", .space)
     case .id: named(direction == .asked ? "GivenId" : "Id", .id(from: 1, direction))
     case .message:
       named(direction == .asked ? "GivenMessageId" : "MessageId", .id(from: 0, direction))
@@ -150,6 +151,10 @@ extension JSONValue {
   fileprivate static let deviceID: JSONValue = [
     "type": "string", "pattern": "^[A-Za-z0-9_.@-]{1,128}$", "description": "the name of a device",
     "examples": ["phone-1"],
+  ]
+  fileprivate static let space: JSONValue = [
+    "type": "string", "pattern": "^(server|group|room|account|direct):[A-Za-z0-9_.@-]{1,64}$",
+    "description": "a space: its kind, and its id or account", "examples": ["server:7"],
   ]
   fileprivate static let time: JSONValue = [
     "type": "integer", "format": "int64", "minimum": 0, "maximum": 253_402_300_799_999,

@@ -3,7 +3,8 @@ package import BelfryModel
 /// What an account chooses for itself, and what it subscribes to.
 package enum AccountRoutes {
   package static let all: [Route] = [
-    show.route, update.route, blocked.route, block.route, unblock.route, changeSubscriptions.route,
+    show.route, update.route, preferences.route, prefer.route, blocked.route, block.route, unblock.route,
+    changeSubscriptions.route,
   ]
 
   // MARK: Options
@@ -33,6 +34,45 @@ package enum AccountRoutes {
   package static let update = endpoint(
     .patch, "/v1/account", .token, "account update", "Change an account's options",
     body: autoAccept, mayWrite, mayInvite, mayAdd, refusals: [.conflict], answers: .ok(shape))
+
+  // MARK: What it wants to hear
+
+  private static let preference = Kind<Preference>.object(
+    Field(
+      "space", .space,
+      "`server:7`, `group:9`, `room:3`, or `account:` and the account for what is sent to it alone or with others; "
+        + "absent: everywhere"),
+    Field(
+      "types", .list(.integer(0...Int(Int32.max)), counts: 1...Limits.typesPerPreference),
+      "codes of types; absent: all"),
+    Field(
+      "level", Kind<Preference.Level>.choice,
+      "all of it, only what names the account or is about it, or none of it"
+    ).needed,
+    Field("until", .time, "when it ends; absent: never"), named: "Preference"
+  ) { space, types, level, until in Preference(space: space, types: types, level: level, until: until) }
+  private static let allPreferences = Field(
+    "preferences", .list(preference, counts: 0...Limits.preferencesPerAccount),
+    "all of them; the most specific one holds: a space goes before types, both before either"
+  ).needed
+  package static let preferenceShape = Shape.resource(
+    "AnsweredPreference",
+    [
+      .sometimes("space", .space, "where; absent: everywhere"),
+      .sometimes("types", .list(.integer([0...Int.max])), "codes of types; absent: all"),
+      .always("level", .choice(Preference.Level.self), "what the account wants to hear of it"),
+      .sometimes("until", .time, "when it ends; absent: never"),
+    ])
+  package static let preferencesShape = Shape.resource(
+    "Preferences", [.always("preferences", .list(preferenceShape), "all of them")])
+
+  package static let preferences = endpoint(
+    .get, "/v1/account/preferences", .token, "account preferences", "Show what an account wants to hear",
+    answers: .ok(preferencesShape))
+  package static let prefer = endpoint(
+    .put, "/v1/account/preferences", .token, "account prefer", "Say what an account wants to hear",
+    body: allPreferences, refusals: [.conflict], answers: .ok(preferencesShape),
+    options: RouteOptions(hasCommand: false))
 
   // MARK: Whom it blocks
 

@@ -47,6 +47,7 @@ package enum BrokerRoutes {
       .always("attach", .list(.text), "the fields of its `attach`"),
       .always("receivers", .text, "who receives it"),
       .always("updatedBy", .text, "who may change one that was sent"),
+      .always("critical", .text, "who hears it whatever they prefer: `nobody`, `parties`, `everybody`"),
     ])
 }
 

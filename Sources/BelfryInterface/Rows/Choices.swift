@@ -30,6 +30,10 @@ extension AccountRecord.Circle: NamedChoice {
   package static var schemaName: String { "Circle" }
 }
 
+extension Preference.Level: NamedChoice {
+  package static var schemaName: String { "PreferenceLevel" }
+}
+
 extension ToType: NamedChoice {
   package static var schemaName: String { "ToType" }
 }

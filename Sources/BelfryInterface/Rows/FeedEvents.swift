@@ -13,6 +13,10 @@ enum FeedEvents {
       "retracted", retracted,
       "one that may have come before was recalled: it is not to be shown any more; `id` is the cursor behind it"
     ),
+    EventShape(
+      "preferences", AccountRoutes.preferencesShape,
+      "the account wants to hear this now: drop all that is shown; what is left of it is shown again behind this"
+    ),
     EventShape("read", read, "another device of the account has read these, or all up to one"),
     EventShape(
       "counts", counts,
@@ -38,7 +42,7 @@ enum FeedEvents {
           .resource(
             "UnreadInSpace",
             [
-              .always("space", .text, "such as `server:7`, `group:9`, `account:alice`"),
+              .always("space", .space, "such as `server:7`, `group:9`, `account:alice`"),
               .always("unread", .count, "how much of it is unread"),
             ])), "those with something unread"),
       .always(

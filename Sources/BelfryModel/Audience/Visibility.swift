@@ -10,7 +10,7 @@ package enum Visibility: Sendable, Hashable {
   package enum Exclusion: String, Sendable {
     case neverMember, joinedAfter, leftBefore, leftOut, notNamed, notInChannel, blocked, stopped
     case notSubscribed, subscribedAfter, subscriptionEndedBefore
-    case read, recalled, expired, beyondRetention
+    case read, recalled, expired, notWanted, beyondRetention
   }
 
   package var isVisible: Bool {
@@ -20,15 +20,17 @@ package enum Visibility: Sendable, Hashable {
 
 extension Visibility {
   /// Visible: within retention, in a membership interval, in the audience (if `subscribed`, with a subscription from
-  /// before the entry), not recalled, not read, and not expired. The first that fails, in this order, is the reason
-  /// that `explain` gives.
+  /// before the entry), not recalled, not read, not expired, and wanted. The first that fails, in this order, is the
+  /// reason that `explain` gives.
   ///
-  /// - Parameter now: milliseconds since 1970 by the store's clock. Asked for only where the entry expires.
+  /// - Parameters:
+  ///   - type: asked for only where the account has preferences, since it stands at the end of the content.
+  ///   - now: milliseconds since 1970 by the store's clock. Asked for only where the entry expires, or the account has
+  ///     preferences.
   package static func of(
-    _ id: MessageID, _ audience: Audience, isRecalled: Bool = false, in space: SpaceID,
-    for account: AccountID,
-    membership: Membership, read: ReadState, retentionFloor: MessageID,
-    nowMilliseconds now: @autoclosure () -> Int64
+    _ id: MessageID, _ audience: Audience, type: @autoclosure () -> Int, isRecalled: Bool = false,
+    in space: SpaceID, for account: AccountID, membership: Membership, read: ReadState,
+    preferences: Preferences, retentionFloor: MessageID, nowMilliseconds now: @autoclosure () -> Int64
   ) -> Visibility {
     let verdict = asSent(
       id, audience, for: account, membership: membership, retentionFloor: retentionFloor)
@@ -36,7 +38,10 @@ extension Visibility {
     if isRecalled { return .hidden(because: .recalled) }
     if read.contains(id, in: space) { return .hidden(because: .read) }
     if let time = audience.expiresAt, time <= now() { return .hidden(because: .expired) }
-    return verdict
+    if preferences.all.isEmpty { return verdict }
+    let isWanted = preferences.want(
+      type(), in: space, of: account, isConcerned: audience.concerns(account), nowMilliseconds: now())
+    return isWanted ? verdict : .hidden(because: .notWanted)
   }
 
   /// Whether the entry may be on a device of the account: it was for the account, which has not read it, whatever else

@@ -41,12 +41,13 @@ extension NotificationType.Others {
 extension Catalogue {
   /// docs/notification-types.md's table.
   package static var markdown: String {
-    let header = "| code | name | in | attach | receivers | updated by |\n|---|---|---|---|---|---|\n"
+    let header =
+      "| code | name | in | attach | receivers | updated by | cannot be muted by |\n|---|---|---|---|---|---|---|\n"
     return header
       + all.sorted { $0.code < $1.code }.map { type in
         let cells = [
           "\(type.code)", "`\(type.name)`", type.scene.rawValue, type.attachText, type.receivers,
-          type.updating,
+          type.updating, type.critical == .nobody ? "–" : type.critical.rawValue,
         ]
         return "| " + cells.joined(separator: " | ") + " |\n"
       }.joined()

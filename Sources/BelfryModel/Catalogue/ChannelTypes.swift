@@ -7,7 +7,7 @@ extension Catalogue {
     17, "channelUpdate", in: .channel, attach: ["channelInfo"], others: .channel, operator: .leftOut)
   package static let channelListUpdateMember = NotificationType(
     19, "channelListUpdateMember", in: .channel, attach: ["channelId", "type", "opeType", "accids"],
-    parties: "those accids", others: .administrators)
+    parties: "those accids", others: .administrators, critical: .parties)
   package static let channelVisibilityUpdate = NotificationType(
     31, "channelVisibilityUpdate", in: .channel, attach: ["event"],
     parties: "the account that can now see, or no longer see, the channel")
@@ -27,10 +27,11 @@ extension Catalogue {
     206, "channelMemberLeft", in: .channel, attach: ["accids"], others: .channel,
     except: "who left or was removed")
   package static let channelMemberRemoved = NotificationType(
-    207, "channelMemberRemoved", in: .channel, attach: ["accids"], parties: "the removed")
+    207, "channelMemberRemoved", in: .channel, attach: ["accids"], parties: "the removed",
+    critical: .everybody)
   package static let channelMemberMuteChanged = NotificationType(
     208, "channelMemberMuteChanged", in: .channel, attach: ["muted", "accids", "expiresAt"],
-    parties: "the accounts concerned", others: .administrators, operator: .leftOut)
+    parties: "the accounts concerned", others: .administrators, operator: .leftOut, critical: .parties)
 
   static let channels: [NotificationType] = [
     channelCreate, channelRemove, channelUpdate, channelListUpdateMember, channelVisibilityUpdate,

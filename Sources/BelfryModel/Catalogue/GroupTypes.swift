@@ -22,10 +22,11 @@ extension Catalogue {
   package static let groupMemberLeft = NotificationType(
     309, "groupMemberLeft", in: .group, attach: ["accids"], others: .everyMember, except: "who is out")
   package static let groupLeft = NotificationType(
-    310, "groupLeft", in: .group, attach: ["reason", "groupInfo"], parties: "the accounts that are out")
+    310, "groupLeft", in: .group, attach: ["reason", "groupInfo"], parties: "the accounts that are out",
+    critical: .everybody)
   package static let groupMuteAdded = NotificationType(
     311, "groupMuteAdded", in: .group, attach: ["accids", "expiresAt"], parties: "those accids",
-    others: .administrators, operator: .leftOut)
+    others: .administrators, operator: .leftOut, critical: .parties)
   package static let groupMuteRemoved = NotificationType(
     312, "groupMuteRemoved", in: .group, attach: ["accids"], parties: "those accids",
     others: .administrators, operator: .leftOut)

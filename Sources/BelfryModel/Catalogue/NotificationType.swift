@@ -34,6 +34,14 @@ package struct NotificationType: Sendable, Hashable {
     case nobody, sender, receivers
   }
 
+  /// For whom the type is critical: they hear it whatever they prefer.
+  package enum Critical: String, Sendable {
+    case nobody
+    /// Those whom it concerns.
+    case parties
+    case everybody
+  }
+
   package var code: Int
   package var name: String
   package var scene: Scene
@@ -47,11 +55,12 @@ package struct NotificationType: Sendable, Hashable {
   package var except: String?
   package var operatorPart: OperatorPart
   package var updaters: Updaters
+  package var critical: Critical
 
   init(
     _ code: Int, _ name: String, in scene: Scene, attach: [String] = [], parties: String? = nil,
     others: Others = .nobody, except: String? = nil, operator operatorPart: OperatorPart = .likeOthers,
-    updatedBy updaters: Updaters = .nobody
+    updatedBy updaters: Updaters = .nobody, critical: Critical = .nobody
   ) {
     self.code = code
     self.name = name
@@ -62,6 +71,7 @@ package struct NotificationType: Sendable, Hashable {
     self.except = except
     self.operatorPart = operatorPart
     self.updaters = updaters
+    self.critical = critical
   }
 }
 
@@ -130,7 +140,7 @@ extension NotificationType {
     [
       "code": .integer(Int64(code)), "name": .string(name), "in": .string(scene.rawValue),
       "attach": .array(attach.map { .string($0) }), "receivers": .string(receivers),
-      "updatedBy": .string(updaters.rawValue),
+      "updatedBy": .string(updaters.rawValue), "critical": .string(critical.rawValue),
     ]
   }
 }

@@ -15,7 +15,7 @@ extension Catalogue {
   package static let roomMicrophoneChanged = NotificationType(
     407, "roomMicrophoneChanged", in: .room, attach: ["accid", "on", "operator"], others: .everyMember)
   package static let roomClosed = NotificationType(
-    408, "roomClosed", in: .room, attach: ["roomInfo"], others: .everyMember)
+    408, "roomClosed", in: .room, attach: ["roomInfo"], others: .everyMember, critical: .everybody)
 
   static let rooms: [NotificationType] = [
     roomAttendeeJoined, roomAttendeeLeft, roomHandChanged, roomStageInvitation, roomStageInvitationAnswered,

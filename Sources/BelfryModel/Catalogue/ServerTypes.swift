@@ -14,7 +14,7 @@ extension Catalogue {
   package static let serverCreate = NotificationType(
     5, "serverCreate", in: .server, attach: ["serverInfo"], parties: "the creator")
   package static let serverRemove = NotificationType(
-    6, "serverRemove", in: .server, others: .everyMember)
+    6, "serverRemove", in: .server, others: .everyMember, critical: .everybody)
   package static let serverUpdate = NotificationType(
     7, "serverUpdate", in: .server, attach: ["serverInfo"], others: .members)
   package static let serverMemberInviteDone = NotificationType(
@@ -31,7 +31,7 @@ extension Catalogue {
     parties: "the applicant", others: .members)
   package static let serverMemberKickDone = NotificationType(
     12, "serverMemberKickDone", in: .server, attach: ["serverInfo", "kickedAccids"], parties: "the kicked",
-    others: .members)
+    others: .members, critical: .parties)
   package static let serverMemberLeaveDone = NotificationType(
     13, "serverMemberLeaveDone", in: .server, attach: ["serverInfo"], parties: "the leaver", others: .members)
   package static let serverMemberUpdate = NotificationType(

@@ -46,6 +46,10 @@ package struct Transaction: Sendable {
       && wakeAtMilliseconds == nil
   }
 
+  /// Whether it takes an id even if it appends nothing, so that what comes of it is known by a later id than what was
+  /// before: what others have to learn, and what an account prefers.
+  package var takesID: Bool { hasRelays || (space.kind == .account && !changedMemberships.isEmpty) }
+
   /// Whether accounts or a directory have to learn of the transaction.
   package var hasRelays: Bool { !indexChanges.isEmpty || !deliveries.isEmpty || listing != nil }
 

@@ -1,6 +1,6 @@
 /// One kind of record that a space keeps. Each is a Redis hash of its own, field by field.
 package enum RecordTable: Sendable, Hashable {
-  /// One field, `settings`: the space itself.
+  /// The field `settings`: the space itself. Of a personal space also `preferences`: what its account wants to hear.
   case settings
   /// The members, by accid. Its length is the member count.
   case roster

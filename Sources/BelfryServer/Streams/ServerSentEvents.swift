@@ -14,6 +14,7 @@ package final class ServerSentEvents: EventFraming {
   private let notification = head(.notification)
   private let updated = head(.updated)
   private let retracted = head(.retracted)
+  private let preferences = head(.preferences)
   private let read = head(.read)
   private let counts = head(.counts)
   private let device = head(.device)
@@ -54,6 +55,7 @@ package final class ServerSentEvents: EventFraming {
     case .notification: notification
     case .updated: updated
     case .retracted: retracted
+    case .preferences: preferences
     case .read: read
     case .counts: counts
     case .device: device

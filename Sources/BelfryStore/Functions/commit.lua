@@ -139,9 +139,10 @@ local function take_ids(partition, commit)
   for index = 1, commit.announced do ids[index] = take_id(partition) end
   if not changes then return ids, update_ids end
   for index = 1, #changes.updates / 4 do update_ids[index] = take_id(partition) end
-  -- The version of what is relayed must be later than that of anything before it.
-  local has_relays = changes.relays ~= '' or changes.near
-  if not ids[1] and not update_ids[1] and has_relays then take_id(partition) end
+  -- The version of what is relayed, or of what an account prefers, must be later than that of anything before it.
+  local is_preference = changes.memberships ~= '' and string.sub(commit.space, 1, 8) == 'account:'
+  local takes_id = changes.relays ~= '' or changes.near or is_preference
+  if not ids[1] and not update_ids[1] and takes_id then take_id(partition) end
   return ids, update_ids
 end
 

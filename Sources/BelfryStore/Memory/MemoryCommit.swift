@@ -38,8 +38,8 @@ extension MemoryStore {
     let before = lastID(in: partition)
     let ids = transaction.announcements.map { _ in allotID(in: partition) }
     let updated = transaction.updates.map { LogEntry($0, id: allotID(in: partition)) }
-    // The version of what is relayed is later than that of anything before it.
-    if ids.isEmpty, updated.isEmpty, transaction.hasRelays { _ = allotID(in: partition) }
+    // The version of what is relayed, or of what an account prefers, is later than that of anything before it.
+    if ids.isEmpty, updated.isEmpty, transaction.takesID { _ = allotID(in: partition) }
     let last = lastID(in: partition)
     let tablesBefore = tables
     apply(transaction, before: before, last: last)

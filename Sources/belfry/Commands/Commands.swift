@@ -27,7 +27,7 @@ extension CommandTable {
 
   private static let own: [Command] = [
     .serve, .checkConfig, .token, .secretList, .secretRotate, .secretRetire, .backup, .restore,
-    .send, .resend, .tail, .unread, .read,
+    .send, .resend, .tail, .unread, .read, .prefer,
     .explain, .types, .openAPI, .completions, .man, .version,
   ]
 }

@@ -6,7 +6,7 @@ import FoundationEssentials
 struct FeedLine: Encodable {
   private enum Key: String, CodingKey { case event, cursor, data }
   private enum DataKey: String, CodingKey {
-    case messageServerId, messageServerIds, upTo, from, to, reason, retry
+    case preferences, messageServerId, messageServerIds, upTo, from, to, reason, retry
   }
 
   private let event: FeedEvent
@@ -22,6 +22,9 @@ struct FeedLine: Encodable {
       try line.encode(notification, forKey: .data)
     case .device(let value):
       try line.encode(value, forKey: .data)
+    case .preferences(let preferences):
+      var data = line.nestedContainer(keyedBy: DataKey.self, forKey: .data)
+      try data.encode(preferences, forKey: .preferences)
     case .retracted(let id, let cursor):
       try line.encode(cursor, forKey: .cursor)
       var data = line.nestedContainer(keyedBy: DataKey.self, forKey: .data)
@@ -67,6 +70,7 @@ extension FeedLine {
     case .read(.ids(let ids)): words = ["read"] + ids.map(\.text)
     case .read(.upTo(.last)): words = ["read everything"]
     case .read(.upTo(let id)): words = ["read everything up to \(id)"]
+    case .preferences: words = ["preferences have changed: what is unread follows again"]
     case .retracted(let id, _): words = ["recalled \(id)"]
     case .counts(let counts): words = ["\(counts.unread)\(counts.isCapped ? " and more" : "") unread"]
     case .gap(let from, let to): words = ["gap: what came between \(from) and \(to) is gone"]
@@ -128,6 +132,7 @@ extension FeedEvent {
     case .read: "read"
     case .updated: "updated"
     case .retracted: "retracted"
+    case .preferences: "preferences"
     case .counts: "counts"
     case .gap: "gap"
     case .kicked: "kicked"

@@ -15,6 +15,7 @@ enum AccessBody {
     case "channel create": return ["name": "bells", "type": "public", "membership": "roster"]
     case "group create": return ["name": "Ringers", "style": "publicOpen"]
     case "server update", "group update", "channel update": return ["name": "Spire"]
+    case "account prefer": return ["preferences": [["level": "all"]]]
     case "account update": return ["mayWrite": "nobody"]
     case "notification read": return ["items": [["messageServerId": "1"]]]
     default: break

@@ -153,7 +153,7 @@ import Testing
     }
     #expect(
       Set(events.keys) == [
-        "notification", "updated", "retracted", "read", "counts", "gap", "device", "kicked",
+        "notification", "updated", "retracted", "preferences", "read", "counts", "gap", "device", "kicked",
       ])
   }
 

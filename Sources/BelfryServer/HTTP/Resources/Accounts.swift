@@ -8,6 +8,8 @@ enum Accounts {
   static let handlers: [Handler] = [
     AccountRoutes.show.handled(by: show),
     AccountRoutes.update.handled(by: update),
+    AccountRoutes.preferences.handled(by: preferences),
+    AccountRoutes.prefer.handled(by: prefer),
     AccountRoutes.blocked.handled(by: blocked),
     AccountRoutes.block.handled { request, services, account throws(Refusal) in
       try await block(account, true, request, services)
@@ -35,6 +37,26 @@ enum Accounts {
     operation.mayInvite = mayInvite
     operation.mayAdd = mayAdd
     return .json(try await services.runner.run(operation).output.info)
+  }
+
+  private static func preferences(
+    _ request: Request, _ services: LoopServices
+  ) async throws(Refusal) -> HTTPResponse {
+    let account = try request.known().account()
+    let records = try await services.records([.preferences(of: account)])
+    return response(try records.preferences(of: account).all)
+  }
+
+  private static func prefer(
+    _ request: Request, _ services: LoopServices, preferences: [Preference]
+  ) async throws(Refusal) -> HTTPResponse {
+    let caller = try request.known()
+    let operation = SetPreferences(preferences, of: try caller.account(), actor: caller.actor)
+    return response(try await services.runner.run(operation).output)
+  }
+
+  private static func response(_ preferences: [Preference]) -> HTTPResponse {
+    .json(["preferences": .array(preferences.map(\.info))])
   }
 
   private static func blocked(

@@ -1,0 +1,71 @@
+/// An account says what it wants to hear. All of its devices go by it from then on, and are shown anew what is for them.
+package struct SetPreferences: Operation {
+  package var space: SpaceID
+  package var account: AccountID
+  package var preferences: [Preference]
+  package var actor: Actor
+
+  package init(_ preferences: [Preference], of account: AccountID, actor: Actor) {
+    space = .personal(account)
+    self.account = account
+    self.preferences = preferences
+    self.actor = actor
+  }
+
+  package var needs: [RecordAddress] { [.preferences(of: account)] }
+
+  package func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<[Preference]>
+  {
+    try actor.requireActing(for: account, to: "say what to hear")
+    try check(context)
+    guard try records.preferences(of: account).all != preferences else { return Decision(nil, preferences) }
+    var transaction = Transaction(space)
+    transaction.preconditions = records.unchanged(needs)
+    transaction.changes[.preferences(of: account)] = .some(try Preferences.text(preferences))
+    transaction.changedMemberships = [account]
+    return Decision(transaction, preferences)
+  }
+
+  private func check(_ context: DecisionContext) throws(Refusal) {
+    guard preferences.count <= Limits.preferencesPerAccount else {
+      throw .invalid(
+        "preferences", "must be at most \(Limits.preferencesPerAccount), are \(preferences.count)")
+    }
+    var seen: Set<Place> = []
+    for (index, one) in preferences.enumerated() {
+      let field = "preferences[\(index)]"
+      if let space = one.space { try check(space, field + ".space") }
+      for (place, type) in (one.types ?? []).enumerated() {
+        let field = "\(field).types[\(place)]"
+        guard let known = Catalogue.type(type) else { throw .invalid(field, "is no type that there is") }
+        guard known.critical != .everybody || one.level == .all else {
+          throw .invalid(field, "cannot be muted: \(known.name) is critical")
+        }
+      }
+      if let until = one.until, until <= context.nowMilliseconds {
+        throw .invalid(field + ".until", "must lie in the future, in milliseconds since 1970")
+      }
+      // Of two that are as specific nobody could say which one holds.
+      let types = one.types.map { $0.map(Int?.some) } ?? [nil]
+      for type in types where !seen.insert(Place(space: one.space, type: type)).inserted {
+        throw .invalid(field, "says a second time what holds for the same space and type")
+      }
+    }
+  }
+
+  private func check(_ space: SpaceID, _ field: String) throws(Refusal) {
+    switch space.kind {
+    case .server, .group, .room:
+      if EntityID(space.name) != nil { return }
+    case .account:
+      if space == .personal(account) { return }
+    case .direct: break
+    }
+    throw .invalid(field, "must be `server:`, `group:` or `room:` and an id, or `account:\(account)`")
+  }
+
+  private struct Place: Hashable {
+    var space: SpaceID?
+    var type: Int?
+  }
+}

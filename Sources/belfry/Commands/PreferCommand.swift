@@ -1,0 +1,59 @@
+import BelfryClient
+import BelfryModel
+
+extension Command {
+  static let prefer = Command(
+    name: "account prefer", summary: "say what an account wants to hear",
+    detail: """
+      Of one space, of some types, of both, or without either of everything. What was said of the same before is \
+      replaced, and the rest stays. `account preferences` shows all of it.
+      """,
+    options: [
+      .value("space", "SPACE", "such as server:7, group:9, room:3, account:bob; everywhere without it"),
+      .list("type", "CODE", "only these types; all without it"),
+      .value("level", "LEVEL", "all, parties (only what names the account or is about it) or none"),
+      .value("until", "TIME", "when it ends, in milliseconds since 1970"),
+      .flag("forget", "forget what was said of the same"),
+    ] + CommandOption.connection,
+    examples: [
+      Example("account prefer --space server:12 --level parties", "of server 12 only what is about me"),
+      Example(
+        "account prefer --type 7,14 --level none", "no changes of servers' settings and members, anywhere"),
+      Example("account prefer --space server:12 --forget", "everything of server 12 again"),
+    ],
+    run: { invocation in
+      let preference = try invocation.preference
+      let client = try invocation.client()
+      var all = try await client.preferences()
+      all.removeAll { $0.space == preference.space && $0.types == preference.types }
+      if !invocation.arguments.isSet("forget") { all.append(preference) }
+      try await client.setPreferences(all)
+      try invocation.print(["done": true] as JSONValue, ["said; \(all.count) in all"])
+    })
+}
+
+extension Invocation {
+  fileprivate var preference: AccountPreference {
+    get throws {
+      let words = arguments.list("type")
+      let types = try words.map { word in
+        guard let code = Int(word) else {
+          throw UsageError("--type takes codes, as `belfry types` lists them")
+        }
+        return code
+      }
+      var level = AccountPreference.Level.all
+      if let word = arguments.text("level") {
+        guard let known = AccountPreference.Level(rawValue: word) else {
+          throw UsageError("--level is one of all, parties and none")
+        }
+        level = known
+      } else if !arguments.isSet("forget") {
+        throw UsageError("--level is needed, or --forget: what is wanted?")
+      }
+      return AccountPreference(
+        space: arguments.text("space"), types: types.isEmpty ? nil : types, level: level,
+        until: try arguments.integer("until", in: 0...253_402_300_799_999).map(Int64.init))
+    }
+  }
+}
