@@ -51,7 +51,8 @@ let package = Package(
       "BelfryLive",
       ["BelfryFeed", "BelfryModel", "BelfryStore", "BelfryLoop", "BelfrySystem", "BelfryBytes"]),
     module(
-      "BelfryHooks", ["BelfryOutbound", "BelfryModel", "BelfryLoop", "BelfrySystem", "BelfryBytes"]),
+      "BelfryHooks",
+      ["BelfryOutbound", "BelfryModel", "BelfryStore", "BelfryLoop", "BelfrySystem", "BelfryBytes"]),
     module(
       "BelfryServer",
       [

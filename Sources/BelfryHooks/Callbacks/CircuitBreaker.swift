@@ -13,6 +13,11 @@ package struct CircuitBreaker: Sendable, Hashable {
 
   package var isOpen: Bool { openUntil != nil }
 
+  /// Whether asking now would be begun.
+  package func allows(now: ContinuousClock.Instant) -> Bool {
+    openUntil.map { $0 <= now && !isTrying } ?? true
+  }
+
   /// Whether to ask now. Who is told so says what came of it.
   package mutating func begin(now: ContinuousClock.Instant) -> Bool {
     guard let openUntil else { return true }

@@ -87,6 +87,13 @@ extension BrokerRoutes {
     .always("relays", .resource("RelayStatistics", relays), "what was carried from one partition to others"),
     .always("hub", .resource("LiveStatistics", hub), "what was delivered live"),
     .always("callbacks", .resource("CallbackStatistics", callbacks), "what callbacks were asked"),
+    .always("webhooks", .resource("WebhookStatistics", webhooks), "what was delivered to webhooks"),
+  ]
+
+  private static let webhooks: [Property] = [
+    .always("attempts", .count, "tries"),
+    .always("delivered", .count, "those that were answered with 2xx"),
+    .always("failed", .count, "the others"),
   ]
 
   private static let callbacks: [Property] = [

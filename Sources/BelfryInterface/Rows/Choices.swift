@@ -41,3 +41,7 @@ extension ToType: NamedChoice {
 extension Scope: NamedChoice {
   package static var schemaName: String { "Scope" }
 }
+
+extension WebhookFormat: NamedChoice {
+  package static var schemaName: String { "WebhookFormat" }
+}

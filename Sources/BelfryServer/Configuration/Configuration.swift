@@ -20,6 +20,8 @@ package struct Configuration: Sendable, Hashable {
   /// Networks inside which the broker's own requests may go: to callbacks, webhooks and key sets.
   package var allowedNetworks: [IPNetwork] = []
   package var callbacks: [CallbackSettings] = []
+  /// How long the receiver of a webhook has for its answer.
+  package var webhookTimeoutMilliseconds = 15_000
   package var embeddedRedis = EmbeddedRedisSettings()
   package var limits = Limits()
   /// Whether the keyspace takes over this broker's secret and limits as those of all its brokers. An option of `serve`

@@ -19,6 +19,10 @@ extension Setting {
         return network
       }
     },
+    Setting("webhooks.timeoutMilliseconds", shown: { "\($0.webhookTimeoutMilliseconds)" }) {
+      configuration, value throws(StartError) in
+      configuration.webhookTimeoutMilliseconds = try value.integer(in: WebhookDispatcher.timeoutMilliseconds)
+    },
     Setting(
       "callbacks",
       shown: { configuration in

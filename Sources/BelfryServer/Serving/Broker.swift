@@ -1,4 +1,5 @@
 import BelfryHTTP
+import BelfryHooks
 import BelfryLoop
 import BelfryModel
 import BelfryRedis
@@ -16,6 +17,7 @@ final class Broker: Sendable {
   var httpLimits: HTTPLimits { descriptors.limits(loops: configuration.loops) }
   let keyspace = KeyspaceState()
   let backEndKeys = BackEndKeys()
+  let webhooks = WebhookEndpoints()
   /// nil where no key set has an address.
   let keySet: KeySetFetches?
   private let currentKeys: Mutex<TokenKeys>

@@ -21,7 +21,7 @@ package enum Log {
   static func render(
     _ event: String, _ facts: KeyValuePairs<String, String>, at milliseconds: Int64
   ) -> String {
-    var line = "\(timestamp(milliseconds)) \(event)"
+    var line = "\(Timestamp.text(milliseconds: milliseconds)) \(event)"
     for (name, value) in facts { line += " \(name)=\(quoted(value))" }
     return line + "\n"
   }
@@ -31,21 +31,5 @@ package enum Log {
     let isPlain = !value.isEmpty && value.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 }
     if isPlain { return value }
     return String(decoding: JSONText.bytes(of: .string(value)), as: UTF8.self)
-  }
-
-  /// ISO 8601, UTC.
-  private static func timestamp(_ milliseconds: Int64) -> String {
-    var seconds = time_t(milliseconds / 1_000)
-    var parts = unsafe tm()
-    unsafe gmtime_r(&seconds, &parts)
-    func digits(_ number: some BinaryInteger, _ count: Int) -> String {
-      let text = String(number)
-      return String(repeating: "0", count: max(0, count - text.count)) + text
-    }
-    let date =
-      unsafe "\(parts.tm_year + 1_900)-\(digits(parts.tm_mon + 1, 2))-\(digits(parts.tm_mday, 2))"
-    let time =
-      unsafe "\(digits(parts.tm_hour, 2)):\(digits(parts.tm_min, 2)):\(digits(parts.tm_sec, 2))"
-    return "\(date)T\(time).\(digits(milliseconds % 1_000, 3))Z"
   }
 }

@@ -20,6 +20,7 @@ final class LoopServices {
   /// Asks others.
   let outbound: OutboundClient
   let callbacks: Callbacks
+  let webhooks: WebhookDispatcher
   let broker: Broker
   /// For what operators keep.
   let administration: RedisStore
@@ -29,7 +30,10 @@ final class LoopServices {
   /// On its way out: told to load balancers, and no reason to refuse anybody who comes all the same.
   var isDraining = false
 
-  init(loop: EventLoop, scope: LoopScope, store: RedisStore, live: any LiveFeed, broker: Broker) {
+  /// - Parameter number: the loop's.
+  init(
+    loop: EventLoop, number: Int, scope: LoopScope, store: RedisStore, live: any LiveFeed, broker: Broker
+  ) {
     administration = store
     self.loop = loop
     self.scope = scope
@@ -45,6 +49,13 @@ final class LoopServices {
       userAgent: "belfry/\(BelfryVersion.text)")
     callbacks = Callbacks(broker.configuration.callbacks, loop: loop, client: outbound) { url, cause in
       Log.line("a callback is not asked for a while", ["loop": loop.name, "url": url, "cause": cause])
+    }
+    webhooks = WebhookDispatcher(
+      loop: loop, scope: scope, store: store, client: outbound, endpoints: broker.webhooks,
+      partitions: store.partitions.all.filter { $0.number % broker.configuration.loops == number },
+      timeoutMilliseconds: broker.configuration.webhookTimeoutMilliseconds
+    ) { event, endpoint, cause in
+      Log.line(event, ["webhookId": endpoint.id.text, "url": endpoint.url.text, "cause": cause])
     }
   }
 

@@ -58,6 +58,13 @@ enum Metrics {
       name: "belfry_callback_skipped_total",
       help: "Questions not asked of a callback that had failed too often just before.", isCounter: true
     ) { $0.callbacks.skipped },
+    Metric(name: "belfry_webhook_delivered_total", help: "Deliveries to webhooks.", isCounter: true) {
+      $0.webhooks.delivered
+    },
+    Metric(
+      name: "belfry_webhook_failures_total", help: "Tries to deliver to webhooks that failed.",
+      isCounter: true
+    ) { $0.webhooks.failed },
   ]
 
   static func text(of statistics: BrokerStatistics) -> String {

@@ -1,4 +1,5 @@
 import BelfryHTTP
+import BelfryHooks
 import BelfryLoop
 import BelfryModel
 import BelfryRedis
@@ -52,7 +53,8 @@ actor ServingLoop {
       adoptsSettings: configuration.adoptsSettings || configuration.redisURL == nil)
     store.onSettings = { broker.keyspace.note($0) }
     let live = RedisLiveFeed(loop: loop, endpoint: redis, store: store)
-    let services = LoopServices(loop: loop, scope: scope, store: store, live: live, broker: broker)
+    let services = LoopServices(
+      loop: loop, number: number, scope: scope, store: store, live: live, broker: broker)
     do throws(HTTPError) {
       var limits = broker.httpLimits
       limits.connectionMemoryBytes += FeedCursor.textBytesMost(in: configuration.partitions)
@@ -79,6 +81,14 @@ actor ServingLoop {
         repeat {
           try? await serving.services.broker.refreshBackEndKeys(from: serving.store)
         } while (try? await loop.sleep(for: BackEndKeys.interval)) != nil
+      }
+    }
+    serving.scope.start { await serving.services.webhooks.run() }
+    if number == 0 {
+      serving.scope.start { [loop] in
+        repeat {
+          try? await serving.services.broker.webhooks.refresh(from: serving.store)
+        } while (try? await loop.sleep(for: WebhookEndpoints.interval)) != nil
       }
     }
     if number == 0, let keySet = serving.services.broker.keySet {
@@ -184,6 +194,7 @@ actor ServingLoop {
       requests: Dictionary(uniqueKeysWithValues: counts.byStatus.map { (String($0.key), $0.value) }),
       sends: counts.sends, duplicates: counts.duplicates, streams: counts.streams,
       relays: serving.store.relayStatistics, hub: serving.services.hub.statistics,
-      callbacks: serving.services.callbacks.statistics)
+      callbacks: serving.services.callbacks.statistics,
+      webhooks: serving.services.webhooks.statistics)
   }
 }

@@ -29,6 +29,7 @@ struct LoopStatistics: Sendable, Encodable {
   var relays: RelayStatistics
   var hub: HubStatistics
   var callbacks: CallbackStatistics
+  var webhooks: WebhookStatistics
 }
 
 struct BrokerStatistics: Sendable, Encodable {

@@ -153,14 +153,15 @@ local function end_text(last, lost) return lost and last .. ' ' .. lost or last 
 -- Reads the last id of a partition, and the last entries of some of its spaces. The caller takes ids and says messages by
 -- what is returned, and writes it once at the end (`write_partition`). Two calls.
 local function read_partition(prefix, number, spaces)
-  local wanted = { 'last', 'dedupe', 'history' }
-  for index, space in ipairs(spaces) do wanted[index + 3] = space end
+  local wanted = { 'last', 'dedupe', 'history', 'copies' }
+  for index, space in ipairs(spaces) do wanted[index + 4] = space end
   local found = read_fields(partition_key(prefix), wanted)
   local partition = {
     prefix = prefix,
     base = number * SEQUENCES,
     last = found[1] or NO_ID,
     buckets = found[2],
+    copies = found[4],
     last_of = {},
     lost_of = {},
     bucket_of = {},
@@ -168,7 +169,7 @@ local function read_partition(prefix, number, spaces)
     said = {},
   }
   for index, space in ipairs(spaces) do
-    partition.last_of[space], partition.lost_of[space] = parse_end(found[index + 3])
+    partition.last_of[space], partition.lost_of[space] = parse_end(found[index + 4])
   end
   partition.ms, partition.low = parse_id(partition.last)
   partition.before, partition.history = partition.last, found[3]

@@ -105,6 +105,13 @@ local function note_active(prefix, space, bucket, retention)
   redis_call('PEXPIRE', key, retention + ACTIVE_KEPT_MS, 'NX')
 end
 
+-- What is appended while the partition has webhooks stands a second time in one stream, in the order of its ids, for as
+-- long as logs keep it (see webhooks.lua). One call.
+local function copy_entry(prefix, space, id, ms, retention, ...)
+  redis_call('XADD', prefix .. 'copies', 'MINID', '~', string.format('%d', math.max(ms - retention, 0)), id,
+    'space', space, ...)
+end
+
 -- Upkeep of a log after some of its entries: notes the space as active at the first entry of a stretch of time, compacts
 -- the log at its first entry of all, and trims it at one in 32, by the number `appended`. `last` is the entry before, in
 -- the stretch `last_bucket`. Returns the id up to which entries are lost, nil if none are. No call for most entries.
@@ -123,6 +130,7 @@ end
 local function append(partition, space, id, entries_max, ...)
   local prefix, last = partition.prefix, partition.last_of[space]
   redis_call('XADD', log_key(prefix, space), id, ...)
+  if partition.copies then copy_entry(prefix, space, id, ms_of(id), partition.retention, ...) end
   partition.appended = partition.appended + 1
   local last_bucket = partition.bucket_of[space] or time_bucket(ms_of(last))
   -- No id is later than the last one of the partition.

@@ -91,6 +91,12 @@ local function enter_send(partition, field, record, now, buckets)
   return nil, key
 end
 
+-- Copies an entry where the partition has webhooks. Gives what went wrong.
+local function copy_send(prefix, space, id, ms, audience, notification)
+  local is_copied, problem = pcall(copy_entry, prefix, space, id, ms, limits[4], audience, notification)
+  if not is_copied then return problem end
+end
+
 -- What the log needs after some entries. Gives up to where entries have been lost by this, and what went wrong.
 local function tend_send(prefix, space, id, bucket, last, last_bucket, appended)
   local is_tended, lost = pcall(
@@ -123,8 +129,8 @@ local function send(keys, arguments)
     return '\nconflict'
   end
 
-  local found = field and redis_call('HMGET', key, 'last', 'history', space, 'dedupe')
-    or redis_call('HMGET', key, 'last', 'history', space)
+  local found = field and redis_call('HMGET', key, 'last', 'history', space, 'copies', 'dedupe')
+    or redis_call('HMGET', key, 'last', 'history', space, 'copies')
   local before, history = found[1] or NO_ID, found[2]
   -- Taken apart when it was given: to do so costs as much as two calls.
   local before_ms, before_low = partition.ms, partition.low
@@ -133,7 +139,7 @@ local function send(keys, arguments)
   local ms, low = next_id(now, before_ms, before_low, partition.number * SEQUENCES)
   local id, earlier, entered = id_text(ms, low), nil, nil
   if field then
-    earlier, entered = enter_send(partition, field, record_text(id, fingerprint), now, found[4])
+    earlier, entered = enter_send(partition, field, record_text(id, fingerprint), now, found[5])
     if earlier then return '\n' .. repeated(earlier, fingerprint) end
   end
 
@@ -143,8 +149,9 @@ local function send(keys, arguments)
   if reply ~= id then
     problem = reply
   else
+    if found[4] then problem = copy_send(prefix, space, id, ms, audience, notification) end
     local bucket, last_bucket = time_bucket(ms), time_bucket(last == before and before_ms or ms_of(last))
-    if bucket ~= last_bucket or microsecond % ENTRIES_PER_TRIM == 0 then
+    if not problem and (bucket ~= last_bucket or microsecond % ENTRIES_PER_TRIM == 0) then
       lost_now, problem = tend_send(prefix, space, id, bucket, last, last_bucket, microsecond)
     end
   end
@@ -201,20 +208,20 @@ end
 
 -- What the hash of the partition says, and where the logs of the sections' spaces end.
 local function begin_many(partition, key, sections)
-  local wanted = { 'last', 'history', 'dedupe' }
-  for index, section in ipairs(sections) do wanted[index + 3] = section.space end
+  local wanted = { 'last', 'history', 'dedupe', 'copies' }
+  for index, section in ipairs(sections) do wanted[index + 4] = section.space end
   local found = redis_call('HMGET', key, unpack(wanted))
   local before = found[1] or NO_ID
   local call = {
     partition = partition, prefix = partition.prefix, key = key, base = partition.number * SEQUENCES, before = before,
-    history = found[2], last_of = {}, lost_of = {}, bucket_of = {}, changed = {}, answer = { before },
+    history = found[2], copies = found[4], last_of = {}, lost_of = {}, bucket_of = {}, changed = {}, answer = { before },
     runs = {}, entered_count = 0,
   }
   call.in_use, call.bucket_before = read_buckets(found[3])
   call.ms, call.low = parse_id(before)
   for index, section in ipairs(sections) do
     local space, last = section.space, nil
-    last, call.lost_of[space] = parse_end(found[index + 3])
+    last, call.lost_of[space] = parse_end(found[index + 4])
     call.last_of[space] = last
     call.bucket_of[space] = time_bucket(last == before and call.ms or ms_of(last))
   end
@@ -273,6 +280,9 @@ local function append_section(call, arguments, section, number, audience)
       id = beginning .. (low_texts[low] or low_text_of(low))
       call.given = call.given or id
       outcome = redis_pcall('XADD', key, id, audience, arguments[at])
+      if outcome == id and call.copies then
+        outcome = copy_send(call.prefix, space, id, ms, audience, arguments[at]) or id
+      end
       if outcome ~= id then
         outcome = failed(outcome)
       elseif bucket ~= last_bucket or (appended + number) % ENTRIES_PER_TRIM == 0 then

@@ -18,7 +18,7 @@ enum FunctionLibrary {
     + PackageResources.partition_lua + PackageResources.ids_lua + PackageResources.records_lua
     + PackageResources.dedupe_lua + PackageResources.log_lua + PackageResources.read_lua
     + PackageResources.relay_lua + block(PackageResources.commit_lua) + block(PackageResources.send_lua)
-    + block(PackageResources.sweep_lua)
+    + block(PackageResources.sweep_lua) + block(PackageResources.webhooks_lua)
 
   /// Of a file whose names no later one uses: Lua has room for 200 in all.
   private static func block(_ file: [UInt8]) -> [UInt8] { Array("do\n".utf8) + file + Array("end\n".utf8) }
@@ -87,6 +87,11 @@ enum StoreFunction: String, CaseIterable {
   case unlist
   case forgetSpace = "forget_space"
   case dropSpace = "drop_space"
+  case beginWebhook = "begin_webhook"
+  case endWebhook = "end_webhook"
+  case claimWebhook = "claim_webhook"
+  case saveWebhook = "save_webhook"
+  case replayWebhook = "replay_webhook"
 
   var name: String { Self.names[self] ?? rawValue }
 

@@ -45,6 +45,10 @@ struct RedisLayout: Sendable {
   static let keysVersion = "version"
   /// Stream: what trusted callers did.
   static let audit = "belfry:audit"
+  /// Hash: the webhook endpoints by id, as JSON, and `version`.
+  static let webhooks = "belfry:webhooks"
+  /// Hash: how an endpoint fares.
+  static func webhookHealth(_ id: EntityID) -> String { "belfry:webhook-health:\(id)" }
   /// The pattern of every key that belongs to a partition.
   static let anyPartition = "belfry:{*"
 
@@ -90,6 +94,14 @@ struct RedisLayout: Sendable {
 
   /// Hash: the keys of the deliveries made to an account.
   func delivered(of account: AccountID) -> String { key("delivered", of: account) }
+
+  /// Stream: what was appended to the logs of a partition while it has webhooks.
+  func copies(_ partition: Partition) -> String { prefix(partition) + "copies" }
+
+  /// Hash: what an endpoint has had of them.
+  func webhookState(_ id: EntityID, in partition: Partition) -> String {
+    prefix(partition) + "webhook:\(id)"
+  }
 
   /// Sorted set: the due spaces of a partition, by time.
   func wake(_ partition: Partition) -> String { prefix(partition) + "wake" }

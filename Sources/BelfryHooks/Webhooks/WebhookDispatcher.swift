@@ -1,0 +1,147 @@
+package import BelfryLoop
+package import BelfryModel
+package import BelfryOutbound
+package import BelfryStore
+import BelfrySystem
+
+/// Delivers copies of notifications to endpoints: on each loop those of its share of the partitions.
+package final class WebhookDispatcher {
+  /// How often partitions are looked at, while there are endpoints: one command for each.
+  package static let interval: Duration = .milliseconds(200)
+  /// Deliveries under way on one loop.
+  static let lanesMax = 128
+  package static let timeoutMilliseconds = 500...30_000
+
+  let store: RedisStore
+  let owner = String(UInt64.random(in: .min ... .max), radix: 36)
+  private let loop: EventLoop
+  private let scope: LoopScope
+  private let client: OutboundClient
+  private let endpoints: WebhookEndpoints
+  private let partitions: [Partition]
+  private let timeout: Duration
+  private let report: (String, WebhookEndpoint, String) -> Void
+  private var lanes: [EntityID: [WebhookLane]] = [:]
+  private var breakers: [EntityID: CircuitBreaker] = [:]
+  private var running = 0
+  private var version: String?
+
+  package private(set) var statistics = WebhookStatistics()
+
+  /// - Parameters:
+  ///   - partitions: those of this loop.
+  ///   - report: told of what operators should know, of which endpoint, and why.
+  package init(
+    loop: EventLoop, scope: LoopScope, store: RedisStore, client: OutboundClient, endpoints: WebhookEndpoints,
+    partitions: [Partition], timeoutMilliseconds: Int,
+    report: @escaping (String, WebhookEndpoint, String) -> Void
+  ) {
+    (self.loop, self.scope, self.store, self.client) = (loop, scope, store, client)
+    (self.endpoints, self.partitions, self.report) = (endpoints, partitions, report)
+    timeout = .milliseconds(timeoutMilliseconds)
+  }
+
+  /// A request waits as long for its turn as for its answer.
+  var requestTime: Duration { timeout * 2 }
+  /// So that a request ends before the lease under which it was begun.
+  var leaseMilliseconds: Int { Int(requestTime / .milliseconds(1)) + 5_000 }
+
+  /// Nil once it is removed or disabled.
+  func endpoint(_ id: EntityID) -> WebhookEndpoint? { endpoints.enabled.first { $0.id == id } }
+
+  /// Until it is cancelled.
+  package func run() async {
+    while (try? await loop.sleep(for: Self.interval)) != nil {
+      let enabled = endpoints.enabled
+      if endpoints.version != version {
+        version = endpoints.version
+        // Perhaps for a replay.
+        for lane in lanes.values.joined() { lane.lookAgain() }
+      }
+      if lanes.count != enabled.count || enabled.contains(where: { lanes[$0.id] == nil }) { follow(enabled) }
+      if enabled.isEmpty { continue }
+      // While Redis is away the copies wait.
+      guard let lastIDs = try? await store.lastIDs(of: partitions) else { continue }
+      look(Dictionary(zip(partitions, lastIDs)) { $1 })
+    }
+  }
+
+  private func follow(_ enabled: [WebhookEndpoint]) {
+    var kept: [EntityID: [WebhookLane]] = [:]
+    for endpoint in enabled {
+      kept[endpoint.id] =
+        lanes[endpoint.id] ?? partitions.map { WebhookLane(endpoint.id, $0, self) }
+    }
+    lanes = kept
+    breakers = breakers.filter { kept[$0.key] != nil }
+  }
+
+  private func look(_ lastIDs: [Partition: MessageID]) {
+    let now = ContinuousClock.now
+    for (id, lanes) in lanes {
+      for lane in lanes where running < Self.lanesMax {
+        guard let last = lastIDs[lane.partition], last != .zero else { continue }
+        lane.wake(last: last)
+        guard lane.isDue(last: last, now: now), breakers[id]?.allows(now: now) ?? true else { continue }
+        running += 1
+        let isStarted = scope.start { [self] in
+          await lane.run(last: last)
+          running -= 1
+        }
+        if !isStarted { running -= 1 }
+      }
+    }
+  }
+
+  func deliver(_ event: WebhookEvent, to endpoint: WebhookEndpoint) async -> WebhookOutcome {
+    var breaker = breakers[endpoint.id] ?? CircuitBreaker()
+    guard breaker.begin(now: .now) else { return .notTried }
+    breakers[endpoint.id] = breaker
+    statistics.attempts += 1
+    let outcome = await client.deliver(event, to: endpoint, timeout: timeout)
+    let isGood: Bool? = outcome == .notTried ? nil : outcome.isDelivered
+    breakers[endpoint.id, default: CircuitBreaker()].end(isGood: isGood, now: .now)
+    switch outcome {
+    case .delivered:
+      statistics.delivered += 1
+      await noteSuccess(endpoint)
+    case .failed(let cause, _):
+      statistics.failed += 1
+      await noteFailure(endpoint, cause)
+    case .gone:
+      statistics.failed += 1
+      await disable(endpoint, because: "gone", "the receiver answered 410")
+    case .notTried: break
+    }
+    return outcome
+  }
+
+  private func noteSuccess(_ endpoint: WebhookEndpoint) async {
+    guard endpoints.isFailing(endpoint.id) else { return }
+    endpoints.note(endpoint.id, isFailing: false)
+    try? await store.noteWebhookSuccess(endpoint.id)
+  }
+
+  private func noteFailure(_ endpoint: WebhookEndpoint, _ cause: String) async {
+    endpoints.note(endpoint.id, isFailing: true)
+    let now = WallClock.nowMilliseconds()
+    guard let since = try? await store.noteWebhookFailure(endpoint.id, cause, nowMilliseconds: now) else {
+      return
+    }
+    guard now - since >= RetrySchedule.failingMaxMilliseconds else { return }
+    await disable(endpoint, because: "failing", cause)
+  }
+
+  private func disable(_ endpoint: WebhookEndpoint, because word: String, _ cause: String) async {
+    report("a webhook is disabled", endpoint, cause)
+    try? await store.disableWebhook(endpoint.id, because: word, version: WebhookEndpoints.newVersion())
+    try? await endpoints.refresh(from: store)
+  }
+}
+
+/// What one loop has delivered to webhooks since the start.
+package struct WebhookStatistics: Sendable, Hashable, Codable {
+  package var attempts = 0
+  package var delivered = 0
+  package var failed = 0
+}

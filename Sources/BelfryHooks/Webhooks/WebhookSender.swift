@@ -1,0 +1,46 @@
+package import BelfryOutbound
+import BelfrySystem
+
+/// What became of one try to deliver.
+package enum WebhookOutcome: Sendable, Hashable {
+  case delivered(status: Int)
+  /// In words, and what the receiver said of when to come back.
+  case failed(String, retryAfter: String?)
+  /// 410: the receiver wants no more.
+  case gone
+  /// Nothing was sent, and nothing is known.
+  case notTried
+
+  package var isDelivered: Bool { if case .delivered = self { true } else { false } }
+}
+
+extension OutboundClient {
+  /// Of an answer nothing is read but its status.
+  private static let webhookAnswerMaxBytes = 64 << 10
+
+  package func deliver(
+    _ event: WebhookEvent, to endpoint: WebhookEndpoint, timeout: Duration
+  ) async -> WebhookOutcome {
+    let now = WallClock.nowMilliseconds()
+    let body = event.body(endpoint.format)
+    let headers = WebhookHeaders(
+      id: event.id, body: body, secrets: endpoint.secrets(nowMilliseconds: now), nowSeconds: now / 1_000)
+    let request = OutboundRequest(
+      .post, endpoint.url, headers: headers.all + [("Content-Type", event.mediaType(endpoint.format))],
+      body: body, deadline: timeout, answerMaxBytes: Self.webhookAnswerMaxBytes)
+    do throws(OutboundError) {
+      let response = try await send(request)
+      switch response.status {
+      case 200..<300: return .delivered(status: response.status)
+      case 410: return .gone
+      default:
+        return .failed("it answers with the status \(response.status)", retryAfter: response.retryAfter)
+      }
+    } catch {
+      switch error.code {
+      case .busy, .notBegun, .cancelled: return .notTried
+      case .refusedAddress, .unreachable, .timedOut, .tooLarge: return .failed(error.cause, retryAfter: nil)
+      }
+    }
+  }
+}

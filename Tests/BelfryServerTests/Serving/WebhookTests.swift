@@ -1,0 +1,319 @@
+import BelfryBytes
+import BelfryHooks
+import BelfryModel
+import BelfryOutbound
+import Foundation
+import TestKit
+import Testing
+
+@testable import BelfryServer
+
+/// Copies of notifications, delivered to real receivers.
+@Suite struct WebhookTests {
+  private func withWebhooks<R: Sendable>(
+    loops: Int = 2, timeoutMilliseconds: Int = 1_000, _ body: @Sendable (TestBroker) async throws -> R
+  ) async throws -> R {
+    try await withBroker(
+      loops: loops,
+      configure: {
+        $0.allowedNetworks = try [#require(IPNetwork("127.0.0.0/8"))]
+        $0.webhookTimeoutMilliseconds = timeoutMilliseconds
+      }, body)
+  }
+
+  @discardableResult
+  private func register(
+    _ server: ScriptedServer, at broker: TestBroker, _ more: String = ""
+  ) throws -> (id: String, secret: String) {
+    let made = try broker.ask(
+      "POST", "/v1/webhooks", as: try broker.token("app", .app),
+      #"{"url":"http://127.0.0.1:\#(server.port)/copies"\#(more)}"#)
+    try #require(made.status == 201, "\(made)")
+    return (try #require(made.json["webhookId"]?.text), try #require(made.json["secret"]?.text))
+  }
+
+  @discardableResult
+  private func send(_ broker: TestBroker, _ fields: String) throws -> String {
+    let sent = try broker.ask(
+      "POST", "/v1/notifications", as: try broker.token("app", .app), "{\(fields)}")
+    try #require(sent.status == 201, "\(sent)")
+    return try #require(sent.json["messageServerId"]?.text)
+  }
+
+  private func show(_ broker: TestBroker, _ id: String) throws -> JSONValue {
+    try broker.ask("GET", "/v1/webhooks/\(id)", as: try broker.token("app", .app)).json
+  }
+
+  private func eventually(seconds: Int = 20, _ condition: () throws -> Bool) async throws -> Bool {
+    for _ in 0..<(seconds * 20) {
+      if try condition() { return true }
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    return try condition()
+  }
+
+  private static let accepting: @Sendable (ScriptedRequest, Int) -> [Step] = { _, _ in [.kept(200), .next] }
+
+  private func body(_ request: ScriptedRequest) -> JSONValue {
+    (try? JSONParser.value(of: Array(request.body.utf8))) ?? .null
+  }
+
+  private func ids(_ server: ScriptedServer) -> [String] {
+    server.requests.compactMap { $0.headers["webhook-id"] }
+  }
+
+  // MARK: What is copied
+
+  @Test func everyKindOfNotificationIsCopiedOnceSignedAndInOrder() async throws {
+    let server = try ScriptedServer(Self.accepting)
+    try await withWebhooks { broker async throws in
+      let (_, secret) = try register(server, at: broker)
+      let place = try broker.makeServer(owner: "alice", members: ["bob"])
+      var sent: [String] = []
+      for number in 0..<5 { sent.append(try send(broker, #""serverId":"\#(place)","body":"n\#(number)""#)) }
+      sent.append(try send(broker, #""toAccids":["bob"],"body":"one""#))
+      sent.append(try send(broker, #""toAccids":["bob","carol"],"body":"two""#))
+      let lines = (0..<20).map { #"{"serverId":"\#(place)","body":"b\#($0)"}"# }
+      let batch = try broker.ask(
+        "POST", "/v1/notifications/batch", as: try broker.token("app", .app), lines.joined(separator: "\n"),
+        headers: [("Content-Type", "application/x-ndjson")])
+      for line in batch.body.split(separator: "\n") {
+        let result = try JSONParser.value(of: Array(line.utf8))
+        sent.append(try #require(result["messageServerId"]?.text))
+      }
+      let updated = try broker.ask(
+        "PATCH", "/v1/notifications/\(sent[0])", as: try broker.token("app", .app), #"{"body":"changed"}"#)
+      #expect(updated.status == 200)
+
+      // What creating the server and joining it announced is copied, too.
+      #expect(
+        try await eventually { Set(sent).isSubset(of: ids(server)) && server.requests.count > sent.count })
+      try await Task.sleep(for: .milliseconds(500))
+      let all = ids(server)
+      #expect(all.count == Set(all).count)
+      let bodies = server.requests.map(body)
+      let inPlace = zip(all, bodies).filter { $0.1["data"]?["space"]?.text == "server:\(place)" }
+        .compactMap { Int64($0.0) }
+      #expect(inPlace == inPlace.sorted())
+      let first = try #require(bodies.first { $0["data"]?["notification"]?["body"] == "n0" })
+      #expect(first["type"] == "notification.sent")
+      #expect(first["data"]?["notification"]?["messageServerId"]?.text == sent[0])
+      let change = try #require(bodies.first { $0["type"] == "notification.updated" })
+      #expect(change["data"]?["notification"]?["body"] == "changed")
+      #expect(change["data"]?["notification"]?["messageServerId"]?.text == sent[0])
+      for request in server.requests {
+        let headers = WebhookHeaders(
+          id: request.headers["webhook-id"] ?? "", body: Array(request.body.utf8),
+          secrets: [try #require(WebhookSecret(secret))],
+          nowSeconds: Int64(request.headers["webhook-timestamp"] ?? "") ?? 0)
+        #expect(request.headers["webhook-signature"] == headers.all.last?.value)
+      }
+    }
+  }
+
+  @Test func filtersAndRouteEnableAreKeptTo() async throws {
+    let (every, some, env) = (
+      try ScriptedServer(Self.accepting), try ScriptedServer(Self.accepting),
+      try ScriptedServer(Self.accepting)
+    )
+    try await withWebhooks { broker async throws in
+      let place = try broker.makeServer(owner: "alice", members: ["bob"])
+      try register(every, at: broker, #","types":[100]"#)
+      try register(some, at: broker, #","spaces":["account:bob"]"#)
+      try register(env, at: broker, #","env":"test","format":"cloudevents""#)
+      let one = try send(broker, #""serverId":"\#(place)","body":"1""#)
+      let two = try send(broker, #""toAccids":["bob"],"body":"2""#)
+      try send(broker, #""toAccids":["bob"],"body":"3","setting":{"routeEnable":false}"#)
+      try send(broker, #""toAccids":["bob"],"body":"4","setting":{"persistEnable":false}"#)
+      let five = try send(broker, #""serverId":"\#(place)","body":"5","env":"test""#)
+      #expect(try await eventually { ids(every).count == 3 && ids(some) == [two] && ids(env) == [five] })
+      try await Task.sleep(for: .milliseconds(500))
+      #expect(Set(ids(every)) == [one, two, five])
+      #expect(ids(some) == [two])
+      let event = body(try #require(env.requests.first))
+      #expect(env.requests.first?.headers["content-type"] == "application/cloudevents+json")
+      #expect(event["specversion"] == "1.0")
+      #expect(event["id"]?.text == five)
+      #expect(event["source"]?.text == "server:\(place)")
+      #expect(event["type"] == "notification.sent")
+      #expect(event["data"]?["body"] == "5")
+    }
+  }
+
+  /// What a user reads at once is gone from the user's log, and copied all the same.
+  @Test func whatIsReadBeforeItIsCopiedIsCopied() async throws {
+    let server = try ScriptedServer { _, number in number == 1 ? [.answer(500)] : [.kept(200), .next] }
+    try await withWebhooks { broker async throws in
+      try register(server, at: broker)
+      let id = try send(broker, #""toAccids":["bob"],"body":"x""#)
+      _ = try broker.ask(
+        "POST", "/v1/notifications/read", as: try broker.token("bob"), #"{"upTo":"\#(id)"}"#)
+      #expect(try await eventually { ids(server) == [id, id] })
+    }
+  }
+
+  // MARK: Failures
+
+  /// A space whose receiver fails waits and keeps its order; others go on meanwhile.
+  @Test func aFailureHoldsItsSpaceBackAndNoOther() async throws {
+    let failing = Shared(true)
+    let server = try ScriptedServer { request, _ in
+      let isBad = request.body.contains(#""body":"bad"#) && failing.withLock { $0 }
+      return [.kept(isBad ? 500 : 200), .next]
+    }
+    try await withWebhooks { broker async throws in
+      let (id, _) = try register(server, at: broker, #","types":[100]"#)
+      let place = try broker.makeServer(owner: "alice")
+      let other = try broker.makeServer(owner: "alice")
+      let mine = try ["bad 1", "good 2", "good 3"].map {
+        try send(broker, #""serverId":"\#(place)","body":"\#($0)""#)
+      }
+      let others = try (0..<3).map { try send(broker, #""serverId":"\#(other)","body":"other \#($0)""#) }
+      #expect(try await eventually(seconds: 3) { Set(others).isSubset(of: ids(server)) })
+      #expect(Set(ids(server)).isDisjoint(with: mine.dropFirst()))
+      let state = try show(broker, id)
+      #expect(state["failure"]?.text?.contains("500") == true)
+      #expect(state["oldestPending"]?.number == MessageID(mine[0])?.unixMilliseconds)
+      failing.withLock { $0 = false }
+      #expect(try await eventually { ids(server).suffix(3) == mine })
+      #expect(try await eventually { try show(broker, id)["oldestPending"] == nil })
+      #expect(try show(broker, id)["failingSince"] == nil)
+    }
+  }
+
+  @Test func goneDisablesAndEnablingGoesOnWhereItStood() async throws {
+    let gone = Shared(true)
+    let server = try ScriptedServer { _, _ in [.kept(gone.withLock { $0 } ? 410 : 200), .next] }
+    try await withWebhooks { broker async throws in
+      let (id, _) = try register(server, at: broker)
+      let first = try send(broker, #""toAccids":["bob"],"body":"1""#)
+      #expect(try await eventually { try show(broker, id)["enabled"] == false })
+      #expect(try show(broker, id)["disabledBecause"] == "gone")
+      let second = try send(broker, #""toAccids":["bob"],"body":"2""#)
+      try await Task.sleep(for: .milliseconds(800))
+      #expect(server.requests.count == 1)
+      gone.withLock { $0 = false }
+      let enabled = try broker.ask(
+        "PATCH", "/v1/webhooks/\(id)", as: try broker.token("app", .app), #"{"enabled":true}"#)
+      #expect(enabled.json["enabled"] == true)
+      #expect(try await eventually { ids(server) == [first, first, second] })
+    }
+  }
+
+  @Test func fiveDaysOfFailuresDisable() async throws {
+    let server = try ScriptedServer { _, _ in [.kept(500), .next] }
+    try await withWebhooks { broker async throws in
+      let (id, _) = try register(server, at: broker)
+      let since = Int64(Date().timeIntervalSince1970 * 1_000) - RetrySchedule.failingMaxMilliseconds
+      _ = try broker.redis.command("HSET", "belfry:webhook-health:\(id)", "failingSince", "\(since)")
+      try send(broker, #""toAccids":["bob"],"body":"1""#)
+      #expect(try await eventually { try show(broker, id)["disabledBecause"] == "failing" })
+    }
+  }
+
+  @Test func aRedirectInsideIsNotFollowedAndAPrivateAddressNotConnectedTo() async throws {
+    let inside = try ScriptedServer(Self.accepting)
+    let server = try ScriptedServer { _, _ in [.answer(307, headers: ["Location: \(inside.url)"])] }
+    try await withBroker { broker async throws in
+      let (id, _) = try register(inside, at: broker)
+      try send(broker, #""toAccids":["bob"],"body":"1""#)
+      #expect(try await eventually { try show(broker, id)["failure"]?.text?.contains("not public") == true })
+    }
+    try await withWebhooks { broker async throws in
+      let (id, _) = try register(server, at: broker)
+      try send(broker, #""toAccids":["bob"],"body":"1""#)
+      #expect(try await eventually { try show(broker, id)["failure"]?.text?.contains("307") == true })
+    }
+    #expect(inside.connections == 0)
+  }
+
+  // MARK: Managing
+
+  @Test func aRotationSignsWithBothSecrets() async throws {
+    let server = try ScriptedServer(Self.accepting)
+    try await withWebhooks { broker async throws in
+      let (id, old) = try register(server, at: broker)
+      let rotated = try broker.ask("POST", "/v1/webhooks/\(id)/rotate", as: try broker.token("app", .app))
+      let new = try #require(rotated.json["secret"]?.text)
+      #expect(new != old)
+      let tested = try broker.ask("POST", "/v1/webhooks/\(id)/test", as: try broker.token("app", .app))
+      #expect(tested.json == ["delivered": true, "status": 200])
+      let request = try #require(server.requests.last)
+      let secrets = [new, old].compactMap { WebhookSecret($0) }
+      let headers = WebhookHeaders(
+        id: request.headers["webhook-id"] ?? "", body: Array(request.body.utf8), secrets: secrets,
+        nowSeconds: Int64(request.headers["webhook-timestamp"] ?? "") ?? 0)
+      #expect(request.headers["webhook-signature"] == headers.all.last?.value)
+      #expect(body(request)["type"] == "webhook.test")
+      // A secret is shown when it is made, and never again.
+      #expect(try show(broker, id)["secret"] == nil)
+    }
+  }
+
+  @Test func aReplayDeliversAgainFromThere() async throws {
+    let server = try ScriptedServer(Self.accepting)
+    try await withWebhooks { broker async throws in
+      let (id, _) = try register(server, at: broker, #","types":[100]"#)
+      let place = try broker.makeServer(owner: "alice")
+      let sent = try (0..<6).map { try send(broker, #""serverId":"\#(place)","body":"\#($0)""#) }
+      #expect(try await eventually { ids(server) == sent })
+      let token = try broker.token("app", .app)
+      #expect(
+        try broker.ask("POST", "/v1/webhooks/\(id)/replay", as: token, #"{"from":"\#(sent[3])"}"#).status
+          == 204)
+      let again = try send(broker, #""serverId":"\#(place)","body":"again""#)
+      #expect(try await eventually { ids(server) == sent + sent[3...] + [again] })
+      #expect(try broker.ask("POST", "/v1/webhooks/\(id)/replay", as: token, #"{"from":0}"#).status == 204)
+      let last = try send(broker, #""serverId":"\#(place)","body":"last""#)
+      #expect(try await eventually { ids(server).suffix(8) == sent + [again, last] })
+    }
+  }
+
+  @Test func whatIsNoWebhookIsRefused() async throws {
+    try await withWebhooks { broker async throws in
+      let token = try broker.token("app", .app)
+      for (body, field) in [
+        (#"{"url":"ftp://example.org"}"#, "url"), (#"{}"#, "url"),
+        (#"{"url":"https://example.org","spaces":["nowhere"]}"#, "spaces[0]"),
+        (#"{"url":"https://example.org","types":[]}"#, "types"),
+        (#"{"url":"https://example.org","format":"xml"}"#, "format"),
+      ] {
+        let answer = try broker.ask("POST", "/v1/webhooks", as: token, body)
+        #expect(answer.status == 400, "\(body)")
+        #expect(answer.field == field)
+      }
+      #expect(try broker.ask("GET", "/v1/webhooks/7", as: token).status == 404)
+      #expect(try broker.ask("DELETE", "/v1/webhooks/7", as: token).status == 404)
+      #expect(try broker.ask("GET", "/v1/webhooks", as: try broker.token("alice")).status == 403)
+    }
+  }
+
+  // MARK: What it costs
+
+  private func calls(_ broker: TestBroker, _ name: String) throws -> Int {
+    let info = try broker.redis.command("INFO", "commandstats")
+    let line = info.split(whereSeparator: \.isNewline).first { $0.hasPrefix("cmdstat_\(name):") } ?? ""
+    return Int(line.split(separator: "=").dropFirst().first?.prefix { $0.isNumber } ?? "") ?? 0
+  }
+
+  /// Without an endpoint a send is the calls that it was; with one it is one more, and when that is gone as before.
+  @Test func aSendCostsOneCallMoreWhereThereIsAnEndpoint() async throws {
+    let server = try ScriptedServer(Self.accepting)
+    try await withWebhooks(loops: 1) { broker async throws in
+      let place = try broker.makeServer(owner: "alice")
+      func appends() throws -> Int {
+        try send(broker, #""serverId":"\#(place)","body":"warm""#)
+        let before = try calls(broker, "xadd")
+        for _ in 0..<10 { try send(broker, #""serverId":"\#(place)","body":"x""#) }
+        return try calls(broker, "xadd") - before
+      }
+      #expect(try appends() == 10)
+      let (id, _) = try register(server, at: broker)
+      #expect(try appends() == 20)
+      let removed = try broker.ask("DELETE", "/v1/webhooks/\(id)", as: try broker.token("app", .app))
+      #expect(removed.status == 204)
+      #expect(try appends() == 10)
+      #expect(try broker.redis.command("KEYS", "belfry:*copies*").isEmpty)
+    }
+  }
+}
