@@ -78,6 +78,16 @@ class Update(Call):
 
 
 @dataclass(slots=True)
+class Recall(Call):
+    id: str = ""
+
+    @property
+    def may_be_done(self) -> bool:
+        """A try before a refusal may have been carried out."""
+        return self.outcome != REFUSED or self.tries > 1
+
+
+@dataclass(slots=True)
 class Shown:
     device: str
     at: float
@@ -93,7 +103,7 @@ class Shown:
 
 @dataclass(slots=True)
 class Told:
-    """What is no entry: `read`, `updated`, `gap`, `kicked`."""
+    """What is no entry: `read`, `updated`, `retracted`, `gap`, `kicked`."""
 
     device: str
     at: float
@@ -161,6 +171,7 @@ class History:
     changes: list[Change] = field(default_factory=list)
     marks: list[Mark] = field(default_factory=list)
     updates: list[Update] = field(default_factory=list)
+    recalls: list[Recall] = field(default_factory=list)
     devices: dict[str, Device] = field(default_factory=dict)
     shown: list[Shown] = field(default_factory=list)
     told: list[Told] = field(default_factory=list)
@@ -174,7 +185,7 @@ class History:
 
     @property
     def events(self) -> int:
-        calls = itertools.chain(self.sends, self.changes, self.marks, self.updates)
+        calls = itertools.chain(self.sends, self.changes, self.marks, self.updates, self.recalls)
         return sum(1 for _ in calls) + len(self.shown) + len(self.told)
 
     def as_json(self) -> dict:

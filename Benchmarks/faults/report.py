@@ -24,6 +24,7 @@ def table(outcomes: list[Outcome]) -> str:
         f"{sum(len(history.shown) for history in histories):,} deliveries, "
         f"{sum(len(history.marks) for history in histories):,} marks, "
         f"{sum(len(history.updates) for history in histories):,} updates, "
+        f"{sum(len(history.recalls) for history in histories):,} recalls, "
         f"{sum(len(history.changes) for history in histories):,} changes of membership, "
         f"{sum(told.what == 'gap' for history in histories for told in history.told):,} gaps told",
         "",

@@ -6,6 +6,7 @@ let lastCursor: String? = nil
 func show(_ notification: BelfryClient.Notification) {}
 func replace(_ notification: BelfryClient.Notification) {}
 func save(_ cursor: String) {}
+func badge(_ unread: Int) {}
 func hide(_ ids: [MessageID]) {}
 func hideAll(upTo id: MessageID) {}
 func warn(_ text: String) {}

@@ -28,6 +28,8 @@ class Case:
             for send in history.sends
             if send.outcome != REFUSED or send.tries > 1
         }
+        self.perhaps_recalled = {recall.id for recall in history.recalls if recall.may_be_done}
+        """Nobody has to be shown these, nor told that they are read; who was shown them has to be told of the recall."""
         self.lost_ids = {id for fault in history.faults for id in fault.lost_ids}
 
     @cached_property
@@ -97,7 +99,7 @@ class Case:
     def must_have(self):
         """Each acknowledged notification with each account that must receive it, unless it went with a lost tail."""
         for send in self.history.sends:
-            if send.outcome != OK or send.id in self.lost_ids:
+            if send.outcome != OK or send.id in self.lost_ids or send.id in self.perhaps_recalled:
                 continue
             for account, verdict in self.receivers[send.client_id].items():
                 if verdict == MUST:

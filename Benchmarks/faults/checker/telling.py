@@ -43,7 +43,7 @@ def untold_read(case: Case):
         for id, shown in case.first_shown_to_device[device.name].items():
             mark = reading.certainly(id)
             # What went with a lost tail cannot be marked any more: its loss is told.
-            if id in case.lost_ids:
+            if id in case.lost_ids or id in case.perhaps_recalled:
                 continue
             if not mark or any(mark.device == device.name for mark in reading.possibly(id, 0)):
                 continue
@@ -72,7 +72,9 @@ def untold_update(case: Case):
     updates = [
         update
         for update in case.history.updates
-        if update.outcome == OK and update.id not in case.lost_ids and not was_lost(update.ended, case.history.faults)
+        if update.outcome == OK
+        and update.id not in case.lost_ids | case.perhaps_recalled
+        and not was_lost(update.ended, case.history.faults)
     ]
     for update in updates:
         version = _version_left(case, update)
@@ -117,6 +119,39 @@ def _version_told(case: Case, device: str, update, due: float) -> int:
     ]
     again = [one.version for one in case.shown_to_device[device] if one.id == update.id and one.at <= due]
     return max(told + again, default=0)
+
+
+def recalled(case: Case):
+    """Nobody is shown it any more, and who was is told."""
+    for recall in case.history.recalls:
+        if recall.outcome != OK or recall.id in case.lost_ids or was_lost(recall.ended, case.history.faults):
+            continue
+        for account, final in case.history.finals.items():
+            if recall.ended < final.asked and recall.id in {*final.ids, *(final.fresh or ())}:
+                text = "in the feed at the end, and recalled before"
+                yield Violation("resurrected", text, final.asked, recall.id, account)
+        for device in case.history.devices.values():
+            shown = case.first_shown_to_device[device.name].get(recall.id)
+            if not shown:
+                continue
+            if shown.asked > recall.ended:
+                text = f"asked for {shown.asked - recall.ended:.1f} s after it was recalled"
+                yield Violation("resurrected", text, shown.at, recall.id, device.account, device.name)
+            elif device.kind == "stream":
+                yield from _untold_recall(case, recall, shown, device)
+
+
+def _untold_recall(case: Case, recall, shown, device):
+    send = case.send_of_id.get(recall.id)
+    due = case.patience.due(device.name, max(recall.ended, shown.at))
+    if due >= case.history.ended or case.reading[device.account].possibly(recall.id, 0):
+        return
+    if not send or not case.audience.stays(send, device.account, recall.began, due):
+        return
+    told = case.told_device[device.name]
+    if not any(one.what == "retracted" and one.ids == (recall.id,) and one.at <= due for one in told):
+        text = "recalled; this device was not told in time"
+        yield Violation("untold", text, recall.ended, recall.id, device.account, device.name)
 
 
 def untold_loss(case: Case):
@@ -164,7 +199,8 @@ def _feed_as_stream(case: Case, account: str):
         if case.patience.due(device, case.history.devices[device].began) == NEVER:
             continue
         for id, shown in case.first_shown_to_device[device].items():
-            is_there = id in feed or id in musts or id in case.lost_ids or reading.possibly(id, 0)
+            is_excused = id in case.lost_ids or id in case.perhaps_recalled
+            is_there = id in feed or id in musts or is_excused or reading.possibly(id, 0)
             if not is_there and shown.at < final.asked:
                 text = "shown, never marked read, and not in the feed at the end"
                 yield Violation("miscounted", text, final.asked, id, account, device)
@@ -175,7 +211,9 @@ def _count_as_marked(case: Case, account: str):
     reading = case.reading[account]
     counted = sum(mark.count for mark in reading.marks)
     certain = {
-        id for id in case.first_shown[account] if id not in case.lost_ids and reading.certainly(id)
+        id
+        for id in case.first_shown[account]
+        if id not in case.lost_ids | case.perhaps_recalled and reading.certainly(id)
     }
     possible = {id for id in case.first_shown[account] if reading.possibly(id, 0)}
     unseen = []
@@ -185,7 +223,7 @@ def _count_as_marked(case: Case, account: str):
         verdict = case.receivers[send.client_id].get(account)
         if verdict and reading.possibly(send.id, send.began):
             possible.add(send.id)
-            if verdict == MUST:
+            if verdict == MUST and send.id not in case.perhaps_recalled:
                 unseen.append(send)
     slack = _built_in_unseen(case, account) if any(mark.up_to for mark in reading.marks) else 0
     last = reading.marks[-1].ended
@@ -216,4 +254,4 @@ def _built_in_unseen(case: Case, account: str) -> int:
     return of_many + 2 * changed
 
 
-RULES = [resurrected, untold_read, untold_update, untold_loss, miscounted]
+RULES = [resurrected, untold_read, untold_update, recalled, untold_loss, miscounted]

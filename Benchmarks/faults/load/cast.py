@@ -8,7 +8,7 @@ from ..stage import Stage
 from .consumers import Consumer, Marker, Pager, Stream
 from .members import everybody
 from .people import ACCOUNTS, World
-from .producers import Producer, Updater
+from .producers import Producer, Recaller, Updater
 
 # They never mark anything: all that was ever for them is to be in their feed at the end.
 KEEPERS = {"a3", "a12", "a5"}
@@ -23,6 +23,7 @@ class Cast:
         producers = options.get("producers", 4)
         self.producers = [Producer(stage, world, number, 0.15) for number in range(producers)]
         self.updater = Updater(stage, 0.5)
+        self.recaller = Recaller(stage, 2.0)
         self.members = everybody(stage, world, pause)
         self.streams: list[Stream] = []
         for account in ACCOUNTS:
@@ -48,7 +49,7 @@ class Cast:
     async def begin(self) -> None:
         self._listening = [asyncio.create_task(consumer.run()) for consumer in self.consumers]
         await asyncio.sleep(1)
-        acting = [*self.producers, self.updater, *self.members, *self.markers]
+        acting = [*self.producers, self.updater, self.recaller, *self.members, *self.markers]
         self._acting = [asyncio.create_task(each.run()) for each in acting]
 
     def check(self) -> None:

@@ -139,6 +139,14 @@ class Stream(Consumer):
             version = VERSION.search(data.get("body") or "")
             id = str(data["messageServerId"])
             self.tell("updated", ids=(id,), version=int(version[1]) if version else 0)
+        elif event.name == "retracted":
+            id = str(data["messageServerId"])
+            self.tell("retracted", ids=(id,))
+            self.forget((id,), "")
+        elif event.name == "preferences":
+            # It begins anew: also when the store may have gone back to earlier preferences.
+            self.tell("preferences")
+            self.unread.clear()
         elif event.name == "gap":
             self.tell("gap", first=str(data["from"]), last=str(data["to"]))
         elif event.name == "kicked":

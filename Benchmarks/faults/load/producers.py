@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 
-from ..history import OK, REFUSED, UNKNOWN, Send, Update
+from ..history import OK, REFUSED, UNKNOWN, Recall, Send, Update
 from ..machinery.http import NoAnswer
 from ..stage import Stage
 from .people import ACCOUNTS, RETRY_SECONDS, Person, World
@@ -137,3 +137,20 @@ class Updater:
         body = {"body": f"{send.client_id} v{version}"}
         await self.person.settle(update, "PATCH", f"/v1/notifications/{send.id}", body)
         return update
+
+
+class Recaller:
+    """Takes back some of what was sent."""
+
+    def __init__(self, stage: Stage, pause: float):
+        self.stage, self.pause = stage, pause
+        self.person = Person(stage, "")
+
+    async def run(self) -> None:
+        while not self.stage.is_over:
+            await asyncio.sleep(self.pause * 2 * self.stage.random.random())
+            sends = [send for send in self.stage.history.sends[-80:] if send.outcome == OK]
+            if sends:
+                recall = Recall(self.stage.now, id=self.stage.random.choice(sends).id)
+                self.stage.history.recalls.append(recall)
+                await self.person.settle(recall, "DELETE", f"/v1/notifications/{recall.id}")

@@ -14,6 +14,7 @@ from ..history import (
     FinalFeed,
     History,
     Mark,
+    Recall,
     Send,
     Shown,
     Spell,
@@ -390,6 +391,26 @@ class Histories(unittest.TestCase):
         self.story.mark(5, began=20)
         self.story.tell("read", 40, ids=("5",))
         self.finds("untold")
+
+    def test_not_told_recalled(self):
+        self.story.send(5, 10)
+        self.story.show_all(5, 10.2)
+        self.story.history.recalls.append(Recall(20, 20.1, OK, 204, 1, id="5"))
+        for device in ("ann-phone", "bob-desk"):
+            self.story.tell("retracted", 20.2, device, ids=("5",))
+        self.story.feed("ann")
+        self.story.feed("bob")
+        self.finds("untold")
+
+    def test_recalled_and_still_in_the_feed(self):
+        self.story.send(5, 10)
+        self.story.show_all(5, 10.2)
+        self.story.history.recalls.append(Recall(20, 20.1, OK, 204, 1, id="5"))
+        for device in ("ann-desk", "ann-phone", "bob-desk"):
+            self.story.tell("retracted", 20.2, device, ids=("5",))
+        self.story.feed("ann", 5)
+        self.story.feed("bob")
+        self.finds("resurrected")
 
     def test_not_told_updated(self):
         self.story.send(5, 10)
