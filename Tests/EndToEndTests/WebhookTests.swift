@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestKit
 import Testing
 
@@ -90,6 +91,57 @@ import Testing
       }
       try await waitForAll(sent, receiver)
       #expect(receiver.ids == sent)
+    }
+  }
+
+  /// It goes on when it is let, with what another has delivered meanwhile.
+  @Test func aBrokerThatStandsStillHoldsNothingUp() async throws {
+    let receiver = try Receiver()
+    try await withWorld(brokers: 2, settings: Self.settings) { world in
+      let app = try Person.app(at: world[1])
+      try register(receiver, app)
+      let owner = try Person("owner", at: world[1])
+      let servers = try (0..<4).map { _ in try owner.createServer() }
+      var sent: Set<Int64> = []
+      for number in 0..<80 {
+        sent.insert(try #require(Int64(app.mustSend("\(number)", ["serverId": servers[number % 4]]))))
+        if number == 30 { world[0].signal(SIGSTOP) }
+      }
+      try await waitForAll(sent, receiver)
+      world[0].signal(SIGCONT)
+      for number in 0..<20 {
+        sent.insert(try #require(Int64(app.mustSend("late \(number)", ["serverId": servers[number % 4]]))))
+      }
+      try await waitForAll(sent, receiver)
+    }
+  }
+
+  @Test func whileRedisIsAwayNothingIsLost() async throws {
+    let receiver = try Receiver()
+    var durable = RedisServer.Options()
+    durable.appendOnly = .always
+    try await withWorld(brokers: 2, redis: durable, settings: Self.settings) { world in
+      let app = try Person.app(at: world[0])
+      try register(receiver, app)
+      let server = try Person("owner", at: world[0]).createServer()
+      var sent: Set<Int64> = []
+      for number in 0..<60 {
+        if number == 30 {
+          await world.redis.kill()
+          try await Task.sleep(for: .seconds(2))
+          try await world.redis.start()
+        }
+        for _ in 0..<100 {
+          let answer = try app.send("\(number)", ["serverId": server, "messageClientId": "m\(number)"])
+          if answer.status == 200 || answer.status == 201 {
+            sent.insert(try #require(Int64(answer["messageServerId"] ?? "")))
+            break
+          }
+          try await Task.sleep(for: .milliseconds(100))
+        }
+      }
+      #expect(sent.count == 60)
+      try await waitForAll(sent, receiver)
     }
   }
 

@@ -16,6 +16,7 @@ def tell(teller):
     groups(teller)
     rooms(teller)
     accounts(teller)
+    webhooks(teller)
     operators(teller)
 
 
@@ -239,6 +240,20 @@ def accounts(teller):
     show("accountBlock", "bob", {"accid": "mallory"})
     show("accountBlocked", "bob")
     show("accountUnblock", "bob", {"accid": "mallory"})
+
+
+def webhooks(teller):
+    show = teller.show
+    teller.chapter("Webhooks", "The address is none that a broker connects to, so the test says why.")
+    body = {"url": "https://203.0.113.7/copies", "types": [100], "format": "cloudevents"}
+    path = {"webhookId": show("webhookCreate", "app", body=body)["webhookId"]}
+    show("webhookList", "app")
+    show("webhookShow", "app", path)
+    show("webhookUpdate", "app", path, body={"types": [1, 100]})
+    show("webhookRotate", "app", path)
+    show("webhookTest", "app", path)
+    show("webhookReplay", "app", path, body={"from": 0})
+    show("webhookRemove", "app", path)
 
 
 def operators(teller):

@@ -15,6 +15,8 @@ RULES = [
     (r"members", r"has no roster", "members go with membership: roster"),
     (r"membership", r"must be roster", "membership goes with type: private"),
     (r"accids", r"names you yourself", "nobody invites themselves"),
+    (r"url", r"must be an http or https URL", "what a URL is, the library says that connects to it"),
+    (r"spaces\[\d+\]", r"must be a space", "a kind and a name of that kind"),
     (r"maxMembers", r"must be 1 to|must not be below", "a deployment sets its own limit"),
 ]
 

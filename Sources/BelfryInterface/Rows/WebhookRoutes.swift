@@ -48,8 +48,10 @@ package enum WebhookRoutes {
     .post, "/v1/webhooks", .trusted, "webhook create", "Have copies of notifications posted to a URL",
     body: url.needed, types, spaces, env, format.otherwise(.belfry, "belfry"), refusals: [.tooMany],
     answers: .created(made))
+  private static let limit = Field("limit", .integer(1...countMax), "how many at most")
+    .otherwise(countMax, .integer(Int64(countMax)))
   package static let list = endpoint(
-    .get, "/v1/webhooks", .trusted, "webhook list", "List the webhooks",
+    .get, "/v1/webhooks", .trusted, "webhook list", "List the webhooks", query: limit,
     answers: .ok(.page("webhooks", of: webhook, "by id")))
   package static let show = endpoint(
     .get, "/v1/webhooks/{webhookId}", .trusted, "webhook show", "Show a webhook, and what waits for it",
@@ -61,8 +63,8 @@ package enum WebhookRoutes {
     path: webhookId, body: url, types, spaces, env, format, enabled,
     rule: .someOf(["url", "types", "spaces", "env", "format", "enabled"]), answers: .ok(webhook))
   package static let remove = endpoint(
-    .delete, "/v1/webhooks/{webhookId}", .trusted, "webhook remove", "Have no more copies posted",
-    path: webhookId)
+    .delete, "/v1/webhooks/{webhookId}", .trusted, "webhook remove", "Remove a webhook",
+    path: webhookId, options: RouteOptions(isDestructive: true))
   package static let rotate = endpoint(
     .post, "/v1/webhooks/{webhookId}/rotate", .trusted, "webhook rotate",
     "Sign with another secret, and for 24 hours with the old one, too", path: webhookId, answers: .ok(made))

@@ -18,6 +18,7 @@ final class Broker: Sendable {
   let keyspace = KeyspaceState()
   let backEndKeys = BackEndKeys()
   let webhooks = WebhookEndpoints()
+  let askedOnce = AskedOnce()
   /// nil where no key set has an address.
   let keySet: KeySetFetches?
   private let currentKeys: Mutex<TokenKeys>

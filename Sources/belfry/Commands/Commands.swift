@@ -14,6 +14,7 @@ extension CommandTable {
       "group": "groups: members, roles, lists, mutes, files",
       "room": "rooms: attendees, hands, the stage, microphones",
       "account": "an account's options",
+      "webhook": "copies of notifications for others' servers",
       "notification": "change or recall what was sent, count what is unread",
     ],
     pairs: [

@@ -333,6 +333,26 @@ import Testing
     }
   }
 
+  /// Who repeats a send before the callback has answered gets the receipt of the first.
+  @Test func aSendThatIsRepeatedMeanwhileIsAskedAboutOnce() async throws {
+    let server = try ScriptedServer { _, _ in
+      [.pause(milliseconds: 300), .kept(200, #"{"decision":"allow"}"#), .next]
+    }
+    try await withCallback(server, loops: 2, { $0.timeoutMilliseconds = 5_000 }) { broker async throws in
+      let statuses = try await withThrowingTaskGroup { group in
+        for number in 0..<20 {
+          // Two names, each by ten.
+          let fields = #""toAccids":["bob"],"body":"x \#(number % 2)","messageClientId":"m\#(number % 2)""#
+          group.addTask { try send(broker, fields).status }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(statuses.sorted() == Array(repeating: 200, count: 18) + [201, 201])
+      #expect(try unread(broker, "bob").count == 2)
+    }
+    #expect(server.requests.count == 2)
+  }
+
   // MARK: Batches
 
   /// Each line is decided by itself, all at once, and a name that comes twice is asked about once.

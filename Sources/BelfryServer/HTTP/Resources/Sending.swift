@@ -56,22 +56,13 @@ enum Sending {
     while !open.isEmpty {
       var names: Set<RepeatedName> = []
       let going = open.filter { RepeatedName(prepared[$0]).map { names.insert($0).inserted } ?? true }
+      await services.broker.askedOnce.hold(names)
       let asked = await services.asked(about: going.map { prepared[$0] }, of: request)
       for (index, receipt) in zip(going, await send(asked, services)) { receipts[index] = receipt }
+      services.broker.askedOnce.release(names)
       open.removeAll { receipts[$0] != nil }
     }
     return receipts.compactMap(\.self)
-  }
-
-  /// What a send is recognised by when it is repeated.
-  private struct RepeatedName: Hashable {
-    let space: SpaceID
-    let dedupe: Dedupe
-
-    init?(_ sends: Result<[SendNotification], Refusal>) {
-      guard case .success(let sends) = sends, let repetition = sends.first?.repetition else { return nil }
-      (space, dedupe) = (repetition.send.space, repetition.send.dedupe)
-    }
   }
 
   private static func send(

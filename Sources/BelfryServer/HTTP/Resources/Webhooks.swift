@@ -48,11 +48,12 @@ enum Webhooks {
       .located(at: "/v1/webhooks/\(endpoint.id)")
   }
 
-  private static func list(_ request: Request, _ services: LoopServices) async throws(Refusal) -> HTTPResponse
-  {
+  private static func list(
+    _ request: Request, _ services: LoopServices, limit: Int
+  ) async throws(Refusal) -> HTTPResponse {
     try await refresh(services)
     var webhooks: [JSONValue] = []
-    for endpoint in services.broker.webhooks.all {
+    for endpoint in services.broker.webhooks.all.prefix(limit) {
       webhooks.append(.object(try await members(of: endpoint, services)))
     }
     return .page("webhooks", webhooks, cursor: nil)
