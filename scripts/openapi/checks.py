@@ -10,7 +10,7 @@ RULES = [
     (r"cursor|after|Last-Event-ID", r"was not given by this server", "only what a page gave is a cursor"),
     (r".*", r"must be at most \d+ bytes", "JSON Schema counts characters, not bytes"),
     (r".*Id|toAccids|toType", r"cannot stand beside|is needed|says", "which fields make a send together"),
-    (r"items|upTo|body", r"is needed, or|cannot stand beside", "generators of clients take no choice of needed fields"),
+    (r"items|upTo|body|url", r"is needed, or|cannot stand beside", "generators of clients take no choice of needed fields"),
     (r"toAccids\[\d+\]", r"a second time", "each receiver once; uniqueItems would not see 7 and \"7\""),
     (r"members", r"has no roster", "members go with membership: roster"),
     (r"membership", r"must be roster", "membership goes with type: private"),
