@@ -115,6 +115,44 @@ import Testing
     }
   }
 
+  /// Somebody else's certificate is no answer, and nothing is sent to its owner.
+  @Test func certificatesAreChecked() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    func openssl(_ words: [String]) throws -> Process {
+      let process = Process()
+      process.executableURL = URL(filePath: "/usr/bin/env")
+      process.arguments = ["openssl"] + words
+      process.currentDirectoryURL = folder
+      process.standardOutput = FileHandle.nullDevice
+      process.standardError = FileHandle.nullDevice
+      try process.run()
+      return process
+    }
+    let making = try openssl(
+      "req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 1 -subj /CN=localhost"
+        .split(separator: " ").map { String($0) })
+    making.waitUntilExit()
+    try #require(making.terminationStatus == 0)
+    // A port that was free a moment ago.
+    let port = try ScriptedServer { _, _ in [] }.port
+    let server = try openssl([
+      "s_server", "-accept", "\(port)", "-cert", "cert.pem", "-key", "key.pem", "-www", "-quiet",
+    ])
+    defer { server.terminate() }
+    try await withSender { sender in
+      var cause = ""
+      for _ in 0..<100 where !cause.contains("certificate") {
+        let answer = try await sender.send(.post("https://localhost:\(port)/"))
+        guard case .failure(let error) = answer else { Issue.record("it was answered"); return }
+        cause = error.cause
+        try await Task.sleep(for: .milliseconds(50))
+      }
+      #expect(cause.contains("certificate"), "\(cause)")
+    }
+  }
+
   /// Only so many go to one host at a time, so many wait, and one more is refused; a second host has room all the same.
   @Test func eachHostHasItsShare() async throws {
     var limits = OutboundLimits()

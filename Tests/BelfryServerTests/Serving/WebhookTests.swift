@@ -200,6 +200,21 @@ import Testing
     }
   }
 
+  @Test func whatFellOutIsToldWithTheNextDelivery() async throws {
+    let server = try ScriptedServer(Self.accepting)
+    try await withWebhooks { broker async throws in
+      let (id, _) = try register(server, at: broker)
+      let token = try broker.token("app", .app)
+      _ = try broker.ask("PATCH", "/v1/webhooks/\(id)", as: token, #"{"enabled":false}"#)
+      #expect(try show(broker, id)["disabledBecause"] == "asked")
+      let sent = try (0..<5).map { try send(broker, #""toAccids":["bob"],"body":"\#($0)""#) }
+      _ = try broker.redis.command("XTRIM", "belfry:{61.79}:copies", "MAXLEN", "=", "2")
+      _ = try broker.ask("PATCH", "/v1/webhooks/\(id)", as: token, #"{"enabled":true}"#)
+      #expect(try await eventually { ids(server) == Array(sent[3...]) })
+      #expect(server.requests.map { body($0)["lost"]?.number } == [3, nil])
+    }
+  }
+
   @Test func fiveDaysOfFailuresDisable() async throws {
     let server = try ScriptedServer { _, _ in [.kept(500), .next] }
     try await withWebhooks { broker async throws in
