@@ -51,7 +51,7 @@ package enum NotificationRoutes {
     .delete, "/v1/notifications/{messageServerId}", .token, "notification recall",
     "Take a notification back that was sent", path: SharedFields.messageServerId,
     refusals: [.notFound, .forbidden, .conflict],
-    options: RouteOptions(isDestructive: true, scope: .send))
+    options: RouteOptions(done: "Recalled", isDestructive: true, scope: .send))
 
   // MARK: Marking read
 

@@ -1,4 +1,5 @@
-/// Whether an account sees an entry, and why. The one place that decides so, for streams, pages, marks and `explain`.
+/// Whether an account sees an entry, and why. The one place that decides so, for streams, pages, counts, marks and
+/// `explain`.
 package enum Visibility: Sendable, Hashable {
   case visible(because: Inclusion)
   case hidden(because: Exclusion)
