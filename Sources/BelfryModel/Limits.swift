@@ -102,6 +102,8 @@ extension Limits {
   package static let spacesPerLocating = 4_096
   /// Pairs of an account and a space that are checked to find which accounts share a space with the actor.
   package static let spacesPerCompanyQuestion = 50_000
+  /// So many who join a group together are each told of the others; more are told of all by one entry.
+  package static let joinedTogether = 10
   /// What `maxMembers` of a channel can be at most, whatever a server may have.
   package static let channelMembersMaximum = 10_000_000
   package static let membersPerCall = 1_000

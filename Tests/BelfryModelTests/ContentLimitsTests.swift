@@ -58,7 +58,7 @@ struct ContentLimitsTests {
     // Ids, names and numbers are bounded by their own types; the rest is tested below.
     let others: Set = [
       "serverId", "channelId", "groupId", "roomId", "toType", "toAccids", "fromAccount", "fromDeviceId",
-      "type", "status", "setting",
+      "type", "status", "setting", "expireAt",
     ]
     #expect(limited.union(others) == Set(NotificationContent.CodingKeys.allCases.map(\.rawValue)))
   }

@@ -1,5 +1,6 @@
 package import BelfryModel
 package import BelfryOutbound
+package import BelfryStore
 
 /// Where copies of notifications go, as an app has registered it.
 package struct WebhookEndpoint: Sendable, Hashable {
@@ -39,8 +40,15 @@ package struct WebhookEndpoint: Sendable, Hashable {
     return [secret, former]
   }
 
-  package func wants(_ content: NotificationContent, of space: SpaceID) -> Bool {
-    content.setting.routeEnable && types?.contains(content.type) ?? true && spaces?.contains(space) ?? true
+  /// Of a recall nothing but the space is known, so it is told to all that may have had the notification.
+  package func wants(_ copy: WebhookCopy) -> Bool {
+    let isOfSpace = spaces?.contains(copy.space) ?? true
+    if copy.isRecall { return isOfSpace }
+    return isOfSpace && NotificationContent(json: copy.content).map(wants) ?? false
+  }
+
+  private func wants(_ content: NotificationContent) -> Bool {
+    content.setting.routeEnable && types?.contains(content.type) ?? true
       && (env == nil || env == content.env ?? CallbackSettings.envStandard)
   }
 }

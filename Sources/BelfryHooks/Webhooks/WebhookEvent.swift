@@ -7,6 +7,7 @@ package struct WebhookEvent: Sendable {
   package enum Kind: String, Sendable {
     case sent = "notification.sent"
     case updated = "notification.updated"
+    case retracted = "notification.retracted"
     case test = "webhook.test"
   }
 
@@ -22,7 +23,7 @@ package struct WebhookEvent: Sendable {
 
   package init(_ copy: WebhookCopy, lost: Int64) {
     id = copy.id.text
-    kind = copy.updates == nil ? .sent : .updated
+    kind = copy.isRecall ? .retracted : copy.updates == nil ? .sent : .updated
     space = copy.space
     timeMilliseconds = copy.id.unixMilliseconds
     notification = copy.notification

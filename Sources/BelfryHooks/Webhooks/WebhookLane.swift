@@ -176,10 +176,7 @@ final class WebhookLane {
   /// - Returns: nil where the endpoint does not want it.
   private func attempt(_ copy: WebhookCopy) async -> WebhookOutcome? {
     guard let endpoint = dispatcher.endpoint(endpointID) else { return .notTried }
-    guard let content = NotificationContent(json: copy.content), endpoint.wants(content, of: copy.space)
-    else {
-      return nil
-    }
+    guard endpoint.wants(copy) else { return nil }
     // Whoever was stopped for long may have lost the lease without knowing.
     guard leaseUntil - .now > dispatcher.requestTime else { return .notTried }
     let outcome = await dispatcher.deliver(WebhookEvent(copy, lost: state.lost), to: endpoint)

@@ -1,3 +1,4 @@
+import BelfryBytes
 package import BelfryModel
 import BelfryRedis
 
@@ -55,9 +56,18 @@ package struct WebhookCopy: Sendable, Hashable {
   package var updates: MessageID?
   package var updateTime: Int64?
 
-  /// As consumers receive it.
+  /// Whether it says that the notification was recalled: then there is no content.
+  package var isRecall: Bool { content.isEmpty && updates != nil }
+
+  /// As consumers receive it; of a recall, which notification it was.
   package var notification: [UInt8] {
     var bytes: [UInt8] = []
+    if isRecall, let updates {
+      bytes.append("{\"messageServerId\":\"")
+      bytes.append(decimal: updates.raw)
+      bytes.append("\"}")
+      return bytes
+    }
     LogEntry(
       id: id, audience: Audience(.named), content: content, updateTime: updateTime, updates: updates
     ).appendNotification(to: &bytes)

@@ -84,6 +84,9 @@ import Testing
       let updated = try broker.ask(
         "PATCH", "/v1/notifications/\(sent[0])", as: try broker.token("app", .app), #"{"body":"changed"}"#)
       #expect(updated.status == 200)
+      let recalled = try broker.ask(
+        "DELETE", "/v1/notifications/\(sent[1])", as: try broker.token("app", .app))
+      #expect(recalled.status == 204)
 
       // What creating the server and joining it announced is copied, too.
       #expect(
@@ -101,6 +104,8 @@ import Testing
       let change = try #require(bodies.first { $0["type"] == "notification.updated" })
       #expect(change["data"]?["notification"]?["body"] == "changed")
       #expect(change["data"]?["notification"]?["messageServerId"]?.text == sent[0])
+      let retraction = try #require(bodies.first { $0["type"] == "notification.retracted" })
+      #expect(retraction["data"]?["notification"] == ["messageServerId": .string(sent[1])])
       for request in server.requests {
         let headers = WebhookHeaders(
           id: request.headers["webhook-id"] ?? "", body: Array(request.body.utf8),

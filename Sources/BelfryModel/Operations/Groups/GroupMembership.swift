@@ -55,10 +55,15 @@ extension Draft<GroupRecord> {
     removeMember(account, member)
   }
 
-  /// The members learn who is new, and those who join together learn of each other.
+  /// The members learn who is new, and those who join together learn of each other: a few each of the others, many by
+  /// one entry that names them all. An entry for each would take the square of their number in Redis.
   mutating func announceJoined(_ accounts: [AccountID]) {
-    announce(Catalogue.groupMemberJoined, attach: ["accids": .accids(accounts)], except: accounts)
+    let names: JSONValue = ["accids": .accids(accounts)]
+    announce(Catalogue.groupMemberJoined, attach: names, except: accounts)
     guard accounts.count > 1 else { return }
+    guard accounts.count <= Limits.joinedTogether else {
+      return announce(Catalogue.groupMemberJoined, attach: names, only: accounts)
+    }
     for account in accounts {
       announce(
         Catalogue.groupMemberJoined, attach: ["accids": .accids(accounts.filter { $0 != account })],

@@ -64,11 +64,18 @@ package struct SetMicrophone: SpaceOperation {
     guard isOwn || !isOn else {
       throw Refusal(.forbidden, "another's microphone can only be switched off", field: "on")
     }
+    try draft.setMicrophone(of: account, isOn: isOn)
+  }
+}
+
+extension Draft<RoomRecord> {
+  /// Needs the attendee's profile.
+  mutating func setMicrophone(of account: AccountID, isOn: Bool) throws(Refusal) {
     let profile = RecordAddress.profile(account, in: space)
-    let wasOn = try draft.records.json(StageRecord.self, profile)?.microphone ?? false
+    let wasOn = try records.json(StageRecord.self, profile)?.microphone ?? false
     guard wasOn != isOn else { return }
-    draft.change(profile, to: isOn ? try RecordJSON.text(StageRecord(microphone: true)) : nil)
-    draft.announce(
+    change(profile, to: isOn ? try RecordJSON.text(StageRecord(microphone: true)) : nil)
+    announce(
       Catalogue.roomMicrophoneChanged,
       attach: [
         "accid": .string(account.text), "on": .bool(isOn),

@@ -103,7 +103,7 @@ package struct SetListener: SpaceOperation {
   }
 
   package var accounts: [AccountID] { [account] }
-  package var concerns: [RecordAddress] { [.member(account, of: space)] }
+  package var concerns: [RecordAddress] { [.member(account, of: space), .profile(account, in: space)] }
   package var echoName: OperationName { isOwnStep ? OperationName(.room, "stepDown") : Self.name }
   private var isOwnStep: Bool { actor.account == account }
 
@@ -112,7 +112,7 @@ package struct SetListener: SpaceOperation {
     switch try draft.knownMember(account, field: "accid").role {
     case .guest:
       try draft.setRole(.listener, of: account)
-      draft.change(.profile(account, in: space), to: nil)
+      try draft.setMicrophone(of: account, isOn: false)
     case .host: throw Refusal(.forbidden, "the host stays on stage; leaving closes the room", field: "accid")
     default: return
     }

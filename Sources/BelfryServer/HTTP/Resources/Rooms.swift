@@ -92,7 +92,7 @@ enum Rooms {
     _ request: Request, _ services: LoopServices, room: EntityID
   ) async throws(Refusal) -> HTTPResponse {
     let operation = EnterRoom(room, actor: try request.actor)
-    let entered = try await services.runner.run(operation).output
+    let entered = try await services.run(operation, of: request).output
     let version = try await services.records([.attendeeList(of: operation.space)])
     let attendees = try await attendees(
       of: operation.space, Limits.pageMembers, after: nil, version, services)
