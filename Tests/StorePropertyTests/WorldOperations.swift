@@ -106,9 +106,11 @@ extension World {
     content.attach = send.attach
     content.setting.persistEnable = send.isPersisted
     let now = try await store.nowMilliseconds()
+    // Whether two that were sent again at other times are the same must not depend on a clock.
+    if send.expiry != .never, send.expiry != .late { content.messageClientId = nil }
     switch send.expiry {
     case .never: break
-    case .late: content.expireAt = now + 3_600_000
+    case .late: content.expireAt = Self.longAfterMilliseconds
     case .soon:
       content.expireAt = now + Self.soonMilliseconds
       lastExpiry = max(lastExpiry, now + Self.soonMilliseconds)
