@@ -61,7 +61,7 @@ struct Example {
       case .updated(_, let place), .retracted(_, let place): try save(place, cursor)
       case .gap(let from, let to): Self.warn("what came between \(from.text) and \(to.text) is gone")
       case .kicked(let reason, _): Self.warn("the broker hung up: \(reason)")
-      case .read, .device, .connected, .disconnected, .other: break
+      case .read, .preferences, .counts, .device, .connected, .disconnected, .other: break
       }
     }
   }
