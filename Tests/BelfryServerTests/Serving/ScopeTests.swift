@@ -41,7 +41,10 @@ import Testing
     for route in Routes.all where route.scope == .read { #expect(route.verb == .get) }
     let sending = Routes.all.filter { $0.scope == .send }.map(\.name)
     #expect(
-      sending == ["notification send", "notification resend", "notification batch", "notification update"])
+      sending == [
+        "notification send", "notification resend", "notification batch", "notification update",
+        "notification recall",
+      ])
   }
 
   @Test func theDocumentNamesEachScope() throws {
