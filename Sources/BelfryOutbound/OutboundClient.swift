@@ -150,6 +150,8 @@ import CCurl
   }
 
   private func carry(_ transfer: OutboundTransfer, addresses: [String]) {
+    // While its host was looked up.
+    if isClosed { return fail(transfer, .cancelled, "the broker is shutting down") }
     guard transfer.prepare(addresses: addresses) else {
       return fail(transfer, .unreachable, "there is no memory to be had")
     }

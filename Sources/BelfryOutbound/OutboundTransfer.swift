@@ -121,7 +121,11 @@ import Glibc
     let kind = unsafe address.pointee.socktype
     let number = unsafe address.pointee.protocol
     let length = unsafe Int(address.pointee.addrlen)
-    let found = unsafe withUnsafePointer(to: &address.pointee.addr) { unsafe IPAddress($0, length: length) }
+    // Longer than the structure says: an address of IPv6 takes more than a `sockaddr` has.
+    let found = MemoryLayout<curl_sockaddr>.offset(of: \.addr).flatMap { offset in
+      let start = unsafe UnsafeRawPointer(address) + offset
+      return unsafe IPAddress(start.assumingMemoryBound(to: sockaddr.self), length: length)
+    }
     let cause =
       found.map { policy.refusal(of: $0, isEncrypted: request.url.isEncrypted) }
       ?? "its address is none of IPv4 or IPv6"

@@ -27,6 +27,12 @@ package struct OperationRunner {
     package var commit: Commit?
     /// The id of the first send, when this one repeats it.
     package var duplicateOf: MessageID?
+
+    package init(output: Output, commit: Commit? = nil, duplicateOf: MessageID? = nil) {
+      self.output = output
+      self.commit = commit
+      self.duplicateOf = duplicateOf
+    }
   }
 
   package typealias Outcome<Op: Operation> = Result<Done<Op.Output>, Refusal>

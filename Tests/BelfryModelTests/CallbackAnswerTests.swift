@@ -1,3 +1,4 @@
+import ModelSamples
 import Testing
 
 @testable import BelfryModel
@@ -21,14 +22,58 @@ import Testing
 
   @Test(arguments: [
     "", "{", "[]", "null", "{}", #"{"decision":"yes"}"#, #"{"decision":1}"#,
-    #"{"decision":"allow","patch":[]}"#,
-    #"{"decision":"allow","patch":{"body":1}}"#, #"{"decision":"allow","callbackExt":1}"#,
-    #"{"decision":"deny","code":""}"#, #"{"decision":"deny","code":"\#(String(repeating: "c", count: 65))"}"#,
-    #"{"decision":"deny","detail":"\#(String(repeating: "d", count: 1_025))"}"#,
-    #"{"decision":"allow","callbackExt":"\#(String(repeating: "e", count: Limits.callbackExtBytes + 1))"}"#,
   ])
   func whatIsNoAnswerIsNone(_ json: String) {
-    #expect(throws: Refusal.self) { try answer(json) }
+    let refusal = #expect(throws: Refusal.self) { try answer(json) }
+    #expect(refusal?.code == .invalidField)
+  }
+
+  /// It says what is decided, and not what is to be done: that is refused.
+  @Test(arguments: [
+    #"{"decision":"allow","patch":[]}"#, #"{"decision":"allow","patch":{"pushPayload":"{"}}"#,
+    #"{"decision":"allow","patch":{"body":1}}"#, #"{"decision":"allow","callbackExt":1}"#,
+    #"{"decision":"allow","callbackExt":"\#(String(repeating: "e", count: Limits.callbackExtBytes + 1))"}"#,
+  ])
+  func whatCannotBeUsedIsRefused(_ json: String) {
+    let refusal = #expect(throws: Refusal.self) { try answer(json) }
+    #expect(refusal?.code == .refusedByCallback)
+    #expect(refusal?.detail.contains("cannot be used") == true)
+  }
+
+  @Test func aDenialStaysOneWhateverIsWrongWithItsWords() throws {
+    let long = String(repeating: "c", count: 65)
+    for words in [
+      #""code":"","detail":"""#, #""code":1.5,"detail":7"#, #""code":"\#(long)","detail":null"#,
+      #""code":[],"detail":{},"patch":[],"callbackExt":1"#,
+    ] {
+      #expect(try answer(#"{"decision":"deny",\#(words)}"#).decision == .deny(CallbackDenial()))
+    }
+    // Cut between characters, of two bytes here.
+    let detail = "d" + String(repeating: "é", count: 600)
+    #expect(
+      try answer(#"{"decision":"deny","detail":"\#(detail)"}"#).decision
+        == .deny(CallbackDenial(detail: "d" + String(repeating: "é", count: 511))))
+    #expect(try answer(#"{"decision":"silent","patch":[],"callbackExt":1}"#).decision == .silent)
+  }
+
+  @Test func aPushPayloadMayBeText() throws {
+    let changing = try answer(#"{"decision":"allow","patch":{"pushPayload":"{\"a\":1}"}}"#)
+    #expect(changing.patch == ContentPatch(pushPayload: ["a": 1]))
+  }
+
+  /// All that callers ask for can be configured.
+  @Test func eventsAreThoseOfAllOperations() {
+    let types = Operations.servers + Operations.channels + Operations.groups + Operations.rooms
+    var names: Set = [
+      "notification.send", "notification.update", "server.create", "group.create", "room.create",
+    ]
+    for type in types where type != Heartbeat.self && type != TimeOutAttendees.self {
+      names.formUnion(type.names.map(\.event))
+    }
+    #expect(Set(CallbackEvent.all) == names)
+    #expect(
+      names.isSuperset(of: ["group.join", "server.join", "channel.addMute", "group.unmute", "room.enter"]))
+    #expect(names.isDisjoint(with: ["server.setAdmin", "channel.changeList", "group.addMute"]))
   }
 
   @Test func theLongestWordsAreTaken() throws {
@@ -79,7 +124,8 @@ import Testing
       if isGood {
         #expect(throws: Never.self) { try send.following(answer) }
       } else {
-        #expect(throws: Refusal.self) { try send.following(answer) }
+        let refusal = #expect(throws: Refusal.self) { try send.following(answer) }
+        #expect(refusal?.code == .refusedByCallback)
       }
     }
   }

@@ -97,8 +97,9 @@ package final class Callbacks {
   }
 
   /// Asks, and waits for the answer. What cannot be asked is decided as the configuration says.
-  /// - Parameter use: makes of an answer what is to be done; an answer of which nothing can be made is as good as none.
-  /// - Throws: what `use` refuses with `refusedByCallback`; `busy` when too many wait for the callback.
+  /// - Parameter use: makes of an answer what is to be done.
+  /// - Throws: what `use` refuses, and `refusedByCallback` when the answer cannot be used; `busy` when too many wait for
+  ///   the callback.
   package func ask<Made>(
     _ callback: Int, _ question: CallbackQuestion, use: (CallbackAnswer) throws(Refusal) -> Made
   ) async throws(Refusal) -> Made {
@@ -113,19 +114,22 @@ package final class Callbacks {
       do throws(Refusal) {
         made = try use(answer)
       } catch {
-        guard error.code != .refusedByCallback else {
-          end(callback, isGood: true)
-          statistics.denied += 1
-          throw CallbackFailure.refused(error)
-        }
-        throw CallbackFailure.useless("the answer cannot be used: \(error.field ?? "it") \(error.detail)")
+        throw answer.isDenial ? .denied(error) : .unusable(error)
       }
       end(callback, isGood: true)
       if answer.decision == .silent { statistics.silenced += 1 } else { statistics.allowed += 1 }
       return made
     } catch {
       switch error {
-      case .refused(let refusal): throw refusal
+      case .denied(let refusal):
+        end(callback, isGood: true)
+        statistics.denied += 1
+        throw refusal
+      // The callback is there, and others get their answers: one sender must not close it for all of them.
+      case .unusable(let refusal):
+        end(callback, isGood: true)
+        statistics.failed += 1
+        throw refusal.ofUnusableAnswer
       case .busy:
         end(callback, isGood: nil)
         throw Refusal(.busy, "too many wait for the callback that is asked about this; try again")
@@ -138,8 +142,11 @@ package final class Callbacks {
   }
 
   private enum CallbackFailure: Error {
-    case refused(Refusal)
+    case denied(Refusal)
+    /// It allows, but not as it says.
+    case unusable(Refusal)
     case busy
+    /// There is no answer, or none that says what is decided.
     case useless(String)
   }
 
@@ -186,6 +193,7 @@ package final class Callbacks {
     do throws(Refusal) {
       return try CallbackAnswer(json: response.body)
     } catch {
+      guard error.code != .refusedByCallback else { throw .unusable(error) }
       throw .useless("its answer cannot be read: \(error.field ?? "it") \(error.detail)")
     }
   }
@@ -197,8 +205,13 @@ package struct CallbackStatistics: Sendable, Hashable, Codable {
   package var allowed = 0
   package var denied = 0
   package var silenced = 0
-  /// No answer, or none that could be used: decided as configured.
+  /// No answer, which is decided as configured, or none that could be used, which is refused.
   package var failed = 0
   /// Not asked, since it had failed too often just before: decided as configured.
   package var skipped = 0
+}
+
+extension CallbackAnswer {
+  /// What is made of a silenced operation is its denial.
+  fileprivate var isDenial: Bool { decision != .allow }
 }

@@ -28,6 +28,11 @@ package struct CallbackDenial: Sendable, Hashable {
   package var code: String?
   package var detail: String?
 
+  package init(code: String? = nil, detail: String? = nil) {
+    self.code = code
+    self.detail = detail
+  }
+
   package var refusal: Refusal {
     var refusal = Refusal(.refusedByCallback, detail ?? "a callback of this service refuses it")
     refusal.callbackCode = code
@@ -59,8 +64,9 @@ package struct ContentPatch: Sendable, Hashable {
 // MARK: - Reading
 
 extension CallbackAnswer {
-  /// - Throws: what is wrong with it, for the log. What is not known is passed over, so that a callback may answer more
-  ///   than this broker knows; what is known has to be right.
+  /// What is not known is passed over, so that a callback may answer more than this broker knows.
+  /// - Throws: `invalidField`, for the log: nobody can tell what was decided. `refusedByCallback`: it is allowed, but what
+  ///   it is to be changed to cannot be used.
   package init(json: [UInt8]) throws(Refusal) {
     guard case .object(let members) = try JSONParser.value(of: json) else {
       throw .invalid("$", "must be an object")
@@ -68,14 +74,23 @@ extension CallbackAnswer {
     let fields = CallbackFields(members)
     switch try fields.text("decision") {
     case "allow"?: self.init(.allow)
-    case "silent"?: self.init(.silent)
+    case "silent"?:
+      self.init(.silent)
+      return
     case "deny"?:
-      let denial = CallbackDenial(code: try fields.word("code"), detail: try fields.text("detail"))
-      try NotificationContent.check(denial.code, "code", bytes: 1...CallbackDenial.codeBytes)
-      try NotificationContent.check(denial.detail, "detail", bytes: 1...CallbackDenial.detailBytes)
-      self.init(.deny(denial))
+      // It stays a denial, whatever is wrong with its words.
+      self.init(.deny(CallbackDenial(code: fields.code, detail: fields.detail)))
+      return
     default: throw .invalid("decision", "must be allow, deny or silent")
     }
+    do throws(Refusal) {
+      try readChanges(fields)
+    } catch {
+      throw error.ofUnusableAnswer
+    }
+  }
+
+  private mutating func readChanges(_ fields: CallbackFields) throws(Refusal) {
     callbackExt = try fields.text("callbackExt")
     try NotificationContent.check(callbackExt, "callbackExt", bytes: 0...Limits.callbackExtBytes)
     guard let value = fields["patch"] else { return }
@@ -83,7 +98,20 @@ extension CallbackAnswer {
     let changes = CallbackFields(patched)
     patch = ContentPatch(
       body: try changes.text("body"), ext: try changes.text("ext"), attach: changes["attach"],
-      pushContent: try changes.text("pushContent"), pushPayload: changes["pushPayload"])
+      pushContent: try changes.text("pushContent"),
+      pushPayload: try changes["pushPayload"].map(NotificationContent.pushPayload))
+  }
+}
+
+extension Refusal {
+  /// As told to whom a callback allowed something that cannot be done as it says: what it was asked about is not done
+  /// either, since that is not what it allowed.
+  package var ofUnusableAnswer: Refusal {
+    code == .refusedByCallback
+      ? self
+      : Refusal(
+        .refusedByCallback,
+        "the answer of the callback that decides about this cannot be used: \(field ?? "it") \(detail)")
   }
 }
 
@@ -104,10 +132,24 @@ private struct CallbackFields {
     return text
   }
 
-  /// A text, or a number written as one.
-  func word(_ name: String) throws(Refusal) -> String? {
-    if case .integer(let number)? = self[name] { return String(number) }
-    return try text(name)
+  /// A text, or a number written as one. Part of a word would be another word, so a longer one is left out.
+  var code: String? {
+    if case .integer(let number)? = self["code"] { return String(number) }
+    guard case .string(let text)? = self["code"], (1...CallbackDenial.codeBytes).contains(text.utf8.count)
+    else { return nil }
+    return text
+  }
+
+  /// As much of it as there is room for.
+  var detail: String? {
+    guard case .string(let text)? = self["detail"], !text.isEmpty else { return nil }
+    if text.utf8.count <= CallbackDenial.detailBytes { return text }
+    var bytes = 0
+    let kept = text.unicodeScalars.prefix { scalar in
+      bytes += UTF8.width(scalar)
+      return bytes <= CallbackDenial.detailBytes
+    }
+    return String(kept)
   }
 }
 
@@ -115,7 +157,7 @@ private struct CallbackFields {
 
 extension SendNotification {
   /// The send as the callback would have it, to be recognised when it is repeated by what its sender gave.
-  /// - Throws: `refusedByCallback`; `invalidField` when a patch breaks a limit.
+  /// - Throws: `refusedByCallback`; also when a patch breaks a limit.
   package func following(_ answer: CallbackAnswer) throws(Refusal) -> SendNotification {
     var changed = answer.patch.applied(to: content)
     changed.callbackExt = answer.callbackExt ?? content.callbackExt
@@ -123,7 +165,11 @@ extension SendNotification {
     case .deny(let denial): throw denial.refusal
     case .allow:
       if changed == content { return self }
-      try changed.checkLimits()
+      do throws(Refusal) {
+        try changed.checkLimits()
+      } catch {
+        throw error.ofUnusableAnswer
+      }
       return SendNotification(self, content: changed, isSilenced: false)
     case .silent: return SendNotification(self, content: content, isSilenced: true)
     }
@@ -132,7 +178,7 @@ extension SendNotification {
 
 extension UpdateNotification {
   /// The update as the callback would have it; nil where nobody is to receive it.
-  /// - Throws: `refusedByCallback`; `invalidField` when a patch breaks a limit, or changes what no update changes.
+  /// - Throws: `refusedByCallback`; also when a patch breaks a limit, or changes what no update changes.
   package func following(_ answer: CallbackAnswer) throws(Refusal) -> UpdateNotification? {
     switch answer.decision {
     case .deny(let denial): throw denial.refusal
@@ -140,40 +186,14 @@ extension UpdateNotification {
     case .allow:
       var patch = answer.patch
       (patch.body, patch.ext) = (nil, nil)
-      guard patch.isEmpty else { throw .invalid("patch", "of an update changes body and ext only") }
-      return try UpdateNotification(
-        entry, in: space, by: actor, body: answer.patch.body ?? body, ext: answer.patch.ext ?? ext,
-        status: status)
+      do throws(Refusal) {
+        guard patch.isEmpty else { throw .invalid("patch", "of an update changes body and ext only") }
+        return try UpdateNotification(
+          entry, in: space, by: actor, body: answer.patch.body ?? body, ext: answer.patch.ext ?? ext,
+          status: status)
+      } catch {
+        throw error.ofUnusableAnswer
+      }
     }
   }
-}
-
-/// An operation that a callback may be asked about.
-package protocol NamedOperation: Operation {
-  var actor: Actor { get }
-  /// The name in echoes and of the event: differs from that of the operation where it has two outcomes, such as
-  /// accepting and declining.
-  var echoName: OperationName { get }
-  /// What it is done to, such as `{"groupId": "7", "accids": ["bob"]}`.
-  var target: JSONValue { get }
-}
-
-extension OperationName {
-  /// `group.mute`
-  package var event: String { "\(scene.rawValue).\(word)" }
-}
-
-extension CreateServer: NamedOperation {
-  package var echoName: OperationName { Self.name }
-  package var target: JSONValue { ["serverId": .string(space.name)] }
-}
-
-extension CreateGroup: NamedOperation {
-  package var echoName: OperationName { Self.name }
-  package var target: JSONValue { ["groupId": .string(space.name)] }
-}
-
-extension CreateRoom: NamedOperation {
-  package var echoName: OperationName { Self.name }
-  package var target: JSONValue { ["roomId": .string(space.name)] }
 }

@@ -33,6 +33,7 @@ package enum Access: String, Sendable, CaseIterable {
 }
 
 extension SpaceOperation {
+  package static var names: [OperationName] { [name] }
   package var echoName: OperationName { Self.name }
   package var concerns: [RecordAddress] { [] }
   package var accounts: [AccountID] { [] }

@@ -28,6 +28,17 @@ extension NotificationContent {
     try checkReceivers()
   }
 
+  /// An object, or text that holds one; either way receivers get the object.
+  package static func pushPayload(_ given: JSONValue) throws(Refusal) -> JSONValue {
+    guard case .string(let text) = given else { return given }
+    try check(text, "pushPayload", bytes: 1...Limits.pushPayloadBytes)
+    do throws(Refusal) {
+      return try JSONParser.value(of: Array(text.utf8))
+    } catch {
+      throw .invalid("pushPayload", "must be a JSON object, or text that holds one")
+    }
+  }
+
   /// What a sender may set `status` to, beside 0.
   package static let customStatus = 10_001...Int(Int32.max)
 

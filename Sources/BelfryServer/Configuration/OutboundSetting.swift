@@ -66,9 +66,11 @@ extension ConfiguredValue {
       throw onFailure.refused("it must be allow or deny")
     }
     let names = try events.texts()
-    for name in names where !Self.isEvent(name) {
+    for name in names where !CallbackEvent.all.contains(name) {
+      let nearest = NearestWord.to(name, among: CallbackEvent.all)
       throw events.refused(
-        "each of them must be notification.send, notification.update, or an operation as group.invite")
+        "each of them must be notification.send, notification.update, or an operation as group.invite; "
+          + "\(name) is none" + (nearest.map { ", perhaps \($0)" } ?? ""))
     }
     var callback = CallbackSettings(url: try url.url(), secret: key, events: names, onFailure: choice)
     if let env = object["env"] {
@@ -82,14 +84,6 @@ extension ConfiguredValue {
     }
     if let trusted = object["trusted"] { callback.asksAboutTrusted = try trusted.flag() }
     return callback
-  }
-
-  private static func isEvent(_ name: String) -> Bool {
-    let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-      .map { UTF8Text(Substring($0)) }
-    guard parts.count == 2, !parts[1].isEmpty else { return false }
-    if parts[0] == "notification" { return ["send", "update"].contains(parts[1]) }
-    return NotificationType.Scene(word: parts[0]) != nil
   }
 
   private func flag() throws(StartError) -> Bool {

@@ -11,12 +11,16 @@ extension LoopServices {
   func run<Op: NamedOperation>(
     _ operation: Op, of request: Request
   ) async throws(Refusal) -> OperationRunner.Done<Op.Output> {
-    let event = callbacks.isEmpty ? "" : operation.echoName.event
-    guard let callback = callbacks.callback(for: event, env: nil, by: operation.actor) else {
-      return try await runner.run(operation)
-    }
+    let mayAsk =
+      !callbacks.isEmpty
+      && Op.names.contains { callbacks.callback(for: $0.event, env: nil, by: operation.actor) != nil }
+    guard mayAsk else { return try await runner.run(operation) }
     request.allowMoreTime(seconds: Self.askingMaxSeconds)
-    if try await runner.decide(operation).transaction != nil {
+    let decision = try await runner.decide(operation)
+    // It is not tried again: on what is there by then, it might change something that nobody was asked about.
+    guard let transaction = decision.transaction else { return OperationRunner.Done(output: decision.output) }
+    let event = (transaction.echo?.operation ?? operation.echoName).event
+    if let callback = callbacks.callback(for: event, env: nil, by: operation.actor) {
       let question = CallbackQuestion(
         event, by: operation.actor, from: request.address,
         .operation(target: operation.target, request: request.body))
@@ -36,7 +40,7 @@ extension LoopServices {
     for (index, result) in sends.enumerated() {
       guard case .success(let sends) = result, let first = sends.first,
         let callback = callbacks.callback(
-          for: Self.sendEvent, env: first.content.env, by: first.actor)
+          for: CallbackEvent.send, env: first.content.env, by: first.actor)
       else { continue }
       works.append { [self] in
         do throws(Refusal) {
@@ -55,25 +59,24 @@ extension LoopServices {
 
   /// A question waits as long for its turn as for its answer.
   private static let askingMaxSeconds = 2 * CallbackSettings.timeoutMilliseconds.upperBound / 1_000
-  private static let sendEvent = "notification.send"
-  private static let updateEvent = "notification.update"
 
   private func ask(
     _ callback: Int, about sends: [SendNotification], _ first: SendNotification, of request: Request
   ) async throws(Refusal) -> AskedSends {
-    if let repetition = first.repetition {
-      let known: FirstSend = try await reading { () async throws(StoreError) in
-        try await store.firstSends(of: [repetition.send])[0]
+    let repeated = sends.compactMap(\.repetition?.send)
+    if !repeated.isEmpty {
+      let known: [FirstSend] = try await reading { () async throws(StoreError) in
+        try await store.firstSends(of: repeated)
       }
-      switch known {
-      case .unknown: break
-      case .same(let id): return AskedSends(sends, duplicateOf: id)
-      case .different: throw .duplicateContent
+      if known.contains(.different) { throw .duplicateContent }
+      // Where the first try ended midway, those that it reached are recognised when they are committed.
+      if case .same(let id)? = known.first, !known.contains(.unknown) {
+        return AskedSends(sends, duplicateOf: id)
       }
     }
     _ = try await runner.decide(first)
     let question = CallbackQuestion(
-      Self.sendEvent, by: first.actor, from: request.address, .notification(first.content.text.bytes))
+      CallbackEvent.send, by: first.actor, from: request.address, .notification(first.content.text.bytes))
     let made = try await callbacks.ask(callback, question) { answer throws(Refusal) in
       var made: [SendNotification] = []
       for send in sends { made.append(try send.following(answer)) }
@@ -85,13 +88,13 @@ extension LoopServices {
   /// The notification as it is after an update, carried out if the callback allows it.
   func run(_ update: UpdateNotification, of request: Request) async throws(Refusal) -> Notification {
     let env = NotificationContent(json: update.entry.content)?.env
-    guard let callback = callbacks.callback(for: Self.updateEvent, env: env, by: update.actor) else {
+    guard let callback = callbacks.callback(for: CallbackEvent.update, env: env, by: update.actor) else {
       return try await runner.run(update).output
     }
     request.allowMoreTime(seconds: Self.askingMaxSeconds)
     let intended = try await runner.decide(update).output
     let question = CallbackQuestion(
-      Self.updateEvent, by: update.actor, from: request.address, .notification(intended.json))
+      CallbackEvent.update, by: update.actor, from: request.address, .notification(intended.json))
     let made = try await callbacks.ask(callback, question) { answer throws(Refusal) in
       try update.following(answer)
     }
@@ -124,7 +127,8 @@ extension CallbackAnswer {
     switch decision {
     case .allow: return
     case .deny(let denial): throw denial.refusal
-    case .silent: throw .invalid("decision", "of an operation must be allow or deny")
+    // Whoever silences something does not want it done.
+    case .silent: throw CallbackDenial().refusal
     }
   }
 }

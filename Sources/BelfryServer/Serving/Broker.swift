@@ -124,6 +124,10 @@ final class Broker: Sendable {
         let keys = try make(current)
         if keys == current { return .success(nil) }
         current = keys
+        // Within the lock: each loop is told of two changes in the order in which they were made.
+        for serving in loops {
+          serving.loop.perform { serving.assumeIsolated { $0.take(keys) } }
+        }
         return .success(keys)
       } catch {
         return .failure(error)
@@ -133,9 +137,6 @@ final class Broker: Sendable {
     Log.line(
       "keys have changed",
       ["signing": keys.signing.kid.string, "accepted": keys.acceptedKids.joined(separator: " ")])
-    for serving in loops {
-      serving.loop.perform { serving.assumeIsolated { $0.take(keys) } }
-    }
   }
 
   /// Reads the back ends' keys if they have changed, and ends what was opened with a revoked one.

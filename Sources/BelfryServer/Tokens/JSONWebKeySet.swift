@@ -4,19 +4,30 @@ import BelfryModel
 /// Reads the public keys of a JSON Web Key Set (RFC 7517) that tokens can be signed by here: RSA for RS256, and Ed25519
 /// (RFC 8037). Issuers put other keys beside them, which are passed over.
 enum JSONWebKeySet {
-  static func keys(in text: [UInt8]) throws(TokenError) -> [TokenKey] {
+  /// - Parameter passesOverUnusable: whether an RSA or Ed25519 key that cannot be used, such as one of too many bits, is
+  ///   passed over, too: of a set that others keep, where one new key must not lock out those who use the rest.
+  static func keys(in text: [UInt8], passesOverUnusable: Bool = false) throws(TokenError) -> [TokenKey] {
     guard case .object(let set)? = try? JSONParser.value(of: text), case .array(let elements)? = set["keys"]
     else { throw TokenError("it is no JSON Web Key Set: an object with a list of keys") }
     var keys: [TokenKey] = []
+    var unusable: TokenError?
     for (index, element) in elements.enumerated() {
       do throws(TokenError) {
         guard case .object(let members) = element else { throw TokenError("it is no object") }
-        if let key = try key(members) { keys.append(key) }
+        try requirePublic(members)
+        do throws(TokenError) {
+          if let key = try key(members) { keys.append(key) }
+        } catch {
+          guard passesOverUnusable else { throw error }
+          unusable = TokenError("keys[\(index)]: \(error.cause)")
+        }
       } catch {
         throw TokenError("keys[\(index)]: \(error.cause)")
       }
     }
-    guard !keys.isEmpty else { throw TokenError("it has no RSA key for RS256 and no Ed25519 key") }
+    guard !keys.isEmpty else {
+      throw unusable ?? TokenError("it has no RSA key for RS256 and no Ed25519 key")
+    }
     return keys
   }
 
@@ -28,10 +39,15 @@ enum JSONWebKeySet {
     static let signature: UTF8Text = "sig"
   }
 
+  /// Whoever serves another has given away more than its readers are to have.
+  private static func requirePublic(_ members: JSONObject) throws(TokenError) {
+    guard word(members["kty"]) != Word.octets, members["d"] == nil else {
+      throw TokenError("it is no public key")
+    }
+  }
+
   private static func key(_ members: JSONObject) throws(TokenError) -> TokenKey? {
     let type = word(members["kty"])
-    // Whoever serves such a file has given away more than its readers are to have.
-    guard type != Word.octets, members["d"] == nil else { throw TokenError("it is no public key") }
     if let use = word(members["use"]), use != Word.signature { return nil }
     let key: PublicKey
     switch type {

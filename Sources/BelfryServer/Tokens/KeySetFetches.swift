@@ -52,13 +52,13 @@ final class KeySetFetches: Sendable {
   }
 
   /// Takes note that somebody showed a token of a key that nobody knows.
-  /// - Returns: whether a fetch, under way or to come at once, may bring it.
+  /// - Returns: whether a fetch may bring it: one that is under way or comes at once, or the first that goes well.
   func missKey(now: ContinuousClock.Instant = .now) -> Bool {
     state.withLock { state in
-      if state.isUnderWay || !state.hasSucceeded && state.failures == 0 { return true }
-      guard state.lastBegan.map({ $0.duration(to: now) >= Self.pace }) ?? true else { return false }
-      state.dueAt = now
-      return true
+      if state.isUnderWay { return true }
+      let isTime = state.lastBegan.map { $0.duration(to: now) >= Self.pace } ?? true
+      if isTime { state.dueAt = min(state.dueAt, now) }
+      return isTime || !state.hasSucceeded
     }
   }
 }
@@ -77,6 +77,6 @@ extension KeySetFetches {
       throw TokenError(error.cause)
     }
     guard response.status == 200 else { throw TokenError("the answer has the status \(response.status)") }
-    return try JSONWebKeySet.keys(in: response.body)
+    return try JSONWebKeySet.keys(in: response.body, passesOverUnusable: true)
   }
 }

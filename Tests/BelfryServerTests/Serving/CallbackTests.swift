@@ -284,7 +284,6 @@ import Testing
   @Test(arguments: [
     [Step.reset], [.hold], [.answer(500)], [.answer(204)], [.answer(302, headers: ["Location: /"])],
     [.answer(200, "rubbish")], [.answer(200, #"{"decision":"perhaps"}"#)],
-    [.answer(200, #"{"decision":"allow","patch":{"pushPayload":[]}}"#)],
     [.answer(200, #"{"decision":"allow"}"# + String(repeating: " ", count: 256 << 10))],
   ])
   func whatIsNoAnswerIsDecidedAsConfigured(_ steps: [Step]) async throws {
@@ -299,6 +298,66 @@ import Testing
         #expect(stats.json["loops"]?[0]?["callbacks"]?["failed"] == 1)
       }
     }
+  }
+
+  /// Other than where there is no answer: what a callback allowed in another way is not done as it was asked for. And one
+  /// sender who has it answered like this does not close it for the others.
+  @Test(arguments: [
+    #""decision":"allow","patch":{"pushPayload":[]}"#, #""decision":"allow","patch":[]"#,
+    #""decision":"allow","callbackExt":1"#,
+    #""decision":"deny","detail":7,"code":1.5"#,
+  ])
+  func whatCannotBeUsedIsRefused(_ fields: String) async throws {
+    let server = try ScriptedServer(Self.decide("{\(fields)}"))
+    let count = CircuitBreaker.failuresMax + 2
+    try await withCallback(server, { $0.onFailure = .allow }) { broker async throws in
+      for _ in 0..<count {
+        let answer = try send(broker, #""toAccids":["bob"],"body":"hello""#)
+        #expect(answer.status == 403)
+        #expect(answer.json["code"] == "refusedByCallback")
+      }
+      #expect(try unread(broker, "bob") == [])
+    }
+    #expect(server.requests.count == count)
+  }
+
+  @Test func whoSilencesAnOperationDeniesIt() async throws {
+    let server = try ScriptedServer(Self.decide(#"{"decision":"silent"}"#))
+    try await withCallback(server, { $0.onFailure = .allow }) { broker async throws in
+      for _ in 0...CircuitBreaker.failuresMax {
+        let made = try broker.ask("POST", "/v1/servers", as: try broker.token("alice"), #"{"name":"s"}"#)
+        #expect(made.status == 403)
+      }
+    }
+    #expect(server.requests.count == CircuitBreaker.failuresMax + 1)
+  }
+
+  /// An application that joins at once has another name than one that waits.
+  @Test func joiningAtOnceIsAskedAboutAsSuch() async throws {
+    let server = try ScriptedServer(Self.decide(#"{"decision":"deny"}"#))
+    try await withCallback(server, { $0.events = ["group.join", "room.enter"] }) { broker async throws in
+      let made = try broker.ask(
+        "POST", "/v1/groups", as: try broker.token("alice"), #"{"name":"g","style":"publicOpen"}"#)
+      let id = try #require(made.json["groupId"]?.text)
+      #expect(
+        try broker.ask("POST", "/v1/groups/\(id)/applications", as: try broker.token("bob")).status == 403)
+      let room = try broker.ask("POST", "/v1/rooms", as: try broker.token("alice"), #"{"subject":"r"}"#)
+      let roomID = try #require(room.json["roomId"]?.text)
+      #expect(
+        try broker.ask("POST", "/v1/rooms/\(roomID)/attendees", as: try broker.token("bob")).status == 403)
+    }
+    #expect(try server.requests.map { try object($0.body)["event"] } == ["group.join", "room.enter"])
+  }
+
+  /// What is not kept is sent to each account by itself: all of them are looked up.
+  @Test func whatWasSentToAllIsNotAskedAboutAgain() async throws {
+    let server = try ScriptedServer(Self.decide(#"{"decision":"allow"}"#))
+    try await withCallback(server) { broker async throws in
+      let rest = #""body":"x","setting":{"persistEnable":false},"messageClientId":"m""#
+      #expect(try send(broker, #""toAccids":["bob","carol"],\#(rest)"#).json["duplicate"] == false)
+      #expect(try send(broker, #""toAccids":["bob","carol"],\#(rest)"#).json["duplicate"] == true)
+    }
+    #expect(server.requests.count == 1)
   }
 
   @Test func aDeadCallbackIsLeftAlone() async throws {

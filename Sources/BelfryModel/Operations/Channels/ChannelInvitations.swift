@@ -64,6 +64,7 @@ package struct InviteToChannel: SpaceOperation {
 package struct AnswerChannelInvitation: SpaceOperation {
   package static let name = OperationName(.channel, "invitationAccepted")
   package static let declining = OperationName(.channel, "invitationDeclined")
+  package static let names = [name, declining]
   package static let access = Access.members
 
   package var space: SpaceID

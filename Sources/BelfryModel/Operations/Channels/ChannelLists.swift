@@ -21,6 +21,10 @@ package struct ChangeChannelList: SpaceOperation {
   }
 
   package static let name = OperationName(.channel, "changeList")
+  package static let names = List.allCases.flatMap { list in [true, false].map { name(list, adds: $0) } }
+  private static func name(_ list: List, adds: Bool) -> OperationName {
+    OperationName(.channel, (adds ? "add" : "remove") + (list == .allow ? "Allowed" : "Blocked"))
+  }
   package static let access = Access.administrators
 
   package var space: SpaceID
@@ -42,9 +46,7 @@ package struct ChangeChannelList: SpaceOperation {
     self.accounts = accounts.withoutRepeats
   }
 
-  package var echoName: OperationName {
-    OperationName(.channel, (adds ? "add" : "remove") + (list == .allow ? "Allowed" : "Blocked"))
-  }
+  package var echoName: OperationName { Self.name(list, adds: adds) }
   package var channelID: EntityID? { id }
   package var concerns: [RecordAddress] {
     accounts.flatMap { [.member($0, of: space), .former($0, of: space), entry(of: $0)] }

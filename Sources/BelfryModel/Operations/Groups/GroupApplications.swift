@@ -1,6 +1,8 @@
 /// Any account may apply to a public group. A private group is refused as if it did not exist.
 package struct ApplyToGroup: SpaceOperation {
   package static let name = OperationName(.group, "apply")
+  package static let names = [name, joining]
+  private static let joining = OperationName(.group, "join")
   package static let access = Access.anyAccount
 
   package var space: SpaceID
@@ -33,7 +35,7 @@ package struct ApplyToGroup: SpaceOperation {
     try draft.requireNotBlocked(account)
     try draft.settings.requireEnabled()
     guard draft.settings.style == .publicApproval else {
-      draft.echoName = OperationName(.group, "join")
+      draft.echoName = Self.joining
       try draft.join(account)
       draft.announceJoined([account])
       return .joined
@@ -46,6 +48,7 @@ package struct ApplyToGroup: SpaceOperation {
 package struct AnswerGroupApplication: SpaceOperation {
   package static let name = OperationName(.group, "applyAccept")
   package static let declining = OperationName(.group, "applyDecline")
+  package static let names = [name, declining]
   package static let access = Access.administrators
 
   package var space: SpaceID

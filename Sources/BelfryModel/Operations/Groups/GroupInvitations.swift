@@ -48,6 +48,7 @@ package struct GroupInvitations: Sendable, Hashable {
 package struct AnswerGroupInvitation: SpaceOperation {
   package static let name = OperationName(.group, "inviteAccept")
   package static let declining = OperationName(.group, "inviteDecline")
+  package static let names = [name, declining]
   package static let access = Access.anyAccount
 
   package var space: SpaceID

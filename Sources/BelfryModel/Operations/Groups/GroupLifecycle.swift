@@ -115,6 +115,7 @@ package struct UpdateGroup: SpaceOperation {
 package struct SetGroupDisabled: SpaceOperation {
   package static let name = OperationName(.group, "disable")
   package static let enabling = OperationName(.group, "enable")
+  package static let names = [name, enabling]
   package static let access = Access.trusted
 
   package var space: SpaceID

@@ -3,6 +3,7 @@
 package struct SetGroupAllowList: SpaceOperation {
   package static let name = OperationName(.group, "allow")
   package static let removing = OperationName(.group, "disallow")
+  package static let names = [name, removing]
   package static let access = Access.administrators
 
   package var space: SpaceID
@@ -37,6 +38,7 @@ package struct SetGroupAllowList: SpaceOperation {
 package struct SetGroupBlockList: SpaceOperation {
   package static let name = OperationName(.group, "block")
   package static let removing = OperationName(.group, "unblock")
+  package static let names = [name, removing]
   package static let access = Access.administrators
 
   package var space: SpaceID

@@ -3,6 +3,7 @@
 package struct SetGroupMute: SpaceOperation {
   package static let name = OperationName(.group, "mute")
   package static let removing = OperationName(.group, "unmute")
+  package static let names = [name, removing]
   package static let access = Access.administrators
 
   package var space: SpaceID
@@ -54,6 +55,7 @@ package struct SetGroupMute: SpaceOperation {
 package struct SetGroupAllMuted: SpaceOperation {
   package static let name = OperationName(.group, "muteAll")
   package static let removing = OperationName(.group, "unmuteAll")
+  package static let names = [name, removing]
   package static let access = Access.administrators
 
   package var space: SpaceID
@@ -80,6 +82,7 @@ package struct SetGroupAllMuted: SpaceOperation {
 package struct SetGroupReceiving: SpaceOperation {
   package static let name = OperationName(.group, "stopReceiving")
   package static let resuming = OperationName(.group, "resumeReceiving")
+  package static let names = [name, resuming]
   package static let access = Access.members
 
   package var space: SpaceID

@@ -39,6 +39,7 @@ package struct HandOverGroup: SpaceOperation {
 package struct SetGroupAdmin: SpaceOperation {
   package static let name = OperationName(.group, "addAdmin")
   package static let removing = OperationName(.group, "removeAdmin")
+  package static let names = [name, removing]
   package static let access = Access.owner
 
   package var space: SpaceID

@@ -90,6 +90,8 @@ package struct AnswerStageInvitation: SpaceOperation {
 /// A guest leaves the stage, by themselves or set back by the host.
 package struct SetListener: SpaceOperation {
   package static let name = OperationName(.room, "setListener")
+  package static let names = [name, ownStep]
+  private static let ownStep = OperationName(.room, "stepDown")
   package static let access = Access.ownRule
 
   package var space: SpaceID
@@ -104,7 +106,7 @@ package struct SetListener: SpaceOperation {
 
   package var accounts: [AccountID] { [account] }
   package var concerns: [RecordAddress] { [.member(account, of: space), .profile(account, in: space)] }
-  package var echoName: OperationName { isOwnStep ? OperationName(.room, "stepDown") : Self.name }
+  package var echoName: OperationName { isOwnStep ? Self.ownStep : Self.name }
   private var isOwnStep: Bool { actor.account == account }
 
   package func carryOut(_ draft: inout Draft<RoomRecord>) throws(Refusal) {

@@ -3,6 +3,8 @@
 /// admins are asked again, by the same request.
 package struct ApplyToServer: SpaceOperation {
   package static let name = OperationName(.server, "apply")
+  package static let names = [name, joining]
+  private static let joining = OperationName(.server, "join")
   package static let access = Access.anyAccount
 
   package var space: SpaceID
@@ -30,7 +32,7 @@ package struct ApplyToServer: SpaceOperation {
     let id = RequestID(.application, of: account, in: space)
     switch draft.settings.applyMode {
     case .joinsAtOnce:
-      draft.echoName = OperationName(.server, "join")
+      draft.echoName = Self.joining
       try draft.join(account)
       draft.announce(
         Catalogue.serverMemberApplyDone,
@@ -59,6 +61,9 @@ package struct ApplyToServer: SpaceOperation {
 /// The owner or an admin accepts an application, or declines it. The first answer decides.
 package struct AnswerServerApplication: SpaceOperation {
   package static let name = OperationName(.server, "answerApplication")
+  package static let names = [accepting, rejecting]
+  private static let accepting = OperationName(.server, "acceptApplication")
+  private static let rejecting = OperationName(.server, "rejectApplication")
   package static let access = Access.administrators
 
   package var space: SpaceID
@@ -75,9 +80,7 @@ package struct AnswerServerApplication: SpaceOperation {
     self.postscript = postscript
   }
 
-  package var echoName: OperationName {
-    OperationName(.server, isAccepted ? "acceptApplication" : "rejectApplication")
-  }
+  package var echoName: OperationName { isAccepted ? Self.accepting : Self.rejecting }
   package var concerns: [RecordAddress] { [.request(id, of: space)] }
   package func further(_ records: Records) -> [RecordAddress] {
     records.accounts(ofRequest: id, in: space).flatMap { space.joining($0) }

@@ -86,6 +86,9 @@ package struct InviteToServer: SpaceOperation {
 /// The invited account accepts or declines. The inviter is notified, whether or not still a member.
 package struct AnswerServerInvitation: SpaceOperation {
   package static let name = OperationName(.server, "answerInvitation")
+  package static let names = [accepting, rejecting]
+  private static let accepting = OperationName(.server, "acceptInvitation")
+  private static let rejecting = OperationName(.server, "rejectInvitation")
   package static let access = Access.anyAccount
 
   package var space: SpaceID
@@ -102,9 +105,7 @@ package struct AnswerServerInvitation: SpaceOperation {
     self.postscript = postscript
   }
 
-  package var echoName: OperationName {
-    OperationName(.server, isAccepted ? "acceptInvitation" : "rejectInvitation")
-  }
+  package var echoName: OperationName { isAccepted ? Self.accepting : Self.rejecting }
   package var concerns: [RecordAddress] {
     [.request(id, of: space)] + (actor.account.map { space.joining($0) } ?? [])
   }

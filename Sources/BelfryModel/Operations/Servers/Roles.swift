@@ -1,6 +1,9 @@
 /// The owner makes a member an admin, or an admin a member again.
 package struct SetAdmin: SpaceOperation {
   package static let name = OperationName(.server, "setAdmin")
+  package static let names = [adding, removing]
+  private static let adding = OperationName(.server, "addAdmin")
+  private static let removing = OperationName(.server, "removeAdmin")
   package static let access = Access.owner
 
   package var space: SpaceID
@@ -15,7 +18,7 @@ package struct SetAdmin: SpaceOperation {
     self.isAdmin = isAdmin
   }
 
-  package var echoName: OperationName { OperationName(.server, isAdmin ? "addAdmin" : "removeAdmin") }
+  package var echoName: OperationName { isAdmin ? Self.adding : Self.removing }
   package var accounts: [AccountID] { [account] }
   package var concerns: [RecordAddress] { space.speaking(of: account) }
 

@@ -2,6 +2,7 @@
 /// threshold it is accepted and kept, though not needed yet.
 package struct SetSubscription: SpaceOperation {
   package static let name = OperationName(.server, "subscribe")
+  package static let names = [OperationName.subscription(true), .subscription(false)]
   package static let access = Access.ownRule
 
   package var space: SpaceID
@@ -35,6 +36,7 @@ package struct SetSubscription: SpaceOperation {
 /// The same for many channels of a server at once. Those that cannot be subscribed to fail alone.
 package struct SubscribeToChannels: SpaceOperation {
   package static let name = OperationName(.server, "subscribeToChannels")
+  package static let names = [OperationName.subscription(true), .subscription(false)]
   package static let access = Access.ownRule
 
   package var space: SpaceID

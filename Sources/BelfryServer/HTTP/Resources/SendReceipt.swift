@@ -6,7 +6,7 @@ import BelfryStore
 struct SendReceipt {
   let id: MessageID
   /// It had been sent before, and nobody receives it again.
-  let isDuplicate: Bool
+  var isDuplicate: Bool
   private let send: SendNotification
 
   init(_ done: OperationRunner.Done<SendNotification>) throws(Refusal) {

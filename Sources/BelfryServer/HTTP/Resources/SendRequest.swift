@@ -57,23 +57,12 @@ struct SendRequest {
     content.ext = try fields.text("ext")
     content.attach = fields.value("attach")
     content.status = try fields.integer("status") ?? 0
-    content.pushPayload = try fields.value("pushPayload").map(Self.pushPayload)
+    content.pushPayload = try fields.value("pushPayload").map(NotificationContent.pushPayload)
     content.pushContent = try fields.text("pushContent")
     content.env = try fields.text("env")
     content.expireAt = try fields.take("expireAt", .time)
     if let setting = fields.value("setting") {
       content.setting = try NotificationSetting(ObjectFields(setting, at: "setting"))
-    }
-  }
-
-  /// An object, or text that holds one; either way receivers get the object.
-  private static func pushPayload(_ given: JSONValue) throws(Refusal) -> JSONValue {
-    guard case .string(let text) = given else { return given }
-    try NotificationContent.check(text, "pushPayload", bytes: 1...Limits.pushPayloadBytes)
-    do throws(Refusal) {
-      return try JSONParser.value(of: Array(text.utf8))
-    } catch {
-      throw .invalid("pushPayload", "must be a JSON object, or text that holds one")
     }
   }
 }

@@ -90,7 +90,13 @@ enum Sending {
         do throws(Refusal) {
           let receipt = try SendReceipt(outcome.get())
           services.counts.count(receipt)
-          if receipts[index] == nil { receipts[index] = .success(receipt) }
+          // Of several, the first one's id; a repetition only if all of them are.
+          guard case .success(var first)? = receipts[index] else {
+            receipts[index] = .success(receipt)
+            continue
+          }
+          first.isDuplicate = first.isDuplicate && receipt.isDuplicate
+          receipts[index] = .success(first)
         } catch {
           receipts[index] = .failure(error)
           sends[index] = []
