@@ -63,7 +63,10 @@ import Testing
 
   /// All that callers ask for can be configured.
   @Test func eventsAreThoseOfAllOperations() {
-    let types = Operations.servers + Operations.channels + Operations.groups + Operations.rooms
+    let types: [any SpaceOperation.Type] =
+      Operations.servers + Operations.channels + Operations.groups + Operations.rooms + [
+        SetGroupDisabled.self
+      ]
     var names: Set = [
       "notification.send", "notification.update", "server.create", "group.create", "room.create",
     ]
