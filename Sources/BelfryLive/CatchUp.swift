@@ -51,7 +51,11 @@ extension Consumer {
     gap.extend(by: cursor.takeIntoAccount(snapshot))
     send(gap)
     if hasOthers {
-      guard try await beginAnew(snapshot, at: cursor, floor, while: mayGoOn) else { return false }
+      try await beginAnew(snapshot, at: cursor, floor, while: mayGoOn)
+      // The cursor may have been set back meanwhile, which must not be undone below.
+      guard mayGoOn() else { return false }
+      // Nothing that was read is left with the client.
+      isResuming = false
     }
     output.cursor = cursor
     preferredSince = change
@@ -177,24 +181,23 @@ extension Consumer {
   /// Whether the client was shown something by other preferences than the present ones. A store that lost its last writes
   /// may have gone back to earlier ones.
   private func hasBeenShown(before change: MessageID, _ snapshot: FeedSnapshot) -> Bool {
-    if snapshot.hasForgotten(output.cursor) { return true }
+    if output.cursor.isBeginningAnew || snapshot.hasForgotten(output.cursor) { return true }
     if let preferredSince { return change != preferredSince }
     return output.cursor.indexed > .zero && change > output.cursor.indexed
   }
 
   /// Tells a client that its account wants to hear something else than before: it drops all that it holds, and what is
-  /// left of it is shown again. Until all of that is shown, events have the cursor from before: a client that is cut off
-  /// comes back as one that has not been told.
+  /// left of it is shown again. Until all of that is shown, events have a cursor that says so: a client that is cut off is
+  /// told once more.
   /// - Parameter cursor: the consumer's, the snapshot taken into account.
-  /// - Returns: false if something changed meanwhile and the catch-up has to begin again.
   private func beginAnew(
     _ snapshot: FeedSnapshot, at cursor: FeedCursor, _ floor: MessageID, while mayGoOn: () -> Bool
-  ) async throws(StoreError) -> Bool {
-    queue(.preferences(snapshot.view.preferences))
-    guard try await showAgain(snapshot, .last, from: cursor, floor, while: mayGoOn) else { return false }
-    // Nothing that was read is left.
-    isResuming = false
-    return true
+  ) async throws(StoreError) {
+    output.cursor.beginAnew()
+    var text: [UInt8] = []
+    output.framing.append(.preferences(snapshot.view.preferences), at: &output.cursor, to: &text)
+    queue(text)
+    _ = try await showAgain(snapshot, .last, from: cursor, floor, while: mayGoOn)
   }
 
   /// No cursor says how far showing again has come, so it cannot begin anew for a slow reader. Entries are therefore

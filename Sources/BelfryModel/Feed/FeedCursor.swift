@@ -122,6 +122,18 @@ package struct FeedCursor: Sendable, Hashable {
     }
   }
 
+  /// The client has been told to drop what it holds, and what is left is being shown again. Whoever comes back with such
+  /// a cursor is told so once more, whatever the account prefers by then.
+  package mutating func beginAnew() {
+    rendered.forget()
+    indexed = Self.anew
+  }
+
+  package var isBeginningAnew: Bool { indexed == Self.anew }
+
+  /// Before any id that an index can have.
+  private static let anew = MessageID.zero.successor ?? .last
+
   /// Goes back in the account's index to `id`.
   package mutating func goBack(indexedTo id: MessageID) {
     rendered.forget()

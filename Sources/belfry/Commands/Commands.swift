@@ -15,7 +15,7 @@ extension CommandTable {
       "room": "rooms: attendees, hands, the stage, microphones",
       "account": "an account's options",
       "webhook": "copies of notifications for others' servers",
-      "notification": "change or recall what was sent, count what is unread",
+      "notification": "change, recall, count notifications",
     ],
     pairs: [
       (["serve", "check-config"], "run a broker, and check its configuration"),
