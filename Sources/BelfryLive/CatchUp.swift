@@ -183,7 +183,8 @@ extension Consumer {
   private func hasBeenShown(before change: MessageID, _ snapshot: FeedSnapshot) -> Bool {
     if output.cursor.isBeginningAnew || snapshot.hasForgotten(output.cursor) { return true }
     if let preferredSince { return change != preferredSince }
-    return output.cursor.indexed > .zero && change > output.cursor.indexed
+    // Of a client that returns; its cursor may be from before the account's partition had any id.
+    return isResuming && change > output.cursor.indexed
   }
 
   /// Tells a client that its account wants to hear something else than before: it drops all that it holds, and what is
