@@ -15,7 +15,7 @@ extension FuzzTarget {
         [
           #"{"serverId":"7","channelId":"8","toAccids":["a","b"],"type":100,"toType":4,"body":"é\n🔔","ext":"{}"}"#,
           #"{"toAccids":["a"],"attach":{"x":[1,2.5,null]},"pushPayload":{"k":"v"},"setting":{"pushEnable":true}}"#,
-          #"{"serverId":7,"messageClientId":"m","fromNick":"n","status":10000,"pushContent":"p","env":"e"}"#,
+          #"{"serverId":7,"messageClientId":"m","fromNick":"n","status":10001,"pushContent":"p","env":"e"}"#,
         ]
       ) { bytes throws(Refusal) in
         let request = try SendRequest(ObjectFields(of: bytes))

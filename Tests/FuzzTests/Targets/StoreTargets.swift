@@ -56,7 +56,7 @@ extension SeededGenerator {
     )
     let text =
       switch below(8) {
-      case 7: "run \(id) \(messageID().streamForm) \(1 + below(3))\(entry)\n{}"
+      case 7: "run \(id) \(messageID().streamForm) 2\(entry)\n{}"
       case 0: "appended \(id) \(messageID().streamForm)\(entry)"
       case 1: "ephemeral \(id)\(entry)"
       case 2:
