@@ -56,7 +56,7 @@ extension SeededGenerator {
     )
     let text =
       switch below(8) {
-      case 7: "run \(id) \(messageID().streamForm) 2\(entry)\n{}"
+      case 7: "run \(firstOfTwo().streamForm) \(messageID().streamForm) 2\(entry)\n{}"
       case 0: "appended \(id) \(messageID().streamForm)\(entry)"
       case 1: "ephemeral \(id)\(entry)"
       case 2:
@@ -69,6 +69,11 @@ extension SeededGenerator {
       default: "index"
       }
     return Array(text.utf8)
+  }
+
+  /// An id with one after it in its millisecond, as the first of a run has.
+  private mutating func firstOfTwo() -> MessageID {
+    MessageID(unixMilliseconds: 1_763_700_000_000, partition: partition(), sequence: Int64(below(4_095)))
   }
 
   private mutating func deviceEcho() -> DeviceEcho {
