@@ -17,8 +17,8 @@ package final class FairQueue {
   private let placesPerAccount: Int
   /// How many places each account has taken; accounts without one are left out.
   private var taken: [AccountID: Int] = [:]
-  private var coming = Lines()
-  private var returning = Lines()
+  private var coming = FairLines<AccountID, Entry>()
+  private var returning = FairLines<AccountID, Entry>()
   private var isReturningNext = true
 
   package init(places: Int, perAccount placesPerAccount: Int) {
@@ -42,11 +42,11 @@ package final class FairQueue {
 
   private func enter(
     as account: AccountID, _ entry: @escaping Entry,
-    orWaitIn lines: ReferenceWritableKeyPath<FairQueue, Lines>
+    orWaitIn lines: ReferenceWritableKeyPath<FairQueue, FairLines<AccountID, Entry>>
   ) {
     // Checked here and not by the caller: a place may become free between a check outside and this point.
     guard free > 0, !isFull(account) else {
-      return self[keyPath: lines].append(entry, of: account)
+      return self[keyPath: lines].append(entry, to: account)
     }
     begin(entry, as: account)
   }
@@ -89,38 +89,6 @@ package final class FairQueue {
     return isReturningNext
       ? returning.popFirst(unless: isFull) ?? coming.popFirst(unless: isFull)
       : coming.popFirst(unless: isFull) ?? returning.popFirst(unless: isFull)
-  }
-}
-
-/// The waiting entries: those of an account in the order in which they came, the accounts in the order of their
-/// turns.
-private struct Lines {
-  private var waiting: [AccountID: Queue<FairQueue.Entry>] = [:]
-  private var turns = Queue<AccountID>()
-  /// The accounts that have entries waiting but no turn, since they have taken all places that one account may have.
-  private var resting: Set<AccountID> = []
-
-  mutating func append(_ entry: @escaping FairQueue.Entry, of account: AccountID) {
-    if waiting[account] == nil { turns.append(account) }
-    waiting[account, default: Queue()].append(entry)
-  }
-
-  mutating func popFirst(unless isFull: (AccountID) -> Bool) -> (AccountID, FairQueue.Entry)? {
-    while let account = turns.popFirst() {
-      if isFull(account) {
-        resting.insert(account)
-        continue
-      }
-      guard let entry = waiting[account]?.popFirst() else { continue }
-      if waiting[account]?.isEmpty == true { waiting[account] = nil } else { turns.append(account) }
-      return (account, entry)
-    }
-    return nil
-  }
-
-  /// Gives the account its turn back, since it may take a place again.
-  mutating func resume(_ account: AccountID) {
-    if resting.remove(account) != nil { turns.append(account) }
   }
 }
 

@@ -20,10 +20,7 @@ import CCurl
   private var timer: LoopTimer?
   /// Those that libcurl has.
   private var carried: [ObjectIdentifier: OutboundTransfer] = [:]
-  private var underWay: [String: Int] = [:]
-  private var underWayCount = 0
-  private var waiting: [OutboundTransfer] = []
-  private var waitingOf: [String: Int] = [:]
+  private var turns: OutboundTurns
   private var isClosed = false
 
   package private(set) var statistics = OutboundStatistics()
@@ -35,6 +32,7 @@ import CCurl
     self.policy = policy
     self.limits = limits
     headers = [("User-Agent", userAgent)]
+    turns = OutboundTurns(limits)
     addresses = HostAddresses(loop: loop, limits: limits)
     unsafe multi = Self.isLibraryReady ? curl_multi_init() : nil
     unsafe multi_set_long(multi, CURLMOPT_MAXCONNECTS, limits.connectionsKept)
@@ -53,7 +51,7 @@ import CCurl
   package func close() {
     isClosed = true
     let error = OutboundError(.cancelled, "the broker is shutting down")
-    for transfer in waiting { end(transfer, .failure(error)) }
+    for transfer in turns.removeWaiting() { end(transfer, .failure(error)) }
     for transfer in carried.values { end(transfer, .failure(error)) }
   }
 
@@ -89,18 +87,14 @@ import CCurl
   // MARK: Turns
 
   private func begin(_ transfer: OutboundTransfer, isCancelled: Bool) {
-    let authority = transfer.request.url.authority
     guard !isClosed, !isCancelled, unsafe multi != nil else {
       return transfer.finish(.failure(OutboundError(.cancelled, "the broker is shutting down")))
     }
-    guard waiting.count < limits.waitingMax, waitingOf[authority, default: 0] < limits.waitingPerHostMax
-    else {
+    guard turns.append(transfer) else {
       statistics.refused += 1
       return transfer.finish(.failure(OutboundError(.busy, "too many requests wait")))
     }
     setDeadline(of: transfer)
-    waiting.append(transfer)
-    waitingOf[authority, default: 0] += 1
     beginWaiting()
   }
 
@@ -118,19 +112,8 @@ import CCurl
     }
   }
 
-  private func hasRoom(_ transfer: OutboundTransfer) -> Bool {
-    underWay[transfer.request.url.authority, default: 0] < limits.requestsPerHostMax
-  }
-
-  /// Those that have waited longest first, but for those whose host has as many as it may.
   private func beginWaiting() {
-    while underWayCount < limits.requestsMax, let index = waiting.firstIndex(where: hasRoom) {
-      let transfer = waiting.remove(at: index)
-      let authority = transfer.request.url.authority
-      waitingOf[authority] = waitingOf[authority].flatMap { $0 > 1 ? $0 - 1 : nil }
-      underWay[authority, default: 0] += 1
-      underWayCount += 1
-      transfer.isUnderWay = true
+    while let transfer = turns.next() {
       setDeadline(of: transfer)
       findAddresses(of: transfer)
     }
@@ -170,20 +153,13 @@ import CCurl
   /// In whatever state it is.
   private func end(_ transfer: OutboundTransfer, _ answer: OutboundTransfer.Answer) {
     guard !transfer.isOver else { return }
-    let authority = transfer.request.url.authority
     if carried.removeValue(forKey: ObjectIdentifier(transfer)) != nil {
       // Closes the connection, unless the answer is complete.
       unsafe curl_multi_remove_handle(multi, transfer.easy)
     }
-    if transfer.isUnderWay {
-      underWay[authority] = underWay[authority].flatMap { $0 > 1 ? $0 - 1 : nil }
-      underWayCount -= 1
-    } else {
-      waiting.removeAll { $0 === transfer }
-      waitingOf[authority] = waitingOf[authority].flatMap { $0 > 1 ? $0 - 1 : nil }
-    }
-    if case .failure = answer { statistics.failed += 1 }
     transfer.finish(answer)
+    turns.end(transfer)
+    if case .failure = answer { statistics.failed += 1 }
     if !isClosed { beginWaiting() }
   }
 

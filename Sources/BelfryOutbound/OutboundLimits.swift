@@ -5,8 +5,8 @@ package struct OutboundLimits: Sendable, Hashable {
   /// Requests under way to one host, each on a connection of its own.
   package var requestsPerHostMax = 64
   /// Requests that wait for one of these, of all hosts together.
-  package var waitingMax = 1_024
-  /// Requests that wait for one host, so that a slow one leaves room for others.
+  package var waitingMax = 4_096
+  /// Requests that wait for one host, so that a few slow ones leave room for others.
   package var waitingPerHostMax = 512
   /// Hosts whose names are looked up at once: each takes a thread until the name server has answered.
   package var lookupsMax = 16

@@ -13,9 +13,10 @@ import CCurl
   package let host: String
   package let port: UInt16
 
+  /// What connections are kept by, and what the bounds per host count: scheme, host and port.
+  let authority: String
+
   package var description: String { text }
-  /// What connections are kept by.
-  var authority: String { "\(isEncrypted ? "https" : "http") \(host) \(port)" }
 
   /// Nil unless it is as ``rule`` says.
   package init?(_ text: String) {
@@ -41,6 +42,7 @@ import CCurl
     isEncrypted = scheme == "https"
     self.host = host.lowercased()
     self.port = port
+    authority = "\(scheme) \(self.host) \(port)"
   }
 
   // SAFETY: the caller's handle is good during the call.
