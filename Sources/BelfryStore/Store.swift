@@ -90,13 +90,17 @@ package protocol Store: AnyObject {
   /// Whether each account is a member of any of the spaces, by its index.
   func areMembers(_ accounts: [AccountID], in spaces: [SpaceID]) async throws(StoreError) -> [Bool]
   func readState(of account: AccountID) async throws(StoreError) -> ReadState
+  /// The same and what the account wants to hear, in one round trip.
+  func readStateAndPreferences(
+    of account: AccountID
+  ) async throws(StoreError) -> (read: ReadState, preferences: Preferences)
   /// The read state as far as it concerns these entries. Its size does not depend on what else is read.
   func readState(of account: AccountID, among ids: [MessageID]) async throws(StoreError) -> ReadState
-  /// The same and the account's index, in one round trip. The index is not older than the read state: what the index
+  /// The same, the account's index and what it wants to hear, in one round trip. The index is not older than the read state: what the index
   /// learns later raises the version that the read state has.
   func accountState(
     of account: AccountID, among ids: [MessageID]
-  ) async throws(StoreError) -> (index: [IndexEntry], read: ReadState)
+  ) async throws(StoreError) -> (index: [IndexEntry], read: ReadState, preferences: Preferences)
   /// Marks entries read for good and publishes the echo, or does nothing. Of marks made at the same time only one
   /// counts an entry.
   func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> MarkOutcome
@@ -148,5 +152,19 @@ package struct DueSpace: Sendable, Hashable {
   package init(space: SpaceID, atMilliseconds: Int64) {
     self.space = space
     self.atMilliseconds = atMilliseconds
+  }
+}
+
+extension Preferences {
+  /// As the store keeps them; by default where it has nothing.
+  init(stored text: String?, of account: AccountID) throws(StoreError) {
+    guard let text else {
+      self.init()
+      return
+    }
+    guard let preferences = Preferences(text: text) else {
+      throw StoreError(.corrupt, "they cannot be read", at: "preferences of \(account)")
+    }
+    self = preferences
   }
 }

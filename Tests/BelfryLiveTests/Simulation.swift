@@ -120,12 +120,21 @@ class SlowStore: Store {
   func readState(of account: AccountID, among ids: [MessageID]) async throws(StoreError) -> ReadState {
     try await slowly { () throws(StoreError) in memory.readState(of: account, among: ids) }
   }
-  /// One after the other: anything may happen in between.
+  // One after the other: anything may happen in between.
+  func readStateAndPreferences(
+    of account: AccountID
+  ) async throws(StoreError) -> (read: ReadState, preferences: Preferences) {
+    let read = try await readState(of: account)
+    return (read, try await preferences(of: account))
+  }
   func accountState(
     of account: AccountID, among ids: [MessageID]
-  ) async throws(StoreError) -> (index: [IndexEntry], read: ReadState) {
+  ) async throws(StoreError) -> (index: [IndexEntry], read: ReadState, preferences: Preferences) {
     let read = try await readState(of: account, among: ids)
-    return (try await index(of: account), read)
+    return (try await index(of: account), read, try await preferences(of: account))
+  }
+  private func preferences(of account: AccountID) async throws(StoreError) -> Preferences {
+    try await slowly { () throws(StoreError) in try memory.readStateAndPreferences(of: account).preferences }
   }
   func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> MarkOutcome {
     try await slowly { () throws(StoreError) in memory.markRead(mark, by: account) }

@@ -79,12 +79,17 @@ class ForwardingStore: Store {
   func readState(of account: AccountID) async throws(StoreError) -> ReadState {
     try await base.readState(of: account)
   }
+  func readStateAndPreferences(
+    of account: AccountID
+  ) async throws(StoreError) -> (read: ReadState, preferences: Preferences) {
+    try await base.readStateAndPreferences(of: account)
+  }
   func readState(of account: AccountID, among ids: [MessageID]) async throws(StoreError) -> ReadState {
     try await base.readState(of: account, among: ids)
   }
   func accountState(
     of account: AccountID, among ids: [MessageID]
-  ) async throws(StoreError) -> (index: [IndexEntry], read: ReadState) {
+  ) async throws(StoreError) -> (index: [IndexEntry], read: ReadState, preferences: Preferences) {
     try await base.accountState(of: account, among: ids)
   }
   func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> MarkOutcome {

@@ -35,16 +35,13 @@ extension FeedReader {
   private func read(for operation: MarkItems) async throws(StoreError) -> MarkItems.Basis {
     let account = operation.account
     let now = try await store.nowMilliseconds()
-    let (index, read) = try await store.accountState(of: account, among: operation.ids)
+    let (index, read, preferences) = try await store.accountState(of: account, among: operation.ids)
     let wanted = Set(operation.ids.map { $0.partition })
     let spaces = index.map { $0.space }.filter { wanted.contains(store.partitions.holding($0)) }
     let own = spaces + [.personal(account)]
-    let (mine, located) = try await both(
+    let (memberships, located) = try await both(
       { () async throws(StoreError) in
-        (
-          preferences: try await FeedSnapshot.preferences(of: account, from: self.store),
-          memberships: try await FeedSnapshot.memberships(of: account, in: spaces, from: self.store)
-        )
+        try await FeedSnapshot.memberships(of: account, in: spaces, from: self.store)
       },
       { () async throws(StoreError) in
         try await self.locate(
@@ -52,8 +49,7 @@ extension FeedReader {
       })
     return MarkItems.Basis(
       view: AccountView(
-        account: account, index: index, memberships: mine.memberships, read: read,
-        preferences: mine.preferences),
+        account: account, index: index, memberships: memberships, read: read, preferences: preferences),
       located: located, limits: limits, nowMilliseconds: now)
   }
 

@@ -120,8 +120,7 @@ package struct FeedSnapshot: Sendable {
       isBound = found.isSubset(of: neighbours)
       neighbours.formUnion(found)
     } while !isBound
-    let read = try await store.readState(of: account)
-    let preferences = try await preferences(of: account, from: store)
+    let (read, preferences) = try await store.readStateAndPreferences(of: account)
     let spaces = index.map { $0.space }
     // The bound of the account's own partition stays the one from before the index.
     var bounds = [home: Bound(own, now: history)]
@@ -158,18 +157,6 @@ package struct FeedSnapshot: Sendable {
     return FeedSnapshot(
       view: view, partitions: partitions, bounds: bounds, ends: ends, takenAtMilliseconds: takenAt,
       history: history)
-  }
-
-  /// What the account wants to hear.
-  static func preferences(
-    of account: AccountID, from store: any Store
-  ) async throws(StoreError) -> Preferences {
-    let records = try await store.records([.preferences(of: account)])
-    do throws(Refusal) {
-      return try records.preferences(of: account)
-    } catch {
-      throw StoreError(.corrupt, error.detail, at: "preferences of \(account)")
-    }
   }
 
   /// The account's memberships in these spaces and in its personal space.

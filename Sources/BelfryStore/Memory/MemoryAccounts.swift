@@ -62,6 +62,17 @@ extension MemoryStore {
 extension MemoryStore {
   package func readState(of account: AccountID) -> ReadState { readStates[account] ?? ReadState() }
 
+  package func readStateAndPreferences(
+    of account: AccountID
+  ) throws(StoreError) -> (read: ReadState, preferences: Preferences) {
+    (readState(of: account), try preferences(of: account))
+  }
+
+  private func preferences(of account: AccountID) throws(StoreError) -> Preferences {
+    let text = text(.preferences(of: account))
+    return try Preferences(stored: text, of: account)
+  }
+
   package func readState(of account: AccountID, among ids: [MessageID]) -> ReadState {
     if ids.isEmpty { return ReadState() }
     var state = readState(of: account)
@@ -71,8 +82,8 @@ extension MemoryStore {
 
   package func accountState(
     of account: AccountID, among ids: [MessageID]
-  ) -> (index: [IndexEntry], read: ReadState) {
-    (index(of: account), readState(of: account, among: ids))
+  ) throws(StoreError) -> (index: [IndexEntry], read: ReadState, preferences: Preferences) {
+    (index(of: account), readState(of: account, among: ids), try preferences(of: account))
   }
 
   package func markRead(_ mark: ReadMark, by account: AccountID) -> MarkOutcome {

@@ -7,10 +7,23 @@ extension RedisStore {
   /// in both places instead of in neither.
   package func readState(of account: AccountID) async throws(StoreError) -> ReadState {
     let place = "read state of \(account)"
-    let replies = try await pipeline(
-      [RedisCommand("SMEMBERS", layout.read(of: account)), RedisCommand("HGETALL", layout.account(account))],
-      at: place)
-    return try reading(at: place) { () throws(RedisError) in
+    return try readState(try await pipeline(readStateCommands(account), at: place), at: place)
+  }
+
+  package func readStateAndPreferences(
+    of account: AccountID
+  ) async throws(StoreError) -> (read: ReadState, preferences: Preferences) {
+    let place = "read state of \(account)"
+    let replies = try await pipeline(readStateCommands(account) + [preferencesCommand(account)], at: place)
+    return (try readState(replies, at: place), try preferences(of: account, replies[2]))
+  }
+
+  private func readStateCommands(_ account: AccountID) -> [RedisCommand] {
+    [RedisCommand("SMEMBERS", layout.read(of: account)), RedisCommand("HGETALL", layout.account(account))]
+  }
+
+  private func readState(_ replies: [RedisReply], at place: String) throws(StoreError) -> ReadState {
+    try reading(at: place) { () throws(RedisError) in
       var fields = ReadStateFields()
       let words = try replies[1].array()
       for index in stride(from: 0, to: words.count - 1, by: 2) {
@@ -44,15 +57,30 @@ extension RedisStore {
 
   package func accountState(
     of account: AccountID, among ids: [MessageID]
-  ) async throws(StoreError) -> (index: [IndexEntry], read: ReadState) {
-    if ids.isEmpty { return (try await index(of: account), ReadState()) }
+  ) async throws(StoreError) -> (index: [IndexEntry], read: ReadState, preferences: Preferences) {
+    guard !ids.isEmpty else {
+      let preferences = try await readStateAndPreferences(of: account).preferences
+      return (try await index(of: account), ReadState(), preferences)
+    }
     let question = ReadStateQuestion(ids)
-    let commands = question.commands(account, layout) + [indexCommand(account)]
+    let commands = question.commands(account, layout) + [indexCommand(account), preferencesCommand(account)]
     let replies = try await pipeline(commands, at: "state of \(account)")
     let read = try reading(at: "read state of \(account)") { () throws(RedisError) in
       try question.state(replies[0], replies[1])
     }
-    return (try index(of: account, replies[2]), read)
+    return (try index(of: account, replies[2]), read, try preferences(of: account, replies[3]))
+  }
+
+  private func preferencesCommand(_ account: AccountID) -> RedisCommand {
+    let address = RecordAddress.preferences(of: account)
+    return RedisCommand("HGET", layout.table(address.tableAddress), address.field)
+  }
+
+  private func preferences(of account: AccountID, _ reply: RedisReply) throws(StoreError) -> Preferences {
+    let text = try reading(at: "preferences of \(account)") { () throws(RedisError) in
+      try reply.ifPresent?.string()
+    }
+    return try Preferences(stored: text, of: account)
   }
 
   package func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> MarkOutcome {
