@@ -123,5 +123,6 @@ extension Problem {
     text.field("detail", detail)
     if let field { text.field("field", field) }
     if let callbackCode { text.field("callbackCode", callbackCode) }
+    if let retryAfterSeconds { text.field("retryAfter", retryAfterSeconds) }
   }
 }

@@ -53,6 +53,11 @@ extension Problem {
         "type": "string",
         "description": "with `refusedByCallback`: what the callback calls its reason, if it does",
       ],
+      "retryAfter": [
+        "type": "integer",
+        "description":
+          "seconds after which it may succeed, as in `Retry-After`; a line of a batch has no header",
+      ],
     ],
   ]
 }

@@ -255,6 +255,13 @@ import Testing
       let refused = try broker.ask("POST", "/v1/notifications", as: alice, #"{"toAccids":["bob"]}"#)
       #expect(refused.code == "rateLimited")
       #expect((7...10).contains(Int(refused.headers["retry-after"] ?? "") ?? 0), "\(refused.headers)")
+      #expect(
+        refused.json["retryAfter"]
+          == refused.headers["retry-after"].flatMap { Int64($0) }.map { .integer($0) })
+      let batch = try broker.ask(
+        "POST", "/v1/notifications/batch", as: alice, #"{"toAccids":["bob"]}"#,
+        headers: [("Content-Type", "application/x-ndjson")])
+      #expect((7...10).contains { batch.json["retryAfter"] == .integer($0) })
       // Operations are paid from the same, and others' are their own.
       #expect(try broker.ask("POST", "/v1/servers", as: alice, rename).code == "rateLimited")
       var made = 0
