@@ -132,7 +132,7 @@ package struct FeedCursor: Sendable, Hashable {
   package var isBeginningAnew: Bool { indexed == Self.anew }
 
   /// Before any id that an index can have.
-  private static let anew = MessageID.zero.successor ?? .last
+  private static let anew = MessageID(raw: 1)
 
   /// Goes back in the account's index to `id`.
   package mutating func goBack(indexedTo id: MessageID) {

@@ -34,9 +34,8 @@ extension LoopServices {
   func asked(
     about sends: [Result<[SendNotification], Refusal>], of request: Request
   ) async -> [Result<AskedSends, Refusal>] {
-    var results = sends.map { $0.map { AskedSends($0) } }
+    let found = AskedResults(sends.map { $0.map { AskedSends($0) } })
     var works: [() async -> Void] = []
-    let found = AskedResults(results)
     for (index, result) in sends.enumerated() {
       guard case .success(let sends) = result, let first = sends.first,
         let callback = callbacks.callback(
@@ -50,11 +49,10 @@ extension LoopServices {
         }
       }
     }
-    if works.isEmpty { return results }
+    if works.isEmpty { return found.results }
     request.allowMoreTime(seconds: Self.askingMaxSeconds)
     if works.count == 1 { await works[0]() } else { await scope.all(works) }
-    results = found.results
-    return results
+    return found.results
   }
 
   /// A question waits as long for its turn as for its answer.

@@ -74,13 +74,15 @@ enum Sending {
     sends.reserveCapacity(prepared.count)
     for (index, asked) in prepared.enumerated() {
       switch asked {
-      case .failure(let refusal): receipts[index] = .failure(refusal)
-      case .success(let asked) where asked.duplicateOf != nil:
-        receipts[index] = SendReceipt(repeating: asked).map(Result.success)
-        if let receipt = try? receipts[index]?.get() { services.counts.count(receipt) }
-      case .success: break
+      case .failure(let refusal):
+        receipts[index] = .failure(refusal)
+        sends.append([])
+      case .success(let asked):
+        let repeated = SendReceipt(repeating: asked)
+        if let repeated { services.counts.count(repeated) }
+        receipts[index] = repeated.map { .success($0) }
+        sends.append(repeated == nil ? asked.sends : [])
       }
-      sends.append(receipts[index] == nil ? (try? asked.get().sends) ?? [] : [])
     }
     while true {
       let going = sends.indices.filter { !sends[$0].isEmpty }
