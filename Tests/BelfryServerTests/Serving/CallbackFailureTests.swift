@@ -1,0 +1,142 @@
+import BelfryHooks
+import BelfryModel
+import BelfryOutbound
+import Foundation
+import TestKit
+import Testing
+
+@testable import BelfryServer
+
+/// What a callback may do wrong, and two that concern the same.
+@Suite struct CallbackFailureTests: CallbackStage {
+  @Test(arguments: [
+    [Step.reset], [.hold], [.answer(500)], [.answer(204)], [.answer(302, headers: ["Location: /"])],
+    [.answer(200, "rubbish")], [.answer(200, #"{"decision":"perhaps"}"#)],
+    [.answer(200, #"{"decision":"allow"}"# + String(repeating: " ", count: 256 << 10))],
+  ])
+  func whatIsNoAnswerIsDecidedAsConfigured(_ steps: [Step]) async throws {
+    for policy in CallbackSettings.OnFailure.allCases {
+      let server = try ScriptedServer { _, _ in steps }
+      try await withCallback(server, { $0.onFailure = policy }) { broker async throws in
+        let answer = try send(broker, #""toAccids":["bob"],"body":"hello""#)
+        #expect(answer.status == (policy == .allow ? 201 : 403))
+        if policy == .deny { #expect(answer.json["code"] == "refusedByCallback") }
+        #expect(try unread(broker, "bob").count == (policy == .allow ? 1 : 0))
+        let stats = try broker.ask("GET", "/v1/stats", as: try broker.token("ops", .operation))
+        #expect(stats.json["loops"]?[0]?["callbacks"]?["failed"] == 1)
+      }
+    }
+  }
+
+  /// Other than where there is no answer: what a callback allowed in another way is not done as it was asked for. And one
+  /// sender who has it answered like this does not close it for the others.
+  @Test(arguments: [
+    #""decision":"allow","patch":{"pushPayload":[]}"#, #""decision":"allow","patch":[]"#,
+    #""decision":"allow","callbackExt":1"#,
+    #""decision":"deny","detail":7,"code":1.5"#,
+  ])
+  func whatCannotBeUsedIsRefused(_ fields: String) async throws {
+    let server = try ScriptedServer(Self.decide("{\(fields)}"))
+    let count = CircuitBreaker.failuresMax + 2
+    try await withCallback(server, { $0.onFailure = .allow }) { broker async throws in
+      for _ in 0..<count {
+        let answer = try send(broker, #""toAccids":["bob"],"body":"hello""#)
+        #expect(answer.status == 403)
+        #expect(answer.json["code"] == "refusedByCallback")
+      }
+      #expect(try unread(broker, "bob") == [])
+    }
+    #expect(server.requests.count == count)
+  }
+
+  @Test func whoSilencesAnOperationDeniesIt() async throws {
+    let server = try ScriptedServer(Self.decide(#"{"decision":"silent"}"#))
+    try await withCallback(server, { $0.onFailure = .allow }) { broker async throws in
+      for _ in 0...CircuitBreaker.failuresMax {
+        let made = try broker.ask("POST", "/v1/servers", as: try broker.token("alice"), #"{"name":"s"}"#)
+        #expect(made.status == 403)
+      }
+    }
+    #expect(server.requests.count == CircuitBreaker.failuresMax + 1)
+  }
+
+  /// An application that joins at once has another name than one that waits.
+  @Test func joiningAtOnceIsAskedAboutAsSuch() async throws {
+    let server = try ScriptedServer(Self.decide(#"{"decision":"deny"}"#))
+    try await withCallback(server, { $0.events = ["group.join", "room.enter"] }) { broker async throws in
+      let made = try broker.ask(
+        "POST", "/v1/groups", as: try broker.token("alice"), #"{"name":"g","style":"publicOpen"}"#)
+      let id = try #require(made.json["groupId"]?.text)
+      #expect(
+        try broker.ask("POST", "/v1/groups/\(id)/applications", as: try broker.token("bob")).status == 403)
+      let room = try broker.ask("POST", "/v1/rooms", as: try broker.token("alice"), #"{"subject":"r"}"#)
+      let roomID = try #require(room.json["roomId"]?.text)
+      #expect(
+        try broker.ask("POST", "/v1/rooms/\(roomID)/attendees", as: try broker.token("bob")).status == 403)
+    }
+    #expect(try server.requests.map { try object($0.body)["event"] } == ["group.join", "room.enter"])
+  }
+
+  /// What is not kept is sent to each account by itself: all of them are looked up.
+  @Test func whatWasSentToAllIsNotAskedAboutAgain() async throws {
+    let server = try ScriptedServer(Self.decide(#"{"decision":"allow"}"#))
+    try await withCallback(server) { broker async throws in
+      let rest = #""body":"x","setting":{"persistEnable":false},"messageClientId":"m""#
+      #expect(try send(broker, #""toAccids":["bob","carol"],\#(rest)"#).json["duplicate"] == false)
+      #expect(try send(broker, #""toAccids":["bob","carol"],\#(rest)"#).json["duplicate"] == true)
+    }
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func aDeadCallbackIsLeftAlone() async throws {
+    let server = try ScriptedServer { _, _ in [.hold] }
+    try await withCallback(server, { $0.onFailure = .allow }) { broker async throws in
+      for _ in 0..<CircuitBreaker.failuresMax {
+        #expect(try send(broker, #""toAccids":["bob"],"body":"x""#).status == 201)
+      }
+      let begin = ContinuousClock.now
+      for _ in 0..<20 { #expect(try send(broker, #""toAccids":["bob"],"body":"x""#).status == 201) }
+      #expect(begin.duration(to: .now) < .seconds(2))
+      let metrics = try broker.ask("GET", "/metrics").body
+      #expect(metrics.contains("belfry_callback_skipped_total{loop=\"0\"} 20"))
+    }
+    #expect(server.requests.count == CircuitBreaker.failuresMax)
+  }
+
+  /// Who is not asked about is served while another waits.
+  @Test func othersDoNotNotice() async throws {
+    let server = try ScriptedServer { _, _ in [.hold] }
+    try await withCallback(server, { $0.timeoutMilliseconds = 3_000 }) { broker async throws in
+      let waiting = Thread { _ = try? self.send(broker, #""toAccids":["bob"],"body":"slow""#) }
+      waiting.start()
+      for _ in 0..<100 where server.requests.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+      let begin = ContinuousClock.now
+      for _ in 0..<20 {
+        let answer = try broker.ask(
+          "POST", "/v1/notifications", as: try broker.token("app", .app), #"{"toAccids":["bob"],"body":"x"}"#)
+        #expect(answer.status == 201)
+      }
+      #expect(begin.duration(to: .now) < .seconds(2))
+    }
+  }
+
+  /// Who repeats a send before the callback has answered gets the receipt of the first.
+  @Test func aSendThatIsRepeatedMeanwhileIsAskedAboutOnce() async throws {
+    let server = try ScriptedServer { _, _ in
+      [.pause(milliseconds: 300), .kept(200, #"{"decision":"allow"}"#), .next]
+    }
+    try await withCallback(server, loops: 2, { $0.timeoutMilliseconds = 5_000 }) { broker async throws in
+      let statuses = try await withThrowingTaskGroup { group in
+        for number in 0..<20 {
+          // Two names, each by ten.
+          let fields = #""toAccids":["bob"],"body":"x \#(number % 2)","messageClientId":"m\#(number % 2)""#
+          group.addTask { try send(broker, fields).status }
+        }
+        return try await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(statuses.sorted() == Array(repeating: 200, count: 18) + [201, 201])
+      #expect(try unread(broker, "bob").count == 2)
+    }
+    #expect(server.requests.count == 2)
+  }
+}
