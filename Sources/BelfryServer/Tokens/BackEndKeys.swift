@@ -18,6 +18,13 @@ final class BackEndKeys: Sendable {
     var version: String?
     var keys: [EntityID: BackEndKey] = [:]
     var lookedAt: ContinuousClock.Instant?
+
+    /// Whether they are as they were when they were looked at last.
+    mutating func note(_ found: String?, lookedAt time: ContinuousClock.Instant) -> Bool {
+      guard let last = lookedAt, version == found else { return false }
+      lookedAt = max(last, time)
+      return true
+    }
   }
 
   private let content = Mutex(Content())
@@ -52,19 +59,20 @@ final class BackEndKeys: Sendable {
     // From before it was asked: what changed since will be seen next time.
     let now = ContinuousClock.now
     let version = try await store.backEndKeysVersion()
-    let isSame = content.withLock { content in
-      guard content.lookedAt != nil, content.version == version else { return false }
-      content.lookedAt = now
-      return true
-    }
-    if isSame { return false }
+    if content.withLock({ $0.note(version, lookedAt: now) }) { return false }
     let found = try await store.backEndKeys()
     let keys = found.records.compactMap { BackEndKey(id: $0.id, record: $0.text) }
+    return take(keys, version: found.version, lookedAt: now)
+  }
+
+  /// Of two looks that overlap the one that began later counts: the other may have read a key before it was revoked.
+  func take(_ keys: [BackEndKey], version: String?, lookedAt: ContinuousClock.Instant) -> Bool {
     content.withLock { content in
-      content.version = found.version
+      if let last = content.lookedAt, last > lookedAt { return false }
+      content.version = version
       content.keys = Dictionary(keys.map { ($0.id, $0) }) { $1 }
-      content.lookedAt = now
+      content.lookedAt = lookedAt
+      return true
     }
-    return true
   }
 }

@@ -144,6 +144,17 @@ import Testing
     }
   }
 
+  /// A look that began before the revocation may end after the one that saw it.
+  @Test func anOlderLookRevivesNoKey() throws {
+    let (key, text) = BackEndKey.make(
+      name: "x", scopes: nil, by: "ops", nowMilliseconds: 1_000, lifetimeSeconds: nil)
+    let (keys, now) = (BackEndKeys(), ContinuousClock.now)
+    #expect(keys.take([key], version: "1", lookedAt: now))
+    #expect(keys.take([], version: "2", lookedAt: now + .seconds(2)))
+    #expect(!keys.take([key], version: "1", lookedAt: now + .seconds(1)))
+    #expect(throws: Refusal.self) { try keys.verify(UTF8Text(text), nowSeconds: 0, now: now) }
+  }
+
   @Test func aRecordThatNobodyWroteIsNoKey() {
     let (key, _) = BackEndKey.make(
       name: "x", scopes: [.read], by: "ops", nowMilliseconds: 1_000, lifetimeSeconds: 5)
