@@ -33,6 +33,8 @@ package final class Hub {
   /// processor's caches. Were all notified first, thousands of consumers would push each other out of the caches.
   /// Returns false if the rest has to wait for the loop's next turn.
   package var onNotified: () -> Bool = { true }
+  /// Called when streams of an account that has some on this loop are to end.
+  package var onEnded: ((EndedStreams) -> Void)?
   private(set) var isDraining = false
   /// Streams are told how much is unread at most once in so long.
   package var countsInterval: Duration = .seconds(1)
@@ -133,6 +135,8 @@ package final class Hub {
       }
     case .index:
       for follower in active.followers { follower.session.becomeStale() }
+    case .ended(let streams):
+      onEnded?(streams)
     }
   }
 

@@ -29,6 +29,8 @@ package enum LiveMessage: Sendable, Hashable {
   case index
   /// In a personal space: what the account did on one of its devices.
   case device(DeviceEcho)
+  /// In a personal space: streams of the account are to end.
+  case ended(EndedStreams)
 }
 
 /// What a mark did, for the account's consumers.

@@ -31,7 +31,7 @@ import Testing
       LiveText.read(
         ReadEcho(items: [1, 2], marked: [3], watermarks: [5], caughtUp: [space], upTo: 6, device: "phone")),
       "index",
-    ] + echoes.map { LiveText.device($0) }
+    ] + echoes.map { LiveText.device($0) } + ["ended replaced phone\na.0-1 a.0-2", "ended ended *\na.0-1"]
   }
 
   @Test func everyKindIsRead() {
@@ -75,6 +75,8 @@ import Testing
         ReadEcho(items: [1, 2], marked: [3], watermarks: [5], caughtUp: [space], upTo: 6, device: "phone")),
       .index, .device(echoes[0]),
       .device(echoes[1]),
+      .ended(EndedStreams(ids: ["a.0-1", "a.0-2"], why: .replaced(by: "phone"))),
+      .ended(EndedStreams(ids: ["a.0-1"], why: .ended)),
     ]
   }
 
@@ -93,6 +95,8 @@ import Testing
     "Index", "device bob phone group mute", "device bob phone group mute\n{", "device bob phone group\n{}",
     "device ? phone group mute\n{}", "device bob b/d group mute\n{}", "device bob phone club mute\n{}",
     "device bob phone group mu\"te\n{}", "device bob phone group \n{}",
+    "ended ended *", "ended ended *\n", "ended ended phone\na", "ended replaced b/d\na", "ended gone *\na",
+    "ended replaced\na", "ended replaced phone x\na",
   ])
   func whatIsNoMessageIsIgnored(text: String) {
     #expect(LiveMessage.all(in: ArraySlice(text.utf8)) == nil)

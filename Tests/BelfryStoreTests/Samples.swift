@@ -92,7 +92,7 @@ extension LiveMessage {
   var entry: LogEntry? {
     switch self {
     case .appended(let entry, _), .ephemeral(let entry): entry
-    case .memberships, .read, .index, .device: nil
+    case .memberships, .read, .index, .device, .ended: nil
     }
   }
 }

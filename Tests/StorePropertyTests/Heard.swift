@@ -76,6 +76,7 @@ extension World {
     case .device(let echo):
       "\(echo.account) did \(echo.operation) to \(RecordJSON.text(echo.target))"
         + " on \(echo.device?.text ?? "none")"
+    case .ended(let streams): "ended \(streams.ids): \(streams.why)"
     }
   }
 

@@ -168,7 +168,7 @@ extension Setting {
     .integer("limits.inviteCodeMilliseconds", 1_000...(366 * day), \.limits.inviteCodeMilliseconds),
     .integer(
       "limits.stageInvitationMilliseconds", 1_000...(60 * minute), \.limits.stageInvitationMilliseconds),
-    .integer("limits.streamsPerAccount", 1...100_000, \.limits.streamsPerAccount),
+    .integer("limits.streamsPerAccount", 1...1_000, \.limits.streamsPerAccount),
     .integer("limits.sendsPerSecondPerAccount", 1...1_000_000, \.limits.sendsPerSecondPerAccount),
     .integer("limits.readsPerSecondPerAccount", 1...1_000_000, \.limits.readsPerSecondPerAccount),
     .integer("limits.notificationsPerMailbox", 10...10_000_000, \.limits.notificationsPerMailbox),

@@ -14,6 +14,7 @@ import BelfryModel
 ///                                         the header line `*` stands for no id and for no device
 ///     index
 ///     device <accid> <device> <scene> <operation>     the next line: the target, as JSON; `*` for no device
+///     ended <why> <device>                the next line: the streams that are to end; `*` for no device
 ///
 /// Ids are stream ids in the first four, as Lua has them, and decimal in `read`. What comes of several commits in
 /// one call is told at once: after a line `several`, one after the other. No line of them holds a line's end.
@@ -83,16 +84,21 @@ extension LiveMessage {
     case .device:
       guard let echo = DeviceEcho(words, target: lines.next()) else { return nil }
       self = .device(echo)
+    case .ended:
+      guard let why = StreamEnd(words: words.dropFirst().map { Substring(decoding: $0, as: UTF8.self) }),
+        let ids = lines.words({ String(decoding: $0, as: UTF8.self) }), !ids.isEmpty
+      else { return nil }
+      self = .ended(EndedStreams(ids: ids, why: why))
     }
   }
 
   private enum Kind: String, CaseIterable {
-    case appended, run, ephemeral, updated, memberships, read, index, device
+    case appended, run, ephemeral, updated, memberships, read, index, device, ended
 
     /// With the word itself.
     var wordCount: Int {
       switch self {
-      case .appended, .read: 3
+      case .appended, .read, .ended: 3
       case .run: 4
       case .ephemeral: 2
       case .updated, .device: 5

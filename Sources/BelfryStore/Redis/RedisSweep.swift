@@ -28,6 +28,7 @@ extension RedisStore {
     var dedupe = layout.call(.sweepDedupe, in: partition)
     dedupe.append(limits.dedupeWindowMilliseconds)
     _ = try await checked([dedupe], at: "sweep \(partition.number)")
+    try await sweepStreams(of: partition)
     try await scanSpaces(of: partition) { (page: [PartitionSpace]) throws(StoreError) in
       let spaces = page.map(\.space)
       try await self.sweepAccounts(spaces.filter { $0.kind == .account }, bounds)

@@ -55,7 +55,8 @@ extension SeededGenerator {
       messageID().streamForm, "\n\(audience().text)\n" + String(decoding: contentJSON(), as: UTF8.self)
     )
     let text =
-      switch below(8) {
+      switch below(9) {
+      case 8: "ended \(pick(["replaced phone", "replaced *", "ended *"]))\na.0-1 a.0-2"
       case 7: "run \(firstOfTwo().streamForm) \(messageID().streamForm) 2\(entry)\n{}"
       case 0: "appended \(id) \(messageID().streamForm)\(entry)"
       case 1: "ephemeral \(id)\(entry)"

@@ -1,0 +1,142 @@
+-- Live streams. The hash `streams` of a partition has, by accid, the streams of that account that are open on any broker, a
+-- line each:
+--
+--     <id> <registration> <since> <device> <address>[ <why it is to end> <by which device>]
+--
+-- with `*` for no device. Which registrations stand, their keys say (`belfry:registration:<name>`), which their loops
+-- renew: of a broker that died nothing else has to be written. A stream that is to end keeps its line until its broker has
+-- closed it, so that a broker which did not hear of it finds out when it registers its streams anew.
+
+local function streams_key(prefix) return prefix .. 'streams' end
+
+local function read_streams(key, account)
+  local streams = {}
+  for line in string.gmatch(redis_call('HGET', key, account) or '', '[^\n]+') do
+    local text, id, since, device, over = string.match(line, '^((%S+) %S+ (%d+) (%S+) %S+)(.*)$')
+    if text then
+      streams[#streams + 1] = { text = text, id = id, since = tonumber(since), device = device, over = over }
+    end
+  end
+  return streams
+end
+
+local function write_streams(key, account, streams)
+  if not streams[1] then return redis_call('HDEL', key, account) end
+  local lines = {}
+  for index, stream in ipairs(streams) do lines[index] = stream.text .. stream.over end
+  redis_call('HSET', key, account, table.concat(lines, '\n'))
+end
+
+local function may_not_be_beside(logins, one, other)
+  return logins == 'onePerAccount' or (logins == 'onePerDevice' and one.device == other.device and one.device ~= '*')
+end
+
+local function is_later(one, other)
+  if one.since ~= other.since then return one.since > other.since end
+  return one.id > other.id
+end
+
+-- Notes of the streams for which `is_to_end(stream)` why they are to end, and tells their brokers. Gives their lines.
+local function end_those(prefix, account, streams, over, is_to_end)
+  local ids, lines = {}, {}
+  for _, stream in ipairs(streams) do
+    if stream.over == '' and is_to_end(stream) then
+      stream.over = over
+      ids[#ids + 1] = stream.id
+      lines[#lines + 1] = stream.text
+    end
+  end
+  if ids[1] then publish(prefix, personal_space(account), 'ended' .. over .. '\n' .. table.concat(ids, ' ')) end
+  return lines
+end
+
+-- Gives '' where the stream is open, and otherwise why it is to end. One that was registered before may have been ended
+-- since, or, where its line is gone, be earlier than one that may not be beside it: then it is the one that ends.
+local function open_stream(prefix, account, stream, logins, was_registered)
+  local key = streams_key(prefix)
+  local known, kept, over = read_streams(key, account), {}, ''
+  for _, other in ipairs(known) do
+    if other.id == stream.id then over = other.over else kept[#kept + 1] = other end
+  end
+  if was_registered and over == '' then
+    for _, other in ipairs(kept) do
+      if other.over == '' and may_not_be_beside(logins, stream, other) and is_later(other, stream) then
+        over = ' replaced ' .. other.device
+      end
+    end
+  end
+  if over ~= '' then
+    if #kept < #known then write_streams(key, account, kept) end
+    return string.sub(over, 2)
+  end
+  end_those(prefix, account, kept, ' replaced ' .. stream.device, function(other)
+    return may_not_be_beside(logins, stream, other)
+  end)
+  kept[#kept + 1] = stream
+  write_streams(key, account, kept)
+  return ''
+end
+
+-- open_streams: registers streams, four words each behind their account: id, since, device, address.
+local function open_streams(keys, arguments)
+  local prefix = open_partition(keys)
+  local registration, logins, was_registered = arguments[1], arguments[2], arguments[3] == 'again'
+  local outcomes = {}
+  for index = 4, #arguments, 5 do
+    local account, id, since, device, address = unpack(arguments, index, index + 4)
+    local text = table.concat({ id, registration, since, device, address }, ' ')
+    local stream = { text = text, id = id, since = tonumber(since), device = device, over = '' }
+    outcomes[#outcomes + 1] = open_stream(prefix, account, stream, logins, was_registered)
+  end
+  return outcomes
+end
+
+-- Removes the streams of an account for which `is_gone(stream)`.
+local function remove_streams(key, account, is_gone)
+  local streams, kept = read_streams(key, account), {}
+  for _, stream in ipairs(streams) do
+    if not is_gone(stream) then kept[#kept + 1] = stream end
+  end
+  if #kept < #streams then write_streams(key, account, kept) end
+  return #streams - #kept
+end
+
+-- close_streams: streams that their broker has closed, an account and an id each.
+local function close_streams(keys, arguments)
+  local key, removed = streams_key((open_partition(keys))), 0
+  for index = 1, #arguments, 2 do
+    local id = arguments[index + 1]
+    removed = removed + remove_streams(key, arguments[index], function(stream) return stream.id == id end)
+  end
+  return removed
+end
+
+-- end_streams: all streams of an account, or those of a device, are to end. Gives their lines.
+local function end_streams(keys, arguments)
+  local prefix = open_partition(keys)
+  local account, device = unpack(arguments, 1, 2)
+  local key = streams_key(prefix)
+  local streams = read_streams(key, account)
+  local lines = end_those(prefix, account, streams, ' ended *', function(stream)
+    return device == '*' or stream.device == device
+  end)
+  if lines[1] then write_streams(key, account, streams) end
+  return lines
+end
+
+-- sweep_streams: those of registrations that are forgotten, an account and a registration each.
+local function sweep_streams(keys, arguments)
+  local key, removed = streams_key((open_partition(keys))), 0
+  for index = 1, #arguments, 2 do
+    local registration = arguments[index + 1]
+    removed = removed + remove_streams(key, arguments[index], function(stream)
+      return string.match(stream.text, '^%S+ (%S+)') == registration
+    end)
+  end
+  return removed
+end
+
+register('open_streams', open_streams)
+register('close_streams', close_streams, FREES_MEMORY)
+register('end_streams', end_streams, FREES_MEMORY)
+register('sweep_streams', sweep_streams, FREES_MEMORY)

@@ -1,0 +1,190 @@
+import BelfryModel
+import BelfryRedis
+import ModelSamples
+import TestKit
+import Testing
+
+@testable import BelfryStore
+
+/// Which streams are open on which broker, as every broker sees it.
+@Suite struct LiveStreamTests {
+  private static let here = StreamRegistration(broker: "here", loop: 0, number: 1)
+  private static let there = StreamRegistration(broker: "there", loop: 0, number: 1)
+
+  private func stream(
+    _ id: String, on device: DeviceID? = nil, by registration: StreamRegistration = here, at time: Int64 = 1
+  ) -> LiveStream {
+    LiveStream(
+      id: id, registration: registration, openedAtMilliseconds: time, device: device, address: "::1")
+  }
+
+  /// - Returns: why each is to end.
+  @discardableResult private func open(
+    _ broker: isolated Broker, _ streams: [LiveStream], of account: AccountID = "bob",
+    _ logins: LoginPolicy = .all, again: Bool = false
+  ) async throws -> [StreamEnd?] {
+    var ends: [StreamEnd?] = []
+    for stream in streams {
+      ends += try await broker.store.openStreams(
+        [(account, stream)], by: stream.registration, logins, again: again)
+    }
+    return ends
+  }
+
+  private func live(_ broker: isolated Broker, _ account: AccountID = "bob") async throws -> [String] {
+    try await broker.store.liveStreams(of: [account])[0].map(\.id)
+  }
+
+  private func listening(
+    _ body: @Sendable (isolated Broker, RedisServer) async throws -> Void
+  ) async throws {
+    try await withBroker { broker, server in
+      try await broker.feed.subscribe(.personal("bob"))
+      for registration in [Self.here, Self.there] { try await broker.store.begin(registration) }
+      try await body(broker, server)
+    }
+  }
+
+  @Test func streamsAreLiveUntilTheyAreClosed() async throws {
+    try await listening { broker, server in
+      let (one, two) = (stream("a", on: "phone"), stream("b", by: Self.there))
+      #expect(try await open(broker, [one, two]) == [nil, nil])
+      try await open(broker, [stream("c")], of: "carol")
+      let found = try await broker.store.liveStreams(of: ["dave", "carol", "bob", "bob"])
+      #expect(found == [[], [stream("c")], [one, two], [one, two]])
+      try await broker.store.closeStreams([("bob", "a"), ("bob", "none"), ("dave", "a"), ("carol", "c")])
+      #expect(try await live(broker) == ["b"])
+      try await broker.store.closeStreams([("bob", "b")])
+      // Nothing is left of them.
+      for partition in Partition.allCases {
+        #expect(try server.command("EXISTS", layout.streams(partition)) == "0")
+      }
+      #expect(broker.messages.isEmpty)
+    }
+  }
+
+  /// More than one command or call has room for.
+  @Test func manyAreRegisteredAndAskedAboutAtOnce() async throws {
+    try await listening { broker, _ in
+      let accounts = (0..<20_000).map { AccountID("a\($0)") }.compactMap(\.self)
+      let ends = try await broker.store.openStreams(
+        accounts.map { ($0, stream("s.\($0)")) }, by: Self.here, .all, again: false)
+      #expect(ends.allSatisfy { $0 == nil })
+      let found = try await broker.store.liveStreams(of: accounts)
+      #expect(found.map { $0.map(\.id) } == accounts.map { ["s.\($0)"] })
+    }
+  }
+
+  @Test func whatIsNotRenewedIsNotLive() async throws {
+    try await listening { broker, server in
+      try await open(broker, [stream("a"), stream("b", by: Self.there)])
+      let key = RedisLayout.registration(Self.here)
+      // As if it had not been renewed for its lifetime.
+      try server.command("PEXPIRE", key, "\(StreamRegistration.memory.components.seconds * 1_000)")
+      #expect(try await live(broker) == ["b"])
+      try await broker.store.sweepStreams(of: layout.partition(of: AccountID("bob")))
+      #expect(try await broker.store.renew(Self.here))
+      #expect(try await live(broker) == ["a", "b"])
+      try server.command("DEL", key)
+      #expect(try await broker.store.renew(Self.here) == false)
+      #expect(try await live(broker) == ["b"])
+      try await broker.store.sweep(layout.partition(of: AccountID("bob")))
+      try await broker.store.begin(Self.here)
+      #expect(try await live(broker) == ["b"])
+    }
+  }
+
+  @Test(arguments: [
+    (LoginPolicy.all, ["a", "b", "c", "d", "e", "f"]),
+    (.onePerDevice, ["b", "d", "e", "f"]),
+    (.onePerAccount, ["f"]),
+  ])
+  func aLaterStreamReplacesThoseThatMayNotBeBesideIt(_ logins: LoginPolicy, _ left: [String]) async throws {
+    try await listening { broker, _ in
+      let streams = [
+        stream("a", on: "phone", at: 9), stream("b", on: "tablet", at: 8), stream("c", on: "phone", at: 7),
+        stream("d"), stream("e"), stream("f", on: "phone", by: Self.there, at: 1),
+      ]
+      // Later by the order in which they come, whatever their brokers' clocks say.
+      #expect(try await open(broker, streams, logins).allSatisfy { $0 == nil })
+      #expect(try await live(broker) == left)
+      let gone = streams.map(\.id).filter { !left.contains($0) }
+      try await broker.eventually { $0.ended.map(\.id).sorted() == gone }
+      if logins == .onePerDevice {
+        #expect(broker.ended.allSatisfy { $0.why == .replaced(by: "phone") })
+      }
+    }
+  }
+
+  /// Its broker hears of it now, or asks when it is there again.
+  @Test func aStreamThatWasEndedStaysSo() async throws {
+    try await listening { broker, _ in
+      let streams = [stream("a", on: "phone"), stream("b", on: "tablet"), stream("c")]
+      try await open(broker, streams)
+      #expect(try await broker.store.endStreams(of: "bob", on: "tablet") == 1)
+      #expect(try await broker.store.endStreams(of: "bob", on: "tablet") == 0)
+      #expect(try await live(broker) == ["a", "c"])
+      #expect(try await open(broker, streams, again: true) == [nil, .ended, nil])
+      #expect(try await broker.store.endStreams(of: "bob", on: nil) == 2)
+      #expect(try await broker.store.endStreams(of: "carol", on: nil) == 0)
+      #expect(try await open(broker, streams, again: true) == [.ended, nil, .ended])
+      try await broker.eventually { $0.ended.map(\.id) == ["b", "a", "c"] }
+    }
+  }
+
+  /// Brokers that lost all that was known of their streams register them in any order.
+  @Test(arguments: [[0, 1, 2], [2, 1, 0], [1, 2, 0]]) func afterALossTheLatestStays(_ order: [Int])
+    async throws
+  {
+    try await listening { broker, server in
+      let streams = (0..<3).map { stream("\($0)", on: "phone", at: Int64($0)) }
+      var over: Set<String> = []
+      for place in order {
+        if try await open(broker, [streams[place]], .onePerDevice, again: true) != [nil] {
+          over.insert("\(place)")
+        }
+      }
+      #expect(try await live(broker) == ["2"])
+      try await broker.eventually { over.union($0.ended.map(\.id)) == ["0", "1"] }
+    }
+  }
+
+  /// Whoever is replaced closes its stream afterwards, and takes only that away.
+  @Test func closingARepeatedlyReplacedStreamLeavesTheOthers() async throws {
+    var random = SeededGenerator(seed: 11)
+    let steps = (0..<200).map { _ in random.below(3) }
+    try await listening { broker, _ in
+      var (open, count) = ([String](), 0)
+      for step in steps {
+        if step < 2 {
+          count += 1
+          try await self.open(broker, [stream("s\(count)", on: "phone")], .onePerAccount)
+          open.append("s\(count)")
+        } else if !open.isEmpty {
+          try await broker.store.closeStreams([("bob", open.removeFirst())])
+        }
+        #expect(try await live(broker) == (open.last.map { [$0] } ?? []))
+      }
+    }
+  }
+
+  @Test func whatIsNoStreamIsPassedOver() {
+    for text in [
+      "", "a", "a b x d e", "a b 1 ! e", "a b 1 * e replaced", "a b 1 * e gone *", "a b 1 * e ended phone",
+    ] {
+      #expect(StreamLine(text[...]) == nil, "\(text)")
+    }
+    let good = "a b 1 * e\nbroken\na b 1 phone e replaced *"
+    #expect(StreamLine.all(in: good).map(\.over) == [nil, .replaced(by: nil)])
+  }
+}
+
+extension Broker {
+  /// The streams that are to end, as far as it was heard.
+  fileprivate var ended: [(id: String, why: StreamEnd)] {
+    messages.flatMap { message -> [(id: String, why: StreamEnd)] in
+      guard case .ended(let streams) = message else { return [] }
+      return streams.ids.map { ($0, streams.why) }
+    }
+  }
+}
