@@ -8,6 +8,7 @@ public struct BelfryError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String { rawValue }
 
     public static let unauthorized = Code(rawValue: "unauthorized")
+    public static let tokenRevoked = Code(rawValue: "tokenRevoked")
     public static let forbidden = Code(rawValue: "forbidden")
     public static let notFound = Code(rawValue: "notFound")
     public static let notMember = Code(rawValue: "notMember")

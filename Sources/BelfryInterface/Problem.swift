@@ -38,7 +38,7 @@ extension Refusal.Code {
   package var status: Int {
     switch self {
     case .invalidField: 400
-    case .unauthorized: 401
+    case .unauthorized, .tokenRevoked: 401
     case .forbidden, .notMember, .muted, .banned, .blocked, .disabled, .refusedByCallback: 403
     case .notFound: 404
     case .conflict, .duplicateContent, .full: 409
@@ -54,6 +54,7 @@ extension Refusal.Code {
     switch self {
     case .invalidField: "Something in the request is not as it must be"
     case .unauthorized: "No valid token"
+    case .tokenRevoked: "The token was revoked"
     case .forbidden: "Not allowed"
     case .notMember: "Not a member"
     case .muted: "Muted"

@@ -1,5 +1,5 @@
 import BelfryFeed
-import BelfryModel
+package import BelfryModel
 import BelfryStore
 
 /// One open stream: a cursor into its account's feed, and never a queue.
@@ -41,6 +41,8 @@ package final class Consumer: FeedListener {
   var heartbeatSlot = 0
 
   var state = State.catchingUp
+  /// Why the broker ended it; nil while it has not.
+  package private(set) var kickReason: KickReason?
   var output: ConsumerOutput
   /// Whether the client has had a stream before. Then it may hold notifications that were read meanwhile.
   var isResuming: Bool
@@ -145,10 +147,12 @@ package final class Consumer: FeedListener {
 
   func sendAway() { kick(.shutdown) }
 
-  package func kick(_ reason: KickReason) {
+  /// - Parameter device: the one whose stream takes its place.
+  package func kick(_ reason: KickReason, by device: DeviceID? = nil) {
     guard state == .live || state == .catchingUp else { return }
     state = .ending
-    queue(.kicked(reason))
+    kickReason = reason
+    queue(.kicked(reason, by: device))
     resumeDrained()
   }
 

@@ -35,6 +35,10 @@ package final class Hub {
   package var onNotified: () -> Bool = { true }
   /// Called when streams of an account that has some on this loop are to end.
   package var onEnded: ((EndedStreams) -> Void)?
+  /// Called when the live channel of an account's personal space is subscribed, each time that the account is read.
+  package var onHearing: ((AccountID) -> Void)?
+  /// Called when the live channels are subscribed again after they were lost: something may have been missed.
+  package var onHearingAgain: (() -> Void)?
   private(set) var isDraining = false
   /// Streams are told how much is unread at most once in so long.
   package var countsInterval: Duration = .seconds(1)
@@ -216,6 +220,7 @@ package final class Hub {
     lastSequence += 1
     for active in spaces.values { active.ring.breakOff(at: lastSequence) }
     for session in sessions.values { session.becomeStale() }
+    onHearingAgain?()
   }
 
   // MARK: Time

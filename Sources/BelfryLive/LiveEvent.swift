@@ -59,8 +59,9 @@ package struct LiveEvent: Sendable {
     LiveEvent(.gap, "{\"from\":\"\(gap.from.text)\",\"to\":\"\(gap.to.text)\"}")
   }
 
-  static func kicked(_ reason: KickReason) -> LiveEvent {
-    LiveEvent(.kicked, "{\"reason\":\"\(reason.rawValue)\",\"retry\":\(reason.mayRetry)}")
+  static func kicked(_ reason: KickReason, by device: DeviceID?) -> LiveEvent {
+    let by = device.map { ",\"byDevice\":\"\($0.text)\"" } ?? ""
+    return LiveEvent(.kicked, "{\"reason\":\"\(reason.rawValue)\"\(by),\"retry\":\(reason.mayRetry)}")
   }
 }
 
@@ -74,9 +75,13 @@ extension ReadEcho {
 /// Why a stream is ended by the broker.
 package enum KickReason: String, Sendable {
   case tokenExpired
-  /// The key by which the client was admitted was retired.
+  /// The key by which the client was admitted was retired, or the tokens of its account were revoked.
   case tokenRevoked
   case shutdown
+  /// A later stream of the account took its place.
+  case replaced
+  /// The account, or a trusted caller for it, ended the stream.
+  case ended
 
   /// Whether coming back at once with the same token can succeed.
   var mayRetry: Bool { self == .shutdown }

@@ -10,7 +10,7 @@ package struct LiveStream: Sendable, Hashable {
   package var openedAtMilliseconds: Int64
   /// The device that it says it is; nil where it says nothing.
   package var device: DeviceID?
-  /// From where it was opened, as far as TCP knows.
+  /// From where it was opened, as far as TCP knows; empty for a kind of socket that has no addresses.
   package var address: String
 
   package init(

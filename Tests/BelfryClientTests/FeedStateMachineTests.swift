@@ -85,8 +85,11 @@ import Testing
   @Test func `a kick for good is the last event`() throws {
     var machine = connected()
     machine.received(
-      Data("event: kicked\ndata: {\"reason\":\"replaced\",\"retry\":false}\n\n".utf8), random: 0)
-    #expect(try handedOut(machine.next()) == .kicked(reason: "replaced", retry: false))
+      Data(
+        "event: kicked\ndata: {\"reason\":\"replaced\",\"byDevice\":\"phone\",\"retry\":false}\n\n".utf8),
+      random: 0)
+    #expect(
+      try handedOut(machine.next()) == .kicked(reason: "replaced", retry: false, byDevice: "phone"))
     #expect(machine.next() == .end(nil))
     #expect(machine.next() == .end(nil))
   }

@@ -47,7 +47,9 @@ import Testing
 
   @Test func streamsAreLiveUntilTheyAreClosed() async throws {
     try await listening { broker, server in
-      let (one, two) = (stream("a", on: "phone"), stream("b", by: Self.there))
+      let one = stream("a", on: "phone")
+      var two = stream("b", by: Self.there)
+      two.address = ""
       #expect(try await open(broker, [one, two]) == [nil, nil])
       try await open(broker, [stream("c")], of: "carol")
       let found = try await broker.store.liveStreams(of: ["dave", "carol", "bob", "bob"])
@@ -78,7 +80,7 @@ import Testing
   @Test func whatIsNotRenewedIsNotLive() async throws {
     try await listening { broker, server in
       try await open(broker, [stream("a"), stream("b", by: Self.there)])
-      let key = RedisLayout.registration(Self.here)
+      let key = layout.registration(Self.here)
       // As if it had not been renewed for its lifetime.
       try server.command("PEXPIRE", key, "\(StreamRegistration.memory.components.seconds * 1_000)")
       #expect(try await live(broker) == ["b"])
@@ -165,6 +167,17 @@ import Testing
         }
         #expect(try await live(broker) == (open.last.map { [$0] } ?? []))
       }
+    }
+  }
+
+  /// Streams that are open count, whoever has filled Redis.
+  @Test func streamsAreRegisteredAlsoWhereMemoryIsFull() async throws {
+    try await withBroker { broker, server in
+      try server.command("CONFIG", "SET", "maxmemory", "1mb")
+      try await broker.store.begin(Self.here)
+      try await open(broker, [stream("a")])
+      #expect(try await broker.store.renew(Self.here))
+      #expect(try await live(broker) == ["a"])
     }
   }
 

@@ -240,6 +240,10 @@ def accounts(teller):
     show("accountBlock", "bob", {"accid": "mallory"})
     show("accountBlocked", "bob")
     show("accountUnblock", "bob", {"accid": "mallory"})
+    show("accountStreams", "bob")
+    show("accountEndDevice", "bob", {"deviceId": "phone"})
+    show("accountEnd", "app as bob")
+    show("accountRevoke", "frank")
 
 
 def webhooks(teller):

@@ -16,7 +16,10 @@ public enum FeedEvent: Sendable, Hashable {
   /// The broker ended the connection on purpose. With `retry` the feed comes back by itself; without, this
   /// is its last event, unless the reason is `tokenExpired` or `tokenRevoked`: then the feed asks for a token again and comes
   /// back with it, or ends with the broker's refusal when it is still the old one.
-  case kicked(reason: String, retry: Bool)
+  ///
+  /// `replaced`: another stream of the account took its place, of this device if it named one. A feed that came back would
+  /// replace that one in turn. `ended`: somebody ended it for the account.
+  case kicked(reason: String, retry: Bool, byDevice: String? = nil)
   /// How much is unread now; only if it was asked for.
   case counts(UnreadCounts)
   /// Another device of the account did something, such as joining a channel.

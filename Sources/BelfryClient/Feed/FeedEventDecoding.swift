@@ -30,7 +30,9 @@ extension FeedEvent {
     case "gap":
       return value(GapFields.self).map { .gap(from: $0.from, to: $0.to) }
     case "kicked":
-      return value(KickedFields.self).map { .kicked(reason: $0.reason, retry: $0.retry) }
+      return value(KickedFields.self).map {
+        .kicked(reason: $0.reason, retry: $0.retry, byDevice: $0.byDevice)
+      }
     case "device":
       return value(JSONValue.self).map { .device($0) }
     default:
@@ -53,5 +55,6 @@ extension FeedEvent {
   private struct KickedFields: Decodable {
     var reason: String
     var retry: Bool
+    var byDevice: String?
   }
 }

@@ -117,7 +117,7 @@ extension ServerSentEventParser.Item {
   /// Nil when it is no kick.
   fileprivate var returnsAfterKick: Bool? {
     guard case .event("kicked", let data, let id) = self,
-      case .kicked(let reason, let retry) = FeedEvent(event: "kicked", data: data, id: id)
+      case .kicked(let reason, let retry, _) = FeedEvent(event: "kicked", data: data, id: id)
     else { return nil }
     // "Not as you are", but the next connection asks for a token anew.
     return retry || ["tokenExpired", "tokenRevoked"].contains(reason)

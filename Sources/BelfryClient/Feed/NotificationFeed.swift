@@ -2,7 +2,7 @@ extension BelfryClient {
   /// Everything unread, then what happens as it happens.
   ///
   /// Reconnects by itself and goes on where it was: within one iteration each notification comes once.
-  /// Ends when its task is cancelled, after a ``FeedEvent/kicked(reason:retry:)`` that says not to return, and
+  /// Ends when its task is cancelled, after a ``FeedEvent/kicked(reason:retry:byDevice:)`` that says not to return, and
   /// with an error when asking again cannot help: the token is refused (401), not allowed (403), the cursor is
   /// not one (400).
   ///

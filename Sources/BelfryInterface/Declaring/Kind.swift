@@ -121,6 +121,17 @@ extension Kind where Value == AccountID {
   }
 }
 
+extension Kind where Value == DeviceID {
+  package static var device: Kind {
+    Kind(.device) { value, path throws(Refusal) in
+      guard case .string(let text) = value, let device = DeviceID(text) else {
+        throw .invalid(path, "must be \(DeviceID.rule)")
+      }
+      return device
+    }
+  }
+}
+
 extension Kind where Value == EntityID {
   package static var id: Kind { Kind(.id) { value, path throws(Refusal) in try value.entity(at: path) } }
 

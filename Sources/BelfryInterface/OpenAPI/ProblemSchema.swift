@@ -68,7 +68,7 @@ extension Route {
     var codes: Set<Refusal.Code> = [.invalidField, .busy, .unavailable]
     codes.formUnion(refusals)
     if access.needsToken || access == .loopbackOrToken {
-      codes.formUnion([.unauthorized, .forbidden, .rateLimited])
+      codes.formUnion([.unauthorized, .tokenRevoked, .forbidden, .rateLimited])
     }
     if !pathProperties.isEmpty { codes.insert(.notFound) }
     // A callback may be asked about whatever changes something.

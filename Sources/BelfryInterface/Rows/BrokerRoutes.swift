@@ -58,6 +58,7 @@ extension BrokerRoutes {
     "Statistics",
     [
       .always("version", .text, "of this broker"),
+      .always("broker", .text, "its name, drawn when it started"),
       .always("uptimeSeconds", .count, "since the broker started"),
       .always("keyspace", .resource("KeyspaceStatistics", keyspace), "the data that it works on"),
       .always("loops", .list(.resource("LoopStatistics", loop)), "each of its loops"),
@@ -84,6 +85,9 @@ extension BrokerRoutes {
     .always("sends", .count, "notifications sent"),
     .always("duplicates", .count, "sends recognised as repeated"),
     .always("streams", .count, "open streams"),
+    .always(
+      "streamsClosed", .map(.count),
+      "streams that ended, by the reason their clients were told; `gone`: their clients left"),
     .always("relays", .resource("RelayStatistics", relays), "what was carried from one partition to others"),
     .always("hub", .resource("LiveStatistics", hub), "what was delivered live"),
     .always("callbacks", .resource("CallbackStatistics", callbacks), "what callbacks were asked"),

@@ -76,5 +76,6 @@ enum FeedEvents {
     [
       .always("reason", .text, "why, in a stable word, such as `tokenExpired`"),
       .always("retry", .flag, "whether coming back at once can succeed"),
+      .sometimes("byDevice", .device, "with `replaced`: the device whose stream took its place"),
     ])
 }

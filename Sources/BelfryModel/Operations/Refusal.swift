@@ -14,6 +14,8 @@ package struct Refusal: Error, Sendable, Hashable {
     case blocked
     /// A callback of the deployment's own said no.
     case refusedByCallback
+    /// All tokens issued to the account before a certain time are void, and this is one.
+    case tokenRevoked
   }
 
   package var code: Code

@@ -22,6 +22,8 @@ package struct Configuration: Sendable, Hashable {
   package var callbacks: [CallbackSettings] = []
   /// How long the receiver of a webhook has for its answer.
   package var webhookTimeoutMilliseconds = 15_000
+  /// Which of an account's streams may be open at a time.
+  package var logins = LoginPolicy.all
   package var embeddedRedis = EmbeddedRedisSettings()
   package var limits = Limits()
   /// Whether the keyspace takes over this broker's secret and limits as those of all its brokers. An option of `serve`

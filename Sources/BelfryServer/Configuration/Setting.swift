@@ -115,6 +115,12 @@ extension Setting {
     ) { configuration, value throws(StartError) in
       configuration.secret = .file(path: try value.text())
     },
+    Setting("logins", shown: { $0.logins.rawValue }) { configuration, value throws(StartError) in
+      guard let policy = LoginPolicy(word: UTF8Text(try value.text())) else {
+        throw value.refused("it must be all, onePerDevice or onePerAccount")
+      }
+      configuration.logins = policy
+    },
   ]
 
   private static let embeddedRedis: [Setting] = [

@@ -14,6 +14,8 @@ struct Caller: Sendable, Hashable {
   /// What the token or the key is narrowed to; nil: it is not.
   let scopes: Set<Scope>?
   let expiresAtSeconds: Int64
+  /// The token, if Redis has yet to say whether it was revoked (``LoopServices/clear(_:)``).
+  private(set) var unclearedToken: UTF8Text?
 
   /// - Parameters:
   ///   - account: the header `Belfry-Account`, for whom an app or an operator acts.
@@ -80,30 +82,39 @@ extension Caller {
     case .loopbackOrToken where head.client.isLoopback && header == nil: return nil
     case .loopbackOrToken, .token, .trusted, .operators: break
     }
-    let (claims, credential) = try Self.verify(try Self.bearer(header), services)
+    let token = try Self.bearer(header)
+    let (claims, credential, isCleared) = try Self.verify(token, services)
     try Self.check(claims, may: route)
     try self.init(
       claims, by: credential, account: head.headers[RequestHeader.account],
       device: head.headers[RequestHeader.device])
+    if !isCleared { unclearedToken = token }
   }
 
   private static func verify(
     _ token: UTF8Text, _ services: LoopServices
-  ) throws(Refusal) -> (TokenClaims, Credential) {
+  ) throws(Refusal) -> (TokenClaims, Credential, isCleared: Bool) {
     let nowSeconds = WallClock.nowMilliseconds() / 1_000
     if OperatorRoutes.isKey(token.string) {
       let key = try services.broker.backEndKeys.verify(token, nowSeconds: nowSeconds)
-      return (key.claims, .backEndKey(key.id))
+      return (key.claims, .backEndKey(key.id), true)
     }
-    do {
-      let verified = try services.tokens.verify(token, nowSeconds: nowSeconds)
-      return (verified.claims, .key(verified.key))
+    let verified: VerifiedToken
+    do throws(TokenError) {
+      verified = try services.tokens.verify(token, nowSeconds: nowSeconds)
     } catch {
       // A client that is told 401 throws its token away, and this one may be good in a moment.
       if error == .unknownKey, services.broker.keySet?.missKey() == true {
         throw Refusal(.unavailable, "the token's key is being fetched; try again", retryAfterSeconds: 1)
       }
       throw Refusal(.unauthorized, "the token is not accepted: \(error.cause)")
+    }
+    let credential = Credential.key(verified.key, verified.issue)
+    guard let issue = verified.issue else { return (verified.claims, credential, true) }
+    switch services.broker.revocations.standing(of: issue, now: services.loop.now) {
+    case .revoked: throw .revokedToken
+    case .notRevoked(let epoch): return (verified.claims, credential, verified.clearedIn == epoch)
+    case .unknown: return (verified.claims, credential, false)
     }
   }
 

@@ -69,6 +69,7 @@ final class RoutedRequest: HTTPRoutedRequest {
     let hasStarted = services.scope.start { [self] in
       let response: HTTPResponse
       do throws(Refusal) {
+        if let caller, caller.unclearedToken != nil { try await services.clear(caller) }
         response = try await work(request, services)
       } catch {
         response = HTTPResponse(error)
@@ -83,6 +84,22 @@ final class RoutedRequest: HTTPRoutedRequest {
 
   private func stream(
     to request: Request, on exchange: HTTPExchange,
+    _ open: @escaping (Request, LoopServices) throws(Refusal) -> StreamOpening
+  ) throws(Refusal) {
+    guard let caller, caller.unclearedToken != nil else { return try begin(request, on: exchange, open) }
+    let hasStarted = services.scope.start { [self] in
+      do throws(Refusal) {
+        try await services.clear(caller)
+        try begin(request, on: exchange, open)
+      } catch {
+        refuse(error, on: exchange)
+      }
+    }
+    if !hasStarted { throw Refusal(.unavailable, "this broker is shutting down") }
+  }
+
+  private func begin(
+    _ request: Request, on exchange: HTTPExchange,
     _ open: (Request, LoopServices) throws(Refusal) -> StreamOpening
   ) throws(Refusal) {
     let opening = try open(request, services)

@@ -17,6 +17,9 @@ final class Broker: Sendable {
   var httpLimits: HTTPLimits { descriptors.limits(loops: configuration.loops) }
   let keyspace = KeyspaceState()
   let backEndKeys = BackEndKeys()
+  let revocations = Revocations()
+  /// What its streams and registrations are called by. No other broker has it, by chance.
+  let name = String(UInt64.random(in: .min ... .max), radix: 36)
   let webhooks = WebhookEndpoints()
   let askedOnce = AskedOnce()
   /// nil where no key set has an address.
@@ -147,6 +150,17 @@ final class Broker: Sendable {
     }
   }
 
+  /// Learns which tokens were revoked, and ends what was opened with them.
+  func refreshRevocations(from store: RedisStore) async throws(StoreError) {
+    let news = try await revocations.refresh(from: store)
+    if news == .nothing { return }
+    for serving in loops {
+      serving.loop.perform {
+        serving.assumeIsolated { if news == .unknown { $0.endRevokedOfAll() } else { $0.endRevoked() } }
+      }
+    }
+  }
+
   /// Lets requests finish and sends consumers away, after which `run` returns. Called from any thread.
   func drain() {
     for serving in loops {
@@ -173,7 +187,7 @@ final class Broker: Sendable {
       if let statistics = await serving.statistics { all.append(statistics) }
     }
     return BrokerStatistics(
-      uptimeSeconds: Int(startedAt.duration(to: .now).components.seconds),
+      broker: name, uptimeSeconds: Int(startedAt.duration(to: .now).components.seconds),
       keyspace: KeyspaceStatistics(
         partitions: configuration.partitions.count, differences: keyspace.differences), loops: all)
   }

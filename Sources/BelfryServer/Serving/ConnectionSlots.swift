@@ -7,6 +7,8 @@ final class ConnectionSlots {
   fileprivate func add(_ slot: ConnectionSlot) { slots[ObjectIdentifier(slot)] = slot }
   fileprivate func remove(_ slot: ConnectionSlot) { slots[ObjectIdentifier(slot)] = nil }
 
+  var credentials: [Credential] { slots.values.map(\.credential) }
+
   func endAll(where isOver: (Credential) -> Bool) {
     for slot in slots.values where isOver(slot.credential) { slot.revoke() }
   }

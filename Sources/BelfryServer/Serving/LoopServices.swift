@@ -26,6 +26,7 @@ final class LoopServices {
   let administration: RedisStore
   let counts = RequestCounts()
   let slots = ConnectionSlots()
+  let openStreams: OpenStreams
   var clientIDs = ClientIDs()
   /// On its way out: told to load balancers, and no reason to refuse anybody who comes all the same.
   var isDraining = false
@@ -42,6 +43,13 @@ final class LoopServices {
     let limits = broker.configuration.limits
     feed = FeedReader(store: store, limits: limits, loop: loop, scope: scope)
     hub = Hub(loop: loop, scope: scope, feed: feed, live: live)
+    let openStreams = OpenStreams(
+      broker: broker.name, loopNumber: number, scope: scope, loop: loop, store: store,
+      logins: broker.configuration.logins)
+    self.openStreams = openStreams
+    hub.onEnded = { openStreams.end($0) }
+    hub.onHearing = { openStreams.hear($0) }
+    hub.onHearingAgain = { openStreams.mayHaveMissed() }
     runner = OperationRunner(store: store, limits: limits, scope: scope)
     tokens = TokenCache(broker.keys)
     outbound = OutboundClient(
@@ -78,18 +86,23 @@ final class LoopServices {
   /// Whether what somebody was admitted by still holds.
   func isAccepted(_ credential: Credential) -> Bool {
     switch credential {
-    case .key(let identity): tokens.keys.accepts(identity)
+    case .key(let identity, let issue):
+      tokens.keys.accepts(identity) && !(issue.map(broker.revocations.isRevoked) ?? false)
     case .backEndKey(let id):
       broker.backEndKeys.holds(id, nowSeconds: WallClock.nowMilliseconds() / 1_000)
     }
   }
 
+  /// Of one that was accepted before.
+  func refusal(of credential: Credential) -> Refusal {
+    if let issue = credential.issue, broker.revocations.isRevoked(issue) { return .revokedToken }
+    return Refusal(.unauthorized, "the token is not accepted any more")
+  }
+
   /// A place for a stream or a request that waits.
   func openSlot(of account: AccountID, by credential: Credential) throws(Refusal) -> ConnectionSlot {
     // It was admitted when its headers were there, and what it was admitted by may have been taken back since.
-    guard isAccepted(credential) else {
-      throw Refusal(.unauthorized, "the token is not accepted any more")
-    }
+    guard isAccepted(credential) else { throw refusal(of: credential) }
     guard broker.accountLimits.openSlot(of: account) else {
       let most = broker.configuration.limits.streamsPerAccount
       throw Refusal(

@@ -83,6 +83,12 @@ enum Metrics {
         text += "belfry_requests_total{loop=\"\(loop.loop)\",status=\"\(status)\"} \(count)\n"
       }
     }
+    text += head("belfry_streams_closed_total", "Streams that ended, by why.", isCounter: true)
+    for loop in statistics.loops {
+      for (reason, count) in loop.streamsClosed.sorted(by: { $0.key < $1.key }) {
+        text += "belfry_streams_closed_total{loop=\"\(loop.loop)\",reason=\"\(reason)\"} \(count)\n"
+      }
+    }
     for metric in all {
       text += head(metric.name, metric.help, isCounter: metric.isCounter)
       for loop in statistics.loops { text += "\(metric.name){loop=\"\(loop.loop)\"} \(metric.value(loop))\n" }

@@ -38,7 +38,8 @@ package enum Serve {
       onSignal: EndSignals(broker).receive,
       onListening: { port in
         let address = ListenAddress(host: host, port: port)
-        Log.line("belfry \(BelfryVersion.text) serves on \(address)", ["loops": "\(loops)"])
+        Log.line(
+          "belfry \(BelfryVersion.text) serves on \(address)", ["broker": broker.name, "loops": "\(loops)"])
         let limits = broker.httpLimits
         Log.line(
           "descriptors",

@@ -83,6 +83,14 @@ actor ServingLoop {
         } while (try? await loop.sleep(for: BackEndKeys.interval)) != nil
       }
     }
+    if number == 0 {
+      serving.scope.start { [loop] in
+        repeat {
+          try? await serving.services.broker.refreshRevocations(from: serving.store)
+        } while (try? await loop.sleep(for: Revocations.interval)) != nil
+      }
+    }
+    serving.services.openStreams.start()
     serving.scope.start { await serving.services.webhooks.run() }
     if number == 0 {
       serving.scope.start { [loop] in
@@ -101,6 +109,7 @@ actor ServingLoop {
       }
     }
     await serving.scope.run()
+    await serving.services.openStreams.close()
     serving.services.outbound.close()
     serving.daemon.stop()
     serving.live.close()
@@ -150,6 +159,11 @@ actor ServingLoop {
     serving.services.slots.endAll { !serving.services.isAccepted($0) }
   }
 
+  func endRevokedOfAll() {
+    guard let serving else { return }
+    serving.scope.start { await serving.services.endRevokedOfAll() }
+  }
+
   // MARK: Ending
 
   func watchSignals(_ handler: @escaping @Sendable (ProcessSignal) -> Void) throws(StartError) {
@@ -193,6 +207,7 @@ actor ServingLoop {
       loop: number, isRedisConnected: isRedisConnected,
       requests: Dictionary(uniqueKeysWithValues: counts.byStatus.map { (String($0.key), $0.value) }),
       sends: counts.sends, duplicates: counts.duplicates, streams: counts.streams,
+      streamsClosed: counts.streamsClosed,
       relays: serving.store.relayStatistics, hub: serving.services.hub.statistics,
       callbacks: serving.services.callbacks.statistics,
       webhooks: serving.services.webhooks.statistics)

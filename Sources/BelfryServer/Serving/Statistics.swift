@@ -9,8 +9,16 @@ final class RequestCounts {
   private(set) var sends = 0
   private(set) var duplicates = 0
   var streams = 0
+  /// By the reason that the client was told.
+  private(set) var streamsClosed: [String: Int] = [:]
 
   func count(status: Int) { byStatus[status, default: 0] += 1 }
+
+  /// - Parameter reason: nil where the client left.
+  func countClosed(_ reason: KickReason?) {
+    streams -= 1
+    streamsClosed[reason?.rawValue ?? "gone", default: 0] += 1
+  }
 
   func count(_ receipt: SendReceipt) {
     if receipt.isDuplicate { duplicates += 1 } else { sends += 1 }
@@ -26,6 +34,7 @@ struct LoopStatistics: Sendable, Encodable {
   var sends: Int
   var duplicates: Int
   var streams: Int
+  var streamsClosed: [String: Int]
   var relays: RelayStatistics
   var hub: HubStatistics
   var callbacks: CallbackStatistics
@@ -34,6 +43,7 @@ struct LoopStatistics: Sendable, Encodable {
 
 struct BrokerStatistics: Sendable, Encodable {
   var version = BelfryVersion.text
+  var broker: String
   var uptimeSeconds: Int
   var keyspace: KeyspaceStatistics
   var loops: [LoopStatistics]

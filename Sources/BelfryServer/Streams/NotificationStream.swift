@@ -1,12 +1,16 @@
 import BelfryHTTP
 import BelfryLive
 import BelfryModel
+import BelfryStore
+import BelfrySystem
 
 /// What a stream needs to know before it begins.
 struct StreamOpening {
   let account: AccountID
   let credential: Credential
   let device: DeviceID?
+  /// From where, as far as TCP knows.
+  let address: String
   let cursor: FeedCursor?
   let wantsCounts: Bool
   let expiresAtMilliseconds: Int64
@@ -26,13 +30,18 @@ final class NotificationStream: HTTPStreamSource, Consumer.Outlet {
   private let consumer: Consumer
   private let place: ConnectionSlot
   private let counts: RequestCounts
+  private let openStreams: OpenStreams
+  /// Its id among all brokers' streams.
+  private let id: String
   /// The connection, once there is one. The two refer to each other until the connection has finished and lets go.
   private var stream: HTTPStream?
 
-  private init(_ consumer: Consumer, _ place: ConnectionSlot, _ counts: RequestCounts) {
+  private init(_ consumer: Consumer, _ place: ConnectionSlot, id: String, _ services: LoopServices) {
     self.consumer = consumer
     self.place = place
-    self.counts = counts
+    self.id = id
+    counts = services.counts
+    openStreams = services.openStreams
   }
 
   static func open(
@@ -51,7 +60,16 @@ final class NotificationStream: HTTPStreamSource, Consumer.Outlet {
     }
     place.onRevoked = { [weak consumer] in consumer?.kick(.tokenRevoked) }
     services.counts.streams += 1
-    let source = NotificationStream(consumer, place, services.counts)
+    let id = services.openStreams.opened(
+      by: opening.account, on: opening.device, from: opening.address,
+      nowMilliseconds: services.store.estimatedMilliseconds ?? WallClock.nowMilliseconds()
+    ) { [weak consumer] end in
+      switch end {
+      case .replaced(let device): consumer?.kick(.replaced, by: device)
+      case .ended: consumer?.kick(.ended)
+      }
+    }
+    let source = NotificationStream(consumer, place, id: id, services)
     consumer.outlet = source
     // A new stream is asked without being woken, so nothing that was ready before is forgotten.
     source.stream = exchange.stream(status: 200, headers: headers, source: source)
@@ -70,8 +88,9 @@ final class NotificationStream: HTTPStreamSource, Consumer.Outlet {
   }
 
   func finished(_ end: HTTPStreamEnd) {
+    counts.countClosed(consumer.kickReason)
+    openStreams.closed(id)
     consumer.close()
     place.close()
-    counts.streams -= 1
   }
 }

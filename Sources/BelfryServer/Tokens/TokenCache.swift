@@ -31,4 +31,11 @@ final class TokenCache {
     known.remember(verified, as: token)
     return verified
   }
+
+  /// Redis said that the token was not revoked.
+  func clear(_ token: UTF8Text, in epoch: Int) {
+    guard var verified = known.use(token) else { return }
+    verified.clearedIn = epoch
+    known.remember(verified, as: token)
+  }
 }

@@ -22,10 +22,14 @@ package struct TokenClaims: Sendable, Hashable {
   package var scopes: Set<Scope>?
   /// `exp`, seconds since 1970.
   package var expiresAtSeconds: Int64
+  /// `iat`, milliseconds since 1970: when it was issued. Nil where it does not say.
+  package var issuedAtMilliseconds: Int64?
 
   package init(
-    subject: String, role: Role, device: DeviceID? = nil, scopes: Set<Scope>? = nil, expiresAtSeconds: Int64
+    subject: String, role: Role, device: DeviceID? = nil, scopes: Set<Scope>? = nil, expiresAtSeconds: Int64,
+    issuedAtMilliseconds: Int64? = nil
   ) {
+    self.issuedAtMilliseconds = issuedAtMilliseconds
     self.subject = subject
     self.role = role
     self.device = device
@@ -58,12 +62,16 @@ extension TokenClaims {
         throw TokenError("it is not valid yet (nbf)")
       }
     }
+    let issuedAt = Self.milliseconds(claims["iat"])
+    guard issuedAt != nil || claims["iat"] == nil else {
+      throw TokenError("its iat is no time in seconds")
+    }
     try expected.check(claims)
     let role = try Self.role(claims["role"])
     self.init(
       subject: try Self.subject(claims["sub"]), role: role,
       device: try Self.device(claims["device"]), scopes: try Self.scopes(claims["scope"], of: role),
-      expiresAtSeconds: expiry)
+      expiresAtSeconds: expiry, issuedAtMilliseconds: issuedAt)
     guard role != .user || AccountID(subject) != nil else {
       throw TokenError("its sub is not an accid: \(AccountID.rule)")
     }
@@ -77,6 +85,13 @@ extension TokenClaims {
       Int64(min(max(seconds, 0), Double(expiryMaxSeconds)))
     default: nil
     }
+  }
+
+  private static func milliseconds(_ value: JSONValue?) -> Int64? {
+    guard case .number(let seconds) = value, seconds.isFinite else {
+      return Self.seconds(value).map { $0 * 1_000 }
+    }
+    return Int64(min(max(seconds, 0), Double(expiryMaxSeconds)) * 1_000)
   }
 
   private static func subject(_ value: JSONValue?) throws(TokenError) -> String {
@@ -141,8 +156,10 @@ package struct TokenError: Error, Sendable, Hashable {
 
 /// What a request was authenticated by, as far as it can be revoked.
 enum Credential: Sendable, Hashable {
-  /// A token that this key signed.
-  case key(KeyIdentity)
+  /// A token that this key signed; of a user's also whose it is, and since when.
+  case key(KeyIdentity, TokenIssue?)
   /// A back end's own key.
   case backEndKey(EntityID)
+
+  var issue: TokenIssue? { if case .key(_, let issue) = self { issue } else { nil } }
 }

@@ -87,6 +87,19 @@ package struct TokenKeys: Sendable, Hashable {
 struct VerifiedToken: Sendable, Hashable {
   let claims: TokenClaims
   let key: KeyIdentity
+  /// Of a user's token, which the user may revoke.
+  let issue: TokenIssue?
+  /// The epoch of ``Revocations`` in which Redis said that it was not revoked; nil before it was asked.
+  var clearedIn: Int?
+
+  init(claims: TokenClaims, key: KeyIdentity) {
+    self.claims = claims
+    self.key = key
+    issue =
+      claims.role == .user
+      ? AccountID(claims.subject).map { TokenIssue(account: $0, atMilliseconds: claims.issuedAtMilliseconds) }
+      : nil
+  }
 }
 
 extension Array {

@@ -49,6 +49,8 @@ extension TokenClaims {
     var claims: JSONObject = [
       "sub": .string(subject), "role": .string(role.rawValue), "exp": .integer(expiresAtSeconds),
     ]
+    // Whole seconds, as most issuers write them.
+    if let issuedAtMilliseconds { claims["iat"] = .integer(issuedAtMilliseconds / 1_000) }
     if let scopes { claims["scope"] = .string(Scope.text(of: scopes)) }
     if let issuer = expected.issuer { claims["iss"] = .string(issuer) }
     if let audience = expected.audience { claims["aud"] = .string(audience) }

@@ -3,8 +3,8 @@
 --
 --     <id> <registration> <since> <device> <address>[ <why it is to end> <by which device>]
 --
--- with `*` for no device. Which registrations stand, their keys say (`belfry:registration:<name>`), which their loops
--- renew: of a broker that died nothing else has to be written. A stream that is to end keeps its line until its broker has
+-- with `*` for no device. Which registrations stand, their keys say (`registration:<name>`, in the first partition), which
+-- their loops renew: of a broker that died nothing else has to be written. A stream that is to end keeps its line until its broker has
 -- closed it, so that a broker which did not hear of it finds out when it registers its streams anew.
 
 local function streams_key(prefix) return prefix .. 'streams' end
@@ -136,7 +136,14 @@ local function sweep_streams(keys, arguments)
   return removed
 end
 
-register('open_streams', open_streams)
+local function begin_registration(keys, arguments)
+  local name, milliseconds = unpack(arguments, 1, 2)
+  return redis_call('SET', (open_partition(keys)) .. 'registration:' .. name, '', 'PX', milliseconds)
+end
+
+-- Above maxmemory, too: some 100 bytes for each connection, without which streams that are open would count as closed.
+register('begin_registration', begin_registration, FREES_MEMORY)
+register('open_streams', open_streams, FREES_MEMORY)
 register('close_streams', close_streams, FREES_MEMORY)
 register('end_streams', end_streams, FREES_MEMORY)
 register('sweep_streams', sweep_streams, FREES_MEMORY)

@@ -19,7 +19,7 @@ enum FunctionLibrary {
     + PackageResources.dedupe_lua + PackageResources.log_lua + PackageResources.read_lua
     + PackageResources.relay_lua + block(PackageResources.commit_lua) + block(PackageResources.send_lua)
     + block(PackageResources.sweep_lua) + block(PackageResources.webhooks_lua)
-    + block(PackageResources.streams_lua)
+    + block(PackageResources.streams_lua) + block(PackageResources.tokens_lua)
 
   /// Of a file whose names no later one uses: Lua has room for 200 in all.
   private static func block(_ file: [UInt8]) -> [UInt8] { Array("do\n".utf8) + file + Array("end\n".utf8) }
@@ -93,10 +93,13 @@ enum StoreFunction: String, CaseIterable {
   case claimWebhook = "claim_webhook"
   case saveWebhook = "save_webhook"
   case replayWebhook = "replay_webhook"
+  case beginRegistration = "begin_registration"
   case openStreams = "open_streams"
   case closeStreams = "close_streams"
   case endStreams = "end_streams"
   case sweepStreams = "sweep_streams"
+  case revokeTokens = "revoke_tokens"
+  case announceRevocation = "announce_revocation"
 
   var name: String { Self.names[self] ?? rawValue }
 

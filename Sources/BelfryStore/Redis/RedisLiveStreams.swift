@@ -52,7 +52,7 @@ extension RedisStore {
     if all.isEmpty { return [] }
     let place = "stream registrations"
     let replies = try await pipeline(
-      all.map { RedisCommand("PTTL", RedisLayout.registration($0)) }, at: place)
+      all.map { RedisCommand("PTTL", layout.registration($0)) }, at: place)
     let over = StreamRegistration.memory.wholeMilliseconds
     return try reading(at: place) { () throws(RedisError) in
       var standing: Set<StreamRegistration> = []
@@ -67,16 +67,17 @@ extension RedisStore {
 
   /// Begins a registration, before any stream is registered by it.
   package func begin(_ registration: StreamRegistration) async throws(StoreError) {
-    let begin = RedisCommand(
-      "SET", RedisLayout.registration(registration), "", "PX", StreamRegistration.keyMilliseconds)
-    _ = try await checked([begin], at: "stream registration")
+    var call = layout.call(.beginRegistration, in: layout.brokersHome)
+    call.append(registration.name)
+    call.append(StreamRegistration.keyMilliseconds)
+    _ = try await checked([call], at: "stream registration")
   }
 
   /// Takes no memory: a full Redis must not end anybody's streams.
   /// - Returns: whether it was known still. Otherwise all streams have to be registered anew, by another registration.
   package func renew(_ registration: StreamRegistration) async throws(StoreError) -> Bool {
     let renew = RedisCommand(
-      "PEXPIRE", RedisLayout.registration(registration), StreamRegistration.keyMilliseconds)
+      "PEXPIRE", layout.registration(registration), StreamRegistration.keyMilliseconds)
     let replies = try await checked([renew], at: "stream registration")
     return try reading(at: "stream registration") { () throws(RedisError) in try replies[0].integer() == 1 }
   }
@@ -84,7 +85,7 @@ extension RedisStore {
   /// Ends a registration: its streams are closed, or registered by another one.
   package func end(_ registration: StreamRegistration) async throws(StoreError) {
     _ = try await checked(
-      [RedisCommand("UNLINK", RedisLayout.registration(registration))], at: "stream registration")
+      [RedisCommand("UNLINK", layout.registration(registration))], at: "stream registration")
   }
 
   /// Registers streams; those that may not be beside them by the policy are to end.
@@ -108,7 +109,7 @@ extension RedisStore {
         call.append(stream.id)
         call.append(stream.openedAtMilliseconds)
         call.append(stream.device?.text ?? StreamLine.none)
-        call.append(stream.address)
+        call.append(stream.address.isEmpty ? StreamLine.none : stream.address)
       }
       return call
     }
@@ -180,7 +181,7 @@ extension RedisStore {
       let registrations = Array(Set(found.flatMap { $0.lines.map(\.stream.registration) }))
       if registrations.isEmpty { continue }
       let replies = try await pipeline(
-        registrations.map { RedisCommand("EXISTS", RedisLayout.registration($0)) }, at: place)
+        registrations.map { RedisCommand("EXISTS", layout.registration($0)) }, at: place)
       var gone: Set<StreamRegistration> = []
       try reading(at: place) { () throws(RedisError) in
         for (registration, reply) in zip(registrations, replies) where try reply.integer() == 0 {
@@ -210,9 +211,12 @@ extension RedisStore {
 
 extension RedisLayout {
   /// String with a time to live: a loop has streams.
-  static func registration(_ registration: StreamRegistration) -> String {
-    "belfry:registration:" + registration.name
+  func registration(_ registration: StreamRegistration) -> String {
+    prefix(brokersHome) + "registration:" + registration.name
   }
+
+  /// Where what belongs to no account is kept that brokers share.
+  var brokersHome: Partition { partitions.all[0] }
 
   /// Hash: the streams of the partition's accounts; see `Functions/streams.lua`.
   func streams(_ partition: Partition) -> String { prefix(partition) + "streams" }
@@ -248,7 +252,8 @@ struct StreamLine: Sendable, Hashable {
     guard device != nil || words[3] == Self.none else { return nil }
     stream = LiveStream(
       id: String(words[0]), registration: StreamRegistration(name: String(words[1])),
-      openedAtMilliseconds: since, device: device, address: String(words[4]))
+      openedAtMilliseconds: since, device: device,
+      address: words[4] == Self.none ? "" : String(words[4]))
     guard words.count == 7 else { return }
     guard let over = StreamEnd(words: words[5...]) else { return nil }
     self.over = over

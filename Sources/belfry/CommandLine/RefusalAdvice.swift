@@ -35,7 +35,7 @@ extension CommandFailure {
     if error.field == "Belfry-Account" { return "--as ACCID says for whom" }
     if error.field == "Last-Event-ID" { return "--after takes a cursor as tail --json prints it" }
     switch error.code {
-    case .unauthorized:
+    case .unauthorized, .tokenRevoked:
       return "give a valid token with --token or BELFRY_TOKEN; belfry token --data DIR --sub ACCID mints one"
     case .forbidden:
       return advice(onForbidden: error.detail)

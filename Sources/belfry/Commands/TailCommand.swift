@@ -34,6 +34,8 @@ private struct Tail {
   private var count = 0
   private var wasConnected = false
   private var names = SpaceNames()
+  private var kickReason: String?
+  private var kicker: String?
   private let hasHeard = Latch()
 
   /// A feed that has something to tell begins within this time.
@@ -55,7 +57,17 @@ private struct Tail {
         try tail.print(event)
         if tail.count == tail.countLimit { return }
       }
-      throw CommandFailure(code: "kicked", detail: "the broker ended the stream for good")
+      throw CommandFailure(code: tail.kickReason ?? "kicked", detail: tail.farewell)
+    }
+  }
+
+  /// Why the broker ended the stream for good.
+  private var farewell: String {
+    switch kickReason {
+    case "replaced":
+      "another stream of the account\(kicker.map { ", on \($0)," } ?? "") took the place of this one (logins)"
+    case "ended": "the stream was ended for the account"
+    default: "the broker ended the stream for good"
     }
   }
 
@@ -85,6 +97,7 @@ private struct Tail {
         count += 1
         names.learn(from: notification.content)
       }
+      if case .kicked(let reason, _, let device) = event { (kickReason, kicker) = (reason, device) }
       let now = Int64(Date().timeIntervalSince1970 * 1_000)
       try invocation.print(
         FeedLine(event), [FeedLine.text(event, nowMilliseconds: now, names, on: invocation.console)])

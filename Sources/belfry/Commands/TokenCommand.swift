@@ -38,10 +38,11 @@ extension Command {
       let arguments = invocation.arguments
       let role = arguments.text("role").flatMap { TokenClaims.Role(rawValue: $0) } ?? .user
       let lifetime = try arguments.integer("ttl", in: 1...lifetimeMaxSeconds) ?? lifetimeSeconds
+      let now = Date().timeIntervalSince1970
       let claims = TokenClaims(
         subject: role == .user ? try arguments.neededAccount("sub").text : arguments.text("sub") ?? "",
         role: role, device: try arguments.device("device"), scopes: try arguments.scopes,
-        expiresAtSeconds: Int64(Date().timeIntervalSince1970) + Int64(lifetime))
+        expiresAtSeconds: Int64(now) + Int64(lifetime), issuedAtMilliseconds: Int64(now * 1_000))
       let text = try SigningPlace(invocation).signer()
         .mint(claims, as: ExpectedClaims(issuer: arguments.text("iss"), audience: arguments.text("aud")))
       try invocation.print(["token": text], [text])

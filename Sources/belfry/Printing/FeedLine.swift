@@ -6,7 +6,7 @@ import FoundationEssentials
 struct FeedLine: Encodable {
   private enum Key: String, CodingKey { case event, cursor, data }
   private enum DataKey: String, CodingKey {
-    case preferences, messageServerId, messageServerIds, upTo, from, to, reason, retry
+    case preferences, messageServerId, messageServerIds, upTo, from, to, reason, retry, byDevice
   }
 
   private let event: FeedEvent
@@ -43,10 +43,11 @@ struct FeedLine: Encodable {
       var data = line.nestedContainer(keyedBy: DataKey.self, forKey: .data)
       try data.encode(from, forKey: .from)
       try data.encode(to, forKey: .to)
-    case .kicked(let reason, let retry):
+    case .kicked(let reason, let retry, let device):
       var data = line.nestedContainer(keyedBy: DataKey.self, forKey: .data)
       try data.encode(reason, forKey: .reason)
       try data.encode(retry, forKey: .retry)
+      try data.encodeIfPresent(device, forKey: .byDevice)
     case .connected, .disconnected:
       break
     }
@@ -74,7 +75,8 @@ extension FeedLine {
     case .retracted(let id, _): words = ["recalled \(id)"]
     case .counts(let counts): words = ["\(counts.unread)\(counts.isCapped ? " and more" : "") unread"]
     case .gap(let from, let to): words = ["gap: what came between \(from) and \(to) is gone"]
-    case .kicked(let reason, let retry): words = ["kicked: \(reason)" + (retry ? ", coming back" : "")]
+    case .kicked(let reason, let retry, let device):
+      words = ["kicked: \(reason)" + (device.map { " by \($0)" } ?? "") + (retry ? ", coming back" : "")]
     case .device(let value): words = [device(value)]
     case .other(let event, let data): words = [event, data]
     case .connected, .disconnected: words = [event.name]

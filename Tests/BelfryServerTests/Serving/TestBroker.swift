@@ -18,7 +18,8 @@ struct TestBroker: Sendable {
     broker.keys.signing.mint(
       TokenClaims(
         subject: subject, role: role, device: device.flatMap { DeviceID($0) },
-        expiresAtSeconds: Int64(Date().timeIntervalSince1970) + seconds))
+        expiresAtSeconds: Int64(Date().timeIntervalSince1970) + seconds,
+        issuedAtMilliseconds: Int64(Date().timeIntervalSince1970 * 1_000)))
   }
 
   func connect() throws -> TestConnection { try TestConnection(port: port) }

@@ -129,6 +129,7 @@ import Testing
     (#"{"sub":"a","exp":4102444800,"role":1}"#, "role"), (#"[]"#, "object"),
     (#"{"sub":"a","exp":4102444800,"device":"a b"}"#, "deviceId"),
     (#"{"sub":"a","exp":4102444800,"nbf":4102444799}"#, "nbf"),
+    (#"{"sub":"a","exp":4102444800,"iat":"1795238998"}"#, "iat"),
   ])
   func claimsAreChecked(payload: String, word: String) throws {
     let value = try JSONParser.value(of: Array(payload.utf8))
@@ -142,6 +143,17 @@ import Testing
     let value = try JSONParser.value(of: Array(#"{"sub":"a","exp":9223372036854775807}"#.utf8))
     let claims = try TokenClaims(payload: value, nowSeconds: Self.now)
     #expect(claims.expiresAtSeconds == TokenClaims.expiryMaxSeconds)
+  }
+
+  @Test(arguments: [
+    ("", nil), (#","iat":1795238998"#, 1_795_238_998_000), (#","iat":1795238998.25"#, 1_795_238_998_250),
+    (#","iat":-5"#, 0), (#","iat":1e300"#, TokenClaims.expiryMaxSeconds * 1_000),
+  ])
+  func aTokenSaysWhenItWasIssued(field: String, milliseconds: Int64?) throws {
+    let value = try JSONParser.value(of: Array((#"{"sub":"a","exp":4102444800"# + field + "}").utf8))
+    #expect(try TokenClaims(payload: value, nowSeconds: Self.now).issuedAtMilliseconds == milliseconds)
+    let issue = TokenIssue(account: "a", atMilliseconds: milliseconds)
+    #expect(issue.isVoid(before: 1_795_238_998_251) == ((milliseconds ?? 0) < 1_795_238_998_251))
   }
 
   @Test func rolesOtherThanUserMayHaveAnySubject() throws {

@@ -146,7 +146,8 @@ enum TestTokens {
     }
     let claims = TokenClaims(
       subject: subject, role: role, device: device.flatMap { DeviceID($0) },
-      expiresAtSeconds: Int64(Date().timeIntervalSince1970) + Int64(ttlSeconds))
+      expiresAtSeconds: Int64(Date().timeIntervalSince1970) + Int64(ttlSeconds),
+      issuedAtMilliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
     return TokenSigner(secret: Array(Broker.secret.utf8)).mint(claims)
   }
 }

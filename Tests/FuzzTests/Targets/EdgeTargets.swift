@@ -80,7 +80,8 @@ extension SeededGenerator {
   fileprivate mutating func token() -> [UInt8] {
     let claims = TokenClaims(
       subject: pick(FuzzTarget.issuedSubjects), role: pick(TokenClaims.Role.allCases),
-      device: oneIn(2) ? DeviceID("phone") : nil, expiresAtSeconds: FuzzTarget.nowSeconds + 60)
+      device: oneIn(2) ? DeviceID("phone") : nil, expiresAtSeconds: FuzzTarget.nowSeconds + 60,
+      issuedAtMilliseconds: oneIn(2) ? FuzzTarget.nowSeconds * 1_000 : nil)
     return Array(FuzzTarget.signer.mint(claims).utf8)
   }
 

@@ -30,7 +30,7 @@ enum Feeds {
       place.onRevoked = { wait.end() }
       page = try await services.hub.page(for: account, after: cursor, limit: limit, wait: wait)
       // What came meanwhile is not for who may no longer ask.
-      if place.isRevoked { throw Refusal(.unauthorized, "the token is not accepted any more") }
+      if place.isRevoked { throw services.refusal(of: caller.credential) }
       if caller.rest() <= .zero { throw Refusal(.unauthorized, "the token has expired while this waited") }
     } else {
       page = try await services.feed.page(for: account, after: cursor, limit: limit)
@@ -60,7 +60,7 @@ enum Feeds {
     let cursor = lastEventID ?? after
     return StreamOpening(
       account: try caller.account(), credential: caller.credential, device: caller.actor.device,
-      cursor: cursor, wantsCounts: counts > 0,
+      address: request.address, cursor: cursor, wantsCounts: counts > 0,
       expiresAtMilliseconds: caller.expiresAtSeconds * 1_000)
   }
 

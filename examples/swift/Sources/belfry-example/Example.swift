@@ -60,7 +60,7 @@ struct Example {
         if left == 0 { return }
       case .updated(_, let place), .retracted(_, let place): try save(place, cursor)
       case .gap(let from, let to): Self.warn("what came between \(from.text) and \(to.text) is gone")
-      case .kicked(let reason, _): Self.warn("the broker hung up: \(reason)")
+      case .kicked(let reason, _, _): Self.warn("the broker hung up: \(reason)")
       case .read, .preferences, .counts, .device, .connected, .disconnected, .other: break
       }
     }

@@ -1,0 +1,128 @@
+import BelfryLoop
+import BelfryModel
+import BelfryStore
+import Synchronization
+
+/// What of a user's token decides whether it was revoked.
+struct TokenIssue: Sendable, Hashable {
+  let account: AccountID
+  /// Nil where the token does not say: then it is older than any revocation.
+  let atMilliseconds: Int64?
+
+  func isVoid(before time: Int64) -> Bool { (atMilliseconds ?? 0) < time }
+}
+
+/// Which tokens were revoked lately, as Redis had it a moment ago, so that requests are checked without asking Redis.
+///
+/// Whether a token was revoked is asked once, when a loop first sees it (``LoopServices/clear(_:)``). What is revoked
+/// afterwards every broker hears of four times a second. A broker that could not ask for a second asks for each request.
+final class Revocations: Sendable {
+  static let interval: Duration = .milliseconds(250)
+  static let ageMax: Duration = .seconds(1)
+  /// Accounts remembered. With one more all are forgotten, and each token is asked about anew.
+  static let accountsMax = 4_096
+
+  enum Standing: Sendable, Hashable {
+    case revoked
+    /// Not revoked since it was asked about, if that was in this epoch.
+    case notRevoked(epoch: Int)
+    /// It is not known what was revoked in the last second.
+    case unknown
+  }
+
+  private struct Content {
+    var hasRead = false
+    var last: String?
+    var lookedAt: ContinuousClock.Instant?
+    /// How often everything was forgotten.
+    var epoch = 0
+    var recent: [AccountID: Int64] = [:]
+
+    mutating func forget() {
+      recent = [:]
+      epoch += 1
+    }
+  }
+
+  private let content = Mutex(Content())
+
+  /// Read before a token is asked about: if all is forgotten meanwhile, the answer is of no use.
+  var epoch: Int { content.withLock { $0.epoch } }
+
+  func isRevoked(_ issue: TokenIssue) -> Bool {
+    content.withLock { content in content.recent[issue.account].map { issue.isVoid(before: $0) } ?? false }
+  }
+
+  func standing(of issue: TokenIssue, now: ContinuousClock.Instant) -> Standing {
+    content.withLock { content in
+      if let before = content.recent[issue.account], issue.isVoid(before: before) { return .revoked }
+      guard let lookedAt = content.lookedAt, lookedAt.duration(to: now) <= Self.ageMax else {
+        return .unknown
+      }
+      return .notRevoked(epoch: content.epoch)
+    }
+  }
+
+  /// - Returns: what was revoked since it was last called.
+  func refresh(from store: RedisStore) async throws(StoreError) -> RevocationNews {
+    // From before it was asked: what is revoked since will be seen next time.
+    let now = ContinuousClock.now
+    let (known, hasRead) = content.withLock { ($0.last, $0.hasRead) }
+    let (news, last) = try await store.revocations(since: known)
+    return content.withLock { content in
+      content.last = last
+      content.lookedAt = max(content.lookedAt ?? now, now)
+      content.hasRead = true
+      // Nothing was believed before.
+      guard hasRead else { return .nothing }
+      switch news {
+      case .nothing: break
+      case .unknown: content.forget()
+      case .some(let revocations):
+        for revocation in revocations {
+          content.recent[revocation.account] = max(
+            content.recent[revocation.account] ?? 0, revocation.before)
+        }
+        // Whoever calls this ends what they revoke by it.
+        if content.recent.count > Self.accountsMax {
+          content.forget()
+          return .unknown
+        }
+      }
+      return news
+    }
+  }
+}
+
+extension Refusal {
+  static let revokedToken = Refusal(
+    .tokenRevoked, "the token was revoked: all that were issued to its account before a certain time are void"
+  )
+}
+
+extension LoopServices {
+  /// Refuses a token that was revoked before this loop first saw it.
+  func clear(_ caller: Caller) async throws(Refusal) {
+    guard let token = caller.unclearedToken, case .key(_, let issue?) = caller.credential else { return }
+    let epoch = broker.revocations.epoch
+    let found = try await reading { () async throws(StoreError) in
+      try await administration.revocations(of: [issue.account])[0]
+    }
+    if let found, issue.isVoid(before: found) { throw .revokedToken }
+    tokens.clear(token, in: epoch)
+  }
+
+  /// Ends all streams and waiting requests whose tokens were revoked, where it is not known which tokens were. Tries
+  /// until Redis answers.
+  func endRevokedOfAll() async {
+    repeat {
+      let accounts = Array(Set(slots.credentials.compactMap { $0.issue?.account }))
+      guard let found = try? await administration.revocations(of: accounts) else { continue }
+      let revoked = Dictionary(uniqueKeysWithValues: zip(accounts, found))
+      return slots.endAll { credential in
+        guard let issue = credential.issue, let before = revoked[issue.account] ?? nil else { return false }
+        return issue.isVoid(before: before)
+      }
+    } while (try? await loop.sleep(for: Revocations.interval)) != nil
+  }
+}

@@ -1,0 +1,210 @@
+import BelfryModel
+import BelfryServer
+import Foundation
+import TestKit
+import Testing
+
+extension EndToEnd {
+  /// The streams of an account over two brokers: listed, replaced, ended, and soon forgotten where a broker died.
+  @Suite struct AccountStreams {
+    private static func world(
+      _ logins: String, _ body: (World) async throws -> Void
+    ) async throws {
+      try await withWorld(brokers: 2, settings: ["BELFRY_LOGINS": logins]) { world in try await body(world) }
+    }
+
+    private func bob(_ device: String?, at broker: Broker) throws -> Person {
+      try Person("bob", device: device, at: broker)
+    }
+
+    /// The devices of the account's streams, `-` for none, by any broker.
+    private func devices(_ person: Person) throws -> [String] {
+      let answer = try person.call("GET", "/v1/account/streams")
+      try #require(answer.status == 200, "\(answer)")
+      let streams = try #require(answer.object["streams"] as? [[String: Any]])
+      return streams.map { $0["deviceId"] as? String ?? "-" }.sorted()
+    }
+
+    private func shows(_ wanted: [String], _ person: Person) async throws {
+      try await eventually { try devices(person) == wanted }
+    }
+
+    private func expectKicked(
+      _ stream: EventStream, _ reason: String, by device: String? = nil,
+      location: SourceLocation = #_sourceLocation
+    ) {
+      #expect(stream.wait(forEvent: "kicked", seconds: 20), sourceLocation: location)
+      let said = stream.all.last?.object ?? [:]
+      #expect(said["reason"] as? String == reason, "\(said)", sourceLocation: location)
+      #expect(said["byDevice"] as? String == device, "\(said)", sourceLocation: location)
+      #expect(said["retry"] as? Bool == false, sourceLocation: location)
+      #expect(stream.waitUntilOver(seconds: 20), sourceLocation: location)
+    }
+
+    @Test func streamsAreListedAndEndedOnAllBrokers() async throws {
+      try await Self.world("all") { world in
+        let (phone, desk) = (try bob("phone", at: world[0]), try bob("desk", at: world[1]))
+        let nameless = try bob(nil, at: world[1])
+        let streams = [try phone.stream(), try phone.stream(), try desk.stream(), try nameless.stream()]
+        let alice = try Person("alice", at: world[0])
+        let others = try alice.stream()
+        for person in [phone, desk] { try await shows(["-", "desk", "phone", "phone"], person) }
+        let listed = try #require(
+          try phone.call("GET", "/v1/account/streams").object["streams"] as? [[String: Any]])
+        #expect(Set(listed.compactMap { $0["broker"] as? String }).count == 2)
+        #expect(Set(listed.compactMap { $0["streamId"] as? String }).count == 4)
+        #expect(listed.allSatisfy { $0["address"] as? String == "127.0.0.1" })
+
+        // Across brokers.
+        #expect(try desk.call("DELETE", "/v1/account/streams/phone")["ended"] == "2")
+        for stream in streams[..<2] { expectKicked(stream, "ended") }
+        try await shows(["-", "desk"], phone)
+        #expect(try desk.call("DELETE", "/v1/account/streams/phone")["ended"] == "0")
+        #expect(try desk.call("DELETE", "/v1/account/streams/no%20name").status == 400)
+        let app = try Person.app(at: world[0])
+        #expect(try app.call("DELETE", "/v1/account/streams").status == 400)
+        let ended = try app.call("DELETE", "/v1/account/streams", extra: ["Belfry-Account": "bob"])
+        #expect(ended["ended"] == "2")
+        for stream in streams[2...] { expectKicked(stream, "ended") }
+        try await shows([], phone)
+        #expect(!others.isOver)
+        let audit = try Person("ops", role: "operator", at: world[1]).call("GET", "/v1/audit?account=bob")
+        #expect(audit.text.contains("account end"), "\(audit)")
+      }
+    }
+
+    @Test func theLaterOfTwoStreamsOfADeviceStays() async throws {
+      try await Self.world("onePerDevice") { world in
+        let phone = try bob("phone", at: world[0])
+        let first = try phone.stream()
+        let tablet = try bob("tablet", at: world[0]).stream()
+        let nameless = [try bob(nil, at: world[0]).stream(), try bob(nil, at: world[1]).stream()]
+        try await shows(["-", "-", "phone", "tablet"], phone)
+        let second = try phone.stream(at: world[1])
+        expectKicked(first, "replaced", by: "phone")
+        try await shows(["-", "-", "phone", "tablet"], phone)
+        // Whoever comes back all the same replaces the other.
+        let third = try phone.stream()
+        expectKicked(second, "replaced", by: "phone")
+        #expect(!third.isOver && !tablet.isOver && !nameless[0].isOver && !nameless[1].isOver)
+        try phone.mustSend("still here", ["toAccids": ["bob"]])
+        for stream in [third, tablet] + nameless { #expect(stream.wait(forBody: "still here")) }
+      }
+    }
+
+    @Test func ofAnAccountOneStreamStays() async throws {
+      try await Self.world("onePerAccount") { world in
+        let first = try bob("phone", at: world[0]).stream()
+        let alice = try Person("alice", at: world[0]).stream()
+        try await shows(["phone"], try bob("phone", at: world[1]))
+        let second = try bob(nil, at: world[1]).stream()
+        expectKicked(first, "replaced")
+        let third = try bob("desk", at: world[0]).stream()
+        expectKicked(second, "replaced", by: "desk")
+        #expect(!third.isOver && !alice.isOver)
+        let metrics = try Wire(port: world[0].port).request("GET", "/metrics").text
+        #expect(
+          metrics.contains("belfry_streams_closed_total{loop=") && metrics.contains("reason=\"replaced\"} 1"))
+      }
+    }
+
+    /// Opened at the same instant on two brokers, one of them stays: never none, never both.
+    @Test func ofTwoAtOnceExactlyOneStays() async throws {
+      try await Self.world("onePerDevice") { world in
+        for round in 0..<30 {
+          let person = try Person("bob\(round)", device: "phone", at: world[0])
+          let opened = Box<EventStream>()
+          concurrently(2) { number in
+            if let stream = try? person.stream(at: world[number]) { opened.add(stream) }
+          }
+          let streams = opened.values
+          try #require(streams.count == 2)
+          try await eventually { streams.contains { $0.all.last?.name == "kicked" } }
+          try await shows(["phone"], person)
+          #expect(streams.count { $0.all.contains { $0.name == "kicked" } } == 1)
+        }
+      }
+    }
+
+    /// What a stream takes with it when it closes is never the stream that came after it.
+    @Test func aDeviceThatComesBackAtOnceIsListed() async throws {
+      for logins in ["all", "onePerDevice"] {
+        try await Self.world(logins) { world in
+          let phone = try bob("phone", at: world[0])
+          var stream = try phone.stream()
+          for round in 1...100 {
+            stream.cut()
+            stream = try phone.stream(at: world[round])
+          }
+          try await shows(["phone"], phone)
+          try await Task.sleep(for: .seconds(3))
+          #expect(try devices(phone) == ["phone"])
+          #expect(!stream.isOver)
+        }
+      }
+    }
+
+    @Test func aBrokerThatStoodStillLearnsThatItsStreamWasReplaced() async throws {
+      try await Self.world("onePerDevice") { world in
+        let phone = try bob("phone", at: world[1])
+        for stopped in [1, 12] {
+          let first = try phone.stream(at: world[0])
+          try await shows(["phone"], phone)
+          world[0].signal(SIGSTOP)
+          let second = try phone.stream(at: world[1])
+          try await Task.sleep(for: .seconds(stopped))
+          #expect(try devices(phone) == ["phone"])
+          #expect(!first.isOver)
+          world[0].signal(SIGCONT)
+          expectKicked(first, "replaced", by: "phone")
+          try await shows(["phone"], phone)
+          #expect(!second.isOver)
+          second.cut()
+          try await shows([], phone)
+        }
+      }
+    }
+
+    /// And comes back to life with it.
+    @Test func whatABrokerHasThatIsGoneCountsNoMoreAfterTenSeconds() async throws {
+      try await Self.world("all") { world in
+        let (phone, desk) = (try bob("phone", at: world[0]), try bob("desk", at: world[1]))
+        let streams = [try phone.stream(), try desk.stream()]
+        try await shows(["desk", "phone"], desk)
+        world[0].signal(SIGSTOP)
+        try await Task.sleep(for: .seconds(11))
+        #expect(try devices(desk) == ["desk"])
+        world[0].signal(SIGCONT)
+        try await shows(["desk", "phone"], desk)
+        await world[0].kill()
+        try await Task.sleep(for: .seconds(11))
+        #expect(try devices(desk) == ["desk"])
+        #expect(!streams[1].isOver)
+      }
+    }
+
+    @Test func whatRedisForgetsIsRegisteredAgain() async throws {
+      var durable = RedisServer.Options()
+      durable.appendOnly = .always
+      try await withWorld(brokers: 2, redis: durable, settings: ["BELFRY_LOGINS": "onePerDevice"]) { world in
+        let (phone, desk) = (try bob("phone", at: world[0]), try bob("desk", at: world[1]))
+        let streams = [try phone.stream(), try desk.stream()]
+        try await shows(["desk", "phone"], desk)
+        for pattern in ["belfry:{*}:registration:*", "belfry:{*}:streams"] {
+          for key in try world.redis.command("KEYS", pattern).split(whereSeparator: \.isWhitespace) {
+            try world.redis.command("DEL", String(key))
+          }
+        }
+        #expect(try devices(desk).isEmpty)
+        try await shows(["desk", "phone"], desk)
+        await world.redis.kill()
+        try await world.redis.start()
+        try await eventually { (try? devices(desk)) == ["desk", "phone"] }
+        #expect(streams.allSatisfy { !$0.isOver })
+        let again = try phone.stream(at: world[1])
+        expectKicked(streams[0], "replaced", by: "phone")
+        #expect(!again.isOver)
+      }
+    }
+  }
+}

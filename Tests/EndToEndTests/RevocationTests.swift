@@ -1,0 +1,140 @@
+import BelfryModel
+import BelfryServer
+import Foundation
+import TestKit
+import Testing
+
+extension EndToEnd {
+  /// `POST /v1/account/revoke`: what was issued before is void on all brokers, whatever happens to them.
+  @Suite struct Revocations {
+    /// The broker asks Redis four times a second.
+    private static let second = 1.0
+
+    private func isRevoked(_ answer: Answer) -> Bool {
+      answer.status == 401 && answer["code"] == "tokenRevoked"
+    }
+
+    private func expectKicked(_ stream: EventStream, seconds: Double = 20) {
+      #expect(stream.wait(forEvent: "kicked", seconds: seconds))
+      #expect(stream.all.last?.object["reason"] as? String == "tokenRevoked")
+      #expect(stream.all.last?.object["retry"] as? Bool == false)
+    }
+
+    @Test func whatWasIssuedBeforeIsVoidOnAllBrokersWithinASecond() async throws {
+      try await withWorld(brokers: 2) { world in
+        let (here, there) = (try Person("bob", at: world[0]), try Person("bob", at: world[1]))
+        let app = try Person.app(at: world[1])
+        let alice = try Person("alice", at: world[1])
+        let streams = [try here.stream(), try there.stream(), try alice.stream()]
+        let apps = try EventStream(
+          port: world[0].port, headers: app.headers.merging(["Belfry-Account": "bob"]) { $1 })
+        for person in [here, there] { #expect(try person.call("GET", "/v1/account").status == 200) }
+        let began = Date()
+        let answer = try here.call("POST", "/v1/account/revoke")
+        try #require(answer.status == 200, "\(answer)")
+        // The answer waits until the second is over, and by then it is done everywhere.
+        #expect(Date().timeIntervalSince(began) < 2 * Self.second)
+        for stream in streams[..<2] { expectKicked(stream, seconds: Self.second) }
+        for person in [here, there] {
+          let refused = try person.call("GET", "/v1/account")
+          #expect(isRevoked(refused), "\(refused)")
+          #expect(isRevoked(try person.call("POST", "/v1/account/revoke")))
+          #expect(try person.stream().status == 401)
+        }
+        // A broker that never saw the token.
+        let late = try Broker(redisURL: world.redis.url)
+        try await late.start()
+        let elsewhere = try Wire(port: late.port).request("GET", "/v1/account", headers: here.headers)
+        #expect(isRevoked(elsewhere), "\(elsewhere)")
+        await late.remove()
+
+        let again = try Person("bob", at: world[1])
+        #expect(try again.call("GET", "/v1/account").status == 200)
+        let fresh = try again.stream()
+        #expect(fresh.status == 200)
+        #expect(!streams[2].isOver && !apps.isOver && !fresh.isOver)
+        #expect(try app.call("POST", "/v1/account/revoke", extra: ["Belfry-Account": "bob"]).status == 200)
+        expectKicked(fresh, seconds: Self.second)
+        #expect(isRevoked(try again.call("GET", "/v1/account")))
+        let audit = try Person("ops", role: "operator", at: world[0]).call("GET", "/v1/audit?account=bob")
+        #expect(audit.text.contains("account revoke"), "\(audit)")
+      }
+    }
+
+    @Test func itSurvivesRestartsOfBrokersAndOfRedis() async throws {
+      var durable = RedisServer.Options()
+      durable.appendOnly = .always
+      try await withWorld(redis: durable) { world in
+        let bob = try Person("bob", at: world[0])
+        #expect(try bob.call("POST", "/v1/account/revoke").status == 200)
+        await world[0].kill()
+        try await world[0].start()
+        #expect(isRevoked(try bob.call("GET", "/v1/account")))
+        await world.redis.kill()
+        try await world.redis.start()
+        try await eventually { (try? bob.call("GET", "/v1/account").status) == 401 }
+        #expect(isRevoked(try bob.call("GET", "/v1/account")))
+      }
+    }
+
+    /// It says not when it was issued, so it may be older than any revocation.
+    @Test func aTokenThatDoesNotSayWhenItWasIssuedIsVoidAfterARevocation() async throws {
+      try await withWorld { world in
+        func token(_ issuedAt: Int64?) -> String {
+          TokenSigner(secret: Array(Broker.secret.utf8)).mint(
+            TokenClaims(
+              subject: "bob", role: .user, expiresAtSeconds: 4_102_444_800, issuedAtMilliseconds: issuedAt))
+        }
+        func ask(_ token: String) throws -> Answer {
+          try Wire(port: world[0].port).request(
+            "GET", "/v1/account", headers: ["Authorization": "Bearer \(token)"])
+        }
+        let now = Int64(Date().timeIntervalSince1970 * 1_000)
+        for issuedAt in [nil, now, now + 3_600_000] { #expect(try ask(token(issuedAt)).status == 200) }
+        let answer = try Person("bob", at: world[0]).call("POST", "/v1/account/revoke")
+        let before = try #require(answer["issuedBefore"].flatMap { Int64($0) })
+        for issuedAt in [nil, now, before - 1_000] { #expect(isRevoked(try ask(token(issuedAt)))) }
+        for issuedAt in [before, before + 3_600_000] { #expect(try ask(token(issuedAt)).status == 200) }
+      }
+    }
+
+    /// Also where more was revoked meanwhile than is kept of what was.
+    @Test func aBrokerThatStoodStillLearnsOfIt() async throws {
+      try await withWorld(brokers: 2) { world in
+        for others in [0, 1_200] {
+          let bob = try Person("bob", at: world[0])
+          let alice = try Person("alice", at: world[0]).stream()
+          let stream = try bob.stream()
+          #expect(stream.status == 200)
+          world[0].signal(SIGSTOP)
+          let app = try Person.app(at: world[1])
+          #expect(try app.call("POST", "/v1/account/revoke", extra: ["Belfry-Account": "bob"]).status == 200)
+          for number in 0..<others {
+            try world.redis.command(
+              "XADD", "belfry:{\(Partitions.standard.hashTags[0])}:revocations", "*", "account", "a\(number)",
+              "before", "1")
+          }
+          #expect(!stream.isOver)
+          world[0].signal(SIGCONT)
+          expectKicked(stream)
+          #expect(isRevoked(try bob.call("GET", "/v1/account")))
+          #expect(!alice.isOver)
+        }
+      }
+    }
+
+    /// Nobody knows then what was revoked, and nothing is answered on what was known before.
+    @Test func withoutRedisNoTokenIsBelievedForLong() async throws {
+      try await withWorld { world in
+        let bob = try Person("bob", at: world[0])
+        #expect(try bob.call("GET", "/v1/types").status == 200)
+        let stream = try bob.stream()
+        await world.redis.kill()
+        try await eventually { try bob.call("GET", "/v1/types").status == 503 }
+        #expect(!stream.isOver)
+        try await world.redis.start()
+        try await eventually { try bob.call("GET", "/v1/types").status == 200 }
+      }
+    }
+  }
+}
