@@ -108,6 +108,25 @@ extension EndToEnd {
       }
     }
 
+    @Test func tailSaysWhyItEnded() async throws {
+      try await Self.world("onePerDevice") { world in
+        let phone = try bob("phone", at: world[0])
+        let (tail, errors) = (Process(), Pipe())
+        tail.executableURL = URL(filePath: Broker.executable)
+        tail.arguments = ["tail", "--url", "http://127.0.0.1:\(world[0].port)"]
+        tail.environment = ["BELFRY_TOKEN": String(phone.headers["Authorization"]?.dropFirst(7) ?? "")]
+        (tail.standardOutput, tail.standardError) = (FileHandle.nullDevice, errors)
+        try tail.run()
+        try await shows(["phone"], phone)
+        let later = try phone.stream(at: world[1])
+        let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        tail.waitUntilExit()
+        #expect(tail.terminationStatus == 1)
+        #expect(said.contains("replaced: another stream of the account, on phone,"), "\(said)")
+        #expect(!later.isOver)
+      }
+    }
+
     /// Opened at the same instant on two brokers, one of them stays: never none, never both.
     @Test func ofTwoAtOnceExactlyOneStays() async throws {
       try await Self.world("onePerDevice") { world in

@@ -13,9 +13,11 @@ extension EndToEnd {
         else { continue }
         // What the brokers do by themselves, now and then, has nothing to do with sends: `xlen` asks for
         // outboxes, `exists` and `zrange` for rooms that are due; and what a send does in one millisecond of many:
-        // `info` tells in which Redis it is, `xtrim` holds its log to its length.
+        // `info` tells in which Redis it is, `xtrim` holds its log to its length. And what is asked of revoked tokens, four
+        // times a second and when a token is new.
         let own = [
           "info", "config|resetstat", "ping", "time", "auth", "client", "xlen", "exists", "zrange", "xtrim",
+          "xrevrange", "zmscore", "pexpire",
         ]
         if own.contains(String(name)) { continue }
         calls[String(name)] = Int(count)

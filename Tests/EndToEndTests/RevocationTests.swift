@@ -123,6 +123,26 @@ extension EndToEnd {
       }
     }
 
+    /// A broker remembers 4,096 accounts of which it heard; with more it forgets all, and asks again.
+    @Test func whatABrokerForgetsItAsksAbout() async throws {
+      try await withWorld { world in
+        let (bob, alice) = (try Person("bob", at: world[0]), try Person("alice", at: world[0]))
+        let stream = try alice.stream()
+        #expect(try bob.call("POST", "/v1/account/revoke").status == 200)
+        for round in 0..<6 {
+          try world.redis.command(
+            "EVAL",
+            "for i = 1, 800 do redis.call('XADD', KEYS[1], '*', 'account', ARGV[1] .. i, 'before', '1') end",
+            "1",
+            "belfry:{\(Partitions.standard.hashTags[0])}:revocations", "a\(round).")
+          try await Task.sleep(for: .milliseconds(400))
+          #expect(isRevoked(try bob.call("GET", "/v1/account")))
+          #expect(try alice.call("GET", "/v1/account").status == 200)
+        }
+        #expect(!stream.isOver)
+      }
+    }
+
     /// Nobody knows then what was revoked, and nothing is answered on what was known before.
     @Test func withoutRedisNoTokenIsBelievedForLong() async throws {
       try await withWorld { world in

@@ -1,4 +1,4 @@
--- Revoked tokens. The hash `revoked` of a partition has, by accid, the time before which the account's tokens must not have
+-- Revoked tokens. The sorted set `revoked` of a partition has, by accid, the time before which the account's tokens must not have
 -- been issued, in milliseconds since 1970. Brokers read it once for a token; what changes afterwards they read in one stream
 -- for all accounts, `revocations` in the first partition, which need hold no more than what came in the last second.
 
@@ -6,11 +6,8 @@ local REVOCATIONS_MAX = 10000
 
 -- revoke_tokens: of two times the later one stays, whatever the clocks of brokers say.
 local function revoke_tokens(keys, arguments)
-  local key = (open_partition(keys)) .. 'revoked'
   local account, time = unpack(arguments, 1, 2)
-  local known = tonumber(redis_call('HGET', key, account) or nil)
-  if known and known >= tonumber(time) then return 0 end
-  return redis_call('HSET', key, account, time)
+  return redis_call('ZADD', (open_partition(keys)) .. 'revoked', 'GT', time, account)
 end
 
 local function announce_revocation(keys, arguments)

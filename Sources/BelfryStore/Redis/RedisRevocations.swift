@@ -43,7 +43,7 @@ extension RedisStore {
         }
       }
     let commands = groups.map { group in
-      var command = RedisCommand("HMGET", layout.revoked(group.partition))
+      var command = RedisCommand("ZMSCORE", layout.revoked(group.partition))
       for place in group.places { command.append(accounts[place].text) }
       return command
     }
@@ -102,7 +102,7 @@ extension Revocation {
 }
 
 extension RedisLayout {
-  /// Hash: by account the time before which its tokens are void.
+  /// Sorted set: by account the time before which its tokens are void.
   func revoked(_ partition: Partition) -> String { prefix(partition) + "revoked" }
 
   /// One stream for all accounts, so that a broker asks for one thing.

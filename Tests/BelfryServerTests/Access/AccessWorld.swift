@@ -23,6 +23,7 @@ final class AccessWorld {
     connection = try broker.connect()
     app = try broker.token("app", .app)
     ids["accid"] = name("target")
+    ids["deviceId"] = "phone"
     if place == .anywhere {
       let key = try broker.ask(
         "POST", "/v1/keys", as: try broker.token("operator", .operation), #"{"name":"k"}"#)

@@ -16,6 +16,9 @@ extension FuzzTarget {
       return id != nil
     },
     FuzzTarget("live message", sample: { $0.liveMessage() }) { LiveMessage.all(in: $0[...]) != nil },
+    FuzzTarget("open stream", sample: { $0.streamLine() }) { bytes in
+      StreamLine(String(decoding: bytes, as: UTF8.self)[...]) != nil
+    },
     text("cursor of a listing", { $0.tableScan() }, read: { TableScan(text: $0) }, write: { $0.text }),
     FuzzTarget("replies of Redis", sample: { $0.reply(depth: 3) }) { bytes in
       let whole = replies(bytes, inPiecesOf: max(1, bytes.count))
@@ -70,6 +73,11 @@ extension SeededGenerator {
       default: "index"
       }
     return Array(text.utf8)
+  }
+
+  fileprivate mutating func streamLine() -> [UInt8] {
+    let end = pick(["", " ended *", " replaced *", " replaced desk"])
+    return Array("k3j9x2.0-17 k3j9x2.0.1 \(below(1_000)) \(pick(["phone", "*"])) ::1\(end)".utf8)
   }
 
   /// An id with one after it in its millisecond, as the first of a run has.
