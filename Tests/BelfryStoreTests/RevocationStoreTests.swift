@@ -43,6 +43,20 @@ import Testing
     }
   }
 
+  @Test func whatCannotBeReadMayBeAnybodys() async throws {
+    try await withBroker { broker, server in
+      let key = "belfry:{\(Partitions.standard.hashTags[0])}:revocations"
+      var last: String?
+      for fields in [["a", "b"], ["account", "?", "before", "1"], ["account", "bob", "before", "x"]] {
+        try server.command(["XADD", key, "*"] + fields)
+        let found = try await broker.store.revocations(since: last)
+        #expect(found.news == .unknown)
+        last = found.last
+        #expect(try await broker.store.revocations(since: last).news == .nothing)
+      }
+    }
+  }
+
   @Test func moreThanAreReadAtOnceAreNotRead() async throws {
     try await withBroker { broker, _ in
       let store = broker.store

@@ -75,22 +75,29 @@ extension RedisStore {
     // The last one that was read is still there, so nothing between was trimmed or lost.
     guard last == nil || found.first?.id == last, found.count <= Self.revocationsAtOnce, let end = found.last
     else { return (.unknown, newest) }
-    return (.some(found.dropFirst(last == nil ? 0 : 1).map(\.revocation)), end.id)
+    let new = found.dropFirst(last == nil ? 0 : 1)
+    let revocations = new.compactMap(\.revocation)
+    // What cannot be read may be anybody's.
+    return (revocations.count == new.count ? .some(revocations) : .unknown, end.id)
   }
 
   private func entries(
     _ command: RedisCommand
-  ) async throws(StoreError) -> [(id: String, revocation: Revocation)] {
+  ) async throws(StoreError) -> [(id: String, revocation: Revocation?)] {
     let place = "revocations"
     let reply = try await pipeline([command], at: place)[0]
     return try reading(at: place) { () throws(RedisError) in
-      var entries: [(id: String, revocation: Revocation)] = []
+      var entries: [(id: String, revocation: Revocation?)] = []
       for entry in try reply.array() {
         let parts = try entry.array(count: 2)
-        let fields = try parts[1].array(count: 4)
-        guard let account = AccountID(try fields[1].string()), let before = Int64(try fields[3].string())
-        else { throw RedisError(.unexpectedReply, cause: "wanted a revocation", place: place) }
-        entries.append((try parts[0].string(), Revocation(account: account, before: before)))
+        let fields = try parts[1].array()
+        var revocation: Revocation?
+        if fields.count == 4, let account = AccountID(try fields[1].string()),
+          let before = Int64(try fields[3].string())
+        {
+          revocation = Revocation(of: account, before: before)
+        }
+        entries.append((try parts[0].string(), revocation))
       }
       return entries
     }
@@ -98,7 +105,10 @@ extension RedisStore {
 }
 
 extension Revocation {
-  package init(of account: AccountID, before: Int64) { self.init(account: account, before: before) }
+  package init(of account: AccountID, before: Int64) {
+    self.account = account
+    self.before = before
+  }
 }
 
 extension RedisLayout {
