@@ -52,7 +52,10 @@ let package = Package(
       ["BelfryFeed", "BelfryModel", "BelfryStore", "BelfryLoop", "BelfrySystem", "BelfryBytes"]),
     module(
       "BelfryHooks",
-      ["BelfryOutbound", "BelfryModel", "BelfryStore", "BelfryLoop", "BelfrySystem", "BelfryBytes"]),
+      [
+        "BelfryOutbound", "BelfryFeed", "BelfryModel", "BelfryStore", "BelfryLoop", "BelfrySystem",
+        "BelfryBytes",
+      ]),
     module(
       "BelfryServer",
       [
@@ -102,7 +105,9 @@ let package = Package(
       ]),
     tests("BelfryFeedTests", ["BelfryFeed", "BelfryStore", "BelfryModel", "ModelSamples", "TestKit"]),
     tests("BelfryOutboundTests", ["BelfryOutbound", "BelfryLoop", "TestKit"]),
-    tests("BelfryHooksTests", ["BelfryHooks", "BelfryOutbound", "BelfryModel", "BelfryLoop", "TestKit"]),
+    tests(
+      "BelfryHooksTests",
+      ["BelfryHooks", "BelfryOutbound", "BelfryModel", "BelfryLoop", "BelfryBytes", "TestKit"]),
     tests("BelfryHTTPTests", ["BelfryHTTP", "BelfryLoop", "BelfryBytes", "CallCounts", "TestKit"]),
     tests(
       "BelfryStoreTests",

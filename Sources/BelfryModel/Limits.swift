@@ -124,6 +124,8 @@ extension Limits {
   /// What an account says of what it wants to hear: all of it is looked at for each entry.
   package static let preferencesPerAccount = 100
   package static let typesPerPreference = 100
+  /// Devices that an account is pushed to: each notification is a request for each of them.
+  package static let pushersPerAccount = 20
   /// The most unread notifications that are counted. A count reads what a feed of as many reads.
   package static let countedUnread = 10_000
 }

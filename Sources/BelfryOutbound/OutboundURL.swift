@@ -18,6 +18,13 @@ import CCurl
 
   package var description: String { text }
 
+  /// As RFC 6454 §6.2 writes it: without the port where that is the scheme's.
+  package var origin: String {
+    let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
+    let (scheme, standard) = isEncrypted ? ("https", 443 as UInt16) : ("http", 80)
+    return port == standard ? "\(scheme)://\(name)" : "\(scheme)://\(name):\(port)"
+  }
+
   /// Nil unless it is as ``rule`` says.
   package init?(_ text: String) {
     guard (1...Self.lengthMaxBytes).contains(text.utf8.count),

@@ -1,7 +1,10 @@
-// Of OpenSSL 3's libcrypto what tokens are checked by and sends are recognised by: hashes, and signatures by public keys. Its interface is macros
+// Of OpenSSL 3's libcrypto what tokens are checked by and sends are recognised by, hashes and signatures by public keys, and
+// what Web Push is encrypted and signed by: P-256 and AES-128-GCM. Its interface is macros
 // and out-parameters, which Swift cannot call well; here it is plain functions.
 #pragma once
 #include <openssl/bn.h>
+#include <openssl/ec.h>
+#include <openssl/ecdsa.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
@@ -10,6 +13,7 @@
 #include <openssl/param_build.h>
 #include <openssl/pem.h>
 #include <openssl/sha.h>
+#include <string.h>
 
 typedef EVP_PKEY crypto_key;
 
@@ -123,4 +127,114 @@ static inline int crypto_verify(
   EVP_MD_CTX_free(context);
   ERR_clear_error();
   return is_good;
+}
+
+// MARK: P-256
+
+enum { crypto_point_bytes = 65, crypto_scalar_bytes = 32, crypto_tag_bytes = 16, crypto_aes_key_bytes = 16, crypto_nonce_bytes = 12 };
+
+// The private key in a text that begins with -----BEGIN PRIVATE KEY----- or -----BEGIN EC PRIVATE KEY-----, without a
+// password; NULL if there is none, or on another curve.
+static inline crypto_key *crypto_p256_private_key(const unsigned char *pem, int bytes) {
+  char group[16] = "";
+  size_t length = 0;
+  BIO *input = BIO_new_mem_buf(pem, bytes);
+  crypto_key *key = input == NULL ? NULL : PEM_read_bio_PrivateKey(input, NULL, crypto_no_password, NULL);
+  BIO_free(input);
+  if (key != NULL && (EVP_PKEY_get_base_id(key) != EVP_PKEY_EC ||
+                      EVP_PKEY_get_group_name(key, group, sizeof group, &length) != 1 ||
+                      strcmp(group, "prime256v1") != 0)) {
+    EVP_PKEY_free(key);
+    key = NULL;
+  }
+  ERR_clear_error();
+  return key;
+}
+
+static inline crypto_key *crypto_p256_generate(void) {
+  crypto_key *key = EVP_EC_gen("P-256");
+  ERR_clear_error();
+  return key;
+}
+
+// Writes the key as PEM. Returns its length; 0 where it does not fit.
+static inline int crypto_private_pem(crypto_key *key, unsigned char *pem, int room) {
+  BIO *output = BIO_new(BIO_s_mem());
+  int length = 0;
+  if (output != NULL && PEM_write_bio_PrivateKey(output, key, NULL, NULL, 0, NULL, NULL) == 1) {
+    length = BIO_read(output, pem, room);
+    if (length < 0 || BIO_pending(output) > 0) length = 0;
+  }
+  BIO_free(output);
+  ERR_clear_error();
+  return length;
+}
+
+// The public key as a point of 65 bytes, uncompressed.
+static inline int crypto_p256_point(crypto_key *key, unsigned char *point) {
+  size_t length = 0;
+  int done = EVP_PKEY_get_octet_string_param(
+                 key, OSSL_PKEY_PARAM_ENCODED_PUBLIC_KEY, point, crypto_point_bytes, &length) == 1 &&
+      length == crypto_point_bytes;
+  ERR_clear_error();
+  return done;
+}
+
+// The public key with this point of 65 bytes; NULL if it is not on the curve.
+static inline crypto_key *crypto_p256_public_key(const unsigned char *point) {
+  crypto_key *key = NULL;
+  char group[] = "prime256v1";
+  OSSL_PARAM params[] = {
+      OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, group, 0),
+      OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, (void *)point, crypto_point_bytes),
+      OSSL_PARAM_construct_end()};
+  EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
+  if (context == NULL || EVP_PKEY_fromdata_init(context) != 1 ||
+      EVP_PKEY_fromdata(context, &key, EVP_PKEY_PUBLIC_KEY, params) != 1)
+    key = NULL;
+  EVP_PKEY_CTX_free(context);
+  ERR_clear_error();
+  return key;
+}
+
+// ECDH: the secret that both sides come to, 32 bytes.
+static inline int crypto_p256_agree(crypto_key *own, crypto_key *other, unsigned char *secret) {
+  size_t length = crypto_scalar_bytes;
+  EVP_PKEY_CTX *context = EVP_PKEY_CTX_new(own, NULL);
+  int done = context != NULL && EVP_PKEY_derive_init(context) == 1 && EVP_PKEY_derive_set_peer(context, other) == 1 &&
+      EVP_PKEY_derive(context, secret, &length) == 1 && length == crypto_scalar_bytes;
+  EVP_PKEY_CTX_free(context);
+  ERR_clear_error();
+  return done;
+}
+
+// ECDSA with SHA-256 (ES256): r and s, 32 bytes each.
+static inline int crypto_p256_sign(crypto_key *key, const unsigned char *data, size_t bytes, unsigned char *signature) {
+  unsigned char der[80];
+  size_t length = sizeof der;
+  const unsigned char *at = der;
+  EVP_MD_CTX *context = EVP_MD_CTX_new();
+  int done = context != NULL && EVP_DigestSignInit(context, NULL, EVP_sha256(), NULL, key) == 1 &&
+      EVP_DigestSign(context, der, &length, data, bytes) == 1;
+  ECDSA_SIG *pair = done ? d2i_ECDSA_SIG(NULL, &at, (long)length) : NULL;
+  done = pair != NULL && BN_bn2binpad(ECDSA_SIG_get0_r(pair), signature, crypto_scalar_bytes) == crypto_scalar_bytes &&
+      BN_bn2binpad(ECDSA_SIG_get0_s(pair), signature + crypto_scalar_bytes, crypto_scalar_bytes) == crypto_scalar_bytes;
+  ECDSA_SIG_free(pair);
+  EVP_MD_CTX_free(context);
+  ERR_clear_error();
+  return done;
+}
+
+// AES-128-GCM: writes as many bytes as the text has, and the tag of 16 behind them.
+static inline int crypto_aes128_gcm(
+    const unsigned char *key, const unsigned char *nonce, const unsigned char *text, int bytes, unsigned char *sealed) {
+  int written = 0, rest = 0;
+  EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
+  int done = context != NULL && EVP_EncryptInit_ex(context, EVP_aes_128_gcm(), NULL, key, nonce) == 1 &&
+      EVP_EncryptUpdate(context, sealed, &written, text, bytes) == 1 && written == bytes &&
+      EVP_EncryptFinal_ex(context, sealed + written, &rest) == 1 && rest == 0 &&
+      EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_GCM_GET_TAG, crypto_tag_bytes, sealed + written) == 1;
+  EVP_CIPHER_CTX_free(context);
+  ERR_clear_error();
+  return done;
 }

@@ -11,17 +11,18 @@ import Testing
   private var partition: Partition { layout.partition(of: space) }
 
   private func claim(_ broker: isolated Broker, by owner: String, milliseconds: Int = 60_000) async throws
-    -> WebhookClaim?
+    -> CopyClaim?
   {
-    try await broker.store.claimWebhook(webhook, in: partition, by: owner, milliseconds: milliseconds)
+    try await broker.store.claimCopies(
+      .webhook(webhook), in: partition, by: owner, milliseconds: milliseconds)
   }
 
   private func save(
-    _ broker: isolated Broker, by owner: String, _ state: WebhookState, before: WebhookState,
+    _ broker: isolated Broker, by owner: String, _ state: CopyReaderState, before: CopyReaderState,
     milliseconds: Int = 60_000
   ) async throws -> Bool {
-    try await broker.store.saveWebhook(
-      webhook, in: partition, by: owner, milliseconds: milliseconds, state, before: before)
+    try await broker.store.saveCopies(
+      .webhook(webhook), in: partition, by: owner, milliseconds: milliseconds, state, before: before)
   }
 
   @Test func whateverIsAppendedIsCopiedAsItIs() async throws {
@@ -34,7 +35,7 @@ import Testing
         ids += try result.get().commit.ids
       }
       try await broker.add(["carol"])
-      let copies = try await broker.store.webhookCopies(in: partition, after: .zero, limit: 100)
+      let copies = try await broker.store.copies(in: partition, after: .zero, limit: 100)
       let log = try await broker.log(after: ids[0].predecessor)
       #expect(copies.map(\.id) == log.map(\.id))
       #expect(copies.map { String(decoding: $0.content, as: UTF8.self) } == log.map(\.contentJSON))
@@ -43,7 +44,7 @@ import Testing
       #expect(copies.count > ids.count)
       #expect(try await broker.store.removeWebhook(webhook, version: "2"))
       try await broker.append("after")
-      #expect(try await broker.store.webhookCopies(in: partition, after: .zero, limit: 100).isEmpty)
+      #expect(try await broker.store.copies(in: partition, after: .zero, limit: 100).isEmpty)
       #expect(try await broker.store.removeWebhook(webhook, version: "3") == false)
     }
   }
@@ -95,7 +96,7 @@ import Testing
       #expect(try await save(broker, by: "a", late, before: state) == false)
       let again = try #require(try await claim(broker, by: "a"))
       #expect(again.state.count == nil)
-      let copies = try await broker.store.webhookCopies(
+      let copies = try await broker.store.copies(
         in: partition, after: again.state.position, limit: 100)
       #expect(copies.map(\.id) == Array(ids[1...]))
       // Forward it does not go.

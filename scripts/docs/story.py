@@ -240,6 +240,12 @@ def accounts(teller):
     show("accountBlock", "bob", {"accid": "mallory"})
     show("accountBlocked", "bob")
     show("accountUnblock", "bob", {"accid": "mallory"})
+    phone = {"deviceId": "phone"}
+    body = {"kind": "matrix", "url": "https://push.example", "appId": "com.example.app", "pushkey": "5d41402abc4b2a76"}
+    show("accountPutPusher", "bob", phone, body=body)
+    show("accountPushers", "bob")
+    show("accountPusher", "bob", phone)
+    show("accountRemovePusher", "bob", phone)
     show("accountStreams", "bob")
     show("accountEndDevice", "bob", {"deviceId": "phone"})
     show("accountEnd", "app as bob")

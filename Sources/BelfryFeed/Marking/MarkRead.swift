@@ -29,44 +29,12 @@ extension FeedReader {
     throw .markedMeanwhile
   }
 
-  /// What the operation decides on, in two round trips: first the account, then the entries and the account's
-  /// memberships in their spaces. A client names only entries that it was shown, so the memberships by which they
+  /// What the operation decides on. A client names only entries that it was shown, so the memberships by which they
   /// were shown were committed long ago, and no bounds have to be taken first.
   private func read(for operation: MarkItems) async throws(StoreError) -> MarkItems.Basis {
-    let account = operation.account
-    let now = try await store.nowMilliseconds()
-    let (index, read, preferences) = try await store.accountState(of: account, among: operation.ids)
-    let wanted = Set(operation.ids.map { $0.partition })
-    let spaces = index.map { $0.space }.filter { wanted.contains(store.partitions.holding($0)) }
-    let own = spaces + [.personal(account)]
-    let (memberships, located) = try await both(
-      { () async throws(StoreError) in
-        try await FeedSnapshot.memberships(of: account, in: spaces, from: self.store)
-      },
-      { () async throws(StoreError) in
-        try await self.locate(
-          operation.ids, in: Dictionary(grouping: own) { self.store.partitions.holding($0) })
-      })
+    let found = try await judged(operation.ids, for: operation.account)
     return MarkItems.Basis(
-      view: AccountView(
-        account: account, index: index, memberships: memberships, read: read, preferences: preferences),
-      located: located, limits: limits, nowMilliseconds: now)
-  }
-
-  /// Asks the store for two things at once. The commands that both send in one turn of the loop are one round trip.
-  private func both<First, Second>(
-    _ first: @escaping () async throws(StoreError) -> First,
-    _ second: @escaping () async throws(StoreError) -> Second
-  ) async throws(StoreError) -> (First, Second) {
-    var results: (first: Result<First, StoreError>?, second: Result<Second, StoreError>?)
-    await scope.all([
-      { results.first = await result(of: first) },
-      { results.second = await result(of: second) },
-    ])
-    guard let first = results.first, let second = results.second else {
-      throw StoreError(.unavailable, "the loop is ending", at: "read state")
-    }
-    return (try first.get(), try second.get())
+      view: found.view, located: found.located, limits: limits, nowMilliseconds: found.nowMilliseconds)
   }
 
   /// Everything the account can see up to and including `upTo`.
@@ -138,14 +106,6 @@ extension FeedReader {
     count += marked
     marking.version = version
     return true
-  }
-}
-
-private func result<Value>(of work: () async throws(StoreError) -> Value) async -> Result<Value, StoreError> {
-  do throws(StoreError) {
-    return .success(try await work())
-  } catch {
-    return .failure(error)
   }
 }
 

@@ -41,7 +41,7 @@ package struct WebhookEndpoint: Sendable, Hashable {
   }
 
   /// Of a recall nothing but the space is known, so it is told to all that may have had the notification.
-  package func wants(_ copy: WebhookCopy) -> Bool {
+  package func wants(_ copy: EntryCopy) -> Bool {
     let isOfSpace = spaces?.contains(copy.space) ?? true
     if copy.isRecall { return isOfSpace }
     return isOfSpace && NotificationContent(json: copy.content).map(wants) ?? false

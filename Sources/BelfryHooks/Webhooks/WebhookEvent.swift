@@ -21,7 +21,7 @@ package struct WebhookEvent: Sendable {
   /// How many copies fell out of retention before they could be delivered.
   private let lost: Int64
 
-  package init(_ copy: WebhookCopy, lost: Int64) {
+  package init(_ copy: EntryCopy, lost: Int64) {
     id = copy.id.text
     kind = copy.isRecall ? .retracted : copy.updates == nil ? .sent : .updated
     space = copy.space

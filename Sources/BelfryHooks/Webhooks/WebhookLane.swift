@@ -23,8 +23,8 @@ final class WebhookLane {
   private var nextLook = ContinuousClock.now
   private(set) var isRunning = false
 
-  private var state = WebhookState(position: .zero, count: nil, generation: "")
-  private var saved = WebhookState(position: .zero, count: nil, generation: "")
+  private var state = CopyReaderState(position: .zero, count: nil, generation: "")
+  private var saved = CopyReaderState(position: .zero, count: nil, generation: "")
   private var leaseUntil = ContinuousClock.now
 
   init(_ endpoint: EntityID, _ partition: Partition, _ dispatcher: WebhookDispatcher) {
@@ -70,8 +70,8 @@ final class WebhookLane {
 
   private func claim() async throws(StoreError) -> Bool {
     let began = ContinuousClock.now
-    let claim = try await dispatcher.store.claimWebhook(
-      endpointID, in: partition, by: dispatcher.owner, milliseconds: dispatcher.leaseMilliseconds)
+    let claim = try await dispatcher.store.claimCopies(
+      .webhook(endpointID), in: partition, by: dispatcher.owner, milliseconds: dispatcher.leaseMilliseconds)
     guard let claim else { return false }
     (state, saved) = (claim.state, claim.state)
     leaseUntil = began + .milliseconds(dispatcher.leaseMilliseconds)
@@ -89,8 +89,9 @@ final class WebhookLane {
   private func save(keepingLease: Bool) async throws(StoreError) -> Bool {
     let began = ContinuousClock.now
     let milliseconds = keepingLease ? dispatcher.leaseMilliseconds : 0
-    let isSaved = try await dispatcher.store.saveWebhook(
-      endpointID, in: partition, by: dispatcher.owner, milliseconds: milliseconds, state, before: saved)
+    let isSaved = try await dispatcher.store.saveCopies(
+      .webhook(endpointID), in: partition, by: dispatcher.owner, milliseconds: milliseconds, state,
+      before: saved)
     guard isSaved else { return false }
     saved = state
     leaseUntil = began + .milliseconds(milliseconds)
@@ -103,7 +104,7 @@ final class WebhookLane {
   private func deliverAll() async throws(StoreError) -> Bool {
     guard try await deliverBehind() else { return false }
     while state.behind.count < Self.behindMax {
-      let copies = try await dispatcher.store.webhookCopies(
+      let copies = try await dispatcher.store.copies(
         in: partition, after: state.position, limit: Self.copiesAtOnce)
       if copies.isEmpty { return true }
       for copy in copies {
@@ -124,12 +125,12 @@ final class WebhookLane {
     return true
   }
 
-  private func pass(_ copy: WebhookCopy) {
+  private func pass(_ copy: EntryCopy) {
     state.position = copy.id
     state.count = state.count.map { $0 + 1 }
   }
 
-  private func putBehind(_ copy: WebhookCopy, attempts: Int, _ retryAfter: String?) {
+  private func putBehind(_ copy: EntryCopy, attempts: Int, _ retryAfter: String?) {
     let delay = RetrySchedule.delayMilliseconds(
       attempts: attempts, retryAfter: retryAfter, random: .random(in: 0..<1))
     state.behind[copy.space] = WebhookDelay(
@@ -150,7 +151,7 @@ final class WebhookLane {
     var after = delay.id.predecessor
     var attempts = delay.attempts
     while after < state.position {
-      let copies = try await dispatcher.store.webhookCopies(
+      let copies = try await dispatcher.store.copies(
         in: partition, after: after, through: state.position, limit: Self.copiesAtOnce)
       for copy in copies where copy.space == space {
         switch await attempt(copy) {
@@ -174,7 +175,7 @@ final class WebhookLane {
   }
 
   /// - Returns: nil where the endpoint does not want it.
-  private func attempt(_ copy: WebhookCopy) async -> WebhookOutcome? {
+  private func attempt(_ copy: EntryCopy) async -> WebhookOutcome? {
     guard let endpoint = dispatcher.endpoint(endpointID) else { return .notTried }
     guard endpoint.wants(copy) else { return nil }
     // Whoever was stopped for long may have lost the lease without knowing.

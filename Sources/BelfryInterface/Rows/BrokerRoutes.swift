@@ -92,6 +92,19 @@ extension BrokerRoutes {
     .always("hub", .resource("LiveStatistics", hub), "what was delivered live"),
     .always("callbacks", .resource("CallbackStatistics", callbacks), "what callbacks were asked"),
     .always("webhooks", .resource("WebhookStatistics", webhooks), "what was delivered to webhooks"),
+    .always("push", .resource("PushStatistics", push), "what was pushed"),
+  ]
+
+  private static let push: [Property] = [
+    .always("entered", .count, "accounts that something was to be pushed to"),
+    .always("attempts", .count, "requests to gateways and push services"),
+    .always("delivered", .count, "those that were taken"),
+    .always("failed", .count, "those that were not: they are tried again"),
+    .always("badges", .count, "corrections of the number of unread ones, among what was delivered"),
+    .always("live", .count, "not pushed, since the account had a device connected"),
+    .always("hidden", .count, "not pushed, since it was read, recalled, or not for the account by then"),
+    .always("removed", .count, "pushers removed, since the device was not known any more"),
+    .always("givenUp", .count, "given up, after a day of failures or since too many waited"),
   ]
 
   private static let webhooks: [Property] = [

@@ -42,6 +42,10 @@ extension Scope: NamedChoice {
   package static var schemaName: String { "Scope" }
 }
 
+extension PusherKind: NamedChoice {
+  package static var schemaName: String { "PusherKind" }
+}
+
 extension WebhookFormat: NamedChoice {
   package static var schemaName: String { "WebhookFormat" }
 }

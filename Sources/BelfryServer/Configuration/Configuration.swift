@@ -22,6 +22,7 @@ package struct Configuration: Sendable, Hashable {
   package var callbacks: [CallbackSettings] = []
   /// How long the receiver of a webhook has for its answer.
   package var webhookTimeoutMilliseconds = 15_000
+  package var push = PushSettings()
   /// Which of an account's streams may be open at a time.
   package var logins = LoginPolicy.all
   package var embeddedRedis = EmbeddedRedisSettings()

@@ -93,9 +93,10 @@ extension Configuration {
     }
     let known = Set(Setting.all.map(\.variable))
     let stray = environment.keys.sorted().filter { name in
-      ["BELFRY_LIMITS_", "BELFRY_EMBEDDED_REDIS_", "BELFRY_TOKENS_", "BELFRY_WEBHOOKS_"].contains {
-        name.hasPrefix($0)
-      }
+      ["BELFRY_LIMITS_", "BELFRY_EMBEDDED_REDIS_", "BELFRY_TOKENS_", "BELFRY_WEBHOOKS_", "BELFRY_PUSH_"]
+        .contains {
+          name.hasPrefix($0)
+        }
         && !known.contains(name)
     }
     for name in stray { try refuse(.unknownSetting(Setting.nearestVariable(to: name), at: name)) }

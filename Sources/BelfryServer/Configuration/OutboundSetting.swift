@@ -23,6 +23,37 @@ extension Setting {
       configuration, value throws(StartError) in
       configuration.webhookTimeoutMilliseconds = try value.integer(in: WebhookDispatcher.timeoutMilliseconds)
     },
+    Setting("push.delayMilliseconds", shown: { "\($0.push.delayMilliseconds)" }) {
+      configuration, value throws(StartError) in
+      configuration.push.delayMilliseconds = try value.integer(in: PushSettings.delayMillisecondsRange)
+    },
+    Setting("push.perSecond", shown: { "\($0.push.perSecond)" }) { configuration, value throws(StartError) in
+      configuration.push.perSecond = try value.integer(in: PushSettings.perSecondRange)
+    },
+    Setting(
+      "push.keyFile", shown: { $0.push.keyFile },
+      otherwise: "push-key.pem in the data folder, made there if Redis is embedded"
+    ) { configuration, value throws(StartError) in
+      configuration.push.keyFile = try value.text()
+    },
+    Setting("push.contact", shown: { $0.push.contact }) { configuration, value throws(StartError) in
+      let contact = try value.text()
+      guard ["mailto:", "https:"].contains(where: { contact.utf8.starts(with: $0.utf8) }) else {
+        throw value.refused("it must be a mailto: or an https: address")
+      }
+      configuration.push.contact = contact
+    },
+    Setting(
+      "push.origins", shown: { $0.push.origins.map { $0.joined(separator: ", ") } },
+      otherwise: "wherever requests may go"
+    ) { configuration, value throws(StartError) in
+      configuration.push.origins = try value.texts().map { text throws(StartError) in
+        guard let url = OutboundURL(text) else {
+          throw value.refused("each of them must be an origin, as https://push.example")
+        }
+        return url.origin
+      }
+    },
     Setting(
       "callbacks",
       shown: { configuration in

@@ -72,5 +72,6 @@ enum Handlers {
     Health.handlers + Operators.handlers + Keys.handlers + Audit.handlers + Servers.handlers
     + Accounts.handlers + Subscriptions.handlers + ServerJoining.handlers + Members.handlers
     + Channels.handlers + ChannelMembers.handlers + Groups.handlers + GroupContents.handlers + Rooms.handlers
-    + Feeds.handlers + Sending.handlers + Webhooks.handlers + AccountStreams.handlers
+    + Feeds.handlers + Sending.handlers + Webhooks.handlers + Pushers.handlers
+    + AccountStreams.handlers
 }

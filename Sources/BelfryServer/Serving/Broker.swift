@@ -21,6 +21,9 @@ final class Broker: Sendable {
   /// What its streams and registrations are called by. No other broker has it, by chance.
   let name = String(UInt64.random(in: .min ... .max), radix: 36)
   let webhooks = WebhookEndpoints()
+  let pushWord = PushWord()
+  /// nil where there is no Web Push.
+  let pushKey: VAPIDKey?
   let askedOnce = AskedOnce()
   /// nil where no key set has an address.
   let keySet: KeySetFetches?
@@ -34,9 +37,11 @@ final class Broker: Sendable {
   ///   - redisURL: the configured one, or the embedded Redis's.
   ///   - readKeys: reads the keys as they are configured now; nil where they never change.
   init(
-    _ configuration: Configuration, keys: TokenKeys, redisURL: String, readKeys: KeyWatch.Reading? = nil
+    _ configuration: Configuration, keys: TokenKeys, redisURL: String, pushKey: VAPIDKey? = nil,
+    readKeys: KeyWatch.Reading? = nil
   ) throws(StartError) {
     self.configuration = configuration
+    self.pushKey = pushKey
     keySet = configuration.tokens.jwksURL.map { KeySetFetches($0) }
     currentKeys = Mutex(keys)
     self.readKeys = readKeys

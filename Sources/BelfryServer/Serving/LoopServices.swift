@@ -21,6 +21,9 @@ final class LoopServices {
   let outbound: OutboundClient
   let callbacks: Callbacks
   let webhooks: WebhookDispatcher
+  /// For push alone: what it keeps waiting is nobody else's.
+  let pushOutbound: OutboundClient
+  let push: PushDispatcher
   let broker: Broker
   /// For what operators keep.
   let administration: RedisStore
@@ -52,19 +55,39 @@ final class LoopServices {
     hub.onHearingAgain = { openStreams.mayHaveMissed() }
     runner = OperationRunner(store: store, limits: limits, scope: scope)
     tokens = TokenCache(broker.keys)
-    outbound = OutboundClient(
-      loop: loop, policy: AddressPolicy(allowedNetworks: broker.configuration.allowedNetworks),
-      userAgent: "belfry/\(BelfryVersion.text)")
+    let policy = AddressPolicy(allowedNetworks: broker.configuration.allowedNetworks)
+    let userAgent = "belfry/\(BelfryVersion.text)"
+    outbound = OutboundClient(loop: loop, policy: policy, userAgent: userAgent)
+    pushOutbound = OutboundClient(loop: loop, policy: policy, userAgent: userAgent)
     callbacks = Callbacks(broker.configuration.callbacks, loop: loop, client: outbound) { url, cause in
       Log.line("a callback is not asked for a while", ["loop": loop.name, "url": url, "cause": cause])
     }
+    let partitions = store.partitions.all.filter { $0.number % broker.configuration.loops == number }
     webhooks = WebhookDispatcher(
       loop: loop, scope: scope, store: store, client: outbound, endpoints: broker.webhooks,
-      partitions: store.partitions.all.filter { $0.number % broker.configuration.loops == number },
+      partitions: partitions,
       timeoutMilliseconds: broker.configuration.webhookTimeoutMilliseconds
     ) { event, endpoint, cause in
       Log.line(event, ["webhookId": endpoint.id.text, "url": endpoint.url.text, "cause": cause])
     }
+    push = PushDispatcher(
+      loop: loop, scope: scope, store: store, feed: feed, client: pushOutbound, word: broker.pushWord,
+      partitions: partitions, loops: broker.configuration.loops, settings: broker.configuration.push,
+      key: broker.pushKey
+    ) { event, account, url, cause in
+      Log.line(event, ["account": account.text, "url": url, "cause": cause])
+    }
+  }
+
+  /// Looks whether anybody has a pusher. For one loop of a broker.
+  func followPush() async {
+    var nextEnd = ContinuousClock.now + PushWord.endingInterval
+    repeat {
+      try? await broker.pushWord.refresh(from: administration)
+      guard broker.pushWord.isPushing, nextEnd <= .now else { continue }
+      nextEnd = .now + PushWord.endingInterval
+      try? await administration.endPushIfUnused(word: PushWord.newWord())
+    } while (try? await loop.sleep(for: PushWord.interval)) != nil
   }
 
   /// Takes what a request costs whatever it says, if the account is not in debt.

@@ -65,6 +65,44 @@ enum Metrics {
       name: "belfry_webhook_failures_total", help: "Tries to deliver to webhooks that failed.",
       isCounter: true
     ) { $0.webhooks.failed },
+    Metric(
+      name: "belfry_push_entered_total", help: "Accounts that something was to be pushed to.", isCounter: true
+    ) {
+      $0.push.entered
+    },
+    Metric(
+      name: "belfry_push_attempts_total", help: "Requests to push gateways and push services.",
+      isCounter: true
+    ) {
+      $0.push.attempts
+    },
+    Metric(name: "belfry_push_delivered_total", help: "Requests that these took.", isCounter: true) {
+      $0.push.delivered
+    },
+    Metric(name: "belfry_push_failures_total", help: "Requests that these did not take.", isCounter: true) {
+      $0.push.failed
+    },
+    Metric(
+      name: "belfry_push_live_total", help: "Not pushed, since the account had a device connected.",
+      isCounter: true
+    ) {
+      $0.push.live
+    },
+    Metric(
+      name: "belfry_push_hidden_total",
+      help: "Not pushed, since it was read, recalled or not for the account by then.", isCounter: true
+    ) {
+      $0.push.hidden
+    },
+    Metric(
+      name: "belfry_push_removed_total", help: "Pushers removed, since the device was not known any more.",
+      isCounter: true
+    ) {
+      $0.push.removed
+    },
+    Metric(name: "belfry_push_given_up_total", help: "Pushes given up.", isCounter: true) {
+      $0.push.givenUp
+    },
   ]
 
   static func text(of statistics: BrokerStatistics) -> String {

@@ -1,3 +1,4 @@
+import BelfryHooks
 import BelfryLoop
 import BelfryModel
 import Glibc
@@ -19,8 +20,9 @@ package enum Serve {
     let readKeys: KeyWatch.Reading = { () throws(StartError) in
       try TokenKeys(for: Configuration.load(options: options, environment: environment), inDataFolder: path)
     }
+    let pushKey = try VAPIDKey.load(for: configuration, inDataFolder: path)
     let broker = { (url: String) throws(StartError) in
-      try Broker(configuration, keys: keys, redisURL: url, readKeys: readKeys)
+      try Broker(configuration, keys: keys, redisURL: url, pushKey: pushKey, readKeys: readKeys)
     }
     guard let url = configuration.redisURL else {
       let redis = try EmbeddedRedis(in: folder, settings: configuration.embeddedRedis, report: log)

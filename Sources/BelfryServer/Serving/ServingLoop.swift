@@ -92,6 +92,7 @@ actor ServingLoop {
     }
     serving.services.openStreams.start()
     serving.scope.start { await serving.services.webhooks.run() }
+    serving.scope.start { await serving.services.push.run() }
     if number == 0 {
       serving.scope.start { [loop] in
         repeat {
@@ -99,6 +100,7 @@ actor ServingLoop {
         } while (try? await loop.sleep(for: WebhookEndpoints.interval)) != nil
       }
     }
+    if number == 0 { serving.scope.start { await serving.services.followPush() } }
     if number == 0, let keySet = serving.services.broker.keySet {
       serving.scope.start { [loop] in await Self.follow(keySet, serving.services, on: loop) }
     }
@@ -111,6 +113,7 @@ actor ServingLoop {
     await serving.scope.run()
     await serving.services.openStreams.close()
     serving.services.outbound.close()
+    serving.services.pushOutbound.close()
     serving.daemon.stop()
     serving.live.close()
     serving.store.close()
@@ -210,6 +213,6 @@ actor ServingLoop {
       streamsClosed: counts.streamsClosed,
       relays: serving.store.relayStatistics, hub: serving.services.hub.statistics,
       callbacks: serving.services.callbacks.statistics,
-      webhooks: serving.services.webhooks.statistics)
+      webhooks: serving.services.webhooks.statistics, push: serving.services.push.statistics)
   }
 }

@@ -39,6 +39,7 @@ struct LoopStatistics: Sendable, Encodable {
   var hub: HubStatistics
   var callbacks: CallbackStatistics
   var webhooks: WebhookStatistics
+  var push: PushStatistics
 }
 
 struct BrokerStatistics: Sendable, Encodable {

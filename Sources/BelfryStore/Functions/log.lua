@@ -105,8 +105,8 @@ local function note_active(prefix, space, bucket, retention)
   redis_call('PEXPIRE', key, retention + ACTIVE_KEPT_MS, 'NX')
 end
 
--- What is appended while the partition has webhooks stands a second time in one stream, in the order of its ids, for as
--- long as logs keep it (see webhooks.lua). One call.
+-- What is appended while the partition has readers of copies stands a second time in one stream, in the order of its ids,
+-- for as long as logs keep it (see copies.lua). One call.
 local function copy_entry(prefix, space, id, ms, retention, ...)
   redis_call('XADD', prefix .. 'copies', 'MINID', '~', string.format('%d', math.max(ms - retention, 0)), id,
     'space', space, ...)

@@ -15,6 +15,10 @@ local function shares_key(prefix, account) return prefix .. 'shares:' .. account
 local function directory_key(prefix, name) return prefix .. 'directory:' .. name end
 local function wake_key(prefix) return prefix .. 'wake' end
 local function active_key(prefix, bucket) return prefix .. 'active:' .. string.format('%d', bucket) end
+local function pushers_key(prefix, account) return prefix .. 'pushers:' .. account end
+local function accounts_pushed_key(prefix) return prefix .. 'pushed' end
+local function badges_key(prefix) return prefix .. 'badges' end
+local function pushes_key(prefix) return prefix .. 'pushes' end
 local function live_channel(prefix, space) return prefix .. 'live:' .. space end
 local function personal_space(account) return 'account:' .. account end
 

@@ -140,8 +140,19 @@ local function count_members(key, ids)
   return count
 end
 
+-- So soon after a mark a badge is corrected, once for all marks in between.
+local BADGE_DELAY_MS = 1000
+
+-- Has the number on the account's devices corrected, if they were told one (see push.lua). One call where they were not.
+local function correct_badge(prefix, account)
+  if redis_call('HEXISTS', badges_key(prefix), account) == 0 then return end
+  local time = redis_call('TIME')
+  local due = time[1] * 1000 + math.floor(time[2] / 1000) + BADGE_DELAY_MS
+  redis_call('ZADD', pushes_key(prefix), string.format('%d', due), 'badge ' .. account .. ' * 0')
+end
+
 -- Gives how many of the ids were unread, and the version of the read state since. Gives 'conflict', having done nothing,
--- if the version is no longer the one that the mark was made from. Four calls for single ids.
+-- if the version is no longer the one that the mark was made from. Five calls for single ids.
 local function mark_read(keys, arguments)
   local prefix, number = open_partition(keys)
   local account, known, message = unpack(arguments, 1, 3)
@@ -175,6 +186,7 @@ local function mark_read(keys, arguments)
   forget_direct_messages(prefix, account, directs)
   -- An account that marks has looked at its mailbox: the share of each sender is free again.
   redis_call('UNLINK', shares_key(prefix, account))
+  correct_badge(prefix, account)
   publish(prefix, personal_space(account), message)
   return count .. ' ' .. version
 end

@@ -91,7 +91,7 @@ local function enter_send(partition, field, record, now, buckets)
   return nil, key
 end
 
--- Copies an entry where the partition has webhooks. Gives what went wrong.
+-- Copies an entry where the partition has readers of copies. Gives what went wrong.
 local function copy_send(prefix, space, id, ms, audience, notification)
   local is_copied, problem = pcall(copy_entry, prefix, space, id, ms, limits[4], audience, notification)
   if not is_copied then return problem end

@@ -18,8 +18,8 @@ enum FunctionLibrary {
     + PackageResources.partition_lua + PackageResources.ids_lua + PackageResources.records_lua
     + PackageResources.dedupe_lua + PackageResources.log_lua + PackageResources.read_lua
     + PackageResources.relay_lua + block(PackageResources.commit_lua) + block(PackageResources.send_lua)
-    + block(PackageResources.sweep_lua) + block(PackageResources.webhooks_lua)
-    + block(PackageResources.streams_lua) + block(PackageResources.tokens_lua)
+    + block(PackageResources.sweep_lua) + block(PackageResources.streams_lua)
+    + block(PackageResources.tokens_lua) + block(PackageResources.copies_lua + PackageResources.push_lua)
 
   /// Of a file whose names no later one uses: Lua has room for 200 in all.
   private static func block(_ file: [UInt8]) -> [UInt8] { Array("do\n".utf8) + file + Array("end\n".utf8) }
@@ -88,11 +88,15 @@ enum StoreFunction: String, CaseIterable {
   case unlist
   case forgetSpace = "forget_space"
   case dropSpace = "drop_space"
-  case beginWebhook = "begin_webhook"
-  case endWebhook = "end_webhook"
-  case claimWebhook = "claim_webhook"
-  case saveWebhook = "save_webhook"
-  case replayWebhook = "replay_webhook"
+  case beginCopies = "begin_copies"
+  case endCopies = "end_copies"
+  case claimCopies = "claim_copies"
+  case saveCopies = "save_copies"
+  case replayCopies = "replay_copies"
+  case putPusher = "put_pusher"
+  case removePusher = "remove_pusher"
+  case savePush = "save_push"
+  case settlePushes = "settle_pushes"
   case beginRegistration = "begin_registration"
   case openStreams = "open_streams"
   case closeStreams = "close_streams"

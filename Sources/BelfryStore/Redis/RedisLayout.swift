@@ -49,6 +49,8 @@ struct RedisLayout: Sendable {
   static let webhooks = "belfry:webhooks"
   /// Hash: how an endpoint fares.
   static func webhookHealth(_ id: EntityID) -> String { "belfry:webhook-health:\(id)" }
+  /// Text: there while anybody has a pusher, another one each time that it begins.
+  static let push = "belfry:push"
   /// The pattern of every key that belongs to a partition.
   static let anyPartition = "belfry:{*"
 
@@ -95,13 +97,25 @@ struct RedisLayout: Sendable {
   /// Hash: the keys of the deliveries made to an account.
   func delivered(of account: AccountID) -> String { key("delivered", of: account) }
 
-  /// Stream: what was appended to the logs of a partition while it has webhooks.
+  /// Stream: what was appended to the logs of a partition while somebody reads copies.
   func copies(_ partition: Partition) -> String { prefix(partition) + "copies" }
 
-  /// Hash: what an endpoint has had of them.
-  func webhookState(_ id: EntityID, in partition: Partition) -> String {
-    prefix(partition) + "webhook:\(id)"
+  /// Hash: what a reader has had of them.
+  func copyReaderState(_ reader: CopyReader, in partition: Partition) -> String {
+    prefix(partition) + "copies:" + reader.text
   }
+
+  /// Hash: an account's pushers by device.
+  func pushers(of account: AccountID) -> String { key("pushers", of: account) }
+
+  /// Set: the accounts of a partition that have pushers.
+  func accountsPushed(_ partition: Partition) -> String { prefix(partition) + "pushed" }
+
+  /// Hash: the number that an account's devices were told last.
+  func badges(_ partition: Partition) -> String { prefix(partition) + "badges" }
+
+  /// Sorted set: what push has to do, by time; see `Functions/push.lua`.
+  func pushes(_ partition: Partition) -> String { prefix(partition) + "pushes" }
 
   /// Sorted set: the due spaces of a partition, by time.
   func wake(_ partition: Partition) -> String { prefix(partition) + "wake" }

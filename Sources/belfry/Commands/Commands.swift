@@ -13,7 +13,7 @@ extension CommandTable {
       "member": "a server's members",
       "group": "groups: members, roles, lists, mutes, files",
       "room": "rooms: attendees, hands, the stage, microphones",
-      "account": "an account's options",
+      "account": "an account's options, and how it is pushed to",
       "webhook": "copies of notifications for others' servers",
       "notification": "change, recall, count notifications",
     ],

@@ -1,3 +1,5 @@
+import BelfryBytes
+import BelfryHooks
 import BelfryInterface
 import BelfryModel
 import Foundation
@@ -69,7 +71,9 @@ func withBroker<R: Sendable>(
     configuration.limits = limits
     try configure(&configuration)
     let signer = TokenSigner(secret: Array("a secret for nothing but these tests".utf8))
-    let broker = try Broker(configuration, keys: TokenKeys(signer), redisURL: redis.url)
+    let pushKey = VAPIDKey(P256PrivateKey(), contact: nil)
+    let broker = try Broker(
+      configuration, keys: TokenKeys(signer), redisURL: redis.url, pushKey: pushKey)
     let (ports, listening) = AsyncStream<UInt16>.makeStream()
     async let running: Void = broker.run { listening.yield($0) }
     let port = try #require(await ports.first { _ in true })

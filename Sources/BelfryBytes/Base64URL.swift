@@ -1,6 +1,6 @@
-/// Base64 with the alphabet for URLs and without padding (RFC 7515 §2), as everything in a token is written.
-enum Base64URL {
-  static func encode(_ bytes: some Sequence<UInt8>) -> String {
+/// Base64 with the alphabet for URLs and without padding (RFC 7515 §2), as tokens and the keys of Web Push are written.
+package enum Base64URL {
+  package static func encode(_ bytes: some Sequence<UInt8>) -> String {
     var text: [UInt8] = []
     var (value, bits) = (0 as UInt32, 0)
     for byte in bytes {
@@ -16,7 +16,7 @@ enum Base64URL {
   }
 
   /// Nil unless it is the one text that stands for the bytes: two tokens that differ are never the same.
-  static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
+  package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
     var bytes: [UInt8] = []
     var (value, bits) = (0 as UInt32, 0)
     for digit in text {

@@ -1,0 +1,194 @@
+import BelfryBytes
+import BelfryLoop
+import BelfryModel
+import BelfryOutbound
+import BelfryStore
+import BelfrySystem
+
+// What is due, done: whom it is for is looked at at the last moment, right before the request.
+extension PushDispatcher {
+  /// What has to be known of an account, asked of many at once.
+  struct Receiver {
+    var streams: [LiveStream]
+    var pushers: [PusherRecord]
+  }
+
+  func begin(_ begun: [(here: DueHere, push: DuePush)]) async {
+    let tasks = begun.map { PushTask(text: $0.push.text) }
+    let accounts = Array(Set(tasks.compactMap { $0?.account }))
+    let receivers: [AccountID: Receiver]
+    do throws(StoreError) {
+      let streams = try await store.liveStreams(of: accounts)
+      let pushers = try await store.pushers(of: accounts)
+      receivers = Dictionary(
+        zip(accounts, zip(streams, pushers).map { Receiver(streams: $0, pushers: $1) })
+      ) { $1 }
+    } catch {
+      // Redis is away: they are still due when it is back.
+      for one in begun { end(one.here) }
+      return
+    }
+    for (one, task) in zip(begun, tasks) {
+      guard let task, let receiver = receivers[task.account] else {
+        await settle(one.here, one.push, [])
+        continue
+      }
+      let isStarted = start { [self] in await deliver(task, one.here, one.push, to: receiver) }
+      if !isStarted { end(one.here) }
+    }
+  }
+
+  private func deliver(_ task: PushTask, _ here: DueHere, _ push: DuePush, to receiver: Receiver) async {
+    do throws(StoreError) {
+      switch task.subject {
+      case .badge: await settle(here, push, try await correctBadge(task, of: receiver))
+      case .notification(let id, let space):
+        await settle(here, push, try await deliver(id, in: space, task, to: receiver))
+      }
+    } catch {
+      // Not noted as done, so it is done when Redis is back; unless it is this account alone that cannot be read.
+      if error.code == .unavailable { return end(here) }
+      var failed = task
+      failed.attempts += 1
+      await settle(here, push, again(failed, retryAfter: nil).map { [$0] } ?? [])
+    }
+  }
+
+  // MARK: A notification
+
+  /// - Returns: what is to be done later.
+  private func deliver(
+    _ id: MessageID, in space: SpaceID, _ task: PushTask, to receiver: Receiver
+  ) async throws(StoreError) -> [DuePush] {
+    if !receiver.streams.isEmpty {
+      let now = try await store.nowMilliseconds()
+      // A broker that died before may still count as having its streams. By then it does not.
+      let sure = id.unixMilliseconds + delayMilliseconds + Self.registrationMilliseconds
+      if now < sure { return [DuePush(text: task.text, dueAtMilliseconds: sure)] }
+      statistics.live += 1
+      return []
+    }
+    guard let entry = try await feed.unread(id, in: space, by: task.account),
+      let content = NotificationContent(json: entry.content)
+    else {
+      statistics.hidden += 1
+      return []
+    }
+    let known = pushers(of: receiver, for: task)
+    let hasBadge = content.setting.needBadge && known.contains { $0.0.kind.word == .matrix }
+    // Before it is counted: what is marked read from now on has the number corrected.
+    if hasBadge { try await store.beginBadge(of: task.account) }
+    let began = ContinuousClock.now
+    let unread = content.setting.needBadge ? try await countUnread(of: task.account) : nil
+    let message = PushMessage(entry, content, in: space, unread: unread)
+    var later: [DuePush] = []
+    var isTold = false
+    for (pusher, record) in known {
+      let outcome = await send(message, to: pusher)
+      if case .matrix = pusher.kind, outcome == .delivered { isTold = true }
+      if let again = await conclude(outcome, task, pusher, record) { later.append(again) }
+    }
+    guard isTold, let unread else { return later }
+    try await store.noteBadge(unread, of: task.account)
+    // A correction may have gone out meanwhile, and have arrived before.
+    if began.duration(to: .now) > Self.badgeDelay / 2, let now = store.estimatedMilliseconds {
+      let badge = PushTask(.badge, for: task.account)
+      later.append(
+        DuePush(text: badge.text, dueAtMilliseconds: now + Int64(Self.badgeDelay / .milliseconds(1))))
+    }
+    return later
+  }
+
+  private func countUnread(of account: AccountID) async throws(StoreError) -> Int {
+    do throws(Refusal) {
+      return try await feed.count(for: account).counts.unread
+    } catch {
+      throw StoreError(
+        error.code == .unavailable ? .unavailable : .corrupt, error.detail, at: "counts of \(account)")
+    }
+  }
+
+  private func pushers(of receiver: Receiver, for task: PushTask) -> [(Pusher, PusherRecord)] {
+    receiver.pushers.compactMap { record in
+      guard task.device == nil || task.device == record.device else { return nil }
+      return Pusher(record).map { ($0, record) }
+    }
+  }
+
+  private func send(_ message: PushMessage, to pusher: Pusher) async -> PushOutcome {
+    switch pusher.kind {
+    case .matrix(let gateway):
+      let body = message.matrixBody(for: gateway, sinceSeconds: pusher.createdAtMilliseconds / 1_000)
+      return await attempt(pusher.url) { [client] in
+        await client.push(body, to: gateway, deadline: Self.answerTime)
+      }
+    case .webPush(let subscription):
+      let now = WallClock.nowMilliseconds()
+      guard let authorization = authorization(for: subscription.endpoint, nowSeconds: now / 1_000) else {
+        return .refused("this broker has no key for Web Push")
+      }
+      guard
+        let body = WebPushEncryption.encrypt(
+          message.webPushText(), for: subscription.publicKey, secret: subscription.secret)
+      else { return .refused("its keys are none") }
+      let until = message.expiresAtMilliseconds ?? now + Self.keptTryingMilliseconds
+      let seconds = min(max((until - now) / 1_000, 0), Self.keptTryingMilliseconds / 1_000)
+      return await attempt(pusher.url) { [client] in
+        await client.push(
+          body, to: subscription, authorization: authorization, topic: message.id.text,
+          timeToLiveSeconds: seconds,
+          deadline: Self.answerTime)
+      }
+    }
+  }
+
+  // MARK: A badge
+
+  /// Tells gateways how many are unread now, if they were told another number. Web Push has nothing that is not shown.
+  private func correctBadge(_ task: PushTask, of receiver: Receiver) async throws(StoreError) -> [DuePush] {
+    let unread = try await countUnread(of: task.account)
+    guard try await store.badge(of: task.account) != unread else { return [] }
+    var later: [DuePush] = []
+    for (pusher, record) in pushers(of: receiver, for: task) {
+      // What is connected counts for itself.
+      guard case .matrix(let gateway) = pusher.kind,
+        !receiver.streams.contains(where: { $0.device == pusher.device })
+      else { continue }
+      let body = PushMessage.matrixBadge(
+        unread, for: gateway, sinceSeconds: pusher.createdAtMilliseconds / 1_000)
+      let outcome = await attempt(pusher.url) { [client] in
+        await client.push(body, to: gateway, deadline: Self.answerTime)
+      }
+      if outcome == .delivered { statistics.badges += 1 }
+      if let again = await conclude(outcome, task, pusher, record) { later.append(again) }
+    }
+    try await store.noteBadge(unread, of: task.account)
+    return later
+  }
+
+  // MARK: What came of it
+
+  private func conclude(
+    _ outcome: PushOutcome, _ task: PushTask, _ pusher: Pusher, _ record: PusherRecord
+  ) async -> DuePush? {
+    switch outcome {
+    case .delivered: return nil
+    case .gone:
+      statistics.removed += 1
+      // One that has taken its place meanwhile stays.
+      _ = try? await store.removePusher(of: pusher.device, task.account, ifStill: record.text)
+      return nil
+    case .refused(let cause):
+      statistics.givenUp += 1
+      report("a push is given up", task.account, pusher.url.origin, cause)
+      return nil
+    case .failed(_, let retryAfter):
+      return again(task.failed(on: pusher.device), retryAfter: retryAfter)
+    case .notTried:
+      var same = task
+      same.device = pusher.device
+      let now = store.estimatedMilliseconds ?? WallClock.nowMilliseconds()
+      return DuePush(text: same.text, dueAtMilliseconds: now + Self.pause)
+    }
+  }
+}

@@ -1,0 +1,255 @@
+package import BelfryFeed
+package import BelfryLoop
+package import BelfryModel
+package import BelfryOutbound
+package import BelfryStore
+import BelfrySystem
+
+/// Pushes to the devices of accounts that are not there: on each loop for its share of the partitions.
+///
+/// What is to be done stands in Redis and is taken from there at a bounded pace. What was begun and not noted as done when
+/// a broker dies is done once more by whoever goes on, under the same id.
+package final class PushDispatcher {
+  /// How often it is looked for something to do, while anybody has a pusher: two commands for each partition.
+  package static let interval: Duration = .milliseconds(250)
+  static let claimInterval: Duration = .seconds(2)
+  static let leaseMilliseconds = 30_000
+  /// For an answer; a request waits as long for its turn.
+  static let answerTime: Duration = .seconds(10)
+  static let requestTime: Duration = .seconds(20)
+  /// With so many entered, a lane goes on at its next turn.
+  static let enoughEntered = 500
+  /// Under way at a time.
+  static let underWayMax = 256
+  /// In a partition, of what has failed and is to be tried again: beyond it is given up.
+  static let waitingMax = 10_000
+  static let keptTryingMilliseconds: Int64 = 24 * 3_600_000
+  private static let badgeTriesMax = 3
+  /// As in `Functions/read.lua`.
+  static let badgeDelay: Duration = .seconds(1)
+  /// By then no broker that died counts as having streams, with a second for clocks.
+  static let registrationMilliseconds = Int64(StreamRegistration.lifetime / .milliseconds(1)) + 1_000
+  /// While a gateway is left alone.
+  static let pause: Int64 = 10_000
+  private static let breakersMax = 1_024
+  private static let settledAtOnce = 200
+
+  let store: RedisStore
+  let owner = String(UInt64.random(in: .min ... .max), radix: 36)
+  let delayMilliseconds: Int64
+  let feed: FeedReader
+  let client: OutboundClient
+  private let loop: EventLoop
+  private let scope: LoopScope
+  private let word: PushWord
+  private let partitions: [Partition]
+  private lazy var lanes = partitions.map { PushLane($0, self) }
+  private let settings: PushSettings
+  private var tokens: VAPIDTokens?
+  let report: (String, AccountID, String, String) -> Void
+
+  private var breakers: [String: CircuitBreaker] = [:]
+  private var underWay: Set<DueHere> = []
+  private var settled: [(here: DueHere, push: SettledPush)] = []
+  private var isSettling = false
+  private var idle: CheckedContinuation<Void, Never>?
+  private var pace: PushPace
+
+  package var statistics = PushStatistics()
+
+  struct DueHere: Hashable {
+    var partition: Partition
+    var text: String
+  }
+
+  /// - Parameters:
+  ///   - client: for pushes alone, so that they keep no callback waiting.
+  ///   - partitions: those of this loop.
+  ///   - loops: that share the broker's pace.
+  ///   - report: told of what operators should know, of whose device, where it was to go, and why.
+  package init(
+    loop: EventLoop, scope: LoopScope, store: RedisStore, feed: FeedReader, client: OutboundClient,
+    word: PushWord,
+    partitions: [Partition], loops: Int, settings: PushSettings, key: VAPIDKey?,
+    report: @escaping (String, AccountID, String, String) -> Void
+  ) {
+    (self.loop, self.scope, self.store, self.feed, self.client) = (loop, scope, store, feed, client)
+    (self.word, self.settings, self.report) = (word, settings, report)
+    tokens = key.map { VAPIDTokens($0) }
+    delayMilliseconds = Int64(settings.delayMilliseconds)
+    pace = PushPace(perSecond: Double(settings.perSecond) / Double(loops))
+    self.partitions = partitions
+  }
+
+  /// Until it is cancelled.
+  package func run() async {
+    while (try? await loop.sleep(for: Self.interval)) != nil {
+      guard word.isPushing else {
+        for lane in lanes { lane.forget() }
+        continue
+      }
+      let now = ContinuousClock.now
+      for lane in lanes {
+        if lane.isClaimDue(now: now) { scope.start { await lane.claim() } }
+        if lane.isRenewalDue(now: now) { scope.start { await lane.renew() } }
+      }
+      let held = lanes.filter { $0.holds(now: now) }
+      if held.isEmpty { continue }
+      // While Redis is away everything waits.
+      await writeSettled()
+      try? await look(held)
+    }
+    // Nobody else is to begin what has not ended here.
+    if !underWay.isEmpty { await withCheckedContinuation { idle = $0 } }
+    for lane in lanes { await lane.release() }
+  }
+
+  private func look(_ held: [PushLane]) async throws(StoreError) {
+    let partitions = held.map(\.partition)
+    let redisNow = try await store.nowMilliseconds()
+    let lastIDs = try await store.lastIDs(of: partitions)
+    let allowed = min(pace.refill(now: .now), Self.underWayMax - underWay.count)
+    // Those under way are still among the first of them.
+    let due = try await store.duePushes(
+      in: partitions, nowMilliseconds: redisNow, limit: max(allowed, 0) + Self.underWayMax)
+    var begun: [(DueHere, DuePush)] = []
+    for (index, lane) in held.enumerated() {
+      if due[index].count < Self.enoughEntered,
+        lane.isDue(last: lastIDs[index], nowMilliseconds: redisNow)
+      {
+        let last = lastIDs[index]
+        scope.start { await lane.follow(last: last) }
+      }
+      for push in due[index] where begun.count < allowed {
+        let here = DueHere(partition: lane.partition, text: push.text)
+        if underWay.insert(here).inserted { begun.append((here, push)) }
+      }
+    }
+    pace.take(begun.count)
+    if begun.isEmpty { return }
+    scope.start { [self, begun] in await begin(begun) }
+  }
+
+  // MARK: What came of it
+
+  /// Not done, and still due.
+  func end(_ here: DueHere) {
+    underWay.remove(here)
+    guard underWay.isEmpty else { return }
+    idle?.resume()
+    idle = nil
+  }
+
+  /// Done, and to be noted as done; until then it counts as under way. Many are noted at once.
+  func settle(_ here: DueHere, _ push: DuePush, _ later: [DuePush]) async {
+    settled.append((here, SettledPush(push, later: later)))
+    await writeSettled()
+  }
+
+  private func writeSettled() async {
+    guard !isSettling else { return }
+    isSettling = true
+    defer { isSettling = false }
+    while let partition = settled.first?.here.partition {
+      let some = settled.filter { $0.here.partition == partition }.prefix(Self.settledAtOnce)
+      let done = Set(some.map(\.here))
+      do throws(StoreError) {
+        statistics.givenUp += try await store.settlePushes(
+          some.map(\.push), in: partition, waitingMax: Self.waitingMax)
+      } catch {
+        // Redis is away; it is noted when it is back, and not done again by this broker.
+        return
+      }
+      settled.removeAll { done.contains($0.here) }
+      for here in done { end(here) }
+    }
+  }
+
+  // MARK: Requests
+
+  /// One request, unless whom it goes to has failed too often just before.
+  func attempt(_ url: OutboundURL, _ request: () async -> PushOutcome) async -> PushOutcome {
+    let origin = url.origin
+    var breaker = breakers[origin] ?? CircuitBreaker()
+    guard breaker.begin(now: .now) else { return .notTried }
+    if breakers[origin] != nil { breakers[origin] = breaker }
+    statistics.attempts += 1
+    let outcome = await request()
+    let isGood: Bool?
+    switch outcome {
+    case .delivered: (isGood, statistics.delivered) = (true, statistics.delivered + 1)
+    case .gone, .refused: isGood = true
+    case .failed: (isGood, statistics.failed) = (false, statistics.failed + 1)
+    case .notTried: isGood = nil
+    }
+    if isGood == true {
+      breakers[origin] = nil
+    } else if breakers[origin] != nil || breakers.count < Self.breakersMax {
+      breakers[origin, default: CircuitBreaker()].end(isGood: isGood, now: .now)
+    }
+    return outcome
+  }
+
+  func authorization(for url: OutboundURL, nowSeconds: Int64) -> String? {
+    tokens?.authorization(for: url, nowSeconds: nowSeconds)
+  }
+
+  @discardableResult
+  func start(_ work: @escaping () async -> Void) -> Bool { scope.start(work) }
+
+  /// The same again later; nil when it has failed for too long.
+  func again(_ task: PushTask, retryAfter: String?) -> DuePush? {
+    let now = store.estimatedMilliseconds ?? WallClock.nowMilliseconds()
+    let due =
+      now
+      + RetrySchedule.delayMilliseconds(
+        attempts: task.attempts, retryAfter: retryAfter, random: .random(in: 0..<1))
+    let isTooLate =
+      switch task.subject {
+      case .notification(let id, _): due - id.unixMilliseconds > Self.keptTryingMilliseconds
+      // The next one says all that this one would have said.
+      case .badge: task.attempts > Self.badgeTriesMax
+      }
+    guard isTooLate else { return DuePush(text: task.text, dueAtMilliseconds: due) }
+    statistics.givenUp += 1
+    return nil
+  }
+}
+
+/// How many may begin, in bursts of a quarter of a second.
+struct PushPace {
+  private let perSecond: Double
+  private var allowed: Double = 0
+  private var last = ContinuousClock.now
+
+  init(perSecond: Double) { self.perSecond = perSecond }
+
+  mutating func refill(now: ContinuousClock.Instant) -> Int {
+    let most = max(perSecond * (PushDispatcher.interval / .seconds(1)) * 2, 1)
+    allowed = min(allowed + perSecond * ((now - last) / .seconds(1)), most)
+    last = now
+    return Int(allowed)
+  }
+
+  mutating func take(_ count: Int) { allowed -= Double(count) }
+}
+
+/// What one loop has pushed since the start.
+package struct PushStatistics: Sendable, Hashable, Codable {
+  /// Accounts that something was to be pushed to.
+  package var entered = 0
+  /// Requests.
+  package var attempts = 0
+  package var delivered = 0
+  package var failed = 0
+  /// Corrections of a badge.
+  package var badges = 0
+  /// Accounts that were there.
+  package var live = 0
+  /// What was read, recalled or not for them by then.
+  package var hidden = 0
+  /// Pushers that were removed because the device is not known any more.
+  package var removed = 0
+  /// Given up after a day of failures, or because too many waited.
+  package var givenUp = 0
+}

@@ -1,0 +1,220 @@
+import BelfryLoop
+import BelfryModel
+import BelfryStore
+import BelfrySystem
+
+/// The pushes of one partition: follows its copies, and enters what is to be done for whoever is to be pushed to. On one
+/// loop's thread; among brokers a lease decides whose lane works.
+final class PushLane {
+  private static let copiesAtOnce = 100
+  /// Members that are looked at in one step, most of whom have no pusher.
+  private static let membersAtOnce = 1_000
+  /// Steps in one run, so that others have their turn.
+  private static let stepsMax = 16
+
+  let partition: Partition
+  private let dispatcher: PushDispatcher
+  private var saved: CopyReaderState?
+  private var leaseUntil = ContinuousClock.now
+  private var nextClaim = ContinuousClock.now
+  /// The partition's last id when all was entered.
+  private var seen: MessageID?
+  /// When the next copy is due, by Redis's clock.
+  private var dueAtMilliseconds: Int64 = 0
+  private(set) var isBusy = false
+
+  init(_ partition: Partition, _ dispatcher: PushDispatcher) {
+    self.partition = partition
+    self.dispatcher = dispatcher
+  }
+
+  /// Whether this broker pushes for the partition, for so long that requests which are begun now end before.
+  func holds(now: ContinuousClock.Instant) -> Bool {
+    saved != nil && leaseUntil - now > PushDispatcher.requestTime
+  }
+
+  // MARK: The lease
+
+  func isClaimDue(now: ContinuousClock.Instant) -> Bool { saved == nil && !isBusy && nextClaim <= now }
+
+  /// Nobody pushes for the partition any more, or nobody has a pusher.
+  func forget() {
+    (saved, seen) = (nil, nil)
+  }
+
+  func claim() async {
+    isBusy = true
+    defer { isBusy = false }
+    let began = ContinuousClock.now
+    nextClaim = began + PushDispatcher.claimInterval
+    let claim = try? await dispatcher.store.claimCopies(
+      .push, in: partition, by: dispatcher.owner, milliseconds: PushDispatcher.leaseMilliseconds)
+    guard let claim else { return }
+    (saved, seen, dueAtMilliseconds) = (claim.state, nil, 0)
+    leaseUntil = began + .milliseconds(PushDispatcher.leaseMilliseconds)
+  }
+
+  func isRenewalDue(now: ContinuousClock.Instant) -> Bool {
+    saved != nil && !isBusy && leaseUntil - now < .milliseconds(PushDispatcher.leaseMilliseconds * 2 / 3)
+  }
+
+  func renew() async {
+    isBusy = true
+    defer { isBusy = false }
+    guard let state = saved else { return }
+    _ = try? await save(state)
+  }
+
+  /// So that another broker goes on at once.
+  func release() async {
+    guard let state = saved else { return }
+    saved = nil
+    _ = try? await dispatcher.store.savePush(
+      in: partition, by: dispatcher.owner, milliseconds: 0, state, before: state)
+  }
+
+  /// - Returns: false when somebody else has the lease.
+  private func save(
+    _ state: CopyReaderState, entering pushes: [DuePush] = []
+  ) async throws(StoreError) -> Bool {
+    guard let before = saved else { return false }
+    let began = ContinuousClock.now
+    let isSaved = try await dispatcher.store.savePush(
+      in: partition, by: dispatcher.owner, milliseconds: PushDispatcher.leaseMilliseconds, state,
+      before: before,
+      entering: pushes)
+    guard isSaved else {
+      forget()
+      return false
+    }
+    saved = state
+    leaseUntil = began + .milliseconds(PushDispatcher.leaseMilliseconds)
+    return true
+  }
+
+  // MARK: Following the copies
+
+  /// - Parameter last: the last id of the partition.
+  func isDue(last: MessageID, nowMilliseconds: Int64) -> Bool {
+    saved != nil && !isBusy && seen != last && dueAtMilliseconds <= nowMilliseconds
+  }
+
+  /// Goes on with the copies as far as they are due, and until enough is entered.
+  func follow(last: MessageID) async {
+    isBusy = true
+    defer { isBusy = false }
+    do throws(StoreError) {
+      for _ in 0..<Self.stepsMax {
+        guard let isThereMore = try await step(last: last) else { return }
+        if !isThereMore { return }
+      }
+    } catch {
+      // Redis is away, and what was not entered is entered when it is back.
+    }
+  }
+
+  /// - Returns: nil when the lease is lost; otherwise whether to go on at once.
+  private func step(last: MessageID) async throws(StoreError) -> Bool? {
+    guard var state = saved else { return nil }
+    let copies = try await dispatcher.store.copies(
+      in: partition, after: state.position, limit: Self.copiesAtOnce)
+    let now = try await dispatcher.store.nowMilliseconds()
+    var found: [(copy: EntryCopy, accounts: [AccountID])] = []
+    var count = 0
+    var isAtEnd = copies.count < Self.copiesAtOnce
+    for copy in copies {
+      guard Self.isPushed(copy) else {
+        state.position = copy.id
+        continue
+      }
+      dueAtMilliseconds = copy.id.unixMilliseconds + dispatcher.delayMilliseconds
+      guard dueAtMilliseconds <= now else {
+        _ = try await enter(found, state, nowMilliseconds: now)
+        return saved == nil ? nil : false
+      }
+      let page = try await receivers(of: copy, after: state.place)
+      found.append((copy, page.accounts))
+      count += page.accounts.count
+      state.place = page.next
+      guard page.isLast else {
+        isAtEnd = false
+        break
+      }
+      state.position = copy.id
+      if count >= Self.membersAtOnce {
+        isAtEnd = false
+        break
+      }
+    }
+    guard let entered = try await enter(found, state, nowMilliseconds: now) else { return nil }
+    if isAtEnd { seen = last }
+    return !isAtEnd && entered < PushDispatcher.enoughEntered
+  }
+
+  /// - Returns: how many were entered; nil when the lease is lost.
+  private func enter(
+    _ found: [(copy: EntryCopy, accounts: [AccountID])], _ state: CopyReaderState, nowMilliseconds now: Int64
+  ) async throws(StoreError) -> Int? {
+    guard state != saved else { return 0 }
+    let all = Array(Set(found.flatMap(\.accounts)))
+    let pushed = all.isEmpty ? [] : Set(try await dispatcher.store.withPushers(among: all))
+    var tasks: [DuePush] = []
+    for (copy, accounts) in found {
+      for account in accounts where pushed.contains(account) {
+        let task = PushTask(.notification(copy.id, copy.space), for: account)
+        tasks.append(DuePush(text: task.text, dueAtMilliseconds: now))
+      }
+    }
+    guard try await save(state, entering: tasks) else { return nil }
+    dispatcher.statistics.entered += tasks.count
+    return tasks.count
+  }
+
+  private static let wish = Array("\"pushEnable\":true".utf8)
+
+  private static func isPushed(_ copy: EntryCopy) -> Bool {
+    // Most are not, and to look into the content takes as long as to find this.
+    guard copy.updates == nil, copy.content.firstRange(of: wish) != nil else { return false }
+    return NotificationContent(json: copy.content)?.setting.pushEnable ?? false
+  }
+
+  // MARK: Whom it is for
+
+  private struct Receivers {
+    var accounts: [AccountID]
+    var isLast = true
+    /// Where it goes on, unless it is the last; nil: from the beginning.
+    var next: PageCursor?
+  }
+
+  /// Some of those whom the entry may be for. Each of them is looked at once more when they are pushed to.
+  private func receivers(of copy: EntryCopy, after place: PageCursor?) async throws(StoreError) -> Receivers {
+    guard let audience = Audience(bytes: copy.audience) else { return Receivers(accounts: []) }
+    switch copy.space.kind {
+    case .account: return Receivers(accounts: AccountID(copy.space.name).map { [$0] } ?? [])
+    case .direct: return Receivers(accounts: audience.named)
+    case .server, .group, .room: break
+    }
+    if audience.rule == .named { return Receivers(accounts: audience.named) }
+    let page: RecordPage
+    do throws(StoreError) {
+      page = try await dispatcher.store.page(
+        of: TableAddress(copy.space, .roster), after: place, limit: Self.membersAtOnce)
+    } catch {
+      guard error.code == .badCursor else { throw error }
+      // Redis was started again, and has another order. Who was pushed to before is pushed to once more.
+      return Receivers(accounts: [], isLast: false, next: nil)
+    }
+    let members = page.records.compactMap { record -> AccountID? in
+      guard let account = AccountID(record.field), let member = MemberRecord(text: record.text) else {
+        return nil
+      }
+      let verdict = Visibility.asSent(
+        copy.id, audience, for: account, membership: member.membership, retentionFloor: .zero)
+      return verdict.isVisible ? account : nil
+    }
+    // Those who are named need not be members any more.
+    return Receivers(
+      accounts: place == nil ? members + audience.named : members, isLast: page.next == nil, next: page.next)
+  }
+}

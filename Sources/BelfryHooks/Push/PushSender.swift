@@ -1,0 +1,77 @@
+import BelfryModel
+import BelfryOutbound
+import BelfrySystem
+
+/// What became of one request to a gateway or a push service.
+package enum PushOutcome: Sendable, Hashable {
+  case delivered
+  /// The device is not known there any more.
+  case gone
+  /// In words, and what was said of when to come back.
+  case failed(String, retryAfter: String?)
+  /// It will fail each time.
+  case refused(String)
+  /// Nothing was sent, and nothing is known.
+  case notTried
+}
+
+extension OutboundClient {
+  private static let pushAnswerMaxBytes = 64 << 10
+
+  func push(_ body: [UInt8], to gateway: MatrixGateway, deadline: Duration) async -> PushOutcome {
+    let request = OutboundRequest(
+      .post, gateway.url, headers: [("Content-Type", "application/json")], body: body, deadline: deadline,
+      answerMaxBytes: Self.pushAnswerMaxBytes)
+    return await outcome(of: request) { response in
+      switch response.status {
+      case 200..<300:
+        switch gateway.isRejected(by: response.body) {
+        case true?: return .gone
+        case false?: return .delivered
+        case nil: return .failed("its answer is none of a push gateway", retryAfter: nil)
+        }
+      case 404, 410: return .gone
+      default:
+        return .failed("it answers with the status \(response.status)", retryAfter: response.retryAfter)
+      }
+    }
+  }
+
+  /// - Parameters:
+  ///   - body: encrypted for the subscription.
+  ///   - topic: what is not yet delivered under the same one is replaced.
+  func push(
+    _ body: [UInt8], to subscription: WebPushSubscription, authorization: String, topic: String,
+    timeToLiveSeconds: Int64, deadline: Duration
+  ) async -> PushOutcome {
+    let request = OutboundRequest(
+      .post, subscription.endpoint,
+      headers: [
+        ("Authorization", authorization), ("TTL", String(timeToLiveSeconds)), ("Urgency", "high"),
+        ("Topic", topic),
+        ("Content-Encoding", "aes128gcm"), ("Content-Type", "application/octet-stream"),
+      ], body: body, deadline: deadline, answerMaxBytes: Self.pushAnswerMaxBytes)
+    return await outcome(of: request) { response in
+      switch response.status {
+      case 200..<300: .delivered
+      case 404, 410: .gone
+      // A message that is too large, or that cannot be read, stays so.
+      case 400, 413: .refused("it answers with the status \(response.status)")
+      default: .failed("it answers with the status \(response.status)", retryAfter: response.retryAfter)
+      }
+    }
+  }
+
+  private func outcome(
+    of request: OutboundRequest, _ read: (OutboundResponse) -> PushOutcome
+  ) async -> PushOutcome {
+    do throws(OutboundError) {
+      return read(try await send(request))
+    } catch {
+      switch error.code {
+      case .busy, .notBegun, .cancelled: return .notTried
+      case .refusedAddress, .unreachable, .timedOut, .tooLarge: return .failed(error.cause, retryAfter: nil)
+      }
+    }
+  }
+}

@@ -1,0 +1,66 @@
+package import BelfryModel
+
+/// Something that push has to do for an account.
+package struct PushTask: Sendable, Hashable {
+  package enum Subject: Sendable, Hashable {
+    /// A notification, and the space that it was appended to.
+    case notification(MessageID, SpaceID)
+    /// The number of unread ones, corrected.
+    case badge
+  }
+
+  package var subject: Subject
+  package var account: AccountID
+  /// Nil: of all its devices.
+  package var device: DeviceID?
+  /// How often it has failed.
+  package var attempts: Int
+
+  package init(_ subject: Subject, for account: AccountID, device: DeviceID? = nil, attempts: Int = 0) {
+    self.subject = subject
+    self.account = account
+    self.device = device
+    self.attempts = attempts
+  }
+
+  /// The same for one device, after it has failed once more.
+  func failed(on device: DeviceID) -> PushTask {
+    PushTask(subject, for: account, device: device, attempts: attempts + 1)
+  }
+}
+
+// MARK: - As it is kept
+
+extension PushTask {
+  private static let allDevices = "*"
+
+  package var text: String {
+    let rest = "\(account.text) \(device?.text ?? Self.allDevices) \(attempts)"
+    return switch subject {
+    case .notification(let id, let space): "push \(space.key) \(id.text) \(rest)"
+    case .badge: "badge \(rest)"
+    }
+  }
+
+  /// Nil if nobody can have written it so.
+  package init?(text: String) {
+    var words = text.split(separator: " ", omittingEmptySubsequences: false).map { String($0) }[...]
+    switch words.popFirst() {
+    case "push":
+      guard let space = words.popFirst().flatMap({ SpaceID(key: $0) }),
+        let id = words.popFirst().flatMap({ MessageID($0) })
+      else { return nil }
+      subject = .notification(id, space)
+    case "badge": subject = .badge
+    default: return nil
+    }
+    guard words.count == 3, let account = AccountID(words[words.startIndex]),
+      let attempts = Int(words[words.startIndex + 2]), attempts >= 0
+    else { return nil }
+    let name = words[words.startIndex + 1]
+    device = name == Self.allDevices ? nil : DeviceID(name)
+    guard device != nil || name == Self.allDevices else { return nil }
+    self.account = account
+    self.attempts = attempts
+  }
+}

@@ -1,0 +1,57 @@
+package import BelfryBytes
+import BelfryModel
+import BelfryOutbound
+
+/// Says to push services who sends: a token of a few hours for each of them, signed with the key for which browsers made
+/// their subscriptions.
+///
+/// Source: RFC 8292 (VAPID).
+package struct VAPIDKey: Sendable {
+  /// RFC 8292 §2: at most 24 hours.
+  static let tokenSeconds: Int64 = 12 * 3_600
+  /// Signed anew so long before it ends.
+  static let renewalSeconds: Int64 = 3_600
+
+  private let key: P256PrivateKey
+  /// `mailto:` or `https:`, where whoever runs a push service finds whoever runs the broker.
+  let contact: String?
+  /// As browsers want it (`applicationServerKey`): the point, in base64url.
+  package let publicText: String
+
+  package init(_ key: P256PrivateKey, contact: String?) {
+    self.key = key
+    self.contact = contact
+    publicText = Base64URL.encode(key.point)
+  }
+
+  /// The header `Authorization`. Nil where libcrypto has no memory.
+  package func authorization(for origin: String, nowSeconds: Int64) -> String? {
+    var claims: JSONObject = ["aud": .string(origin), "exp": .integer(nowSeconds + Self.tokenSeconds)]
+    if let contact { claims["sub"] = .string(contact) }
+    let header: JSONObject = ["alg": "ES256", "typ": "JWT"]
+    let signed = [header, claims].map { Base64URL.encode(JSONText.bytes(of: .object($0))) }
+      .joined(separator: ".")
+    guard let signature = key.signature(of: Array(signed.utf8)) else { return nil }
+    return "vapid t=\(signed).\(Base64URL.encode(signature)),k=\(publicText)"
+  }
+}
+
+/// The tokens that are good at present, by origin. On one loop.
+struct VAPIDTokens {
+  /// Beyond it they are signed anew.
+  private static let countMax = 256
+
+  private let key: VAPIDKey
+  private var known: [String: (text: String, until: Int64)] = [:]
+
+  init(_ key: VAPIDKey) { self.key = key }
+
+  mutating func authorization(for url: OutboundURL, nowSeconds: Int64) -> String? {
+    let origin = url.origin
+    if let token = known[origin], nowSeconds < token.until { return token.text }
+    guard let text = key.authorization(for: origin, nowSeconds: nowSeconds) else { return nil }
+    if known.count >= Self.countMax { known.removeAll() }
+    known[origin] = (text, nowSeconds + VAPIDKey.tokenSeconds - VAPIDKey.renewalSeconds)
+    return text
+  }
+}

@@ -1,0 +1,257 @@
+import BelfryBytes
+package import BelfryModel
+import BelfryRedis
+
+/// Who reads copies, and has a place among them.
+package struct CopyReader: Sendable, Hashable {
+  let text: String
+
+  package static func webhook(_ id: EntityID) -> CopyReader { CopyReader(text: id.text) }
+  package static let push = CopyReader(text: "push")
+}
+
+/// A space of which something could not be delivered yet, while others go on.
+package struct WebhookDelay: Sendable, Hashable {
+  /// The first copy of the space that is undelivered.
+  package var id: MessageID
+  /// How often it was tried.
+  package var attempts: Int
+  /// When it is tried again, milliseconds since 1970.
+  package var dueAtMilliseconds: Int64
+
+  package init(id: MessageID, attempts: Int, dueAtMilliseconds: Int64) {
+    self.id = id
+    self.attempts = attempts
+    self.dueAtMilliseconds = dueAtMilliseconds
+  }
+}
+
+/// How far a reader has had the copies of a partition.
+package struct CopyReaderState: Sendable, Hashable {
+  /// All copies up to this one are delivered, or of a space that is behind.
+  package var position: MessageID
+  /// How many copies there had been up to the position; nil after a replay, until all are delivered.
+  package var count: Int64?
+  package var generation: String
+  /// How many copies fell out of retention undelivered, of which the receiver has yet to be told.
+  package var lost: Int64 = 0
+  package var behind: [SpaceID: WebhookDelay] = [:]
+  /// Of push, inside the copy after the position: behind which page of its audience it stands.
+  package var place: PageCursor?
+
+  package init(position: MessageID, count: Int64?, generation: String) {
+    self.position = position
+    self.count = count
+    self.generation = generation
+  }
+}
+
+/// What whoever holds the lease begins with.
+package struct CopyClaim: Sendable, Hashable {
+  package var state: CopyReaderState
+  /// How many copies there have been in all, and how many there are.
+  package var added: Int64
+  package var length: Int64
+  /// The last of them.
+  package var last: MessageID
+}
+
+/// An entry of a log as it is copied.
+package struct EntryCopy: Sendable, Hashable {
+  package var id: MessageID
+  package var space: SpaceID
+  /// As in the log, in words.
+  package var audience: ArraySlice<UInt8>
+  /// The notification's content as JSON, an object; with what became of it, in an update.
+  package var content: ArraySlice<UInt8>
+  /// The notification that this is an update of, and when it was updated.
+  package var updates: MessageID?
+  package var updateTime: Int64?
+
+  /// Whether it says that the notification was recalled: then there is no content.
+  package var isRecall: Bool { content.isEmpty && updates != nil }
+
+  /// As consumers receive it; of a recall, which notification it was.
+  package var notification: [UInt8] {
+    var bytes: [UInt8] = []
+    if isRecall, let updates {
+      bytes.append("{\"messageServerId\":\"")
+      bytes.append(decimal: updates.raw)
+      bytes.append("\"}")
+      return bytes
+    }
+    LogEntry(
+      id: id, audience: Audience(.named), content: content, updateTime: updateTime, updates: updates
+    ).appendNotification(to: &bytes)
+    return bytes
+  }
+}
+
+/// Copies of what is appended, and who has had which.
+extension RedisStore {
+  /// Calls a function of the reader in each partition.
+  func callEverywhere(
+    _ function: StoreFunction, _ reader: CopyReader, _ argument: (Partition) -> String? = { _ in nil }
+  ) async throws(StoreError) -> [RedisReply] {
+    let replies = try await call(
+      partitions.all.map { partition in
+        var command = layout.call(function, in: partition)
+        command.append(reader.text)
+        if let argument = argument(partition) { command.append(argument) }
+        return command
+      }, at: "webhooks")
+    try Self.refuseErrors(replies, at: "webhooks")
+    return replies
+  }
+
+  static func refuseErrors(_ replies: [RedisReply], at place: String) throws(StoreError) {
+    for case .error(let message) in replies {
+      throw StoreError(RedisError.replied(message, to: place), at: place)
+    }
+  }
+
+  /// The lease of a reader in a partition, and what it has had; nil where another broker has it.
+  package func claimCopies(
+    _ reader: CopyReader, in partition: Partition, by owner: String, milliseconds: Int
+  ) async throws(StoreError) -> CopyClaim? {
+    var command = layout.call(.claimCopies, in: partition)
+    command.append(reader.text)
+    command.append(owner)
+    command.append(milliseconds)
+    let reply = try await call(command, at: "copies for \(reader.text)")
+    return try reading(at: "copies for \(reader.text)") { () throws(RedisError) in
+      let parts = try reply.array()
+      guard parts.count == 4 else { return nil }
+      return CopyClaim(
+        state: try CopyReaderState(parts[3]), added: Int64(try parts[0].string()) ?? 0,
+        length: Int64(try parts[1].string()) ?? 0,
+        last: MessageID(streamForm: try parts[2].string()) ?? .zero)
+    }
+  }
+
+  /// Writes what has changed, and keeps the lease for so long; with 0 it is given back.
+  /// - Returns: false when the lease is lost, or there was a replay: then nothing was written.
+  package func saveCopies(
+    _ reader: CopyReader, in partition: Partition, by owner: String, milliseconds: Int,
+    _ state: CopyReaderState,
+    before: CopyReaderState
+  ) async throws(StoreError) -> Bool {
+    var command = layout.call(.saveCopies, in: partition)
+    command.append(reader.text)
+    command.append(owner)
+    command.append(milliseconds)
+    command.append(state.generation)
+    for (field, text) in state.changes(since: before) {
+      command.append(field)
+      command.append(text)
+    }
+    let reply = try await call(command, at: "copies for \(reader.text)")
+    return try reading(at: "copies for \(reader.text)") { () throws(RedisError) in
+      try reply.string() == "saved"
+    }
+  }
+
+  /// Copies after an id, oldest first.
+  package func copies(
+    in partition: Partition, after: MessageID, through: MessageID = .last, limit: Int
+  ) async throws(StoreError) -> [EntryCopy] {
+    var command = RedisCommand("XRANGE", layout.copies(partition))
+    command.append("(" + after.streamForm)
+    command.append(through == .last ? "+" : through.streamForm)
+    command.append("COUNT")
+    command.append(limit)
+    let reply = try await pipeline([command], at: "copies")[0]
+    return try reading(at: "copies") { () throws(RedisError) in
+      var copies: [EntryCopy] = []
+      for element in try reply.array() {
+        let parts = try element.array(count: 2)
+        let fields = try parts[1].array()
+        var copy: EntryCopy?
+        if let id = MessageID(streamForm: try parts[0].string()) { copy = try EntryCopy(id, fields) }
+        if let copy { copies.append(copy) }
+      }
+      return copies
+    }
+  }
+}
+
+// MARK: - As it is kept
+
+extension CopyReaderState {
+  private static let behindPrefix = "behind:"
+
+  init(_ reply: RedisReply) throws(RedisError) {
+    let fields = try reply.array()
+    self.init(position: .zero, count: nil, generation: "")
+    for index in stride(from: 0, to: fields.count - 1, by: 2) {
+      let (name, text) = (try fields[index].string(), try fields[index + 1].string())
+      switch name {
+      case "position": position = MessageID(streamForm: text) ?? .zero
+      case "count": count = Int64(text)
+      case "generation": generation = text
+      case "lost": lost = Int64(text) ?? 0
+      case "place": place = PageCursor(text: text)
+      default:
+        guard name.hasPrefix(Self.behindPrefix),
+          let space = SpaceID(key: name.dropFirst(Self.behindPrefix.count)), let delay = WebhookDelay(text)
+        else { continue }
+        behind[space] = delay
+      }
+    }
+    if generation.isEmpty {
+      throw RedisError(.unexpectedReply, cause: "wanted the state of a reader", place: "reply")
+    }
+  }
+
+  /// Fields and texts to write; an empty text for one that goes.
+  func changes(since before: CopyReaderState) -> [(field: String, text: String)] {
+    var changes: [(field: String, text: String)] = []
+    if position != before.position { changes.append(("position", position.streamForm)) }
+    if count != before.count { changes.append(("count", count.map { String($0) } ?? "?")) }
+    if lost != before.lost { changes.append(("lost", lost == 0 ? "" : String(lost))) }
+    if place != before.place { changes.append(("place", place?.text ?? "")) }
+    for (space, delay) in behind where before.behind[space] != delay {
+      changes.append((Self.behindPrefix + space.key, delay.text))
+    }
+    for space in before.behind.keys where behind[space] == nil {
+      changes.append((Self.behindPrefix + space.key, ""))
+    }
+    return changes
+  }
+}
+
+extension WebhookDelay {
+  fileprivate var text: String { "\(id.streamForm) \(attempts) \(dueAtMilliseconds)" }
+
+  fileprivate init?(_ text: String) {
+    let parts = text.split(separator: " ")
+    guard parts.count == 3, let id = MessageID(streamForm: parts[0]), let attempts = Int(parts[1]),
+      let due = Int64(parts[2])
+    else { return nil }
+    self.init(id: id, attempts: attempts, dueAtMilliseconds: due)
+  }
+}
+
+extension EntryCopy {
+  fileprivate init?(_ id: MessageID, _ fields: RedisReplies) throws(RedisError) {
+    var space: SpaceID?
+    var audience: ArraySlice<UInt8>?
+    var content: ArraySlice<UInt8>?
+    var updates: MessageID?
+    var updateTime: Int64?
+    for index in stride(from: 0, to: fields.count - 1, by: 2) {
+      let value = try fields[index + 1].bytes()
+      let name = try fields[index].bytes()
+      switch String(decoding: name, as: UTF8.self) {
+      case "space": space = SpaceID(keyBytes: value)
+      case "updates": updates = MessageID(streamBytes: value)
+      case "updateTime": updateTime = Int64(String(decoding: value, as: UTF8.self))
+      // The audience with the notification, as in a log.
+      default: (audience, content) = (name, value)
+      }
+    }
+    guard let space, let audience, let content else { return nil }
+    self.init(
+      id: id, space: space, audience: audience, content: content, updates: updates, updateTime: updateTime)
+  }
+}

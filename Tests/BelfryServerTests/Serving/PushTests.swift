@@ -1,0 +1,316 @@
+import BelfryBytes
+import BelfryHooks
+import BelfryModel
+import BelfryOutbound
+import Foundation
+import Synchronization
+import TestKit
+import Testing
+
+@testable import BelfryServer
+
+/// What is pushed to whom, at a real gateway.
+@Suite struct PushTests {
+  private func withPush<R: Sendable>(
+    loops: Int = 2, delayMilliseconds: Int = 400, limits: Limits = .unhurried,
+    _ configure: @Sendable (inout Configuration) throws -> Void = { _ in },
+    _ body: @Sendable (TestBroker) async throws -> R
+  ) async throws -> R {
+    try await withBroker(
+      loops: loops, limits: limits,
+      configure: {
+        $0.allowedNetworks = try [#require(IPNetwork("127.0.0.0/8"))]
+        $0.push.delayMilliseconds = delayMilliseconds
+        try configure(&$0)
+      }, body)
+  }
+
+  private func gateway(
+    _ answer: @escaping @Sendable (JSONValue, Int) -> [Step] = { _, _ in
+      [.kept(200, #"{"rejected":[]}"#), .next]
+    }
+  ) throws -> ScriptedServer {
+    try ScriptedServer { request, number in
+      answer((try? JSONParser.value(of: Array(request.body.utf8))) ?? .null, number)
+    }
+  }
+
+  private func put(
+    _ account: String, device: String = "phone", key: String? = nil, _ server: ScriptedServer,
+    _ broker: TestBroker
+  ) throws {
+    let body =
+      #"{"kind":"matrix","url":"http://127.0.0.1:\#(server.port)","appId":"app","pushkey":"\#(key ?? account)"}"#
+    let answer = try broker.ask("PUT", "/v1/account/pushers/\(device)", as: try broker.token(account), body)
+    try #require(answer.status == 200, "\(answer)")
+  }
+
+  private func devices(_ account: String, _ broker: TestBroker) throws -> [String] {
+    try broker.ask("GET", "/v1/account/pushers", as: try broker.token(account)).json["pushers"]?.elements
+      .compactMap { $0["deviceId"]?.text } ?? []
+  }
+
+  @discardableResult
+  private func send(
+    _ broker: TestBroker, _ fields: String, setting: String = #""pushEnable":true"#
+  ) throws -> String {
+    let sent = try broker.ask(
+      "POST", "/v1/notifications", as: try broker.token("app", .app), "{\(fields),\"setting\":{\(setting)}}")
+    try #require(sent.status == 201, "\(sent)")
+    return try #require(sent.json["messageServerId"]?.text)
+  }
+
+  private func read(_ id: String, by account: String, _ broker: TestBroker) throws {
+    let answer = try broker.ask(
+      "POST", "/v1/notifications/read", as: try broker.token(account),
+      #"{"items":[{"messageServerId":"\#(id)"}]}"#)
+    try #require(answer.json["read"] == 1, "\(answer)")
+  }
+
+  /// What was posted, in words: which notification to which device, or how many are unread.
+  private func posts(_ server: ScriptedServer) -> [String] {
+    server.requests.map { request in
+      let value = (try? JSONParser.value(of: Array(request.body.utf8)))?["notification"]
+      let key = value?["devices"]?[0]?["pushkey"]?.text ?? "nobody"
+      return (value?["event_id"]?.text ?? "badge \(value?["counts"]?["unread"]?.number ?? -1)") + " to " + key
+    }.sorted()
+  }
+
+  private func eventually(seconds: Int = 20, _ condition: () throws -> Bool) async throws -> Bool {
+    for _ in 0..<(seconds * 20) {
+      if try condition() { return true }
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    return try condition()
+  }
+
+  /// Waits for these and nothing else.
+  private func expect(_ wanted: [String], at server: ScriptedServer) async throws {
+    _ = try await eventually { posts(server).count >= wanted.count && !wanted.isEmpty }
+    try await Task.sleep(for: .milliseconds(wanted.isEmpty ? 2_500 : 1_000))
+    #expect(posts(server) == wanted.sorted())
+  }
+
+  // MARK: To whom
+
+  @Test func whoeverIsToReceiveItIsPushedToOnce() async throws {
+    let server = try gateway()
+    try await withPush { broker async throws in
+      for name in ["bob", "carol", "dave", "erin"] { try put(name, server, broker) }
+      try put("bob", device: "tablet", key: "bob's tablet", server, broker)
+      let place = try broker.makeServer(owner: "alice", members: ["bob", "carol", "dave"])
+      let all = try send(broker, #""serverId":"\#(place)","body":"all""#)
+      let two = try send(broker, #""toAccids":["carol","erin"],"body":"two""#)
+      let one = try send(broker, #""toAccids":["erin"],"body":"one""#)
+      try send(broker, #""serverId":"\#(place)","body":"quiet""#, setting: #""pushEnable":false"#)
+      try await expect(
+        [
+          "\(all) to bob", "\(all) to bob's tablet", "\(all) to carol", "\(all) to dave", "\(two) to carol",
+          "\(two) to erin", "\(one) to erin",
+        ], at: server)
+    }
+  }
+
+  @Test func nothingIsPushedThatIsReadRecalledOverUnwantedOrNotTheirsByThen() async throws {
+    let server = try gateway()
+    try await withPush(delayMilliseconds: 1_500) { broker async throws in
+      for name in ["bob", "carol", "dave", "erin"] { try put(name, server, broker) }
+      let place = try broker.makeServer(owner: "alice", members: ["bob", "dave"])
+      let soon = Int64(Date().timeIntervalSince1970 * 1_000) + 700
+      let read = try send(broker, #""toAccids":["bob"],"body":"read""#)
+      let recalled = try send(broker, #""toAccids":["bob"],"body":"recalled""#)
+      try send(broker, #""toAccids":["bob"],"body":"over","expireAt":\#(soon)"#)
+      try send(broker, #""toAccids":["erin"],"body":"unwanted""#)
+      let kept = try send(broker, #""serverId":"\#(place)","body":"for those who are there""#)
+      try self.read(read, by: "bob", broker)
+      let app = try broker.token("app", .app)
+      #expect(try broker.ask("DELETE", "/v1/notifications/\(recalled)", as: app).status == 204)
+      #expect(
+        try broker.ask(
+          "PUT", "/v1/account/preferences", as: try broker.token("erin"),
+          #"{"preferences":[{"level":"none"}]}"#
+        ).status == 200)
+      // Who joins afterwards was not there, and who has given the device up is not asked for.
+      #expect(
+        try broker.ask("POST", "/v1/servers/\(place)/members", as: app, #"{"accids":["carol"]}"#).status
+          == 200)
+      #expect(
+        try broker.ask("DELETE", "/v1/account/pushers/phone", as: try broker.token("dave")).status == 204)
+      try await expect(["\(kept) to bob"], at: server)
+    }
+  }
+
+  @Test func aboveTheThresholdSubscribersArePushedTo() async throws {
+    let server = try gateway()
+    var limits = Limits.unhurried
+    limits.subscriptionThreshold = 3
+    try await withPush(limits: limits) { broker async throws in
+      for name in ["bob", "carol", "dave"] { try put(name, server, broker) }
+      let place = try broker.makeServer(owner: "alice", members: ["bob", "carol", "dave", "erin"])
+      #expect(
+        try broker.ask(
+          "POST", "/v1/subscriptions", as: try broker.token("carol"),
+          #"{"servers":["\#(place)"],"subscribe":true}"#
+        ).status == 200)
+      let sent = try send(broker, #""serverId":"\#(place)","body":"to subscribers""#)
+      try await expect(["\(sent) to carol"], at: server)
+    }
+  }
+
+  // MARK: Badges
+
+  @Test func theNumberIsCorrectedAfterReadingElsewhere() async throws {
+    let server = try gateway()
+    try await withPush { broker async throws in
+      try put("bob", server, broker)
+      let sent = try send(broker, #""toAccids":["bob"],"body":"counted""#)
+      let other = try send(
+        broker, #""toAccids":["bob"],"body":"not""#, setting: #""pushEnable":true,"needBadge":false"#)
+      try await expect(["\(sent) to bob", "\(other) to bob"], at: server)
+      let counts = server.requests.compactMap {
+        (try? JSONParser.value(of: Array($0.body.utf8)))?["notification"]?["counts"]
+      }
+      #expect(counts == [["unread": 2]])
+      try read(other, by: "bob", broker)
+      try read(sent, by: "bob", broker)
+      // Two marks at once are one correction; and when nothing is left, nothing is to be corrected any more.
+      try await expect(["\(sent) to bob", "\(other) to bob", "badge 0 to bob"], at: server)
+      let later = try send(
+        broker, #""toAccids":["bob"],"body":"later""#, setting: #""pushEnable":true,"needBadge":false"#)
+      try await expect(
+        ["\(sent) to bob", "\(other) to bob", "badge 0 to bob", "\(later) to bob"], at: server)
+      try read(later, by: "bob", broker)
+      try await expect(
+        ["\(sent) to bob", "\(other) to bob", "badge 0 to bob", "\(later) to bob"], at: server)
+    }
+  }
+
+  // MARK: Gateways
+
+  @Test func whatAGatewayDoesNotKnowAnyMoreIsRemovedUnlessItWasReplaced() async throws {
+    let isSlow = Mutex(false)
+    let server = try gateway { value, _ in
+      let key = value["notification"]?["devices"]?[0]?["pushkey"]?.text ?? ""
+      switch key {
+      case "lost": return [.kept(200, #"{"rejected":["lost"]}"#), .next]
+      case "missing": return [.kept(404), .next]
+      case "old":
+        isSlow.withLock { $0 = true }
+        return [.pause(milliseconds: 1_500), .kept(200, #"{"rejected":["old"]}"#), .next]
+      default: return [.kept(200, #"{"rejected":[]}"#), .next]
+      }
+    }
+    try await withPush { broker async throws in
+      try put("bob", device: "a", key: "lost", server, broker)
+      try put("bob", device: "b", key: "missing", server, broker)
+      try put("bob", device: "c", key: "fine", server, broker)
+      try put("carol", device: "a", key: "old", server, broker)
+      try send(broker, #""toAccids":["bob","carol"],"body":"hello""#)
+      #expect(try await eventually { isSlow.withLock { $0 } })
+      // While the gateway takes its time to reject the key before.
+      try put("carol", device: "a", key: "new", server, broker)
+      #expect(try await eventually { try devices("bob", broker) == ["c"] })
+      try await Task.sleep(for: .milliseconds(2_500))
+      #expect(try devices("carol", broker) == ["a"])
+    }
+  }
+
+  @Test func whatFailsIsTriedAgain() async throws {
+    // Down, garbage, a redirect, and then well.
+    for first: [Step] in [[.kept(503), .next], [.kept(200, "<html>"), .next], [.reset]] {
+      let server = try gateway { _, number in number == 1 ? first : [.kept(200, #"{"rejected":[]}"#), .next] }
+      try await withPush { broker async throws in
+        try put("bob", server, broker)
+        let sent = try send(broker, #""toAccids":["bob"],"body":"again""#)
+        try await expect(["\(sent) to bob", "\(sent) to bob"], at: server)
+        #expect(try devices("bob", broker) == ["phone"])
+      }
+    }
+  }
+
+  @Test func redirectsAreNotFollowedAndPrivateAddressesNotGoneTo() async throws {
+    let inside = try gateway()
+    let server = try gateway { [port = inside.port] _, _ in
+      [.answer(307, headers: ["Location: http://127.0.0.1:\(port)/"])]
+    }
+    try await withPush { broker async throws in
+      try put("bob", server, broker)
+      try send(broker, #""toAccids":["bob"],"body":"redirected""#)
+      #expect(try await eventually { !server.requests.isEmpty })
+      try await Task.sleep(for: .milliseconds(500))
+      #expect(inside.requests.isEmpty)
+    }
+    try await withPush({ $0.allowedNetworks = [] }) { broker async throws in
+      try put("bob", inside, broker)
+      try send(broker, #""toAccids":["bob"],"body":"inside""#)
+      try await Task.sleep(for: .milliseconds(1_500))
+      #expect(inside.requests.isEmpty)
+    }
+  }
+
+  @Test func pushersLeadWhereTheConfigurationSays() async throws {
+    let server = try gateway()
+    try await withPush({ $0.push.origins = ["https://push.example"] }) { broker async throws in
+      let bob = try broker.token("bob")
+      let body = { (url: String) in #"{"kind":"matrix","url":"\#(url)","appId":"app","pushkey":"key"}"# }
+      let refused = try broker.ask(
+        "PUT", "/v1/account/pushers/phone", as: bob, body("http://127.0.0.1:\(server.port)"))
+      #expect(refused.status == 400 && refused.json["field"] == "url", "\(refused)")
+      #expect(
+        try broker.ask("PUT", "/v1/account/pushers/phone", as: bob, body("https://push.example:443/x")).status
+          == 200)
+    }
+  }
+
+  // MARK: Pushers
+
+  @Test func pushersAreChecked() async throws {
+    try await withPush { broker async throws in
+      let bob = try broker.token("bob")
+      let put = { (body: String) in try broker.ask("PUT", "/v1/account/pushers/phone", as: bob, body) }
+      let point = Base64URL.encode(P256PrivateKey().point)
+      let secret = Base64URL.encode([UInt8](repeating: 7, count: 16))
+      for (body, field) in [
+        (#"{"kind":"pigeon"}"#, "kind"), (#"{"kind":"matrix","appId":"a","pushkey":"k"}"#, "url"),
+        (#"{"kind":"matrix","url":"https://x.example","pushkey":"k"}"#, "appId"),
+        (#"{"kind":"matrix","url":"ftp://x.example","appId":"a","pushkey":"k"}"#, "url"),
+        (#"{"kind":"matrix","url":"https://x.example","appId":"a","pushkey":"k","data":[1]}"#, "data"),
+        (
+          #"{"kind":"matrix","url":"https://x.example","appId":"a","pushkey":"k","auth":"\#(secret)"}"#,
+          "auth"
+        ),
+        (#"{"kind":"webpush","endpoint":"https://x.example/1","auth":"\#(secret)"}"#, "p256dh"),
+        (
+          #"{"kind":"webpush","endpoint":"https://x.example/1","p256dh":"\#(String(repeating: "A", count: 87))","auth":"\#(secret)"}"#,
+          "p256dh"
+        ),
+        (#"{"kind":"webpush","endpoint":"https://x.example/1","p256dh":"\#(point)","auth":"short"}"#, "auth"),
+      ] {
+        let answer = try put(body)
+        #expect(answer.status == 400 && answer.json["field"]?.text == field, "\(body): \(answer)")
+      }
+      let good = try put(
+        #"{"kind":"webpush","endpoint":"https://x.example/1","p256dh":"\#(point)","auth":"\#(secret)"}"#)
+      #expect(good.status == 200)
+      #expect(good.json["p256dh"]?.text == point && good.json["auth"] == nil)
+      #expect(try broker.ask("GET", "/v1/account/pushers/phone", as: bob).json == good.json)
+      #expect(try broker.ask("GET", "/v1/account/pushers/phone", as: try broker.token("eve")).status == 404)
+      #expect(try broker.ask("DELETE", "/v1/account/pushers/phone", as: bob).status == 204)
+      #expect(try broker.ask("DELETE", "/v1/account/pushers/phone", as: bob).status == 404)
+    }
+  }
+
+  @Test func anAccountHasSoManyAndNoMore() async throws {
+    let server = try gateway()
+    try await withPush { broker async throws in
+      for number in 0..<Limits.pushersPerAccount { try put("bob", device: "d\(number)", server, broker) }
+      // One that is there may be replaced.
+      try put("bob", device: "d3", key: "other", server, broker)
+      let more = try broker.ask(
+        "PUT", "/v1/account/pushers/one-more", as: try broker.token("bob"),
+        #"{"kind":"matrix","url":"https://x.example","appId":"a","pushkey":"k"}"#)
+      #expect(more.json["code"] == "tooMany")
+      try put("carol", device: "d", server, broker)
+    }
+  }
+}

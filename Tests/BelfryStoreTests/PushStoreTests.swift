@@ -1,0 +1,152 @@
+import BelfryModel
+import ModelSamples
+import TestKit
+import Testing
+
+@testable import BelfryStore
+
+/// Pushers, and what push has to do.
+@Suite struct PushStoreTests {
+  private let bob: AccountID = "bob"
+  private let phone: DeviceID = "phone"
+  private var partition: Partition { layout.partition(of: space) }
+
+  private func claim(_ broker: isolated Broker, by owner: String) async throws -> CopyReaderState? {
+    try await broker.store.claimCopies(.push, in: partition, by: owner, milliseconds: 60_000)?.state
+  }
+
+  private func due(_ broker: isolated Broker, at time: Int64 = .max) async throws -> [DuePush] {
+    try await broker.store.duePushes(in: [partition], nowMilliseconds: min(time, 1 << 50), limit: 100)[0]
+  }
+
+  @Test func pushersAreKeptByDeviceAndKnownToThePartition() async throws {
+    try await withBroker { broker, _ async throws in
+      let store = broker.store
+      #expect(try await store.putPusher(PusherRecord(device: phone, text: "1"), of: bob))
+      #expect(try await store.putPusher(PusherRecord(device: phone, text: "2"), of: bob))
+      #expect(try await store.pushers(of: [bob, "carol"]) == [[PusherRecord(device: phone, text: "2")], []])
+      #expect(try await store.withPushers(among: ["carol", bob, "dave"]) == [bob])
+      // The one that is to go has been replaced.
+      #expect(try await store.removePusher(of: phone, bob, ifStill: "1") == false)
+      #expect(try await store.removePusher(of: phone, bob, ifStill: "2"))
+      #expect(try await store.removePusher(of: phone, bob) == false)
+      #expect(try await store.withPushers(among: [bob]).isEmpty)
+    }
+  }
+
+  @Test func whatIsEnteredAndHowFarItHasComeAreWrittenTogether() async throws {
+    try await withBroker { broker, _ async throws in
+      try await broker.makeServer()
+      try await broker.store.beginPush(word: "a")
+      let id = try await broker.append("one")
+      let state = try #require(try await claim(broker, by: "a"))
+      #expect(try await claim(broker, by: "b") == nil)
+      var next = state
+      next.position = id
+      next.place = PageCursor(text: "here")
+      let push = DuePush(text: "badge bob * 0", dueAtMilliseconds: 5)
+      let save = { (owner: String) async throws in
+        try await broker.store.savePush(
+          in: partition, by: owner, milliseconds: 60_000, next, before: state, entering: [push])
+      }
+      // Who has lost the lease enters nothing.
+      #expect(try await save("b") == false)
+      #expect(try await due(broker).isEmpty)
+      #expect(try await save("a"))
+      #expect(try await due(broker) == [push])
+      #expect(try await due(broker, at: 4).isEmpty)
+      #expect(try await claim(broker, by: "a") == next)
+    }
+  }
+
+  @Test func whatIsSettledGoesUnlessThereWasReasonToDoItAgain() async throws {
+    try await withBroker { broker, redis async throws in
+      let key = layout.pushes(partition)
+      for (time, text) in [("5", "a"), ("6", "b"), ("7", "c")] { try redis.command("ZADD", key, time, text) }
+      let settled = [
+        SettledPush(
+          DuePush(text: "a", dueAtMilliseconds: 5), later: [.init(text: "x", dueAtMilliseconds: 9)]),
+        SettledPush(
+          DuePush(text: "b", dueAtMilliseconds: 5), later: [.init(text: "y", dueAtMilliseconds: 9)]),
+        SettledPush(
+          DuePush(text: "gone", dueAtMilliseconds: 5), later: [.init(text: "z", dueAtMilliseconds: 9)]),
+        SettledPush(
+          DuePush(text: "c", dueAtMilliseconds: 7), later: [.init(text: "c", dueAtMilliseconds: 8)]),
+      ]
+      #expect(try await broker.store.settlePushes(settled, in: partition, waitingMax: 10) == 0)
+      #expect(try await due(broker).map(\.text) == ["b", "c", "x"])
+      // Settled once more, by a broker that was slower, nothing comes back.
+      #expect(try await broker.store.settlePushes(settled, in: partition, waitingMax: 10) == 0)
+      #expect(try await due(broker).map(\.text) == ["b", "c", "x"])
+      let full = [
+        SettledPush(
+          DuePush(text: "x", dueAtMilliseconds: 9),
+          later: [.init(text: "p", dueAtMilliseconds: 9), .init(text: "q", dueAtMilliseconds: 9)])
+      ]
+      #expect(try await broker.store.settlePushes(full, in: partition, waitingMax: 3) == 1)
+    }
+  }
+
+  @Test func copiesThatOnlyPushReadsGoWhenItHasComePast() async throws {
+    try await withBroker { broker, redis async throws in
+      try await broker.makeServer()
+      try await broker.store.beginPush(word: "a")
+      var last = MessageID.zero
+      for number in 0..<500 { last = try await broker.append("\(number)") }
+      var state = try #require(try await claim(broker, by: "a"))
+      let before = state
+      state.position = last
+      #expect(
+        try await broker.store.savePush(in: partition, by: "a", milliseconds: 60_000, state, before: before))
+      let left = Int(try redis.command("XLEN", layout.copies(partition)).trimmingPrefix("(integer) ")) ?? .max
+      #expect(left <= 100)
+    }
+  }
+
+  @Test func pushEndsWhereNobodyHasAPusherAndGoesOnWhereSomebodyHas() async throws {
+    try await withBroker { broker, redis async throws in
+      try await broker.makeServer()
+      let store = broker.store
+      #expect(try await store.pushWord() == nil)
+      try await broker.append("not copied")
+      #expect(try await store.copies(in: partition, after: .zero, limit: 10).isEmpty)
+      try await store.beginPush(word: "a")
+      #expect(try await store.putPusher(PusherRecord(device: phone, text: "1"), of: bob))
+      try await store.endPushIfUnused(word: "b")
+      #expect(try await store.pushWord() == "a")
+      try await broker.append("copied")
+      #expect(try await store.copies(in: partition, after: .zero, limit: 10).count == 1)
+      #expect(try await store.removePusher(of: phone, bob))
+      try await store.endPushIfUnused(word: "b")
+      #expect(try await store.pushWord() == nil)
+      try await broker.append("not copied")
+      #expect(try await store.copies(in: partition, after: .zero, limit: 10).isEmpty)
+    }
+  }
+
+  @Test func aMarkHasTheNumberCorrectedThatDevicesWereTold() async throws {
+    try await withBroker { broker, _ async throws in
+      try await broker.makeServer(["bob"])
+      let home = layout.partition(of: bob)
+      let due = { (broker: isolated Broker) async throws in
+        try await broker.store.duePushes(in: [home], nowMilliseconds: 1 << 50, limit: 10)[0].map(\.text)
+      }
+      let mark = { (broker: isolated Broker, id: MessageID) async throws in
+        try await broker.store.marked(
+          ReadMark(items: [id]), by: bob)
+      }
+      _ = try await mark(broker, try await broker.append("one"))
+      #expect(try await due(broker).isEmpty)
+      try await broker.store.beginBadge(of: bob)
+      #expect(try await broker.store.badge(of: bob) == -1)
+      try await broker.store.noteBadge(4, of: bob)
+      try await broker.store.beginBadge(of: bob)
+      #expect(try await broker.store.badge(of: bob) == 4)
+      _ = try await mark(broker, try await broker.append("two"))
+      _ = try await mark(broker, try await broker.append("three"))
+      #expect(try await due(broker) == ["badge bob * 0"])
+      try await broker.store.noteBadge(0, of: bob)
+      #expect(try await broker.store.badge(of: bob) == nil)
+    }
+  }
+}

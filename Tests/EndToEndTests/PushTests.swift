@@ -1,0 +1,133 @@
+import Foundation
+import Glibc
+import TestKit
+import Testing
+
+/// Pushes while brokers die and Redis is away: each that is due arrives, also one that was under way, and never one that
+/// is not.
+@Suite(.timeLimit(.minutes(5)), .serialized) struct PushFaultTests {
+  private static let settings = [
+    "BELFRY_WEBHOOKS_ALLOWED_NETWORKS": #"["127.0.0.0/8"]"#, "BELFRY_PUSH_DELAY_MILLISECONDS": "300",
+  ]
+
+  /// A gateway that takes a moment for each push.
+  private final class Gateway: Sendable {
+    private let seen = Shared([String: Int]())
+    let server: ScriptedServer
+
+    init() throws {
+      let seen = seen
+      server = try ScriptedServer { request, _ in
+        let object = (try? JSONSerialization.jsonObject(with: Data(request.body.utf8))) as? [String: Any]
+        let notification = object?["notification"] as? [String: Any]
+        let device = (notification?["devices"] as? [[String: Any]])?.first?["pushkey"] as? String ?? ""
+        usleep(30_000)
+        seen.withLock { $0["\(notification?["event_id"] as? String ?? "badge") \(device)", default: 0] += 1 }
+        return [.kept(200, #"{"rejected":[]}"#), .next]
+      }
+    }
+
+    /// How often what was pushed to which device.
+    var pushes: [String: Int] { seen.withLock { $0 } }
+  }
+
+  private let accounts = (0..<40).map { "listener-\($0)" }
+
+  /// A server of these accounts, all of whom have a device, but the last five.
+  private func makeServer(_ gateway: Gateway, at broker: Broker) throws -> String {
+    let server = try Person("owner", at: broker).createServer()
+    try Person.app(at: broker).add(accounts, to: server)
+    for name in accounts.dropLast(5) {
+      let made = try Person(name, at: broker).call(
+        "PUT", "/v1/account/pushers/phone",
+        ["kind": "matrix", "url": "http://127.0.0.1:\(gateway.server.port)", "appId": "app", "pushkey": name])
+      try #require(made.status == 200, "\(made)")
+    }
+    return server
+  }
+
+  private func wanted(_ sent: [String]) -> Set<String> {
+    Set(sent.flatMap { id in accounts.dropLast(5).map { "\(id) \($0)" } })
+  }
+
+  private func waitForAll(_ wanted: Set<String>, _ gateway: Gateway, seconds: Int = 90) async throws {
+    for _ in 0..<(seconds * 10) where gateway.pushes.count < wanted.count {
+      try await Task.sleep(for: .milliseconds(100))
+    }
+    #expect(Set(gateway.pushes.keys) == wanted)
+  }
+
+  private static var push: [String: Any] { ["pushEnable": true] }
+
+  @Test func whereOneBrokerIsKilledAnotherGoesOn() async throws {
+    let gateway = try Gateway()
+    try await withWorld(brokers: 2, settings: Self.settings) { world in
+      let server = try makeServer(gateway, at: world[1])
+      let app = try Person.app(at: world[1])
+      var sent: [String] = []
+      for number in 0..<6 {
+        sent.append(try app.mustSend("\(number)", ["serverId": server, "setting": Self.push]))
+        if number == 3 {
+          // Some are posted, some are under way, some are entered, some are not.
+          try await Task.sleep(for: .milliseconds(900))
+          await world[0].kill()
+        }
+      }
+      try await waitForAll(wanted(sent), gateway)
+      // What was under way was done once more and nothing else.
+      #expect(gateway.pushes.values.allSatisfy { $0 <= 2 })
+      try await Task.sleep(for: .seconds(2))
+      #expect(Set(gateway.pushes.keys) == wanted(sent))
+    }
+  }
+
+  @Test func whileNothingDiesEachIsPushedOnce() async throws {
+    let gateway = try Gateway()
+    try await withWorld(brokers: 2, settings: Self.settings) { world in
+      let server = try makeServer(gateway, at: world[0])
+      let app = try Person.app(at: world[1])
+      let sent = try (0..<6).map { try app.mustSend("\($0)", ["serverId": server, "setting": Self.push]) }
+      try await waitForAll(wanted(sent), gateway)
+      try await Task.sleep(for: .seconds(2))
+      #expect(gateway.pushes.values.allSatisfy { $0 == 1 })
+    }
+  }
+
+  /// It goes on when it is let, and pushes nothing that another has pushed meanwhile but what was under way.
+  @Test func aBrokerThatStandsStillHoldsNothingUp() async throws {
+    let gateway = try Gateway()
+    try await withWorld(brokers: 2, settings: Self.settings) { world in
+      let server = try makeServer(gateway, at: world[1])
+      let app = try Person.app(at: world[1])
+      var sent: [String] = []
+      for number in 0..<4 {
+        sent.append(try app.mustSend("\(number)", ["serverId": server, "setting": Self.push]))
+        if number == 1 {
+          try await Task.sleep(for: .milliseconds(700))
+          world[0].signal(SIGSTOP)
+        }
+      }
+      try await waitForAll(wanted(sent), gateway)
+      world[0].signal(SIGCONT)
+      try await Task.sleep(for: .seconds(2))
+      #expect(gateway.pushes.values.allSatisfy { $0 <= 2 })
+    }
+  }
+
+  @Test func whileRedisIsAwayNothingIsLost() async throws {
+    let gateway = try Gateway()
+    var durable = RedisServer.Options()
+    durable.appendOnly = .always
+    try await withWorld(brokers: 2, redis: durable, settings: Self.settings) { world in
+      let server = try makeServer(gateway, at: world[1])
+      let app = try Person.app(at: world[1])
+      let sent = try (0..<4).map { try app.mustSend("\($0)", ["serverId": server, "setting": Self.push]) }
+      try await Task.sleep(for: .milliseconds(700))
+      await world.redis.kill()
+      try await Task.sleep(for: .seconds(2))
+      try await world.redis.start()
+      try await waitForAll(wanted(sent), gateway)
+      #expect(gateway.pushes.values.allSatisfy { $0 <= 2 })
+    }
+  }
+}
