@@ -88,8 +88,8 @@ let package = Package(
     tests(
       "FuzzTests",
       [
-        "BelfryModel", "BelfryInterface", "BelfryRedis", "BelfryStore", "BelfryHTTP", "BelfryServer",
-        "BelfryClient", "BelfryBytes", "ModelSamples", "TestKit",
+        "BelfryModel", "BelfryInterface", "BelfryRedis", "BelfryStore", "BelfryHTTP", "BelfryHooks",
+        "BelfryServer", "BelfryClient", "BelfryBytes", "ModelSamples", "TestKit",
       ]),
     tests("BelfryLoopTests", ["BelfryLoop", "BelfrySystem", "TestKit"]),
     tests("BelfryRedisTests", ["BelfryRedis", "BelfryLoop", "BelfrySystem", "TestKit"]),

@@ -130,4 +130,47 @@ import Testing
       #expect(gateway.pushes.values.allSatisfy { $0 <= 2 })
     }
   }
+
+  /// What is pushed to one account.
+  private func pushes(of name: String, _ gateway: Gateway) -> Int {
+    gateway.pushes.filter { $0.key.hasSuffix(" \(name)") && !$0.key.hasPrefix("badge") }.count
+  }
+
+  @Test func whoeverIsConnectedToAnyBrokerIsNotPushedTo() async throws {
+    let gateway = try Gateway()
+    try await withWorld(brokers: 2, settings: Self.settings) { world in
+      let server = try makeServer(gateway, at: world[1])
+      let app = try Person.app(at: world[1])
+      let stream = try Person(accounts[0], device: "laptop", at: world[0]).stream()
+      #expect(stream.status == 200)
+      let sent = try app.mustSend("one", ["serverId": server, "setting": Self.push])
+      #expect(stream.wait(forBody: "one"))
+      try await waitForAll(wanted([sent]).subtracting(["\(sent) \(accounts[0])"]), gateway)
+      // Longer than a broker that died counts as having its streams.
+      try await Task.sleep(for: .seconds(14))
+      #expect(pushes(of: accounts[0], gateway) == 0)
+      _ = stream.cut()
+      try await Task.sleep(for: .seconds(1))
+      _ = try app.mustSend("two", ["serverId": server, "setting": Self.push])
+      for _ in 0..<150 where pushes(of: accounts[0], gateway) == 0 {
+        try await Task.sleep(for: .milliseconds(100))
+      }
+      #expect(pushes(of: accounts[0], gateway) == 1)
+    }
+  }
+
+  /// What is sent while a broker that was killed still counts as having its streams.
+  @Test func whoeverWasConnectedToABrokerThatDiedIsPushedTo() async throws {
+    let gateway = try Gateway()
+    try await withWorld(brokers: 2, settings: Self.settings) { world in
+      let server = try makeServer(gateway, at: world[1])
+      let app = try Person.app(at: world[1])
+      let stream = try Person(accounts[0], device: "laptop", at: world[0]).stream()
+      #expect(stream.status == 200)
+      try await Task.sleep(for: .seconds(1))
+      await world[0].kill()
+      let sent = try app.mustSend("one", ["serverId": server, "setting": Self.push])
+      try await waitForAll(wanted([sent]), gateway)
+    }
+  }
 }

@@ -33,6 +33,9 @@ class Receiver(http.server.ThreadingHTTPServer):
         with self.changed:
             return [each for each in self.received if each[0] == path]
 
+    def handle_error(self, request, client_address):
+        """A broker that ends closes its connections: no fault of anybody's."""
+
     def wait(self, path, count, seconds=30):
         deadline = time.monotonic() + seconds
         with self.changed:
@@ -64,8 +67,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Broker:
-    def __init__(self, belfry, folder, url):
-        self.belfry, self.folder, self.url = belfry, folder, url
+    def __init__(self, belfry, folder, url, pid):
+        self.belfry, self.folder, self.url, self.pid = belfry, folder, url, pid
 
     def token(self, *words):
         return subprocess.run(
@@ -96,7 +99,7 @@ def broker(belfry, folder, settings):
     try:
         url = f"http://127.0.0.1:{port}"
         wait_until_ready(url, process, folder)
-        yield Broker(belfry, folder, url)
+        yield Broker(belfry, folder, url, process.pid)
     finally:
         process.terminate()
         process.wait()

@@ -120,8 +120,13 @@ package final class PushDispatcher {
         let last = lastIDs[index]
         scope.start { await lane.follow(last: last) }
       }
-      for push in due[index] where begun.count < allowed {
-        let here = DueHere(partition: lane.partition, text: push.text)
+    }
+    // One of each partition in turn, so that a broadcast does not keep the others waiting.
+    var rest = due.map { $0[...] }
+    while begun.count < allowed, rest.contains(where: { !$0.isEmpty }) {
+      for (index, partition) in partitions.enumerated() where begun.count < allowed {
+        guard let push = rest[index].popFirst() else { continue }
+        let here = DueHere(partition: partition, text: push.text)
         if underWay.insert(here).inserted { begun.append((here, push)) }
       }
     }

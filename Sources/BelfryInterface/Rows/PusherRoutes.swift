@@ -27,9 +27,9 @@ package enum PusherRoutes {
   private static let endpoint = Field(
     "endpoint", .text(bytes: 1...urlBytesMax), "of `webpush`: the subscription's `endpoint`")
   private static let p256dh = Field(
-    "p256dh", .text(bytes: keyBytes...keyBytes), "of `webpush`: the subscription's key of that name")
+    "p256dh", .text(bytes: 1...keyBytes), "of `webpush`: the subscription's key of that name")
   private static let auth = Field(
-    "auth", .text(bytes: secretBytes...secretBytes), "of `webpush`: the subscription's secret of that name")
+    "auth", .text(bytes: 1...secretBytes), "of `webpush`: the subscription's secret of that name")
 
   private static let pusher = Shape.resource(
     "Pusher",
