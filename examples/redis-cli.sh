@@ -11,7 +11,7 @@ read -ra redis <<<"${REDIS:-redis-cli -s data/redis/redis.sock}"
 cursor=${CURSOR:-belfry.cursor}
 
 read -r version partitions < <("${redis[@]}" HGET belfry:format format)
-[[ $version == [12] ]] || { echo "data of version $version: this reads versions 1 and 2" >&2; exit 1; }
+[[ $version == 3 ]] || { echo "data of version $version: this reads version 3" >&2; exit 1; }
 
 # FNV-1a of 64 bits, and the rest by the number of partitions, a power of two: the low bits.
 partition() {

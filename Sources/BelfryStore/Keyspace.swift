@@ -7,7 +7,7 @@ package import BelfryModel
 package struct Keyspace: Sendable, Hashable {
   /// The version of the keys and their contents. `FunctionLibrary.version` is another number: functions of several
   /// versions may work on the same data.
-  package static let dataVersion = 2
+  package static let dataVersion = 3
 
   package let partitions: Partitions
   /// A fingerprint of the secret that signs tokens, which does not give it away.

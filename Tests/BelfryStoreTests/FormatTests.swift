@@ -11,7 +11,7 @@ import Testing
   @Test func theFirstBrokerWritesIt() async throws {
     try await withBroker { broker, redis in
       try await broker.store.compareFormat()
-      #expect(try redis.command("HGET", RedisLayout.format, "format") == "2 64")
+      #expect(try redis.command("HGET", RedisLayout.format, "format") == "3 64")
       #expect(try redis.command("HGET", RedisLayout.format, "secret") == "")
       let limits = try redis.command("HGET", RedisLayout.format, "limits")
       #expect(RecordJSON.value(Limits.self, limits) == Limits())
@@ -21,25 +21,30 @@ import Testing
 
   @Test(arguments: [
     (
-      "2 16",
+      "3 16",
       "this keyspace has 16 partitions, and this broker was started with 64: start it with --partitions 16"
     ),
     (
-      "2 1",
+      "3 1",
       "this keyspace has 1 partition, and this broker was started with 64: start it with --partitions 1"
     ),
     (
-      "3 64",
-      "this keyspace has data of version 3, and this broker reads version 2: "
-        + "start a release of Belfry that reads version 3"
+      "4 64",
+      "this keyspace has data of version 4, and this broker reads version 3: "
+        + "start a release of Belfry that reads version 4"
     ),
     (
-      "3 64 of a form to come",
-      "this keyspace has data of version 3, and this broker reads version 2: "
-        + "start a release of Belfry that reads version 3"
+      "2 64",
+      "this keyspace has data of version 2, and this broker reads version 3: "
+        + "start a release of Belfry that reads version 2"
     ),
-    ("2 63", "this keyspace's format record says \"2 63\", which no broker writes: "),
-    ("2 64 64", "this keyspace's format record says \"2 64 64\", which no broker writes: "),
+    (
+      "4 64 of a form to come",
+      "this keyspace has data of version 4, and this broker reads version 3: "
+        + "start a release of Belfry that reads version 4"
+    ),
+    ("3 63", "this keyspace's format record says \"3 63\", which no broker writes: "),
+    ("3 64 64", "this keyspace's format record says \"3 64 64\", which no broker writes: "),
     ("", "this keyspace's format record says \"\", which no broker writes: "),
     ("sixty-four", "this keyspace's format record says \"sixty-four\", which no broker writes: "),
   ])
@@ -69,7 +74,7 @@ import Testing
       try await withBroker(of: redis) { broker in
         try await broker.eventually { $0.store.state != .connecting }
         #expect(broker.refusal == Keyspace.refusalWithoutRecord)
-        try redis.command("HSET", RedisLayout.format, "format", "2 64")
+        try redis.command("HSET", RedisLayout.format, "format", "3 64")
         try await broker.eventually { $0.store.state == .ready }
       }
     }
@@ -82,7 +87,7 @@ import Testing
       try redis.command("SET", "belfry", "a name that somebody else likes, too")
       try await withBroker(of: redis) { broker in
         try await broker.append("ding")
-        #expect(try redis.command("HGET", RedisLayout.format, "format") == "2 64")
+        #expect(try redis.command("HGET", RedisLayout.format, "format") == "3 64")
       }
     }
   }
@@ -127,7 +132,7 @@ import Testing
         let look = check.setUp(then: RedisSetUp([]))
         let scan = try #require(try look.next(await connection.sendPipeline(look.commands)))
         let again = try #require(try scan.next(await connection.sendPipeline(scan.commands)))
-        try redis.command("HSET", RedisLayout.format, "format", "2 64", "secret", "", "limits", "{}")
+        try redis.command("HSET", RedisLayout.format, "format", "3 64", "secret", "", "limits", "{}")
         let end = try again.next(await connection.sendPipeline(again.commands))
         #expect(end?.commands == [], "the functions are next, and not a refusal")
         connection.close()
@@ -217,12 +222,12 @@ import Testing
   @Test func aKeyspaceThatIsReplacedIsLeftAloneAndReturnedTo() async throws {
     try await withBroker { broker, redis in
       try await broker.append("ding")
-      try redis.command("HSET", RedisLayout.format, "format", "2 16")
+      try redis.command("HSET", RedisLayout.format, "format", "3 16")
       let error = await broker.storeError { try await $0.store.compareFormat() }
       #expect(error?.code == .unavailable)
       try await broker.eventually { $0.refusal?.contains("--partitions 16") == true }
       #expect(await broker.storeError { try await $0.append("dong") }?.code == .unavailable)
-      try redis.command("HSET", RedisLayout.format, "format", "2 64")
+      try redis.command("HSET", RedisLayout.format, "format", "3 64")
       try await broker.eventually { $0.store.state == .ready }
       #expect(try await broker.log().count == 1)
     }
@@ -233,7 +238,7 @@ import Testing
       try await broker.append("ding")
       try redis.command("DEL", RedisLayout.format)
       try await broker.store.compareFormat()
-      #expect(try redis.command("HGET", RedisLayout.format, "format") == "2 64")
+      #expect(try redis.command("HGET", RedisLayout.format, "format") == "3 64")
       #expect(broker.store.state == .ready)
     }
   }

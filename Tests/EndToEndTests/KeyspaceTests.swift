@@ -43,12 +43,12 @@ extension EndToEnd {
 
     @Test func dataOfAnotherVersionIsRefused() async throws {
       try await withRedisServer { redis in
-        try redis.command("HSET", "belfry:format", "format", "3 64")
+        try redis.command("HSET", "belfry:format", "format", "4 64")
         let broker = try Broker(redisURL: redis.url)
         let (status, line) = try await end(of: broker)
         #expect(status == 1)
         let words =
-          "this keyspace has data of version 3, and this broker reads version 2: start a release of Belfry"
+          "this keyspace has data of version 4, and this broker reads version 3: start a release of Belfry"
         #expect(line.contains(words), "\(line)")
         #expect(try redis.command("KEYS", "*") == "belfry:format")
         await broker.remove()
@@ -80,7 +80,7 @@ extension EndToEnd {
       var durable = RedisServer.Options()
       durable.appendOnly = .always
       try await withRedisServer(durable) { redis in
-        try redis.command("HSET", "belfry:format", "format", "2 16")
+        try redis.command("HSET", "belfry:format", "format", "3 16")
         await redis.stop()
         let broker = try Broker(redisURL: redis.url)
         try await broker.start(waits: false)
@@ -97,14 +97,14 @@ extension EndToEnd {
       try await withWorld { world in
         let alice = try Person("alice", at: world[0])
         let stream = try alice.stream()
-        try redisIsReplaced(world.redis, by: "2 16")
+        try redisIsReplaced(world.redis, by: "3 16")
         try await eventually {
           let answer = try Wire(port: world[0].port).request("GET", "/readyz")
           return answer.status == 503 && answer["detail"] == Self.refused16
         }
         #expect(try alice.call("GET", "/v1/notifications").status == 503)
         #expect(!stream.isOver)
-        try redisIsReplaced(world.redis, by: "2 64")
+        try redisIsReplaced(world.redis, by: "3 64")
         try await eventually { try Wire(port: world[0].port).request("GET", "/readyz").status == 200 }
         try await eventually { try alice.call("GET", "/v1/notifications").status == 200 }
         #expect(world[0].log.contains("redis refused"))
@@ -142,7 +142,7 @@ extension EndToEnd {
           redisURL: world.redis.url, options: ["BELFRY_LIMITS_ENTRIES_PER_SPACE": "500"])
         let stats = try Person.app(at: third).call("GET", "/v1/stats").object["keyspace"] as? [String: Any]
         #expect(stats?["partitions"] as? Int == 64)
-        #expect(stats?["dataVersion"] as? Int == 2)
+        #expect(stats?["dataVersion"] as? Int == 3)
         #expect(
           stats?["differences"] as? [[String: String]] == [
             ["setting": "limits.entriesPerSpace", "here": "500", "keyspace": "100000"]
