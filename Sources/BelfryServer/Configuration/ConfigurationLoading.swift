@@ -91,17 +91,16 @@ extension Configuration {
       guard let text = environment[setting.variable], !text.isEmpty else { continue }
       values[UTF8Text(setting.key)] = ConfiguredValue(text: text, place: setting.variable)
     }
-    let known = Set(Setting.all.map(\.variable))
-    let stray = environment.keys.sorted().filter { name in
-      ["BELFRY_LIMITS_", "BELFRY_EMBEDDED_REDIS_", "BELFRY_TOKENS_", "BELFRY_WEBHOOKS_", "BELFRY_PUSH_"]
-        .contains {
-          name.hasPrefix($0)
-        }
-        && !known.contains(name)
+    let stray = environment.keys.filter { name in
+      objectVariablePrefixes.contains { name.hasPrefix($0) } && !Setting.variables.contains(name)
     }
-    for name in stray { try refuse(.unknownSetting(Setting.nearestVariable(to: name), at: name)) }
+    for name in stray.sorted() { try refuse(.unknownSetting(Setting.nearestVariable(to: name), at: name)) }
     return values
   }
+
+  private static let objectVariablePrefixes = [
+    "BELFRY_LIMITS_", "BELFRY_EMBEDDED_REDIS_", "BELFRY_TOKENS_", "BELFRY_WEBHOOKS_", "BELFRY_PUSH_",
+  ]
 
   private static func values(of options: ServeOptions) -> [UTF8Text: ConfiguredValue] {
     let texts = [

@@ -6,6 +6,9 @@ import BelfryRedis
 struct Setting: Sendable {
   /// As it stands in the file, with a dot where an object is entered: `limits.entriesPerSpace`.
   let key: String
+  /// The environment variable: `BELFRY_LIMITS_ENTRIES_PER_SPACE` for `limits.entriesPerSpace`. Made once, because the
+  /// configuration is read every two seconds (`KeyWatch`).
+  let variable: String
   /// The value for people; nil if it is not set, and `otherwise` holds.
   let shown: @Sendable (Configuration) -> String?
   /// What holds if it is not set, in words.
@@ -13,24 +16,21 @@ struct Setting: Sendable {
   /// - Parameter value: never null.
   let assign: @Sendable (inout Configuration, ConfiguredValue) throws(StartError) -> Void
 
-  /// `BELFRY_LIMITS_ENTRIES_PER_SPACE` for `limits.entriesPerSpace`.
-  var variable: String {
-    key.reduce(into: "BELFRY_") { name, character in
-      if character == "." || character.isUppercase { name.append("_") }
-      if character != "." { name.append(character.uppercased()) }
-    }
-  }
-
   init(
     _ key: String, shown: @escaping @Sendable (Configuration) -> String?, otherwise: String = "none",
     _ assign: @escaping @Sendable (inout Configuration, ConfiguredValue) throws(StartError) -> Void
   ) {
     self.key = key
+    variable = key.reduce(into: "BELFRY_") { name, character in
+      if character == "." || character.isUppercase { name.append("_") }
+      if character != "." { name.append(character.uppercased()) }
+    }
     self.shown = shown
     self.otherwise = otherwise
     self.assign = assign
   }
 
+  static let variables = Set(all.map(\.variable))
   static let byKey = Dictionary(uniqueKeysWithValues: all.map { (UTF8Text($0.key), $0) })
 
   /// The objects in the file that hold settings.
