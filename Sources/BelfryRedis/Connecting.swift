@@ -1,9 +1,9 @@
 import CHiredis
 import Glibc
 
-/// Begins to connect a non-blocking socket, by hiredis. It is connected when it becomes writable without an error.
+/// Begins to connect a non-blocking socket with hiredis. The socket is connected when it becomes writable without an error.
 ///
-/// - Parameter address: a host must be numeric, since hiredis blocks while it resolves a name.
+/// - Parameter address: a host must be numeric, because hiredis blocks while it resolves a name.
 /// - Returns: the socket, which belongs to the caller.
 func beginConnecting(to address: RedisEndpoint.Address) throws(RedisError) -> Int32 {
   let place = RedisEndpoint(address).description
@@ -11,7 +11,7 @@ func beginConnecting(to address: RedisEndpoint.Address) throws(RedisError) -> In
   switch address {
   case .unixSocket(let path):
     guard path.utf8.count <= RedisEndpoint.unixSocketPathBytesMax else {
-      // hiredis would cut the path off, and connect to something else.
+      // hiredis would cut the path off and connect to something else.
       let cause = "the path is longer than \(RedisEndpoint.unixSocketPathBytesMax) bytes"
       throw RedisError(.invalidEndpoint, cause: cause, place: place)
     }

@@ -2,7 +2,7 @@ import BelfrySystem
 
 /// The life of a link to Redis: connect, set up, carry traffic, and after each loss connect again, for ever.
 ///
-/// Pure: it takes what happened and returns what to do, and knows neither sockets nor clocks.
+/// The state machine is pure: it is told what happened and returns what to do, and it knows neither sockets nor clocks.
 struct LinkStateMachine {
   enum Action {
     case none
@@ -12,8 +12,6 @@ struct LinkStateMachine {
     case ask([RedisCommand])
     /// Set-up is complete: commands may go out.
     case comeUp
-    /// Hand a reply to whoever owns the link.
-    case deliver(RedisReply)
     /// Close the socket, tell the owner why, and retry after the pause.
     case goDown(because: RedisError, retryAfter: Duration)
     /// Close the socket and stop all timers.
@@ -31,15 +29,15 @@ struct LinkStateMachine {
 
   private let backoff: Backoff
   private var state = State.idle
-  /// How many tries have failed since the link was last up.
+  /// How many tries to connect have failed since the link was last up.
   private(set) var failures = 0
 
   init(backoff: Backoff) {
     self.backoff = backoff
   }
 
-  /// Whether commands should wait for the link: its first try is under way, or the first since it was up. After a
-  /// failed try nobody should wait.
+  /// Whether commands should wait for the link. They should while the first try to connect is under way, and the first try
+  /// after a loss. Once a try has failed, nobody should wait.
   var isComingUp: Bool {
     switch state {
     case .connecting, .settingUp, .pausing: failures == 0
@@ -47,7 +45,7 @@ struct LinkStateMachine {
     }
   }
 
-  /// Whether set-up is complete, so that replies belong to the owner.
+  /// Whether the set-up is complete. Replies belong to the owner from then on.
   var isUp: Bool {
     if case .up = state { true } else { false }
   }
@@ -58,27 +56,26 @@ struct LinkStateMachine {
     return .connect
   }
 
-  /// The socket is open.
+  /// Takes note that the socket is open.
   mutating func connected(setUp: RedisSetUp) -> Action {
     guard case .connecting = state else { return .none }
     return begin(setUp)
   }
 
+  /// Takes a reply of the set-up. Once the link is up, its owner takes the replies.
   mutating func received(_ reply: RedisReply, random: @autoclosure () -> Double) -> Action {
     switch state {
-    case .up:
-      return .deliver(reply)
     case .settingUp(let round, var replies):
       replies.append(reply)
       state = .settingUp(round, replies: replies)
       if replies.count < round.commands.count { return .none }
       return finish(round, replies, random: random())
-    case .idle, .connecting, .pausing, .closed:
+    case .idle, .connecting, .up, .pausing, .closed:
       return .none
     }
   }
 
-  /// The socket broke or could not be opened, or set-up found Redis unusable.
+  /// Takes note that the socket broke or could not be opened, or that the set-up found this Redis to be unusable.
   mutating func lost(_ error: RedisError, random: Double) -> Action {
     switch state {
     case .up: failures = 0

@@ -1,26 +1,86 @@
 import Glibc
 
-/// Bytes on their way to a socket.
-struct OutputBuffer {
+/// The commands that wait for the socket of a connection, one behind the other in the form that Redis reads. A caller
+/// writes commands straight into the buffer, so a command takes no memory of its own on its way.
+package final class OutputBuffer {
   struct SendError: Error {
     let number: Int32
   }
 
-  /// Storage kept for the next burst; what a larger one needed is returned.
+  /// Commands that were written together and stand last in the buffer.
+  struct Batch {
+    /// The name of the first command, for errors.
+    var name = "nothing"
+    var commandCount = 0
+    var byteCount = 0
+  }
+
+  /// Memory up to this size is kept after it has been sent.
   private static let keptBytesMax = 256 << 10
 
   private var bytes: [UInt8] = []
   private var sentCount = 0
+  /// The batch that is being written.
+  private var batch = Batch()
 
   var isEmpty: Bool { bytes.isEmpty }
 
-  mutating func append(_ commands: [RedisCommand]) {
-    for command in commands { command.encode(into: &bytes) }
+  init() {}
+}
+
+// MARK: - Writing
+
+extension OutputBuffer {
+  /// Writes a command that exists as a value.
+  package func append(_ command: RedisCommand) {
+    count(command.name)
+    command.encode(into: &bytes)
   }
 
-  /// Sends as much as the socket takes now. A peer that is gone is an error here and never a SIGPIPE,
-  /// which would end the process.
-  mutating func send(to socket: Int32) throws(SendError) {
+  /// Writes a command argument by argument.
+  /// - Parameter appendArguments: appends the arguments behind the name. It must not use the buffer or its connection.
+  package func append(_ name: String, _ appendArguments: (inout RedisCommand) -> Void) {
+    count(name)
+    // The command owns the bytes meanwhile. With two owners the array would be copied.
+    let earlier = bytes
+    bytes = []
+    var command = RedisCommand(name, behind: earlier)
+    appendArguments(&command)
+    bytes = command.takeEncoded()
+  }
+
+  /// Writes commands that were encoded before.
+  func append(encoded commands: [UInt8]) { bytes += commands }
+
+  private func count(_ name: String) {
+    if batch.commandCount == 0 { batch.name = name }
+    batch.commandCount += 1
+  }
+
+  /// Lets a caller write commands that belong together.
+  func batch(_ write: (OutputBuffer) -> Void) -> Batch {
+    let start = bytes.count
+    batch = Batch()
+    write(self)
+    batch.byteCount = bytes.count - start
+    return batch
+  }
+
+  /// Takes the batch out of the buffer that was written last: it must not leave now.
+  /// - Returns: its commands, encoded.
+  func takeBack(_ batch: Batch) -> [UInt8] {
+    let commands = Array(bytes.suffix(batch.byteCount))
+    bytes.removeLast(commands.count)
+    return commands
+  }
+}
+
+// MARK: - Sending
+
+extension OutputBuffer {
+  /// Sends as much as the socket takes without waiting. If the peer has closed the connection, an error is thrown;
+  /// `MSG_NOSIGNAL` prevents the SIGPIPE that would end the process.
+  func send(to socket: Int32) throws(SendError) {
     while sentCount < bytes.count {
       let count = unsafe bytes[sentCount...].withUnsafeBytes {
         unsafe Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
@@ -32,13 +92,18 @@ struct OutputBuffer {
       }
       sentCount += count
     }
-    bytes.removeAll(keepingCapacity: bytes.capacity <= OutputBuffer.keptBytesMax)
+    clear()
+  }
+
+  /// Drops everything, sent or not.
+  func clear() {
+    bytes.removeAll(keepingCapacity: bytes.capacity <= Self.keptBytesMax)
     sentCount = 0
   }
 
-  /// Moves the rest up, once what was sent is more than the rest: each byte moves once on average, and a
-  /// buffer that is never quite empty does not grow for ever.
-  private mutating func dropSent() {
+  /// Moves the unsent bytes to the front once more than half of the buffer has been sent. So each byte moves once on
+  /// average, and a buffer that never becomes empty does not grow without end.
+  private func dropSent() {
     guard sentCount > bytes.count / 2 else { return }
     bytes.removeFirst(sentCount)
     sentCount = 0

@@ -1,31 +1,35 @@
 import BelfryLoop
 
-/// Who waits for which reply on one connection. Replies come in the order of the commands, so the oldest
-/// exchange in flight owns the next reply; hence one that is overdue spoils all behind it.
+/// Knows who waits for which replies on one connection. Redis replies in the order of the commands, so the next reply
+/// belongs to the oldest exchange in flight. For the same reason an overdue reply makes the replies behind it overdue.
 ///
-/// Pure: `Waiter` is whatever resumes the caller, and time is passed in.
+/// The state machine is pure: a `Waiter` is whatever resumes a caller, and time is passed in. Commands and replies stay
+/// where they are, in the connection's output buffer and in its parser; the state machine only counts them.
 struct PipelineStateMachine<Waiter> {
   typealias Instant = ContinuousClock.Instant
   typealias Failure = (waiter: Waiter, error: RedisError)
 
   enum SendAction {
-    /// Write the commands now.
+    /// The commands stay in the output buffer and leave with it.
     case write
-    /// Nothing yet: `linkCameUp` will return the commands.
+    /// The commands wait for the link. `linkCameUp` will return them.
     case wait
+    /// The commands must not be sent.
     case fail(RedisError)
   }
 
   enum ReplyAction {
+    /// More replies belong to the same exchange. The parser keeps what it has read of them.
     case none
-    case finish(Waiter, [RedisReply])
-    /// Nobody asked for this reply: the connection is out of step and must be given up.
+    /// The replies that the parser keeps are all of this waiter's exchange.
+    case finish(Waiter)
+    /// Nobody asked for this reply, so replies no longer match commands. The connection must be given up.
     case outOfStep(RedisError)
   }
 
   struct Expiry {
     var failures: [Failure] = []
-    /// The connection must be given up for this reason.
+    /// Why the connection must be given up; nil if it can stay.
     var loss: RedisError?
   }
 
@@ -36,7 +40,7 @@ struct PipelineStateMachine<Waiter> {
     case closed
   }
 
-  /// Commands sent together.
+  /// Commands that were sent together, and who waits for their replies.
   private struct Exchange {
     let waiter: Waiter
     let name: String
@@ -47,7 +51,8 @@ struct PipelineStateMachine<Waiter> {
 
   private struct WaitingExchange {
     let exchange: Exchange
-    let commands: [RedisCommand]
+    /// Encoded.
+    let commands: [UInt8]
     let giveUpAt: Instant
   }
 
@@ -55,11 +60,9 @@ struct PipelineStateMachine<Waiter> {
   private let limits: RedisLimits
   private var link: Link
   private var inFlight = Queue<Exchange>()
-  /// Of the oldest in flight, so far: no other can have any. Here, for a reply is then added to an array and no
-  /// exchange is touched until it is complete.
-  private var replies: [RedisReply] = []
+  /// How many replies the oldest exchange in flight still lacks; 0 before its first reply.
   private var repliesMissing = 0
-  /// In the order of sending, until the link comes up.
+  /// Exchanges that wait for the link, in the order of sending.
   private var waiting: [WaitingExchange] = []
   private(set) var unansweredCommands = 0
   private(set) var unansweredBytes = 0
@@ -71,7 +74,7 @@ struct PipelineStateMachine<Waiter> {
     self.link = .down(because: cause)
   }
 
-  /// When `expire` should be called next.
+  /// When `expire` has something to do next; nil if nothing is unanswered.
   var nextDeadline: Instant? {
     let earliestWaiting = waiting.lazy.map(\.giveUpAt).min()
     let earliestInFlight = inFlight.lazy.map(\.deadline).min()
@@ -82,44 +85,43 @@ struct PipelineStateMachine<Waiter> {
 // MARK: Commands and replies
 
 extension PipelineStateMachine {
+  /// Takes note of commands that stand last in the output buffer.
+  /// - Parameter commands: takes them out of the buffer; called only if they have to wait.
   mutating func send(
-    _ commands: [RedisCommand], for waiter: Waiter, deadline: Instant, now: Instant
+    _ batch: OutputBuffer.Batch, for waiter: Waiter, deadline: Instant, now: Instant,
+    takingBack commands: () -> [UInt8]
   ) -> SendAction {
-    let byteCount = commands.reduce(0) { $0 + $1.byteCount }
-    let name = commands.first?.name ?? "nothing"
-    if let refusal = refusal(commandCount: commands.count, byteCount: byteCount, name) {
-      return .fail(refusal)
-    }
-    unansweredCommands += commands.count
-    unansweredBytes += byteCount
+    if let refusal = refusal(of: batch) { return .fail(refusal) }
+    unansweredCommands += batch.commandCount
+    unansweredBytes += batch.byteCount
     let exchange = Exchange(
-      waiter: waiter, name: name, commandCount: commands.count, byteCount: byteCount, deadline: deadline)
+      waiter: waiter, name: batch.name, commandCount: batch.commandCount, byteCount: batch.byteCount,
+      deadline: deadline)
     if case .up = link {
       inFlight.append(exchange)
       return .write
     }
     let giveUpAt = min(deadline, now + limits.waitForConnection)
-    waiting.append(WaitingExchange(exchange: exchange, commands: commands, giveUpAt: giveUpAt))
+    waiting.append(WaitingExchange(exchange: exchange, commands: commands(), giveUpAt: giveUpAt))
     return .wait
   }
 
-  mutating func received(_ reply: RedisReply) -> ReplyAction {
-    if replies.isEmpty {
+  /// Takes note of one more complete reply.
+  mutating func received() -> ReplyAction {
+    if repliesMissing == 0 {
       guard let oldest = inFlight.first else {
         return .outOfStep(
           RedisError(.unexpectedReply, cause: "a reply that nobody asked for", place: endpoint))
       }
       repliesMissing = oldest.commandCount
-      replies.reserveCapacity(oldest.commandCount)
     }
-    replies.append(reply)
     repliesMissing -= 1
     guard repliesMissing == 0, let exchange = inFlight.popFirst() else { return .none }
     release(exchange)
-    return .finish(exchange.waiter, takeReplies())
+    return .finish(exchange.waiter)
   }
 
-  /// Fails what is overdue. If that is in flight, everything else in flight fails with it.
+  /// Fails the exchanges that are overdue. If one of them is in flight, all other exchanges in flight fail with it.
   mutating func expire(now: Instant) -> Expiry {
     var expiry = Expiry()
     for overdue in waiting where overdue.giveUpAt <= now {
@@ -142,17 +144,17 @@ extension PipelineStateMachine {
     return expiry
   }
 
-  private func refusal(commandCount: Int, byteCount: Int, _ name: String) -> RedisError? {
+  private func refusal(of batch: OutputBuffer.Batch) -> RedisError? {
     switch link {
-    case .closed: return error(.closed, "the connection was closed", name)
-    case .down(let cause): return error(.unavailable, cause.cause, name)
+    case .closed: return error(.closed, "the connection was closed", batch.name)
+    case .down(let cause): return error(.unavailable, cause.cause, batch.name)
     case .up, .comingUp: break
     }
-    if unansweredCommands + commandCount > limits.unansweredCommandsMax {
-      return error(.overloaded, "more than \(limits.unansweredCommandsMax) commands unanswered", name)
+    if unansweredCommands + batch.commandCount > limits.unansweredCommandsMax {
+      return error(.overloaded, "more than \(limits.unansweredCommandsMax) commands unanswered", batch.name)
     }
-    if unansweredBytes + byteCount > limits.unansweredBytesMax {
-      return error(.overloaded, "more than \(limits.unansweredBytesMax) bytes unanswered", name)
+    if unansweredBytes + batch.byteCount > limits.unansweredBytesMax {
+      return error(.overloaded, "more than \(limits.unansweredBytesMax) bytes unanswered", batch.name)
     }
     return nil
   }
@@ -162,14 +164,8 @@ extension PipelineStateMachine {
     unansweredBytes -= exchange.byteCount
   }
 
-  private mutating func takeReplies() -> [RedisReply] {
-    let taken = replies
-    replies = []
-    return taken
-  }
-
   private mutating func takeInFlight() -> [Exchange] {
-    replies = []
+    repliesMissing = 0
     let taken = inFlight.takeAll()
     for exchange in taken { release(exchange) }
     return taken
@@ -187,20 +183,21 @@ extension PipelineStateMachine {
 // MARK: The link
 
 extension PipelineStateMachine {
-  /// The first try to connect is under way.
+  /// Takes note that the first try to connect is under way.
   mutating func linkIsComingUp() {
     link = .comingUp
   }
 
-  /// Returns the commands to write: those that waited, in order.
-  mutating func linkCameUp() -> [RedisCommand] {
+  /// - Returns: the encoded commands of each exchange that waited, in order. They are to be written now.
+  mutating func linkCameUp() -> [[UInt8]] {
     link = .up
     defer { waiting = [] }
     for waited in waiting { inFlight.append(waited.exchange) }
-    return waiting.flatMap(\.commands)
+    return waiting.map(\.commands)
   }
 
-  /// - Parameter isComingUp: whether the link may be up again in a moment. If not, what waits fails too.
+  /// Fails the exchanges in flight.
+  /// - Parameter isComingUp: whether the link may be up again in a moment. Otherwise the exchanges that wait fail, too.
   mutating func linkWentDown(because cause: RedisError, isComingUp: Bool) -> [Failure] {
     var failures = takeInFlight().map { failure($0, .connectionLost, cause.cause) }
     if isComingUp {

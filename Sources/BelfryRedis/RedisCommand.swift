@@ -1,15 +1,22 @@
 package import BelfryBytes
 
-/// A command as Redis reads it, a name and byte arguments. Encoded while it is built, so that writing it out is a copy.
+/// A command in the form that Redis reads: its name and byte arguments. Each argument is encoded when it is appended, so
+/// sending the command is a copy.
+///
+/// The same type stands for a command that is written straight into an ``OutputBuffer``. It then owns the bytes of the
+/// buffer until its last argument is there, and nothing is copied.
 package struct RedisCommand: Sendable, Hashable {
-  /// For errors and logs; it is also the first argument.
+  /// The first argument. Errors and logs call the command by it.
   package let name: String
   private var argumentCount = 0
-  /// `$<length>\r\n<bytes>\r\n` for each argument, the name included.
+  /// `$<length>\r\n<bytes>\r\n` for each argument, the name included, from `start` on.
   private var encodedArguments: [UInt8] = []
+  /// The count of bytes of earlier commands; 0 for a command that has its own memory.
+  private let start: Int
 
   package init(_ name: String, _ arguments: any RedisArgument...) {
     self.name = name
+    start = 0
     encodedArguments.reserveCapacity(Self.usualBytes)
     append(name)
     for argument in arguments {
@@ -17,23 +24,39 @@ package struct RedisCommand: Sendable, Hashable {
     }
   }
 
-  /// A list of arguments without a command, to be added to one.
-  /// - Parameter bytes: about how many there will be.
-  package static func arguments(bytes: Int = 0) -> RedisCommand { RedisCommand(bytes: bytes) }
-
-  private init(bytes: Int) {
-    name = ""
-    encodedArguments.reserveCapacity(bytes)
+  /// A command behind earlier ones in the same memory. Its head `*<count>\r\n` comes first and says how many arguments
+  /// follow, so room is left for a count of two digits.
+  init(_ name: String, behind earlier: [UInt8]) {
+    self.name = name
+    start = earlier.count
+    encodedArguments = earlier
+    encodedArguments.append("*00\r\n" as StaticString)
+    append(name)
   }
 
-  /// Room for most commands without growing.
+  /// The bytes that were there before, with the finished command behind them.
+  mutating func takeEncoded() -> [UInt8] {
+    if (10...99).contains(argumentCount) {
+      encodedArguments[start + 1] += UInt8(truncatingIfNeeded: argumentCount / 10)
+      encodedArguments[start + 2] += UInt8(truncatingIfNeeded: argumentCount % 10)
+    } else {
+      var head: [UInt8] = []
+      head.append(length: argumentCount, "*")
+      encodedArguments.replaceSubrange(start..<start + 5, with: head)
+    }
+    let encoded = encodedArguments
+    encodedArguments = []
+    return encoded
+  }
+
+  /// Memory for most commands, so that they need not grow.
   private static let usualBytes = 160
 
   package mutating func append(_ argument: some RedisArgument) {
     argument.append(to: &self)
   }
 
-  // Not generic, for the types of most arguments: a generic function is not specialized in other modules.
+  // The types that most arguments have get functions of their own. A generic function is not specialized in other modules.
   package mutating func append(_ text: String) {
     beginArgument(byteCount: text.utf8.count)
     encodedArguments.append(text)
@@ -58,7 +81,7 @@ package struct RedisCommand: Sendable, Hashable {
     encodedArguments.appendLineEnd()
   }
 
-  /// Adds one argument of four parts, as keys are.
+  /// Appends one argument that consists of four parts, as a key does.
   package mutating func append(joining first: String, _ second: String, _ third: String, _ fourth: String) {
     beginArgument(
       byteCount: first.utf8.count + second.utf8.count + third.utf8.count + fourth.utf8.count)
@@ -81,17 +104,11 @@ package struct RedisCommand: Sendable, Hashable {
     encodedArguments.appendLineEnd()
   }
 
-  /// Adds one argument, of any bytes: the length goes first, so nothing is escaped.
+  /// Appends one argument of any bytes. Its length stands before it, so nothing is escaped.
   package mutating func append(bytes: some Collection<UInt8>) {
     beginArgument(byteCount: bytes.count)
     encodedArguments.append(contentsOf: bytes)
     encodedArguments.appendLineEnd()
-  }
-
-  /// Adds the arguments of another, its name among them.
-  package mutating func append(argumentsOf other: RedisCommand) {
-    argumentCount += other.argumentCount
-    encodedArguments.append(contentsOf: other.encodedArguments)
   }
 
   private mutating func beginArgument(byteCount: Int) {
@@ -101,7 +118,7 @@ package struct RedisCommand: Sendable, Hashable {
 }
 
 extension RedisCommand {
-  /// The bytes of each argument, the name first.
+  /// The bytes of each argument, with the name as the first.
   package var arguments: [ArraySlice<UInt8>] {
     var arguments: [ArraySlice<UInt8>] = []
     var rest = encodedArguments[...]
@@ -113,7 +130,7 @@ extension RedisCommand {
     return arguments
   }
 
-  /// The size on the wire.
+  /// The size in bytes that the command has when it is sent.
   package var byteCount: Int {
     encodedArguments.count + DecimalText(lengthOf: argumentCount, "*").count
   }
@@ -124,7 +141,7 @@ extension RedisCommand {
   }
 }
 
-/// What can stand in a command. Every conforming value is exactly one argument.
+/// A value that can be an argument of a command. Each value is exactly one argument.
 package protocol RedisArgument: Sendable {
   func append(to command: inout RedisCommand)
 }
@@ -145,13 +162,13 @@ extension Int64: RedisArgument {
   package func append(to command: inout RedisCommand) { command.append(self) }
 }
 
-/// The cursor of a scan.
+/// Redis gives the cursors of scans as 64 bits without a sign.
 extension UInt64: RedisArgument {
   package func append(to command: inout RedisCommand) { command.append(bytes: String(self).utf8) }
 }
 
 extension DecimalText {
-  /// The line before an argument, and before a command: how long it is.
+  /// The line that says the length of an argument, or the count of a command's arguments.
   fileprivate init(lengthOf count: Int, _ mark: Unicode.Scalar) {
     self.init()
     prepend("\n")
@@ -164,7 +181,7 @@ extension DecimalText {
 extension [UInt8] {
   fileprivate mutating func append(length count: Int, _ mark: Unicode.Scalar) {
     guard count < 100 else { return DecimalText(lengthOf: count, mark).append(to: &self) }
-    // Nearly all lengths are short: a command has five of these lines.
+    // Nearly all lengths have one or two digits, and a command has five of these lines or more.
     append(addingCapacity: 5) { line in
       line.append(UInt8(ascii: mark))
       if count >= 10 { line.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: count / 10)) }

@@ -1,14 +1,14 @@
 package import BelfryLoop
 
-/// One pipelined connection for commands. Whatever is sent during an iteration of the loop leaves in one
-/// write; replies resume their callers in order. It reconnects by itself, for ever.
+/// One pipelined connection for commands. The commands of one iteration of the loop leave in one system call, and
+/// replies resume their callers in order. A connection that breaks is made again, for ever.
 ///
-/// Every call ends: with a reply, or with an error that says whether the command may have been executed.
-/// While Redis is away calls fail at once. Cancelling a task does not end its call early; the deadline does.
+/// Each call ends with a reply, or with an error that says whether the command may have been executed. While Redis is
+/// away, calls fail at once. Cancelling a task does not end its call; the deadline does.
 ///
-/// It belongs to its loop: create it anywhere, use it only there, in tasks that prefer the loop as their
-/// executor (others work, but each resumption takes a detour). From `start()` until `close()` the loop keeps
-/// it alive.
+/// A connection can be created on any thread, and is used on its loop only. Tasks that use it should prefer the loop as
+/// their executor: in others each resumption takes a detour. From `start()` until `close()` the loop keeps the connection
+/// alive.
 package final class RedisConnection {
   package enum State: Hashable {
     case connecting
@@ -17,7 +17,7 @@ package final class RedisConnection {
     case closed
   }
 
-  private typealias Waiter = (Result<[RedisReply], RedisError>) -> Void
+  private typealias Waiter = (Result<RedisReplies, RedisError>) -> Void
 
   private let loop: EventLoop
   private let endpoint: RedisEndpoint
@@ -31,7 +31,7 @@ package final class RedisConnection {
   }
   package var onStateChange: ((State) -> Void)?
 
-  /// - Parameter setUp: asked on every new connection after authentication, before other commands go out.
+  /// - Parameter setUp: what each new connection sends after authentication and before other commands.
   package init(
     loop: EventLoop, endpoint: RedisEndpoint, limits: RedisLimits = RedisLimits(), setUp: RedisSetUp? = nil
   ) {
@@ -49,7 +49,7 @@ package final class RedisConnection {
     link.start()
   }
 
-  /// Closes the connection for good. What is in flight fails with `connectionLost`.
+  /// Closes the connection for good. Commands in flight fail with `connectionLost`.
   package func close() {
     link.close()
     deadlineTimer?.cancel()
@@ -58,10 +58,10 @@ package final class RedisConnection {
     onStateChange = nil
   }
 
-  /// Gives up the connection as it is, and makes it again, with its set-up. What is in flight fails.
+  /// Closes the socket and connects again, with the set-up. Commands in flight fail.
   package func reconnect(because error: RedisError) { link.giveUp(error) }
 
-  /// Commands sent or waiting, not yet answered.
+  /// How many commands were sent, or wait to be sent, and have no reply yet.
   package var unansweredCommands: Int { machine.unansweredCommands }
 }
 
@@ -69,8 +69,8 @@ package final class RedisConnection {
 
 extension RedisConnection {
   /// Sends a command and waits for its reply. An error reply is thrown, as `replied`.
-  /// - Parameter timeout: in place of `limits.commandTimeout`. A command that is slower than those behind
-  ///   it makes them late too: give slow ones a connection of their own.
+  /// - Parameter timeout: replaces `limits.commandTimeout`. A slow command delays the commands behind it, so slow commands
+  ///   should have a connection of their own.
   package func send(
     _ command: RedisCommand, timeout: Duration? = nil
   ) async throws(RedisError) -> RedisReply {
@@ -81,44 +81,53 @@ extension RedisConnection {
     return replies[0]
   }
 
-  /// Sends the commands together and waits for as many replies; an error among them is a reply like any
-  /// other. Other callers' commands may run before and after them, not in between on this connection, but
-  /// it is no transaction.
+  /// Sends commands together and waits for as many replies. An error reply is returned like any other. On this connection
+  /// no command of another caller comes between them, but they are no transaction.
   package func sendPipeline(
     _ commands: [RedisCommand], timeout: Duration? = nil
   ) async throws(RedisError) -> [RedisReply] {
     if commands.isEmpty { return [] }
     let result = await withCheckedContinuation { waiter in
-      send(commands, timeout: timeout) { waiter.resume(returning: $0) }
+      send(timeout: timeout) { output in
+        for command in commands { output.append(command) }
+      } then: {
+        waiter.resume(returning: $0)
+      }
     }
-    return try result.get()
+    return Array(try result.get())
   }
 
-  /// Sends a command behind all others, and lets its reply go by. Whether it was executed nobody learns:
-  /// for what may be lost.
-  package func post(_ command: RedisCommand) { send([command]) { _ in } }
+  /// Sends a command and ignores its reply. Nobody learns whether the command was executed, so it must be one that may be
+  /// lost.
+  package func post(_ command: RedisCommand) { send({ $0.append(command) }, then: { _ in }) }
 
-  /// The same as `sendPipeline`, for what is no task.
-  /// - Parameter then: called once, perhaps before this returns.
+  /// Sends commands that a caller writes straight into the output buffer.
+  /// - Parameters:
+  ///   - write: writes at least one command. It must not use the connection.
+  ///   - then: gets the replies in the order of the commands, in one piece of memory. Called once, perhaps before this
+  ///     function returns.
   package func send(
-    _ commands: [RedisCommand], timeout: Duration? = nil,
-    then: @escaping (Result<[RedisReply], RedisError>) -> Void
+    timeout: Duration? = nil, _ write: (OutputBuffer) -> Void,
+    then: @escaping (Result<RedisReplies, RedisError>) -> Void
   ) {
     loop.checkIsolated()
     let (timeout, now) = (timeout ?? limits.commandTimeout, ContinuousClock.now)
-    switch machine.send(commands, for: then, deadline: now + timeout, now: now) {
+    let output = link.output
+    let batch = output.batch(write)
+    let action = machine.send(batch, for: then, deadline: now + timeout, now: now) { output.takeBack(batch) }
+    switch action {
     case .fail(let error):
+      _ = output.takeBack(batch)
       then(.failure(error))
     case .write:
-      link.write(commands)
       watchDeadline(now + timeout)
     case .wait:
       watchDeadline(now + min(timeout, limits.waitForConnection))
     }
   }
 
-  /// One timer serves all commands: it is set for the earliest deadline and, once fired, for the earliest
-  /// that is left. Under load that is one timer per timeout, not one per command.
+  /// One timer serves all commands. It is set for the earliest deadline, and when it has fired, for the earliest deadline
+  /// that is left. Under load a timer fires once a timeout, not once a command.
   private func watchDeadline(_ deadline: ContinuousClock.Instant) {
     if let deadlineTimer, deadlineTimer.deadline <= deadline { return }
     deadlineTimer?.cancel()
@@ -127,7 +136,7 @@ extension RedisConnection {
 
   private func deadlineReached() {
     deadlineTimer = nil
-    // If this process stood still for a while, Redis is not to blame: the replies are here already.
+    // If this process was suspended for a while, the replies may have arrived in time and only have to be read.
     link.readAll()
     let expiry = machine.expire(now: .now)
     fail(expiry.failures)
@@ -144,14 +153,14 @@ extension RedisConnection {
 
 extension RedisConnection: RedisLinkOwner {
   func linkDidComeUp() {
-    link.write(machine.linkCameUp())
+    for commands in machine.linkCameUp() { link.output.append(encoded: commands) }
     state = .ready
   }
 
-  func linkDidReceive(_ reply: RedisReply) {
-    switch machine.received(reply) {
+  func linkDidReceiveReply(in parser: ReplyParser) {
+    switch machine.received() {
     case .none: break
-    case .finish(let waiter, let replies): waiter(.success(replies))
+    case .finish(let waiter): waiter(.success(parser.takeReplies()))
     case .outOfStep(let error): link.giveUp(error)
     }
   }

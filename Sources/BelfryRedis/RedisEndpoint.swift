@@ -1,6 +1,6 @@
 import BelfryBytes
 
-/// Where a Redis is, and as whom to speak to it.
+/// Where a Redis is, and as which user to speak to it.
 package struct RedisEndpoint: Sendable, Hashable {
   package enum Address: Sendable, Hashable {
     case unixSocket(path: String)
@@ -12,7 +12,7 @@ package struct RedisEndpoint: Sendable, Hashable {
   package static let unixSocketPathBytesMax = 107
 
   package var address: Address
-  /// nil for Redis's `default` user.
+  /// Nil for Redis's `default` user.
   package var username: String?
   package var password: String?
   package var database = 0
@@ -30,7 +30,7 @@ package struct RedisEndpoint: Sendable, Hashable {
   }
 }
 
-/// For errors and logs, so without the credentials.
+/// For errors and logs, and so without the credentials.
 extension RedisEndpoint: CustomStringConvertible {
   package var description: String {
     let suffix = database == 0 ? "" : "/\(database)"
@@ -55,7 +55,7 @@ extension RedisEndpoint {
     case "redis": try self.init(hostPortDatabase: rest)
     case "unix": try self.init(pathDatabase: rest)
     case "rediss": throw .invalidEndpoint("rediss:// needs TLS, which is not supported: use a local tunnel")
-    // The scheme is not repeated: if the parts stand in another order, it may be the password.
+    // The scheme is not repeated. If the parts stand in another order, it may be the password.
     default: throw .invalidEndpoint("it must begin with redis:// or unix://")
     }
     try setCredentials(credentials)
@@ -134,7 +134,7 @@ extension RedisEndpoint {
 }
 
 extension RedisError {
-  // The URL itself is not repeated: it may hold a password.
+  // The URL itself is not repeated, because it may hold a password.
   fileprivate static func invalidEndpoint(_ cause: String) -> RedisError {
     RedisError(.invalidEndpoint, cause: cause, place: "Redis URL")
   }

@@ -1,9 +1,9 @@
 import BelfryLoop
 
-/// Why Redis did not do what was asked, or why we do not know whether it did.
+/// Why Redis did not do what it was asked, or why nobody knows whether Redis did.
 package struct RedisError: Error, Hashable, CustomStringConvertible {
   package enum Code: String, Sendable {
-    /// There is no connection, and none was made in time. The command was not sent.
+    /// There was no connection, and none could be made in time. The command was not sent.
     case unavailable
     /// More commands or bytes are unanswered than the limits allow. The command was not sent.
     case overloaded
@@ -13,13 +13,13 @@ package struct RedisError: Error, Hashable, CustomStringConvertible {
     case connectionLost
     /// Redis answered with an error; `replyCode` is its first word.
     case replied
-    /// Redis answered with something of another kind than the caller expects.
+    /// Redis answered with another kind of reply than the caller expects.
     case unexpectedReply
-    /// What came is not RESP, or more of it than the limits allow.
+    /// The bytes that arrived are no RESP, or a reply is larger than the limits allow.
     case malformedReply
     /// A Redis URL or address that cannot be used.
     case invalidEndpoint
-    /// Set-up found that this Redis is not the one that is meant, or is not for this program to work on.
+    /// The set-up found that this Redis is not the one that is meant, or that this program must not work on it.
     case unsuitable
     /// A subscription was given up by `unsubscribe` before it was confirmed.
     case unsubscribed
@@ -28,7 +28,7 @@ package struct RedisError: Error, Hashable, CustomStringConvertible {
   }
 
   package let code: Code
-  /// What happened, in words; of `replied`, Redis's own text.
+  /// What happened, in words. For `replied` it is Redis's own text.
   package let cause: String
   /// The command, the endpoint or both. Never holds a password.
   package let place: String
@@ -45,7 +45,7 @@ package struct RedisError: Error, Hashable, CustomStringConvertible {
 }
 
 extension RedisError {
-  /// The first word of Redis's error reply, as `WRONGTYPE`; nil when the error is not Redis's own.
+  /// The first word of Redis's error reply, for example `WRONGTYPE`. Nil if the error is not Redis's own.
   package var replyCode: String? {
     guard code == .replied else { return nil }
     return String(cause.prefix { $0 != " " })

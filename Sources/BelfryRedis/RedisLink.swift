@@ -3,15 +3,16 @@ import BelfrySystem
 
 protocol RedisLinkOwner: AnyObject {
   func linkDidComeUp()
-  func linkDidReceive(_ reply: RedisReply)
-  /// - Parameter isComingUp: whether it may be up again in a moment.
+  /// The parser has read one more reply. It keeps the reply until the owner takes it, alone or with those that follow.
+  func linkDidReceiveReply(in parser: ReplyParser)
+  /// - Parameter isComingUp: whether the link may be up again in a moment.
   func linkDidGoDown(because error: RedisError, isComingUp: Bool)
 }
 
-/// Keeps one connection to Redis: makes it, sets it up, and makes it again whenever it breaks. Carries out
-/// what `LinkStateMachine` decides.
+/// Keeps one connection to Redis: a link connects, sends the set-up, and connects again whenever the socket breaks. It
+/// carries out what `LinkStateMachine` decides.
 ///
-/// Once started, the loop keeps it and its owner alive until `close()`.
+/// From `start()` until `close()` the loop keeps the link and its owner alive.
 final class RedisLink {
   private let loop: EventLoop
   private let endpoint: RedisEndpoint
@@ -21,8 +22,10 @@ final class RedisLink {
   private var machine: LinkStateMachine
 
   var owner: (any RedisLinkOwner)?
+  /// The commands that leave at the end of the loop's turn. Cleared whenever the socket is closed.
+  let output = OutputBuffer()
   private var socket: RedisSocket?
-  /// The deadline of connecting or setting up, or the end of the pause.
+  /// Fires at the deadline of connecting or setting up, or at the end of the pause.
   private var timer: LoopTimer?
   private var connectsEver = 0
   private var lastHeardEarlier: ContinuousClock.Instant?
@@ -41,7 +44,7 @@ final class RedisLink {
       backoff: Backoff(limits.reconnectDelayMin, atMost: limits.reconnectDelayMax, jitter: .half))
   }
 
-  /// When bytes last came from Redis; nil if never.
+  /// When bytes last arrived from Redis; nil if never.
   var lastHeard: ContinuousClock.Instant? {
     socket?.lastHeard ?? lastHeardEarlier
   }
@@ -54,16 +57,17 @@ final class RedisLink {
     carryOut(machine.close())
   }
 
-  /// The owner found the connection to be of no more use.
+  /// Closes the socket and connects again, because the owner can no longer use this connection.
   func giveUp(_ error: RedisError) {
     carryOut(machine.lost(error, random: .random(in: 0..<1)))
   }
 
-  func write(_ commands: [RedisCommand]) {
-    socket?.write(commands)
+  /// Sends a command, if there is a socket.
+  func write(_ command: RedisCommand) {
+    if socket != nil { output.append(command) }
   }
 
-  /// Takes in everything that has come, without waiting: before judging that something did not come.
+  /// Reads everything that has arrived, without waiting. To be called before a missing reply counts as late.
   func readAll() {
     socket?.readAll()
   }
@@ -71,7 +75,6 @@ final class RedisLink {
   private func carryOut(_ action: LinkStateMachine.Action) {
     switch action {
     case .none: break
-    case .deliver(let reply): owner?.linkDidReceive(reply)
     case .connect: connect()
     case .ask(let commands): ask(commands)
     case .comeUp:
@@ -106,7 +109,7 @@ final class RedisLink {
     }
   }
 
-  /// The next address at each try, so that one that is dead does not shadow the others.
+  /// Chooses the next address at each try, so that a dead address does not keep the link from the others.
   private func choose(from addresses: [String]) throws(RedisError) -> String {
     guard !addresses.isEmpty else {
       throw RedisError(.unavailable, cause: "the host has no address", place: endpoint.description)
@@ -117,7 +120,7 @@ final class RedisLink {
 
   private func open(_ address: RedisEndpoint.Address) {
     do {
-      socket = try RedisSocket(to: address, on: loop, limits: limits, owner: self)
+      socket = try RedisSocket(to: address, on: loop, sending: output, limits: limits, owner: self)
     } catch {
       giveUp(error)
     }
@@ -125,12 +128,13 @@ final class RedisLink {
 
   private func ask(_ commands: [RedisCommand]) {
     setTimer(after: limits.setUpTimeout) { self.timedOut("no reply during connection set-up") }
-    write(commands)
+    for command in commands { write(command) }
   }
 
   private func timedOut(_ cause: String) {
     let expired = timer
-    // If this process stood still for a while, the answer is here already, and has set another timer or none.
+    // If this process was suspended for a while, the reply may have arrived in time. Then reading the reply has replaced
+    // or cancelled the timer.
     readAll()
     guard timer === expired else { return }
     giveUp(RedisError(.timedOut, cause: cause, place: endpoint.description))
@@ -145,6 +149,7 @@ final class RedisLink {
     lastHeardEarlier = lastHeard
     socket?.close()
     socket = nil
+    output.clear()
     resolver?.forget()
   }
 }
@@ -154,12 +159,11 @@ extension RedisLink: RedisSocketOwner {
     carryOut(machine.connected(setUp: .greeting(endpoint, then: setUp)))
   }
 
-  func socketDidReceive(_ reply: RedisReply) {
-    // What nearly all of them are, and a page of a feed takes hundreds.
+  func socketDidReceiveReply(in parser: ReplyParser) {
     if machine.isUp {
-      owner?.linkDidReceive(reply)
+      owner?.linkDidReceiveReply(in: parser)
     } else {
-      carryOut(machine.received(reply, random: .random(in: 0..<1)))
+      carryOut(machine.received(parser.takeReply(), random: .random(in: 0..<1)))
     }
   }
 

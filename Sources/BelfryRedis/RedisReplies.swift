@@ -1,14 +1,15 @@
-/// The elements of an array that Redis replied, however nested, in one piece of memory. As an array of arrays, with
-/// seven elements for each entry of a log, a reply took longer to make and to free than to use.
+/// The replies to commands that were sent together, or the elements of an array that Redis replied. However nested they
+/// are, they lie in one piece of memory. With an array of its own for each nested array, seven elements for an entry of a
+/// log, a reply took longer to make and to free than to use.
 ///
-/// An element is given as a ``RedisReply`` that shares the bytes: keeping one keeps all of them in memory.
+/// An element is given as a ``RedisReply`` that shares the memory. Whoever keeps one element keeps all of them in memory.
 package struct RedisReplies: Sendable {
   enum Item: Sendable {
     case status(Range<Int>)
     case error(Range<Int>)
     case integer(Int64)
     case bulk(Range<Int>)
-    /// Its elements follow, each with its own elements after it; `end` is the place after the last.
+    /// The elements of the array follow, each with its own elements behind it; `end` is the place after the last.
     case array(count: Int, end: Int)
     case null
   }
@@ -26,7 +27,7 @@ package struct RedisReplies: Sendable {
     self.count = count
   }
 
-  /// Reads the elements in their order, without copying.
+  /// Reads the elements in their order without copying them.
   package var reader: Reader { Reader(self) }
 
   fileprivate func reply(at place: Int) -> RedisReply {
@@ -57,7 +58,7 @@ extension RedisReplies: Hashable {
   }
 }
 
-/// An element is found at once by its number if none before it is an array, otherwise by counting from the first.
+/// If no element is an array, an element is found by its number at once. Otherwise it is found by counting from the first.
 extension RedisReplies: Collection {
   package struct Iterator: IteratorProtocol {
     fileprivate let replies: RedisReplies
@@ -88,8 +89,8 @@ extension RedisReplies: Collection {
 // MARK: - In place
 
 extension RedisReplies {
-  /// Reads one element after the other; those of an array come right after its count. An element of another kind than
-  /// the one asked for throws, as with the accessors of ``RedisReply``, and is passed.
+  /// Reads one element after the other. The elements of an array come right after its count. If the next element is of
+  /// another kind than the one asked for, the reader throws as the accessors of ``RedisReply`` do, and passes the element.
   package struct Reader {
     private let replies: RedisReplies
     private var next: Int
@@ -107,7 +108,7 @@ extension RedisReplies {
       if next < replies.places.upperBound, case .array = replies.elements[next] { true } else { false }
     }
 
-    /// Begins an array: how many elements follow.
+    /// Begins an array and returns how many elements it has.
     package mutating func array() throws(RedisError) -> Int {
       guard case .array(let count, _)? = take() else { throw mismatch("an array") }
       return count
@@ -125,7 +126,7 @@ extension RedisReplies {
 
     package mutating func bytes() throws(RedisError) -> ArraySlice<UInt8> { replies.bytes[try place()] }
 
-    /// Nil in place of null.
+    /// Reads a bulk string, or nil in place of null.
     package mutating func bytesIfPresent() throws(RedisError) -> ArraySlice<UInt8>? {
       switch take() {
       case .bulk(let range): return replies.bytes[range]
@@ -145,7 +146,7 @@ extension RedisReplies {
       return replies.elements[next - 1]
     }
 
-    /// The error for the element passed last.
+    /// The error for the element that was passed last.
     private func mismatch(_ wanted: String) -> RedisError {
       guard next > replies.places.lowerBound else { return RedisReply.null.mismatch(wanted) }
       return replies.reply(at: next - 1).mismatch(wanted)

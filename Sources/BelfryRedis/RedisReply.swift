@@ -1,4 +1,4 @@
-/// What Redis answered to one command, in RESP2's six kinds.
+/// What Redis answered to one command, as one of RESP2's six kinds.
 package enum RedisReply: Sendable, Hashable {
   case status(String)
   case error(String)

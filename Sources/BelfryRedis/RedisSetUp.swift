@@ -1,11 +1,11 @@
-/// What is sent on a new connection before other commands, in rounds: the commands of a round are sent together, and
-/// its replies decide on the next.
+/// What a new connection sends before other commands. A set-up has rounds: the commands of one round are sent together, and
+/// their replies decide on the next round.
 ///
-/// A value with a closure and no `async` function, because connections are made in events of the loop, outside of tasks.
+/// A set-up is a value with a closure and no `async` function, because the loop connects in its events, outside of tasks.
 package struct RedisSetUp {
   package let commands: [RedisCommand]
-  /// Receives as many replies as there are commands, and must not use the connection. Returns the next round, or nil
-  /// when the connection is ready. If it throws, the connection is given up, and made again after a pause.
+  /// Takes as many replies as there are commands, and returns the next round, or nil when the connection is ready. The
+  /// closure must not use the connection. If the closure throws, the link pauses and connects again.
   package let next: ([RedisReply]) throws(RedisError) -> RedisSetUp?
 
   package init(
@@ -16,7 +16,7 @@ package struct RedisSetUp {
     self.next = next
   }
 
-  /// The last round: ready if no reply is an error.
+  /// Ends the set-up: the connection is ready if no reply is an error.
   package static func refuseErrors(_ replies: [RedisReply]) throws(RedisError) -> RedisSetUp? {
     for case .error(let message) in replies {
       throw RedisError.replied(message, to: "connection set-up")
@@ -26,8 +26,8 @@ package struct RedisSetUp {
 }
 
 extension RedisSetUp {
-  /// The first round on every connection: user, database, and whether Redis answers. A Redis that is loading its data,
-  /// or has too many clients, accepts connections and refuses here.
+  /// The first round on every connection. It names the user and the database, and asks whether Redis answers: a Redis that
+  /// is loading its data or has too many clients accepts connections and refuses here.
   static func greeting(_ endpoint: RedisEndpoint, then following: RedisSetUp?) -> RedisSetUp {
     var commands: [RedisCommand] = []
     if let password = endpoint.password {

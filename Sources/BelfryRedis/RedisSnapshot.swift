@@ -2,8 +2,8 @@ import BelfryLoop
 import CHiredis
 import Glibc
 
-/// A snapshot of everything that a Redis holds at one moment, as a new replica is sent it (`SYNC`), over a connection of
-/// its own. Redis forks for it, and goes on serving. Reading it blocks the thread.
+/// A snapshot of everything that a Redis holds at one moment, over a connection of its own. Redis sends the snapshot as to
+/// a new replica (`SYNC`): it forks and goes on serving. Reading the snapshot blocks the thread.
 package final class RedisSnapshot {
   private let descriptor: Int32
   private let place: String
@@ -12,7 +12,7 @@ package final class RedisSnapshot {
   private var position = 0
   private var end = End.reached
 
-  /// How the snapshot ends: after this many bytes or, if Redis does not know the size, with a mark.
+  /// How the snapshot ends: after a number of bytes or, if Redis does not know the size, with a mark.
   private enum End {
     case bytesLeft(Int)
     case mark([UInt8])
@@ -23,8 +23,9 @@ package final class RedisSnapshot {
   private static let markBytes = 40
   private static let lineBytesMax = 4 << 10
 
-  /// Connects and asks. The first piece may take long: Redis first waits for another child of its own to end.
-  /// - Parameter silenceMax: how long nothing may come. While Redis prepares, it sends a line end now and then.
+  /// Connects and asks for the snapshot. The first piece may take long, because Redis waits until another child process of
+  /// its own has ended.
+  /// - Parameter silenceMax: how long Redis may send nothing. While Redis prepares, it sends a line end now and then.
   package init(of endpoint: RedisEndpoint, silenceMax: Duration = .seconds(60)) throws(RedisError) {
     place = endpoint.description
     self.silenceMax = silenceMax
@@ -36,7 +37,8 @@ package final class RedisSnapshot {
     close(descriptor)
   }
 
-  /// The next piece; nil when the snapshot is complete. Throws when it breaks off.
+  /// The next piece, or nil when the snapshot is complete.
+  /// - Throws: if the snapshot breaks off.
   package func next() throws(RedisError) -> [UInt8]? {
     switch end {
     case .reached:
@@ -55,7 +57,7 @@ package final class RedisSnapshot {
     }
   }
 
-  /// Keeps the last bytes back while they may be the mark.
+  /// The last bytes are kept back as long as they may be the mark.
   private func piece(before mark: [UInt8]) throws(RedisError) -> [UInt8]? {
     while received.count - position <= mark.count {
       if received[position...].elementsEqual(mark) {
@@ -80,7 +82,7 @@ extension RedisSnapshot {
       authenticate.append(password)
       try expectOK(authenticate)
     }
-    // The snapshot alone, without what is written afterwards, and not by way of a file on Redis's disk (`eof`).
+    // Redis is to send the snapshot alone, without later writes, and without a file on its own disk (`eof`).
     try expectOK(RedisCommand("REPLCONF", "rdb-only", "1"))
     try expectOK(RedisCommand("REPLCONF", "capa", "eof"))
     try write(RedisCommand("SYNC"))
@@ -108,8 +110,8 @@ extension RedisSnapshot {
   }
 
   private func write(_ command: RedisCommand) throws(RedisError) {
-    var buffer = OutputBuffer()
-    buffer.append([command])
+    let buffer = OutputBuffer()
+    buffer.append(command)
     while !buffer.isEmpty {
       do throws(OutputBuffer.SendError) {
         try buffer.send(to: descriptor)
@@ -163,7 +165,7 @@ extension RedisSnapshot {
     return try HostResolver.lookUp(host).mapError(RedisError.init).get().map { .tcp(host: $0, port: port) }
   }
 
-  /// - Returns: why it is not connected, in words; nil if it is.
+  /// - Returns: why the socket is not connected, in words; nil if it is connected.
   private static func finishConnecting(_ descriptor: Int32, within timeout: Duration) -> String? {
     guard isReady(descriptor, for: POLLOUT, within: timeout) else { return "no answer" }
     var error: Int32 = 0
@@ -174,7 +176,7 @@ extension RedisSnapshot {
     return error == 0 ? nil : describe(errno: error)
   }
 
-  /// Appends what has arrived to what is not yet taken.
+  /// Appends what has arrived to the bytes that no piece has taken yet.
   private func receive() throws(RedisError) {
     received.removeFirst(position)
     position = 0

@@ -4,18 +4,20 @@ import Glibc
 
 protocol RedisSocketOwner: AnyObject {
   func socketDidOpen()
-  func socketDidReceive(_ reply: RedisReply)
-  /// The socket is of no more use, and must be closed.
+  /// The parser has read one more reply. It keeps the reply until the owner takes it, alone or with those that follow.
+  func socketDidReceiveReply(in parser: ReplyParser)
+  /// The socket can no longer be used and must be closed.
   func socketDidBreak(_ error: RedisError)
 }
 
-/// One non-blocking connection. What is written during an iteration of the loop is sent in one system call at its end.
+/// One non-blocking connection. What is in the output buffer at the end of an iteration of the loop is sent in one system
+/// call.
 ///
-/// The watch and the hook keep the socket alive, and the socket its owner, until `close()`.
+/// Until `close()` the watch and the hook keep the socket alive, and the socket keeps its owner alive.
 final class RedisSocket {
-  /// The most received in one system call.
+  /// How many bytes are received in one system call at most.
   private static let inputBytes = 64 << 10
-  /// How many of these are received before the loop serves others: about a thousand messages. With much less a busy
+  /// How many such pieces, about a thousand messages, are received before the loop serves others. With much fewer a busy
   /// loop could fall behind until Redis cuts off its subscriber.
   private static let piecesPerTurn = 4
 
@@ -27,17 +29,19 @@ final class RedisSocket {
   private var hook: LoopHook?
 
   private var isOpen = false
-  /// The kernel took only a part of the output; an event will tell when it takes more.
+  /// Whether the kernel took only a part of the output. An event tells when the kernel takes more.
   private var isFull = false
   private var input = [UInt8](repeating: 0, count: inputBytes)
-  private var output = OutputBuffer()
-  /// When bytes last came; nil if never.
+  private let output: OutputBuffer
+  /// When bytes last arrived; nil if never.
   private(set) var lastHeard: ContinuousClock.Instant?
 
-  /// Begins to connect; the owner is told of the rest.
+  /// Begins to connect. The owner is told whether that succeeds.
   init(
-    to address: RedisEndpoint.Address, on loop: EventLoop, limits: RedisLimits, owner: any RedisSocketOwner
+    to address: RedisEndpoint.Address, on loop: EventLoop, sending output: OutputBuffer, limits: RedisLimits,
+    owner: any RedisSocketOwner
   ) throws(RedisError) {
+    self.output = output
     place = RedisEndpoint(address).description
     descriptor = try beginConnecting(to: address)
     parser = ReplyParser(replyBytesMax: limits.replyBytesMax)
@@ -61,10 +65,6 @@ final class RedisSocket {
     Glibc.close(descriptor)
   }
 
-  func write(_ commands: [RedisCommand]) {
-    output.append(commands)
-  }
-
   /// Reads everything that has arrived, without waiting.
   func readAll() {
     while isOpen, owner != nil, readPiece() > 0 {}
@@ -73,14 +73,14 @@ final class RedisSocket {
   private func handle(_ readiness: Readiness) {
     guard isOpen else { return finishConnecting() }
     if readiness.contains(.writable) { flush() }
-    // A hang-up too is found by reading: as an end of file or an error, after what came before.
+    // Reading finds a hang-up as well, as an end of file or an error behind what arrived before.
     if readiness != .writable { readTurn() }
   }
 
-  /// Reads until others have their turn; the rest in the loop's next iteration.
+  /// Reads as much as fits one turn. The loop's next iteration reads the rest.
   private func readTurn() {
     for _ in 0..<RedisSocket.piecesPerTurn where owner != nil {
-      // A piece that is not full was the last for now.
+      // A piece that is not full is the last one for now.
       if readPiece() < input.count { return }
     }
   }
@@ -134,8 +134,8 @@ extension RedisSocket {
       while owner != nil, !rest.isEmpty {
         try parser.feed(rest.prefix(ReplyParser.pieceBytesMax))
         rest = rest.dropFirst(ReplyParser.pieceBytesMax)
-        while owner != nil, let reply = try parser.next() {
-          owner?.socketDidReceive(reply)
+        while owner != nil, try parser.readReply() {
+          owner?.socketDidReceiveReply(in: parser)
         }
       }
     } catch {

@@ -1,12 +1,13 @@
 package import BelfryLoop
 
-/// One connection for sharded publish and subscribe (SSUBSCRIBE, since Redis 7). It reconnects by itself, and then
-/// subscribes to all its channels again.
+/// One connection for sharded publish and subscribe (SSUBSCRIBE, since Redis 7). When the connection breaks, the subscriber
+/// connects again and subscribes to all its channels again.
 ///
-/// Messages published while the connection is lost do not arrive: what came between `lost` and the next `connected`
-/// must be looked for elsewhere.
+/// Messages that are published while the connection is lost do not arrive. A user has to look elsewhere for what was
+/// published between `lost` and the next `connected`.
 ///
-/// Create it anywhere, use it on its loop only. From `start()` until `close()` the loop keeps it alive.
+/// A subscriber can be created on any thread, and is used on its loop only. From `start()` until `close()` the loop keeps
+/// the subscriber alive.
 package final class RedisSubscriber {
   package enum State: Hashable {
     /// All wanted channels are subscribed.
@@ -23,10 +24,10 @@ package final class RedisSubscriber {
   private var deadlineTimer: LoopTimer?
   private var heartbeatTimer: LoopTimer?
 
-  /// Called for each message of a subscribed channel, in Redis's order. May be called before the channel's `subscribe`
-  /// has returned.
+  /// Called for each message of a subscribed channel, in Redis's order. The first call may come before the channel's
+  /// `subscribe` has returned.
   package var onMessage: ((_ channel: String, _ payload: ArraySlice<UInt8>) -> Void)?
-  /// Called when the connection was lost, and each time that all wanted channels are subscribed.
+  /// Called when the connection is lost, and each time that all wanted channels have become subscribed.
   package var onStateChange: ((State) -> Void)?
 
   package init(loop: EventLoop, endpoint: RedisEndpoint, limits: RedisLimits = RedisLimits()) {
@@ -43,7 +44,7 @@ package final class RedisSubscriber {
     link.start()
   }
 
-  /// Closes the connection for good. No callback is called any more.
+  /// Closes the connection for good. No callback is called afterwards.
   package func close() {
     link.close()
     deadlineTimer?.cancel()
@@ -53,25 +54,25 @@ package final class RedisSubscriber {
     onStateChange = nil
   }
 
-  /// When something last came from Redis, a message or its answer to PING; nil if never. While connected, at most two
-  /// `heartbeatInterval`s ago.
+  /// When a message or the answer to a PING last arrived; nil if never. While the subscriber is connected, that is at most
+  /// two `heartbeatInterval`s ago.
   package var lastHeard: ContinuousClock.Instant? { link.lastHeard }
 
-  /// Channels wanted, confirmed or not.
+  /// How many channels are wanted, whether or not Redis has confirmed them.
   package var channelCount: Int { machine.channelCount }
 }
 
 // MARK: Channels
 
 extension RedisSubscriber {
-  /// Returns when Redis has confirmed the subscription, so that messages published from then on arrive; at once if that
-  /// was before. If it throws, the channel is not subscribed, unless an earlier call for it has succeeded.
+  /// Returns when Redis has confirmed the subscription. Messages that are published from then on arrive. If the function
+  /// throws, the channel is not subscribed, unless an earlier call for the same channel has succeeded.
   package func subscribe(_ channel: String) async throws(RedisError) {
     let result = await withCheckedContinuation { waiter in submit(channel, waiter) }
     try result.get()
   }
 
-  /// Ends the subscription: from now on no message of the channel is delivered.
+  /// Ends the subscription. No message of the channel is delivered from now on.
   package func unsubscribe(_ channel: String) {
     let (request, failures) = machine.unsubscribe(channel)
     if let request { write(request) }
@@ -106,11 +107,11 @@ extension RedisSubscriber {
   }
 
   private func write(_ request: SubscriptionStateMachine<Waiter>.Request) {
-    // One channel a command: on a cluster the channels of one SSUBSCRIBE must share a slot.
+    // Each command names one channel, because on a cluster the channels of one SSUBSCRIBE must share a slot.
     switch request {
-    case .subscribe(let channel): link.write([RedisCommand("SSUBSCRIBE", channel)])
-    case .unsubscribe(let channel): link.write([RedisCommand("SUNSUBSCRIBE", channel)])
-    case .ping: link.write([RedisCommand("PING")])
+    case .subscribe(let channel): link.write(RedisCommand("SSUBSCRIBE", channel))
+    case .unsubscribe(let channel): link.write(RedisCommand("SUNSUBSCRIBE", channel))
+    case .ping: link.write(RedisCommand("PING"))
     }
   }
 
@@ -129,8 +130,8 @@ extension RedisSubscriber: RedisLinkOwner {
     if isRestored { onStateChange?(.connected) }
   }
 
-  func linkDidReceive(_ reply: RedisReply) {
-    switch machine.received(reply) {
+  func linkDidReceiveReply(in parser: ReplyParser) {
+    switch machine.received(parser.takeReply()) {
     case .none: break
     case .message(let channel, let payload): onMessage?(channel, payload)
     case .confirm(let waiters, let isRestored):
@@ -150,7 +151,7 @@ extension RedisSubscriber: RedisLinkOwner {
 
   private func scheduleHeartbeat() {
     heartbeatTimer = loop.schedule(after: limits.heartbeatInterval) {
-      // If this process was suspended for a while, the answer may have arrived.
+      // If this process was suspended for a while, the answer may have arrived in time and only has to be read.
       self.link.readAll()
       switch self.machine.heartbeat() {
       case .stop: break

@@ -1,19 +1,20 @@
 import CHiredis
 
-/// hiredis's reply reader, with functions that build a ``RedisReply`` instead of a tree of `redisReply`.
+/// hiredis's reply reader with functions that build ``RedisReplies`` instead of a tree of `redisReply`.
 ///
 /// SAFETY: the reader, its table of functions and the builder are allocated in `init` and freed in `deinit`. The
-/// callbacks find the builder in the reader's `privdata`; nobody else uses it while the reader runs. The builder is not
-/// an object: the checks for exclusive access to its properties cost as much as reading the replies.
+/// callbacks find the builder in the reader's `privdata`, and nobody else uses the builder while the reader runs. The
+/// builder is not an object, because the checks for exclusive access to its properties would cost as much as reading the
+/// replies.
 @safe final class ReplyParser {
-  /// The most fed at once: the reader moves its unread bytes after each reply, which costs more than reading if there
-  /// are many.
+  /// How many bytes are fed at once at most. After each reply the reader moves its unread bytes to the front, and moving
+  /// many bytes costs more than reading them.
   static let pieceBytesMax = 4 << 10
 
   private let builder: UnsafeMutablePointer<ReplyBuilder>
   private let replyBytesMax: Int
   private let functions: UnsafeMutablePointer<redisReplyObjectFunctions>
-  /// nil if there was no memory for it.
+  /// Nil if there was no memory for the reader.
   private let reader: UnsafeMutablePointer<redisReader>?
 
   init(replyBytesMax: Int) {
@@ -36,7 +37,7 @@ import CHiredis
     unsafe builder.deallocate()
   }
 
-  /// Takes bytes from the socket. Call `next` until it returns nil before feeding more.
+  /// Takes bytes from the socket. `readReply` has to be called until it returns false before more bytes are fed.
   func feed(_ bytes: ArraySlice<UInt8>) throws(RedisError) {
     guard let reader = unsafe reader else { throw malformed("no memory for the reply reader") }
     let status = unsafe bytes.withUnsafeBytes {
@@ -45,19 +46,26 @@ import CHiredis
     if status != REDIS_OK { throw readerError }
   }
 
-  /// The next complete reply, or nil if more bytes are needed first. After an error the parser is of no
-  /// further use.
-  func next() throws(RedisError) -> RedisReply? {
-    guard let reader = unsafe reader else { return nil }
+  /// Reads one more reply, and keeps the reply until it is taken.
+  /// - Returns: false if more bytes are needed first.
+  /// - Throws: if the bytes are no reply, or the reply is too large. The parser cannot be used afterwards.
+  func readReply() throws(RedisError) -> Bool {
+    guard let reader = unsafe reader else { return false }
     var root: UnsafeMutableRawPointer?
     if unsafe redisReaderGetReply(reader, &root) != REDIS_OK { throw readerError }
-    if unsafe root != nil { return unsafe builder.pointee.takeFinished() }
+    if unsafe root != nil { return true }
     let buffered = unsafe reader.pointee.len - reader.pointee.pos
     if unsafe buffered + builder.pointee.byteCount > replyBytesMax {
       throw malformed("a reply is larger than \(replyBytesMax) bytes")
     }
-    return nil
+    return false
   }
+
+  /// Takes the replies that were read since replies were last taken: one at least.
+  func takeReplies() -> RedisReplies { unsafe builder.pointee.takeReplies() }
+
+  /// Takes the only reply that was read since replies were last taken.
+  func takeReply() -> RedisReply { unsafe builder.pointee.takeReply() }
 
   private var readerError: RedisError {
     guard let reader = unsafe reader else { return malformed("no memory for the reply reader") }
@@ -71,8 +79,9 @@ import CHiredis
 
 // MARK: What the reader calls for each element
 //
-// The reader only tells by the returned pointer whether there was memory, so all return the builder, which is never
-// null. Functions of the file, since a closure might be inferred to belong to an actor.
+// The reader only asks whether the returned pointer is null, which would mean that there was no memory. So all of these
+// return the builder, which is never null. They are functions of the file, because the compiler might infer that a closure
+// belongs to an actor.
 
 private nonisolated func addString(
   _ task: UnsafePointer<redisReadTask>?, _ start: UnsafeMutablePointer<CChar>?, _ length: Int

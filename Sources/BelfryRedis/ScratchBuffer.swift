@@ -1,11 +1,11 @@
-/// Where something is put together before its size is known; kept from one time to the next.
+/// Memory in which something is put together before its size is known, and which is kept for the next time.
 ///
-/// Plain memory rather than an array, which asks at each append whether it is its only owner: of a reply's many
-/// small elements that question was the dearest part.
+/// The memory is plain memory and not an array. At each append an array asks whether it has one owner only, and for the
+/// many small elements of a reply that question cost more than all else.
 ///
-/// SAFETY: the memory belongs to the one owner of this value, and what lies below `count` has been written.
+/// SAFETY: the memory belongs to the one owner of this value, and all places below `count` are initialized.
 @safe struct ScratchBuffer<Element>: ~Copyable {
-  /// What a larger reply needed is returned.
+  /// Memory up to this size is kept.
   private static var keptBytesMax: Int { 256 << 10 }
   private static var firstCapacity: Int { 1_024 }
 
@@ -43,7 +43,7 @@
     unsafe memory[index] = element
   }
 
-  /// A copy, of just the size.
+  /// A copy that takes no more memory than it needs.
   func array() -> [Element] { unsafe Array(UnsafeBufferPointer(start: memory, count: count)) }
 
   mutating func clear() {

@@ -1,11 +1,11 @@
 import BelfryLoop
 
-/// Which channels are wanted, which are confirmed, and which request is answered next.
+/// Knows which channels are wanted, which are confirmed, and which request Redis answers next.
 ///
-/// Redis answers requests in their order, and an error does not name its channel, so requests are kept in order. A
-/// channel is wanted from `subscribe` until `unsubscribe`, unless the `subscribe` fails.
+/// Redis answers requests in their order, and an error does not name its channel, so the requests are remembered in order.
+/// A channel is wanted from `subscribe` until `unsubscribe`, unless the `subscribe` fails.
 ///
-/// Pure: time is a parameter, and a `Waiter` is what resumes the caller.
+/// The state machine is pure: time is passed in, and a `Waiter` is whatever resumes a caller.
 struct SubscriptionStateMachine<Waiter> {
   typealias Instant = ContinuousClock.Instant
   typealias Failure = (waiter: Waiter, error: RedisError)
@@ -17,11 +17,11 @@ struct SubscriptionStateMachine<Waiter> {
   }
 
   enum SubscribeAction: Equatable {
-    /// Return: the channel is confirmed already.
+    /// The caller returns, because the channel is confirmed already.
     case finish
-    /// Write the request now.
+    /// The request is to be written now, and the caller waits.
     case send(Request)
-    /// Wait: a request for this channel is under way, or the link is being made.
+    /// The caller waits: a request for this channel is under way, or the link is coming up.
     case wait
     case fail(RedisError)
   }
@@ -29,7 +29,7 @@ struct SubscriptionStateMachine<Waiter> {
   enum ReplyAction {
     case none
     case message(channel: String, payload: ArraySlice<UInt8>)
-    /// - Parameter isRestored: whether all that was wanted when the link came up is subscribed now.
+    /// - Parameter isRestored: whether every channel that was wanted when the link came up is subscribed now.
     case confirm([Waiter], isRestored: Bool)
     case fail([Failure])
     case giveUp(RedisError)
@@ -38,14 +38,14 @@ struct SubscriptionStateMachine<Waiter> {
   enum HeartbeatAction: Equatable {
     case send(Request)
     case giveUp(RedisError)
-    /// There is no link to check.
+    /// No heartbeat is needed, because there is no link.
     case stop
   }
 
   private enum Link {
     case down(because: RedisError)
     case comingUp
-    /// Up, with this many of the channels that were wanted then not yet confirmed.
+    /// The link is up, and so many of the channels that were wanted when it came up are not confirmed yet.
     case restoring(unconfirmed: Int)
     case up
     case closed
@@ -54,12 +54,12 @@ struct SubscriptionStateMachine<Waiter> {
   private struct Subscription {
     /// Tells confirmations of this subscription from those of an earlier one to the same channel.
     let ticket: Int
-    /// On the present connection.
+    /// Whether Redis has confirmed the subscription on the present connection.
     var isConfirmed = false
-    /// A `subscribe` has succeeded: it is restored on new connections.
+    /// Whether a `subscribe` has ever succeeded. Then the subscription is restored on new connections.
     var isEstablished = false
     var waiters: [Waiter] = []
-    /// That of the first waiter; the others end with it.
+    /// The deadline of the first waiter. The other waiters end with the first.
     var deadline: Instant
   }
 
@@ -73,7 +73,7 @@ struct SubscriptionStateMachine<Waiter> {
   private let limits: RedisLimits
   private var link: Link
   private var wanted: [String: Subscription] = [:]
-  /// The wanted channels that somebody waits for: few among many.
+  /// The wanted channels that somebody waits for, which are few among many.
   private var awaited: Set<String> = []
   private var sent = Queue<SentRequest>()
   private var isPingUnanswered = false
@@ -87,7 +87,7 @@ struct SubscriptionStateMachine<Waiter> {
 
   var channelCount: Int { wanted.count }
 
-  /// When `expire` should be called next.
+  /// When `expire` has something to do next; nil if nobody waits.
   var nextDeadline: Instant? {
     awaited.lazy.compactMap { wanted[$0]?.deadline }.min()
   }
@@ -131,8 +131,8 @@ extension SubscriptionStateMachine {
     return (requestUnsubscription(channel), failures)
   }
 
-  /// Gives up overdue subscriptions; returns the requests to write for that. The connection stays: the heartbeat decides
-  /// whether it is alive.
+  /// Gives up overdue subscriptions. The connection stays, because the heartbeat decides whether it is alive.
+  /// - Returns: the requests to write, and those who waited.
   mutating func expire(now: Instant) -> (requests: [Request], failures: [Failure]) {
     var requests: [Request] = []
     var failures: [Failure] = []
@@ -157,7 +157,7 @@ extension SubscriptionStateMachine {
     if wanted[channel] == nil, wanted.count >= limits.channelsMax {
       return error(.overloaded, "more than \(limits.channelsMax) channels", channel)
     }
-    // Room for the requests of a full restoration, and the usual number besides.
+    // There is room for the requests that restore all channels, and for the usual number besides.
     if sent.count >= limits.channelsMax + limits.unansweredCommandsMax {
       return error(.overloaded, "too many requests unconfirmed", channel)
     }
@@ -174,7 +174,8 @@ extension SubscriptionStateMachine {
     }
   }
 
-  /// Fails those who wait for the channel. Unless it was established before, it is no longer wanted.
+  /// Fails those who wait for the channel. A channel that was never established is no longer wanted then.
+  /// - Returns: whether the channel is no longer wanted.
   private mutating func fail(
     _ channel: String, with error: RedisError, into failures: inout [Failure]
   ) -> Bool {
@@ -214,7 +215,7 @@ extension SubscriptionStateMachine {
     return outOfStep
   }
 
-  /// Call it every `heartbeatInterval` while the link is up.
+  /// To be called every `heartbeatInterval` while the link is up.
   mutating func heartbeat() -> HeartbeatAction {
     switch link {
     case .down, .comingUp, .closed: return .stop
@@ -227,7 +228,7 @@ extension SubscriptionStateMachine {
   }
 
   private func message(_ channel: String, _ payload: ArraySlice<UInt8>) -> ReplyAction {
-    // It may have been sent before the channel was given up.
+    // Redis may have sent the message before the channel was given up.
     guard wanted[channel]?.isConfirmed == true else { return .none }
     return .message(channel: channel, payload: payload)
   }
@@ -253,7 +254,7 @@ extension SubscriptionStateMachine {
   }
 
   private mutating func unsubscribed(_ channel: String) -> ReplyAction {
-    // Without a request, Redis ends a subscription when the channel's slot moves to another node.
+    // If nobody asked for it, Redis has ended the subscription because the channel's slot moved to another node.
     guard case .unsubscribe(channel) = sent.popFirst() else { return outOfStep }
     return .none
   }
@@ -298,12 +299,13 @@ private enum PushKind {
 // MARK: The link
 
 extension SubscriptionStateMachine {
-  /// The first try to connect is under way.
+  /// Takes note that the first try to connect is under way.
   mutating func linkIsComingUp() {
     link = .comingUp
   }
 
-  /// - Returns: the requests to write, for all wanted channels; with none, everything is restored at once.
+  /// - Returns: the requests to write, one for each wanted channel, and whether everything is restored already because no
+  ///   channel is wanted.
   mutating func linkCameUp() -> (requests: [Request], isRestored: Bool) {
     link = wanted.isEmpty ? .up : .restoring(unconfirmed: wanted.count)
     for (channel, subscription) in wanted {

@@ -15,7 +15,6 @@ import Testing
     #expect(text(machine.received(.status("OK"), random: 0)) == "none")
     #expect(text(machine.received(.status("OK"), random: 0)) == "ask C")
     #expect(text(machine.received(.status("OK"), random: 0)) == "come up")
-    #expect(text(machine.received(.integer(1), random: 0)) == "deliver")
   }
 
   @Test func aRoundWithoutCommandsIsDoneAtOnce() {
@@ -90,7 +89,6 @@ import Testing
     case .connect: "connect"
     case .ask(let commands): "ask \(commands.map(\.name).joined(separator: " "))"
     case .comeUp: "come up"
-    case .deliver: "deliver"
     case .goDown(let error, let delay): "go down \(error.code) after \(delay)"
     case .close: "close"
     }

@@ -80,6 +80,37 @@ import Testing
     #expect(replies == nil || replies == [])
   }
 
+  /// The replies to commands that were sent together share their memory, and the limit holds for each of them alone.
+  @Test func repliesAreTakenTogether() throws {
+    var numbers = SeededGenerator(seed: 43)
+    for _ in 0..<200 {
+      let replies = (0..<Int.random(in: 1...40, using: &numbers)).map { _ in
+        RedisReply.random(depth: 3, using: &numbers)
+      }
+      let parser = ReplyParser(replyBytesMax: 10_000)
+      try parser.feed(replies.flatMap(\.encoded)[...])
+      for _ in replies { #expect(try parser.readReply()) }
+      #expect(try !parser.readReply())
+      let taken = parser.takeReplies()
+      #expect(Array(taken) == replies)
+      #expect(taken.indices.allSatisfy { taken[$0] == replies[$0] })
+      try parser.feed(Array("+OK\r\n".utf8)[...])
+      #expect(try parser.next() == .status("OK"), "nothing of those taken is left")
+    }
+  }
+
+  @Test func theLimitIsOfOneReply() throws {
+    let parser = ReplyParser(replyBytesMax: 10_000)
+    let reply = RedisReply.bulk([UInt8](repeating: 7, count: 6_000)[...])
+    for _ in 0..<4 {
+      for piece in [reply.encoded.prefix(3_000), reply.encoded.dropFirst(3_000)] {
+        try parser.feed(piece)
+        _ = try parser.readReply()
+      }
+    }
+    #expect(Array(parser.takeReplies()) == Array(repeating: reply, count: 4))
+  }
+
   @Test func tooDeepNestingIsRefused() {
     let bytes = Array(String(repeating: "*1\r\n", count: 20).utf8)
     #expect(throws: RedisError.self) { try parse(bytes, pieceSize: 1_000) }
@@ -108,6 +139,11 @@ import Testing
     }
     return replies
   }
+}
+
+extension ReplyParser {
+  /// The next complete reply, or nil if more bytes are needed first.
+  func next() throws(RedisError) -> RedisReply? { try readReply() ? takeReply() : nil }
 }
 
 extension RedisReply {

@@ -16,6 +16,48 @@ import Testing
   }
 }
 
+@Suite struct OutputBufferTests {
+  private func words(_ count: Int) -> [String] { (0..<count).map { "word \($0)" } }
+
+  /// Whatever its count of digits is, the count of arguments stands before them.
+  @Test(arguments: [0, 1, 8, 9, 10, 97, 98, 99, 100, 998, 999, 1_000, 12_345])
+  func aCommandThatIsWrittenInPlaceReadsAsOneThatWasMade(count: Int) {
+    var made = RedisCommand("SADD")
+    made.append(contentsOf: words(count))
+    let (written, expected) = (OutputBuffer(), OutputBuffer())
+    _ = written.batch { output in
+      output.append(RedisCommand("PING"))
+      output.append("SADD") { $0.append(contentsOf: words(count)) }
+      output.append("PING") { _ in }
+    }
+    let batch = written.batch { $0.append("GET") { $0.append("key") } }
+    _ = expected.batch { output in
+      for command in [RedisCommand("PING"), made, RedisCommand("PING")] { output.append(command) }
+    }
+    #expect(batch.name == "GET" && batch.commandCount == 1)
+    #expect(written.takeBack(batch) == Array("*2\r\n$3\r\nGET\r\n$3\r\nkey\r\n".utf8))
+    #expect(content(written) == content(expected))
+  }
+
+  @Test func aBatchKnowsItsFirstCommandAndItsSize() {
+    let output = OutputBuffer()
+    let first = output.batch { $0.append(RedisCommand("PING")) }
+    let second = output.batch { output in
+      output.append("GET") { $0.append("key") }
+      output.append(RedisCommand("PING"))
+    }
+    #expect(first.name == "PING" && first.commandCount == 1 && first.byteCount == 14)
+    #expect(second.name == "GET" && second.commandCount == 2 && second.byteCount == 22 + 14)
+    #expect(output.takeBack(second).count == 36)
+    #expect(output.takeBack(first).count == 14)
+    #expect(output.isEmpty)
+  }
+
+  private func content(_ output: OutputBuffer) -> [UInt8] {
+    output.takeBack(OutputBuffer.Batch(byteCount: .max))
+  }
+}
+
 @Suite struct RedisReplyTests {
   private static let nested = [
     RedisReply.array([.bulk([1, 2]), .array([.array([]), .integer(3)])]), .null, .bulk([]), .status("OK"),

@@ -2,9 +2,9 @@ import BelfryLoop
 import BelfryModel
 import BelfryRedis
 
-/// Collects transactions and sends them to Redis. Those of one partition in one turn of the loop leave as one call at
-/// its end: most of what a send costs Redis is the call, the time, the records compared and the publishing, which they
-/// share. A call of sends alone uses a function of its own (`send.lua`), any other `commit`.
+/// Collects transactions and sends them to Redis. Transactions of one partition that come in one turn of the loop leave as
+/// one call at its end. They share the call, the look at the clock, the comparison of records and the publishing, which are
+/// most of what a send costs Redis. A call that has sends only uses a function of its own (`send.lua`), any other `commit`.
 ///
 /// Each transaction is carried out or refused by itself, in the order in which they came. If no answer comes, all of the
 /// call was carried out or nothing, and it is not known which.
@@ -14,7 +14,7 @@ final class RedisCommits {
   /// Nothing is added to a call beyond this size, so a call exceeds it by one transaction at most.
   static let bytesPerCall = 256 << 10
 
-  /// A call to which transactions can still be added, and who asked for them.
+  /// A call to which transactions can still be added, and who waits for them.
   private struct OpenCall {
     enum Arguments {
       /// Sends only.
@@ -123,21 +123,22 @@ final class RedisCommits {
     guard !open.isEmpty else { return }
     let calls = open
     open = []
-    places = [:]
+    places.removeAll(keepingCapacity: true)
     for call in calls where !call.places.isEmpty { send(call, isAgain: false) }
   }
 
   /// Where the library is missing, it is loaded and the call repeated: without its function it has done nothing.
   private func send(_ call: OpenCall, isAgain: Bool) {
-    let command = command(call)
-    let commands = isAgain ? [FunctionLibrary.load, command] : [command]
-    connection.send(commands) { [self] result in
+    connection.send { output in
+      if isAgain { output.append(FunctionLibrary.load) }
+      write(call, to: output)
+    } then: { [self] result in
       do throws(RedisError) {
         let replies = try result.get()
         if isAgain, case .error(let message) = replies[0] {
           throw .replied(message, to: "loading the function library")
         }
-        let reply = replies[commands.count - 1]
+        let reply = replies[replies.count - 1]
         if !isAgain, FunctionLibrary.isMissing(reply) { return send(call, isAgain: true) }
         try finish(call, reply.bytes())
       } catch {
@@ -146,10 +147,10 @@ final class RedisCommits {
     }
   }
 
-  private func command(_ call: OpenCall) -> RedisCommand {
+  private func write(_ call: OpenCall, to output: OutputBuffer) {
     switch call.arguments {
-    case .sends(let sends): sends.command(in: call.partition, layout, limits: limitsOfSends)
-    case .any(let commits): commits.command
+    case .sends(let sends): sends.write(to: output, in: call.partition, layout, limits: limitsOfSends)
+    case .any(let commits): output.append(commits.command)
     }
   }
 

@@ -17,7 +17,7 @@ extension RedisStore {
         command.append(limits.dedupeWindowMilliseconds)
         for place in places {
           command.append(DedupeField(sends[place].dedupe, in: sends[place].space))
-          command.append(SendFingerprint(CollectionOfOne(sends[place].content.text)).text)
+          command.append(SendFingerprint(sends[place].content.text).text)
         }
         return command
       }, at: "first sends")

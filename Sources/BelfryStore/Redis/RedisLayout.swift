@@ -56,11 +56,18 @@ struct RedisLayout: Sendable {
 
   /// A call of a function, to which its arguments are appended.
   func call(_ function: StoreFunction, in partition: Partition) -> RedisCommand {
-    var command = RedisCommand(function.onlyReads ? "FCALL_RO" : "FCALL")
+    var command = RedisCommand(function.onlyReads ? "FCALL_RO" : Self.callName)
+    append(function, in: partition, to: &command)
+    return command
+  }
+
+  static let callName = "FCALL"
+
+  /// Appends the function's name and its one key, before its arguments.
+  func append(_ function: StoreFunction, in partition: Partition, to command: inout RedisCommand) {
     command.append(function.name)
     command.append("1")
     command.append(joining: prefix(partition), "partition", "", "")
-    return command
   }
 
   /// Hash: the field `last` has the last id allotted; a field for each space, the last id appended to its log; others

@@ -1,20 +1,20 @@
 import BelfryModel
 import BelfryRedis
 
-/// A transaction that appends one entry to a server, a group or a room, and does nothing else: what `send` does.
+/// A transaction that appends one entry to a server, a group or a room and does nothing else, which is what `send` does.
 ///
-/// Not a notification that is only said, which takes an id and no entry. Not one to accounts: an account's own space
-/// asks for room in its mailbox, and a direct message tells its receivers.
+/// An ephemeral notification is no plain send, because it takes an id and has no entry. Neither is a notification to
+/// accounts: a personal space asks for room in its mailbox, and a direct message tells its receivers.
 struct PlainSend {
   fileprivate let space: SpaceID
   fileprivate let audience: Audience
   fileprivate let records: SendRecords
   fileprivate let content: ContentText
-  /// What a repetition is compared by; the content, unless a callback made it of something else.
+  /// The content that a repetition is compared by. A callback may have made another content of it.
   fileprivate let given: ContentText
   fileprivate let dedupe: DedupeField?
 
-  /// Nil if it is something else.
+  /// Nil if the transaction does anything else.
   init?(_ transaction: Transaction) {
     guard transaction.announcements.count == 1, transaction.onlyAnnounces, transaction.mailboxRoom == nil,
       transaction.preconditions.count <= SendCall.recordsMax
@@ -34,100 +34,96 @@ struct PlainSend {
   }
 }
 
-/// A call of `send` or `send_many` while sends of one partition are added to it; `Functions/send.lua` reads its
-/// arguments.
+/// A call of `send` or `send_many` to which sends of one partition are added. `Functions/send.lua` reads its arguments.
 struct SendCall {
-  /// Each is a call of Redis: of more records, as where many receivers are named, `commit` asks for all at once.
+  /// Each record is a call of Redis. A send that relies on more records, because it names many receivers, goes by `commit`,
+  /// which asks for all of them at once.
   static let recordsMax = 4
+  /// About what the arguments of a send take besides its content.
+  private static let usualBytes = 256
 
   /// Sends to one space, one after the other, that rely on the same records and have the same audience.
-  private struct Section {
-    let space: SpaceID
-    let audience: Audience
-    let records: SendRecords
-    var count = 0
+  private typealias Section = Range<Int>
 
-    func takes(_ send: PlainSend) -> Bool {
-      space == send.space && audience == send.audience && records.shares(send.records)
-    }
-  }
-
+  private var sends: [PlainSend] = []
   private var sections: [Section] = []
-  private var arguments = RedisCommand.arguments()
-  /// Of the last section, whose arguments they follow.
-  private var senders = RedisCommand.arguments()
-  private var fields = RedisCommand.arguments()
-  private var fingerprints = RedisCommand.arguments()
-  /// Those of `fields`.
-  private var names: Set<DedupeField> = []
-  private var count = 0
+  /// Those that the sends have, each once.
+  private var fields: [DedupeField] = []
+  /// About what the arguments will take.
+  private(set) var byteCount = 0
 
-  var byteCount: Int {
-    arguments.byteCount + senders.byteCount + fields.byteCount + fingerprints.byteCount
-  }
-
-  /// - Returns: False if a send of the same sender to the same place under the same name is among them: which of them is
-  ///   the first one the function tells by what other calls have done. Nothing is added then.
+  /// - Returns: false if the call has a send of the same sender to the same place under the same name. Nothing is added
+  ///   then, because the function tells by what other calls have done which send is the first.
   mutating func add(_ send: PlainSend) -> Bool {
-    if let dedupe = send.dedupe {
-      guard names.insert(dedupe).inserted else { return false }
-      fields.append(dedupe)
-      fingerprints.append(SendFingerprint(CollectionOfOne(send.given)).text)
+    if let field = send.dedupe {
+      // There are 128 at most, and to look through them costs less than a set.
+      if fields.contains(field) { return false }
+      fields.append(field)
+    }
+    if let last = sections.last, sends[last.lowerBound].shares(with: send) {
+      sections[sections.count - 1] = last.lowerBound..<last.upperBound + 1
     } else {
-      fields.append("")
-      fingerprints.append("")
+      sections.append(sends.count..<sends.count + 1)
     }
-    if sections.last?.takes(send) != true { begin(send) }
-    arguments.append(send.content.bytes)
-    if let sender = send.records.sender {
-      senders.append(sender.field)
-      senders.append(sender.text)
-    }
-    sections[sections.count - 1].count += 1
-    count += 1
+    sends.append(send)
+    byteCount += send.content.bytes.count + Self.usualBytes
     return true
   }
 
-  private mutating func begin(_ send: PlainSend) {
-    if sections.isEmpty { arguments = RedisCommand.arguments(bytes: 1_024) } else { finishSection() }
-    sections.append(Section(space: send.space, audience: send.audience, records: send.records))
-    arguments.append(send.space.key)
-    arguments.append(send.audience.text)
-    arguments.append(send.records.settings)
-    for record in send.records.others {
-      arguments.append(record.address.table.name)
-      arguments.append(record.address.field)
-      arguments.append(record.text)
+  /// Writes the call into the connection's output buffer.
+  /// - Parameter limits: the limits that the functions need.
+  func write(to output: OutputBuffer, in partition: Partition, _ layout: RedisLayout, limits: String) {
+    let isOne = sends.count == 1
+    output.append(RedisLayout.callName) { command in
+      layout.append(isOne ? .send : .sendMany, in: partition, to: &command)
+      if isOne {
+        command.append(joining: limits, " ", sends[0].records.shape, "")
+      } else {
+        command.append(limits)
+      }
+      for section in sections { append(section, to: &command) }
+      if !fields.isEmpty { appendNames(to: &command) }
+      guard !isOne else { return }
+      for section in sections {
+        command.append("\(section.count) \(sends[section.lowerBound].records.shape)")
+      }
+      command.append("\(sections.count) \(fields.isEmpty ? 0 : sends.count)")
     }
   }
 
-  private mutating func finishSection() {
-    arguments.append(argumentsOf: senders)
-    senders = RedisCommand.arguments()
+  private func append(_ section: Section, to command: inout RedisCommand) {
+    let first = sends[section.lowerBound]
+    command.append(first.space.key)
+    command.append(first.audience.text)
+    command.append(first.records.settings)
+    for record in first.records.others {
+      command.append(record.address.table.name)
+      command.append(record.address.field)
+      command.append(record.text)
+    }
+    for index in section { command.append(sends[index].content.bytes) }
+    for index in section {
+      guard let sender = sends[index].records.sender else { continue }
+      command.append(sender.field)
+      command.append(sender.text)
+    }
   }
 
-  /// - Parameter limits: what the functions need of them.
-  consuming func command(in partition: Partition, _ layout: RedisLayout, limits: String) -> RedisCommand {
-    finishSection()
-    let isOne = count == 1
-    var command = layout.call(isOne ? .send : .sendMany, in: partition)
-    if isOne {
-      command.append(joining: limits, " ", sections[0].records.shape, "")
-    } else {
-      command.append(limits)
+  /// By what each send is recognised, and then by what its content is.
+  private func appendNames(to command: inout RedisCommand) {
+    for index in sends.indices {
+      if let field = sends[index].dedupe { command.append(field) } else { command.append("") }
     }
-    command.append(argumentsOf: arguments)
-    if !names.isEmpty {
-      command.append(argumentsOf: fields)
-      command.append(argumentsOf: fingerprints)
+    for index in sends.indices {
+      if sends[index].dedupe == nil {
+        command.append("")
+      } else {
+        command.append(SendFingerprint(sends[index].given).text)
+      }
     }
-    guard !isOne else { return command }
-    for section in sections { command.append("\(section.count) \(section.records.shape)") }
-    command.append("\(sections.count) \(names.isEmpty ? 0 : count)")
-    return command
   }
 
-  /// The limits that the functions go by, as they read them.
+  /// The limits that the functions need, in the form in which they read them.
   static func text(_ limits: Limits) -> String {
     let numbers = [
       limits.dedupeWindowMilliseconds, Int64(limits.entriesPerSpace), Int64(limits.subscriptionThreshold),
@@ -137,13 +133,20 @@ struct SendCall {
   }
 }
 
-/// The records that a send relies on, by what the functions make of them.
+extension PlainSend {
+  /// Whether both can stand in one section.
+  fileprivate func shares(with other: PlainSend) -> Bool {
+    space == other.space && audience == other.audience && records.shares(other.records)
+  }
+}
+
+/// The records that a send relies on, grouped by what the functions do with them.
 private struct SendRecords {
   typealias Record = (address: RecordAddress, text: String)
 
-  /// `*`: it relies on no settings.
+  /// `*` if the send relies on no settings.
   private(set) var settings = "*"
-  /// The one of the roster: the sender's, unless receivers are named.
+  /// A record of the roster: the sender's, unless receivers are named.
   private(set) var sender: (field: String, text: String)?
   private(set) var others: [Record] = []
 
@@ -160,14 +163,14 @@ private struct SendRecords {
     }
   }
 
-  /// Whether there is a sender's, and how many others, as the functions read it.
+  /// Whether there is a sender's record, and how many others there are, in the form in which the functions read it.
   var shape: String { Self.shapes[sender == nil ? 0 : 1][others.count] }
 
   private static let shapes = (0...1).map { senders in
     (0...SendCall.recordsMax).map { "\(senders) \($0)" }
   }
 
-  /// Whether one that relies on these others can stand in the same section: all but the sender is the same.
+  /// Whether a send that relies on the other records can stand in the same section: all records but the sender's are equal.
   func shares(_ other: SendRecords) -> Bool {
     settings == other.settings && (sender == nil) == (other.sender == nil)
       && others.count == other.others.count

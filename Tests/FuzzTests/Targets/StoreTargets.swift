@@ -43,7 +43,7 @@ extension FuzzTarget {
     do throws(RedisError) {
       for start in stride(from: 0, to: bytes.count, by: size) {
         try parser.feed(bytes[start..<min(start + size, bytes.count)])
-        while let reply = try parser.next() { answer.replies.append(reply) }
+        while try parser.readReply() { answer.replies.append(parser.takeReply()) }
       }
     } catch {
       answer.error = error.code
