@@ -22,6 +22,8 @@ import Glibc
   private var deadline: ContinuousClock.Instant?
   /// The target of the request that is arriving; nil if it is malformed.
   private(set) var target: RequestTarget?
+  /// The text that `target` was read from; empty if it is too long to be kept.
+  private var targetText: [UInt8] = []
   private(set) var targetPlace: TargetPlace?
   var exchange: HTTPExchange?
   /// Its index in the daemon's table.
@@ -35,12 +37,28 @@ import Glibc
   }
 
   /// The request's first line has arrived.
-  func begin(_ target: RequestTarget?, at place: TargetPlace?, deadline: ContinuousClock.Instant) {
-    self.target = target
-    targetPlace = place
+  /// - Parameter target: read before this function returns; nil if MHD found none.
+  func begin(_ target: UnsafePointer<CChar>?, deadline: ContinuousClock.Instant) {
+    unsafe targetPlace = target.map { unsafe TargetPlace($0) }
+    unsafe readTarget(target)
     // The first request's time has run since the connection was made.
     if phase != .receiving { enter(.receiving, until: deadline) }
   }
+
+  /// Clients mostly ask for the same target again. To see that costs less than to take the target apart.
+  private func readTarget(_ target: UnsafePointer<CChar>?) {
+    guard let target = unsafe target else {
+      (self.target, targetText) = (nil, [])
+      return
+    }
+    // SAFETY: MHD has ended the text with a zero.
+    let bytes = unsafe UnsafeRawBufferPointer(start: target, count: strlen(target))
+    if !targetText.isEmpty, unsafe bytes.elementsEqual(targetText) { return }
+    self.target = unsafe String(validatingCString: target).flatMap { RequestTarget($0) }
+    targetText = unsafe bytes.count <= Self.targetTextBytesMax ? Array(bytes) : []
+  }
+
+  private static let targetTextBytesMax = 128
 
   func enter(_ phase: Phase, until deadline: ContinuousClock.Instant?) {
     self.phase = phase

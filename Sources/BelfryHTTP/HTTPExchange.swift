@@ -251,7 +251,12 @@ private func queue(_ response: HTTPResponse, on connection: OpaquePointer, isLas
   guard let created = unsafe created else { return false }
   defer { unsafe MHD_destroy_response(created) }
   // MHD refuses a value with a line break, which would begin another header: that header is left out.
-  for (name, value) in response.headers { unsafe MHD_add_response_header(created, name, value) }
+  // Passed as they are, the texts would be copied to arrays.
+  for (name, value) in response.headers {
+    _ = unsafe name.withCString { name in
+      unsafe value.withCString { unsafe MHD_add_response_header(created, name, $0) }
+    }
+  }
   if isLast { unsafe MHD_add_response_header(created, "Connection", "close") }
   return unsafe MHD_queue_response(connection, UInt32(clamping: response.status), created) == .YES
 }

@@ -67,6 +67,31 @@ package struct HTTPHeaders: Sendable {
     }
   }
 
+  /// Whether two fields have the same name.
+  var hasRepeatedName: Bool {
+    var start = 0
+    for index in fields.indices {
+      let nameEnd = fields[index].nameEnd
+      var otherStart = fields[index].valueEnd
+      for other in fields[(index + 1)...] {
+        if other.nameEnd - otherStart == nameEnd - start, isSameName(start..<nameEnd, at: otherStart) {
+          return true
+        }
+        otherStart = other.valueEnd
+      }
+      start = fields[index].valueEnd
+    }
+    return false
+  }
+
+  private func isSameName(_ name: Range<Int>, at start: Int) -> Bool {
+    for offset in 0..<name.count
+    where lowercased(block[name.lowerBound + offset]) != lowercased(block[start + offset]) {
+      return false
+    }
+    return true
+  }
+
   private func index(of name: UnsafeBufferPointer<UInt8>, from first: Int = 0) -> Int? {
     var start = first == 0 ? 0 : fields[first - 1].valueEnd
     for index in first..<fields.count {

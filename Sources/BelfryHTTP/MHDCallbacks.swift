@@ -29,11 +29,9 @@ nonisolated func requestBegun(
   guard let daemon = unsafe daemon(context), let handle = unsafe handle,
     let pointer = unsafe mhd_socket_context(handle)
   else { return nil }
-  let raw = unsafe target.flatMap { unsafe String(validatingCString: $0) }
-  let place = unsafe target.map { unsafe TargetPlace($0) }
+  let deadline = daemon.loop.now + daemon.limits.requestTime
+  unsafe connection(pointer)?.begin(target, deadline: deadline)
   unsafe target.map { unsafe mhd_hide_query($0) }
-  unsafe connection(pointer)?.begin(
-    raw.flatMap(RequestTarget.init), at: place, deadline: daemon.loop.now + daemon.limits.requestTime)
   return unsafe pointer
 }
 

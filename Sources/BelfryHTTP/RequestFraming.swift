@@ -10,6 +10,8 @@ enum RequestFraming {
   ) -> HTTPRefusal? {
     if let refusal = refusalOfHost(headers, isHTTP10: isHTTP10) { return refusal }
     if let refusal = refusalOfLength(headers, isHTTP10: isHTTP10) { return refusal }
+    // Most requests have no name twice, and that is told sooner than how often each name is there.
+    guard headers.hasRepeatedName else { return nil }
     for name in namesOnce where headers.count(of: name) > 1 {
       return .malformed(detail: "\(name) stands there more than once")
     }

@@ -64,9 +64,11 @@ struct TimerHeap {
   /// Takes the earliest timer, if it is due and was set before `timersEver` exceeded this value. Timers that due
   /// timers set must wait, or one that sets itself again would keep the loop for ever.
   mutating func popDue(at now: ContinuousClock.Instant, setBefore timersThen: UInt64) -> LoopTimer? {
-    guard let first = nodes.first, first.deadline <= now, first.age <= timersThen else { return nil }
-    remove(first.timer)
-    return first.timer
+    // Each iteration asks, mostly in vain, so the node is not copied first.
+    guard !nodes.isEmpty, nodes[0].deadline <= now, nodes[0].age <= timersThen else { return nil }
+    let timer = nodes[0].timer
+    remove(timer)
+    return timer
   }
 
   private mutating func place(_ node: Node, at position: Int) {

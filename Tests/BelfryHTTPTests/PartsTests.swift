@@ -42,6 +42,17 @@ import Testing
     #expect(!HTTPHeaders().contains("y"))
   }
 
+  @Test(
+    arguments: [
+      ([], false), (["a"], false), (["a", "b"], false), (["ab", "a", "b"], false), (["a", "b", "A"], true),
+      (["x", "Content-Type", "content-type"], true), (["", ""], true), (["a", "aa", "aaa", "AA"], true),
+    ] as [([String], Bool)])
+  func aNameThatIsThereTwiceIsNoticed(_ names: [String], _ isRepeated: Bool) {
+    // The values are as the names are, and of other lengths.
+    let headers = HTTPHeaders(names.enumerated().map { ($1, String(repeating: $1, count: $0)) })
+    #expect(headers.hasRepeatedName == isRepeated)
+  }
+
   @Test(arguments: [1, 9, 15, 16, 255, 4_096, 65_535])
   func chunksAreFramed(_ count: Int) {
     let buffer = ChunkBuffer(payloadBytes: 65_536)

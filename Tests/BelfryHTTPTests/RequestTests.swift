@@ -51,6 +51,26 @@ import Testing
     }
   }
 
+  /// What a connection remembers of the target before is only taken for the same target.
+  @Test func aConnectionAsksForTheSameTargetAndForOthers() throws {
+    let server = try TestServer()
+    let client = try RawConnection(port: server.port)
+    let long = String(repeating: "l", count: 200)
+    let targets = [
+      ("/echo/a", "echo|a "), ("/echo/ab", "echo|ab "), ("/echo/%61", "echo|a "),
+      ("/echo/a?x=1", "echo|a x=1"),
+      ("/echo/a?x=2", "echo|a x=2"), ("/echo/\(long)a", "echo|\(long)a "),
+      ("/echo/\(long)b", "echo|\(long)b "),
+    ]
+    var numbers = SeededGenerator(seed: 5)
+    for _ in 0..<200 {
+      guard let (target, said) = targets.randomElement(using: &numbers) else { continue }
+      for _ in 0..<Int.random(in: 1...3, using: &numbers) {
+        #expect(try client.get(target).body == "GET \(said) ")
+      }
+    }
+  }
+
   @Test func headHasNoBodyAndTheConnectionLives() throws {
     let server = try TestServer()
     let client = try RawConnection(port: server.port)

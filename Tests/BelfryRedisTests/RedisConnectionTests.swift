@@ -45,6 +45,41 @@ import Testing
     }
   }
 
+  /// Exchanges of one command and of several, sent at once: those written in place among those that exist as values.
+  @Test func commandsAreWrittenInPlaceAmongOthers() async throws {
+    try await withServerAndClient(.init(), .patient) { _, client in
+      var numbers = SeededGenerator(seed: 3)
+      let sizes = (0..<400).map { _ in Int.random(in: 1...150, using: &numbers) }
+      let answers = await client.run { client in
+        await withCheckedContinuation { done in
+          var answers: [Result<RedisReplies, RedisError>] = []
+          for (exchange, size) in sizes.enumerated() {
+            client.connection.send { output in
+              output.append(RedisCommand("ECHO", exchange))
+              if size % 3 == 0 { return }
+              output.append("RPUSH") { command in
+                command.append("list \(exchange)")
+                for number in 0..<size { command.append(number) }
+              }
+              output.append("LRANGE") { $0.append(contentsOf: ["list \(exchange)", "0", "-1"]) }
+            } then: {
+              answers.append($0)
+              if answers.count == sizes.count { done.resume(returning: answers) }
+            }
+          }
+        }
+      }
+      for (exchange, size) in sizes.enumerated() {
+        var expected = [RedisReply.bulk(Array("\(exchange)".utf8)[...])]
+        if size % 3 != 0 {
+          let elements = (0..<size).map { RedisReply.bulk(Array("\($0)".utf8)[...]) }
+          expected += [.integer(Int64(size)), .array(try RedisReply.array(elements).array())]
+        }
+        #expect(Array(try answers[exchange].get()) == expected)
+      }
+    }
+  }
+
   @Test func argumentsAndRepliesMayHoldAnyBytes() async throws {
     try await withServerAndClient(.init(), .patient) { _, client in
       let everything = (0...255).map { UInt8($0) } + Array("\r\n$5\r\nhello\r\n".utf8)

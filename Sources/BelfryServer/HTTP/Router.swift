@@ -30,9 +30,15 @@ struct Router: Sendable {
     guard path.allSatisfy({ $0.count <= Self.segmentBytesMax }) else { throw Self.nothing }
     let isHead = method == Self.head
     let verb = isHead ? HTTPVerb.get : Self.verbs[method]
+    if let handlers = fixed[path] {
+      guard let handler = handlers.first(where: { $0.route.verb == verb }) else {
+        throw .methodNotAllowed(allowed: handlers.map(\.route.verb))
+      }
+      return Match(handler: handler, parameters: [:], isHead: isHead)
+    }
     var meant: PathPattern?
     var allowed: [HTTPVerb] = []
-    for handler in fixed[path] ?? byLength[path.count] ?? [] {
+    for handler in byLength[path.count] ?? [] {
       let route = handler.route
       // What the fixed words of one path mean is not also a parameter of another: `/groups/mine` is no group.
       if let meant, meant != route.path { continue }
