@@ -39,7 +39,7 @@ struct SendCall {
   /// Each record is a call of Redis. A send that relies on more records, because it names many receivers, goes by `commit`,
   /// which asks for all of them at once.
   static let recordsMax = 4
-  /// About what the arguments of a send take besides its content.
+  /// About what the arguments of a send take besides its content and its records.
   private static let usualBytes = 256
 
   /// Sends to one space, one after the other, that rely on the same records and have the same audience.
@@ -64,9 +64,10 @@ struct SendCall {
       sections[sections.count - 1] = last.lowerBound..<last.upperBound + 1
     } else {
       sections.append(sends.count..<sends.count + 1)
+      byteCount += send.records.sharedBytes
     }
     sends.append(send)
-    byteCount += send.content.bytes.count + Self.usualBytes
+    byteCount += send.content.bytes.count + (send.records.sender?.text.utf8.count ?? 0) + Self.usualBytes
     return true
   }
 
@@ -162,6 +163,9 @@ private struct SendRecords {
       }
     }
   }
+
+  /// How long the records are that a section shares.
+  var sharedBytes: Int { others.reduce(settings.utf8.count) { $0 + $1.text.utf8.count } }
 
   /// Whether there is a sender's record, and how many others there are, in the form in which the functions read it.
   var shape: String { Self.shapes[sender == nil ? 0 : 1][others.count] }
