@@ -4,7 +4,7 @@
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends \
-    libhiredis-dev libmicrohttpd-dev libssl-dev libcurl4-openssl-dev \
+    libhiredis-dev libssl-dev libcurl4-openssl-dev \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /belfry
 # Less what .dockerignore names. The manifest wants the folders of all targets, those of the tests too.
@@ -16,7 +16,7 @@ RUN swift build --configuration release --product belfry --static-swift-stdlib \
 FROM debian:bookworm-slim
 RUN apt-get update \
   && apt-get install --yes --no-install-recommends \
-    libhiredis0.14 libmicrohttpd12 libssl3 libcurl4 libstdc++6 redis-server ca-certificates curl tzdata \
+    libhiredis0.14 libssl3 libcurl4 libstdc++6 redis-server ca-certificates curl tzdata \
   && rm -rf /var/lib/apt/lists/* \
   && useradd --uid 10001 --no-create-home --home-dir /var/lib/belfry belfry \
   && install --directory --mode=0700 --owner=belfry --group=belfry /var/lib/belfry

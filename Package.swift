@@ -31,7 +31,6 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CHiredis"),
-    .systemLibrary(name: "CMicroHTTPD"),
     .systemLibrary(name: "CCrypto"),
     .systemLibrary(name: "CCurl"),
 
@@ -41,7 +40,7 @@ let package = Package(
     module("BelfryInterface", ["BelfryModel", "BelfryBytes"]),
     module("BelfryLoop", ["CLinux", "BelfrySystem"]),
     module("BelfryRedis", ["CHiredis", "BelfryLoop", "BelfrySystem", "BelfryBytes"]),
-    module("BelfryHTTP", ["CMicroHTTPD", "BelfryLoop", "BelfrySystem", "BelfryBytes"]),
+    module("BelfryHTTP", ["CLinux", "BelfryLoop", "BelfrySystem", "BelfryBytes"]),
     module("BelfryOutbound", ["CCurl", "BelfryLoop"]),
     module(
       "BelfryStore", ["BelfryModel", "BelfryLoop", "BelfryRedis", "BelfryBytes", "CCrypto"],

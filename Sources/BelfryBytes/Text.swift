@@ -58,6 +58,24 @@ extension RawSpan {
   }
 }
 
+extension Span<UInt8> {
+  /// Where it stands first from `start` on; nil if nowhere.
+  package func firstPosition(of byte: UInt8, from start: Int = 0) -> Int? {
+    // SAFETY: the search stays within the bytes, and its result is used as a distance only.
+    unsafe extracting(start...).withUnsafeBytes { bytes in
+      guard let first = bytes.baseAddress, let found = unsafe memchr(first, Int32(byte), bytes.count)
+      else { return nil }
+      return unsafe start + (UnsafeRawPointer(found) - first)
+    }
+  }
+
+  /// What the bytes say; nil if they are no UTF-8.
+  package var text: String? {
+    // SAFETY: the bytes are copied during the call.
+    unsafe withUnsafeBufferPointer { unsafe String(validating: $0, as: UTF8.self) }
+  }
+}
+
 extension ArraySlice<UInt8> {
   /// Where it stands first; nil if nowhere. The C library looks at 32 bytes at a time.
   package func firstPosition(of byte: UInt8) -> Int? {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Why the daemon could not start.
+/// Why the server could not start.
 package struct HTTPError: Error, Equatable, CustomStringConvertible {
   package enum Code: String, Sendable {
     /// The host to listen on has no address.
@@ -9,7 +9,7 @@ package struct HTTPError: Error, Equatable, CustomStringConvertible {
     case addressInUse
     /// The kernel refused the address or the socket: it is not ours, or needs more rights.
     case listenRefused
-    /// MHD or the loop refused, for want of descriptors or memory.
+    /// The loop refused, for want of descriptors or memory.
     case startRefused
   }
 

@@ -1,6 +1,6 @@
 package import BelfryBytes
 
-/// What answers requests. It lives on the daemon's loop and is called on its thread.
+/// What answers requests. It lives on the server's loop and is called on its thread.
 package protocol HTTPHandler: AnyObject {
   /// Header fields that it decides by, and of which a request may have only one.
   var fieldsGivenOnce: [String] { get }
@@ -8,9 +8,7 @@ package protocol HTTPHandler: AnyObject {
   /// Asked when the headers have arrived, before the body is read.
   func route(_ head: HTTPRequestHead) -> HTTPRouting
 
-  /// The answer to what is refused before it is a request. What MHD cannot parse it answers itself, in HTML: a first
-  /// line without a version (400) or with one other than HTTP/1 (505); a header line without a colon, a malformed
-  /// `Content-Length` or chunk (400); a length that overflows (413); a head beyond its memory (414, 431).
+  /// The answer to what is refused before it is a request, or instead of one.
   func refuse(_ refusal: HTTPRefusal) -> HTTPResponse
 
   /// There is no room for more connections, so new ones wait. Called once a minute at most.
@@ -36,13 +34,16 @@ package protocol HTTPRoutedRequest: AnyObject {
 }
 
 /// Why this layer refuses a request.
-package enum HTTPRefusal: Sendable, Hashable {
+package enum HTTPRefusal: Error, Sendable, Hashable {
   /// The target or the framing headers contradict the protocol.
   case malformed(detail: String)
   case bodyTooLarge(limitBytes: Int)
   case headersTooLarge(limitBytes: Int)
+  case targetTooLong(limitBytes: Int)
   /// A transfer encoding other than chunked.
   case unsupportedEncoding
+  /// A version of HTTP other than 1.
+  case unsupportedVersion
   /// The request did not arrive in time.
   case timeout
   case tooManyStreams
@@ -61,9 +62,11 @@ package enum HTTPRefusal: Sendable, Hashable {
     case .timeout: 408
     case .bodyTooLarge: 413
     case .accountBusy: 429
+    case .targetTooLong: 414
     case .headersTooLarge: 431
     case .unsupportedEncoding: 501
     case .tooManyStreams, .busy: 503
+    case .unsupportedVersion: 505
     }
   }
 }

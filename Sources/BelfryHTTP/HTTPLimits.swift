@@ -1,29 +1,28 @@
-/// What one client may cost, and all of them together. They hold for each daemon, one a loop.
+/// What one client may cost, and all of them together. They hold for each loop.
 package struct HTTPLimits: Sendable {
   /// Connections at once, streams included. Each is a descriptor: keep loops x this below the process's limit.
   /// Further connections wait in the kernel.
-  package var connectionsPerDaemon = 20_000
+  package var connectionsPerLoop = 20_000
 
   /// Streams at once. They last as long as their clients like, so some connections are kept for requests.
-  package var streamsPerDaemon = 19_000
+  package var streamsPerLoop = 19_000
 
-  /// MHD keeps a request's line and headers in this much memory, allocated once per connection, with 64 bytes
-  /// to manage each field. What does not fit is answered 414 or 431. Enough for twice a token of 2 KiB and a browser's
-  /// headers, and no more: thousands that connect at once each take it until their streams begin.
-  package var connectionMemoryBytes = 8 * 1024
+  /// Of a request's first line and headers together; what is longer is answered 414 or 431. Enough for twice a token of
+  /// 2 KiB and a browser's headers, and no more: thousands that connect at once may each send as much.
+  package var headMaxBytes = 8 * 1024
 
   /// How much of a refused body is read and thrown away before the connection is cut. A client that is cut while it
   /// sends mostly sees a broken pipe instead of the answer.
   package var drainBytes = 4 * 1024 * 1024
 
-  /// From the connection, or the request's first line, to the last byte of its body; then 408. Ends clients that hold
-  /// a connection by sending a byte now and then.
+  /// From the connection, or the request's first byte, to the last byte of its body; then 408. What arrives adds to it,
+  /// by ``bytesPerSecondMin``. Ends clients that hold a connection by sending a byte now and then.
   package var requestTime: Duration = .seconds(10)
 
   /// Between two requests on one connection. Proxies reuse theirs for about a minute.
   package var keepAliveTime: Duration = .seconds(75)
 
-  /// For the client to take a whole answer.
+  /// For the client to take a whole answer. What it takes adds to it, by ``bytesPerSecondMin``.
   package var responseTime: Duration = .seconds(60)
 
   /// For a stream's client to take anything at all, once its socket is full. Long, since such a client costs only a
@@ -32,14 +31,32 @@ package struct HTTPLimits: Sendable {
 
   package init() {}
 
-  /// What is kept of a connection's memory for the head of the answer. Otherwise MHD would accept a request that leaves
-  /// no room to answer it, and close the connection after the request was carried out.
-  static let responseHeadBytes = 1024
+  /// The slowest client that is waited for, while a body or an answer makes progress.
+  static let bytesPerSecondMin = 16 * 1024
 
-  /// What MHD allocates to manage a header field or a cookie (0.9.75: 56 bytes, aligned).
-  static let fieldBytes = 64
+  static func time(forBytes count: Int) -> Duration { .milliseconds(count * 1_000 / bytesPerSecondMin) }
 
-  /// What a stream's source fills at a time, in a buffer that all streams of a daemon share. A client that
+  /// Fields of a request. Each is looked at for about ten names.
+  package static let fieldsMax = 100
+
+  /// Read from a connection at a time, into a buffer that all of a loop share; of a body, and of what may be several
+  /// requests, since what comes after the first of them is held until its turn.
+  static let readBytes = 64 * 1024
+  static let readAheadBytes = 16 * 1024
+
+  /// A target of no more than this is kept, taken apart, for the next request of the connection.
+  static let keptTargetBytes = 128
+
+  /// The line that says how long a chunk is, with what may stand behind the length.
+  static let chunkLineBytes = 256
+
+  /// What may follow the last chunk of a body.
+  static let trailerBytes = 4 * 1024
+
+  /// Requests of one connection that are begun before others have their turn.
+  static let requestsPerTurn = 16
+
+  /// What a stream's source fills at a time, in a buffer that all streams of a loop share. A client that
   /// does not read costs at most one such chunk.
   static let streamChunkBytes = 16 * 1024
 

@@ -14,15 +14,13 @@ package struct HTTPRequestHead: Sendable {
   package let contentLength: Int?
   package let client: ClientAddress
 
-  init(
-    method: UTF8Text, target: RequestTarget?, headers: HTTPHeaders, contentLength: Int?, client: ClientAddress
-  ) {
-    self.method = method
+  init(_ request: RequestHead, target: RequestTarget?, client: ClientAddress) {
+    method = request.method
     path = target?.path ?? ""
     segments = target?.segments ?? []
     query = target?.query ?? []
-    self.headers = headers
-    self.contentLength = contentLength
+    headers = request.headers
+    contentLength = request.contentLength
     self.client = client
   }
 }

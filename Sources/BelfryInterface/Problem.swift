@@ -111,6 +111,10 @@ extension Problem {
   package static let unsupportedEncoding = Problem(
     status: 501, title: "Not supported", code: "unsupportedEncoding",
     detail: "of the transfer encodings only chunked is supported")
+
+  package static let unsupportedVersion = Problem(
+    status: 505, title: "Not supported", code: "unsupportedVersion",
+    detail: "only HTTP/1.1 and HTTP/1.0 are spoken here")
 }
 
 // MARK: - As JSON

@@ -1,4 +1,4 @@
-// What the toolchain's Glibc module leaves out of Linux: epoll, eventfd, signalfd, pidfd, a thread's name, and
+// What the toolchain's Glibc module leaves out of Linux: epoll, eventfd, signalfd, pidfd, accept4, a thread's name, and
 // a child process that does not outlive it.
 #pragma once
 #include <fcntl.h>
@@ -9,6 +9,14 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+
+// The C library declares accept4 for those only who ask for all of GNU. Its own header would bring sockets into this
+// module, and with them a second set of names.
+static inline int linux_accept(int listener, void *address, unsigned int *length) {
+  struct sockaddr;
+  extern int accept4(int, struct sockaddr *, unsigned int *, int);
+  return accept4(listener, (struct sockaddr *)address, length, O_NONBLOCK | O_CLOEXEC);
+}
 
 // prctl is variadic, which Swift cannot call. The kernel cuts the name at 15 bytes.
 static inline void linux_name_this_thread(const char *name) {

@@ -1,4 +1,5 @@
 import BelfryHTTP
+import Foundation
 import Glibc
 import TestKit
 import Testing
@@ -69,6 +70,30 @@ import Testing
         #expect(try client.get(target).body == "GET \(said) ")
       }
     }
+  }
+
+  /// Whoever sends many at once and waits for none gets them all, and holds up nobody.
+  @Test func manyPipelinedRequestsTakeTurnsWithOthers() throws {
+    let server = try TestServer()
+    let greedy = try RawConnection(port: server.port)
+    let requests = (0..<5_000).map { "GET /echo/\($0) HTTP/1.1\r\nHost: t\r\n\r\n" }.joined()
+    let sender = Thread { greedy.send(requests) }
+    sender.start()
+    let other = try RawConnection(port: server.port)
+    for _ in 0..<50 { #expect(try other.get("/echo").status == 200) }
+    for number in 0..<5_000 { #expect(try greedy.readResponse().body == "GET echo|\(number)  ") }
+  }
+
+  /// It has said all that it will, and reads on.
+  @Test func aClientThatClosesItsSideIsAnswered() throws {
+    let server = try TestServer()
+    let client = try RawConnection(port: server.port)
+    client.send("GET /later/1 HTTP/1.1\r\nHost: t\r\n\r\nGET /later/2 HTTP/1.1\r\nHost: t\r\n\r\n")
+    shutdown(client.descriptor, Int32(SHUT_WR))
+    #expect(try client.readResponse().body == "GET later|1  ")
+    #expect(try client.readResponse().body == "GET later|2  ")
+    #expect(client.readToEnd() == "")
+    #expect(server.eventually { server.openConnections == 0 })
   }
 
   @Test func headHasNoBodyAndTheConnectionLives() throws {
@@ -154,7 +179,7 @@ import Testing
     busy.send("GET /never HTTP/1.1\r\nHost: t\r\n\r\n")
     #expect(server.eventually { server.notes.contains("handle /never") })
 
-    _ = server.onLoop { daemon, _ in daemon.quiesce() }
+    _ = server.onLoop { server, _ in server.quiesce() }
     #expect(idle.readToEnd() == "")
     #expect(throws: FixtureError.self) { try RawConnection(port: server.port) }
     #expect(server.openRequests == 1)
@@ -170,7 +195,7 @@ import Testing
     let client = try RawConnection(port: server.port)
     client.send("GET /never HTTP/1.1\r\nHost: t\r\n\r\n")
     #expect(server.eventually { server.notes.contains("handle /never") })
-    _ = server.onLoop { daemon, _ in daemon.stop() }
+    _ = server.onLoop { server, _ in server.stop() }
     #expect(client.readToEnd() == "")
     #expect(server.notes.filter { $0 == "gone" }.count == 1)
     #expect(server.openConnections == 0)

@@ -135,7 +135,7 @@ import Testing
   @Test func stoppingFinishesEachStreamOnce() throws {
     let server = try TestServer()
     let clients = try (0..<20).map { _ in try open(server) }
-    _ = server.onLoop { daemon, _ in daemon.stop() }
+    _ = server.onLoop { server, _ in server.stop() }
     for client in clients { #expect(client.readToEnd() == "") }
     #expect(server.notes.filter { $0 == "finished stopping" }.count == 20)
     #expect(server.openConnections == 0)
@@ -143,7 +143,7 @@ import Testing
 
   @Test func streamsBeyondTheLimitAreRefused() throws {
     var limits = HTTPLimits()
-    limits.streamsPerDaemon = 1
+    limits.streamsPerLoop = 1
     let server = try TestServer(limits: limits)
     let first = try open(server)
     #expect(try RawConnection(port: server.port).get("/stream").status == 503)
@@ -153,7 +153,7 @@ import Testing
     _ = try open(server)
   }
 
-  /// The connection is MHD's until the stream takes it: what was asked before is answered before.
+  /// What was asked before is answered before.
   @Test func aStreamFollowsWhatWasPipelinedBeforeIt() throws {
     let server = try TestServer()
     let client = try RawConnection(port: server.port)

@@ -6,7 +6,7 @@ import Glibc
 import TestKit
 import Testing
 
-/// A daemon on a loop of its own, and what the tests' handler saw.
+/// A server on a loop of its own, and what the tests' handler saw.
 final class TestServer {
   let port: Int
   private let loop: EventLoop
@@ -14,7 +14,7 @@ final class TestServer {
 
   /// SAFETY of `@unchecked Sendable`: what is inside is used on the loop's thread.
   private final class Box: @unchecked Sendable {
-    var daemon: HTTPDaemon?
+    var server: HTTPServer?
     let handler: TestHandler
     init(_ handler: TestHandler) { self.handler = handler }
   }
@@ -27,29 +27,29 @@ final class TestServer {
     try loop.spawnThread()
     let box = Box(TestHandler(loop: loop, bodyMaxBytes: bodyMaxBytes))
     onThread(of: loop) {
-      box.daemon = try? HTTPDaemon(
+      box.server = try? HTTPServer(
         on: loop, listening: socket, limits: limits, budgets: budgets, handler: box.handler)
     }
-    try #require(box.daemon != nil)
+    try #require(box.server != nil)
     (self.port, self.loop, self.box) = (socket.port, loop, box)
   }
 
   deinit {
     let box = box
-    onThread(of: loop) { box.daemon?.stop() }
+    onThread(of: loop) { box.server?.stop() }
     loop.stop()
     loop.join()
   }
 
-  func onLoop<R: Sendable>(_ body: @escaping @Sendable (HTTPDaemon, TestHandler) -> R) -> R? {
+  func onLoop<R: Sendable>(_ body: @escaping @Sendable (HTTPServer, TestHandler) -> R) -> R? {
     let box = box
-    return onThread(of: loop) { box.daemon.map { body($0, box.handler) } }
+    return onThread(of: loop) { box.server.map { body($0, box.handler) } }
   }
 
   var notes: [String] { onLoop { _, handler in handler.notes } ?? [] }
-  var openConnections: Int { onLoop { daemon, _ in daemon.openConnections } ?? -1 }
-  var openRequests: Int { onLoop { daemon, _ in daemon.openRequests } ?? -1 }
-  var openStreams: Int { onLoop { daemon, _ in daemon.openStreams } ?? -1 }
+  var openConnections: Int { onLoop { server, _ in server.openConnections } ?? -1 }
+  var openRequests: Int { onLoop { server, _ in server.openRequests } ?? -1 }
+  var openStreams: Int { onLoop { server, _ in server.openStreams } ?? -1 }
 
   /// Waits for something to become true, much longer than it takes.
   func eventually(_ condition: () -> Bool) -> Bool {

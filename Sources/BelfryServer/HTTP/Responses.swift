@@ -73,7 +73,12 @@ extension Problem {
     case .headersTooLarge(let limitBytes):
       self.init(
         status: refusal.status, title: "Too large", code: "tooLarge",
-        detail: "a request's headers have at most \(limitBytes) bytes, each field counted with 64 more")
+        detail: "a request's headers have at most \(limitBytes) bytes and \(HTTPLimits.fieldsMax) fields")
+    case .targetTooLong(let limitBytes):
+      self.init(
+        status: refusal.status, title: "Too large", code: "tooLarge",
+        detail: "a request's first line and headers have at most \(limitBytes) bytes")
+    case .unsupportedVersion: self = .unsupportedVersion
     case .unsupportedEncoding: self = .unsupportedEncoding
     case .timeout: self = .timeout
     case .busy:

@@ -29,10 +29,10 @@ struct DescriptorLimit: Hashable, Sendable {
   func limits(loops: Int) -> HTTPLimits {
     var limits = HTTPLimits()
     let share = (descriptors - Self.ownDescriptors) / loops - Self.descriptorsPerLoop
-    limits.connectionsPerDaemon = min(limits.connectionsPerDaemon, max(share, Self.connectionsAtLeast))
+    limits.connectionsPerLoop = min(limits.connectionsPerLoop, max(share, Self.connectionsAtLeast))
     // A twentieth for requests, and at least some.
-    let forRequests = max(limits.connectionsPerDaemon / 20, min(8, limits.connectionsPerDaemon / 2))
-    limits.streamsPerDaemon = limits.connectionsPerDaemon - forRequests
+    let forRequests = max(limits.connectionsPerLoop / 20, min(8, limits.connectionsPerLoop / 2))
+    limits.streamsPerLoop = limits.connectionsPerLoop - forRequests
     return limits
   }
 }

@@ -47,8 +47,8 @@ package enum Serve {
           "descriptors",
           [
             "limit": "\(broker.descriptors.descriptors)",
-            "connectionsPerLoop": "\(limits.connectionsPerDaemon)",
-            "streamsPerLoop": "\(limits.streamsPerDaemon)",
+            "connectionsPerLoop": "\(limits.connectionsPerLoop)",
+            "streamsPerLoop": "\(limits.streamsPerLoop)",
           ])
       })
     Log.line("ended")

@@ -36,7 +36,7 @@ actor ServingLoop {
     let store: RedisStore
     let live: RedisLiveFeed
     let services: LoopServices
-    let daemon: HTTPDaemon
+    let daemon: HTTPServer
 
     var isBusy: Bool { daemon.openRequests + daemon.openStreams > 0 }
   }
@@ -57,8 +57,8 @@ actor ServingLoop {
       loop: loop, number: number, scope: scope, store: store, live: live, broker: broker)
     do throws(HTTPError) {
       var limits = broker.httpLimits
-      limits.connectionMemoryBytes += FeedCursor.textBytesMost(in: configuration.partitions)
-      let daemon = try HTTPDaemon(
+      limits.headMaxBytes += FeedCursor.textBytesMost(in: configuration.partitions)
+      let daemon = try HTTPServer(
         on: loop, listening: socket, limits: limits, budgets: broker.budgets,
         handler: FrontDoor(services))
       services.hub.onNotified = { [weak daemon] in daemon?.pumpStreams() ?? true }

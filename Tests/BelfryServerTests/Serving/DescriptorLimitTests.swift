@@ -17,8 +17,8 @@ import Testing
     ])
   func connectionsFollowFromIt(_ descriptors: Int, _ loops: Int, _ connections: Int, _ streams: Int) {
     let limits = DescriptorLimit(descriptors: descriptors).limits(loops: loops)
-    #expect(limits.connectionsPerDaemon == connections)
-    #expect(limits.streamsPerDaemon == streams)
+    #expect(limits.connectionsPerLoop == connections)
+    #expect(limits.streamsPerLoop == streams)
     let needed = loops * (connections + DescriptorLimit.descriptorsPerLoop) + DescriptorLimit.ownDescriptors
     #expect(needed <= descriptors || connections == DescriptorLimit.connectionsAtLeast)
   }

@@ -18,6 +18,13 @@ extension FuzzTarget {
       }
       return true
     },
+    FuzzTarget("requests of a connection", sample: { $0.httpRequests() }) { bytes in
+      let whole = ReadRequests(bytes, inPiecesOf: bytes.count)
+      for size in [1, 2, 7, 64] where ReadRequests(bytes, inPiecesOf: size) != whole {
+        throw Wrong("in pieces of \(size) it is not what it is as a whole")
+      }
+      return whole.isSound && !whole.requests.isEmpty
+    },
     FuzzTarget("target of a request", sample: { $0.requestTarget() }) { bytes in
       RequestTarget(String(decoding: bytes, as: UTF8.self)) != nil
     },

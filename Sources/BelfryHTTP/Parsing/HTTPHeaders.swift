@@ -1,40 +1,30 @@
-/// The header fields of a request, kept as one block of bytes: most are never looked at.
+/// The header fields of a request, as they stand in its head: most are never looked at.
 package struct HTTPHeaders: Sendable {
-  /// Where a field's name and its value end in the block. The next field begins there.
-  private struct Field {
-    var nameEnd: Int
-    var valueEnd: Int
+  /// Where a field's name and its value stand in the block. Kept so that a search passes over fields and not over bytes:
+  /// about ten names are looked for in each request.
+  struct Field: Sendable {
+    let name: Range<Int>
+    let value: Range<Int>
   }
 
-  private var block: [UInt8] = []
-  /// Kept so that a search passes over fields and not over bytes: about ten names are looked for in each request.
-  private var fields: [Field] = []
+  private let block: [UInt8]
+  private let fields: [Field]
 
-  package init() {}
+  package init() { (block, fields) = ([], []) }
+
+  init(_ block: [UInt8], _ fields: [Field]) { (self.block, self.fields) = (block, fields) }
 
   package init(_ fields: [(name: String, value: String)]) {
+    var (block, places): ([UInt8], [Field]) = ([], [])
     for (name, value) in fields {
+      let start = block.count
       block += name.utf8
       let nameEnd = block.count
       block += value.utf8
-      self.fields.append(Field(nameEnd: nameEnd, valueEnd: block.count))
+      places.append(Field(name: start..<nameEnd, value: nameEnd..<block.count))
     }
+    (self.block, self.fields) = (block, places)
   }
-
-  mutating func append(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
-    if block.isEmpty {
-      block.reserveCapacity(HTTPHeaders.usualBytes)
-      fields.reserveCapacity(HTTPHeaders.usualFields)
-    }
-    unsafe block.append(contentsOf: name)
-    let nameEnd = block.count
-    unsafe block.append(contentsOf: value)
-    fields.append(Field(nameEnd: nameEnd, valueEnd: block.count))
-  }
-
-  /// Room for the headers of most requests without growing.
-  private static let usualBytes = 512
-  private static let usualFields = 16
 
   /// The value of the first field of this name, without regard to case. Bytes that are not UTF-8 become replacement
   /// characters.
@@ -42,7 +32,7 @@ package struct HTTPHeaders: Sendable {
     var name = name
     return name.withUTF8 { name in
       guard let field = unsafe index(of: name) else { return nil }
-      return String(decoding: block[fields[field].nameEnd..<fields[field].valueEnd], as: UTF8.self)
+      return String(decoding: block[fields[field].value], as: UTF8.self)
     }
   }
 
@@ -51,8 +41,24 @@ package struct HTTPHeaders: Sendable {
     return name.withUTF8 { unsafe index(of: $0) != nil }
   }
 
-  /// How many fields there are.
-  var count: Int { fields.count }
+  /// Whether a field of this name has the word in its list (RFC 9110 section 5.6.1), without regard to case.
+  /// - Parameter word: in lower case.
+  func lists(_ name: String, _ word: StaticString) -> Bool {
+    var name = name
+    return name.withUTF8 { name in
+      var start = 0
+      while let field = unsafe index(of: name, from: start) {
+        let value = String(decoding: block[fields[field].value], as: UTF8.self)
+        for part in value.utf8.split(separator: UInt8(ascii: ",")) {
+          let part = part.drop(while: HeadSyntax.isSpace)
+          let isEmptyBehind = part.dropFirst(word.utf8CodeUnitCount).allSatisfy(HeadSyntax.isSpace)
+          if isEmptyBehind, HTTPHeaders.isSame(part.prefix(word.utf8CodeUnitCount), word) { return true }
+        }
+        start = field + 1
+      }
+      return false
+    }
+  }
 
   /// How many fields have this name.
   package func count(of name: String) -> Int {
@@ -69,17 +75,10 @@ package struct HTTPHeaders: Sendable {
 
   /// Whether two fields have the same name.
   var hasRepeatedName: Bool {
-    var start = 0
     for index in fields.indices {
-      let nameEnd = fields[index].nameEnd
-      var otherStart = fields[index].valueEnd
-      for other in fields[(index + 1)...] {
-        if other.nameEnd - otherStart == nameEnd - start, isSameName(start..<nameEnd, at: otherStart) {
-          return true
-        }
-        otherStart = other.valueEnd
-      }
-      start = fields[index].valueEnd
+      let name = fields[index].name
+      for other in fields[(index + 1)...]
+      where other.name.count == name.count && isSameName(name, at: other.name.lowerBound) { return true }
     }
     return false
   }
@@ -93,10 +92,9 @@ package struct HTTPHeaders: Sendable {
   }
 
   private func index(of name: UnsafeBufferPointer<UInt8>, from first: Int = 0) -> Int? {
-    var start = first == 0 ? 0 : fields[first - 1].valueEnd
     for index in first..<fields.count {
-      if fields[index].nameEnd - start == name.count, unsafe matches(name, at: start) { return index }
-      start = fields[index].valueEnd
+      let place = fields[index].name
+      if place.count == name.count, unsafe matches(name, at: place.lowerBound) { return index }
     }
     return nil
   }

@@ -1,6 +1,6 @@
 import BelfryLoop
 
-/// A daemon's open streams, and which of them have something to send.
+/// A server's open streams, and which of them have something to send.
 final class StreamSet {
   let loop: EventLoop
   let stallTime: Duration

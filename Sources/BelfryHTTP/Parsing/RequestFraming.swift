@@ -1,7 +1,7 @@
 import BelfryBytes
 
 /// The header fields that say where a request ends and whom it is for. If one stands twice, or two contradict each
-/// other, the request is refused: a proxy in front may decide otherwise than MHD.
+/// other, the request is refused: a proxy in front may decide otherwise.
 enum RequestFraming {
   /// - Parameter namesOnce: other fields of which there may be one only.
   /// - Returns: why the request is refused, if it is.
@@ -10,8 +10,7 @@ enum RequestFraming {
   ) -> HTTPRefusal? {
     if let refusal = refusalOfHost(headers, isHTTP10: isHTTP10) { return refusal }
     if let refusal = refusalOfLength(headers, isHTTP10: isHTTP10) { return refusal }
-    // Most requests have no name twice, and that is told sooner than how often each name is there.
-    guard headers.hasRepeatedName else { return nil }
+    if !headers.hasRepeatedName { return nil }
     for name in namesOnce where headers.count(of: name) > 1 {
       return .malformed(detail: "\(name) stands there more than once")
     }
@@ -37,18 +36,26 @@ enum RequestFraming {
     guard encodings + headers.count(of: "Content-Length") <= 1 else {
       return .malformed(detail: "the body's length is told more than once")
     }
-    guard encodings == 1 else { return nil }
+    guard encodings == 1 else { return refusalOfDigits(headers) }
     if isHTTP10 { return .malformed(detail: "HTTP/1.0 has no Transfer-Encoding") }
-    let encoding = Substring(headers["Transfer-Encoding"] ?? "").utf8
-    if HTTPHeaders.isSame(encoding, "chunked") { return nil }
-    return HeadSyntax.isToken(encoding)
+    let encoding = headers["Transfer-Encoding"] ?? ""
+    if HTTPHeaders.isSame(Substring(encoding).utf8, "chunked") { return nil }
+    return HeadSyntax.isToken(encoding.utf8.span)
       ? .unsupportedEncoding : .malformed(detail: "Transfer-Encoding can only be: chunked")
+  }
+
+  private static func refusalOfDigits(_ headers: HTTPHeaders) -> HTTPRefusal? {
+    guard let length = headers["Content-Length"] else { return nil }
+    let isNumber =
+      !length.utf8.isEmpty
+      && length.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    return isNumber ? nil : .malformed(detail: "Content-Length is no number")
   }
 
   /// The announced length of the body; nil if it is chunked.
   static func contentLength(of headers: HTTPHeaders) -> Int? {
     if headers.contains("Transfer-Encoding") { return nil }
-    // MHD has checked that these are digits. A number that overflows is longer than any body may be.
+    // A number that overflows is longer than any body may be.
     return headers["Content-Length"].map { Int($0) ?? .max } ?? 0
   }
 }

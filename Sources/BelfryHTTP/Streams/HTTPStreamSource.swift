@@ -26,6 +26,6 @@ package enum HTTPStreamEnd: Sendable, Hashable {
   case stalled
   /// There are too many streams; the client was told.
   case refused
-  /// The daemon stopped.
+  /// The server stopped.
   case stopping
 }

@@ -1,13 +1,10 @@
 import BelfryLoop
 import BelfrySystem
-import CMicroHTTPD
 import Glibc
 
 /// An answer that goes on, sent as its source has something.
 ///
-/// The stream owns its socket: MHD lets go of the connection. As a suspended connection of MHD's it would cost 9 KiB,
-/// its client would not be seen to leave, and resuming one takes MHD a look at all. Here an idle stream costs its
-/// objects, and a message one `send`.
+/// The stream has its connection to itself: an idle stream costs its objects, and a message one write.
 package final class HTTPStream {
   private enum Phase {
     case open
@@ -16,7 +13,7 @@ package final class HTTPStream {
     case closed
   }
 
-  private let descriptor: Int32
+  private let transport: any ByteTransport
   private let isChunked: Bool
   /// The set holds the stream until it has finished.
   private let set: StreamSet
@@ -33,19 +30,19 @@ package final class HTTPStream {
   var position = 0
   var isAwake = false
 
-  /// - Parameter descriptor: owned by the stream from here on.
+  /// - Parameter transport: owned by the stream from here on, unless this fails.
   init(
-    descriptor: Int32, head: [UInt8], isChunked: Bool, hasBody: Bool, source: any HTTPStreamSource,
+    on transport: any ByteTransport, head: [UInt8], isChunked: Bool, hasBody: Bool,
+    source: any HTTPStreamSource,
     in set: StreamSet
   ) throws(SystemError) {
-    self.descriptor = descriptor
+    self.transport = transport
     self.isChunked = isChunked
     self.set = set
     self.source = source
     unsent = head
     phase = hasBody ? .open : .ending
-    watch = try set.loop.watch(descriptor, for: .peerClosed) { [unowned self] in handle($0) }
-    setOption(TCP_NODELAY, 1)
+    watch = try set.loop.watch(transport.descriptor, for: .peerClosed) { [unowned self] in handle($0) }
     // A client whose machine has vanished acknowledges nothing; by default the kernel waits a quarter of an hour. This
     // is set later than the stall timer, which knows the cause where the client is there and does not read.
     let (seconds, _) = set.stallTime.components
@@ -90,7 +87,7 @@ package final class HTTPStream {
     phase = .closed
     stallTimer?.cancel()
     watch?.cancel()
-    close(descriptor)
+    transport.close()
     set.remove(self)
     let source = source
     self.source = nil
@@ -119,10 +116,8 @@ extension HTTPStream {
   /// - Returns: whether all of it left, so that there is more to do now.
   private func sendUnsent() -> Bool {
     guard unsentStart < unsent.count else { return true }
-    let sent = unsafe unsent.withUnsafeBytes {
-      unsafe Glibc.send(
-        descriptor, $0.baseAddress?.advanced(by: unsentStart), $0.count - unsentStart, HTTPStream.sendFlags)
-    }
+    // SAFETY: the transport has taken what it takes when it returns.
+    let sent = unsafe unsent[unsentStart...].withUnsafeBytes { unsafe transport.write($0) }
     guard let sent = accepted(sent) else { return false }
     unsentStart += sent
     guard unsentStart == unsent.count else {
@@ -137,7 +132,7 @@ extension HTTPStream {
 
   /// - Returns: whether all of it left; what did not is kept.
   private func send(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    let sent = unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, HTTPStream.sendFlags)
+    let sent = unsafe transport.write(bytes)
     guard let sent = accepted(sent) else { return false }
     guard sent < bytes.count else { return true }
     unsent = unsafe Array(bytes[sent...])
@@ -145,12 +140,15 @@ extension HTTPStream {
     return false
   }
 
-  /// How many bytes the kernel took; nil when the connection is lost, and the stream finished.
-  private func accepted(_ result: Int) -> Int? {
-    if result >= 0 { return result }
-    if errno == EAGAIN || errno == EINTR { return 0 }
-    finish(.clientGone)
-    return nil
+  /// How many bytes were taken; nil when the connection is lost, and the stream finished.
+  private func accepted(_ result: TransportResult) -> Int? {
+    switch result {
+    case .bytes(let count): return count
+    case .wait: return 0
+    case .end, .lost:
+      finish(.clientGone)
+      return nil
+    }
   }
 
   private func block() {
@@ -179,8 +177,6 @@ extension HTTPStream {
   private func setOption(_ option: Int32, _ value: Int32) {
     var value = value
     unsafe setsockopt(
-      descriptor, Int32(IPPROTO_TCP), option, &value, socklen_t(MemoryLayout<Int32>.size))
+      transport.descriptor, Int32(IPPROTO_TCP), option, &value, socklen_t(MemoryLayout<Int32>.size))
   }
-
-  private static let sendFlags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
 }

@@ -1,5 +1,5 @@
 /// The buffer that a stream's source fills, with room around it for the chunked coding (RFC 9112 section 7.1), so that
-/// a chunk is sent in one write without being copied. All streams of a daemon share one; a stream copies what the
+/// a chunk is sent in one write without being copied. All streams of a server share one; a stream copies what the
 /// kernel does not take at once.
 @safe struct ChunkBuffer: ~Copyable {
   /// Room for the length, up to 8 hexadecimal digits, and a line break.

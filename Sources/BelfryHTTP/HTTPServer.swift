@@ -1,0 +1,193 @@
+package import BelfryLoop
+import BelfrySystem
+import Glibc
+
+/// An HTTP server on one loop, until `stop()`.
+package final class HTTPServer {
+  package let port: Int
+  let loop: EventLoop
+  let limits: HTTPLimits
+  let handler: any HTTPHandler
+  let budgets: HTTPBudgets
+  let readBuffer = ReadBuffer()
+  var date = HTTPDate()
+  private let namesOnce: [String]
+  private let streams: StreamSet
+  private var listenDescriptor: Int32
+  private var acceptor: Acceptor?
+  private var connections: [HTTPConnection] = []
+  /// Those that have more to do than one turn of the loop allows.
+  private var unfinished = Queue<HTTPConnection>()
+  private var hook: LoopHook?
+  private var sweepTimer: LoopTimer?
+  private(set) var isQuiesced = false
+  private(set) var isStopping = false
+
+  /// - Parameters:
+  ///   - socket: owned by the server from here on.
+  ///   - budgets: shared with the broker's other servers.
+  package init(
+    on loop: EventLoop, listening socket: ListenSocket, limits: HTTPLimits = HTTPLimits(),
+    budgets: HTTPBudgets = HTTPBudgets(), handler: any HTTPHandler
+  ) throws(HTTPError) {
+    self.loop = loop
+    self.limits = limits
+    self.budgets = budgets
+    self.handler = handler
+    namesOnce = handler.fieldsGivenOnce
+    port = socket.port
+    listenDescriptor = socket.descriptor
+    streams = StreamSet(loop: loop, stallTime: limits.streamStallTime)
+    do throws(SystemError) {
+      acceptor = try Acceptor(listenDescriptor, for: self)
+    } catch {
+      close(listenDescriptor)
+      throw HTTPError(
+        code: .startRefused, cause: error.description, place: "listening on port \(socket.port)")
+    }
+    streams.onRemoved = { [unowned self] in acceptor?.resume() }
+    hook = loop.beforeWaiting(.serve) { self.beforeWaiting() }
+    sweep()
+  }
+
+  package var openConnections: Int { connections.count + streams.count }
+  package var openStreams: Int { streams.count }
+  /// Connections with a request, until the kernel has the last byte of its answer.
+  package var openRequests: Int { connections.count { $0.hasRequest } }
+
+  /// Accepts no more connections, closes idle ones, and closes the others after their answers. Streams go on; the
+  /// server is drained when `openRequests` and `openStreams` are 0.
+  package func quiesce() {
+    guard !isQuiesced else { return }
+    isQuiesced = true
+    closeListenSocket()
+    for connection in connections where connection.phase == .idle { connection.close() }
+  }
+
+  private func closeListenSocket() {
+    acceptor?.stop()
+    guard listenDescriptor >= 0 else { return }
+    close(listenDescriptor)
+    listenDescriptor = -1
+  }
+
+  /// Ends all streams and abandons requests that have no answer yet.
+  package func stop() {
+    guard !isStopping else { return }
+    isStopping = true
+    hook?.cancel()
+    sweepTimer?.cancel()
+    quiesce()
+    streams.finishAll(.stopping)
+    while let connection = connections.last { connection.close() }
+  }
+}
+
+// MARK: Turns
+
+extension HTTPServer {
+  /// Lets streams that were woken send now instead of before the loop waits, while what they send is still in the
+  /// processor's caches.
+  /// - Returns: false when this turn's streams have sent, and the rest must wait for the next turn.
+  package func pumpStreams() -> Bool { streams.pump() }
+
+  /// Lets the connection go on after the others have had their turn.
+  func advanceLater(_ connection: HTTPConnection) {
+    unfinished.append(connection)
+    loop.requireHooks()
+  }
+
+  private func beforeWaiting() {
+    _ = streams.pump()
+    streams.beginTurn()
+    for _ in 0..<unfinished.count { unfinished.popFirst()?.resume() }
+    // What is left goes on after the loop has looked at its descriptors.
+    if streams.hasAwake || !unfinished.isEmpty { loop.requireHooks() }
+  }
+
+  /// Ends connections past their deadlines.
+  private func sweep() {
+    sweepTimer = loop.schedule(after: HTTPLimits.sweepInterval) { self.sweep() }
+    // Descriptors may have been freed elsewhere in the process.
+    acceptor?.resume()
+    for connection in connections { connection.checkDeadline(at: loop.now) }
+  }
+}
+
+// MARK: Connections and streams
+
+extension HTTPServer {
+  var isFull: Bool { openConnections >= limits.connectionsPerLoop }
+
+  var hasRoomForStream: Bool { streams.count < limits.streamsPerLoop && !isStopping }
+
+  /// Serves an accepted connection.
+  func take(_ descriptor: Int32, from client: ClientAddress) {
+    let transport = SocketTransport(descriptor)
+    do throws(SystemError) {
+      let connection = try HTTPConnection(transport, from: client, of: self)
+      connection.position = connections.count
+      connections.append(connection)
+    } catch {
+      // The kernel has no memory for another.
+      transport.close()
+    }
+  }
+
+  func makeIntake() -> RequestIntake {
+    RequestIntake(
+      RequestReader(HeadLimits(bytesMax: limits.headMaxBytes), namesOnce: namesOnce),
+      drainBytes: limits.drainBytes)
+  }
+
+  /// Asks the handler about a request whose head is there.
+  func route(_ head: HTTPRequestHead, hasTarget: Bool) -> HTTPRouting {
+    guard hasTarget else { return .refused(handler.refuse(.malformed(detail: "the target is no path"))) }
+    let routing = handler.route(head)
+    guard case .routed(let request) = routing else { return routing }
+    // Results of what is carried out are kept in any case, so nothing more is done for an account that takes none.
+    if let account = request.account, budgets.answers.isExhausted(by: account) {
+      return .refused(handler.refuse(HTTPRefusal(.account)))
+    }
+    guard let length = head.contentLength, length > request.bodyMaxBytes else { return routing }
+    return .refused(handler.refuse(.bodyTooLarge(limitBytes: request.bodyMaxBytes)))
+  }
+
+  /// Closes the connection that has waited longest for its next request, which its client has to expect at any time.
+  /// - Returns: false if none waits.
+  func shedIdle() -> Bool {
+    var longest: HTTPConnection?
+    for connection in connections {
+      guard let end = connection.idleUntil else { continue }
+      if longest?.idleUntil.map({ end < $0 }) ?? true { longest = connection }
+    }
+    longest?.close()
+    return longest != nil
+  }
+
+  /// The last connection takes its index in the table.
+  func remove(_ connection: HTTPConnection) {
+    defer { acceptor?.resume() }
+    let last = connections.removeLast()
+    guard last !== connection else { return }
+    connections[connection.position] = last
+    last.position = connection.position
+  }
+
+  /// Gives a connection to a stream.
+  func openStream(
+    on transport: any ByteTransport, head: [UInt8], isChunked: Bool, hasBody: Bool,
+    source: any HTTPStreamSource
+  ) -> HTTPStream? {
+    do throws(SystemError) {
+      let stream = try HTTPStream(
+        on: transport, head: head, isChunked: isChunked, hasBody: hasBody, source: source, in: streams)
+      streams.insert(stream)
+      return stream
+    } catch {
+      transport.close()
+      source.finished(.refused)
+      return nil
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import BelfryBytes
+
+/// Reads requests, one after the other, from the bytes of a connection: a pure state machine, which is given what has
+/// arrived and says what is to be done with it.
+struct RequestReader {
+  enum Step {
+    /// There is nothing more to do with what has arrived.
+    case incomplete
+    /// A head is complete. Its body follows.
+    case head(RequestHead)
+    /// These bytes belong to the body.
+    case body(Range<Int>)
+    /// The request is complete, and the next one may follow.
+    case end
+    /// The body has a chunk that is longer than any body may be.
+    case tooLong
+    /// This is no request, and where it would end nobody can say: nothing after it is read.
+    case refused(HTTPRefusal)
+  }
+
+  private enum Phase {
+    case head(HeadParser)
+    case length(left: Int)
+    case chunks(ChunkDecoder)
+    case refused(HTTPRefusal)
+  }
+
+  private let limits: HeadLimits
+  private let namesOnce: [String]
+  private var phase: Phase
+
+  /// - Parameter namesOnce: fields of which a request may have only one, beside those that say where it ends.
+  init(_ limits: HeadLimits, namesOnce: [String]) {
+    (self.limits, self.namesOnce) = (limits, namesOnce)
+    phase = .head(HeadParser(limits))
+  }
+
+  /// Whether a request has begun to arrive.
+  var hasBegun: Bool {
+    if case .head(let parser) = phase { parser.hasBegun } else { true }
+  }
+
+  /// - Parameter input: what has arrived and was not consumed.
+  /// - Returns: what is to be done, and how many bytes of the input are consumed by it.
+  mutating func next(_ input: ArraySlice<UInt8>) -> (step: Step, consumed: Int) {
+    switch phase {
+    case .head(var parser):
+      // Taken out while it is changed, or its fields would be copied.
+      phase = .length(left: 0)
+      let progress = parser.advance(over: input.span)
+      phase = .head(parser)
+      switch progress {
+      case .incomplete: return (.incomplete, 0)
+      case .refused(let refusal): return refuse(refusal)
+      case .complete(let bytes): return complete(parser, Array(input.prefix(bytes)))
+      }
+    case .length(let left):
+      if left == 0 { return end(after: 0) }
+      let count = min(left, input.count)
+      if count == 0 { return (.incomplete, 0) }
+      phase = .length(left: left - count)
+      return (.body(input.startIndex..<(input.startIndex + count)), count)
+    case .chunks(let decoder): return nextOfChunks(input, decoder)
+    case .refused(let refusal): return (.refused(refusal), 0)
+    }
+  }
+
+  private mutating func nextOfChunks(_ input: ArraySlice<UInt8>, _ decoder: ChunkDecoder) -> (Step, Int) {
+    var (decoder, rest) = (decoder, input)
+    while true {
+      let step = decoder.next(rest)
+      phase = .chunks(decoder)
+      let consumed = rest.startIndex - input.startIndex
+      switch step {
+      case .framing(let bytes): rest.removeFirst(bytes)
+      case .body(let count):
+        return (.body(rest.startIndex..<(rest.startIndex + count)), consumed + count)
+      case .incomplete: return (.incomplete, consumed)
+      case .end(let bytes): return end(after: consumed + bytes)
+      case .tooLong: return (.tooLong, consumed)
+      case .refused(let refusal): return refuse(refusal)
+      }
+    }
+  }
+
+  private mutating func complete(_ parser: HeadParser, _ bytes: [UInt8]) -> (Step, Int) {
+    guard let first = parser.first else { return (.incomplete, 0) }
+    let head = RequestHead(first, HTTPHeaders(bytes, parser.fields))
+    if let refusal = RequestFraming.refusal(
+      of: head.headers, isHTTP10: first.isHTTP10, namesOnce: namesOnce)
+    {
+      return refuse(refusal)
+    }
+    phase = head.contentLength.map { .length(left: $0) } ?? .chunks(ChunkDecoder())
+    return (.head(head), bytes.count)
+  }
+
+  private mutating func end(after bytes: Int) -> (Step, Int) {
+    phase = .head(HeadParser(limits))
+    return (.end, bytes)
+  }
+
+  private mutating func refuse(_ refusal: HTTPRefusal) -> (Step, Int) {
+    phase = .refused(refusal)
+    return (.refused(refusal), 0)
+  }
+}
+
+/// A head as it was read, which is known to say one thing only.
+struct RequestHead {
+  let method: UTF8Text
+  let target: UTF8Text
+  let isHTTP10: Bool
+  let headers: HTTPHeaders
+  /// The announced length of the body; nil if it is chunked, 0 if there is none.
+  let contentLength: Int?
+
+  init(_ first: FirstLine, _ headers: HTTPHeaders) {
+    (method, target, isHTTP10) = (first.method, first.target, first.isHTTP10)
+    self.headers = headers
+    contentLength = RequestFraming.contentLength(of: headers)
+  }
+
+  /// Whether the client may send another request on this connection. HTTP/1.0 has ways to say so that few use.
+  var isLast: Bool { isHTTP10 || headers.lists("Connection", "close") }
+
+  /// Whether the client waits for a word before it sends the body.
+  var isContinueExpected: Bool { !isHTTP10 && headers.lists("Expect", "100-continue") }
+}

@@ -1,0 +1,85 @@
+import BelfryLoop
+import BelfrySystem
+import CLinux
+import Glibc
+
+/// Accepts connections while the limits leave room. Where they do not, the connection that has been idle longest makes
+/// room; if none is idle, clients wait in the kernel until a connection or a stream ends.
+final class Acceptor {
+  private unowned let server: HTTPServer
+  private let descriptor: Int32
+  private var watch: Watch?
+  /// Set when there was no room: nothing is accepted until a connection or a stream ends.
+  private var isPaused = false
+  /// When a lack of room may be reported again.
+  private var quietUntil: ContinuousClock.Instant?
+
+  /// - Parameter descriptor: listens, and belongs to the server.
+  init(_ descriptor: Int32, for server: HTTPServer) throws(SystemError) {
+    self.server = server
+    self.descriptor = descriptor
+    watch = try server.loop.watch(descriptor, for: .readable) { [unowned self] _ in accept() }
+  }
+
+  /// Stops watching, so that the descriptor may be closed.
+  func stop() {
+    watch?.cancel()
+    watch = nil
+  }
+
+  /// Accepts again. Called when a connection or a stream has ended, and with each sweep.
+  func resume() {
+    guard isPaused, !server.isFull else { return }
+    isPaused = false
+    listen(for: .readable)
+  }
+
+  private func accept() {
+    for turn in 0..<HTTPLimits.acceptsPerTurn {
+      if server.isFull {
+        // Only the first is known to wait: room that was made for nobody would have cost somebody's connection.
+        if turn > 0 { return }
+        guard server.shedIdle() else { return pause("the limit of connections is reached") }
+      }
+      var address = sockaddr_storage()
+      var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+      // SAFETY: the kernel writes no more than the length it is given.
+      let (descriptor, client) = unsafe withUnsafeMutableBytes(of: &address) {
+        let address = unsafe $0.assumingMemoryBound(to: sockaddr.self).baseAddress
+        let descriptor = unsafe linux_accept(self.descriptor, address, &length)
+        return unsafe (descriptor, ClientAddress(descriptor < 0 ? nil : address))
+      }
+      guard descriptor >= 0 else {
+        let number = errno
+        // Otherwise nobody waits any more, or a client has gone before it was accepted.
+        guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(number) else { return }
+        if server.shedIdle() { continue }
+        return pause(unsafe String(cString: strerror(number)))
+      }
+      server.take(descriptor, from: client)
+    }
+  }
+
+  private func pause(_ cause: String) {
+    isPaused = true
+    listen(for: [])
+    let now = server.loop.now
+    guard quietUntil.map({ $0 <= now }) ?? true else { return }
+    quietUntil = now + HTTPLimits.pauseNoteInterval
+    server.handler.pausedAccepting(
+      HTTPPause(cause: cause, connections: server.openConnections, streams: server.openStreams))
+  }
+
+  private func listen(for readiness: Readiness) {
+    // A change of a descriptor that is watched already does not fail.
+    try? watch?.update(readiness)
+  }
+}
+
+/// Why no connection is accepted at present, and how much is open.
+package struct HTTPPause: Sendable, Hashable {
+  package let cause: String
+  /// Streams included.
+  package let connections: Int
+  package let streams: Int
+}
