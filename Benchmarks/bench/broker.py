@@ -21,12 +21,14 @@ class Broker(Interface):
         partitions: int | None = None,
         beside: "Broker | None" = None,
         executable: Path | None = None,
+        environment: dict[str, str] | None = None,
     ):
         """`beside`: a second broker on the Redis of the first."""
         self.run = run
         port = free_port()
         self.data = run.new_folder("belfry")
         environment = {
+            **(environment or {}),
             "BELFRY_LOOPS": str(loops),
             "BELFRY_LIMITS_SENDS_PER_SECOND_PER_ACCOUNT": "1000000",
             "BELFRY_LIMITS_READS_PER_SECOND_PER_ACCOUNT": "1000000",

@@ -36,14 +36,14 @@ def http(method: str, target: str, token: str, body: str = "", *headers: str, ki
     return "\r\n".join(lines) + "\r\n\r\n" + body
 
 
-def notification(server: str, client: str, **fields: str) -> str:
+def notification(server: str, client: str, **fields: object) -> str:
     """`client` keeps the ids of two generators apart, whose numbers may be the same."""
     values = {"serverId": server, "messageClientId": f"{client}-{NEXT}", "body": payload(SAME), **fields}
     return json.dumps(values, separators=(",", ":"))
 
 
-def send(server: str, token: str, client: str) -> str:
-    return http("POST", "/v1/notifications", token, notification(server, client))
+def send(server: str, token: str, client: str, **fields: object) -> str:
+    return http("POST", "/v1/notifications", token, notification(server, client, **fields))
 
 
 def nchan_publish(size: int = PAYLOAD_BYTES) -> str:

@@ -1,6 +1,6 @@
 """The comparisons, in the order in which they run."""
 
-from . import before, fanout, flat, loops, memory, neighbour, posting, reading, returning, soak, spread
+from . import before, fanout, flat, loops, memory, neighbour, posting, reaching, reading, returning, soak, spread
 
 ALL = {
     "fanout": fanout.measure,
@@ -12,6 +12,7 @@ ALL = {
     "memory": memory.measure,
     "reading": reading.measure,
     "loops": loops.measure,
+    "reaching": reaching.measure,
 }
 SOAK = soak.measure
 BEFORE = before.measure
