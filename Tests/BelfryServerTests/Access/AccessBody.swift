@@ -16,6 +16,8 @@ enum AccessBody {
     case "group create": return ["name": "Ringers", "style": "publicOpen"]
     case "server update", "group update", "channel update": return ["name": "Spire"]
     case "account prefer": return ["preferences": [["level": "all"]]]
+    case "account put-pusher":
+      return ["kind": "matrix", "url": "https://push.example", "appId": "a", "pushkey": "k"]
     case "account update": return ["mayWrite": "nobody"]
     case "notification read": return ["items": [["messageServerId": "1"]]]
     default: break
