@@ -119,7 +119,8 @@ final class WebhookLane {
         pass(copy)
         if outcome != nil, try await !save(keepingLease: true) { return false }
       }
-      guard try await save(keepingLease: true) else { return false }
+      // With the last one that was delivered the state was saved; what nobody wanted after that has moved it on.
+      if state != saved, try await !save(keepingLease: true) { return false }
       guard try await deliverBehind() else { return false }
     }
     return true
