@@ -15,12 +15,15 @@ RULES = [
     (r"members", r"has no roster", "members go with membership: roster"),
     (r"membership", r"must be roster", "membership goes with type: private"),
     (r"accids", r"names you yourself", "nobody invites themselves"),
-    (r"url", r"must be an http or https URL", "what a URL is, the library says that connects to it"),
+    (r"url|endpoint", r"must be an http or https URL", "what a URL is, the library says that connects to it"),
+    (r"url|appId|pushkey|data|endpoint|p256dh|auth", r"is nothing that|is needed", "each kind of pusher has fields of its own"),
+    (r"p256dh|auth", r"in base64url", "a point on a curve, and so many bytes in another writing"),
     (r"spaces\[\d+\]", r"must be a space", "a kind and a name of that kind"),
     (r"maxMembers", r"must be 1 to|must not be below", "a deployment sets its own limit"),
     (r"maxMembers", r"must be left out: everyone", "only a channel with a roster has a ceiling of its own"),
     (r"preferences\[\d+\]\.types\[\d+\]", r"is no type|cannot be muted", "GET /v1/notification-types has the types"),
     (r"preferences\[\d+\]\.until", r"must lie in the future", "no schema knows the time"),
+    (r"preferences\[\d+\]\.space", r"must be `server:`", "a kind and a name of that kind"),
     (r"preferences\[\d+\]", r"a second time", "for each space and type there is one"),
 ]
 
