@@ -212,6 +212,7 @@ import Testing
     post("a control in an extension", "Transfer-Encoding: chunked\r\n\r\n5;\u{01}\r\nhello\r\n0"),
     post("a bare CR in an extension", "Transfer-Encoding: chunked\r\n\r\n5;a\rb\r\nhello\r\n0"),
     post("a bare LF in an extension", "Transfer-Encoding: chunked\r\n\r\n5;a\nb\r\nhello\r\n0"),
+    post("a quotation without an end", "Transfer-Encoding: chunked\r\n\r\n5;a=\"\r\nhello\r\n0"),
     post(
       "an extension without an end",
       "Transfer-Encoding: chunked\r\n\r\n5;" + String(repeating: "a", count: 300)),

@@ -127,7 +127,8 @@ final class HTTPConnection {
     deadline = nil
     watch?.cancel()
     watch = nil
-    output = AnswerOutput()
+    // Whoever still holds the exchange is to hold nothing more.
+    (input, output, request, routed, lastTarget) = ([], AnswerOutput(), nil, nil, nil)
     let exchange = exchange
     self.exchange = nil
     server.remove(self)

@@ -41,7 +41,10 @@ struct ChunkDecoder {
     case .flawed: return Self.flawed("the length of a chunk is no line of hexadecimal digits")
     case .complete(let line):
       let digits = line.prefix { $0 != UInt8(ascii: ";") }
-      guard HeadSyntax.isValue(line.span), !digits.isEmpty, digits.allSatisfy({ Self.digit($0) != nil })
+      // A quotation that the line's end cuts off would end elsewhere for who reads it as one.
+      let quotes = line.count { $0 == UInt8(ascii: "\"") }
+      guard HeadSyntax.isValue(line.span), quotes.isMultiple(of: 2), !digits.isEmpty,
+        digits.allSatisfy({ Self.digit($0) != nil })
       else {
         return Self.flawed("the length of a chunk is not hexadecimal")
       }
