@@ -235,8 +235,7 @@ extension HTTPConnection {
       }
       intake.accept(request, bodyMaxBytes: routed.bodyMaxBytes, held: held)
       if request.isContinueExpected, request.contentLength != 0, !isBodyThere {
-        // The kernel has room for it: every earlier answer has been taken.
-        _ = unsafe Self.continueLine.withUnsafeBytes { unsafe transport.write($0) }
+        sayContinue()
       }
     }
   }
@@ -247,6 +246,15 @@ extension HTTPConnection {
     let target = RequestTarget(request.target.string)
     lastTarget = request.target.count <= HTTPLimits.keptTargetBytes ? (request.target, target) : nil
     return target
+  }
+
+  /// Where the kernel has no room at all, the client goes on without the word after a while.
+  private func sayContinue() {
+    // SAFETY: the transport has taken what it takes when it returns.
+    switch unsafe Self.continueLine.withUnsafeBytes({ unsafe transport.write($0) }) {
+    case .bytes(Self.continueLine.count), .wait: break
+    case .bytes, .end, .lost: close()
+    }
   }
 
   private static let continueLine = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
@@ -303,7 +311,7 @@ extension HTTPConnection {
   private func finishAnswer() {
     output = AnswerOutput()
     hasAnswered = true
-    if isLastAnswer { return linger() }
+    if isLastAnswer || server.isQuiesced { return linger() }
     beginRequest()
     listen(for: Self.whileReceiving)
     advance()

@@ -87,11 +87,20 @@ package final class HTTPStream {
     phase = .closed
     stallTimer?.cancel()
     watch?.cancel()
+    if end == .ended { discardUnread() }
     transport.close()
     set.remove(self)
     let source = source
     self.source = nil
     source?.finished(end)
+  }
+
+  /// If it were closed with anything unread, the kernel would take back what was said last.
+  private func discardUnread() {
+    transport.finishWriting()
+    for _ in 0..<HTTPLimits.streamChunksPerTurn {
+      guard case .bytes = unsafe transport.read(into: set.buffer.payload) else { return }
+    }
   }
 
   private func pull() -> HTTPPull {
