@@ -32,6 +32,10 @@ final class RoutedRequest: HTTPRoutedRequest {
 
   func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
     do throws(Refusal) {
+      // It was admitted when its headers were there; what it was admitted by may have been taken back while its body came.
+      if !request.body.isEmpty, let caller, !services.isAccepted(caller.credential) {
+        throw services.refusal(of: caller.credential)
+      }
       let work = try prepare(request)
       let answer = PendingAnswer(exchange, services)
       let asked = Request(self, request, answer)

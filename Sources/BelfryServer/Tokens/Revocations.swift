@@ -73,8 +73,11 @@ final class Revocations: Sendable {
       content.last = last
       content.lookedAt = max(content.lookedAt ?? now, now)
       content.hasRead = true
-      // Nothing was believed before.
-      guard hasRead else { return .nothing }
+      // A loop may have asked about a token before, and what was revoked since is not told apart from what was before.
+      guard hasRead else {
+        content.forget()
+        return .unknown
+      }
       switch news {
       case .nothing: break
       case .unknown: content.forget()
