@@ -68,13 +68,15 @@ extension PushDispatcher {
       statistics.live += 1
       return []
     }
+    let known = pushers(of: receiver, for: task)
+    // Nothing is read for those that would not be tried.
+    if known.allSatisfy({ isLeftAlone($0.0.url) }) { return known.compactMap { postponed(task, $0.0) } }
     guard let entry = try await feed.unread(id, in: space, by: task.account),
       let content = NotificationContent(json: entry.content)
     else {
       statistics.hidden += 1
       return []
     }
-    let known = pushers(of: receiver, for: task)
     let hasBadge = content.setting.needBadge && known.contains { $0.0.kind.word == .matrix }
     // Before it is counted: what is marked read from now on has the number corrected.
     if hasBadge { try await store.beginBadge(of: task.account) }
@@ -89,7 +91,8 @@ extension PushDispatcher {
       if let again = await conclude(outcome, task, pusher, record) { later.append(again) }
     }
     guard isTold, let unread else { return later }
-    try await store.noteBadge(unread, of: task.account)
+    // It has been sent, whether or not that can be noted now.
+    try? await store.noteBadge(unread, of: task.account)
     // A correction may have gone out meanwhile, and have arrived before.
     if began.duration(to: .now) > Self.badgeDelay / 2, let now = store.estimatedMilliseconds {
       let badge = PushTask(.badge, for: task.account)
@@ -147,7 +150,9 @@ extension PushDispatcher {
   /// Tells gateways how many are unread now, if they were told another number. Web Push has nothing that is not shown.
   private func correctBadge(_ task: PushTask, of receiver: Receiver) async throws(StoreError) -> [DuePush] {
     let unread = try await countUnread(of: task.account)
-    guard try await store.badge(of: task.account) != unread else { return [] }
+    // One that is tried again has yet to arrive, although it was noted.
+    let isAgain = task.device != nil
+    if !isAgain, try await store.badge(of: task.account) == unread { return [] }
     var later: [DuePush] = []
     for (pusher, record) in pushers(of: receiver, for: task) {
       // What is connected counts for itself.
@@ -185,10 +190,15 @@ extension PushDispatcher {
     case .failed(_, let retryAfter):
       return again(task.failed(on: pusher.device), retryAfter: retryAfter)
     case .notTried:
-      var same = task
-      same.device = pusher.device
-      let now = store.estimatedMilliseconds ?? WallClock.nowMilliseconds()
-      return DuePush(text: same.text, dueAtMilliseconds: now + Self.pause)
+      return postponed(task, pusher)
     }
+  }
+
+  /// The same on this device when it is no longer left alone.
+  private func postponed(_ task: PushTask, _ pusher: Pusher) -> DuePush? {
+    var same = task
+    same.device = pusher.device
+    let now = store.estimatedMilliseconds ?? WallClock.nowMilliseconds()
+    return later(same, dueAtMilliseconds: now + Self.pause)
   }
 }

@@ -52,6 +52,7 @@ package final class PushDispatcher {
   private var underWay: Set<DueHere> = []
   private var settled: [(here: DueHere, push: SettledPush)] = []
   private var isSettling = false
+  private var isEnding = false
   private var idle: CheckedContinuation<Void, Never>?
   private var pace: PushPace
 
@@ -99,6 +100,8 @@ package final class PushDispatcher {
       await writeSettled()
       try? await look(held)
     }
+    isEnding = true
+    await writeSettled()
     // Nobody else is to begin what has not ended here.
     if !underWay.isEmpty { await withCheckedContinuation { idle = $0 } }
     for lane in lanes { await lane.release() }
@@ -111,7 +114,8 @@ package final class PushDispatcher {
     let allowed = min(pace.refill(now: .now), Self.underWayMax - underWay.count)
     // Those under way are still among the first of them.
     let due = try await store.duePushes(
-      in: partitions, nowMilliseconds: redisNow, limit: max(allowed, 0) + Self.underWayMax)
+      in: partitions, nowMilliseconds: redisNow,
+      limit: max(max(allowed, 0) + Self.underWayMax, Self.enoughEntered))
     var begun: [(DueHere, DuePush)] = []
     for (index, lane) in held.enumerated() {
       if due[index].count < Self.enoughEntered,
@@ -162,7 +166,10 @@ package final class PushDispatcher {
         statistics.givenUp += try await store.settlePushes(
           some.map(\.push), in: partition, waitingMax: Self.waitingMax)
       } catch {
-        // Redis is away; it is noted when it is back, and not done again by this broker.
+        // Redis is away; it is noted when it is back, and not done again by this broker. One that ends waits for
+        // nothing, and whoever goes on does it once more.
+        if isEnding { for one in settled { end(one.here) } }
+        if isEnding { settled = [] }
         return
       }
       settled.removeAll { done.contains($0.here) }
@@ -189,11 +196,17 @@ package final class PushDispatcher {
     }
     if isGood == true {
       breakers[origin] = nil
-    } else if breakers[origin] != nil || breakers.count < Self.breakersMax {
+    } else {
+      // Those whose pause is over are made again at their next failure.
+      if breakers.count >= Self.breakersMax { breakers = breakers.filter { !$0.value.allows(now: .now) } }
+      guard breakers[origin] != nil || breakers.count < Self.breakersMax else { return outcome }
       breakers[origin, default: CircuitBreaker()].end(isGood: isGood, now: .now)
     }
     return outcome
   }
+
+  /// Whether it has failed too often just before.
+  func isLeftAlone(_ url: OutboundURL) -> Bool { breakers[url.origin]?.allows(now: .now) == false }
 
   func authorization(for url: OutboundURL, nowSeconds: Int64) -> String? {
     tokens?.authorization(for: url, nowSeconds: nowSeconds)
@@ -205,10 +218,13 @@ package final class PushDispatcher {
   /// The same again later; nil when it has failed for too long.
   func again(_ task: PushTask, retryAfter: String?) -> DuePush? {
     let now = store.estimatedMilliseconds ?? WallClock.nowMilliseconds()
-    let due =
-      now
-      + RetrySchedule.delayMilliseconds(
-        attempts: task.attempts, retryAfter: retryAfter, random: .random(in: 0..<1))
+    let delay = RetrySchedule.delayMilliseconds(
+      attempts: task.attempts, retryAfter: retryAfter, random: .random(in: 0..<1))
+    return later(task, dueAtMilliseconds: now + delay)
+  }
+
+  /// The same when it is due; nil when that is too late.
+  func later(_ task: PushTask, dueAtMilliseconds due: Int64) -> DuePush? {
     let isTooLate =
       switch task.subject {
       case .notification(let id, _): due - id.unixMilliseconds > Self.keptTryingMilliseconds

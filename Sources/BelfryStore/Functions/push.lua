@@ -52,12 +52,12 @@ local function save_push(keys, arguments)
   return 'saved'
 end
 
--- settle_pushes: what was done. Behind the most that may wait, for each: the text, the time at which it was due, how many
+-- settle_pushes: what was done. Behind the most that may wait and the time by now, for each: the text, the time at which it was due, how many
 -- take its place, and the time and the text of each of these. Nothing changes where it is due at another time by now: then
 -- there was reason to do it again. Gives how many were given up because too many wait.
 local function settle_pushes(keys, arguments)
   local prefix = open_partition(keys)
-  local key, most, given_up, index = pushes_key(prefix), tonumber(arguments[1]), 0, 2
+  local key, most, later, given_up, index = pushes_key(prefix), tonumber(arguments[1]), '(' .. arguments[2], 0, 3
   while arguments[index] do
     local text, due, count = unpack(arguments, index, index + 2)
     local known = redis_call('ZSCORE', key, text)
@@ -65,7 +65,9 @@ local function settle_pushes(keys, arguments)
     if known and tonumber(known) == tonumber(due) then
       redis_call('ZREM', key, text)
       for _ = 1, tonumber(count) do
-        if redis_call('ZCARD', key) < most then
+        -- What was entered and not begun does not wait for another try; what is only looked at once more takes the place
+        -- that it had.
+        if arguments[index + 1] == text or redis_call('ZCOUNT', key, later, '+inf') < most then
           redis_call('ZADD', key, arguments[index], arguments[index + 1])
         else
           given_up = given_up + 1

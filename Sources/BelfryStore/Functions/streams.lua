@@ -66,7 +66,6 @@ local function open_stream(prefix, account, stream, logins, was_registered)
     end
   end
   if over ~= '' then
-    if #kept < #known then write_streams(key, account, kept) end
     return string.sub(over, 2)
   end
   end_those(prefix, account, kept, ' replaced ' .. stream.device, function(other)

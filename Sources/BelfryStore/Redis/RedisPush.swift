@@ -53,8 +53,14 @@ extension RedisStore {
 
   /// Nothing more is copied for push, if nobody has a pusher. Whoever gives an account its first one at the same time finds
   /// another word afterwards, and begins again.
+  ///
+  /// Where somebody has one, the copies are begun in every partition once more: a broker that began push while another
+  /// ended it may have been overtaken.
   package func endPushIfUnused(word: String) async throws(StoreError) {
-    guard try await isPushUnused() else { return }
+    guard try await isPushUnused() else {
+      _ = try await callEverywhere(.beginCopies, .push)
+      return
+    }
     try Self.refuseErrors(try await pipeline([RedisCommand("DEL", RedisLayout.push)], at: "push"), at: "push")
     _ = try await callEverywhere(.endCopies, .push)
     guard try await isPushUnused() else { return try await beginPush(word: word) }
@@ -212,6 +218,7 @@ extension RedisStore {
   ) async throws(StoreError) -> Int {
     var command = layout.call(.settlePushes, in: partition)
     command.append(waitingMax)
+    command.append(estimatedMilliseconds ?? 0)
     for one in settled {
       command.append(one.push.text)
       command.append(one.push.dueAtMilliseconds)
