@@ -129,7 +129,8 @@ import Testing
       #expect(try await open(broker, streams, again: true) == [nil, .ended, nil])
       #expect(try await broker.store.endStreams(of: "bob", on: nil) == 2)
       #expect(try await broker.store.endStreams(of: "carol", on: nil) == 0)
-      #expect(try await open(broker, streams, again: true) == [.ended, nil, .ended])
+      // Whoever was told may not have heard it.
+      #expect(try await open(broker, streams, again: true) == [.ended, .ended, .ended])
       try await broker.eventually { $0.ended.map(\.id) == ["b", "a", "c"] }
     }
   }

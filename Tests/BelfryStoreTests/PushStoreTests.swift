@@ -78,12 +78,27 @@ import Testing
       // Settled once more, by a broker that was slower, nothing comes back.
       #expect(try await broker.store.settlePushes(settled, in: partition, waitingMax: 10) == 0)
       #expect(try await due(broker).map(\.text) == ["b", "c", "x"])
+    }
+  }
+
+  /// What was entered and has yet to begin takes no place from what is to be tried again, and neither does what is only
+  /// looked at once more.
+  @Test func soManyWaitForAnotherTry() async throws {
+    try await withBroker { broker, redis async throws in
+      let key = layout.pushes(partition)
+      let far: Int64 = 9_999_999_999_999
+      for number in 0..<10 { try redis.command("ZADD", key, "\(number)", "entered \(number)") }
+      for text in ["w1", "w2"] { try redis.command("ZADD", key, "\(far)", text) }
       let full = [
         SettledPush(
-          DuePush(text: "x", dueAtMilliseconds: 9),
-          later: [.init(text: "p", dueAtMilliseconds: 9), .init(text: "q", dueAtMilliseconds: 9)])
+          DuePush(text: "entered 0", dueAtMilliseconds: 0),
+          later: [.init(text: "p", dueAtMilliseconds: far), .init(text: "q", dueAtMilliseconds: far)]),
+        SettledPush(
+          DuePush(text: "entered 1", dueAtMilliseconds: 1),
+          later: [.init(text: "entered 1", dueAtMilliseconds: far)]),
       ]
       #expect(try await broker.store.settlePushes(full, in: partition, waitingMax: 3) == 1)
+      #expect(try redis.command("ZCOUNT", key, "\(far)", "+inf") == "4")
     }
   }
 
