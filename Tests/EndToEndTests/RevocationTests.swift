@@ -61,6 +61,24 @@ extension EndToEnd {
       }
     }
 
+    /// A token is judged by its request's head, and once more when the body is there.
+    @Test func whatWasRevokedWhileABodyCameIsNotDone() async throws {
+      try await withWorld { world in
+        let bob = try Person("bob", at: world[0])
+        let body = Array(#"{"toAccids":["alice"],"body":"too late"}"#.utf8)
+        let wire = try Wire(port: world[0].port)
+        let fields = ["Content-Length": "\(body.count)", "Content-Type": "application/json"]
+        try wire.writeRequest("POST", "/v1/notifications", headers: bob.headers.merging(fields) { $1 })
+        try wire.write(Array(body.prefix(10)))
+        #expect(try bob.call("POST", "/v1/account/revoke").status == 200)
+        try wire.write(Array(body.dropFirst(10)))
+        #expect(try wire.readHead().status == 401)
+        let alice = try Person("alice", at: world[0])
+        let feed = try alice.call("GET", "/v1/notifications")
+        #expect(!feed.text.contains("too late"), "\(feed)")
+      }
+    }
+
     @Test func itSurvivesRestartsOfBrokersAndOfRedis() async throws {
       var durable = RedisServer.Options()
       durable.appendOnly = .always
