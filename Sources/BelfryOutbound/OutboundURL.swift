@@ -4,6 +4,8 @@ import CCurl
 /// else's reading of it matters.
 @safe package struct OutboundURL: Sendable, Hashable, CustomStringConvertible {
   package static let lengthMaxBytes = 2_048
+  /// Of a name in DNS (RFC 1035 §2.3.4), or of an address in brackets.
+  static let hostLengthMaxBytes = 253
   package static let rule =
     "an http or https URL of at most \(lengthMaxBytes) bytes, without a password and without a fragment"
 
@@ -37,10 +39,12 @@ import CCurl
       let scheme = unsafe Self.part(handle, CURLUPART_SCHEME), ["http", "https"].contains(scheme),
       unsafe Self.part(handle, CURLUPART_USER) == nil, unsafe Self.part(handle, CURLUPART_PASSWORD) == nil,
       unsafe Self.part(handle, CURLUPART_FRAGMENT) == nil,
-      var host = unsafe Self.part(handle, CURLUPART_HOST), !host.isEmpty,
+      var host = unsafe Self.part(handle, CURLUPART_HOST),
+      (1...Self.hostLengthMaxBytes).contains(host.utf8.count),
       let portText = unsafe Self.part(handle, CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT)),
       let port = UInt16(portText), port > 0,
-      let whole = unsafe Self.part(handle, CURLUPART_URL)
+      // Longer than what was given where a path was added: it is this that is kept, and read again.
+      let whole = unsafe Self.part(handle, CURLUPART_URL), whole.utf8.count <= Self.lengthMaxBytes
     else { return nil }
     if host.utf8.first == UInt8(ascii: "["), host.utf8.last == UInt8(ascii: "]") {
       host = String(host.dropFirst().dropLast())

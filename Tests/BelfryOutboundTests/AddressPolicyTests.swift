@@ -75,4 +75,18 @@ import Testing
     #expect(OutboundURL(longest) != nil)
     #expect(OutboundURL(longest + "a") == nil)
   }
+
+  @Test func noHostIsLongerThanANameInDNS() {
+    #expect(OutboundURL("https://\(String(repeating: "a", count: 253))/") != nil)
+    #expect(OutboundURL("https://\(String(repeating: "a", count: 254))/") == nil)
+  }
+
+  @Test func whatIsKeptIsNoLongerThanWhatCanBeReadAgain() {
+    // A path is added where there is none.
+    let start = "https://a.example?"
+    let query = String(repeating: "a", count: OutboundURL.lengthMaxBytes - start.utf8.count)
+    #expect(OutboundURL(start + query) == nil)
+    let kept = OutboundURL(start + query.dropLast())
+    #expect(kept.flatMap { OutboundURL($0.text) } == kept && kept != nil)
+  }
 }

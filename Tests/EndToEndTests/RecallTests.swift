@@ -87,7 +87,8 @@ extension EndToEnd {
         let alice = try Person("alice", at: world[1])
         let stream = try alice.stream(query: "?counts=1")
         func now() -> Int { Int(Date().timeIntervalSince1970 * 1_000) }
-        for wrong in [now() - 1, -5] {
+        // A broker's look at Redis's clock may be as old as the answer took to come.
+        for wrong in [now() - 1_000, -5] {
           let answer = try app.send("late", ["toAccids": ["alice"], "expireAt": wrong])
           #expect(answer.status == 400 && answer["field"] == "expireAt")
         }
