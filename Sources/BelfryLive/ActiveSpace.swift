@@ -1,9 +1,11 @@
 import BelfryModel
 import BelfryStore
 
-/// A space that an account on this loop follows: its live channel is subscribed, and its ring has the latest items.
+/// A space that an account on this loop follows, so that its live channel is subscribed. Its ring has the latest items.
 final class ActiveSpace {
   let space: SpaceID
+  /// A subscription that has failed is tried anew by the next that waits for it.
+  var subscription = LiveSubscription.subscribing([])
   var ring = Ring()
   /// The accounts that follow the space, each once, however many consumers the account has.
   private(set) var followers: [SpaceFollower] = []

@@ -86,7 +86,7 @@ package final class Hub {
     let active = spaces[space] ?? ActiveSpace(space)
     if spaces[space] == nil {
       spaces[space] = active
-      startSubscribing(space)
+      startSubscribing(active)
     }
     let follower = SpaceFollower(session, active, since: lastSequence)
     active.add(follower)
@@ -98,20 +98,23 @@ package final class Hub {
     active.remove(follower)
     guard active.followers.isEmpty, spaces[active.space] === active else { return }
     spaces[active.space] = nil
-    subscriptions.unsubscribe(active.space)
+    subscriptions.unsubscribe(active)
   }
 
   func waitUntilSubscribed(_ wanted: [SpaceID]) async throws(StoreError) {
     for space in wanted {
-      if subscriptions.hasFailed(space) { startSubscribing(space) }
-      try await subscriptions.wait(for: space)
+      guard let active = spaces[space] else {
+        throw StoreError(.unavailable, "not followed", at: "subscribe \(space)")
+      }
+      if case .failed = active.subscription { startSubscribing(active) }
+      try await subscriptions.wait(for: active)
     }
   }
 
-  private func startSubscribing(_ space: SpaceID) {
-    subscriptions.begin(space)
-    let hasStarted = scope.start { [subscriptions] in await subscriptions.subscribe(space) }
-    if !hasStarted { subscriptions.giveUp(space) }
+  private func startSubscribing(_ active: ActiveSpace) {
+    active.subscription = .subscribing([])
+    let hasStarted = scope.start { [subscriptions] in await subscriptions.subscribe(active) }
+    if !hasStarted { subscriptions.giveUp(active) }
   }
 
   // MARK: What arrives

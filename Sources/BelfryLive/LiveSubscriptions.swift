@@ -1,66 +1,61 @@
 import BelfryModel
 import BelfryStore
 
-/// The subscriptions to the live channels of all spaces that are followed on this loop, one for each space.
-final class LiveSubscriptions {
-  private enum State {
-    case subscribing([CheckedContinuation<Void, Never>])
-    case subscribed
-    case failed(StoreError)
-  }
+/// Whether every new message of a followed space arrives on this loop.
+enum LiveSubscription {
+  case subscribing([CheckedContinuation<Void, Never>])
+  case subscribed
+  /// In a box of its own, since there are as many of these as spaces, and hardly any has failed.
+  indirect case failed(StoreError)
+}
 
+/// Subscribes to the live channels of the spaces that are followed on this loop, each once.
+final class LiveSubscriptions {
   private let live: any LiveFeed
-  private var states: [SpaceID: State] = [:]
 
   init(live: any LiveFeed) {
     self.live = live
   }
 
   /// Subscribes to a space that begins to be followed. Runs in the loop's scope.
-  func subscribe(_ space: SpaceID) async {
+  func subscribe(_ active: ActiveSpace) async {
     do throws(StoreError) {
-      try await live.subscribe(space)
-      end(space, .subscribed)
+      try await live.subscribe(active.space)
+      end(active, .subscribed)
     } catch {
-      end(space, .failed(error))
+      end(active, .failed(error))
     }
   }
 
-  func begin(_ space: SpaceID) { states[space] = .subscribing([]) }
-
   /// Fails the subscription, since the loop is ending and subscribes to nothing any more.
-  func giveUp(_ space: SpaceID) {
-    end(space, .failed(StoreError(.unavailable, "the loop is ending", at: "subscribe \(space)")))
-  }
+  func giveUp(_ active: ActiveSpace) { fail(active, because: "the loop is ending") }
 
-  func unsubscribe(_ space: SpaceID) {
-    end(space, .failed(StoreError(.unavailable, "nobody follows it any more", at: "subscribe \(space)")))
-    states[space] = nil
-    live.unsubscribe(space)
+  func unsubscribe(_ active: ActiveSpace) {
+    fail(active, because: "nobody follows it any more")
+    live.unsubscribe(active.space)
   }
 
   /// Returns once every new message of the space arrives.
-  func wait(for space: SpaceID) async throws(StoreError) {
+  func wait(for active: ActiveSpace) async throws(StoreError) {
     await withCheckedContinuation { continuation in
       // Checked in here: between a check outside and this closure the state may have changed.
-      guard case .subscribing(let waiting) = states[space] else { return continuation.resume() }
-      states[space] = .subscribing(waiting + [continuation])
+      guard case .subscribing(let waiting) = active.subscription else { return continuation.resume() }
+      active.subscription = .subscribing(waiting + [continuation])
     }
-    switch states[space] {
+    switch active.subscription {
     case .subscribed: return
     case .failed(let error): throw error
-    case .subscribing, nil: throw StoreError(.unavailable, "not followed", at: "subscribe \(space)")
+    case .subscribing: throw StoreError(.unavailable, "tried anew", at: "subscribe \(active.space)")
     }
   }
 
-  /// Whether a subscription is to be tried anew.
-  func hasFailed(_ space: SpaceID) -> Bool {
-    if case .failed = states[space] { true } else { false }
+  private func fail(_ active: ActiveSpace, because cause: String) {
+    end(active, .failed(StoreError(.unavailable, cause, at: "subscribe \(active.space)")))
   }
 
-  private func end(_ space: SpaceID, _ state: State) {
-    guard case .subscribing(let waiting) = states[space] else { return }
-    states[space] = state
+  private func end(_ active: ActiveSpace, _ subscription: LiveSubscription) {
+    guard case .subscribing(let waiting) = active.subscription else { return }
+    active.subscription = subscription
     for continuation in waiting { continuation.resume() }
   }
 }

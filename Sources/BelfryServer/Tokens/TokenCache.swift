@@ -10,7 +10,13 @@ final class TokenCache {
   /// once. Beyond it, tokens are checked again.
   static let tokensMax = 16_384
 
-  private var known = RecentValues<UTF8Text, VerifiedToken>(countMax: tokensMax)
+  /// A table has room for twice what is in it at times, so it holds no more of each token than where it is.
+  private final class Known {
+    var token: VerifiedToken
+    init(_ token: VerifiedToken) { self.token = token }
+  }
+
+  private var known = RecentValues<UTF8Text, Known>(countMax: tokensMax)
   /// Others take their place while keys are rotated: what was remembered is then checked again.
   var keys: TokenKeys {
     didSet { known = RecentValues(countMax: Self.tokensMax) }
@@ -23,19 +29,17 @@ final class TokenCache {
   var count: Int { known.count }
 
   func verify(_ token: UTF8Text, nowSeconds: Int64) throws(TokenError) -> VerifiedToken {
-    if let verified = known.use(token) {
+    if let verified = known.use(token)?.token {
       if verified.claims.expiresAtSeconds <= nowSeconds { throw TokenError("it has expired") }
       return verified
     }
     let verified = try keys.verify(token, nowSeconds: nowSeconds)
-    known.remember(verified, as: token)
+    known.remember(Known(verified), as: token)
     return verified
   }
 
   /// Redis said that the token was not revoked.
   func clear(_ token: UTF8Text, in epoch: Int) {
-    guard var verified = known.use(token) else { return }
-    verified.clearedIn = epoch
-    known.remember(verified, as: token)
+    known.use(token)?.token.clearedIn = epoch
   }
 }

@@ -140,6 +140,18 @@ struct RedisLayout: Sendable {
   /// Sharded channel: what happens in a space.
   func live(_ space: SpaceID) -> String { prefix(partition(of: space)) + "live:" + space.key }
 
+  /// The space whose live channel this is; nil if it is none.
+  func space(live channel: String) -> SpaceID? {
+    let bytes = ArraySlice(channel.utf8)
+    // The hash tag ends here: it has no brace itself.
+    guard let brace = bytes.firstIndex(of: UInt8(ascii: "}")) else { return nil }
+    let rest = bytes[(brace + 1)...]
+    guard rest.starts(with: Self.liveInfix) else { return nil }
+    return SpaceID(keyBytes: rest.dropFirst(Self.liveInfix.count))
+  }
+
+  private static let liveInfix = Array(":live:".utf8)
+
   private func key(_ name: String, of account: AccountID) -> String {
     prefix(partition(of: account)) + name + ":" + account.text
   }

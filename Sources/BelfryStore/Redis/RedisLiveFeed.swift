@@ -7,8 +7,6 @@ package import BelfryRedis
 package final class RedisLiveFeed: LiveFeed {
   private let subscriber: RedisSubscriber
   private let layout: RedisLayout
-  /// The spaces wanted, by channel.
-  private var spaces: [String: SpaceID] = [:]
   /// Messages that could not be read.
   package private(set) var unreadableMessages = 0
   package private(set) var isConnected = false
@@ -37,23 +35,17 @@ package final class RedisLiveFeed: LiveFeed {
   package func close() { subscriber.close() }
 
   package func subscribe(_ space: SpaceID) async throws(StoreError) {
-    let channel = layout.live(space)
-    spaces[channel] = space
     do throws(RedisError) {
-      try await subscriber.subscribe(channel)
+      try await subscriber.subscribe(layout.live(space))
     } catch {
       throw StoreError(error, at: "subscribe \(space)")
     }
   }
 
-  package func unsubscribe(_ space: SpaceID) {
-    let channel = layout.live(space)
-    spaces[channel] = nil
-    subscriber.unsubscribe(channel)
-  }
+  package func unsubscribe(_ space: SpaceID) { subscriber.unsubscribe(layout.live(space)) }
 
   private func hear(_ payload: ArraySlice<UInt8>, on channel: String) {
-    guard let space = spaces[channel] else { return }
+    guard let space = layout.space(live: channel) else { return }
     guard let messages = LiveMessage.all(in: payload) else {
       unreadableMessages += 1
       onUnreadable?(space)
