@@ -30,8 +30,12 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
 
 /// What the environment sets for a run of random tests.
 package enum TestEnvironment {
-  /// `BELFRY_SEED` repeats a run that failed; without it every run is a new one.
-  package static let seed: UInt64 = number("BELFRY_SEED") ?? .random(in: 0...UInt64(UInt32.max))
+  /// `BELFRY_SEED` repeats what failed.
+  package static let givenSeed: UInt64? = number("BELFRY_SEED")
+  /// Without a given one each run is new, unless `BELFRY_FIRST_SEED` says where its seeds begin: a run of CI is told by
+  /// its commit, so that the same commit sees the same.
+  package static let seed: UInt64 =
+    givenSeed ?? number("BELFRY_FIRST_SEED") ?? .random(in: 0...UInt64(UInt32.max))
 
   package static func number<Number: LosslessStringConvertible>(_ name: String) -> Number? {
     ProcessInfo.processInfo.environment[name].flatMap { Number($0) }

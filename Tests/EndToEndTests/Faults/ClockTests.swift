@@ -9,8 +9,7 @@ extension EndToEnd {
     private static let steps: [Int64] = [600, -600, 3_600, -3_600, -600, 600]
 
     @Test func stepsInBothDirectionsLoseNothing() async throws {
-      let given = ProcessInfo.processInfo.environment["BELFRY_SEED"].flatMap { UInt64($0) }
-      let seed = given ?? .random(in: 0 ... .max)
+      let seed = TestEnvironment.seed
       try await play { scene in
         var random = SeededGenerator(seed: seed)
         for round in 0..<60 {
