@@ -140,6 +140,7 @@ final class RedisCommits {
         }
         let reply = replies[replies.count - 1]
         if !isAgain, FunctionLibrary.isMissing(reply) { return send(call, isAgain: true) }
+        if NodeCheck.isReplica(reply) { connection.lookAgain() }
         try finish(call, reply.bytes())
       } catch {
         for place in call.places { place.finish(.failure(StoreError(error, at: place.description))) }

@@ -53,11 +53,13 @@ package final class RedisStore: Store {
       adopts: adoptsSettings, at: endpoint.description)
     connection = RedisConnection(
       loop: loop, endpoint: endpoint, limits: redisLimits,
-      setUp: format.setUp(
-        then: FunctionLibrary.setUp(of: layout) { time, info throws(RedisError) in
-          clock.take(time)
-          try process.take(info)
-        }))
+      setUp: NodeCheck.setUp(
+        at: endpoint.description,
+        then: format.setUp(
+          then: FunctionLibrary.setUp(of: layout) { time, info throws(RedisError) in
+            clock.take(time)
+            try process.take(info)
+          })))
     commits = RedisCommits(loop: loop, connection: connection, layout: layout, limits: limits)
     relays = OutboxRelays(retryPause: relayRetryPause)
   }
@@ -151,13 +153,23 @@ extension RedisStore {
 
 // MARK: - Asking Redis
 
+extension RedisConnection {
+  /// Connects again, to a Redis that has become a replica. It does not close its connections then, and would answer
+  /// whatever reads, ever further behind.
+  func lookAgain() {
+    reconnect(because: RedisError(.unavailable, cause: "it has become a replica", place: "READONLY"))
+  }
+}
+
 extension RedisStore {
   /// Sends the commands together. The caller looks for error replies.
   func pipeline(_ commands: [RedisCommand], at place: @autoclosure () -> String) async throws(StoreError)
     -> [RedisReply]
   {
     do throws(RedisError) {
-      return try await connection.sendPipeline(commands)
+      let replies = try await connection.sendPipeline(commands)
+      if replies.contains(where: NodeCheck.isReplica) { connection.lookAgain() }
+      return replies
     } catch {
       throw StoreError(error, at: place())
     }
