@@ -34,7 +34,7 @@ package final class Consumer: FeedListener {
 
   unowned let hub: Hub
   let session: AccountSession
-  let device: DeviceID?
+  package let device: DeviceID?
   /// The outlet holds the consumer, so the consumer lets go of the outlet when it is closed.
   package var outlet: (any Outlet)?
   let expiresAtMilliseconds: Int64
@@ -79,6 +79,8 @@ package final class Consumer: FeedListener {
     promisedFrom = cursor.map { _ in .zero }
     self.expiresAtMilliseconds = expiresAtMilliseconds
   }
+
+  package var account: AccountID { session.account }
 
   func begin() {
     queue(output.framing.reconnectDelay(milliseconds: Int.random(in: 1_000...5_000)))

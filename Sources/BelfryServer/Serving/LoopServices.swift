@@ -29,7 +29,7 @@ final class LoopServices {
   let administration: RedisStore
   let counts = RequestCounts()
   let slots = ConnectionSlots()
-  let openStreams: OpenStreams
+  let streams: StreamRegistry
   var clientIDs = ClientIDs()
   /// On its way out: told to load balancers, and no reason to refuse anybody who comes all the same.
   var isDraining = false
@@ -46,13 +46,13 @@ final class LoopServices {
     let limits = broker.configuration.limits
     feed = FeedReader(store: store, limits: limits, loop: loop, scope: scope)
     hub = Hub(loop: loop, scope: scope, feed: feed, live: live)
-    let openStreams = OpenStreams(
+    let streams = StreamRegistry(
       broker: broker.name, loopNumber: number, scope: scope, loop: loop, store: store,
       logins: broker.configuration.logins)
-    self.openStreams = openStreams
-    hub.onEnded = { openStreams.end($0) }
-    hub.onHearing = { openStreams.hear($0) }
-    hub.onHearingAgain = { openStreams.mayHaveMissed() }
+    self.streams = streams
+    hub.onEnded = { streams.end($0) }
+    hub.onHearing = { streams.hear($0) }
+    hub.onHearingAgain = { streams.mayHaveMissed() }
     runner = OperationRunner(store: store, limits: limits, scope: scope)
     tokens = TokenCache(broker.keys)
     let policy = AddressPolicy(allowedNetworks: broker.configuration.allowedNetworks)

@@ -90,7 +90,7 @@ actor ServingLoop {
         } while (try? await loop.sleep(for: Revocations.interval)) != nil
       }
     }
-    serving.services.openStreams.start()
+    serving.services.streams.start()
     serving.scope.start { await serving.services.webhooks.run() }
     serving.scope.start { await serving.services.push.run() }
     if number == 0 {
@@ -111,7 +111,7 @@ actor ServingLoop {
       }
     }
     await serving.scope.run()
-    await serving.services.openStreams.close()
+    await serving.services.streams.close()
     serving.services.outbound.close()
     serving.services.pushOutbound.close()
     serving.daemon.stop()

@@ -17,7 +17,7 @@ struct StreamOpening {
 }
 
 /// Carries a consumer's Server-Sent Events to its connection. The consumer decides what is sent, and when the stream ends.
-final class NotificationStream: HTTPStreamSource, Consumer.Outlet {
+final class NotificationStream: HTTPStreamSource, Consumer.Outlet, RegisteredStream {
   static let head = HTTPResponse(status: 200, type: "text/event-stream", body: [])
 
   private static let headers: [(name: String, value: String)] =
@@ -30,18 +30,21 @@ final class NotificationStream: HTTPStreamSource, Consumer.Outlet {
   private let consumer: Consumer
   private let place: ConnectionSlot
   private let counts: RequestCounts
-  private let openStreams: OpenStreams
-  /// Its id among all brokers' streams.
-  private let id: String
+  private let registry: StreamRegistry
+  let address: String
+  var registered: StreamRegistry.Place
   /// The connection, once there is one. The two refer to each other until the connection has finished and lets go.
   private var stream: HTTPStream?
 
-  private init(_ consumer: Consumer, _ place: ConnectionSlot, id: String, _ services: LoopServices) {
+  private init(_ consumer: Consumer, _ place: ConnectionSlot, from address: String, _ services: LoopServices)
+  {
     self.consumer = consumer
     self.place = place
-    self.id = id
+    self.address = address
     counts = services.counts
-    openStreams = services.openStreams
+    registry = services.streams
+    registered = StreamRegistry.Place(
+      openedAtMilliseconds: services.store.estimatedMilliseconds ?? WallClock.nowMilliseconds())
   }
 
   static func open(
@@ -58,21 +61,23 @@ final class NotificationStream: HTTPStreamSource, Consumer.Outlet {
       place.close()
       throw error
     }
-    place.onRevoked = { [weak consumer] in consumer?.kick(.tokenRevoked) }
     services.counts.streams += 1
-    let id = services.openStreams.opened(
-      by: opening.account, on: opening.device, from: opening.address,
-      nowMilliseconds: services.store.estimatedMilliseconds ?? WallClock.nowMilliseconds()
-    ) { [weak consumer] end in
-      switch end {
-      case .replaced(let device): consumer?.kick(.replaced, by: device)
-      case .ended: consumer?.kick(.ended)
-      }
-    }
-    let source = NotificationStream(consumer, place, id: id, services)
+    let source = NotificationStream(consumer, place, from: opening.address, services)
+    place.onRevoked = { [unowned consumer] in consumer.kick(.tokenRevoked) }
+    services.streams.opened(source)
     consumer.outlet = source
     // A new stream is asked without being woken, so nothing that was ready before is forgotten.
     source.stream = exchange.stream(status: 200, headers: headers, source: source)
+  }
+
+  var account: AccountID { consumer.account }
+  var device: DeviceID? { consumer.device }
+
+  func end(_ end: StreamEnd) {
+    switch end {
+    case .replaced(let device): consumer.kick(.replaced, by: device)
+    case .ended: consumer.kick(.ended)
+    }
   }
 
   func consumerIsReady() { stream?.wake() }
@@ -89,7 +94,7 @@ final class NotificationStream: HTTPStreamSource, Consumer.Outlet {
 
   func finished(_ end: HTTPStreamEnd) {
     counts.countClosed(consumer.kickReason)
-    openStreams.closed(id)
+    registry.closed(self)
     consumer.close()
     place.close()
   }

@@ -2,21 +2,34 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 
+/// A stream that is registered in Redis. It keeps for itself what the registration says of it: there may be as many as
+/// connections.
+protocol RegisteredStream: AnyObject {
+  var account: AccountID { get }
+  /// The device that it says it is; nil where it says nothing.
+  var device: DeviceID? { get }
+  /// From where it was opened, as far as TCP knows.
+  var address: String { get }
+  var registered: StreamRegistry.Place { get set }
+
+  /// It is to end. Called perhaps more than once.
+  func end(_ end: StreamEnd)
+}
+
 /// The streams of one loop, as they are registered in Redis for all brokers. It belongs to its loop.
 ///
 /// A stream is registered once its account's live channel is subscribed, so it cannot be ended unheard. Whatever goes
 /// wrong between the loop and Redis has one remedy: all its streams are registered anew, by another registration.
-final class OpenStreams {
-  private struct Stream {
-    let account: AccountID
-    let device: DeviceID?
-    let address: String
+final class StreamRegistry {
+  /// Where a stream stands in the registry.
+  struct Place {
     let openedAtMilliseconds: Int64
-    /// In the order in which they were opened.
-    let number: Int
+    /// In the order in which they were opened. 0 before it was.
+    fileprivate(set) var number = 0
     /// Whether Redis was told of it, or may have been.
-    var isRegistered = false
-    let end: (StreamEnd) -> Void
+    fileprivate(set) var isTold = false
+
+    init(openedAtMilliseconds: Int64) { self.openedAtMilliseconds = openedAtMilliseconds }
   }
 
   /// Streams that are registered, or closed, in one round.
@@ -28,12 +41,14 @@ final class OpenStreams {
   private let scope: LoopScope
   private let store: RedisStore
   private let logins: LoginPolicy
-  private var streams: [String: Stream] = [:]
+  /// What the names of this loop's streams begin with; their numbers follow.
+  private let namePrefix: String
+  private var streams: [Int: any RegisteredStream] = [:]
   private var count = 0
   /// Streams whose account's live channel may not be subscribed yet.
-  private var unheard: [AccountID: [String]] = [:]
+  private var unheard: [AccountID: [Int]] = [:]
   /// Streams to be registered, in the order in which they became ready for it.
-  private var ready: [String] = []
+  private var ready: [Int] = []
   private var closed: [(account: AccountID, id: String)] = []
   /// Nil: all streams have to be registered anew.
   private var registration: StreamRegistration?
@@ -49,6 +64,7 @@ final class OpenStreams {
     logins: LoginPolicy
   ) {
     self.broker = broker
+    namePrefix = "\(broker).\(loopNumber)-"
     self.loopNumber = loopNumber
     self.loop = loop
     self.scope = scope
@@ -58,30 +74,32 @@ final class OpenStreams {
 
   // MARK: What happens to streams
 
-  /// - Parameter end: called when it is to end; perhaps more than once.
-  /// - Returns: its id.
-  func opened(
-    by account: AccountID, on device: DeviceID?, from address: String, nowMilliseconds: Int64,
-    end: @escaping (StreamEnd) -> Void
-  ) -> String {
+  /// Holds the stream until it is closed.
+  func opened(_ stream: any RegisteredStream) {
     count += 1
-    let id = "\(broker).\(loopNumber)-\(count)"
-    streams[id] = Stream(
-      account: account, device: device, address: address, openedAtMilliseconds: nowMilliseconds,
-      number: count, end: end)
-    unheard[account, default: []].append(id)
-    return id
+    stream.registered.number = count
+    streams[count] = stream
+    unheard[stream.account, default: []].append(count)
   }
 
-  func closed(_ id: String) {
-    guard let stream = streams.removeValue(forKey: id) else { return }
-    if stream.isRegistered {
-      closed.append((stream.account, id))
+  func closed(_ stream: any RegisteredStream) {
+    let place = stream.registered
+    guard streams.removeValue(forKey: place.number) != nil else { return }
+    if place.isTold {
+      closed.append((stream.account, name(place.number)))
       tellRedis()
     } else if var waiting = unheard.removeValue(forKey: stream.account) {
-      waiting.removeAll { $0 == id }
+      waiting.removeAll { $0 == place.number }
       if !waiting.isEmpty { unheard[stream.account] = waiting }
     }
+  }
+
+  /// Of a stream, among those of all brokers.
+  private func name(_ number: Int) -> String { namePrefix + String(number) }
+
+  private func stream(named name: String) -> (any RegisteredStream)? {
+    guard name.utf8.starts(with: namePrefix.utf8) else { return nil }
+    return Int(name.dropFirst(namePrefix.count)).flatMap { streams[$0] }
   }
 
   /// The live channel of the account is subscribed.
@@ -98,7 +116,7 @@ final class OpenStreams {
   }
 
   func end(_ ended: EndedStreams) {
-    for id in ended.ids { streams[id]?.end(ended.why) }
+    for name in ended.ids { stream(named: name)?.end(ended.why) }
   }
 
   // MARK: Telling Redis
@@ -159,7 +177,7 @@ final class OpenStreams {
     let next = StreamRegistration(broker: broker, loop: loopNumber, number: registrations)
     (registration, lastRegistration) = (next, next)
     try await store.begin(next)
-    let known = streams.filter(\.value.isRegistered).sorted { $0.value.number < $1.value.number }.map(\.key)
+    let known = streams.filter(\.value.registered.isTold).keys.sorted()
     for first in stride(from: 0, to: known.count, by: Self.roundMax) {
       try await register(
         Array(known[first..<min(first + Self.roundMax, known.count)]), by: next, again: true)
@@ -168,24 +186,25 @@ final class OpenStreams {
   }
 
   private func register(
-    _ ids: [String], by registration: StreamRegistration, again: Bool
+    _ numbers: [Int], by registration: StreamRegistration, again: Bool
   ) async throws(StoreError) {
     var told: [(account: AccountID, stream: LiveStream)] = []
-    for id in ids {
-      guard let stream = streams[id], stream.isRegistered == again else { continue }
-      streams[id]?.isRegistered = true
+    for number in numbers {
+      guard let stream = streams[number], stream.registered.isTold == again else { continue }
+      stream.registered.isTold = true
       told.append(
         (
           stream.account,
           LiveStream(
-            id: id, registration: registration, openedAtMilliseconds: stream.openedAtMilliseconds,
-            device: stream.device, address: stream.address)
+            id: name(number), registration: registration,
+            openedAtMilliseconds: stream.registered.openedAtMilliseconds, device: stream.device,
+            address: stream.address)
         ))
     }
     if told.isEmpty { return }
     let ends = try await store.openStreams(told, by: registration, logins, again: again)
     for (stream, end) in zip(told, ends) {
-      if let end { streams[stream.stream.id]?.end(end) }
+      if let end { self.stream(named: stream.stream.id)?.end(end) }
     }
   }
 }
