@@ -32,6 +32,7 @@ let package = Package(
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CHiredis"),
     .systemLibrary(name: "CCrypto"),
+    .systemLibrary(name: "CTLS"),
     .systemLibrary(name: "CCurl"),
 
     module("BelfryBytes", ["CCrypto"]),
@@ -39,8 +40,9 @@ let package = Package(
     module("BelfryModel", ["BelfryBytes"]),
     module("BelfryInterface", ["BelfryModel", "BelfryBytes"]),
     module("BelfryLoop", ["CLinux", "BelfrySystem"]),
-    module("BelfryRedis", ["CHiredis", "BelfryLoop", "BelfrySystem", "BelfryBytes"]),
-    module("BelfryHTTP", ["CLinux", "BelfryLoop", "BelfrySystem", "BelfryBytes"]),
+    module("BelfryTransport", ["CTLS"]),
+    module("BelfryRedis", ["CHiredis", "BelfryTransport", "BelfryLoop", "BelfrySystem", "BelfryBytes"]),
+    module("BelfryHTTP", ["CLinux", "BelfryTransport", "BelfryLoop", "BelfrySystem", "BelfryBytes"]),
     module("BelfryOutbound", ["CCurl", "BelfryLoop"]),
     module(
       "BelfryStore", ["BelfryModel", "BelfryLoop", "BelfryRedis", "BelfryBytes", "CCrypto"],
@@ -59,7 +61,7 @@ let package = Package(
       "BelfryServer",
       [
         "BelfryModel", "BelfryInterface", "BelfryRedis", "BelfryStore", "BelfryFeed", "BelfryLive",
-        "BelfryHTTP", "BelfryOutbound", "BelfryHooks",
+        "BelfryHTTP", "BelfryOutbound", "BelfryHooks", "BelfryTransport",
         "BelfryLoop", "BelfrySystem", "BelfryBytes", "CCrypto", "CLinux",
       ],
       resources: [.embedInCode("Embedded/redis.conf")]),

@@ -13,6 +13,9 @@ package protocol HTTPHandler: AnyObject {
 
   /// There is no room for more connections, so new ones wait. Called once a minute at most.
   func pausedAccepting(_ pause: HTTPPause)
+
+  /// Clients came that do not speak TLS, or not with this server. Called once a minute at most.
+  func handshakesFailed(_ failures: HTTPHandshakeFailures)
 }
 
 /// What a handler decides when the headers are there.
@@ -51,6 +54,8 @@ package enum HTTPRefusal: Error, Sendable, Hashable {
   case busy
   /// The account's budget is exhausted.
   case accountBusy
+  /// A request by HTTP where the server speaks HTTPS.
+  case notEncrypted
 
   init(_ shortage: SharedBytes.Shortage) {
     self = shortage == .all ? .busy : .accountBusy
@@ -58,7 +63,7 @@ package enum HTTPRefusal: Error, Sendable, Hashable {
 
   package var status: Int {
     switch self {
-    case .malformed: 400
+    case .malformed, .notEncrypted: 400
     case .timeout: 408
     case .bodyTooLarge: 413
     case .accountBusy: 429

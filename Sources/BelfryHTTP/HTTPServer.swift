@@ -1,5 +1,6 @@
 package import BelfryLoop
 import BelfrySystem
+package import BelfryTransport
 import Glibc
 
 /// An HTTP server on one loop, until `stop()`.
@@ -15,6 +16,7 @@ package final class HTTPServer {
   private let streams: StreamSet
   private var listenDescriptor: Int32
   private var acceptor: Acceptor?
+  private var handshakes: HandshakeSet?
   private var connections: [HTTPConnection] = []
   /// Those that have more to do than one turn of the loop allows.
   private var unfinished = Queue<HTTPConnection>()
@@ -26,9 +28,10 @@ package final class HTTPServer {
   /// - Parameters:
   ///   - socket: owned by the server from here on.
   ///   - budgets: shared with the broker's other servers.
+  ///   - tls: shared with them, too; nil: connections are not encrypted.
   package init(
     on loop: EventLoop, listening socket: ListenSocket, limits: HTTPLimits = HTTPLimits(),
-    budgets: HTTPBudgets = HTTPBudgets(), handler: any HTTPHandler
+    budgets: HTTPBudgets = HTTPBudgets(), tls: ServerTLS? = nil, handler: any HTTPHandler
   ) throws(HTTPError) {
     self.loop = loop
     self.limits = limits
@@ -45,12 +48,14 @@ package final class HTTPServer {
       throw HTTPError(
         code: .startRefused, cause: error.description, place: "listening on port \(socket.port)")
     }
+    handshakes = tls.map { HandshakeSet(by: $0, for: self) }
     streams.onRemoved = { [unowned self] in acceptor?.resume() }
     hook = loop.beforeWaiting(.serve) { self.beforeWaiting() }
     sweep()
   }
 
-  package var openConnections: Int { connections.count + streams.count }
+  package var openConnections: Int { connections.count + streams.count + openHandshakes }
+  package var openHandshakes: Int { handshakes?.count ?? 0 }
   package var openStreams: Int { streams.count }
   /// Connections with a request, until the kernel has the last byte of its answer.
   package var openRequests: Int { connections.count { $0.hasRequest } }
@@ -61,6 +66,7 @@ package final class HTTPServer {
     guard !isQuiesced else { return }
     isQuiesced = true
     closeListenSocket()
+    handshakes?.closeAll()
     for connection in connections where connection.phase == .idle { connection.close() }
   }
 
@@ -101,8 +107,9 @@ extension HTTPServer {
     _ = streams.pump()
     streams.beginTurn()
     for _ in 0..<unfinished.count { unfinished.popFirst()?.resume() }
+    handshakes?.advance()
     // What is left goes on after the loop has looked at its descriptors.
-    if streams.hasAwake || !unfinished.isEmpty { loop.requireHooks() }
+    if streams.hasAwake || !unfinished.isEmpty || handshakes?.isBusy == true { loop.requireHooks() }
   }
 
   /// Ends connections past their deadlines.
@@ -111,6 +118,7 @@ extension HTTPServer {
     // Descriptors may have been freed elsewhere in the process.
     acceptor?.resume()
     for connection in connections { connection.checkDeadline(at: loop.now) }
+    handshakes?.checkDeadlines(at: loop.now)
   }
 }
 
@@ -123,16 +131,28 @@ extension HTTPServer {
 
   /// Serves an accepted connection.
   func take(_ descriptor: Int32, from client: ClientAddress) {
-    let transport = SocketTransport(descriptor)
+    if let handshakes {
+      handshakes.take(descriptor, from: client)
+    } else {
+      take(SocketTransport(descriptor), from: client)
+    }
+  }
+
+  /// - Parameter refusal: what the connection is told instead of being served.
+  func take(_ transport: any ByteTransport, from client: ClientAddress, refused refusal: HTTPRefusal? = nil) {
     do throws(SystemError) {
       let connection = try HTTPConnection(transport, from: client, of: self)
       connection.position = connections.count
       connections.append(connection)
+      if let refusal { connection.answer(handler.refuse(refusal), held: nil, isLast: true) }
     } catch {
       // The kernel has no memory for another.
       transport.close()
     }
   }
+
+  /// There is room for one more.
+  func handshakeEnded() { acceptor?.resume() }
 
   func makeIntake() -> RequestIntake {
     RequestIntake(

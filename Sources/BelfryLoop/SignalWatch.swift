@@ -4,6 +4,7 @@ import Glibc
 
 /// A signal sent to the process. A loop receives it as an event, so its handler may do what any code may.
 package enum ProcessSignal: Int32, Sendable, CaseIterable {
+  case hangup = 1
   case interrupt = 2
   case terminate = 15
 

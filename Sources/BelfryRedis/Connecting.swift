@@ -1,3 +1,4 @@
+import BelfryTransport
 import CHiredis
 import Glibc
 
@@ -31,6 +32,32 @@ func beginConnecting(to address: RedisEndpoint.Address) throws(RedisError) -> In
   // A redis-server started by this process must not inherit its connections.
   _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
   return descriptor
+}
+
+/// The same, with what will carry the bytes. A handshake follows once the socket is connected.
+/// - Parameter endpoint: whose address is numeric.
+func beginTransport(
+  to endpoint: RedisEndpoint, by tls: (context: TLSContext, host: String)?
+) throws(RedisError) -> any ByteTransport {
+  let descriptor = try beginConnecting(to: endpoint.address)
+  guard let tls else { return SocketTransport(descriptor) }
+  do throws(TLSError) {
+    return try TLSTransport(descriptor, by: tls.context, expecting: tls.host)
+  } catch {
+    close(descriptor)
+    throw RedisError(.unavailable, cause: error.cause, place: endpoint.description)
+  }
+}
+
+/// OpenSSL's words for it, and ours where its are known to puzzle people.
+func explainTLSFailure(_ cause: String) -> String {
+  switch cause {
+  case "wrong version number", "packet length too long":
+    "TLS failed, as where a port does not speak it: \(cause)"
+  case "hostname mismatch", "IP address mismatch":
+    "TLS failed: Redis's certificate is another host's (\(cause))"
+  default: "TLS failed: \(cause)"
+  }
 }
 
 /// hiredis's error texts are C strings in arrays of fixed size, which Swift sees as tuples.

@@ -1,12 +1,8 @@
-import Glibc
+import BelfryTransport
 
 /// The commands that wait for the socket of a connection, one behind the other in the form that Redis reads. A caller
 /// writes commands straight into the buffer, so a command takes no memory of its own on its way.
 package final class OutputBuffer {
-  struct SendError: Error {
-    let number: Int32
-  }
-
   /// Commands that were written together and stand last in the buffer.
   struct Batch {
     /// The name of the first command, for errors.
@@ -78,21 +74,21 @@ extension OutputBuffer {
 // MARK: - Sending
 
 extension OutputBuffer {
-  /// Sends as much as the socket takes without waiting. If the peer has closed the connection, an error is thrown;
-  /// `MSG_NOSIGNAL` prevents the SIGPIPE that would end the process.
-  func send(to socket: Int32) throws(SendError) {
+  /// Sends as much as the connection takes without waiting.
+  /// - Returns: false if the connection is lost.
+  func send(by transport: any ByteTransport) -> Bool {
     while sentCount < bytes.count {
-      let count = unsafe bytes[sentCount...].withUnsafeBytes {
-        unsafe Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      // SAFETY: the transport has taken what it takes when it returns.
+      switch unsafe bytes[sentCount...].withUnsafeBytes({ unsafe transport.write($0) }) {
+      case .bytes(let count): sentCount += count
+      case .wait:
+        dropSent()
+        return true
+      case .end, .lost: return false
       }
-      if count < 0 {
-        if errno == EINTR { continue }
-        if errno == EAGAIN { return dropSent() }
-        throw SendError(number: errno)
-      }
-      sentCount += count
     }
     clear()
+    return true
   }
 
   /// Drops everything, sent or not.

@@ -16,6 +16,8 @@ package struct RedisEndpoint: Sendable, Hashable {
   package var username: String?
   package var password: String?
   package var database = 0
+  /// nil: the connection is not encrypted.
+  package var tls: RedisTLS?
 
   package init(_ address: Address) {
     self.address = address
@@ -36,27 +38,33 @@ extension RedisEndpoint: CustomStringConvertible {
     let suffix = database == 0 ? "" : "/\(database)"
     return switch address {
     case .unixSocket(let path): "unix://\(path)" + (database == 0 ? "" : "?db=\(database)")
-    case .tcp(let host, let port) where host.contains(":"): "redis://[\(host)]:\(port)\(suffix)"
-    case .tcp(let host, let port): "redis://\(host):\(port)\(suffix)"
+    case .tcp(let host, let port) where host.contains(":"): "\(scheme)://[\(host)]:\(port)\(suffix)"
+    case .tcp(let host, let port): "\(scheme)://\(host):\(port)\(suffix)"
     }
   }
+
+  private var scheme: String { tls == nil ? "redis" : "rediss" }
 }
 
 extension RedisEndpoint {
-  /// Reads `redis://[user:password@]host[:port][/database]` or
-  /// `unix://[user:password@]/path[?db=database]`. User and password may be percent-encoded.
+  /// Reads `redis://[user:password@]host[:port][/database]`,
+  /// `rediss://[user:password@]host[:port][/database][?ca=FILE&cert=FILE&key=FILE]` for TLS, or
+  /// `unix://[user:password@]/path[?db=database]`. User, password and files may be percent-encoded.
   package init(url: String) throws(RedisError) {
     guard let separator = url.firstRange(of: "://") else {
-      throw .invalidEndpoint("it must begin with redis:// or unix://")
+      throw .invalidEndpoint("it must begin with redis://, rediss:// or unix://")
     }
     let scheme = url[..<separator.lowerBound]
     let (credentials, rest) = RedisEndpoint.splitCredentials(url[separator.upperBound...])
     switch scheme {
     case "redis": try self.init(hostPortDatabase: rest)
     case "unix": try self.init(pathDatabase: rest)
-    case "rediss": throw .invalidEndpoint("rediss:// needs TLS, which is not supported: use a local tunnel")
+    case "rediss":
+      let place = rest.prefix { $0 != "?" }
+      try self.init(hostPortDatabase: place)
+      tls = try RedisTLS(query: rest.dropFirst(place.count + 1))
     // The scheme is not repeated. If the parts stand in another order, it may be the password.
-    default: throw .invalidEndpoint("it must begin with redis:// or unix://")
+    default: throw .invalidEndpoint("it must begin with redis://, rediss:// or unix://")
     }
     try setCredentials(credentials)
   }
@@ -135,7 +143,7 @@ extension RedisEndpoint {
 
 extension RedisError {
   // The URL itself is not repeated, because it may hold a password.
-  fileprivate static func invalidEndpoint(_ cause: String) -> RedisError {
+  static func invalidEndpoint(_ cause: String) -> RedisError {
     RedisError(.invalidEndpoint, cause: cause, place: "Redis URL")
   }
 }

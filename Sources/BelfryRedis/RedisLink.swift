@@ -1,5 +1,6 @@
 import BelfryLoop
 import BelfrySystem
+import BelfryTransport
 
 protocol RedisLinkOwner: AnyObject {
   func linkDidComeUp()
@@ -20,6 +21,7 @@ final class RedisLink {
   private let setUp: RedisSetUp?
   private let resolver: HostResolver?
   private var machine: LinkStateMachine
+  private var contexts: RedisTLSContexts?
 
   var owner: (any RedisLinkOwner)?
   /// The commands that leave at the end of the loop's turn. Cleared whenever the socket is closed.
@@ -40,6 +42,7 @@ final class RedisLink {
     } else {
       resolver = nil
     }
+    contexts = endpoint.tls.map { RedisTLSContexts($0) }
     machine = LinkStateMachine(
       backoff: Backoff(limits.reconnectDelayMin, atMost: limits.reconnectDelayMax, jitter: .half))
   }
@@ -92,7 +95,10 @@ final class RedisLink {
   }
 
   private func connect() {
-    setTimer(after: limits.connectTimeout) { self.timedOut("connecting took too long") }
+    let cause =
+      endpoint.tls == nil
+      ? "connecting took too long" : "connecting and TLS took too long, as where a port does not speak it"
+    setTimer(after: limits.connectTimeout) { self.timedOut(cause) }
     switch endpoint.address {
     case .unixSocket: open(endpoint.address)
     case .tcp(let host, let port):
@@ -119,8 +125,15 @@ final class RedisLink {
   }
 
   private func open(_ address: RedisEndpoint.Address) {
-    do {
-      socket = try RedisSocket(to: address, on: loop, sending: output, limits: limits, owner: self)
+    do throws(RedisError) {
+      var target = endpoint
+      target.address = address
+      var tls: (TLSContext, String)?
+      if case .tcp(let host, _) = endpoint.address, let context = try contexts?.context() {
+        tls = (context, host)
+      }
+      socket = try RedisSocket(
+        to: target, by: tls, on: loop, sending: output, limits: limits, owner: self)
     } catch {
       giveUp(error)
     }

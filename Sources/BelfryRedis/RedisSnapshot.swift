@@ -1,11 +1,11 @@
 import BelfryLoop
-import CHiredis
+import BelfryTransport
 import Glibc
 
 /// A snapshot of everything that a Redis holds at one moment, over a connection of its own. Redis sends the snapshot as to
 /// a new replica (`SYNC`): it forks and goes on serving. Reading the snapshot blocks the thread.
 package final class RedisSnapshot {
-  private let descriptor: Int32
+  private let transport: any ByteTransport
   private let place: String
   private let silenceMax: Duration
   private var received: [UInt8] = []
@@ -29,12 +29,12 @@ package final class RedisSnapshot {
   package init(of endpoint: RedisEndpoint, silenceMax: Duration = .seconds(60)) throws(RedisError) {
     place = endpoint.description
     self.silenceMax = silenceMax
-    descriptor = try Self.connect(to: endpoint, within: min(silenceMax, .seconds(5)))
+    transport = try Self.connect(to: endpoint, within: min(silenceMax, .seconds(5)))
     try ask(endpoint)
   }
 
   deinit {
-    close(descriptor)
+    transport.close()
   }
 
   /// The next piece, or nil when the snapshot is complete.
@@ -113,10 +113,8 @@ extension RedisSnapshot {
     let buffer = OutputBuffer()
     buffer.append(command)
     while !buffer.isEmpty {
-      do throws(OutputBuffer.SendError) {
-        try buffer.send(to: descriptor)
-      } catch {
-        throw RedisError(.connectionLost, cause: describe(errno: error.number), place: place)
+      guard buffer.send(by: transport) else {
+        throw RedisError(.connectionLost, cause: transport.lossCause, place: place)
       }
       if !buffer.isEmpty { try wait(for: POLLOUT) }
     }
@@ -142,16 +140,20 @@ extension RedisSnapshot {
 extension RedisSnapshot {
   private static func connect(
     to endpoint: RedisEndpoint, within timeout: Duration
-  ) throws(RedisError) -> Int32 {
+  ) throws(RedisError) -> any ByteTransport {
+    let context = try endpoint.tls?.makeContext()
     var failure = RedisError(.unavailable, cause: "the host has no address", place: endpoint.description)
     for address in try addresses(of: endpoint) {
       do throws(RedisError) {
-        let descriptor = try beginConnecting(to: address)
-        if let error = finishConnecting(descriptor, within: timeout) {
-          close(descriptor)
+        var (target, tls): (RedisEndpoint, (TLSContext, String)?) = (endpoint, nil)
+        target.address = address
+        if case .tcp(let host, _) = endpoint.address, let context { tls = (context, host) }
+        let transport = try beginTransport(to: target, by: tls)
+        if let error = finishConnecting(transport, within: timeout) {
+          transport.close()
           throw RedisError(.unavailable, cause: error, place: endpoint.description)
         }
-        return descriptor
+        return transport
       } catch {
         failure = error
       }
@@ -165,15 +167,27 @@ extension RedisSnapshot {
     return try HostResolver.lookUp(host).mapError(RedisError.init).get().map { .tcp(host: $0, port: port) }
   }
 
-  /// - Returns: why the socket is not connected, in words; nil if it is connected.
-  private static func finishConnecting(_ descriptor: Int32, within timeout: Duration) -> String? {
+  /// - Returns: why it is not connected, in words; nil if it is connected.
+  private static func finishConnecting(_ transport: any ByteTransport, within timeout: Duration) -> String? {
+    let descriptor = transport.descriptor
     guard isReady(descriptor, for: POLLOUT, within: timeout) else { return "no answer" }
     var error: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)
     guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size) == 0 else {
       return describe(errno: errno)
     }
-    return error == 0 ? nil : describe(errno: error)
+    guard error == 0 else { return describe(errno: error) }
+    guard let tls = transport as? TLSTransport else { return nil }
+    while true {
+      let events: Int32
+      switch tls.handshake() {
+      case .done: return nil
+      case .wantsRead: events = POLLIN
+      case .wantsWrite: events = POLLOUT
+      case .failed(let cause): return explainTLSFailure(cause)
+      }
+      guard isReady(descriptor, for: events, within: timeout) else { return "no answer to TLS" }
+    }
   }
 
   /// Appends what has arrived to the bytes that no piece has taken yet.
@@ -182,22 +196,20 @@ extension RedisSnapshot {
     position = 0
     var piece = [UInt8](repeating: 0, count: Self.pieceBytes)
     while true {
-      let count = unsafe recv(descriptor, &piece, piece.count, 0)
-      if count > 0 {
+      // SAFETY: the transport has written what it writes when it returns.
+      switch unsafe piece.withUnsafeMutableBytes({ unsafe transport.read(into: $0) }) {
+      case .bytes(let count):
         received += piece[..<count]
         return
-      }
-      if count == 0 { throw RedisError(.connectionLost, cause: "Redis closed the connection", place: place) }
-      switch errno {
-      case EINTR: continue
-      case EAGAIN: try wait(for: POLLIN)
-      default: throw RedisError(.connectionLost, cause: describe(errno: errno), place: place)
+      case .wait: try wait(for: POLLIN)
+      case .end: throw RedisError(.connectionLost, cause: "Redis closed the connection", place: place)
+      case .lost: throw RedisError(.connectionLost, cause: transport.lossCause, place: place)
       }
     }
   }
 
   private func wait(for events: Int32) throws(RedisError) {
-    guard Self.isReady(descriptor, for: events, within: silenceMax) else {
+    guard Self.isReady(transport.descriptor, for: events, within: silenceMax) else {
       throw RedisError(.timedOut, cause: "nothing came for \(silenceMax)", place: place)
     }
   }

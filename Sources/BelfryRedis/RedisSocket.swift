@@ -1,5 +1,5 @@
 import BelfryLoop
-import CHiredis
+import BelfryTransport
 import Glibc
 
 protocol RedisSocketOwner: AnyObject {
@@ -21,14 +21,20 @@ final class RedisSocket {
   /// loop could fall behind until Redis cuts off its subscriber.
   private static let piecesPerTurn = 4
 
-  private let descriptor: Int32
+  private enum Phase {
+    case connecting
+    case handshaking(TLSTransport)
+    case open
+  }
+
+  private let transport: any ByteTransport
   private let place: String
   private let parser: ReplyParser
   private var owner: (any RedisSocketOwner)?
   private var watch: Watch?
   private var hook: LoopHook?
 
-  private var isOpen = false
+  private var phase = Phase.connecting
   /// Whether the kernel took only a part of the output. An event tells when the kernel takes more.
   private var isFull = false
   private var input = [UInt8](repeating: 0, count: inputBytes)
@@ -37,20 +43,21 @@ final class RedisSocket {
   private(set) var lastHeard: ContinuousClock.Instant?
 
   /// Begins to connect. The owner is told whether that succeeds.
+  /// - Parameter tls: by what the connection is encrypted, and whose certificate Redis must have; nil: it is not.
   init(
-    to address: RedisEndpoint.Address, on loop: EventLoop, sending output: OutputBuffer, limits: RedisLimits,
-    owner: any RedisSocketOwner
+    to endpoint: RedisEndpoint, by tls: (context: TLSContext, host: String)?, on loop: EventLoop,
+    sending output: OutputBuffer, limits: RedisLimits, owner: any RedisSocketOwner
   ) throws(RedisError) {
     self.output = output
-    place = RedisEndpoint(address).description
-    descriptor = try beginConnecting(to: address)
+    place = endpoint.description
+    transport = try beginTransport(to: endpoint, by: tls)
     parser = ReplyParser(replyBytesMax: limits.replyBytesMax)
     self.owner = owner
     do {
-      watch = try loop.watch(descriptor, for: .writable) { self.handle($0) }
+      watch = try loop.watch(transport.descriptor, for: .writable) { self.handle($0) }
       hook = loop.beforeWaiting(.flush) { if !self.isFull { self.flush() } }
     } catch {
-      Glibc.close(descriptor)
+      transport.close()
       throw RedisError(.unavailable, cause: "\(error)", place: place)
     }
   }
@@ -62,7 +69,7 @@ final class RedisSocket {
     watch?.cancel()
     hook = nil
     watch = nil
-    Glibc.close(descriptor)
+    transport.close()
   }
 
   /// Reads everything that has arrived, without waiting.
@@ -71,7 +78,11 @@ final class RedisSocket {
   }
 
   private func handle(_ readiness: Readiness) {
-    guard isOpen else { return finishConnecting() }
+    switch phase {
+    case .connecting: return finishConnecting()
+    case .handshaking(let tls): return shakeHands(tls)
+    case .open: break
+    }
     if readiness.contains(.writable) { flush() }
     // Reading finds a hang-up as well, as an end of file or an error behind what arrived before.
     if readiness != .writable { readTurn() }
@@ -80,24 +91,46 @@ final class RedisSocket {
   /// Reads as much as fits one turn. The loop's next iteration reads the rest.
   private func readTurn() {
     for _ in 0..<RedisSocket.piecesPerTurn where owner != nil {
-      // A piece that is not full is the last one for now.
-      if readPiece() < input.count { return }
+      // A piece that leaves much room is the last one for now. By TLS a piece ends with a whole record.
+      if readPiece() <= input.count - TLSTransport.recordBytes { return }
     }
   }
+
+  private var isOpen: Bool { if case .open = phase { true } else { false } }
 
   private func finishConnecting() {
     var error: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)
-    unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size)
+    unsafe getsockopt(transport.descriptor, SOL_SOCKET, SO_ERROR, &error, &size)
     guard error == 0 else { return fail(.unavailable, describe(errno: error)) }
-    isOpen = true
+    if let tls = transport as? TLSTransport {
+      phase = .handshaking(tls)
+      shakeHands(tls)
+    } else {
+      open()
+    }
+  }
+
+  private func shakeHands(_ tls: TLSTransport) {
+    switch tls.handshake() {
+    case .done: open()
+    case .wantsRead: listen(for: .readable)
+    case .wantsWrite: listen(for: .writable)
+    case .failed(let cause): fail(.unavailable, explainTLSFailure(cause))
+    }
+  }
+
+  private func open() {
+    phase = .open
     owner?.socketDidOpen()
     updateInterest()
   }
 
-  private func updateInterest() {
+  private func updateInterest() { listen(for: isFull ? [.readable, .writable] : .readable) }
+
+  private func listen(for readiness: Readiness) {
     do {
-      try watch?.update(isFull ? [.readable, .writable] : .readable)
+      try watch?.update(readiness)
     } catch {
       fail(.connectionLost, "\(error)")
     }
@@ -113,16 +146,15 @@ final class RedisSocket {
 extension RedisSocket {
   /// - Returns: how many bytes were read; 0 if there are none now, or the socket broke.
   private func readPiece() -> Int {
-    let count = unsafe input.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
-    if count > 0 {
+    // SAFETY: the transport has written what it writes when it returns.
+    switch unsafe input.withUnsafeMutableBytes({ unsafe transport.read(into: $0) }) {
+    case .bytes(let count):
       lastHeard = .now
       deliverReplies(in: input[..<count])
       return count
-    }
-    if count == 0 {
-      fail(.connectionLost, "Redis closed the connection")
-    } else if errno != EAGAIN && errno != EINTR {
-      fail(.connectionLost, describe(errno: errno))
+    case .wait: return 0
+    case .end: fail(.connectionLost, "Redis closed the connection")
+    case .lost: fail(.connectionLost, transport.lossCause)
     }
     return 0
   }
@@ -145,11 +177,7 @@ extension RedisSocket {
 
   private func flush() {
     guard isOpen, owner != nil, !output.isEmpty else { return }
-    do {
-      try output.send(to: descriptor)
-    } catch {
-      return fail(.connectionLost, describe(errno: error.number))
-    }
+    guard output.send(by: transport) else { return fail(.connectionLost, transport.lossCause) }
     isFull = !output.isEmpty
     updateInterest()
   }

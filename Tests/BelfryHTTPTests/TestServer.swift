@@ -126,6 +126,10 @@ final class TestHandler: HTTPHandler {
     notes.append("paused at \(pause.connections), \(pause.streams) of them streams")
   }
 
+  func handshakesFailed(_ failures: HTTPHandshakeFailures) {
+    notes.append("handshake: \(failures.lastCause)")
+  }
+
   func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
     notes.append("handle \(request.path)")
     switch request.segments.first {

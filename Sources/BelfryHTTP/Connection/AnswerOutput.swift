@@ -1,3 +1,5 @@
+import BelfryTransport
+
 /// An answer on its way to the client: what of it has been written, and what not.
 struct AnswerOutput {
   enum Result {

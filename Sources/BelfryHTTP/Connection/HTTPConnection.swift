@@ -1,6 +1,7 @@
 import BelfryBytes
 import BelfryLoop
 import BelfrySystem
+import BelfryTransport
 
 /// One connection and its requests, one after the other. On the server's loop.
 ///
@@ -248,12 +249,12 @@ extension HTTPConnection {
     return target
   }
 
-  /// Where the kernel has no room at all, the client goes on without the word after a while.
+  /// Where the kernel has no room for as little, the client has not read what was answered before, and would not read this.
   private func sayContinue() {
     // SAFETY: the transport has taken what it takes when it returns.
     switch unsafe Self.continueLine.withUnsafeBytes({ unsafe transport.write($0) }) {
-    case .bytes(Self.continueLine.count), .wait: break
-    case .bytes, .end, .lost: close()
+    case .bytes(Self.continueLine.count): break
+    case .bytes, .wait, .end, .lost: close()
     }
   }
 

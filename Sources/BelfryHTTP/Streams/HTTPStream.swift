@@ -1,5 +1,6 @@
 import BelfryLoop
 import BelfrySystem
+import BelfryTransport
 import Glibc
 
 /// An answer that goes on, sent as its source has something.

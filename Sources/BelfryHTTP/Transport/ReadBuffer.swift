@@ -1,3 +1,5 @@
+import BelfryTransport
+
 /// Where a server reads from its connections, one after the other: a connection keeps only what it cannot use at once.
 @safe struct ReadBuffer: ~Copyable {
   private let memory: UnsafeMutableRawBufferPointer

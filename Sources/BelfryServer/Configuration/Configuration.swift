@@ -2,12 +2,14 @@ package import BelfryBytes
 package import BelfryHooks
 package import BelfryModel
 package import BelfryOutbound
+package import BelfryTransport
 import Foundation
 
 /// Everything a broker is told at its start. `Configuration.load` reads it; `Setting.all` is the list of what there is.
 package struct Configuration: Sendable, Hashable {
-  /// The loopback by default: Belfry has no TLS of its own, so nobody else reaches it unless that is asked for.
+  /// The loopback by default: without TLS, nobody else reaches it unless that is asked for.
   package var listen = ListenAddress(host: "127.0.0.1", port: 8_080)
+  package var tls = TLSSettings()
   package var dataFolder = "data"
   /// Nil: an embedded redis-server in the data folder.
   package var redisURL: String?
@@ -33,6 +35,15 @@ package struct Configuration: Sendable, Hashable {
 
   /// Long before this one Redis is the bottleneck, and another broker serves better than more threads.
   package static let loopsMax = 256
+
+  package init() {}
+}
+
+/// By what certificate `listen` speaks TLS. Both files are named, or none, and then it speaks plain HTTP.
+package struct TLSSettings: Sendable, Hashable {
+  package var certificateFile: String?
+  package var keyFile: String?
+  package var minimum = TLSVersion.v12
 
   package init() {}
 }

@@ -43,6 +43,7 @@ extension Configuration {
     }
     configuration.adoptsSettings = options.adoptsSettings
     do throws(StartError) { try configuration.limits.check() } catch { try refuse(error) }
+    do throws(StartError) { try configuration.tls.check() } catch { try refuse(error) }
     return (configuration, places)
   }
 

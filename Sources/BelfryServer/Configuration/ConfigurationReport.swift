@@ -38,7 +38,7 @@ package struct ConfigurationReport: Sendable, Hashable {
     mistakes = found
     // Not after mistakes: without the wrong values, files would be looked for that nobody named.
     if found.isEmpty { check(read.configuration) }
-    remarks = Self.misspelt(environment)
+    remarks += Self.misspelt(environment)
   }
 
   private mutating func check(_ configuration: Configuration) {
@@ -50,6 +50,11 @@ package struct ConfigurationReport: Sendable, Hashable {
       } else {
         _ = try TokenKeys.publicKeys(configuration.tokens)
       }
+    } catch {
+      mistakes.append(error)
+    }
+    do throws(StartError) {
+      if let flaw = try ServerCertificate.load(configuration.tls)?.flaw { remarks.append(flaw) }
     } catch {
       mistakes.append(error)
     }

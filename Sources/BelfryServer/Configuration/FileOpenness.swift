@@ -29,7 +29,8 @@ enum FileOpenness: Sendable {
     case .readable:
       throw StartError(
         .secretUnusable,
-        "others than its owner may write it (mode \(mode)), and so mint tokens: chmod go-w \(path)", at: path)
+        "others than its owner may write it (mode \(mode)), and so decide whom it is trusted for: chmod go-w \(path)",
+        at: path)
     case .closed:
       throw StartError(
         .secretUnusable,

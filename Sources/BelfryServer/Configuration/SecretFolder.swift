@@ -48,7 +48,7 @@ package struct SecretFolder: Sendable {
 
 extension SecretFolder {
   /// By when all brokers have read changed files, slow ones included.
-  package static let settlingTime: Duration = KeyWatch.interval * 2 + .seconds(1)
+  package static let settlingTime: Duration = FileWatch.interval * 2 + .seconds(1)
 
   /// The first half of a rotation: makes a secret that brokers accept, and that signs nothing yet.
   /// - Returns: its `kid`.

@@ -7,7 +7,7 @@ struct Setting: Sendable {
   /// As it stands in the file, with a dot where an object is entered: `limits.entriesPerSpace`.
   let key: String
   /// The environment variable: `BELFRY_LIMITS_ENTRIES_PER_SPACE` for `limits.entriesPerSpace`. Made once, because the
-  /// configuration is read every two seconds (`KeyWatch`).
+  /// configuration is read every two seconds (`FileWatch`).
   let variable: String
   /// The value for people; nil if it is not set, and `otherwise` holds.
   let shown: @Sendable (Configuration) -> String?
@@ -71,7 +71,7 @@ extension Setting {
   /// Shown in place of a secret.
   static let notShown = "(not shown)"
 
-  static let all: [Setting] = general + tokens + outbound + embeddedRedis + limits
+  static let all: [Setting] = general + tls + tokens + outbound + embeddedRedis + limits
 
   private static let general: [Setting] = [
     Setting("listen", shown: { $0.listen.description }) { configuration, value throws(StartError) in

@@ -18,6 +18,8 @@ package struct StartError: Error, Hashable, CustomStringConvertible {
     case dataFolderInUse
     /// The secret is missing, too short, or others may read it.
     case secretUnusable
+    /// The certificate or its key cannot be used, or they do not belong together.
+    case certificateUnusable
     /// There is no redis-server to embed.
     case redisMissing
     /// The embedded redis-server does not run.
@@ -47,6 +49,17 @@ package struct StartError: Error, Hashable, CustomStringConvertible {
 }
 
 extension StartError {
+  /// Adds to a file's refusal the setting in which the file is named.
+  static func naming<Result>(
+    _ setting: String, _ read: () throws(StartError) -> Result
+  ) throws(StartError) -> Result {
+    do throws(StartError) {
+      return try read()
+    } catch {
+      throw StartError(error.code, error.cause, at: "\(setting): \(error.place)")
+    }
+  }
+
   /// Work whose errors are the system's.
   static func system<Result>(_ work: () throws(SystemError) -> Result) throws(StartError) -> Result {
     do throws(SystemError) {

@@ -34,14 +34,18 @@ extension TokenKeys {
     case .file(let path):
       return [
         TokenSigner(
-          secret: try naming("secretFile") { () throws(StartError) in try SigningSecret(file: path).bytes })
+          secret: try StartError.naming("secretFile") { () throws(StartError) in
+            try SigningSecret(file: path).bytes
+          })
       ]
     case .several(let secrets):
       return try secrets.map { secret throws(StartError) in
         let bytes =
           switch secret.source {
           case .file(let path):
-            try naming("tokens.secrets") { () throws(StartError) in try SigningSecret(file: path).bytes }
+            try StartError.naming("tokens.secrets") { () throws(StartError) in
+              try SigningSecret(file: path).bytes
+            }
           case .text(let text): SigningSecret(text: text).bytes
           }
         return TokenSigner(secret: bytes, kid: secret.kid)
@@ -55,7 +59,7 @@ extension TokenKeys {
   static func publicKeys(_ settings: TokenSettings) throws(StartError) -> [TokenKey] {
     var keys: [TokenKey] = []
     for file in settings.publicKeys {
-      let key = try naming("tokens.publicKeys") { () throws(StartError) in
+      let key = try StartError.naming("tokens.publicKeys") { () throws(StartError) in
         let pem = try SmallFile.read(file.path, sizeMaxBytes: fileMaxBytes, openness: .readable)
         return try placing(file.path) { () throws(TokenError) in
           TokenKey(try PublicKey(pem: pem), kid: file.kid)
@@ -65,21 +69,10 @@ extension TokenKeys {
     }
     guard let path = settings.jwksFile else { return keys }
     return keys
-      + (try naming("tokens.jwksFile") { () throws(StartError) in
+      + (try StartError.naming("tokens.jwksFile") { () throws(StartError) in
         let set = try SmallFile.read(path, sizeMaxBytes: fileMaxBytes, openness: .readable)
         return try placing(path) { () throws(TokenError) in try JSONWebKeySet.keys(in: set) }
       })
-  }
-
-  /// Adds to a file's refusal the setting in which the file is named.
-  private static func naming<Result>(
-    _ setting: String, _ read: () throws(StartError) -> Result
-  ) throws(StartError) -> Result {
-    do throws(StartError) {
-      return try read()
-    } catch {
-      throw StartError(error.code, error.cause, at: "\(setting): \(error.place)")
-    }
   }
 
   private static func placing<Result>(

@@ -35,4 +35,13 @@ final class FrontDoor: HTTPHandler {
         "streams": String(pause.streams),
       ])
   }
+
+  func handshakesFailed(_ failures: HTTPHandshakeFailures) {
+    Log.line(
+      "tls handshakes failed",
+      [
+        "loop": services.loop.name, "count": String(failures.count), "last": failures.lastCause,
+        "client": failures.lastClient.host,
+      ])
+  }
 }

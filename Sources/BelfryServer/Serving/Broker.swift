@@ -28,7 +28,10 @@ final class Broker: Sendable {
   /// nil where no key set has an address.
   let keySet: KeySetFetches?
   private let currentKeys: Mutex<TokenKeys>
-  private let readKeys: KeyWatch.Reading?
+  /// nil where it speaks plain HTTP.
+  let certificate: ServerCertificate?
+  private let readKeys: RereadFiles<TokenKeys>.Reading?
+  private let files = Mutex<FileWatch?>(nil)
   private let redis: RedisEndpoint
   private let loops: [ServingLoop]
   private let startedAt = ContinuousClock.now
@@ -38,9 +41,10 @@ final class Broker: Sendable {
   ///   - readKeys: reads the keys as they are configured now; nil where they never change.
   init(
     _ configuration: Configuration, keys: TokenKeys, redisURL: String, pushKey: VAPIDKey? = nil,
-    readKeys: KeyWatch.Reading? = nil
+    certificate: ServerCertificate? = nil, readKeys: RereadFiles<TokenKeys>.Reading? = nil
   ) throws(StartError) {
     self.configuration = configuration
+    self.certificate = certificate
     self.pushKey = pushKey
     keySet = configuration.tokens.jwksURL.map { KeySetFetches($0) }
     currentKeys = Mutex(keys)
@@ -48,8 +52,9 @@ final class Broker: Sendable {
     accountLimits = AccountLimits(configuration.limits)
     do throws(RedisError) {
       redis = try RedisEndpoint(url: redisURL)
+      try redis.checkFiles()
     } catch {
-      throw StartError(.invalidValue, error.cause, at: "redis")
+      throw StartError(.invalidValue, "\(error.place): \(error.cause)", at: "redis")
     }
     var loops: [ServingLoop] = []
     for number in 0..<configuration.loops { loops.append(try ServingLoop(number: number)) }
@@ -75,15 +80,14 @@ final class Broker: Sendable {
       running.append(serving.loop)
     }
     let port = try await open()
-    let watch = try readKeys.map { read throws(StartError) in
-      try KeyWatch(from: keys, reading: read) { [self] in take($0) }
+    let watch = try FileWatch(looks)
+    let watching = try StartError.system { () throws(SystemError) in
+      try SystemThread("files") { watch.run() }
     }
-    let watching = try watch.map { watch throws(StartError) in
-      try StartError.system { () throws(SystemError) in try SystemThread("keys") { watch.run() } }
-    }
+    files.withLock { $0 = watch }
     defer {
-      watch?.requestStop()
-      watching?.join()
+      watch.requestStop()
+      watching.join()
     }
     // Not before there is something to drain; a signal that came earlier has waited.
     if let onSignal { try await loops.first?.watchSignals(onSignal) }
@@ -107,6 +111,16 @@ final class Broker: Sendable {
     for (serving, socket) in zip(loops, sockets) { try await serving.open(socket, redis: redis, for: self) }
     return UInt16(clamping: sockets.first?.port ?? 0)
   }
+
+  private var looks: [@Sendable () -> Void] {
+    let keyFiles = readKeys.map { read in
+      RereadFiles(from: keys, reading: read, onFailure: "keys stay as they were") { [self] in take($0) }
+    }
+    return [keyFiles.map { $0.look }, certificate.map { $0.look }].compactMap { $0 }
+  }
+
+  /// Reads files with keys and certificates again, without waiting for the time. Called from any thread.
+  func lookAtFiles() { files.withLock { $0 }?.lookNow() }
 
   /// The keys that tokens are checked with.
   var keys: TokenKeys { currentKeys.withLock { $0 } }

@@ -17,12 +17,15 @@ package enum Serve {
     let path = folder.path
     let keys = try TokenKeys(for: configuration, inDataFolder: path)
     // The configuration, too, for it names the files.
-    let readKeys: KeyWatch.Reading = { () throws(StartError) in
+    let readKeys: RereadFiles<TokenKeys>.Reading = { () throws(StartError) in
       try TokenKeys(for: Configuration.load(options: options, environment: environment), inDataFolder: path)
     }
     let pushKey = try VAPIDKey.load(for: configuration, inDataFolder: path)
+    let certificate = try ServerCertificate.load(configuration.tls)
     let broker = { (url: String) throws(StartError) in
-      try Broker(configuration, keys: keys, redisURL: url, pushKey: pushKey, readKeys: readKeys)
+      try Broker(
+        configuration, keys: keys, redisURL: url, pushKey: pushKey, certificate: certificate,
+        readKeys: readKeys)
     }
     guard let url = configuration.redisURL else {
       let redis = try EmbeddedRedis(in: folder, settings: configuration.embeddedRedis, report: log)
@@ -37,11 +40,16 @@ package enum Serve {
     let host = broker.configuration.listen.host
     let loops = broker.configuration.loops
     try await broker.run(
-      onSignal: EndSignals(broker).receive,
+      onSignal: ServeSignals(broker).receive,
       onListening: { port in
         let address = ListenAddress(host: host, port: port)
         Log.line(
           "belfry \(BelfryVersion.text) serves on \(address)", ["broker": broker.name, "loops": "\(loops)"])
+        if let certificate = broker.certificate {
+          let minimum = broker.configuration.tls.minimum.rawValue
+          Log.line("clients speak TLS", ["minimum": minimum, "until": certificate.until])
+          if let flaw = certificate.flaw { Log.line(flaw) }
+        }
         let limits = broker.httpLimits
         Log.line(
           "descriptors",
@@ -68,9 +76,11 @@ package enum Serve {
   }
 }
 
-/// SIGTERM and SIGINT: the first one drains, a second one ends the process at once.
-final class EndSignals: Sendable {
+/// SIGTERM and SIGINT: the first one drains, a second one ends the process at once. SIGHUP: files are read again; where the
+/// broker was started at a terminal it says that the terminal has gone, and ends it as well.
+final class ServeSignals: Sendable {
   private let broker: Broker
+  private let isAtTerminal = isatty(STDIN_FILENO) == 1
   private let isDraining = Atomic(false)
 
   init(_ broker: Broker) {
@@ -78,6 +88,10 @@ final class EndSignals: Sendable {
   }
 
   func receive(_ signal: ProcessSignal) {
+    if signal == .hangup, !isAtTerminal {
+      Log.line("reading files again", ["signal": "\(signal)"])
+      return broker.lookAtFiles()
+    }
     guard !isDraining.exchange(true, ordering: .relaxed) else {
       Log.line("ending at once", ["signal": "\(signal)"])
       // As a shell reports it of a process that a signal ended.

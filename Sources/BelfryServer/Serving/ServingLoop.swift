@@ -60,7 +60,7 @@ actor ServingLoop {
       limits.headMaxBytes += FeedCursor.textBytesMost(in: configuration.partitions)
       let daemon = try HTTPServer(
         on: loop, listening: socket, limits: limits, budgets: broker.budgets,
-        handler: FrontDoor(services))
+        tls: broker.certificate?.tls, handler: FrontDoor(services))
       services.hub.onNotified = { [weak daemon] in daemon?.pumpStreams() ?? true }
       serving = Serving(scope: scope, store: store, live: live, services: services, daemon: daemon)
     } catch {

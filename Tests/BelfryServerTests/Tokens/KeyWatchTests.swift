@@ -18,11 +18,14 @@ import Testing
       configuration.secret = .text(String(repeating: "s", count: 32))
       configuration.tokens.jwksFile = path
       let fixed = configuration
-      let read: KeyWatch.Reading = { () throws(StartError) in
+      let read: RereadFiles<TokenKeys>.Reading = { () throws(StartError) in
         try TokenKeys(for: fixed, inDataFolder: folder.path)
       }
       let seen = SeenKeys()
-      let watch = try KeyWatch(from: try read(), reading: read) { seen.add($0) }
+      let files = RereadFiles(from: try read(), reading: read, onFailure: "keys stay as they were") {
+        seen.add($0)
+      }
+      let watch = try FileWatch([{ files.look() }])
       let thread = try SystemThread("keys") { watch.run() }
       defer {
         watch.requestStop()
@@ -41,7 +44,7 @@ import Testing
 
   private static func write(_ text: String, _ folder: TemporaryFolder) async throws {
     _ = try folder.write(text, to: "keys.json", mode: 0o644)
-    try await Task.sleep(for: KeyWatch.interval + .seconds(1))
+    try await Task.sleep(for: FileWatch.interval + .seconds(1))
   }
 }
 

@@ -1,0 +1,100 @@
+import BelfryLoop
+import BelfrySystem
+import BelfryTransport
+import Glibc
+
+/// An accepted connection whose client has yet to agree on TLS. It costs little until the client's first byte.
+final class Handshake {
+  enum Step: Equatable {
+    /// The loop says when there is more to do.
+    case wait
+    case done
+    /// The client speaks, but no TLS.
+    case plain
+    case failed(String)
+    /// The client left without a word, as those do that only look whether somebody listens.
+    case left
+  }
+
+  let descriptor: Int32
+  let client: ClientAddress
+  let acceptedAt: ContinuousClock.Instant
+  private(set) var transport: TLSTransport?
+  private var watch: Watch?
+  /// Its index in the set, and whether it is queued there for a step.
+  var position = 0
+  var isQueued = false
+  private(set) var isClosed = false
+
+  /// - Parameter onReady: told that there is a step to do. It is not told again before that was done.
+  init(
+    _ descriptor: Int32, from client: ClientAddress, on loop: EventLoop,
+    onReady: @escaping (Handshake) -> Void
+  ) throws(SystemError) {
+    (self.descriptor, self.client, acceptedAt) = (descriptor, client, loop.now)
+    watch = try loop.watch(descriptor, for: .readable) { [unowned self] _ in onReady(self) }
+  }
+
+  /// Asks for no event while the step waits for its turn: the loop would be told in each of its turns.
+  /// - Returns: false where the connection cannot be watched.
+  func listen(for readiness: Readiness) -> Bool {
+    do throws(SystemError) {
+      try watch?.update(readiness)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /// - Parameter tls: for a client that begins.
+  func advance(by tls: ServerTLS) -> Step {
+    if let transport { return advance(transport) }
+    guard let first = firstByte() else { return errno == EAGAIN ? .wait : .left }
+    switch first {
+    case 0: return .left
+    case Self.handshakeRecord: break
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): return .plain
+    default: return .failed("it speaks neither TLS nor HTTP")
+    }
+    do throws(TLSError) {
+      let begun = try TLSTransport(descriptor, by: tls.context)
+      transport = begun
+      return advance(begun)
+    } catch {
+      return .failed(error.cause)
+    }
+  }
+
+  private func advance(_ transport: TLSTransport) -> Step {
+    switch transport.handshake() {
+    case .done: return .done
+    case .wantsRead: return listen(for: .readable) ? .wait : .failed("it cannot be watched")
+    case .wantsWrite: return listen(for: .writable) ? .wait : .failed("it cannot be watched")
+    case .failed(let cause): return .failed(cause)
+    }
+  }
+
+  /// The first byte of a ClientHello: the type of its record (RFC 8446 section 5.1).
+  private static let handshakeRecord: UInt8 = 22
+
+  /// Left in the kernel for whoever reads it. 0, which begins neither protocol, where the client has ended; nil where
+  /// nothing has arrived or the connection is lost.
+  private func firstByte() -> UInt8? {
+    var byte: UInt8 = 0
+    let count = unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK))
+    return count < 0 ? nil : count == 0 ? 0 : byte
+  }
+
+  /// Gives the connection to somebody else.
+  func leave() {
+    isClosed = true
+    watch?.cancel()
+    watch = nil
+  }
+
+  func close() {
+    leave()
+    if let transport { transport.close() } else { Glibc.close(descriptor) }
+    transport = nil
+  }
+}

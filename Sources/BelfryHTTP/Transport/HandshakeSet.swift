@@ -1,0 +1,138 @@
+import BelfryLoop
+import BelfrySystem
+import BelfryTransport
+
+/// The handshakes of a server. Their steps, which take a signature each, are done in turn and for a short time in each turn
+/// of the loop, so that thousands that come at once delay nobody else for long. Those that were begun go first: what was
+/// spent on them is not lost, and only as many wait as the server can serve.
+final class HandshakeSet {
+  private unowned let server: HTTPServer
+  private let tls: ServerTLS
+  private var all: [Handshake] = []
+  private var beginning = Queue<Handshake>()
+  private var continuing = Queue<Handshake>()
+  /// Those that have a session.
+  private var begun = 0
+  private var failures = 0
+  /// When failures may be reported again.
+  private var quietUntil: ContinuousClock.Instant?
+
+  init(by tls: ServerTLS, for server: HTTPServer) {
+    self.tls = tls
+    self.server = server
+  }
+
+  var count: Int { all.count }
+  /// Whether steps are left for the next turn.
+  var isBusy: Bool { !beginning.isEmpty || !continuing.isEmpty }
+
+  func take(_ descriptor: Int32, from client: ClientAddress) {
+    do throws(SystemError) {
+      let handshake = try Handshake(descriptor, from: client, on: server.loop) { [unowned self] in queue($0) }
+      handshake.position = all.count
+      all.append(handshake)
+    } catch {
+      // The kernel has no memory for another.
+      SocketTransport(descriptor).close()
+    }
+  }
+
+  private func queue(_ handshake: Handshake) {
+    guard !handshake.isQueued, handshake.listen(for: []) else { return end(handshake) }
+    handshake.isQueued = true
+    if handshake.transport == nil { beginning.append(handshake) } else { continuing.append(handshake) }
+  }
+
+  /// Does steps until this turn's time is over.
+  func advance() {
+    guard isBusy else { return }
+    let end = ContinuousClock.now + HTTPLimits.handshakeTurn
+    repeat {
+      guard let next = continuing.popFirst() ?? beginning.popFirst() else { return }
+      next.isQueued = false
+      if !next.isClosed { step(next) }
+    } while .now < end
+  }
+
+  private func step(_ handshake: Handshake) {
+    let wasBegun = handshake.transport != nil
+    let step = handshake.advance(by: tls)
+    if !wasBegun, handshake.transport != nil { begun += 1 }
+    switch step {
+    case .wait:
+      if handshake.transport == nil, !handshake.listen(for: .readable) { return end(handshake) }
+      if begun > server.limits.handshakesWaiting { endLongestWaiting() }
+    case .done:
+      guard let transport = handshake.transport else { return end(handshake) }
+      leave(handshake)
+      server.take(transport, from: handshake.client)
+    case .plain:
+      note("it speaks HTTP, not HTTPS", handshake.client)
+      leave(handshake)
+      server.take(SocketTransport(handshake.descriptor), from: handshake.client, refused: .notEncrypted)
+    case .failed(let cause):
+      note(cause, handshake.client)
+      end(handshake)
+    case .left:
+      end(handshake)
+    }
+  }
+
+  func checkDeadlines(at now: ContinuousClock.Instant) {
+    for handshake in all where handshake.acceptedAt + server.limits.handshakeTime <= now {
+      note(handshake.transport == nil ? "it said nothing" : "it did not finish in time", handshake.client)
+      end(handshake)
+    }
+  }
+
+  func closeAll() {
+    while let last = all.last { end(last) }
+  }
+
+  private func endLongestWaiting() {
+    let waiting = all.lazy.filter { $0.transport != nil && !$0.isQueued }
+    guard let longest = waiting.min(by: { $0.acceptedAt < $1.acceptedAt }) else { return }
+    note("too many others wait for their clients", longest.client)
+    end(longest)
+  }
+
+  private func end(_ handshake: Handshake) {
+    guard !handshake.isClosed else { return }
+    remove(handshake)
+    handshake.close()
+    server.handshakeEnded()
+  }
+
+  private func leave(_ handshake: Handshake) {
+    remove(handshake)
+    handshake.leave()
+  }
+
+  /// The last one takes its index.
+  private func remove(_ handshake: Handshake) {
+    if handshake.transport != nil { begun -= 1 }
+    let last = all.removeLast()
+    guard last !== handshake else { return }
+    all[handshake.position] = last
+    last.position = handshake.position
+  }
+
+  private func note(_ cause: String, _ client: ClientAddress) {
+    failures += 1
+    let now = server.loop.now
+    guard quietUntil.map({ $0 <= now }) ?? true else { return }
+    quietUntil = now + HTTPLimits.pauseNoteInterval
+    server.handler.handshakesFailed(
+      HTTPHandshakeFailures(count: failures, lastCause: cause, lastClient: client))
+    failures = 0
+  }
+}
+
+/// What became of clients that did not come to speak TLS.
+package struct HTTPHandshakeFailures: Sendable, Hashable {
+  /// Since the last report.
+  package let count: Int
+  /// OpenSSL's words where they are its.
+  package let lastCause: String
+  package let lastClient: ClientAddress
+}

@@ -1,0 +1,77 @@
+import BelfryBytes
+import BelfrySystem
+import BelfryTransport
+
+/// The certificate that clients are shown, and its files, which are read again while the broker runs.
+final class ServerCertificate: Sendable {
+  let tls: ServerTLS
+  private let files: RereadFiles<TLSIdentity>
+
+  /// A chain of certificates has some kilobytes.
+  private static let fileMaxBytes = 256 << 10
+
+  /// - Returns: nil where there is none, and the broker speaks plain HTTP.
+  static func load(_ settings: TLSSettings) throws(StartError) -> ServerCertificate? {
+    guard let certificateFile = settings.certificateFile, let keyFile = settings.keyFile else { return nil }
+    return try ServerCertificate(certificateFile, keyFile, settings.minimum)
+  }
+
+  private init(_ certificateFile: String, _ keyFile: String, _ minimum: TLSVersion) throws(StartError) {
+    let read: RereadFiles<TLSIdentity>.Reading = { () throws(StartError) in
+      let certificates = try StartError.naming("tls.certificateFile") { () throws(StartError) in
+        try SmallFile.read(certificateFile, sizeMaxBytes: Self.fileMaxBytes)
+      }
+      let key = try StartError.naming("tls.keyFile") { () throws(StartError) in
+        try SmallFile.read(keyFile, sizeMaxBytes: Self.fileMaxBytes, openness: .readable)
+      }
+      return TLSIdentity(certificates: certificates, key: key, minimum: minimum)
+    }
+    let identity = try read()
+    let tls: ServerTLS
+    do throws(TLSError) {
+      tls = try ServerTLS(identity)
+    } catch {
+      throw Self.refused(error, certificateFile, keyFile)
+    }
+    self.tls = tls
+    files = RereadFiles(from: identity, reading: read, onFailure: "the certificate stays as it was") {
+      identity throws(StartError) in
+      do throws(TLSError) {
+        try tls.take(identity)
+      } catch {
+        throw Self.refused(error, certificateFile, keyFile)
+      }
+      Log.line("the certificate has changed", ["until": Self.until(tls)])
+    }
+  }
+
+  private static func refused(_ error: TLSError, _ certificate: String, _ key: String) -> StartError {
+    let place =
+      switch error.code {
+      case .badKey, .keyOfAnother: "tls.keyFile: \(key)"
+      case .badCertificate, .badAuthorities, .badHost, .noMemory: "tls.certificateFile: \(certificate)"
+      }
+    return StartError(.certificateUnusable, error.cause, at: place)
+  }
+
+  /// Takes the files if they have changed. Called on a thread that may wait.
+  func look() {
+    files.look()
+    // Without other keys for tickets the earlier ones serve on; the next look tries again.
+    try? tls.renewTickets()
+  }
+
+  var until: String { Self.until(tls) }
+
+  private static func until(_ tls: ServerTLS) -> String {
+    Timestamp.text(milliseconds: tls.context.certificateTimes.upperBound * 1_000)
+  }
+
+  /// What clients will not like about it; nil: nothing.
+  var flaw: String? {
+    let (times, now) = (tls.context.certificateTimes, WallClock.nowMilliseconds() / 1_000)
+    if now > times.upperBound { return "the certificate has expired, at \(until)" }
+    let begin = Timestamp.text(milliseconds: times.lowerBound * 1_000)
+    return now < times.lowerBound ? "the certificate is not good before \(begin)" : nil
+  }
+}

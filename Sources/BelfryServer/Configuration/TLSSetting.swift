@@ -1,0 +1,33 @@
+import BelfryBytes
+import BelfryModel
+import BelfryTransport
+
+extension Setting {
+  /// The settings of how clients are spoken to.
+  static let tls: [Setting] = [
+    Setting("tls.certificateFile", shown: { $0.tls.certificateFile }, otherwise: "none, and plain HTTP") {
+      configuration, value throws(StartError) in
+      configuration.tls.certificateFile = try value.text()
+    },
+    Setting("tls.keyFile", shown: { $0.tls.keyFile }) { configuration, value throws(StartError) in
+      configuration.tls.keyFile = try value.text()
+    },
+    Setting("tls.minimum", shown: { $0.tls.minimum.rawValue }) { configuration, value throws(StartError) in
+      guard let version = TLSVersion(word: UTF8Text(try value.text())) else {
+        throw value.refused("it must be \"1.2\" or \"1.3\"")
+      }
+      configuration.tls.minimum = version
+    },
+  ]
+}
+
+extension TLSSettings {
+  /// - Throws: where one of the files is named without the other.
+  func check() throws(StartError) {
+    switch (certificateFile, keyFile) {
+    case (nil, nil), (_?, _?): return
+    case (nil, _?): throw StartError(.invalidValue, "a key needs its certificate", at: "tls.certificateFile")
+    case (_?, nil): throw StartError(.invalidValue, "a certificate needs its key", at: "tls.keyFile")
+    }
+  }
+}

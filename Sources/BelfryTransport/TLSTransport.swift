@@ -1,0 +1,140 @@
+import CTLS
+import Glibc
+
+/// A connection by TLS. It reads from its socket one record at a time and nothing ahead, so what is left to be read is left
+/// in the kernel, where the loop sees it.
+///
+/// Nothing is written or read before ``handshake()`` is done. Neither waits for the other afterwards: a session is never
+/// negotiated again.
+///
+/// SAFETY: the session is OpenSSL's own memory, used on one thread, and freed once: by `close()`, or at the end.
+@safe package final class TLSTransport: ByteTransport {
+  package enum Step: Sendable, Hashable {
+    case done
+    /// The next step follows when the descriptor is readable, or writable.
+    case wantsRead, wantsWrite
+    /// For good, and why.
+    case failed(String)
+  }
+
+  /// What one record holds at most (RFC 8446 section 5.1).
+  package static let recordBytes = tls_record_bytes
+
+  package let descriptor: Int32
+  /// Holds what tickets are encrypted by.
+  private let context: TLSContext
+  private var session: OpaquePointer?
+  private var isOpen = false
+  package private(set) var lossCause = ""
+
+  /// - Parameters:
+  ///   - descriptor: does not block, and belongs to the transport from here on, unless this fails.
+  ///   - host: of a client: the name or the address that the server's certificate must have.
+  package init(
+    _ descriptor: Int32, by context: TLSContext, expecting host: String? = nil
+  ) throws(TLSError) {
+    self.descriptor = descriptor
+    self.context = context
+    guard let session = unsafe tls_open(context.pointer, descriptor, context.isServer ? 1 : 0) else {
+      throw TLSError(.noMemory, "no memory for a session")
+    }
+    unsafe self.session = session
+    if let host, unsafe tls_expect_host(session, host) != 1 {
+      throw TLSError(.badHost, "\(host) is no name that a certificate can have")
+    }
+    sendAtOnce(descriptor)
+  }
+
+  deinit { free() }
+
+  private func free() {
+    guard let session = unsafe session else { return }
+    unsafe tls_free(session)
+    unsafe self.session = nil
+  }
+
+  /// Goes on with the handshake, as far as it goes without waiting.
+  package func handshake() -> Step {
+    guard let session = unsafe session else { return .failed("it is closed") }
+    let (result, cause) = unsafe TLSError.cause { unsafe tls_handshake(session, $0, $1) }
+    switch result {
+    case tls_done:
+      isOpen = true
+      return .done
+    case tls_wants_read: return .wantsRead
+    case tls_wants_write: return .wantsWrite
+    default:
+      lossCause = cause
+      return .failed(cause)
+    }
+  }
+
+  package func read(into buffer: UnsafeMutableRawBufferPointer) -> TransportResult {
+    guard isOpen, let session = unsafe session else { return .lost }
+    var count = 0
+    // As long as another whole record finds room.
+    repeat {
+      let room = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+      let (result, cause) = unsafe TLSError.cause {
+        unsafe tls_read(session, room.baseAddress, Int32(clamping: room.count), $0, $1)
+      }
+      if result > 0 {
+        count += result
+        continue
+      }
+      // An end or a loss behind what was read is met again by the next call.
+      if count > 0 { return .bytes(count) }
+      switch result {
+      case tls_wants_read: return .wait
+      case tls_ended: return .end
+      default: return lose(cause)
+      }
+    } while buffer.count - count >= Self.recordBytes
+    return .bytes(count)
+  }
+
+  package func write(_ bytes: UnsafeRawBufferPointer) -> TransportResult {
+    guard isOpen, let session = unsafe session else { return .lost }
+    var count = 0
+    while count < bytes.count {
+      let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[count...].prefix(Self.recordBytes))
+      let (result, cause) = unsafe TLSError.cause {
+        unsafe tls_write(session, rest.baseAddress, Int32(rest.count), $0, $1)
+      }
+      if result > 0 {
+        count += result
+      } else if result == tls_wants_write {
+        // A record that was begun goes on with the next call, which brings the same bytes.
+        return count > 0 ? .bytes(count) : .wait
+      } else {
+        return lose(cause)
+      }
+    }
+    return .bytes(count)
+  }
+
+  private func lose(_ cause: String) -> TransportResult {
+    // After a failure there is nothing to take leave of.
+    isOpen = false
+    lossCause = cause
+    return .lost
+  }
+
+  package func finishWriting() {
+    if isOpen, let session = unsafe session { unsafe tls_finish(session) }
+    shutdown(descriptor, Int32(SHUT_WR))
+  }
+
+  package func close() {
+    if isOpen, let session = unsafe session { unsafe tls_finish(session) }
+    isOpen = false
+    free()
+    Glibc.close(descriptor)
+  }
+
+  /// Whether the handshake went on with an earlier session, and so without signatures.
+  package var isResumed: Bool {
+    guard let session = unsafe session else { return false }
+    return unsafe tls_is_resumed(session) == 1
+  }
+}
