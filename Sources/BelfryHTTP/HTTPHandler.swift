@@ -11,6 +11,9 @@ package protocol HTTPHandler: AnyObject {
   /// The answer to what is refused before it is a request, or instead of one.
   func refuse(_ refusal: HTTPRefusal) -> HTTPResponse
 
+  /// Further fields of an answer, which follow from what its request says, whoever answers it and be it a refusal.
+  func fieldsOfAnswer(to request: HTTPHeaders) -> [(name: String, value: String)]
+
   /// There is no room for more connections, so new ones wait. Called once a minute at most.
   func pausedAccepting(_ pause: HTTPPause)
 
@@ -18,9 +21,13 @@ package protocol HTTPHandler: AnyObject {
   func handshakesFailed(_ failures: HTTPHandshakeFailures)
 }
 
+extension HTTPHandler {
+  package func fieldsOfAnswer(to request: HTTPHeaders) -> [(name: String, value: String)] { [] }
+}
+
 /// What a handler decides when the headers are there.
 package enum HTTPRouting {
-  /// The body is read, and not kept.
+  /// Answered by the headers alone. The body is read, and not kept.
   case refused(HTTPResponse)
   case routed(any HTTPRoutedRequest)
 }

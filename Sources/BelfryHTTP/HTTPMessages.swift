@@ -13,12 +13,17 @@ package struct HTTPRequestHead: Sendable {
   /// The announced length of the body; nil if it is chunked, 0 if there is none.
   package let contentLength: Int?
   package let client: ClientAddress
+  private let targetAuthority: String?
+
+  /// For whom the request is meant, as `host[:port]`: what the target says goes before `Host` (RFC 9112 section 3.2.2).
+  package var host: String? { targetAuthority ?? headers["Host"] }
 
   init(_ request: RequestHead, target: RequestTarget?, client: ClientAddress) {
     method = request.method
     path = target?.path ?? ""
     segments = target?.segments ?? []
     query = target?.query ?? []
+    targetAuthority = target?.authority
     headers = request.headers
     contentLength = request.contentLength
     self.client = client
@@ -40,6 +45,10 @@ package struct HTTPResponse: Sendable {
   package var status: Int
   package var headers: [(name: String, value: String)]
   package var body: [UInt8]
+  /// The body is held in any case, for all who ask for it, and counts in nobody's budget.
+  package var isShared = false
+  /// False of the answer to HEAD where GET would be answered with a stream.
+  package var hasLength = true
 
   package init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
     self.status = status

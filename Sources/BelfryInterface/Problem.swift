@@ -38,7 +38,7 @@ extension Refusal.Code {
   package var status: Int {
     switch self {
     case .invalidField: 400
-    case .unauthorized, .tokenRevoked: 401
+    case .unauthorized, .tokenRevoked, .invalidTicket: 401
     case .forbidden, .notMember, .muted, .banned, .blocked, .disabled, .refusedByCallback: 403
     case .notFound: 404
     case .conflict, .duplicateContent, .full: 409
@@ -55,6 +55,7 @@ extension Refusal.Code {
     case .invalidField: "Something in the request is not as it must be"
     case .unauthorized: "No valid token"
     case .tokenRevoked: "The token was revoked"
+    case .invalidTicket: "No valid ticket"
     case .forbidden: "Not allowed"
     case .notMember: "Not a member"
     case .muted: "Muted"
@@ -84,14 +85,18 @@ extension Refusal.Code {
 
 extension Problem {
   package static func methodNotAllowed(allowed: [HTTPVerb]) -> Problem {
-    var names = HTTPVerb.allCases.filter(allowed.contains).map(\.rawValue)
-    if allowed.contains(.get) { names.append("HEAD") }
+    let names = HTTPVerb.methods(of: allowed)
     var problem = Problem(
       status: 405, title: "Method not allowed", code: "methodNotAllowed",
       detail: "here it can be " + names.joined(separator: ", "))
     problem.allow = names.joined(separator: ", ")
     return problem
   }
+
+  /// Whoever asks by a name that is not the broker's may be a page that had a name of its own lead here.
+  package static let misdirected = Problem(
+    status: 421, title: "Not for this host", code: "misdirected",
+    detail: "this broker does not answer by the name in Host (browsers.hosts)")
 
   package static func unsupportedMediaType(_ expected: String) -> Problem {
     Problem(

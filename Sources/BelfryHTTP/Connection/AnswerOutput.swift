@@ -23,9 +23,8 @@ struct AnswerOutput {
   init(_ response: HTTPResponse, isLast: Bool, hasBody: Bool, date: [UInt8], _ held: HeldBytes?) {
     self.held = held
     beginning = ResponseHead.render(
-      status: response.status, headers: response.headers, framing: .length(response.body.count),
-      isLast: isLast,
-      date: date)
+      status: response.status, headers: response.headers,
+      framing: response.hasLength ? .length(response.body.count) : .untold, isLast: isLast, date: date)
     guard hasBody else { return }
     // One write instead of two, and one packet.
     if response.body.count <= Self.joinedMaxBytes { beginning += response.body } else { body = response.body }

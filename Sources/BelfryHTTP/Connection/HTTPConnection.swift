@@ -289,6 +289,9 @@ extension HTTPConnection {
     exchange = nil
     routed = nil
     isLastAnswer = isLast || request?.isLast ?? true || server.isQuiesced
+    var response = response
+    let fields = request.map { server.handler.fieldsOfAnswer(to: $0.headers) } ?? []
+    if !fields.isEmpty { response.headers += fields }
     output = AnswerOutput(
       response, isLast: isLastAnswer, hasBody: request?.method != Self.head, date: server.date.text, held)
     request = nil
@@ -349,8 +352,8 @@ extension HTTPConnection {
     leave()
     let isChunked = !request.isHTTP10
     let head = ResponseHead.render(
-      status: status, headers: headers, framing: isChunked ? .chunked : .untilClose, isLast: true,
-      date: server.date.text)
+      status: status, headers: headers + server.handler.fieldsOfAnswer(to: request.headers),
+      framing: isChunked ? .chunked : .untilClose, isLast: true, date: server.date.text)
     return server.openStream(
       on: transport, head: head, isChunked: isChunked, hasBody: request.method != Self.head, source: source)
   }

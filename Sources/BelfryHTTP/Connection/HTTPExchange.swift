@@ -8,7 +8,7 @@ package final class HTTPExchange {
     case over
   }
 
-  private let head: HTTPRequestHead
+  package let head: HTTPRequestHead
   private let account: UTF8Text?
   private let connection: HTTPConnection
   private let server: HTTPServer
@@ -73,7 +73,7 @@ package final class HTTPExchange {
   /// - Returns: the answer, or a refusal if there is no room for it. The result of what was carried out is given in any
   ///   case; an account that holds too much of these has its next requests refused.
   private func held(_ response: HTTPResponse) -> (HTTPResponse, HeldBytes?) {
-    guard response.body.count > HeldBytes.uncountedBytes else { return (response, nil) }
+    guard !response.isShared, response.body.count > HeldBytes.uncountedBytes else { return (response, nil) }
     let held = HeldBytes(of: server.budgets.answers, for: account)
     let isRead = head.method == Self.get
     if let shortage = held.grow(to: response.body.count, isForced: !isRead) {

@@ -8,6 +8,8 @@ enum ResponseHead {
     case chunked
     /// The end of the connection is the end of the body, for HTTP/1.0.
     case untilClose
+    /// Nothing is said: there is no body, and the one that is left out has no length.
+    case untold
   }
 
   /// - Parameters:
@@ -31,7 +33,7 @@ enum ResponseHead {
     case .length(0) where status == 204 || status == 304: break
     case .length(let count): append("Content-Length", String(count), to: &head)
     case .chunked: head.append("Transfer-Encoding: chunked\r\n" as StaticString)
-    case .untilClose: break
+    case .untilClose, .untold: break
     }
     for (name, value) in headers where isHeaderText(name) && isHeaderText(value) {
       append(name, value, to: &head)

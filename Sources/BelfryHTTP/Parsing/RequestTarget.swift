@@ -7,10 +7,12 @@ struct RequestTarget: Sendable {
   let path: String
   let segments: [UTF8Text]
   let query: [(name: UTF8Text, value: UTF8Text)]
+  /// `host[:port]`, where the target says it.
+  let authority: String?
 
   /// Nil if an escape is cut short or not hexadecimal, or what is decoded is not UTF-8.
   init?(_ raw: String) {
-    let raw = raw.utf8
+    let raw = Substring(raw).utf8
     let question = raw.firstIndex(of: UInt8(ascii: "?"))
     guard let path = RequestTarget.path(of: raw[..<(question ?? raw.endIndex)]) else { return nil }
 
@@ -35,6 +37,16 @@ struct RequestTarget: Sendable {
     self.path = String(Substring(path))
     self.segments = segments
     self.query = query
+    authority = Self.authority(of: raw).map { String($0) }
+  }
+
+  private static func authority(of raw: Substring.UTF8View) -> Substring? {
+    guard raw.first != UInt8(ascii: "/"), let colon = raw.firstIndex(of: UInt8(ascii: ":")) else {
+      return nil
+    }
+    let rest = raw[colon...].dropFirst(3)
+    return Substring(
+      rest[..<(rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex)])
   }
 
   /// Of `/path`, of `http://host/path` as proxies are sent it, and of the `*` of OPTIONS.

@@ -24,6 +24,11 @@ package enum SharedFields {
   ).otherwise(200, 200)
   package static let cursor = Field("cursor", Kind<PageCursor>.cursor, "the cursor of the page before")
 
+  // MARK: Headers
+
+  package static let ifNoneMatch = Field(
+    "If-None-Match", .text(bytes: 1...8_192), "the `ETag` of what one has already")
+
   // MARK: Bodies
 
   package static let accids = Field("accids", .accounts(1...Limits.accountsPerCall), "the accounts").needed

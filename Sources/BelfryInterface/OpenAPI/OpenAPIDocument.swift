@@ -28,7 +28,7 @@ package enum OpenAPIDocument {
         "responses": .object(writer.responses),
         "parameters": parameters,
         "headers": ResponseHeader.components,
-        "securitySchemes": ["bearerAuth": bearer],
+        "securitySchemes": ["bearerAuth": bearer, "ticket": ticket],
       ],
     ]
     return (value, writer.schemas.ambiguousNames)
@@ -51,7 +51,11 @@ package enum OpenAPIDocument {
     says what can be), 408 `timeout`, 413 or 431 `tooLarge`, 400 `malformed` and 501 `unsupportedEncoding`, \
     and a request line that is too long or no HTTP with 400 or 414 and no body that a program could read.
 
-    `HEAD` is answered wherever `GET` is. A list's `cursor` is null at its end; a page may be shorter than \
+    With `Origin`, an answer has what CORS wants of it, if the broker is configured to let pages of that origin \
+    ask. Where the broker gives session cookies, `POST /v1/session`, one stands for the token that it was made by. \
+    A broker that knows its names answers another `Host` with 421 `misdirected`.
+
+    `HEAD` is answered wherever `GET` is, and `OPTIONS` everywhere. A list's `cursor` is null at its end; a page may be shorter than \
     its limit before that.
     """
 
@@ -62,6 +66,13 @@ package enum OpenAPIDocument {
         + "a key it was given. Claims: `sub`, the accid; `exp`; `role`: `user` (if absent), `app` or `operator`, "
         + "which may do everything, for any account; `device`, the one device it is for; `scope`, to what it is narrowed: "
         + "each operation names the one it needs."),
+  ]
+}
+
+extension OpenAPIDocument {
+  fileprivate static let ticket: JSONValue = [
+    "type": "apiKey", "in": "query", "name": .string(NotificationRoutes.ticket.name),
+    "description": "What `POST /v1/notifications/stream/tickets` gave. Good once, for half a minute.",
   ]
 }
 
@@ -76,7 +87,7 @@ enum Tag: String, CaseIterable {
       case "channel": .channels
       case "group": .groups
       case "room": .rooms
-      case "account", "subscriptions": .accounts
+      case "account", "subscriptions", "session": .accounts
       case "notification": .notifications
       default: .broker
       }

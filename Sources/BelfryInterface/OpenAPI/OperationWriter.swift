@@ -113,7 +113,8 @@ struct OperationWriter {
         "text/event-stream": ["schema": ["type": "string"], "x-events": .object(JSONObject(kinds))]
       ]
     }
-    if outcome.isLocated { answer["headers"] = ["Location": ResponseHeader.location.reference] }
+    let header: ResponseHeader? = outcome.isLocated ? .location : outcome.isTagged ? .etag : nil
+    if let header { answer["headers"] = .object([header.rawValue: header.reference]) }
     return .object(answer)
   }
 
@@ -151,6 +152,7 @@ extension Route {
   /// With the scope that a token must have, unless it has none at all.
   fileprivate var security: JSONValue {
     let bearer: JSONValue = ["bearerAuth": [.string(scope.rawValue)]]
+    if options.takesTicket { return [bearer, ["ticket": []]] }
     return switch access {
     case .everyone: []
     case .loopbackOrToken: [[:], bearer]
@@ -162,7 +164,7 @@ extension Route {
 extension Outcome {
   fileprivate var meaning: String {
     switch content {
-    case .none: "Done"
+    case .none: status == 304 ? "It is still the one that `If-None-Match` names" : "Done"
     case .other(_, let meaning): meaning.prefix(1).uppercased() + meaning.dropFirst()
     case .events:
       "Events, until the client leaves or its token expires. `x-events` has the schema of each one's data, by the "
@@ -177,6 +179,11 @@ package enum ResponseHeader: String, CaseIterable {
   case location = "Location"
   case retryAfter = "Retry-After"
   case authenticate = "WWW-Authenticate"
+  case etag = "ETag"
+  case allow = "Allow"
+
+  /// What a page of another origin is let see of an answer, beside what any page may.
+  package static let exposed = (allCases.map(\.rawValue) + ["Date"]).joined(separator: ", ")
 
   /// What goes with a refusal of this status.
   init?(ofStatus status: Int) {
@@ -201,6 +208,9 @@ package enum ResponseHeader: String, CaseIterable {
         "schema": ["type": "integer", "minimum": 0],
       ]
     case .authenticate: ["description": "`Bearer`", "schema": ["type": "string"]]
+    case .etag:
+      ["description": "names this version, for `If-None-Match`", "schema": ["type": "string"]]
+    case .allow: ["description": "the methods that there are", "schema": ["type": "string"]]
     }
   }
 }

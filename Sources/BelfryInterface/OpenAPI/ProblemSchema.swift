@@ -17,10 +17,11 @@ extension Problem {
     }
 
     static let malformed = Kind(.malformed(""))
+    static let misdirected = Kind(.misdirected)
     static let unsupportedMediaType = Kind(.unsupportedMediaType(""))
     /// What is refused whatever was asked for.
     fileprivate static let beforeRouting = [
-      malformed, unsupportedMediaType, Kind(.methodNotAllowed(allowed: [])),
+      malformed, unsupportedMediaType, misdirected, Kind(.methodNotAllowed(allowed: [])),
       Kind(.timeout), Kind(.unsupportedEncoding),
     ]
   }
@@ -70,6 +71,7 @@ extension Route {
     if access.needsToken || access == .loopbackOrToken {
       codes.formUnion([.unauthorized, .tokenRevoked, .forbidden, .rateLimited])
     }
+    if options.takesTicket { codes.insert(.invalidTicket) }
     if !pathProperties.isEmpty { codes.insert(.notFound) }
     // A callback may be asked about whatever changes something.
     if verb != .get, access == .token { codes.insert(.refusedByCallback) }

@@ -13,6 +13,8 @@ package struct Outcome: Sendable, Hashable {
   package let content: Content
   /// Whether `Location` says where it is now.
   package var isLocated = false
+  /// Whether `ETag` names this version of what is answered.
+  package var isTagged = false
 
   package static let noContent = Outcome(status: 204, content: .none)
   package static func ok(_ shape: Shape) -> Outcome { Outcome(status: 200, content: .json(shape)) }
@@ -22,6 +24,11 @@ package struct Outcome: Sendable, Hashable {
   package static func events(_ events: [EventShape]) -> Outcome {
     Outcome(status: 200, content: .events(events))
   }
+  /// A document that whoever has it need not be sent again.
+  package static func document(_ shape: Shape) -> Outcome {
+    Outcome(status: 200, content: .json(shape), isTagged: true)
+  }
+  package static let notModified = Outcome(status: 304, content: .none, isTagged: true)
   package static func other(_ mediaType: String, _ meaning: String) -> Outcome {
     Outcome(status: 200, content: .other(mediaType, meaning))
   }

@@ -71,4 +71,9 @@ package enum HTTPVerb: String, Sendable, Hashable, CaseIterable {
   case put = "PUT"
   case patch = "PATCH"
   case delete = "DELETE"
+
+  /// All methods of a path that has routes of these.
+  package static func methods(of verbs: [HTTPVerb]) -> [String] {
+    allCases.filter(verbs.contains).map(\.rawValue) + (verbs.contains(.get) ? ["HEAD"] : []) + ["OPTIONS"]
+  }
 }

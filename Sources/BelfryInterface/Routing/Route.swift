@@ -103,6 +103,8 @@ package struct RouteOptions: Sendable {
   package var scope: Scope?
   package var isAudited: Bool?
   package var price: Price?
+  /// Whether a ticket may stand in place of a token, for what a browser opens and cannot give a header to.
+  package var takesTicket = false
 }
 
 /// What body a route takes. The sizes leave room for a request at its limits written in the longest way JSON

@@ -25,7 +25,8 @@ package enum BrokerRoutes {
     options: RouteOptions(hasCommand: false))
   package static let description = endpoint(
     .get, "/openapi.json", .everyone, "broker openapi", "Describe this interface",
-    answers: .ok(.resource("OpenAPIDocument", .jsonObject(bytesMax: .max))),
+    headers: SharedFields.ifNoneMatch,
+    answers: .document(.resource("OpenAPIDocument", .jsonObject(bytesMax: .max))), .notModified,
     options: RouteOptions(hasCommand: false))
 
   package static let metricsMediaType = "text/plain; version=0.0.4; charset=utf-8"
@@ -35,8 +36,10 @@ package enum BrokerRoutes {
 
   package static let types = endpoint(
     .get, "/v1/types", .token, "broker types", "List the types of notifications",
-    answers: .ok(
+    headers: SharedFields.ifNoneMatch,
+    answers: .document(
       .resource("NotificationTypes", [.always("types", .list(notificationType), "by code")])),
+    .notModified,
     options: RouteOptions(hasCommand: false))
   private static let notificationType = Shape.resource(
     "NotificationType",

@@ -3,8 +3,8 @@ package import BelfryModel
 /// Sending, receiving and marking read.
 package enum NotificationRoutes {
   package static let all: [Route] = [
-    send.route, resend.route, batch.route, read.route, page.route, counts.route, stream.route, update.route,
-    recall.route,
+    send.route, resend.route, batch.route, read.route, page.route, counts.route, stream.route,
+    makeTicket.route, update.route, recall.route,
   ]
 
   // MARK: Sending
@@ -107,9 +107,30 @@ package enum NotificationRoutes {
     "Last-Event-ID", Kind<FeedCursor>.cursor, "the cursor behind which to go on; goes before `after`")
   package static let stream = endpoint(
     .get, "/v1/notifications/stream", .token, "notification stream",
-    "Follow everything unread and then live, as Server-Sent Events", query: after, withCounts,
+    "Follow everything unread and then live, as Server-Sent Events", query: after, withCounts, ticket,
     headers: lastEventID,
     refusals: [.tooMany],
     answers: .events(FeedEvents.all),
-    options: RouteOptions(hasCommand: false))
+    options: RouteOptions(hasCommand: false, takesTicket: true))
+
+  // MARK: Tickets
+
+  /// Longer than a browser takes from having the ticket to opening the stream, over the slowest of networks.
+  package static let ticketSeconds = 30
+
+  package static let ticket = Field(
+    "ticket", .text(bytes: 1...128), "a ticket in place of a token; good once, and for half a minute")
+
+  /// It lets nobody do more than whoever asks for it may do, so whoever may follow a feed may make one.
+  package static let makeTicket = endpoint(
+    .post, "/v1/notifications/stream/tickets", .token, "notification ticket",
+    "Make a ticket, by which a browser opens a stream without a token",
+    answers: .created(
+      .resource(
+        "StreamTicket",
+        [
+          .always("ticket", .text, "what to give as `ticket`, once"),
+          .always("expiresInSeconds", .count, "how long it is good"),
+        ]), isLocated: false),
+    options: RouteOptions(hasCommand: false, scope: .read, isAudited: false))
 }

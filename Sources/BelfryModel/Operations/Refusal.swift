@@ -16,6 +16,8 @@ package struct Refusal: Error, Sendable, Hashable {
     case refusedByCallback
     /// All tokens issued to the account before a certain time are void, and this is one.
     case tokenRevoked
+    /// A ticket is unknown, was used, or is over.
+    case invalidTicket
   }
 
   package var code: Code

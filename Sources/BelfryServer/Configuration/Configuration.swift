@@ -27,6 +27,7 @@ package struct Configuration: Sendable, Hashable {
   package var push = PushSettings()
   /// Which of an account's streams may be open at a time.
   package var logins = LoginPolicy.all
+  package var browsers = BrowserSettings()
   package var embeddedRedis = EmbeddedRedisSettings()
   package var limits = Limits()
   /// Whether the keyspace takes over this broker's secret and limits as those of all its brokers. An option of `serve`

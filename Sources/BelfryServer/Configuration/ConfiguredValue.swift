@@ -29,6 +29,15 @@ struct ConfiguredValue: Sendable, Hashable {
     return number
   }
 
+  func flag() throws(StartError) -> Bool {
+    switch value {
+    case .bool(let flag): return flag
+    case .string(let text) where isText && text == "true": return true  // own text
+    case .string(let text) where isText && text == "false": return false  // own text
+    default: throw refused("it must be true or false")
+    }
+  }
+
   /// A list of texts. A variable holds it as the file does, as JSON.
   func texts() throws(StartError) -> [String] {
     try elements(of: "texts").map { element throws(StartError) in

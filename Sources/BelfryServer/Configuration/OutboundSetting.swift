@@ -116,9 +116,4 @@ extension ConfiguredValue {
     if let trusted = object["trusted"] { callback.asksAboutTrusted = try trusted.flag() }
     return callback
   }
-
-  private func flag() throws(StartError) -> Bool {
-    guard case .bool(let flag) = value else { throw refused("it must be true or false") }
-    return flag
-  }
 }

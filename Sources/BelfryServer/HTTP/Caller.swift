@@ -33,6 +33,19 @@ struct Caller: Sendable, Hashable {
       isTrusted: claims.role != .user)
   }
 
+  /// One that was written down.
+  init(
+    actor: Actor, role: TokenClaims.Role, subject: String, credential: Credential, scopes: Set<Scope>?,
+    expiresAtSeconds: Int64
+  ) {
+    self.actor = actor
+    self.role = role
+    self.subject = subject
+    self.credential = credential
+    self.scopes = scopes
+    self.expiresAtSeconds = expiresAtSeconds
+  }
+
   private static func account(_ claims: TokenClaims, _ header: String?) throws(Refusal) -> AccountID? {
     let named = try header.map { text throws(Refusal) in
       guard let account = AccountID(text) else {
@@ -82,7 +95,7 @@ extension Caller {
     case .loopbackOrToken where head.client.isLoopback && header == nil: return nil
     case .loopbackOrToken, .token, .trusted, .operators: break
     }
-    let token = try Self.bearer(header)
+    let token = try Self.token(head, header, services.broker)
     let (claims, credential, isCleared) = try Self.verify(token, services)
     try Self.check(claims, may: route)
     try self.init(
@@ -90,6 +103,43 @@ extension Caller {
       device: head.headers[RequestHeader.device])
     if !isCleared { unclearedToken = token }
   }
+
+  /// The ticket of a request, where its route takes one and nothing else says who is asking.
+  static func ticket(_ head: HTTPRequestHead, of route: Route) throws(Refusal) -> UTF8Text? {
+    guard route.options.takesTicket, !head.headers.contains("Authorization"),
+      let ticket = head.query.first(where: { $0.name == ticketName })?.value
+    else { return nil }
+    for name in [RequestHeader.account, RequestHeader.device] where head.headers.contains(name) {
+      throw .invalid(name, "cannot stand beside a ticket, which says for whom it is")
+    }
+    return ticket
+  }
+
+  private static let ticketName = UTF8Text(NotificationRoutes.ticket.name)
+
+  /// The token that a request shows: in `Authorization`, and else in the session's cookie. A browser sends that along
+  /// whoever had the page ask, so what changes something needs an origin that is allowed; and one that is not allowed
+  /// gets nothing. That holds for whatever asks with the cookie, be it a request, a stream or a socket.
+  private static func token(
+    _ head: HTTPRequestHead, _ header: String?, _ broker: Broker
+  ) throws(Refusal) -> UTF8Text {
+    guard header == nil, broker.configuration.browsers.givesCookies,
+      let cookies = head.headers[SessionCookie.header],
+      let token = try SessionCookie.of(head).value(in: cookies)
+    else { return try bearer(header) }
+    switch broker.crossOrigin.asker(head.headers) {
+    case .allowed: return token
+    case .unnamed where head.method == get || head.method == self.head: return token
+    case .unnamed:
+      throw Refusal(
+        .forbidden, "with a session's cookie this needs an Origin that is allowed (browsers.allowedOrigins)",
+        field: CrossOrigin.origin)
+    case .other: throw .otherOrigin
+    }
+  }
+
+  private static let get: UTF8Text = "GET"
+  private static let head: UTF8Text = "HEAD"
 
   private static func verify(
     _ token: UTF8Text, _ services: LoopServices

@@ -73,5 +73,5 @@ enum Handlers {
     + Accounts.handlers + Subscriptions.handlers + ServerJoining.handlers + Members.handlers
     + Channels.handlers + ChannelMembers.handlers + Groups.handlers + GroupContents.handlers + Rooms.handlers
     + Feeds.handlers + Sending.handlers + Webhooks.handlers + Pushers.handlers
-    + AccountStreams.handlers
+    + AccountStreams.handlers + Sessions.handlers + Tickets.handlers
 }

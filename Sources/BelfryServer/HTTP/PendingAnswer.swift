@@ -26,6 +26,9 @@ final class PendingAnswer {
     }
   }
 
+  /// Of the request, while it has no answer.
+  var head: HTTPRequestHead? { exchange?.head }
+
   func onClientGone(_ action: @escaping () -> Void) { exchange?.onClientGone = action }
 
   /// Whatever comes after the first answer comes too late.

@@ -6,7 +6,7 @@ import BelfryModel
 /// What a handler is told of a request beside the values that its row declares.
 struct Request {
   /// Nil only where no token is needed.
-  let caller: Caller?
+  var caller: Caller?
   let body: [UInt8]
   /// Counts the body for as long as the request is worked on.
   private let held: HeldBytes?
@@ -25,6 +25,9 @@ struct Request {
     self.answer = answer
     address = request.head.client.host
   }
+
+  /// The request's head, for as long as it has no answer.
+  var head: HTTPRequestHead? { answer.head }
 
   /// Calls the action should the client leave before it has its answer. Costs a watch, so it is for answers
   /// that take long.

@@ -38,10 +38,14 @@ extension HTTPResponse {
     return response
   }
 
-  /// Of every answer and stream. What is answered is for one account and for one moment: nobody in between is to
-  /// keep it, and no browser is to take it for something else than it says it is.
+  /// Of every answer and stream but static documents. What is answered is for one account and for one moment: nobody in
+  /// between is to keep it, and no browser is to take it for something else than it says it is.
   static let headersAlways: [(name: String, value: String)] = [
     ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
+  ]
+  /// Whoever keeps one asks each time whether it is still the same.
+  static let headersOfDocuments: [(name: String, value: String)] = [
+    ("Cache-Control", "no-cache"), ("X-Content-Type-Options", "nosniff"),
   ]
 }
 

@@ -6,10 +6,12 @@ import BelfryModel
 /// A request whose row and caller are known before its body is there. When that is, it handles it. A class, for the
 /// exchange keeps it until then.
 final class RoutedRequest: HTTPRoutedRequest {
-  private static let router = Router()
+  static let router = Router()
 
   let match: Router.Match
-  let caller: Caller?
+  /// Nil also where a ticket is to say who it is.
+  private(set) var caller: Caller?
+  private let ticket: UTF8Text?
   private let services: LoopServices
 
   var bodyMaxBytes: Int { match.route.body.form.sizeMaxBytes }
@@ -19,8 +21,10 @@ final class RoutedRequest: HTTPRoutedRequest {
     self.services = services
     match = try Self.router.match(method: head.method, path: head.segments)
     let route = match.route
+    guard route.access == .everyone || services.answers(to: head.host) else { throw .misdirected }
     do throws(Refusal) {
-      caller = try Caller(head, of: route, services)
+      ticket = match.isHead ? nil : try Caller.ticket(head, of: route)
+      caller = ticket == nil ? try Caller(head, of: route, services) : nil
     } catch {
       throw Problem(error)
     }
@@ -90,16 +94,27 @@ final class RoutedRequest: HTTPRoutedRequest {
     to request: Request, on exchange: HTTPExchange,
     _ open: @escaping (Request, LoopServices) throws(Refusal) -> StreamOpening
   ) throws(Refusal) {
-    guard let caller, caller.unclearedToken != nil else { return try begin(request, on: exchange, open) }
+    guard ticket != nil || caller?.unclearedToken != nil else {
+      return try begin(request, on: exchange, open)
+    }
     let hasStarted = services.scope.start { [self] in
       do throws(Refusal) {
-        try await services.clear(caller)
+        var request = request
+        if let ticket { request.caller = try await redeem(ticket) }
+        if let caller { try await services.clear(caller) }
         try begin(request, on: exchange, open)
       } catch {
         refuse(error, on: exchange)
       }
     }
     if !hasStarted { throw Refusal(.unavailable, "this broker is shutting down") }
+  }
+
+  private func redeem(_ ticket: UTF8Text) async throws(Refusal) -> Caller {
+    let caller = try await services.redeem(ticket)
+    // It was asked for with a token that is good for as much.
+    try services.take(match.route.price, of: caller)
+    return caller
   }
 
   private func begin(
@@ -125,11 +140,20 @@ final class RoutedRequest: HTTPRoutedRequest {
 }
 
 extension LoopServices {
+  /// Whether the broker answers by this name. A page can have a name of its own lead to any address, and would be taken
+  /// for one of the broker's own origin.
+  func answers(to host: String?) -> Bool {
+    let hosts = broker.configuration.browsers.hosts
+    if hosts.isEmpty { return true }
+    guard let host = host.flatMap({ HostName(Substring($0)) }) else { return false }
+    return hosts.contains { $0.means(host) }
+  }
+
   /// A response as it leaves: counted, and with the headers that all have.
   func counted(_ response: HTTPResponse) -> HTTPResponse {
     counts.count(status: response.status)
     var response = response
-    response.headers = response.headers + HTTPResponse.headersAlways
+    response.headers += response.isShared ? HTTPResponse.headersOfDocuments : HTTPResponse.headersAlways
     return response
   }
 }

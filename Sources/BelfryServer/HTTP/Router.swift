@@ -51,6 +51,15 @@ struct Router: Sendable {
     throw Self.nothing
   }
 
+  /// All routes of a path, whatever their methods.
+  func routes(at path: [UTF8Text]) throws(Problem) -> [Route] {
+    guard path.allSatisfy({ $0.count <= Self.segmentBytesMax }) else { throw Self.nothing }
+    if let handlers = fixed[path] { return handlers.map(\.route) }
+    let routes = (byLength[path.count] ?? []).map(\.route)
+    guard let meant = routes.first(where: { $0.path.match(path) != nil })?.path else { throw Self.nothing }
+    return routes.filter { $0.path == meant }
+  }
+
   private static let head: UTF8Text = "HEAD"
   private static let verbs = Dictionary(
     uniqueKeysWithValues: HTTPVerb.allCases.map { (UTF8Text($0.rawValue), $0) })

@@ -11,6 +11,7 @@ import Synchronization
 final class Broker: Sendable {
   let configuration: Configuration
   let accountLimits: AccountLimits
+  let crossOrigin: CrossOrigin
   let budgets = HTTPBudgets()
   let descriptors = DescriptorLimit.raised()
   /// Of each loop.
@@ -45,6 +46,7 @@ final class Broker: Sendable {
   ) throws(StartError) {
     self.configuration = configuration
     self.certificate = certificate
+    crossOrigin = CrossOrigin(configuration.browsers)
     self.pushKey = pushKey
     keySet = configuration.tokens.jwksURL.map { KeySetFetches($0) }
     currentKeys = Mutex(keys)

@@ -18,7 +18,11 @@ struct StreamOpening {
 
 /// Carries a consumer's Server-Sent Events to its connection. The consumer decides what is sent, and when the stream ends.
 final class NotificationStream: HTTPStreamSource, Consumer.Outlet, RegisteredStream {
-  static let head = HTTPResponse(status: 200, type: "text/event-stream", body: [])
+  static let head: HTTPResponse = {
+    var head = HTTPResponse(status: 200, type: "text/event-stream", body: [])
+    head.hasLength = false
+    return head
+  }()
 
   private static let headers: [(name: String, value: String)] =
     HTTPResponse.headersAlways + [

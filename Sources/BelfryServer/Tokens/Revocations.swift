@@ -106,13 +106,19 @@ extension Refusal {
 extension LoopServices {
   /// Refuses a token that was revoked before this loop first saw it.
   func clear(_ caller: Caller) async throws(Refusal) {
-    guard let token = caller.unclearedToken, case .key(_, let issue?) = caller.credential else { return }
+    guard let token = caller.unclearedToken else { return }
     let epoch = broker.revocations.epoch
+    try await refuseIfRevoked(caller.credential)
+    tokens.clear(token, in: epoch)
+  }
+
+  /// Asks Redis.
+  func refuseIfRevoked(_ credential: Credential) async throws(Refusal) {
+    guard let issue = credential.issue else { return }
     let found = try await reading { () async throws(StoreError) in
       try await administration.revocations(of: [issue.account])[0]
     }
     if let found, issue.isVoid(before: found) { throw .revokedToken }
-    tokens.clear(token, in: epoch)
   }
 
   /// Ends all streams and waiting requests whose tokens were revoked, where it is not known which tokens were. Tries

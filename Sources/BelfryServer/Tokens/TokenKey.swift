@@ -74,6 +74,9 @@ package struct TokenKey: Sendable, Hashable {
 struct KeyIdentity: Sendable, Hashable {
   let text: UTF8Text
 
+  /// One that was written down.
+  init(text: UTF8Text) { self.text = text }
+
   fileprivate init(of key: [UInt8], _ algorithm: TokenAlgorithm) {
     let hash = Hashing.sha256(Array("belfry \(algorithm.rawValue) ".utf8) + key)
     text = UTF8Text(Base64URL.encode(hash.prefix(18)))

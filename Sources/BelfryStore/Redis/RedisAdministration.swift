@@ -90,7 +90,7 @@ extension RedisStore {
     }
   }
 
-  private func refusingErrors(_ commands: [RedisCommand], at place: String) async throws(StoreError)
+  func refusingErrors(_ commands: [RedisCommand], at place: String) async throws(StoreError)
     -> [RedisReply]
   {
     let replies = try await pipeline(commands, at: place)

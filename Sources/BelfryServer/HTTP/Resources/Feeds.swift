@@ -53,7 +53,8 @@ enum Feeds {
   }
 
   private static func stream(
-    _ request: Request, _ services: LoopServices, after: FeedCursor?, counts: Int, lastEventID: FeedCursor?
+    _ request: Request, _ services: LoopServices, after: FeedCursor?, counts: Int, ticket: String?,
+    lastEventID: FeedCursor?
   ) throws(Refusal) -> StreamOpening {
     let caller = try request.known()
     // A browser that reconnects repeats the address, `after` included, and adds the header: it is newer.

@@ -8,13 +8,13 @@ enum Health {
   static let handlers: [Handler] = [
     BrokerRoutes.alive.handled { _, _ in .json(["status": "ok"]) },
     BrokerRoutes.ready.handled(by: isReady),
-    BrokerRoutes.description.handled { _, _ in description },
-    BrokerRoutes.types.handled { _, _ in types },
+    BrokerRoutes.description.handled { _, _, known in description.answer(unless: known) },
+    BrokerRoutes.types.handled { _, _, known in types.answer(unless: known) },
   ]
 
   // Rendered once: it is what the program is.
-  private static let description = HTTPResponse.json(OpenAPIDocument.value)
-  private static let types = HTTPResponse.json([
+  private static let description = StaticDocument(OpenAPIDocument.value)
+  private static let types = StaticDocument([
     "types": .array(Catalogue.all.sorted { $0.code < $1.code }.map(\.info))
   ])
 

@@ -1,0 +1,21 @@
+import BelfryModel
+
+/// A browser's session: a cookie in place of a token.
+package enum SessionRoutes {
+  package static let all: [Route] = [begin.route, end.route]
+
+  /// It lets nobody do more than the token does, so a token that only reads may be put into a cookie.
+  package static let begin = endpoint(
+    .post, "/v1/session", .token, "session begin",
+    "Put the token of this request into a cookie, which browsers send along by themselves",
+    refusals: [.notFound],
+    answers: .created(
+      .resource("Session", [.always("expiresAt", .time, "when the token, and with it the cookie, expires")]),
+      isLocated: false),
+    options: RouteOptions(hasCommand: false, scope: .read, isAudited: false, price: .read))
+
+  /// For everybody: who has no good cookie is to be rid of it all the same.
+  package static let end = endpoint(
+    .delete, "/v1/session", .everyone, "session end", "Take the session's cookie back",
+    refusals: [.notFound, .forbidden], options: RouteOptions(hasCommand: false, isAudited: false))
+}

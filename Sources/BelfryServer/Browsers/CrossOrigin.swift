@@ -1,0 +1,65 @@
+import BelfryBytes
+import BelfryHTTP
+import BelfryInterface
+
+/// What pages of other origins are let do and see (Fetch standard, section 3.2 "CORS protocol"). Decided by the request's
+/// headers alone, so that refusals and streams are answered like everything else.
+struct CrossOrigin: Sendable {
+  enum Asker: Equatable {
+    /// No page, or one of the broker's own origin that only reads.
+    case unnamed
+    case allowed(String)
+    case other
+  }
+
+  private let origins: Set<UTF8Text>
+  private let givesCookies: Bool
+
+  init(_ settings: BrowserSettings) {
+    origins = Set(settings.allowedOrigins.map(\.text))
+    givesCookies = settings.givesCookies
+  }
+
+  func asker(_ headers: HTTPHeaders) -> Asker {
+    guard let origin = headers[Self.origin] else { return .unnamed }
+    return origins.contains(UTF8Text(origin)) ? .allowed(origin) : .other
+  }
+
+  /// Of every answer: a page must be able to read why it was refused.
+  func fields(ofAnswerTo headers: HTTPHeaders) -> [(name: String, value: String)] {
+    if origins.isEmpty { return [] }
+    switch asker(headers) {
+    case .unnamed: return []
+    case .other: return [Self.vary]
+    case .allowed(let origin):
+      let fields = [Self.vary, ("Access-Control-Allow-Origin", origin), Self.exposed]
+      return givesCookies ? fields + [("Access-Control-Allow-Credentials", "true")] : fields
+    }
+  }
+
+  /// The answer to OPTIONS: to a page's browser what it may send, and to everybody the methods.
+  func options(_ headers: HTTPHeaders, of routes: [Route]) -> HTTPResponse {
+    let methods = HTTPVerb.methods(of: routes.map(\.verb)).joined(separator: ", ")
+    var response = HTTPResponse(status: 204, headers: [(ResponseHeader.allow.rawValue, methods)])
+    guard case .allowed = asker(headers), headers.contains("Access-Control-Request-Method") else {
+      return response
+    }
+    let own = Set(routes.flatMap(\.headerProperties).map(\.name)).sorted()
+    response.headers += [
+      ("Access-Control-Allow-Methods", methods),
+      ("Access-Control-Allow-Headers", (Self.requestHeaders + own).joined(separator: ", ")),
+      ("Access-Control-Max-Age", String(Self.maxAgeSeconds)),
+    ]
+    return response
+  }
+
+  static let origin = "Origin"
+  /// Chromium remembers an answer for no longer.
+  static let maxAgeSeconds = 7_200
+  /// Beside those of the route.
+  private static let requestHeaders = [
+    "Authorization", "Content-Type", RequestHeader.account, RequestHeader.device,
+  ]
+  private static let vary = (name: "Vary", value: origin)
+  private static let exposed = (name: "Access-Control-Expose-Headers", value: ResponseHeader.exposed)
+}

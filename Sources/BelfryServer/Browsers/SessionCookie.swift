@@ -1,0 +1,80 @@
+import BelfryBytes
+import BelfryHTTP
+import BelfryModel
+
+/// The cookie that stands for a token. It holds the token itself, so that any broker can check it, and so that it ends
+/// when the token does, by time or by revocation.
+struct SessionCookie: Sendable, Hashable {
+  /// How far the cookie is sent along with what pages of other sites ask (RFC 6265bis section 5.6.7).
+  enum SameSite: String {
+    case strict = "Strict"
+    case none = "None"
+  }
+
+  let name: String
+  private let isSecure: Bool
+
+  /// Browsers take the first name only over TLS, for the whole host, and from nobody but the host itself. On the
+  /// loopback there mostly is no TLS.
+  static let secure = SessionCookie(name: "__Host-belfry", isSecure: true)
+  static let onLoopback = SessionCookie(name: "belfry-session", isSecure: false)
+
+  /// Browsers hold no cookie whose name and value have more than 4,096 bytes together (RFC 6265bis section 5.6).
+  static let tokenBytesMax = 4_000
+
+  private init(name: String, isSecure: Bool) { (self.name, self.isSecure) = (name, isSecure) }
+
+  /// Whoever is on this machine and asked for it by such a name has no proxy in between that speaks TLS.
+  static func of(_ head: HTTPRequestHead) -> SessionCookie {
+    let host = head.host.flatMap { HostName(Substring($0)) }
+    return head.client.isLoopback && host?.isLoopback == true ? onLoopback : secure
+  }
+
+  func field(holding token: UTF8Text, seconds: Int64, sameSite: SameSite) -> (name: String, value: String) {
+    let secure = isSecure ? "; Secure" : ""
+    return (
+      "Set-Cookie",
+      "\(name)=\(token); Path=/; Max-Age=\(seconds); HttpOnly\(secure); SameSite=\(sameSite.rawValue)"
+    )
+  }
+
+  /// What has the browser forget it.
+  var ending: (name: String, value: String) { field(holding: "", seconds: 0, sameSite: .strict) }
+
+  /// The cookie's value in a `Cookie` header (RFC 6265 section 4.2.1); nil where it is not there.
+  /// - Throws: where it is there twice. One of them may have been put there by somebody else.
+  func value(in header: String) throws(Refusal) -> UTF8Text? {
+    var found: UTF8Text?
+    for part in header.utf8.split(separator: UInt8(ascii: ";")) {
+      let pair = part.drop(while: Self.isSpace)
+      guard let equals = pair.firstIndex(of: UInt8(ascii: "=")), pair[..<equals].elementsEqual(name.utf8)
+      else {
+        continue
+      }
+      guard found == nil else { throw .invalid(Self.header, "has \(name) twice") }
+      var value = pair[equals...].dropFirst()
+      while let last = value.last, Self.isSpace(last) { value.removeLast() }
+      found = UTF8Text(Substring(value))
+    }
+    return found
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
+  }
+
+  static let header = "Cookie"
+
+  /// What stands in a token (RFC 7515 section 7.1) may stand in a cookie; of anything else nothing is put there.
+  static func holds(_ token: UTF8Text) -> Bool {
+    token.count <= tokenBytesMax
+      && token.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"):
+          true
+        default: byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
+        }
+      }
+  }
+}

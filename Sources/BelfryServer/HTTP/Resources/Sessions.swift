@@ -1,0 +1,68 @@
+import BelfryBytes
+import BelfryHTTP
+import BelfryInterface
+import BelfryModel
+
+/// Sessions of browsers: a token in a cookie.
+enum Sessions {
+  static let handlers: [Handler] = [
+    SessionRoutes.begin.handled(by: begin), SessionRoutes.end.handled(by: end),
+  ]
+
+  private static func begin(
+    _ request: Request, _ services: LoopServices
+  ) async throws(Refusal) -> HTTPResponse {
+    let head = try head(of: request, services)
+    let caller = try request.known()
+    // Not a cookie's own: who has one only would be given the same again.
+    let token = try Caller.bearer(head.headers["Authorization"])
+    guard case .key = caller.credential else {
+      throw Refusal(.forbidden, "a key is for back ends, and no browser is to hold one")
+    }
+    guard SessionCookie.holds(token) else {
+      throw .invalid(
+        "Authorization",
+        "must be a token of at most \(SessionCookie.tokenBytesMax) bytes: no cookie holds more")
+    }
+    let seconds = max(caller.rest().components.seconds, 0)
+    var response = HTTPResponse.json(["expiresAt": .integer(caller.expiresAtSeconds * 1_000)], status: 201)
+    response.headers.append(
+      SessionCookie.of(head).field(holding: token, seconds: seconds, sameSite: sameSite(head, services)))
+    return response
+  }
+
+  /// A browser says itself whether the page is of another site, which is more than another origin, and needs a list of
+  /// all public suffixes to know.
+  private static func sameSite(_ head: HTTPRequestHead, _ services: LoopServices) -> SessionCookie.SameSite {
+    guard case .allowed = services.broker.crossOrigin.asker(head.headers), SessionCookie.of(head) == .secure,
+      let site = head.headers["Sec-Fetch-Site"], UTF8Text(site) == crossSite
+    else { return .strict }
+    return .none
+  }
+
+  private static let crossSite: UTF8Text = "cross-site"
+
+  private static func end(_ request: Request, _ services: LoopServices) async throws(Refusal) -> HTTPResponse
+  {
+    let head = try head(of: request, services)
+    var response = HTTPResponse.noContent
+    response.headers.append(SessionCookie.of(head).ending)
+    return response
+  }
+
+  /// - Throws: where there are no sessions. Also for a page that is not let ask: it would log somebody in as somebody else,
+  ///   or out.
+  private static func head(of request: Request, _ services: LoopServices) throws(Refusal) -> HTTPRequestHead {
+    guard services.broker.configuration.browsers.givesCookies else {
+      throw Refusal(.notFound, "this broker gives no session cookies (browsers.cookie)")
+    }
+    guard let head = request.head else { throw Refusal(.unavailable, "this took too long; try again") }
+    if services.broker.crossOrigin.asker(head.headers) == .other { throw .otherOrigin }
+    return head
+  }
+}
+
+extension Refusal {
+  static let otherOrigin = Refusal(
+    .forbidden, "pages of this origin may not do this (browsers.allowedOrigins)", field: CrossOrigin.origin)
+}
