@@ -76,7 +76,12 @@ let package = Package(
     // What the tests of all layers stand on: real redis-servers, servers that do what a script says, raw connections,
     // loops on a thread of their own, clocks that step, random numbers that a seed repeats.
     .target(
-      name: "TestKit", dependencies: ["CHiredis", "BelfryLoop"], path: "Tests/TestKit", swiftSettings: rules),
+      name: "TestKit", dependencies: ["CHiredis", "BelfryLoop", "BelfryTransport", "TestCertificates"],
+      path: "Tests/TestKit", swiftSettings: rules),
+    // Certificates for tests, and clients of TLS that do what no honest one does.
+    .target(
+      name: "TestCertificates", path: "Tests/TestCertificates",
+      linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     // Values of the model: literals, and random ones that a seed repeats.
     .target(
       name: "ModelSamples", dependencies: ["BelfryModel", "BelfryInterface", "BelfryBytes", "TestKit"],
@@ -93,9 +98,11 @@ let package = Package(
         "BelfryServer", "BelfryClient", "BelfryBytes", "ModelSamples", "TestKit",
       ]),
     tests("BelfryLoopTests", ["BelfryLoop", "BelfrySystem", "TestKit"]),
-    tests("BelfryRedisTests", ["BelfryRedis", "BelfryLoop", "BelfrySystem", "TestKit"]),
+    tests("BelfryRedisTests", ["BelfryRedis", "BelfryTransport", "BelfryLoop", "BelfrySystem", "TestKit"]),
     // They start the `belfry` executable itself, so it is built with them.
-    tests("EndToEndTests", ["belfry", "BelfryServer", "BelfryModel", "BelfryBytes", "TestKit"]),
+    tests(
+      "EndToEndTests",
+      ["belfry", "BelfryServer", "BelfryTransport", "BelfryModel", "BelfryBytes", "TestKit"]),
     // Counts calls that cost: allocations, writes.
     .target(name: "CallCounts", path: "Tests/CallCounts"),
     tests(
@@ -109,7 +116,12 @@ let package = Package(
     tests(
       "BelfryHooksTests",
       ["BelfryHooks", "BelfryOutbound", "BelfryModel", "BelfryLoop", "BelfryBytes", "TestKit"]),
-    tests("BelfryHTTPTests", ["BelfryHTTP", "BelfryLoop", "BelfryBytes", "CallCounts", "TestKit"]),
+    tests(
+      "BelfryHTTPTests",
+      [
+        "BelfryHTTP", "BelfryTransport", "BelfryLoop", "BelfryBytes", "CallCounts", "TestCertificates",
+        "TestKit",
+      ]),
     tests(
       "BelfryStoreTests",
       ["BelfryStore", "BelfryModel", "BelfryRedis", "BelfryLoop", "TestKit", "ModelSamples"]),

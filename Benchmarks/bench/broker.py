@@ -1,5 +1,6 @@
 """Belfry as it is delivered: `belfry serve`, its own embedded Redis, and the HTTP interface for setting up."""
 
+import ssl
 import urllib.request
 from pathlib import Path
 
@@ -22,8 +23,9 @@ class Broker(Interface):
         beside: "Broker | None" = None,
         executable: Path | None = None,
         environment: dict[str, str] | None = None,
+        tls: ssl.SSLContext | None = None,
     ):
-        """`beside`: a second broker on the Redis of the first."""
+        """`beside`: a second broker on the Redis of the first. `tls`: by which it is spoken to."""
         self.run = run
         port = free_port()
         self.data = run.new_folder("belfry")
@@ -46,8 +48,8 @@ class Broker(Interface):
             cores=cores or {run.server_core},
             environment=environment,
         )
-        self.process.wait_until(lambda: is_ready(port))
-        super().__init__(port, (beside or self).data / "secret")
+        self.process.wait_until(lambda: is_ready(port, tls))
+        super().__init__(port, (beside or self).data / "secret", tls)
         self.redis_processes = [] if beside else machine.children(self.process.id)
         self.redis_path = beside.redis_path if beside else self._find_socket()
         self.redis = Client(path=self.redis_path)
@@ -69,9 +71,10 @@ class Broker(Interface):
         return Path(words[words.index(b"--unixsocket") + 1].decode())
 
 
-def is_ready(port: int) -> bool:
+def is_ready(port: int, tls: ssl.SSLContext | None = None) -> bool:
+    url = f"{'https' if tls else 'http'}://127.0.0.1:{port}/readyz"
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5) as answer:
+        with urllib.request.urlopen(url, timeout=5, context=tls) as answer:
             return answer.status == 200
     except OSError:
         return False

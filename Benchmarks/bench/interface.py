@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import http.client
 import json
+import ssl
 import time
 from pathlib import Path
 
@@ -15,11 +16,14 @@ TOKEN_SECONDS = 86_400
 
 
 class Interface:
-    def __init__(self, port: int, secret_file: Path):
+    def __init__(self, port: int, secret_file: Path, tls: ssl.SSLContext | None = None):
         self.port = port
         self.secret = secret_file.read_bytes().strip()
         self.app = self.token("bench", role="app")
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
+        if tls:
+            self._connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=300, context=tls)
+        else:
+            self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
 
     def token(self, subject: str, **claims: str) -> str:
         """What `belfry token` prints; made here because thousands are needed."""

@@ -26,18 +26,27 @@ public struct BelfryClient: Sendable {
   let streams: HTTPTransport
   package var timing = ClientTiming()
 
+  /// - Parameter authorityFile: for a base URL with `https`: a file, with PEM, of the authorities of which one has signed
+  ///   the broker's certificate. nil: those that the system trusts.
   public init(
-    baseURL: URL, account: AccountID? = nil, device: DeviceID? = nil, token: @escaping TokenProvider
+    baseURL: URL, account: AccountID? = nil, device: DeviceID? = nil, authorityFile: String? = nil,
+    token: @escaping TokenProvider
   ) {
     self.baseURL = baseURL
     self.account = account
     self.device = device
     self.token = token
-    requests = HTTPTransport(connectionsLimit: ClientLimits.requestConnections)
-    streams = HTTPTransport(connectionsLimit: ClientLimits.streamConnections)
+    requests = HTTPTransport(
+      connectionsLimit: ClientLimits.requestConnections, authorityFile: authorityFile)
+    streams = HTTPTransport(
+      connectionsLimit: ClientLimits.streamConnections, authorityFile: authorityFile)
   }
 
-  public init(baseURL: URL, token: String, account: AccountID? = nil, device: DeviceID? = nil) {
-    self.init(baseURL: baseURL, account: account, device: device, token: { token })
+  public init(
+    baseURL: URL, token: String, account: AccountID? = nil, device: DeviceID? = nil,
+    authorityFile: String? = nil
+  ) {
+    self.init(
+      baseURL: baseURL, account: account, device: device, authorityFile: authorityFile, token: { token })
   }
 }

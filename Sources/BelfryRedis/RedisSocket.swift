@@ -177,7 +177,12 @@ extension RedisSocket {
 
   private func flush() {
     guard isOpen, owner != nil, !output.isEmpty else { return }
-    guard output.send(by: transport) else { return fail(.connectionLost, transport.lossCause) }
+    guard output.send(by: transport) else {
+      let cause = transport.lossCause
+      // What Redis said before it hung up explains more, such as that it wants a certificate.
+      while owner != nil, readPiece() > 0 {}
+      return fail(.connectionLost, cause)
+    }
     isFull = !output.isEmpty
     updateInterest()
   }

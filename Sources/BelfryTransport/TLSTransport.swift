@@ -25,6 +25,8 @@ import Glibc
   private let context: TLSContext
   private var session: OpaquePointer?
   private var isOpen = false
+  /// After a failure there is nothing to take leave of.
+  private var isLost = false
   package private(set) var lossCause = ""
 
   /// - Parameters:
@@ -114,22 +116,24 @@ import Glibc
   }
 
   private func lose(_ cause: String) -> TransportResult {
-    // After a failure there is nothing to take leave of.
-    isOpen = false
+    isLost = true
     lossCause = cause
     return .lost
   }
 
   package func finishWriting() {
-    if isOpen, let session = unsafe session { unsafe tls_finish(session) }
+    takeLeave()
     shutdown(descriptor, Int32(SHUT_WR))
   }
 
   package func close() {
-    if isOpen, let session = unsafe session { unsafe tls_finish(session) }
-    isOpen = false
+    takeLeave()
     free()
     Glibc.close(descriptor)
+  }
+
+  private func takeLeave() {
+    if isOpen, !isLost, let session = unsafe session { unsafe tls_finish(session) }
   }
 
   /// Whether the handshake went on with an earlier session, and so without signatures.

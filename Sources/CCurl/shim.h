@@ -81,3 +81,14 @@ static inline CURLcode easy_set_addresses(CURL *easy, struct curl_slist *lines) 
 
 static const curl_socket_t socket_refused = CURL_SOCKET_BAD;
 static const curl_socket_t socket_timeout = CURL_SOCKET_TIMEOUT;
+
+// What several transfers of one thread share: the sessions of TLS, so that a new connection to the same server resumes one.
+static inline CURLSH *share_sessions(void) {
+  CURLSH *share = curl_share_init();
+  if (share) curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+  return share;
+}
+
+static inline CURLcode easy_set_share(CURL *easy, CURLSH *share) {
+  return curl_easy_setopt(easy, CURLOPT_SHARE, share);
+}

@@ -1,6 +1,7 @@
 import BelfryBytes
 import BelfryHTTP
 import BelfryLoop
+import BelfryTransport
 import Dispatch
 import Glibc
 import TestKit
@@ -19,16 +20,19 @@ final class TestServer {
     init(_ handler: TestHandler) { self.handler = handler }
   }
 
-  init(limits: HTTPLimits = HTTPLimits(), bodyMaxBytes: Int = 1 << 20, budgets: HTTPBudgets = HTTPBudgets())
-    throws
-  {
+  /// - Parameter identity: by which it speaks TLS; nil: by none, unless `BELFRY_TEST_TLS` asks for it.
+  init(
+    limits: HTTPLimits = HTTPLimits(), bodyMaxBytes: Int = 1 << 20, budgets: HTTPBudgets = HTTPBudgets(),
+    by tls: ServerTLS? = nil
+  ) throws {
+    let tls = try tls ?? TestTLS.shared.map { try ServerTLS(TLSIdentity($0.identity)) }
     let loop = try EventLoop(name: "http test")
     let socket = try #require(try ListenSocket.open(host: "127.0.0.1", port: 0).first)
     try loop.spawnThread()
     let box = Box(TestHandler(loop: loop, bodyMaxBytes: bodyMaxBytes))
     onThread(of: loop) {
       box.server = try? HTTPServer(
-        on: loop, listening: socket, limits: limits, budgets: budgets, handler: box.handler)
+        on: loop, listening: socket, limits: limits, budgets: budgets, tls: tls, handler: box.handler)
     }
     try #require(box.server != nil)
     (self.port, self.loop, self.box) = (socket.port, loop, box)
@@ -219,13 +223,19 @@ final class TestSource: HTTPStreamSource {
 }
 
 extension RawConnection {
-  convenience init(port: Int, receiveBytes: Int32? = nil) throws {
-    try self.init(port: UInt16(port), timeoutSeconds: 20, receiveBytes: receiveBytes)
+  convenience init(port: Int, receiveBytes: Int32? = nil, tls: TLSContext? = TestTLS.shared?.context) throws {
+    try self.init(port: UInt16(port), timeoutSeconds: 20, receiveBytes: receiveBytes, tls: tls)
   }
 
   /// Nil for the last chunk, and where the connection ends.
   func readChunkText() throws -> String? {
     try readChunk().flatMap { $0.isEmpty ? nil : String(decoding: $0, as: UTF8.self) }
+  }
+}
+
+extension TLSIdentity {
+  init(_ identity: TestAuthority.Identity, minimum: TLSVersion = .v12) {
+    self.init(certificates: identity.certificate, key: identity.key, minimum: minimum)
   }
 }
 

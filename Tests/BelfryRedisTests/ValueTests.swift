@@ -139,10 +139,24 @@ import Testing
     #expect(unix.description == "unix:///run/redis.sock?db=2")
   }
 
+  @Test func filesForTLSAreRead() throws {
+    let endpoint = try RedisEndpoint(
+      url: "rediss://:secret@redis:6380/5?ca=/etc/a%20b.pem&cert=/c.pem&key=/k.pem")
+    #expect(endpoint.address == .tcp(host: "redis", port: 6380))
+    #expect(endpoint.database == 5)
+    #expect(endpoint.tls?.authorityFile == "/etc/a b.pem")
+    #expect(endpoint.tls?.certificateFile == "/c.pem")
+    #expect(endpoint.tls?.keyFile == "/k.pem")
+    #expect(endpoint.description == "rediss://redis:6380/5")
+    #expect(try RedisEndpoint(url: "rediss://redis").tls == RedisTLS())
+  }
+
   @Test(arguments: [
-    ("localhost:6379", "redis:// or unix://"),
-    ("http://localhost", "redis:// or unix://"),
-    ("rediss://localhost", "TLS"),
+    ("localhost:6379", "redis://, rediss:// or unix://"),
+    ("http://localhost", "redis://, rediss:// or unix://"),
+    ("rediss://localhost?cert=/c.pem", "go together"),
+    ("rediss://localhost?ca=", "name a file"),
+    ("rediss://localhost?insecure=1", "?ca=, cert= and key="),
     ("redis://", "host"),
     ("redis://:6379", "host"),
     ("redis://localhost:", "port"),

@@ -113,8 +113,9 @@ extension EndToEnd {
         let phone = try bob("phone", at: world[0])
         let (tail, errors) = (Process(), Pipe())
         tail.executableURL = URL(filePath: Broker.executable)
-        tail.arguments = ["tail", "--url", "http://127.0.0.1:\(world[0].port)"]
+        tail.arguments = ["tail", "--url", world[0].url]
         tail.environment = ["BELFRY_TOKEN": String(phone.headers["Authorization"]?.dropFirst(7) ?? "")]
+        if let tls = TestTLS.shared { tail.environment?["BELFRY_CA"] = tls.authority.file }
         (tail.standardOutput, tail.standardError) = (FileHandle.nullDevice, errors)
         try tail.run()
         try await shows(["phone"], phone)

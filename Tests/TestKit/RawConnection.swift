@@ -1,3 +1,4 @@
+package import BelfryTransport
 import Glibc
 
 /// One HTTP/1.1 connection, byte by byte, so that a test can also say what no client library would. It blocks, with a
@@ -13,13 +14,20 @@ package final class RawConnection: @unchecked Sendable {
   }
 
   package private(set) var descriptor: Int32
+  private var transport: TLSTransport?
+  private var timeoutMilliseconds: Int32 = 0
+  /// The server has ended it, or reset it.
+  private var hasEnded = false
   private var received: [UInt8] = []
 
   /// - Parameters:
   ///   - timeoutSeconds: longer than the ten seconds in which a request has to arrive: noise may be the beginning of one.
   ///   - receiveBytes: room in the kernel for what the test does not read. Given before the connection is made: a window
   ///     that shrinks afterwards makes it crawl.
-  package init(port: UInt16, timeoutSeconds: Int = 60, receiveBytes: Int32? = nil) throws(FixtureError) {
+  ///   - tls: by which it speaks to `localhost`; nil: by none.
+  package init(
+    port: UInt16, timeoutSeconds: Int = 60, receiveBytes: Int32? = nil, tls: TLSContext? = nil
+  ) throws(FixtureError) {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     if var size = receiveBytes {
       unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
@@ -38,18 +46,40 @@ package final class RawConnection: @unchecked Sendable {
       throw FixtureError("no connection to port \(port): errno \(reason)")
     }
     setTimeout(seconds: timeoutSeconds)
+    if let tls { try shakeHands(by: tls) }
   }
 
   deinit { close() }
 
+  private func shakeHands(by context: TLSContext) throws(FixtureError) {
+    guard fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0,
+      let transport = try? TLSTransport(descriptor, by: context, expecting: "localhost")
+    else { throw FixtureError("no TLS") }
+    self.transport = transport
+    while true {
+      switch transport.handshake() {
+      case .done: return
+      case .wantsRead: guard wait(for: POLLIN) else { throw FixtureError("no answer to TLS") }
+      case .wantsWrite: guard wait(for: POLLOUT) else { throw FixtureError("no room for TLS") }
+      case .failed(let cause): throw FixtureError("no TLS: \(cause)")
+      }
+    }
+  }
+
+  private func wait(for events: Int32) -> Bool {
+    var one = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+    return unsafe poll(&one, 1, timeoutMilliseconds) > 0
+  }
+
   package func setTimeout(seconds: Int = 0, microseconds: Int = 0) {
+    timeoutMilliseconds = Int32(clamping: seconds * 1_000 + microseconds / 1_000)
     var timeout = timeval(tv_sec: seconds, tv_usec: microseconds)
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
   }
 
   package func close() {
     guard descriptor >= 0 else { return }
-    Glibc.close(descriptor)
+    if let transport { transport.close() } else { Glibc.close(descriptor) }
     descriptor = -1
   }
 
@@ -72,6 +102,7 @@ package final class RawConnection: @unchecked Sendable {
 
   @discardableResult
   package func send(_ bytes: [UInt8]) -> Bool {
+    if let transport { return send(bytes, by: transport) }
     var sent = 0
     while sent < bytes.count {
       let count = unsafe bytes.withUnsafeBytes {
@@ -84,16 +115,49 @@ package final class RawConnection: @unchecked Sendable {
     return true
   }
 
+  private func send(_ bytes: [UInt8], by transport: TLSTransport) -> Bool {
+    var sent = 0
+    while sent < bytes.count {
+      switch unsafe bytes[sent...].withUnsafeBytes({ unsafe transport.write($0) }) {
+      case .bytes(let count): sent += count
+      case .wait: guard wait(for: POLLOUT) else { return false }
+      case .end, .lost: return false
+      }
+    }
+    return true
+  }
+
   // MARK: Reading
 
   /// - Returns: false at the connection's end or a reset.
   private func receiveMore() throws(FixtureError) -> Bool {
     var piece = [UInt8](repeating: 0, count: 65_536)
-    let count = unsafe recv(descriptor, &piece, piece.count, 0)
+    let count =
+      if let transport { receive(into: &piece, by: transport) } else {
+        unsafe recv(descriptor, &piece, piece.count, 0)
+      }
     if count < 0, errno == EAGAIN { throw FixtureError("nothing came, and the connection is still open") }
+    hasEnded = count <= 0
     guard count > 0 else { return false }
     received += piece[..<count]
     return true
+  }
+
+  /// As `recv` says it.
+  private func receive(into piece: inout [UInt8], by transport: TLSTransport) -> Int {
+    while true {
+      switch unsafe piece.withUnsafeMutableBytes({ unsafe transport.read(into: $0) }) {
+      case .bytes(let count): return count
+      case .end: return 0
+      case .lost:
+        errno = ECONNRESET
+        return -1
+      case .wait:
+        if wait(for: POLLIN) { continue }
+        errno = EAGAIN
+        return -1
+      }
+    }
   }
 
   private func take(_ count: Int) -> [UInt8] {
@@ -149,8 +213,7 @@ package final class RawConnection: @unchecked Sendable {
   /// Whether the server has closed the connection, after at most what is still to come.
   package func ends() -> Bool {
     while (try? receiveMore()) == true {}
-    var byte: UInt8 = 0
-    return unsafe recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT)) == 0 || errno == ECONNRESET
+    return hasEnded
   }
 
   // MARK: Answers

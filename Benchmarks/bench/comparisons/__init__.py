@@ -1,6 +1,6 @@
 """The comparisons, in the order in which they run."""
 
-from . import before, fanout, flat, loops, memory, neighbour, posting, reaching, reading, returning, soak, spread
+from . import before, fanout, flat, loops, memory, neighbour, posting, reaching, reading, returning, soak, spread, tls
 
 ALL = {
     "fanout": fanout.measure,
@@ -13,6 +13,7 @@ ALL = {
     "reading": reading.measure,
     "loops": loops.measure,
     "reaching": reaching.measure,
+    "tls": tls.measure,
 }
 SOAK = soak.measure
 BEFORE = before.measure

@@ -33,16 +33,24 @@ import Synchronization
   // SAFETY: used by the thread alone, but for curl_multi_wakeup, which any thread may call at any time.
   // Released when neither the thread nor a transport holds this object, and so nobody can use it.
   private nonisolated(unsafe) let multi: UnsafeMutableRawPointer?
+  // SAFETY: used by the thread alone, and released when no transfer is left.
+  private nonisolated(unsafe) let share: UnsafeMutableRawPointer?
+  private let authorityFile: String?
   private let mailbox = Mutex(Mailbox())
 
-  init(connectionsLimit: Int) {
+  init(connectionsLimit: Int, authorityFile: String?) {
+    self.authorityFile = authorityFile
     unsafe multi = Self.isLibraryReady ? curl_multi_init() : nil
+    unsafe share = Self.isLibraryReady ? share_sessions() : nil
     // More wait in line, and as many are kept for the next request.
     unsafe multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, connectionsLimit)
     unsafe multi_set_long(multi, CURLMOPT_MAXCONNECTS, connectionsLimit)
   }
 
-  deinit { unsafe curl_multi_cleanup(multi) }
+  deinit {
+    unsafe curl_multi_cleanup(multi)
+    unsafe curl_share_cleanup(share)
+  }
 
   func send(_ command: Command) {
     let isRunning = mailbox.withLock { mailbox in
@@ -106,7 +114,8 @@ import Synchronization
   private func follow(_ command: Command, _ transfers: inout [UInt64: CurlTransfer]) {
     switch command {
     case .begin(let beginning):
-      guard let transfer = CurlTransfer(beginning),
+      guard
+        let transfer = unsafe CurlTransfer(beginning, sharing: share, authorityFile: authorityFile),
         unsafe curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
       else {
         beginning.inbox.put(.end(.lost("there is no memory to be had")))

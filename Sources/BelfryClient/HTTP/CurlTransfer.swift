@@ -23,13 +23,18 @@ import Foundation
   private var refusal: ExchangeFailure?
 
   /// Nil when there is no memory.
-  init?(_ beginning: CurlThread.Beginning) {
+  init?(
+    _ beginning: CurlThread.Beginning, sharing share: UnsafeMutableRawPointer?, authorityFile: String?
+  ) {
     guard let easy = unsafe curl_easy_init() else { return nil }
     unsafe self.easy = unsafe easy
     number = beginning.number
     inbox = beginning.inbox
     silence = beginning.silence
     guard configure(beginning.request, url: beginning.url) else { return nil }
+    // Without a share, connections begin new sessions.
+    if unsafe share != nil { unsafe easy_set_share(easy, share) }
+    if let authorityFile, unsafe easy_set_text(easy, CURLOPT_CAINFO, authorityFile) != CURLE_OK { return nil }
   }
 
   deinit {
@@ -93,7 +98,16 @@ import Foundation
 
   func failure(_ result: CURLcode) -> ExchangeFailure? {
     guard result != CURLE_OK else { return nil }
-    return unsafe refusal ?? .lost(String(cString: curl_easy_strerror(result)))
+    if let refusal { return refusal }
+    let words = unsafe String(cString: curl_easy_strerror(result))
+    switch result {
+    // Of an unknown authority, of another host, or expired.
+    case CURLE_PEER_FAILED_VERIFICATION: return .lost("the broker's certificate is not trusted: \(words)")
+    case CURLE_SSL_CONNECT_ERROR:
+      return .lost("no TLS came about, as where a port does not speak it: \(words)")
+    case CURLE_SSL_CACERT_BADFILE: return .lost("the file with authorities cannot be read: \(words)")
+    default: return .lost(words)
+    }
   }
 
   // MARK: What arrives

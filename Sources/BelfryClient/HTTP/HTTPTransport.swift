@@ -7,7 +7,10 @@ final class HTTPTransport: Sendable {
   fileprivate let thread: CurlThread
   private let opened = Atomic<UInt64>(0)
 
-  init(connectionsLimit: Int) { thread = CurlThread(connectionsLimit: connectionsLimit) }
+  /// - Parameter authorityFile: whose certificates a broker may have, as PEM; nil: those that the system trusts.
+  init(connectionsLimit: Int, authorityFile: String?) {
+    thread = CurlThread(connectionsLimit: connectionsLimit, authorityFile: authorityFile)
+  }
 
   deinit { thread.end() }
 

@@ -68,7 +68,8 @@ package struct ConfigurationReport: Sendable, Hashable {
 
   /// Variables that look like settings and are not read. They may be an orchestrator's, so they are only remarked on.
   private static func misspelt(_ environment: [String: String]) -> [String] {
-    let known = Setting.all.map(\.variable) + [Configuration.configVariable, "BELFRY_URL", "BELFRY_TOKEN"]
+    let known =
+      Setting.all.map(\.variable) + [Configuration.configVariable, "BELFRY_URL", "BELFRY_CA", "BELFRY_TOKEN"]
     return environment.keys.sorted().compactMap { name in
       guard name.hasPrefix("BELFRY_"), !known.contains(name) else { return nil }
       // An orchestrator's names of ports and hosts differ more from all of ours.

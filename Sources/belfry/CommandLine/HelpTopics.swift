@@ -18,6 +18,7 @@ extension HelpTopic {
     name: "environment", summary: "variables that are read; options go before them",
     rows: [
       ("BELFRY_URL", "where the broker is, as --url"),
+      ("BELFRY_CA", "a file with the authorities that sign the broker's certificate, as --ca"),
       ("BELFRY_TOKEN", "who asks, as --token: arguments are visible to everybody on the machine"),
       (
         "BELFRY_DATA", "the broker's data folder, as --data of serve, check-config, backup, restore and token"

@@ -45,6 +45,9 @@ extension CommandOption {
   static let connection: [CommandOption] = [
     .value("url", "URL", "where the broker is; BELFRY_URL or http://127.0.0.1:8080 otherwise"),
     .value(
+      "ca", "FILE",
+      "authorities that sign the broker's certificate, as PEM; BELFRY_CA or the system's otherwise"),
+    .value(
       "token", "TOKEN", "who asks; BELFRY_TOKEN in the environment is safer, arguments are visible to all"),
     .value("as", "ACCID", "the account to act for, with an app or operator token"),
     .value("device", "ID", "the device that acts, when the token does not name one"),
@@ -69,8 +72,8 @@ extension Invocation {
         suggestion: "export BELFRY_TOKEN=$(belfry token --data DIR --sub ACCID), on the broker's machine")
     }
     var client = BelfryClient(
-      baseURL: url, token: token, account: try arguments.account("as"), device: try arguments.device("device")
-    )
+      baseURL: url, token: token, account: try arguments.account("as"),
+      device: try arguments.device("device"), authorityFile: arguments.text("ca") ?? variable("BELFRY_CA"))
     // Somebody is looking at the terminal: an error now is better than a success in a few seconds.
     client.attemptsLimit = 1
     return client

@@ -49,6 +49,8 @@ extension CommandFailure {
       return "the same --client-id went with other content before; use another for a new notification"
     case .rateLimited, .busy, .unavailable:
       return later(error.retryAfterSeconds ?? 1)
+    case .transport where error.detail.contains("certificate is not trusted"):
+      return "--ca FILE or BELFRY_CA names the authority that signed it; the host in --url must be in it"
     case .transport:
       return "is a broker running there? belfry serve starts one, --url or BELFRY_URL names another"
     case .protocol:

@@ -51,7 +51,7 @@ extension CommandOption {
   fileprivate static let keyspace: [CommandOption] = [
     .value("config", "FILE", "the broker's configuration file"),
     .value("data", "DIR", "the broker's data folder; data otherwise"),
-    .value("redis", "URL", "redis:// or unix://; without it the Redis in DIR is meant"),
+    .value("redis", "URL", "redis://, rediss:// or unix://; without it the Redis in DIR is meant"),
     .flag("json", "print one JSON value"),
   ]
 }

@@ -1,4 +1,5 @@
 import BelfryServer
+import BelfryTransport
 import Foundation
 import Glibc
 import TestKit
@@ -11,6 +12,7 @@ final class Broker: @unchecked Sendable {
   private let redisURL: String?
   private let options: [String: String]
   private let descriptors: Int?
+  private let tls: TLSContext?
   private var process: ChildProcess?
 
   static let secret = "0123456789abcdef0123456789abcdef"
@@ -28,7 +30,12 @@ final class Broker: @unchecked Sendable {
   /// - Parameters:
   ///   - options: settings of the configuration by environment variable.
   ///   - descriptors: how many it may have, if not as many as the tests.
-  init(redisURL: String?, options: [String: String] = [:], descriptors: Int? = nil) throws {
+  ///   - tls: by which it is asked whether it is ready.
+  init(
+    redisURL: String?, options: [String: String] = [:], descriptors: Int? = nil,
+    tls: TLSContext? = TestTLS.shared?.context
+  ) throws {
+    self.tls = tls
     port = try findFreePort()
     folder = try makeTemporaryFolder()
     self.redisURL = redisURL
@@ -42,6 +49,8 @@ final class Broker: @unchecked Sendable {
     return broker
   }
 
+  /// For clients that are programs of their own, which find the authority in `BELFRY_CA`.
+  var url: String { "\(TestTLS.isOn ? "https" : "http")://localhost:\(port)" }
   var logPath: String { folder + "/broker.log" }
   var log: String { (try? String(contentsOfFile: logPath, encoding: .utf8)) ?? "" }
   var processID: pid_t? { process?.id }
@@ -54,6 +63,10 @@ final class Broker: @unchecked Sendable {
     // Tests ask as fast as they can, from few accounts.
     for what in ["SENDS", "READS"] { environment["BELFRY_LIMITS_\(what)_PER_SECOND_PER_ACCOUNT"] = "1000000" }
     environment["BELFRY_REDIS"] = redisURL
+    if let tls = TestTLS.shared {
+      environment["BELFRY_TLS_CERTIFICATE_FILE"] = tls.identity.certificateFile
+      environment["BELFRY_TLS_KEY_FILE"] = tls.identity.keyFile
+    }
     return environment.merging(options) { $1 }
   }
 
@@ -63,7 +76,7 @@ final class Broker: @unchecked Sendable {
       limited + [Self.executable, "serve"], environment: environment, output: logPath, folder: folder)
     guard waits else { return }
     let deadline = ContinuousClock.now + Self.patience
-    while (try? Wire(port: port).request("GET", "/readyz"))?.status != 200 {
+    while (try? Wire(port: port, tls: tls).request("GET", "/readyz"))?.status != 200 {
       if ContinuousClock.now > deadline || process?.isEnding != false {
         throw Wire.Failure(description: "the broker does not start:\n\(lastLogLines(of: logPath))")
       }

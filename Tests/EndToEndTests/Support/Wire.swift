@@ -1,3 +1,4 @@
+import BelfryTransport
 import Foundation
 import TestKit
 
@@ -9,8 +10,12 @@ final class Wire: @unchecked Sendable {
 
   private let connection: RawConnection
 
-  init(port: UInt16, timeoutSeconds: Int = 60, receiveBytes: Int32? = nil) throws {
-    connection = try RawConnection(port: port, timeoutSeconds: timeoutSeconds, receiveBytes: receiveBytes)
+  init(
+    port: UInt16, timeoutSeconds: Int = 60, receiveBytes: Int32? = nil,
+    tls: TLSContext? = TestTLS.shared?.context
+  ) throws {
+    connection = try RawConnection(
+      port: port, timeoutSeconds: timeoutSeconds, receiveBytes: receiveBytes, tls: tls)
   }
 
   func setTimeout(seconds: Int = 0, microseconds: Int = 0) {

@@ -1,0 +1,169 @@
+import BelfryTransport
+import Foundation
+import Glibc
+import TestKit
+import Testing
+
+extension EndToEnd {
+  /// Whatever `BELFRY_TEST_TLS` says, these brokers speak TLS.
+  @Suite struct TLSTests {
+    private struct Stage {
+      let folder: String
+      let authority: TestAuthority
+      let identity: TestAuthority.Identity
+
+      init() throws {
+        folder = try makeTemporaryFolder()
+        authority = try TestAuthority(in: folder)
+        identity = try authority.identity()
+      }
+
+      func broker(redisURL: String, _ options: [String: String] = [:]) throws -> Broker {
+        let files = [
+          "BELFRY_TLS_CERTIFICATE_FILE": identity.certificateFile, "BELFRY_TLS_KEY_FILE": identity.keyFile,
+        ]
+        return try Broker(
+          redisURL: redisURL, options: files.merging(options) { $1 }, tls: authority.clientContext())
+      }
+
+      func isTrusted(_ authority: TestAuthority, by broker: Broker) -> Bool {
+        (try? Wire(port: broker.port, tls: authority.clientContext()).request("GET", "/healthz"))?.status
+          == 200
+      }
+
+      static func with(_ body: (Stage, RedisServer) async throws -> Void) async throws {
+        let stage = try Stage()
+        defer { removeFolder(stage.folder) }
+        try await withRedisServer { try await body(stage, $0) }
+      }
+    }
+
+    /// What the command line says, over https.
+    private func belfry(_ broker: Broker, ca: String?, _ arguments: String...) throws -> (
+      Int32, String, String
+    ) {
+      let (process, output, errors) = (Process(), Pipe(), Pipe())
+      process.executableURL = URL(filePath: Broker.executable)
+      process.arguments = arguments + ["--url", "https://localhost:\(broker.port)"]
+      let token = try TestTokens.mint(subject: "ops", role: "operator", device: nil, ttlSeconds: 600)
+      process.environment = ["BELFRY_TOKEN": token, "BELFRY_CA": ca ?? ""]
+      (process.standardOutput, process.standardError) = (output, errors)
+      try process.run()
+      let said = output.fileHandleForReading.readDataToEndOfFile()
+      let complaint = errors.fileHandleForReading.readDataToEndOfFile()
+      process.waitUntilExit()
+      return (
+        process.terminationStatus, String(decoding: said, as: UTF8.self),
+        String(decoding: complaint, as: UTF8.self)
+      )
+    }
+
+    @Test func theCommandLineChecksWhomItSpeaksTo() async throws {
+      try await Stage.with { stage, redis in
+        let broker = try stage.broker(redisURL: redis.url)
+        try await broker.start()
+        let (code, said, _) = try belfry(broker, ca: stage.authority.file, "stats", "--json")
+        #expect(code == 0 && said.contains("uptimeSeconds"))
+        let (refused, _, complaint) = try belfry(broker, ca: nil, "stats")
+        #expect(refused == 1)
+        #expect(
+          complaint.contains("certificate is not trusted") && complaint.contains("--ca FILE"), "\(complaint)")
+        await broker.remove()
+      }
+    }
+
+    @Test func redisIsSpokenToByTLS() async throws {
+      try await Stage.with { stage, _ in
+        let port = try findFreePort()
+        var options = RedisServer.Options()
+        options.settings = [
+          "tls-port": "\(port)", "tls-cert-file": stage.identity.certificateFile,
+          "tls-key-file": stage.identity.keyFile, "tls-ca-cert-file": stage.authority.file,
+        ]
+        try await withRedisServer(options) { _ in
+          // By default such a Redis asks who comes.
+          let files =
+            "ca=\(stage.authority.file)&cert=\(stage.identity.certificateFile)&key=\(stage.identity.keyFile)"
+          let broker = try stage.broker(redisURL: "rediss://localhost:\(port)?\(files)")
+          try await broker.start()
+          let token = try TestTokens.mint(subject: "alice", role: "user", device: nil, ttlSeconds: 600)
+          let answer = try Wire(port: broker.port, tls: stage.authority.clientContext()).request(
+            "POST", "/v1/notifications",
+            headers: ["Authorization": "Bearer \(token)", "Content-Type": "application/json"],
+            body: Array(#"{"toAccids":["bob"],"body":"by TLS"}"#.utf8))
+          #expect(answer.status == 201)
+          await broker.remove()
+        }
+      }
+    }
+
+    @Test func aChangedCertificateIsTakenAndABrokenOneIsNot() async throws {
+      try await Stage.with { stage, redis in
+        let broker = try stage.broker(redisURL: redis.url)
+        try await broker.start()
+        let before = try Wire(port: broker.port, tls: stage.authority.clientContext())
+        let other = try TestAuthority(in: stage.folder, name: "another authority")
+        // Both files under their names, one after the other.
+        _ = try other.identity()
+        broker.signal(SIGHUP)
+        try await eventually(within: Broker.patience) { stage.isTrusted(other, by: broker) }
+        #expect(!stage.isTrusted(stage.authority, by: broker))
+        #expect(try before.request("GET", "/healthz").status == 200)
+        #expect(broker.log.contains("the certificate has changed"))
+
+        try Data("no certificate".utf8).write(to: URL(filePath: stage.identity.certificateFile))
+        try await eventually(within: Broker.patience) {
+          broker.log.contains("the certificate stays as it was")
+        }
+        #expect(broker.log.contains("tls.certificateFile"))
+        #expect(stage.isTrusted(other, by: broker))
+        // Without a signal, too.
+        _ = try stage.authority.identity()
+        try await eventually(within: Broker.patience) { stage.isTrusted(stage.authority, by: broker) }
+        await broker.remove()
+      }
+    }
+
+    @Test func whatCannotBeUsedIsNamedAtTheStart() async throws {
+      try await Stage.with { stage, redis in
+        let other = try stage.authority.identity("other")
+        for (options, words) in [
+          (
+            ["BELFRY_TLS_CERTIFICATE_FILE": "/nowhere.pem"],
+            "tls.certificateFile: /nowhere.pem: cannot read it"
+          ),
+          (
+            ["BELFRY_TLS_KEY_FILE": other.keyFile],
+            "tls.keyFile: \(other.keyFile): it is not the certificate's key"
+          ),
+          (["BELFRY_TLS_KEY_FILE": ""], "tls.keyFile: a certificate needs its key"),
+          (
+            ["BELFRY_TLS_CERTIFICATE_FILE": other.keyFile],
+            "tls.certificateFile: \(other.keyFile): it has no certificate"
+          ),
+          (["BELFRY_TLS_MINIMUM": "1.1"], "BELFRY_TLS_MINIMUM: it must be"),
+          (["BELFRY_REDIS": "rediss://localhost?ca=/nowhere.pem"], "redis: /nowhere.pem: cannot read it"),
+        ] {
+          let broker = try stage.broker(redisURL: redis.url, options)
+          try await broker.start(waits: false)
+          #expect(await broker.hasEnded())
+          #expect(broker.log.contains(words), "\(broker.log)")
+          await broker.remove()
+        }
+      }
+    }
+
+    @Test func anExpiredCertificateIsRemarkedOn() async throws {
+      try await Stage.with { stage, redis in
+        let old = try stage.authority.identity("old", lasting: -60)
+        let options = [
+          "BELFRY_TLS_CERTIFICATE_FILE": old.certificateFile, "BELFRY_TLS_KEY_FILE": old.keyFile,
+        ]
+        let broker = try stage.broker(redisURL: redis.url, options)
+        try await broker.start(waits: false)
+        try await eventually(within: Broker.patience) { broker.log.contains("the certificate has expired") }
+        await broker.remove()
+      }
+    }
+  }
+}

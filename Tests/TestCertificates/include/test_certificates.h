@@ -1,0 +1,19 @@
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+// Makes a certificate on P-256 and its key, as PEM, for tests.
+// - names: as "DNS:localhost,IP:127.0.0.1"; NULL: of an authority.
+// - issuer, issuer_key: of the authority that signs it, as PEM; NULL: it signs itself.
+// - begin, end: in seconds from now.
+// Returns 1, or 0 where it does not fit or something is refused.
+int make_test_certificate(
+    const char *name, const char *names, const char *issuer, const char *issuer_key, long begin, long end,
+    char *certificate, char *key, size_t room);
+
+// What no honest client does, over a blocking socket of its own; the words of what it came to in `outcome`.
+enum { test_tls_renegotiates, test_tls_updates_keys };
+
+// Shakes hands by TLS 1.2, asks to do so again, and sends the request behind it; or by TLS 1.3, and asks for new keys as
+// often as this. Returns how many bytes of an answer came.
+int test_tls_attack(int descriptor, int attack, int times, const char *request, char *answer, size_t room);
