@@ -75,6 +75,6 @@ import Testing
       try router.match(method: UTF8Text(method), path: path("/v1/servers"))
     }
     #expect(problem?.status == 405)
-    #expect(problem?.allow == "GET, POST, HEAD")
+    #expect(problem?.allow == "GET, POST, HEAD, OPTIONS")
   }
 }

@@ -16,6 +16,7 @@ def tell(teller):
     groups(teller)
     rooms(teller)
     accounts(teller)
+    sessions(teller)
     webhooks(teller)
     operators(teller)
 
@@ -128,6 +129,7 @@ def notifications(teller, server, channel):
         until=lambda answer: len(answer["notifications"]) == 2)
     show("notificationCounts", "bob")
     teller.stream("bob", after=page["cursor"])
+    show("notificationTicket", "bob")
     mistake = quiet(
         "notificationSend", "alice", body={"serverId": server, "body": "Practise is at nine", "messageClientId": "no-1"})
     show("notificationRecall", "alice", {"messageServerId": mistake["messageServerId"]})
@@ -250,6 +252,12 @@ def accounts(teller):
     show("accountEndDevice", "bob", {"deviceId": "phone"})
     show("accountEnd", "app as bob")
     show("accountRevoke", "frank")
+
+
+def sessions(teller):
+    teller.chapter("Sessions of browsers", "A token in a cookie, for pages of origins that are allowed.")
+    teller.show("sessionBegin", "bob")
+    teller.show("sessionEnd", None)
 
 
 def webhooks(teller):

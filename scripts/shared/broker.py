@@ -16,7 +16,7 @@ import time
 
 
 class Broker:
-    def __init__(self, program, arguments=()):
+    def __init__(self, program, arguments=(), settings={}):
         self.program = os.path.abspath(program)
         self.folder = tempfile.mkdtemp(prefix="belfry-")
         self.data = os.path.join(self.folder, "data")
@@ -27,7 +27,8 @@ class Broker:
         self.log = open(os.path.join(self.folder, "log"), "w+b")
         self.process = subprocess.Popen(
             [self.program, "serve", "--listen", f"127.0.0.1:{self.port}", "--data", self.data, *arguments],
-            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, start_new_session=True)
+            env={**os.environ, **settings}, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
+            start_new_session=True)
         self._wait_until_ready()
 
     def _wait_until_ready(self, seconds=20):

@@ -62,7 +62,7 @@ import Testing
   // MARK: Asking
 
   private func rows() async throws -> [Row] {
-    try await withBroker { broker in
+    try await withBroker(configure: { $0.browsers.givesCookies = true }) { broker in
       var rows: [Row] = []
       var worlds: [AccessPlace: AccessWorld] = [:]
       var number = 0

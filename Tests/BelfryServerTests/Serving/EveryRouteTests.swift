@@ -8,7 +8,7 @@ import Testing
 /// nothing that it does not declare (that would be a 503).
 @Suite struct EveryRouteTests {
   @Test func answersAsTheDocumentSays() async throws {
-    try await withBroker { broker in
+    try await withBroker(configure: { $0.browsers.givesCookies = true }) { broker in
       let app = try broker.token("app", .app)
       for route in Routes.all {
         if route.isStream { continue }

@@ -56,6 +56,47 @@ extension FuzzTarget {
     },
   ]
 
+  /// What browsers send by themselves.
+  static let browsers: [FuzzTarget] = [
+    FuzzTarget("session cookie", sample: { $0.cookieHeader() }) { bytes in
+      let header = String(decoding: bytes, as: UTF8.self)
+      guard let value = try? SessionCookie.secure.value(in: header) else { return false }
+      // It is there once, between separators.
+      let marks = Array("__Host-belfry=\(value)".utf8)
+      guard !value.utf8.contains(UInt8(ascii: ";")), header.utf8.count >= marks.count else {
+        throw Wrong("\(value) in \(header)")
+      }
+      return true
+    },
+    FuzzTarget("origin", sample: { Array($0.pick(origins).utf8) }) { bytes in
+      let text = String(decoding: bytes, as: UTF8.self)
+      guard let origin = WebOrigin(text) else { return false }
+      guard origin.description.utf8.elementsEqual(text.utf8) else {
+        throw Wrong("\(text) is read as \(origin)")
+      }
+      return true
+    },
+    FuzzTarget("host", sample: { Array($0.pick(["a.example:80", "[::1]:8080", "LOCALHOST"]).utf8) }) {
+      bytes in
+      guard let host = HostName(Substring(String(decoding: bytes, as: UTF8.self))) else { return false }
+      guard HostName(Substring(host.description)) == host, host.means(host) else { throw Wrong("\(host)") }
+      return true
+    },
+    text(
+      "ticket", { _ in StreamTicket.make() }, read: { StreamTicket(UTF8Text($0)) }, write: { $0.text }),
+    text(
+      "caller kept with a ticket",
+      { random in
+        Caller(
+          actor: Actor(account: AccountID("bob"), isTrusted: false), role: .user, subject: "bob",
+          credential: .key(
+            KeyIdentity(text: "k"), TokenIssue(account: "bob", atMilliseconds: 1)),
+          scopes: random.oneIn(2) ? [.read] : nil, expiresAtSeconds: nowSeconds)
+      }, read: { Caller(record: $0) }, write: { $0.record }),
+  ]
+
+  private static let origins = ["https://app.example", "http://[::1]:8090", "http://localhost:8090"]
+
   private static func items(_ bytes: [UInt8], inPiecesOf size: Int) -> [ServerSentEventParser.Item]? {
     var parser = ServerSentEventParser(limitBytes: 4 << 10)
     var items: [ServerSentEventParser.Item] = []
@@ -82,6 +123,12 @@ extension SeededGenerator {
       "http://example.org/v1/notifications/read", "/v1/servers/%E9%90%98/subscription?",
     ])
     return Array(target.utf8)
+  }
+
+  fileprivate mutating func cookieHeader() -> [UInt8] {
+    Array(
+      pick(["__Host-belfry=a.b.c", "a=b; __Host-belfry=x-_y;c=d", "__Host-belfry=a; __Host-belfry=b", "a"])
+        .utf8)
   }
 
   fileprivate mutating func token() -> [UInt8] {

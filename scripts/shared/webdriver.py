@@ -1,0 +1,109 @@
+"""A headless Chromium, driven by chromedriver over the W3C's WebDriver protocol (https://www.w3.org/TR/webdriver2/)."""
+import base64
+import json
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"     # how an element is named in the protocol
+
+
+class BrowserError(Exception):
+    pass
+
+
+class Chromium:
+    def __init__(self, width=640, height=360):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.folder = tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True)
+        self.driver = subprocess.Popen(
+            ["chromedriver", f"--port={port}"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        self.url = f"http://127.0.0.1:{port}"
+        try:
+            self._wait_until_ready()
+            arguments = [
+                # Root, as CI is, may run it without its sandbox only; a container has a small /dev/shm.
+                "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars",
+                f"--user-data-dir={self.folder.name}", f"--window-size={width},{height}"]
+            session = self._ask("POST", "/session", {"capabilities": {"alwaysMatch": {
+                "browserName": "chrome", "goog:chromeOptions": {"args": arguments},
+                "goog:loggingPrefs": {"browser": "ALL"}}}})
+        except BaseException:
+            self.driver.kill()
+            self.driver.wait()
+            raise
+        self.url += f"/session/{session['sessionId']}"
+        self._empty_tab = self._ask("GET", "/window")
+
+    def _wait_until_ready(self, seconds=20):
+        end = time.monotonic() + seconds
+        while True:
+            try:
+                if self._ask("GET", "/status")["ready"]:
+                    return
+            except OSError:
+                if time.monotonic() > end or self.driver.poll() is not None:
+                    raise
+            time.sleep(0.05)
+
+    def _ask(self, method, path, body=None):
+        request = urllib.request.Request(
+            self.url + path, method=method, data=None if body is None else json.dumps(body).encode(),
+            headers={"Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            raise BrowserError(json.load(error)["value"]["message"].splitlines()[0]) from None
+
+    def open_tab(self, url):
+        """A tab of its own, which the calls after this are about; its name."""
+        tab = self._ask("POST", "/window/new", {"type": "tab"})["handle"]
+        self.turn_to(tab)
+        self._ask("POST", "/url", {"url": url})
+        return tab
+
+    def turn_to(self, tab):
+        self._ask("POST", "/window", {"handle": tab})
+
+    def close_tab(self, tab):
+        self.turn_to(tab)
+        self._ask("DELETE", "/window")
+        # Without a tab that is there nothing can be asked, not even for a new one.
+        self.turn_to(self._empty_tab)
+
+    def _element(self, selector):
+        return self._ask("POST", "/element", {"using": "css selector", "value": selector})[ELEMENT]
+
+    def type(self, selector, text):
+        self._ask("POST", f"/element/{self._element(selector)}/value", {"text": text})
+
+    def click(self, selector):
+        self._ask("POST", f"/element/{self._element(selector)}/click", {})
+
+    def run(self, script):
+        """What the script returns."""
+        return self._ask("POST", "/execute/sync", {"script": script, "args": []})
+
+    def picture(self):
+        """PNG."""
+        return base64.b64decode(self._ask("GET", "/screenshot"))
+
+    def console(self):
+        """What the pages have complained of."""
+        return [entry["message"] for entry in self._ask("POST", "/se/log", {"type": "browser"})]
+
+    def close(self):
+        try:
+            self._ask("DELETE", "")
+        except (BrowserError, OSError):
+            pass
+        self.driver.terminate()
+        self.driver.wait(20)
+        self.folder.cleanup()
