@@ -25,6 +25,24 @@ struct CrossOrigin: Sendable {
     return origins.contains(UTF8Text(origin)) ? .allowed(origin) : .other
   }
 
+  /// Whether a browser says that a page of another origin caused the request (Fetch Metadata, section 2.1 "Sec-Fetch-Site").
+  /// Programs say nothing of the kind, and neither do browsers over plain HTTP.
+  static func isFromAnotherPage(_ headers: HTTPHeaders) -> Bool {
+    guard let site = headers[fetchSite] else { return false }
+    return ![sameOrigin, fromNoPage].contains(UTF8Text(site))
+  }
+
+  /// Whether that page is of another site, which is more than another origin: to know it otherwise would take the list
+  /// of all public suffixes.
+  static func isFromAnotherSite(_ headers: HTTPHeaders) -> Bool {
+    headers[fetchSite].map { UTF8Text($0) } == crossSite
+  }
+
+  private static let fetchSite = "Sec-Fetch-Site"
+  private static let sameOrigin: UTF8Text = "same-origin"
+  private static let fromNoPage: UTF8Text = "none"
+  private static let crossSite: UTF8Text = "cross-site"
+
   /// Of every answer: a page must be able to read why it was refused.
   func fields(ofAnswerTo headers: HTTPHeaders) -> [(name: String, value: String)] {
     if origins.isEmpty { return [] }

@@ -129,6 +129,8 @@ extension Caller {
     else { return try bearer(header) }
     switch broker.crossOrigin.asker(head.headers) {
     case .allowed: return token
+    // A picture or a link on another page: nobody there could read the answer, but a stream would be open.
+    case .unnamed where CrossOrigin.isFromAnotherPage(head.headers): throw .otherOrigin
     case .unnamed where head.method == get || head.method == self.head: return token
     case .unnamed:
       throw Refusal(

@@ -21,7 +21,7 @@ final class RoutedRequest: HTTPRoutedRequest {
     self.services = services
     match = try Self.router.match(method: head.method, path: head.segments)
     let route = match.route
-    guard route.access == .everyone || services.answers(to: head.host) else { throw .misdirected }
+    guard route.access == .everyone || services.isMeant(by: head) else { throw .misdirected }
     do throws(Refusal) {
       ticket = match.isHead ? nil : try Caller.ticket(head, of: route)
       caller = ticket == nil ? try Caller(head, of: route, services) : nil
@@ -140,12 +140,12 @@ final class RoutedRequest: HTTPRoutedRequest {
 }
 
 extension LoopServices {
-  /// Whether the broker answers by this name. A page can have a name of its own lead to any address, and would be taken
+  /// Whether the request calls the broker by a name of its own. A page can have a name of its own lead to any address, and would be taken
   /// for one of the broker's own origin.
-  func answers(to host: String?) -> Bool {
+  func isMeant(by head: HTTPRequestHead) -> Bool {
     let hosts = broker.configuration.browsers.hosts
     if hosts.isEmpty { return true }
-    guard let host = host.flatMap({ HostName(Substring($0)) }) else { return false }
+    guard let host = head.host.flatMap({ HostName(Substring($0)) }) else { return false }
     return hosts.contains { $0.means(host) }
   }
 

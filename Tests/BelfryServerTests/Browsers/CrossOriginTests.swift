@@ -1,5 +1,6 @@
 import BelfryInterface
 import BelfryModel
+import TestKit
 import Testing
 
 @testable import BelfryServer
@@ -88,6 +89,12 @@ import Testing
         try broker.ask("GET", "/v1/account", as: bob, headers: [origin])
       }.first { $0.status == 429 }
       expectGranted(try #require(tooFast), "429")
+      await broker.redis.stop()
+      try await eventually {
+        let answer = try broker.ask("GET", "/v1/account", as: try broker.token("alice"), headers: [origin])
+        if answer.status == 503 { expectGranted(answer, "503") }
+        return answer.status == 503
+      }
     }
   }
 

@@ -70,6 +70,16 @@ import Testing
         let answer = try send([cookie] + headers)
         #expect(answer.status == 403 && answer.field == "Origin", "\(headers)")
       }
+      // What the browser says itself: a picture, a link, a frame on another page.
+      for (site, status) in [("cross-site", 403), ("same-site", 403), ("same-origin", 200), ("none", 200)] {
+        for path in ["/v1/account", "/v1/notifications/counts"] {
+          let answer = try broker.ask("GET", path, headers: [cookie, ("Sec-Fetch-Site", site)])
+          #expect(answer.status == status, "\(site) \(path)")
+        }
+      }
+      let stream = try broker.connect()
+      stream.begin("GET", "/v1/notifications/stream", headers: [cookie, ("Sec-Fetch-Site", "cross-site")])
+      #expect(try stream.answer().status == 403)
       // Reading needs none, and is refused to a page that may not read the answer.
       #expect(try broker.ask("GET", "/v1/notifications", headers: [cookie]).status == 200)
       #expect(try broker.ask("HEAD", "/v1/notifications", headers: [cookie]).status == 200)

@@ -35,6 +35,28 @@ import Testing
     }
   }
 
+  @Test func whatPagesMayDo() throws {
+    let configuration = try Configuration.load(
+      options: ServeOptions(),
+      environment: [
+        "BELFRY_BROWSERS_ALLOWED_ORIGINS": #"["https://app.example", "http://[::1]:8090"]"#,
+        "BELFRY_BROWSERS_COOKIE": "true", "BELFRY_BROWSERS_HOSTS": #"["Belfry.example"]"#,
+      ])
+    let browsers = configuration.browsers
+    #expect(browsers.allowedOrigins.map(\.description) == ["https://app.example", "http://[::1]:8090"])
+    #expect(browsers.givesCookies && browsers.hosts.map(\.description) == ["belfry.example"])
+    let many = (0...BrowserSettings.listMax).map { "\"http://a\($0)\"" }.joined(separator: ",")
+    for (name, text) in [
+      ("ALLOWED_ORIGINS", "[\(many)]"), ("ALLOWED_ORIGINS", "https://app.example"), ("COOKIE", "yes"),
+      ("HOST", "x"),
+    ] {
+      let error = #expect(throws: StartError.self) {
+        try Configuration.load(options: ServeOptions(), environment: ["BELFRY_BROWSERS_\(name)": text])
+      }
+      #expect(error?.description.contains("BELFRY_BROWSERS_\(name)") == true)
+    }
+  }
+
   @Test(arguments: [1, 16, 1_024])
   func partitionsAreAPowerOfTwo(count: Int) throws {
     var options = ServeOptions()
@@ -90,6 +112,18 @@ import Testing
     (#"{"listen": "localhost:70000"}"#, .invalidValue, "listen"),
     (#"{"listen": "[::1"}"#, .invalidValue, "listen"),
     (#"{"data": ""}"#, .invalidValue, "data"),
+    (#"{"browsers": true}"#, .invalidValue, "browsers"),
+    (#"{"browsers": {"origins": []}}"#, .unknownKey, "browsers.origins"),
+    (#"{"browsers": {"allowedOrigins": "*"}}"#, .invalidValue, "browsers.allowedOrigins"),
+    (#"{"browsers": {"allowedOrigins": ["*"]}}"#, .invalidValue, "browsers.allowedOrigins"),
+    (#"{"browsers": {"allowedOrigins": ["https://a.example/"]}}"#, .invalidValue, "browsers.allowedOrigins"),
+    (#"{"browsers": {"allowedOrigins": ["null"]}}"#, .invalidValue, "browsers.allowedOrigins"),
+    (
+      #"{"browsers": {"allowedOrigins": ["http://a", "http://a"]}}"#, .invalidValue, "browsers.allowedOrigins"
+    ),
+    (#"{"browsers": {"cookie": "true"}}"#, .invalidValue, "browsers.cookie"),
+    (#"{"browsers": {"hosts": ["https://a"]}}"#, .invalidValue, "browsers.hosts"),
+    (#"{"browsers": {"hosts": ["a:b"]}}"#, .invalidValue, "browsers.hosts"),
     (#"{"data": "a\u0000b"}"#, .invalidValue, "data"),
     (#"{"redis": "http://localhost"}"#, .invalidValue, "redis"),
     (#"{"secret": "short"}"#, .invalidValue, "secret"),

@@ -31,16 +31,12 @@ enum Sessions {
     return response
   }
 
-  /// A browser says itself whether the page is of another site, which is more than another origin, and needs a list of
-  /// all public suffixes to know.
+  /// A cookie that is not for other sites would not be sent along by the page that asks for it.
   private static func sameSite(_ head: HTTPRequestHead, _ services: LoopServices) -> SessionCookie.SameSite {
-    guard case .allowed = services.broker.crossOrigin.asker(head.headers), SessionCookie.of(head) == .secure,
-      let site = head.headers["Sec-Fetch-Site"], UTF8Text(site) == crossSite
+    guard case .allowed = services.broker.crossOrigin.asker(head.headers), SessionCookie.of(head) == .secure
     else { return .strict }
-    return .none
+    return CrossOrigin.isFromAnotherSite(head.headers) ? .none : .strict
   }
-
-  private static let crossSite: UTF8Text = "cross-site"
 
   private static func end(_ request: Request, _ services: LoopServices) async throws(Refusal) -> HTTPResponse
   {
