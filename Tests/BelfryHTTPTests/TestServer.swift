@@ -96,7 +96,7 @@ private final class TestRequest: HTTPRoutedRequest {
   func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) { handler.handle(request, exchange) }
 }
 
-/// Answers by the path: /echo, /later, /never, /hold, /large, /split, /stream.
+/// Answers by the path: /echo, /later, /never, /hold, /large, /document, /endless, /host, /split, /stream.
 final class TestHandler: HTTPHandler {
   var notes: [String] = []
   var sources: [TestSource] = []
@@ -126,6 +126,10 @@ final class TestHandler: HTTPHandler {
       body: Array(#"{"status":\#(refusal.status)}"#.utf8))
   }
 
+  func fieldsOfAnswer(to request: HTTPHeaders) -> [(name: String, value: String)] {
+    request["Mark"].map { [("Marked", $0)] } ?? []
+  }
+
   func pausedAccepting(_ pause: HTTPPause) {
     notes.append("paused at \(pause.connections), \(pause.streams) of them streams")
   }
@@ -152,6 +156,16 @@ final class TestHandler: HTTPHandler {
       requests.append(request)
     case "large":
       exchange.respond(HTTPResponse(status: 200, body: [UInt8](repeating: 0x6C, count: 8 << 20)))
+    case "document":
+      var document = HTTPResponse(status: 200, body: [UInt8](repeating: 0x6C, count: 8 << 20))
+      document.isShared = true
+      exchange.respond(document)
+    case "endless":
+      var head = HTTPResponse(status: 200)
+      head.hasLength = false
+      exchange.respond(head)
+    case "host":
+      exchange.respond(HTTPResponse(status: 200, body: Array((request.head.host ?? "none").utf8)))
     case "split":
       exchange.respond(HTTPResponse(status: 200, headers: [("A", "b\r\nInjected: yes"), ("C", "d")]))
     case "stream":
