@@ -1,11 +1,19 @@
 import CCrypto
 
-/// SHA-256 and HMAC-SHA-256, by libcrypto.
+/// SHA-256, HMAC-SHA-256 and SHA-1, by libcrypto.
 package enum Hashing {
   package static func sha256(_ bytes: [UInt8]) -> [UInt8] {
     var hash = [UInt8](repeating: 0, count: Int(crypto_hash_bytes))
     let isDone = unsafe crypto_sha256(bytes, bytes.count, &hash)
     precondition(isDone == 1, "libcrypto has SHA-256")
+    return hash
+  }
+
+  /// Of no use as a secret or a signature: the handshake of a WebSocket wants it.
+  package static func sha1(_ bytes: [UInt8]) -> [UInt8] {
+    var hash = [UInt8](repeating: 0, count: Int(crypto_sha1_bytes))
+    let isDone = unsafe crypto_sha1(bytes, bytes.count, &hash)
+    precondition(isDone == 1, "libcrypto has SHA-1")
     return hash
   }
 

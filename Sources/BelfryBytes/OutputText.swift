@@ -43,16 +43,17 @@ extension OutputSpan<UInt8> {
   }
 }
 
-private enum Base36 {
-  typealias Pair = (first: UInt8, second: UInt8)
+/// How numbers are written in base 36.
+package enum Base36 {
+  fileprivate typealias Pair = (first: UInt8, second: UInt8)
 
   /// The two digits of each number below 36 times 36.
-  static let pairs: [Pair] = {
+  fileprivate static let pairs: [Pair] = {
     let digits = Array("0123456789abcdefghijklmnopqrstuvwxyz".utf8)
     return digits.flatMap { first in digits.map { (first, $0) } }
   }()
 
-  static func digitCount(of number: UInt64) -> Int {
+  package static func digitCount(of number: UInt64) -> Int {
     // Nearly always: so large is every id that was allotted since 2025.
     if number >= twelveDigits { return number >= thirteenDigits ? 13 : 12 }
     var count = 1

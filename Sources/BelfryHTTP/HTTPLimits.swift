@@ -74,6 +74,9 @@ package struct HTTPLimits: Sendable {
   /// requests wait for about a millisecond while thousands are served.
   static let streamsPerTurn = 256
 
+  /// For the client of a WebSocket to close it, too, before the connection is cut.
+  static let socketCloseTime: Duration = .seconds(2)
+
   /// How often deadlines are checked, so how late they may be. A check costs some nanoseconds for each connection; a
   /// timer for each request would cost a microsecond.
   static let sweepInterval: Duration = .seconds(1)

@@ -17,6 +17,7 @@ package struct HTTPRequestHead: Sendable {
 
   /// For whom the request is meant, as `host[:port]`: what the target says goes before `Host` (RFC 9112 section 3.2.2).
   package var host: String? { targetAuthority ?? headers["Host"] }
+  let isHTTP10: Bool
 
   init(_ request: RequestHead, target: RequestTarget?, client: ClientAddress) {
     method = request.method
@@ -26,6 +27,7 @@ package struct HTTPRequestHead: Sendable {
     targetAuthority = target?.authority
     headers = request.headers
     contentLength = request.contentLength
+    isHTTP10 = request.isHTTP10
     self.client = client
   }
 }

@@ -197,11 +197,12 @@ extension HTTPServer {
   /// Gives a connection to a stream.
   func openStream(
     on transport: any ByteTransport, head: [UInt8], isChunked: Bool, hasBody: Bool,
-    source: any HTTPStreamSource
+    source: any HTTPStreamSource, receiver: (any HTTPStreamReceiver)? = nil
   ) -> HTTPStream? {
     do throws(SystemError) {
       let stream = try HTTPStream(
-        on: transport, head: head, isChunked: isChunked, hasBody: hasBody, source: source, in: streams)
+        on: transport, head: head, isChunked: isChunked, hasBody: hasBody, source: source, receiver: receiver,
+        in: streams)
       streams.insert(stream)
       return stream
     } catch {

@@ -110,6 +110,10 @@ extension Problem {
     Problem(status: 400, title: "Not a good request", code: "malformed", detail: detail)
   }
 
+  package static let upgradeNeeded = Problem(
+    status: 426, title: "Upgrade needed", code: "upgradeNeeded",
+    detail: "here a WebSocket of version 13 is to be asked for")
+
   package static let timeout = Problem(
     status: 408, title: "Too slow", code: "timeout", detail: "the request did not arrive in time")
 

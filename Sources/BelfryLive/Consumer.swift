@@ -16,6 +16,8 @@ package final class Consumer: FeedListener {
   package protocol Outlet: AnyObject {
     /// There is something to be pulled.
     func consumerIsReady()
+    /// Called in the interval of heartbeats, for a transport that asks its client whether it is there.
+    func consumerBeats()
   }
 
   package enum Pull: Sendable, Hashable {
@@ -82,8 +84,12 @@ package final class Consumer: FeedListener {
 
   package var account: AccountID { session.account }
 
+  /// How long a client is asked to wait before it comes back. Each another time, or all would come back at once.
+  package static func reconnectDelayMilliseconds() -> Int { Int.random(in: 1_000...5_000) }
+
   func begin() {
-    queue(output.framing.reconnectDelay(milliseconds: Int.random(in: 1_000...5_000)))
+    let delay = output.framing.reconnectDelay(milliseconds: Self.reconnectDelayMilliseconds())
+    if !delay.isEmpty { queue(delay) }
     lostTrack()
     if wantsCounts { session.tellCounts(to: self) }
   }
@@ -142,8 +148,12 @@ package final class Consumer: FeedListener {
     setbacks += 1
   }
 
+  /// How often a client hears of a quiet stream.
+  package static let heartbeatSeconds = HeartbeatWheel.heartbeatSeconds
+
   func beat() {
-    if isQuiet { queue(output.framing.heartbeat) }
+    outlet?.consumerBeats()
+    if isQuiet, !output.framing.heartbeat.isEmpty { queue(output.framing.heartbeat) }
     isQuiet = true
   }
 
@@ -219,6 +229,9 @@ package final class Consumer: FeedListener {
     drained?.resume()
     drained = nil
   }
+
+  /// Whether what was pulled last ends within an event.
+  package var isWithinEvent: Bool { output.isWithinEvent }
 
   /// Fills the buffer with what is ready. `.wait`: nothing is; the outlet will be told when something is.
   package func pull(into buffer: inout StreamBuffer) -> Pull {

@@ -74,6 +74,8 @@ struct ConsumerOutput {
   }
 
   var hasQueued: Bool { pendingOffset < pending.count }
+  /// Whether a part of what is queued was written.
+  var isWithinEvent: Bool { pendingOffset > 0 }
   /// Whether there may be something to write.
   var mayFlow: Bool { hasQueued || !ready.isEmpty }
 

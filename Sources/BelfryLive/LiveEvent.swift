@@ -6,7 +6,7 @@ import BelfryStore
 /// An event of a stream: its kind, and its data as JSON, which is rendered once for all consumers. The transport puts
 /// it on the wire (``EventFraming``).
 package struct LiveEvent: Sendable {
-  package enum Kind: String, Sendable {
+  package enum Kind: String, Sendable, CaseIterable {
     case notification, updated, retracted, preferences, read, counts, device, gap, kicked
   }
 
@@ -94,9 +94,9 @@ package enum KickReason: String, Sendable {
 package protocol EventFraming: AnyObject, Sendable {
   /// The most bytes that an event takes beside its JSON and its cursor.
   var overheadBytesMost: Int { get }
-  /// Tells the client that the stream is alive.
+  /// Tells the client that the stream is alive; empty where the transport does that.
   var heartbeat: [UInt8] { get }
-  /// Asks the client to wait so long before it comes back.
+  /// Asks the client to wait so long before it comes back; empty where that is said elsewhere.
   func reconnectDelay(milliseconds: Int) -> [UInt8]
   /// Writes an event that is no entry, and so has no cursor. There is room for it.
   func write(_ event: LiveEvent, to text: inout OutputSpan<UInt8>)

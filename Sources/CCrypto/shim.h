@@ -17,6 +17,7 @@
 
 typedef EVP_PKEY crypto_key;
 
+enum { crypto_sha1_bytes = 20 };
 enum { crypto_hash_bytes = 32, crypto_ed25519_bytes = 32 };
 enum { crypto_kind_other = 0, crypto_kind_rsa = 1, crypto_kind_ed25519 = 2 };
 
@@ -37,7 +38,14 @@ static inline int crypto_sha256(const unsigned char *data, size_t bytes, unsigne
   return done;
 }
 
-// The same of a few bytes, of which each send has some. To have libcrypto look its implementation up each time would take
+static inline int crypto_sha1(const unsigned char *data, size_t bytes, unsigned char *hash) {
+  unsigned int length = 0;
+  int done = EVP_Digest(data, bytes, hash, &length, EVP_sha1(), NULL) == 1 && length == crypto_sha1_bytes;
+  ERR_clear_error();
+  return done;
+}
+
+// SHA-256 of a few bytes, of which each send has some. To have libcrypto look its implementation up each time would take
 // longer than to hash them.
 static inline void crypto_sha256_of_few(const unsigned char *data, size_t bytes, unsigned char *hash) {
   SHA256_CTX context;

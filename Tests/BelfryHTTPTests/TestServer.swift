@@ -100,6 +100,7 @@ private final class TestRequest: HTTPRoutedRequest {
 final class TestHandler: HTTPHandler {
   var notes: [String] = []
   var sources: [TestSource] = []
+  var echoes: [EchoOwner] = []
   var waiting: [HTTPExchange] = []
   var requests: [HTTPRequest] = []
   let fieldsGivenOnce = ["Authorization"]
@@ -174,6 +175,15 @@ final class TestHandler: HTTPHandler {
         open(source, on: exchange)
       } else {
         _ = loop.schedule(after: .milliseconds(10)) { self.open(source, on: exchange) }
+      }
+    case "socket":
+      do {
+        let handshake = try WebSocketHandshake(request.head, subprotocol: "belfry.v1.json")
+        let owner = EchoOwner(self)
+        echoes.append(owner)
+        exchange.upgrade(handshake, messageBytesMax: WebSocketFrame.payloadBytesMax, for: owner)
+      } catch {
+        exchange.respond(HTTPResponse(status: 426))
       }
     default:
       exchange.respond(HTTPResponse(status: 404))

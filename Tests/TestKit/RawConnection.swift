@@ -127,6 +127,13 @@ package final class RawConnection: @unchecked Sendable {
     return true
   }
 
+  /// - Returns: false if the server did not take all of it in time.
+  package func sendWithin(milliseconds: Int, _ bytes: [UInt8]) -> Bool {
+    var timeout = timeval(tv_sec: 0, tv_usec: milliseconds * 1_000)
+    unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+    return send(bytes)
+  }
+
   // MARK: Reading
 
   /// - Returns: false at the connection's end or a reset.

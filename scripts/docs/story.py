@@ -130,6 +130,7 @@ def notifications(teller, server, channel):
     show("notificationCounts", "bob")
     teller.stream("bob", after=page["cursor"])
     show("notificationTicket", "bob")
+    teller.socket("bob", after=page["cursor"])
     mistake = quiet(
         "notificationSend", "alice", body={"serverId": server, "body": "Practise is at nine", "messageClientId": "no-1"})
     show("notificationRecall", "alice", {"messageServerId": mistake["messageServerId"]})

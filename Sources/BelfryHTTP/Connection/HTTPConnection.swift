@@ -183,7 +183,9 @@ extension HTTPConnection {
       switch action {
       case .wait: break loop
       case .route(let head): route(head, isBodyThere: consumed < input.count)
-      case .handle(let body, let held): handle(body, held)
+      case .handle(let body, let held):
+        keepOnly(behind: &consumed)
+        handle(body, held)
       case .answer(let refusal, let isLast): refuse(refusal, isLast: isLast)
       }
       // Others have their turn before more is done for one that asks without waiting.
@@ -197,6 +199,19 @@ extension HTTPConnection {
     drop(consumed)
   }
 
+  /// Where the connection may be given away, what has arrived behind the request goes with it.
+  private func keepOnly(behind consumed: inout Int) {
+    // Most requests arrive whole, and leave nothing behind.
+    if consumed == input.count {
+      input = []
+    } else if request?.headers.contains("Upgrade") == true {
+      input.removeFirst(consumed)
+    } else {
+      return
+    }
+    consumed = 0
+  }
+
   /// Goes on in a later turn of the loop.
   func resume() {
     isUnfinished = false
@@ -208,7 +223,6 @@ extension HTTPConnection {
     switch phase {
     case .closed, .lingering: input = []
     case .receiving, .handling, .answering, .idle:
-      // Most requests arrive whole, and leave nothing behind.
       if consumed == input.count { input = [] } else if consumed > 0 { input.removeFirst(consumed) }
     }
     if phase == .receiving, hasAnswered, input.isEmpty, !intake.hasBegun {
@@ -356,5 +370,18 @@ extension HTTPConnection {
       framing: isChunked ? .chunked : .untilClose, isLast: true, date: server.date.text)
     return server.openStream(
       on: transport, head: head, isChunked: isChunked, hasBody: request.method != Self.head, source: source)
+  }
+
+  /// Gives the connection to a WebSocket, with what has arrived for that.
+  func handOver(_ handshake: WebSocketHandshake, to socket: WebSocket) {
+    guard phase == .handling else { return socket.finished(.clientGone) }
+    let rest = input
+    exchange = nil
+    leave()
+    let head = ResponseHead.render(
+      status: 101, headers: handshake.headers, framing: .untilClose, isLast: false, date: server.date.text)
+    let stream = server.openStream(
+      on: transport, head: head, isChunked: false, hasBody: true, source: socket, receiver: socket)
+    socket.opened(on: stream, rest)
   }
 }

@@ -51,6 +51,21 @@ package final class HTTPExchange {
     return connection.handOver(status: status, headers: headers, to: source)
   }
 
+  /// Answers with a WebSocket, which goes on until one side closes it.
+  /// - Parameter messageBytesMax: of the client's messages, until ``WebSocket/allow(messageBytesMax:)``.
+  package func upgrade(
+    _ handshake: WebSocketHandshake, messageBytesMax: Int, for owner: any WebSocketOwner
+  ) {
+    guard isAwaited() else { return owner.finished(.clientGone) }
+    guard server.hasRoomForStream else {
+      connection.answer(server.handler.refuse(.tooManyStreams), held: nil)
+      return owner.finished(.refused)
+    }
+    let socket = WebSocket(owner, messageBytesMax: messageBytesMax, on: server)
+    owner.opened(socket)
+    connection.handOver(handshake, to: socket)
+  }
+
   /// Whether there is still an answer to give; it is given from here on.
   private func isAwaited() -> Bool {
     assert(state != .answered, "an exchange is answered once")

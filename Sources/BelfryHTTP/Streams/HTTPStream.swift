@@ -5,7 +5,8 @@ import Glibc
 
 /// An answer that goes on, sent as its source has something.
 ///
-/// The stream has its connection to itself: an idle stream costs its objects, and a message one write.
+/// The stream has its connection to itself: an idle stream costs its objects, and a message one write. One with a
+/// receiver is read from, too, as long as its client takes what it is sent.
 package final class HTTPStream {
   private enum Phase {
     case open
@@ -20,6 +21,7 @@ package final class HTTPStream {
   private let set: StreamSet
   private var phase: Phase
   private var source: (any HTTPStreamSource)?
+  private var receiver: (any HTTPStreamReceiver)?
   private var watch: Watch?
   /// What the kernel did not take at once: the response's head, or at most one chunk.
   private var unsent: [UInt8]
@@ -34,16 +36,16 @@ package final class HTTPStream {
   /// - Parameter transport: owned by the stream from here on, unless this fails.
   init(
     on transport: any ByteTransport, head: [UInt8], isChunked: Bool, hasBody: Bool,
-    source: any HTTPStreamSource,
-    in set: StreamSet
+    source: any HTTPStreamSource, receiver: (any HTTPStreamReceiver)?, in set: StreamSet
   ) throws(SystemError) {
     self.transport = transport
     self.isChunked = isChunked
     self.set = set
     self.source = source
+    self.receiver = receiver
     unsent = head
     phase = hasBody ? .open : .ending
-    watch = try set.loop.watch(transport.descriptor, for: .peerClosed) { [unowned self] in handle($0) }
+    watch = try set.loop.watch(transport.descriptor, for: interest) { [unowned self] in handle($0) }
     // A client whose machine has vanished acknowledges nothing; by default the kernel waits a quarter of an hour. This
     // is set later than the stall timer, which knows the cause where the client is there and does not read.
     let (seconds, _) = set.stallTime.components
@@ -51,6 +53,13 @@ package final class HTTPStream {
   }
 
   package var isClosed: Bool { phase == .closed }
+  /// Whether the client has yet to take what it was sent.
+  var isBlocked: Bool { stallTimer != nil }
+
+  /// The receiver takes more than before, or less.
+  func receiverChanged() {
+    if phase != .closed { listen() }
+  }
 
   /// The source has something again. It is pulled once before the loop waits, however often this was called, and not
   /// inside this call.
@@ -92,7 +101,7 @@ package final class HTTPStream {
     transport.close()
     set.remove(self)
     let source = source
-    self.source = nil
+    (self.source, receiver) = (nil, nil)
     source?.finished(end)
   }
 
@@ -115,8 +124,25 @@ package final class HTTPStream {
   private func handle(_ readiness: Readiness) {
     // A client that has closed its sending side is taken to be gone. Few only shut that side down, and nothing else
     // tells of a client that has left until something is sent to it.
-    guard readiness.isDisjoint(with: [.peerClosed, .hangup, .error]) else { return finish(.clientGone) }
+    guard readiness.isDisjoint(with: [.hangup, .error]) else { return finish(.clientGone) }
+    if let receiver {
+      if !readiness.isDisjoint(with: [.readable, .peerClosed]) { receive(for: receiver) }
+    } else if readiness.contains(.peerClosed) {
+      return finish(.clientGone)
+    }
     pump()
+  }
+
+  private func receive(for receiver: any HTTPStreamReceiver) {
+    guard phase != .closed, receiver.wantsBytes, stallTimer == nil else { return listen() }
+    // Nothing is sent meanwhile, so the buffer is free.
+    switch unsafe transport.read(into: set.buffer.payload) {
+    case .bytes(let count):
+      receiver.received(unsafe Array(set.buffer.payload[..<count]))
+      receiverChanged()
+    case .wait: break
+    case .end, .lost: finish(.clientGone)
+    }
   }
 }
 
@@ -165,19 +191,28 @@ extension HTTPStream {
     // The time begins anew whenever the client takes something.
     stallTimer?.cancel()
     stallTimer = set.loop.schedule(after: set.stallTime) { [unowned self] in finish(.stalled) }
-    listen(for: [.peerClosed, .writable])
+    listen()
   }
 
   private func unblock() {
     guard let stallTimer else { return }
     stallTimer.cancel()
     self.stallTimer = nil
-    listen(for: .peerClosed)
+    listen()
   }
 
-  private func listen(for readiness: Readiness) {
+  /// What the stream is told of. Without a receiver only the end of the connection, and with one only what that takes:
+  /// the end comes behind what is yet to be read.
+  private var interest: Readiness {
+    var interest: Readiness = stallTimer == nil ? [] : .writable
+    guard let receiver else { return interest.union(.peerClosed) }
+    if stallTimer == nil, receiver.wantsBytes { interest.formUnion(.readable) }
+    return interest
+  }
+
+  private func listen() {
     do throws(SystemError) {
-      try watch?.update(readiness)
+      try watch?.update(interest)
     } catch {
       // Without events of its socket the stream would hang for ever.
       finish(.clientGone)

@@ -8,6 +8,14 @@ package protocol HTTPStreamSource: AnyObject {
   func finished(_ end: HTTPStreamEnd)
 }
 
+/// Who takes what the client of a stream sends. A stream without one takes nothing.
+protocol HTTPStreamReceiver: AnyObject {
+  /// Whether more is taken now. Whatever changes that tells the stream.
+  var wantsBytes: Bool { get }
+
+  func received(_ bytes: [UInt8])
+}
+
 package enum HTTPPull: Sendable, Hashable {
   /// How many bytes are in the buffer. `more`: pull again; otherwise the stream waits for `wake()`.
   case bytes(Int, more: Bool)

@@ -102,20 +102,38 @@ struct OperationWriter {
     case .none: break
     case .json(let shape):
       answer["content"] = ["application/json": ["schema": schemas.schema(shape, .answered)]]
+    case .socket(let events): answer["x-frames"] = .object(frames(events))
     case .other(let type, _): answer["content"] = .object([type: ["schema": ["type": "string"]]])
     case .events(let events):
       // OpenAPI 3.1 has no word for the events of a stream.
-      let kinds = events.map { event -> (String, JSONValue) in
-        let schema = schemas.schema(event.data, .answered)
-        return (event.name, schema.with("description", .string(event.meaning)))
-      }
       answer["content"] = [
-        "text/event-stream": ["schema": ["type": "string"], "x-events": .object(JSONObject(kinds))]
+        "text/event-stream": ["schema": ["type": "string"], "x-events": .object(schemas(of: events))]
       ]
     }
     let header: ResponseHeader? = outcome.isLocated ? .location : outcome.isTagged ? .etag : nil
     if let header { answer["headers"] = .object([header.rawValue: header.reference]) }
     return .object(answer)
+  }
+
+  private mutating func schemas(of events: [EventShape]) -> JSONObject {
+    JSONObject(
+      events.map { event in
+        let schema = schemas.schema(event.data, .answered)
+        return (event.name, schema.with("description", .string(event.meaning)))
+      })
+  }
+
+  /// What goes each way: by the name in a frame, the shape of what stands behind it.
+  private mutating func frames(_ events: [EventShape]) -> JSONObject {
+    let asked = SocketRequest.allCases.map { request -> (String, JSONValue) in
+      (request.rawValue, ["description": .string(request.meaning)])
+    }
+    return [
+      "client": .object(
+        JSONObject(
+          asked + [("connect", schemas.schema(.object(SocketRoutes.connectShape), .asked))])),
+      "server": .object(schemas(of: events)),
+    ]
   }
 
   private mutating func refusal(_ status: Int, _ kinds: [Problem.Kind]) -> JSONValue {
@@ -155,7 +173,7 @@ extension Route {
     if options.takesTicket { return [bearer, ["ticket": []]] }
     return switch access {
     case .everyone: []
-    case .loopbackOrToken: [[:], bearer]
+    case .loopbackOrToken, .tokenLater: [[:], bearer]
     case .token, .trusted, .operators: [bearer]
     }
   }
@@ -169,6 +187,9 @@ extension Outcome {
     case .events:
       "Events, until the client leaves or its token expires. `x-events` has the schema of each one's data, by the "
         + "name in its `event` line."
+    case .socket:
+      "A WebSocket. `x-frames` has what stands in its frames of either side, by the name in them; docs/socket.md how they "
+        + "go together."
     case .json: status == 201 ? "Made" : "Done"
     }
   }

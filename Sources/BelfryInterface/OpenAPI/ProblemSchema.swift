@@ -24,10 +24,13 @@ extension Problem {
       malformed, unsupportedMediaType, misdirected, Kind(.methodNotAllowed(allowed: [])),
       Kind(.timeout), Kind(.unsupportedEncoding),
     ]
+    static let upgradeNeeded = Kind(.upgradeNeeded)
   }
 
   /// Every code there is.
-  static let codes = Set((Refusal.Code.allCases.map(Kind.init(_:)) + Kind.beforeRouting).map(\.code)).sorted()
+  static let codes = Set(
+    (Refusal.Code.allCases.map(Kind.init(_:)) + Kind.beforeRouting + [.upgradeNeeded]).map(\.code)
+  ).sorted()
 
   static let codeSchema: JSONValue = [
     "type": "string", "enum": .array(codes.map { .string($0) }),
@@ -76,7 +79,8 @@ extension Route {
     // A callback may be asked about whatever changes something.
     if verb != .get, access == .token { codes.insert(.refusedByCallback) }
     if body.form != .none { codes.insert(.tooLarge) }
-    let kinds = codes.map(Problem.Kind.init(_:)) + [.malformed]
+    var kinds = codes.map(Problem.Kind.init(_:)) + [.malformed]
+    if access == .tokenLater { kinds.append(.upgradeNeeded) }
     return body.form == .none ? kinds : kinds + [.unsupportedMediaType]
   }
 }

@@ -7,6 +7,8 @@ package struct Outcome: Sendable, Hashable {
     case other(String, String)
     /// A stream of Server-Sent Events.
     case events([EventShape])
+    /// A WebSocket, on which these come as frames.
+    case socket([EventShape])
   }
 
   package let status: Int
@@ -29,6 +31,9 @@ package struct Outcome: Sendable, Hashable {
     Outcome(status: 200, content: .json(shape), isTagged: true)
   }
   package static let notModified = Outcome(status: 304, content: .none, isTagged: true)
+  package static func socket(_ events: [EventShape]) -> Outcome {
+    Outcome(status: 101, content: .socket(events))
+  }
   package static func other(_ mediaType: String, _ meaning: String) -> Outcome {
     Outcome(status: 200, content: .other(mediaType, meaning))
   }

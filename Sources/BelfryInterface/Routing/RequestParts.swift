@@ -1,5 +1,5 @@
 package import BelfryBytes
-import BelfryModel
+package import BelfryModel
 
 /// What a request gives, before it is read as its row declares.
 package struct RequestParts: Sendable {
@@ -8,18 +8,21 @@ package struct RequestParts: Sendable {
   var query: [(name: UTF8Text, value: UTF8Text)]
   /// Of the row's own headers.
   var headers: [UTF8Text: UTF8Text]
-  var body: [UInt8]
+  package let body: [UInt8]
+  /// Fields of the body that are said otherwise than by it.
+  var preset: JSONObject
   /// How many accounts, servers and so on the lists of the body name; known when it has been read.
   package private(set) var namedCount = 0
 
   package init(
     path: [UTF8Text: UTF8Text] = [:], query: [(name: UTF8Text, value: UTF8Text)] = [],
-    headers: [UTF8Text: UTF8Text] = [:], body: [UInt8] = []
+    headers: [UTF8Text: UTF8Text] = [:], body: [UInt8] = [], preset: JSONObject = [:]
   ) {
     self.path = path
     self.query = query
     self.headers = headers
     self.body = body
+    self.preset = preset
   }
 
   /// The body as JSON.
@@ -28,6 +31,15 @@ package struct RequestParts: Sendable {
     let value = try JSONParser.value(of: body)
     guard case .object(let fields) = value else { return value }
     for case (_, .array(let named)) in fields { namedCount += named.count }
-    return value
+    return preset.isEmpty ? value : .object(try completed(fields))
+  }
+
+  private func completed(_ fields: JSONObject) throws(Refusal) -> JSONObject {
+    var fields = fields
+    for (name, value) in preset {
+      guard fields[name] == nil else { throw .invalid(name, "is said by the word of the frame") }
+      fields[name] = value
+    }
+    return fields
   }
 }

@@ -11,6 +11,8 @@ package final class Route: Sendable {
     case everyone
     /// Whoever is on the same machine, others with a token.
     case loopbackOrToken
+    /// With any token, which may also come later, over the connection itself.
+    case tokenLater
     /// With any token.
     case token
     /// With an app's or an operator's token.
@@ -21,7 +23,7 @@ package final class Route: Sendable {
     package var needsToken: Bool {
       switch self {
       case .everyone, .loopbackOrToken: false
-      case .token, .trusted, .operators: true
+      case .tokenLater, .token, .trusted, .operators: true
       }
     }
   }

@@ -78,7 +78,7 @@ package enum NotificationRoutes {
   private static let pageLimit = Field(
     "limit", .integer(1...Limits.pageNotificationsMaximum), "how many at most"
   ).otherwise(Limits.pageNotifications, .integer(Int64(Limits.pageNotifications)))
-  private static let after = Field("after", Kind<FeedCursor>.cursor, "the cursor behind which to go on")
+  static let after = Field("after", Kind<FeedCursor>.cursor, "the cursor behind which to go on")
   private static let wait = Field(
     "wait", .integer(0...waitMaxSeconds), "how many seconds to wait if there is nothing yet"
   ).otherwise(0, 0)
@@ -99,7 +99,7 @@ package enum NotificationRoutes {
     .get, "/v1/notifications/counts", .token, "notification counts", "Count what is unread",
     answers: .ok(FeedEvents.counts))
 
-  private static let withCounts = Field(
+  static let withCounts = Field(
     "counts", .integer(0...1), "1: how much is unread is told, too, whenever that changes"
   ).otherwise(0, 0)
 

@@ -4,4 +4,5 @@ package enum Routes {
     BrokerRoutes.all + OperatorRoutes.all + ServerRoutes.all + AccountRoutes.all + ServerJoiningRoutes.all
     + MemberRoutes.all + ChannelRoutes.all + GroupRoutes.all + RoomRoutes.all + NotificationRoutes.all
     + WebhookRoutes.all + PusherRoutes.all + AccountStreamRoutes.all + SessionRoutes.all
+    + SocketRoutes.all
 }

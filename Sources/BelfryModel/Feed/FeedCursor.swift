@@ -189,6 +189,14 @@ extension FeedCursor {
     text.append(contentsOf: rendered.after)
   }
 
+  /// How many bytes ``write(to:after:)`` appends.
+  package func byteCount(after step: CursorStep?) -> Int {
+    let beside = rendered.before.count + rendered.after.count
+    guard let last = positions.last else { return beside }
+    let digits = step.flatMap { $0.id == last ? $0.idText.count : nil }
+    return beside + 1 + (digits ?? Base36.digitCount(of: last.raw.magnitude))
+  }
+
   /// The most bytes that ``write(to:after:)`` appends.
   package var byteCountMost: Int { rendered.before.count + Self.idBytesMost + rendered.after.count }
 

@@ -17,6 +17,13 @@ struct Caller: Sendable, Hashable {
   /// The token, if Redis has yet to say whether it was revoked (``LoopServices/clear(_:)``).
   private(set) var unclearedToken: UTF8Text?
 
+  /// Redis has said that the token was not revoked.
+  var cleared: Caller {
+    var caller = self
+    caller.unclearedToken = nil
+    return caller
+  }
+
   /// - Parameters:
   ///   - account: the header `Belfry-Account`, for whom an app or an operator acts.
   ///   - device: the header `Belfry-Device`.
@@ -93,14 +100,24 @@ extension Caller {
     switch route.access {
     case .everyone: return nil
     case .loopbackOrToken where head.client.isLoopback && header == nil: return nil
-    case .loopbackOrToken, .token, .trusted, .operators: break
+    case .loopbackOrToken, .tokenLater, .token, .trusted, .operators: break
     }
-    let token = try Self.token(head, header, services.broker)
-    let (claims, credential, isCleared) = try Self.verify(token, services)
-    try Self.check(claims, may: route)
+    guard let token = try Self.token(head, header, services.broker) else {
+      if route.access == .tokenLater { return nil }
+      throw .tokenNeeded
+    }
     try self.init(
-      claims, by: credential, account: head.headers[RequestHeader.account],
-      device: head.headers[RequestHeader.device])
+      token: token, account: head.headers[RequestHeader.account],
+      device: head.headers[RequestHeader.device], for: route, services)
+  }
+
+  /// By a token, from a header or from the first frame of a socket.
+  init(
+    token: UTF8Text, account: String?, device: String?, for route: Route, _ services: LoopServices
+  ) throws(Refusal) {
+    let (claims, credential, isCleared) = try Self.verify(token, services)
+    try self.init(claims, by: credential, account: account, device: device)
+    try requireRight(to: route)
     if !isCleared { unclearedToken = token }
   }
 
@@ -122,11 +139,11 @@ extension Caller {
   /// gets nothing. That holds for whatever asks with the cookie, be it a request, a stream or a socket.
   private static func token(
     _ head: HTTPRequestHead, _ header: String?, _ broker: Broker
-  ) throws(Refusal) -> UTF8Text {
-    guard header == nil, broker.configuration.browsers.givesCookies,
-      let cookies = head.headers[SessionCookie.header],
+  ) throws(Refusal) -> UTF8Text? {
+    if header != nil { return try bearer(header) }
+    guard broker.configuration.browsers.givesCookies, let cookies = head.headers[SessionCookie.header],
       let token = try SessionCookie.of(head).value(in: cookies)
-    else { return try bearer(header) }
+    else { return nil }
     switch broker.crossOrigin.asker(head.headers) {
     case .allowed: return token
     // A picture or a link on another page: nobody there could read the answer, but a stream would be open.
@@ -170,22 +187,21 @@ extension Caller {
     }
   }
 
-  private static func check(_ claims: TokenClaims, may route: Route) throws(Refusal) {
-    switch (route.access, claims.role) {
+  /// Refuses a caller whose token is not for this.
+  func requireRight(to route: Route) throws(Refusal) {
+    switch (route.access, role) {
     case (.trusted, .user): throw Refusal(.forbidden, "this needs an app's or an operator's token")
     case (.operators, .user), (.operators, .app): throw Refusal(.forbidden, "this needs an operator's token")
     default: break
     }
-    guard let scopes = claims.scopes, !scopes.contains(route.scope) else { return }
+    guard let scopes, !scopes.contains(route.scope) else { return }
     let has = scopes.isEmpty ? "none" : Scope.text(of: scopes)
     throw Refusal(.forbidden, "this needs the scope \(route.scope.rawValue), and the token has \(has)")
   }
 
   /// The token in an `Authorization` header.
   static func bearer(_ header: String?) throws(Refusal) -> UTF8Text {
-    guard let header else {
-      throw Refusal(.unauthorized, "a token is needed: Authorization: Bearer <JWT>, or a key")
-    }
+    guard let header else { throw .tokenNeeded }
     let space = UInt8(ascii: " ")
     let scheme = header.utf8.prefix { $0 != space }
     let token = header.utf8[scheme.endIndex...].drop { $0 == space }
@@ -194,4 +210,9 @@ extension Caller {
     }
     return UTF8Text(Substring(token))
   }
+}
+
+extension Refusal {
+  fileprivate static let tokenNeeded = Refusal(
+    .unauthorized, "a token is needed: Authorization: Bearer <JWT>, or a key")
 }

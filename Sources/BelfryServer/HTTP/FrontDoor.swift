@@ -16,7 +16,7 @@ final class FrontDoor: HTTPHandler {
       "Authorization", RequestHeader.account, RequestHeader.device, "Content-Type", CrossOrigin.origin,
       SessionCookie.header,
     ]
-    + Routes.all.flatMap(\.headerProperties).map(\.name)
+    + WebSocketHandshake.fieldsGivenOnce + Routes.all.flatMap(\.headerProperties).map(\.name)
 
   func route(_ head: HTTPRequestHead) -> HTTPRouting {
     do throws(Problem) {

@@ -8,6 +8,8 @@ struct Handler: Sendable {
   enum Work {
     case reply((Request, LoopServices) async throws(Refusal) -> HTTPResponse)
     case stream((Request, LoopServices) throws(Refusal) -> StreamOpening)
+    /// Nil of the opening: the caller says later who that is.
+    case socket((Request, LoopServices) throws(Refusal) -> StreamOpening?)
   }
 
   let route: Route
@@ -44,6 +46,18 @@ extension Endpoint {
     }
   }
 
+  /// Answered with a WebSocket.
+  func socketed(
+    by open: @escaping @Sendable (Request, LoopServices, repeat each Value) throws(Refusal) -> StreamOpening?
+  ) -> Handler {
+    Handler(route: route, operation: nil) { parts throws(Refusal) in
+      let values = try read(&parts)
+      return .socket { request, services throws(Refusal) in
+        try open(request, services, repeat each values)
+      }
+    }
+  }
+
   /// Answered by an operation that leaves nothing to say.
   func carriedOut<Asked: SpaceOperation>(
     by operation: @escaping @Sendable (Actor, repeat each Value) throws(Refusal) -> Asked
@@ -73,5 +87,5 @@ enum Handlers {
     + Accounts.handlers + Subscriptions.handlers + ServerJoining.handlers + Members.handlers
     + Channels.handlers + ChannelMembers.handlers + Groups.handlers + GroupContents.handlers + Rooms.handlers
     + Feeds.handlers + Sending.handlers + Webhooks.handlers + Pushers.handlers
-    + AccountStreams.handlers + Sessions.handlers + Tickets.handlers
+    + AccountStreams.handlers + Sessions.handlers + Tickets.handlers + Sockets.handlers
 }

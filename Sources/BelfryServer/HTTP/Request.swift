@@ -3,6 +3,15 @@ import BelfryHTTP
 import BelfryInterface
 import BelfryModel
 
+/// What was asked, whatever it came by.
+struct GivenRequest {
+  var parts: RequestParts
+  /// Counts the body.
+  let held: HeldBytes?
+  /// Of who asks, as far as TCP knows.
+  let address: String
+}
+
 /// What a handler is told of a request beside the values that its row declares.
 struct Request {
   /// Nil only where no token is needed.
@@ -16,14 +25,14 @@ struct Request {
   /// Of who asks, as far as TCP knows.
   let address: String
 
-  init(_ routed: RoutedRequest, _ request: HTTPRequest, _ answer: PendingAnswer) {
+  init(_ routed: RoutedRequest, _ given: GivenRequest, _ answer: PendingAnswer) {
     caller = routed.caller
-    body = request.body
-    held = request.held
+    body = given.parts.body
+    held = given.held
     let parameters = routed.match.parameters
     pathTexts = routed.match.route.path.parameters.compactMap { parameters[UTF8Text($0)] }
     self.answer = answer
-    address = request.head.client.host
+    address = given.address
   }
 
   /// The request's head, for as long as it has no answer.

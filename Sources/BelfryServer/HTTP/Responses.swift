@@ -64,6 +64,15 @@ extension HTTPResponse {
   }
 
   init(_ refusal: Refusal) { self.init(Problem(refusal)) }
+
+  init(_ flaw: WebSocketHandshake.Flaw) {
+    switch flaw {
+    case .upgradeNeeded:
+      self.init(Problem.upgradeNeeded)
+      headers += WebSocketHandshake.upgradeHeaders
+    case .malformed(let detail): self.init(Problem.malformed(detail))
+    }
+  }
 }
 
 extension Problem {

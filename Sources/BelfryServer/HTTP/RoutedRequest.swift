@@ -32,40 +32,79 @@ final class RoutedRequest: HTTPRoutedRequest {
     guard route.body.form.accepts(type) else { throw .unsupportedMediaType(route.body.form.mediaType) }
   }
 
+  /// What a frame of a socket asks for, by whoever has connected.
+  init(_ handler: Handler, by caller: Caller, _ services: LoopServices) throws(Refusal) {
+    self.services = services
+    self.caller = caller
+    ticket = nil
+    match = Router.Match(handler: handler, parameters: [:], isHead: false)
+    try caller.requireRight(to: match.route)
+  }
+
   // MARK: Handling
 
   func handle(_ request: HTTPRequest, _ exchange: HTTPExchange) {
+    var headers: [UTF8Text: UTF8Text] = [:]
+    for property in match.route.headerProperties {
+      guard let text = request.headers[property.name], !text.isEmpty else { continue }
+      headers[UTF8Text(property.name)] = UTF8Text(text)
+    }
+    let parts = RequestParts(
+      path: match.parameters, query: request.head.query, headers: headers, body: request.body)
+    var given = GivenRequest(parts: parts, held: request.held, address: request.head.client.host)
     do throws(Refusal) {
-      // It was admitted when its headers were there; what it was admitted by may have been taken back while its body came.
-      if !request.body.isEmpty, let caller, !services.isAccepted(caller.credential) {
-        throw services.refusal(of: caller.credential)
-      }
-      let work = try prepare(request)
+      let work = try prepare(&given)
       let answer = PendingAnswer(exchange, services)
-      let asked = Request(self, request, answer)
+      let asked = Request(self, given, answer)
       switch work {
       case .reply(let work): reply(to: asked, answer, work)
-      case .stream(let open): try stream(to: asked, on: exchange, open)
+      case .stream(let open):
+        try whenCleared(asked, on: exchange) { [self] asked throws(Refusal) in
+          try stream(to: asked, on: exchange, open)
+        }
+      case .socket(let open):
+        let handshake: WebSocketHandshake
+        do throws(WebSocketHandshake.Flaw) {
+          handshake = try WebSocketHandshake(request.head, subprotocol: SocketRoutes.subprotocol)
+        } catch {
+          return exchange.respond(services.counted(HTTPResponse(error)))
+        }
+        try whenCleared(asked, on: exchange) { [self] asked throws(Refusal) in
+          try SocketSession.open(
+            try open(asked, services), asked.caller?.cleared, handshake, on: exchange, from: asked.address,
+            services
+          )
+        }
       }
     } catch {
-      refuse(error, on: exchange)
+      refuse(error, to: exchange)
+    }
+  }
+
+  /// What is answered by a reply.
+  func handle(_ given: GivenRequest, for taker: any AnswerTaker) {
+    var given = given
+    do throws(Refusal) {
+      guard case .reply(let work) = try prepare(&given) else {
+        throw Refusal(.notFound, "this is not to be had by a frame")
+      }
+      let answer = PendingAnswer(taker, services)
+      reply(to: Request(self, given, answer), answer, work)
+    } catch {
+      refuse(error, to: taker)
     }
   }
 
   /// For a price: whoever is in debt is refused before anything is read.
-  private func prepare(_ request: HTTPRequest) throws(Refusal) -> Handler.Work {
-    let route = match.route
-    let price = route.price
-    try services.take(price, of: caller)
-    var headers: [UTF8Text: UTF8Text] = [:]
-    for property in route.headerProperties {
-      guard let text = request.headers[property.name], !text.isEmpty else { continue }
-      headers[UTF8Text(property.name)] = UTF8Text(text)
+  private func prepare(_ given: inout GivenRequest) throws(Refusal) -> Handler.Work {
+    // It was admitted when its headers were there; what it was admitted by may have been taken back while its body came.
+    if !given.parts.body.isEmpty, let caller, !services.isAccepted(caller.credential) {
+      throw services.refusal(of: caller.credential)
     }
-    var parts = RequestParts(
-      path: match.parameters, query: request.head.query, headers: headers, body: request.body)
-    let work = try match.handler.prepare(&parts)
-    services.owe(price.perName * parts.namedCount, price.pace, of: caller)
+    let price = match.route.price
+    try services.take(price, of: caller)
+    let work = try match.handler.prepare(&given.parts)
+    services.owe(price.perName * given.parts.namedCount, price.pace, of: caller)
     return work
   }
 
@@ -90,21 +129,19 @@ final class RoutedRequest: HTTPRoutedRequest {
     }
   }
 
-  private func stream(
-    to request: Request, on exchange: HTTPExchange,
-    _ open: @escaping (Request, LoopServices) throws(Refusal) -> StreamOpening
+  /// Opens what goes on, once it is known that the caller's token was not revoked.
+  private func whenCleared(
+    _ request: Request, on exchange: HTTPExchange, _ open: @escaping (Request) throws(Refusal) -> Void
   ) throws(Refusal) {
-    guard ticket != nil || caller?.unclearedToken != nil else {
-      return try begin(request, on: exchange, open)
-    }
+    guard ticket != nil || caller?.unclearedToken != nil else { return try open(request) }
     let hasStarted = services.scope.start { [self] in
       do throws(Refusal) {
         var request = request
         if let ticket { request.caller = try await redeem(ticket) }
         if let caller { try await services.clear(caller) }
-        try begin(request, on: exchange, open)
+        try open(request)
       } catch {
-        refuse(error, on: exchange)
+        refuse(error, to: exchange)
       }
     }
     if !hasStarted { throw Refusal(.unavailable, "this broker is shutting down") }
@@ -117,8 +154,8 @@ final class RoutedRequest: HTTPRoutedRequest {
     return caller
   }
 
-  private func begin(
-    _ request: Request, on exchange: HTTPExchange,
+  private func stream(
+    to request: Request, on exchange: HTTPExchange,
     _ open: (Request, LoopServices) throws(Refusal) -> StreamOpening
   ) throws(Refusal) {
     let opening = try open(request, services)
@@ -131,10 +168,10 @@ final class RoutedRequest: HTTPRoutedRequest {
   /// loop more by being refused than by being served.
   private static let delayOfTooFast = Duration.milliseconds(200)
 
-  private func refuse(_ refusal: Refusal, on exchange: HTTPExchange) {
+  private func refuse(_ refusal: Refusal, to taker: any AnswerTaker) {
     let response = HTTPResponse(refusal)
-    guard refusal.code == .rateLimited else { return exchange.respond(services.counted(response)) }
-    let answer = PendingAnswer(exchange, services)
+    guard refusal.code == .rateLimited else { return taker.respond(services.counted(response)) }
+    let answer = PendingAnswer(taker, services)
     _ = services.loop.schedule(after: Self.delayOfTooFast) { answer.finish(response) }
   }
 }

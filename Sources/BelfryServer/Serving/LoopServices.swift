@@ -30,6 +30,7 @@ final class LoopServices {
   let counts = RequestCounts()
   let slots = ConnectionSlots()
   let streams: StreamRegistry
+  let waitingSockets = WaitingSockets()
   var clientIDs = ClientIDs()
   /// On its way out: told to load balancers, and no reason to refuse anybody who comes all the same.
   var isDraining = false

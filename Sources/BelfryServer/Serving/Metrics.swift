@@ -18,6 +18,10 @@ enum Metrics {
     },
     Metric(name: "belfry_streams", help: "Open streams.", isCounter: false) { $0.streams },
     Metric(
+      name: "belfry_sockets", help: "Open WebSockets; those that are connected are streams, too.",
+      isCounter: false
+    ) { $0.sockets },
+    Metric(
       name: "belfry_live_messages_total", help: "Live messages that arrived from Redis.", isCounter: true
     ) {
       $0.hub.liveMessages

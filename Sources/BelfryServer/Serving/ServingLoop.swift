@@ -189,6 +189,7 @@ actor ServingLoop {
     serving.services.isDraining = true
     serving.daemon.quiesce()
     serving.services.hub.drain()
+    serving.services.waitingSockets.sendAway()
     serving.scope.start { [loop] in
       let deadline = ContinuousClock.now + Self.drainTimeout
       while serving.isBusy, .now < deadline, !Task.isCancelled {
@@ -209,7 +210,7 @@ actor ServingLoop {
     return LoopStatistics(
       loop: number, isRedisConnected: isRedisConnected,
       requests: Dictionary(uniqueKeysWithValues: counts.byStatus.map { (String($0.key), $0.value) }),
-      sends: counts.sends, duplicates: counts.duplicates, streams: counts.streams,
+      sends: counts.sends, duplicates: counts.duplicates, streams: counts.streams, sockets: counts.sockets,
       streamsClosed: counts.streamsClosed,
       relays: serving.store.relayStatistics, hub: serving.services.hub.statistics,
       callbacks: serving.services.callbacks.statistics,

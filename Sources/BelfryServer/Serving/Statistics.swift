@@ -9,6 +9,8 @@ final class RequestCounts {
   private(set) var sends = 0
   private(set) var duplicates = 0
   var streams = 0
+  /// WebSockets, of which those that are connected are streams as well.
+  var sockets = 0
   /// By the reason that the client was told.
   private(set) var streamsClosed: [String: Int] = [:]
 
@@ -34,6 +36,7 @@ struct LoopStatistics: Sendable, Encodable {
   var sends: Int
   var duplicates: Int
   var streams: Int
+  var sockets: Int
   var streamsClosed: [String: Int]
   var relays: RelayStatistics
   var hub: HubStatistics

@@ -107,7 +107,7 @@ extension Route.Access {
   /// Whose token it needs, where not everybody's will do.
   fileprivate var sentence: String? {
     switch self {
-    case .everyone, .loopbackOrToken, .token: nil
+    case .everyone, .loopbackOrToken, .tokenLater, .token: nil
     case .trusted: "It needs an app's or an operator's token."
     case .operators: "It needs an operator's token."
     }

@@ -121,6 +121,11 @@ extension JSONValue {
 extension Route {
   /// Whether the answer is a stream that goes on.
   var isStream: Bool {
-    outcomes.contains { if case .events = $0.content { true } else { false } }
+    outcomes.contains { outcome in
+      switch outcome.content {
+      case .events, .socket: true
+      case .none, .json, .other: false
+      }
+    }
   }
 }

@@ -59,10 +59,7 @@ enum Feeds {
     let caller = try request.known()
     // A browser that reconnects repeats the address, `after` included, and adds the header: it is newer.
     let cursor = lastEventID ?? after
-    return StreamOpening(
-      account: try caller.account(), credential: caller.credential, device: caller.actor.device,
-      address: request.address, cursor: cursor, wantsCounts: counts > 0,
-      expiresAtMilliseconds: caller.expiresAtSeconds * 1_000)
+    return try StreamOpening(by: caller, from: request.address, after: cursor, wantsCounts: counts > 0)
   }
 
   private static func markRead(

@@ -1,0 +1,223 @@
+/// Reads a client's frames as they arrive (RFC 6455 section 5): a pure state machine, which is given bytes and says what
+/// they are.
+///
+/// Strict, as every client has to be: what it sends is masked, control frames are short and whole, nothing reserved is
+/// used, lengths are written in as few bytes as they need, and text is UTF-8. What is wrong is said with the first byte
+/// that cannot be right. Between two messages it holds no memory but its own few words.
+struct FrameReader {
+  enum Step: Equatable {
+    /// More has to arrive.
+    case incomplete
+    case text([UInt8])
+    case binary([UInt8])
+    case ping([UInt8])
+    case pong
+    /// - code: nil where the client gave none.
+    case close(code: Int?)
+    /// Nothing after it is read.
+    case refused(WebSocketClose)
+  }
+
+  private enum Phase {
+    case head
+    case payload
+    case ended(WebSocketClose)
+  }
+
+  /// Of a message, over all of its frames. A later message may be allowed more.
+  var messageBytesMax: Int
+  private var phase = Phase.head
+  /// What of the head of a frame has arrived: at most 14 bytes.
+  private var head: [UInt8] = []
+  private var opcode = WebSocketFrame.Opcode.continuation
+  private var isLastFrame = false
+  private var payloadLeft = 0
+  private var mask = FrameMask()
+  /// The message that has begun to arrive: text or binary; nil between messages.
+  private var kind: WebSocketFrame.Opcode?
+  private var message: [UInt8] = []
+  private var control: [UInt8] = []
+  private var utf8 = UTF8Progress()
+
+  init(messageBytesMax: Int) { self.messageBytesMax = messageBytesMax }
+
+  /// Whether a frame or a message has begun to arrive and is not complete.
+  var isWithinMessage: Bool {
+    if case .payload = phase { return true }
+    return kind != nil || !head.isEmpty
+  }
+
+  var heldBytes: Int { message.count }
+
+  /// - Parameter input: what has arrived; what is consumed is removed.
+  mutating func next(_ input: inout ArraySlice<UInt8>) -> Step {
+    while true {
+      switch phase {
+      case .ended(let close): return .refused(close)
+      case .head:
+        guard let byte = input.popFirst() else { return .incomplete }
+        head.append(byte)
+        if let flaw = flawOfHead() { return refuse(flaw) }
+        if head.count == headBytes { beginPayload() }
+      case .payload:
+        guard payloadLeft == 0 || !input.isEmpty else { return .incomplete }
+        if let flaw = takePayload(&input) { return refuse(flaw) }
+        guard payloadLeft == 0 else { return .incomplete }
+        phase = .head
+        if let step = finishFrame() { return step }
+      }
+    }
+  }
+
+  private mutating func refuse(_ close: WebSocketClose) -> Step {
+    phase = .ended(close)
+    (head, message, control) = ([], [], [])
+    return .refused(close)
+  }
+}
+
+// MARK: - Heads
+
+extension FrameReader {
+  /// How long the head is, as far as is known.
+  private var headBytes: Int {
+    guard head.count > 1 else { return 2 }
+    return 2 + lengthBytes + 4
+  }
+
+  /// How many bytes of length follow the first seven bits.
+  private var lengthBytes: Int {
+    switch head[1] & ~WebSocketFrame.maskBit {
+    case WebSocketFrame.twoBytesFollow: 2
+    case WebSocketFrame.eightBytesFollow: 8
+    default: 0
+    }
+  }
+
+  /// What is wrong with the byte of the head that came last.
+  private func flawOfHead() -> WebSocketClose? {
+    switch head.count {
+    case 1: flawOfFirst(head[0])
+    case 2: flawOfSecond(head[1])
+    case 2 + lengthBytes: flawOfLength()
+    default: nil
+    }
+  }
+
+  private func flawOfFirst(_ byte: UInt8) -> WebSocketClose? {
+    if byte & WebSocketFrame.reservedBits != 0 { return .violation("a reserved bit is set") }
+    guard let opcode = WebSocketFrame.Opcode(rawValue: byte & 0x0F) else {
+      return .violation("an opcode is reserved")
+    }
+    if opcode.isControl {
+      return byte & WebSocketFrame.lastBit == 0 ? .violation("a control frame is fragmented") : nil
+    }
+    if opcode == .continuation { return kind == nil ? .violation("there is nothing to continue") : nil }
+    return kind == nil ? nil : .violation("a message begins within another")
+  }
+
+  private func flawOfSecond(_ byte: UInt8) -> WebSocketClose? {
+    if byte & WebSocketFrame.maskBit == 0 { return .violation("a client's frame must be masked") }
+    let length = byte & ~WebSocketFrame.maskBit
+    guard length > WebSocketFrame.controlBytesMax else { return flaw(ofLength: Int(length)) }
+    return head[0] & 0x08 == 0 ? nil : .violation("a control frame is too long")
+  }
+
+  private func flawOfLength() -> WebSocketClose? {
+    guard lengthBytes > 0 else { return nil }
+    let length = lengthInBytes
+    let isShortest = length > (lengthBytes == 2 ? UInt64(WebSocketFrame.controlBytesMax) : UInt64(UInt16.max))
+    guard isShortest, length <= UInt64(Int64.max) else {
+      return .violation("a length is not written as it must be")
+    }
+    return flaw(ofLength: Int(length))
+  }
+
+  private var lengthInBytes: UInt64 { head[2..<(2 + lengthBytes)].reduce(0) { $0 << 8 | UInt64($1) } }
+
+  private func flaw(ofLength length: Int) -> WebSocketClose? {
+    guard head[0] & 0x08 == 0, length > messageBytesMax - message.count else { return nil }
+    return .tooLong(limitBytes: messageBytesMax)
+  }
+
+  private mutating func beginPayload() {
+    opcode = WebSocketFrame.Opcode(rawValue: head[0] & 0x0F) ?? .continuation
+    isLastFrame = head[0] & WebSocketFrame.lastBit != 0
+    payloadLeft = lengthBytes > 0 ? Int(lengthInBytes) : Int(head[1] & ~WebSocketFrame.maskBit)
+    mask = FrameMask(head.suffix(4))
+    head = []
+    if !opcode.isControl, opcode != .continuation { (kind, utf8) = (opcode, UTF8Progress()) }
+    phase = .payload
+  }
+}
+
+// MARK: - Payloads
+
+extension FrameReader {
+  private mutating func takePayload(_ input: inout ArraySlice<UInt8>) -> WebSocketClose? {
+    let count = min(payloadLeft, input.count)
+    guard count > 0 else { return nil }
+    payloadLeft -= count
+    let part = input.prefix(count)
+    input.removeFirst(count)
+    guard !opcode.isControl else {
+      mask.take(part, to: &control)
+      return nil
+    }
+    let start = message.count
+    mask.take(part, to: &message)
+    guard kind == .text, !utf8.take(message[start...]) else { return nil }
+    return .notUTF8
+  }
+
+  /// - Returns: nil where the message goes on.
+  private mutating func finishFrame() -> Step? {
+    guard !opcode.isControl else {
+      defer { control = [] }
+      return finishControl()
+    }
+    guard isLastFrame else { return nil }
+    defer { (kind, message) = (nil, []) }
+    guard kind == .text else { return .binary(message) }
+    return utf8.isBetweenScalars ? .text(message) : refuse(.notUTF8)
+  }
+
+  private mutating func finishControl() -> Step {
+    switch opcode {
+    case .ping: return .ping(control)
+    case .pong: return .pong
+    case .continuation, .text, .binary, .close: break
+    }
+    if control.isEmpty { return .close(code: nil) }
+    guard control.count >= 2 else { return refuse(.violation("a close code has two bytes")) }
+    let code = Int(control[0]) << 8 | Int(control[1])
+    guard WebSocketClose.isSayable(code) else {
+      return refuse(.violation("the close code \(code) may not be said"))
+    }
+    var reason = UTF8Progress()
+    guard reason.take(control[2...]), reason.isBetweenScalars else { return refuse(.notUTF8) }
+    return .close(code: code)
+  }
+}
+
+/// What a client's payload is masked with (RFC 6455 section 5.3).
+private struct FrameMask {
+  private var key: UInt32 = 0
+
+  init() {}
+
+  /// - Parameter bytes: four.
+  init(_ bytes: ArraySlice<UInt8>) { key = bytes.reduce(0) { $0 << 8 | UInt32($1) } }
+
+  /// Adds what the client meant.
+  mutating func take(_ part: ArraySlice<UInt8>, to bytes: inout [UInt8]) {
+    var key = key
+    bytes.append(addingCapacity: part.count) { room in
+      for byte in part {
+        key = key << 8 | key >> 24
+        room.append(byte ^ UInt8(truncatingIfNeeded: key))
+      }
+    }
+    self.key = key
+  }
+}

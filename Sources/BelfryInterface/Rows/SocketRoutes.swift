@@ -1,0 +1,74 @@
+import BelfryBytes
+package import BelfryModel
+
+/// The WebSocket: how it is opened, and what its frames are.
+package enum SocketRoutes {
+  package static let all: [Route] = [socket.route]
+
+  package static let subprotocol: StaticString = "belfry.v1.json"
+
+  package static let socket = endpoint(
+    .get, "/v1/socket", .tokenLater, "notification socket",
+    "Open a WebSocket: the same feed as the stream's, and sends, marks and subscriptions beside it",
+    query: NotificationRoutes.after, NotificationRoutes.withCounts, NotificationRoutes.ticket,
+    refusals: [.tooMany], answers: .socket(FeedEvents.all),
+    options: RouteOptions(hasCommand: false, takesTicket: true))
+
+  // MARK: The first frame
+
+  private static let token = Field(
+    "token", .text(bytes: 1...8 * 1_024), "as the header Authorization has it behind Bearer"
+  ).needed
+  private static let account = Field("account", .account, "for whom an app's or an operator's token acts")
+  private static let device = Field("device", .device, "the device, where the token does not name it")
+  private static let counts = Field(
+    "counts", .flag, "whether how much is unread is told, too, whenever that changes")
+
+  private static let connectFields = FieldList(
+    token, NotificationRoutes.after, device, account, counts)
+  static let connectShape = ObjectShape(connectFields.properties, rule: .none)
+
+  /// Who connects, and where the feed is to begin.
+  package struct Connect: Sendable {
+    package let token: String
+    package let after: FeedCursor?
+    package let device: DeviceID?
+    package let account: AccountID?
+    package let wantsCounts: Bool
+  }
+
+  package static func connect(of body: [UInt8]) throws(Refusal) -> Connect {
+    let (token, after, device, account, counts) = try connectFields.read(
+      JSONParser.value(of: body), at: "")
+    return Connect(
+      token: token, after: after, device: device, account: account, wantsCounts: counts ?? false)
+  }
+}
+
+/// What a frame of a client can ask for once it is connected: the same as a route, with the same body.
+package enum SocketRequest: String, CaseIterable, Sendable {
+  case send, resend, read, subscribe, unsubscribe
+
+  package var route: Route {
+    switch self {
+    case .send: NotificationRoutes.send.route
+    case .resend: NotificationRoutes.resend.route
+    case .read: NotificationRoutes.read.route
+    case .subscribe, .unsubscribe: AccountRoutes.changeSubscriptions.route
+    }
+  }
+
+  /// The fields of the route's body that the word says.
+  package var preset: JSONObject {
+    switch self {
+    case .send, .resend, .read: [:]
+    case .subscribe: ["subscribe": true]
+    case .unsubscribe: ["subscribe": false]
+    }
+  }
+
+  var meaning: String {
+    let without = preset.keys.map { " without `\($0)`" }.joined()
+    return "the body of `\(route.verb.rawValue) \(route.path)`\(without)"
+  }
+}

@@ -1,0 +1,38 @@
+import BelfryHTTP
+import BelfryLive
+import BelfryModel
+
+// Why sockets end, in the codes that RFC 6455 leaves to applications.
+
+extension WebSocketClose {
+  /// The broker is shutting down, or has no room: come back.
+  static let draining = WebSocketClose(3_000, "this broker is going away: come back")
+  static let badFrame = 4_400
+  static let unauthorized = 4_401
+  static let notInTime = 4_408
+  static let tooMuch = 4_429
+
+  init(_ reason: KickReason) {
+    switch reason {
+    case .shutdown: self = .draining
+    case .replaced: self.init(3_001, "another stream of the account took its place")
+    case .ended: self.init(3_002, "the stream was ended for the account")
+    case .tokenRevoked: self.init(3_002, "the token was revoked")
+    case .tokenExpired: self.init(Self.unauthorized, "the token has expired")
+    }
+  }
+
+  /// After a connect frame that was refused.
+  init(_ refusal: Refusal) {
+    switch refusal.code {
+    case .unauthorized, .tokenRevoked, .forbidden: self.init(Self.unauthorized, refusal.detail)
+    case .tooMany, .rateLimited: self.init(Self.tooMuch, refusal.detail)
+    case .unavailable, .busy: self.init(Self.draining.code, refusal.detail)
+    default: self.init(Self.badFrame, refusal.detail)
+    }
+  }
+
+  static let noConnect = WebSocketClose(notInTime, "no connect frame in time")
+  static let silent = WebSocketClose(notInTime, "nothing was heard in time")
+  static let notConnected = WebSocketClose(badFrame, "the first frame must be connect")
+}

@@ -1,0 +1,150 @@
+import BelfryBytes
+import BelfryInterface
+import BelfryModel
+
+/// What a client says in a frame: `{"id":1,"send":{…}}`, or `{}`, which only says that it is there.
+///
+/// Only what stands around the body is read here; the body is read by whoever reads it of a request over HTTP, and so by
+/// the same rules and with the same refusals.
+enum SocketMessage: Equatable {
+  case alive
+  case connect(id: Int64, body: Range<Int>)
+  case request(SocketRequest, id: Int64, body: Range<Int>)
+
+  /// What no client may say. The socket ends with it.
+  struct Flaw: Error, Equatable {
+    let reason: String
+  }
+
+  /// - Parameter text: UTF-8.
+  init(_ text: [UInt8]) throws(Flaw) {
+    var scanner = MemberScanner(text)
+    var id: Int64?
+    var named: (name: ArraySlice<UInt8>, body: Range<Int>)?
+    var count = 0
+    while let (name, value) = try scanner.next() {
+      count += 1
+      if text[name].elementsEqual("id".utf8) {
+        guard id == nil, let number = Self.id(text[value]) else {
+          throw Flaw(reason: "id must be a whole number from 1 to 2^53-1, once")
+        }
+        id = number
+      } else {
+        guard named == nil else { throw Flaw(reason: "a frame asks for one thing") }
+        named = (text[name], value)
+      }
+    }
+    if count == 0 {
+      self = .alive
+      return
+    }
+    guard let id, let named else { throw Flaw(reason: "a frame has an id and one thing that it asks for") }
+    self = try Self.message(String(decoding: named.name, as: UTF8.self), id, named.body)
+  }
+
+  private static func message(_ name: String, _ id: Int64, _ body: Range<Int>) throws(Flaw) -> SocketMessage {
+    let name = UTF8Text(name)
+    if name == "connect" { return .connect(id: id, body: body) }
+    guard let request = SocketRequest(word: name) else {
+      let known = ["connect"] + SocketRequest.allCases.map(\.rawValue)
+      throw Flaw(reason: "a frame asks for one of " + known.joined(separator: ", "))
+    }
+    return .request(request, id: id, body: body)
+  }
+
+  private static func id(_ digits: ArraySlice<UInt8>) -> Int64? {
+    guard digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+      digits.first != UInt8(ascii: "0"), let id = Int64(String(decoding: digits, as: UTF8.self)),
+      id <= idMax
+    else { return nil }
+    return id
+  }
+
+  /// As far as JavaScript's numbers count one by one.
+  static let idMax: Int64 = 1 << 53 - 1
+}
+
+/// Finds the members of a JSON object, and where their values are, without reading these: what looks like a value here
+/// may still be none.
+struct MemberScanner {
+  private let text: [UInt8]
+  private var position = 0
+  private var hasBegun = false
+
+  init(_ text: [UInt8]) { self.text = text }
+
+  /// - Returns: where the name stands between its quotes, as it is written, and where the value; nil at the end.
+  mutating func next() throws(SocketMessage.Flaw) -> (name: Range<Int>, value: Range<Int>)? {
+    if !hasBegun { try require("{") }
+    if take("}") {
+      skipSpace()
+      guard position == text.count else { throw Self.flaw }
+      return nil
+    }
+    if hasBegun { try require(",") }
+    hasBegun = true
+    try require("\"")
+    let nameStart = position
+    try skipString()
+    let name = nameStart..<(position - 1)
+    try require(":")
+    skipSpace()
+    let start = position
+    try skipValue()
+    guard position > start else { throw Self.flaw }
+    return (name, start..<position)
+  }
+
+  private static let flaw = SocketMessage.Flaw(reason: "a frame must be one JSON object")
+
+  private mutating func skipValue() throws(SocketMessage.Flaw) {
+    var depth = 0
+    while position < text.count {
+      switch text[position] {
+      case UInt8(ascii: "\""):
+        position += 1
+        try skipString()
+        if depth == 0 { return }
+        continue
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        if depth == 0 { return }
+        depth -= 1
+        if depth == 0 {
+          position += 1
+          return
+        }
+      case UInt8(ascii: ","), UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"):
+        if depth == 0 { return }
+      default: break
+      }
+      position += 1
+    }
+    throw Self.flaw
+  }
+
+  /// To behind the closing quote.
+  private mutating func skipString() throws(SocketMessage.Flaw) {
+    while position < text.count {
+      let byte = text[position]
+      position += byte == UInt8(ascii: "\\") ? 2 : 1
+      if byte == UInt8(ascii: "\"") { return }
+    }
+    throw Self.flaw
+  }
+
+  private mutating func skipSpace() {
+    while position < text.count, [0x20, 0x09, 0x0A, 0x0D].contains(text[position]) { position += 1 }
+  }
+
+  private mutating func take(_ mark: Unicode.Scalar) -> Bool {
+    skipSpace()
+    guard position < text.count, text[position] == UInt8(ascii: mark) else { return false }
+    position += 1
+    return true
+  }
+
+  private mutating func require(_ mark: Unicode.Scalar) throws(SocketMessage.Flaw) {
+    guard take(mark) else { throw Self.flaw }
+  }
+}

@@ -1,0 +1,251 @@
+import BelfryBytes
+import BelfryHTTP
+import BelfryInterface
+import BelfryLive
+import BelfryLoop
+import BelfryModel
+
+/// A client on a WebSocket: its feed, and what it asks for beside it.
+///
+/// The feed is a consumer, like that of a stream, and is pulled from. What the client asks for is handled as a request is
+/// that came over HTTP, by the same handlers, for the same price; no more than a few at once, and until one of them is
+/// answered nothing more is read.
+final class SocketSession {
+  private enum Phase {
+    /// It has yet to say who it is.
+    case waiting
+    /// It is looked whether its token was revoked.
+    case connecting
+    case connected(Caller, OpenFeed)
+    case ended
+  }
+
+  /// Asked for and not answered, at once.
+  static let requestsMax = 16
+  /// From the answer to the handshake to the connect frame.
+  static let connectTime: Duration = .seconds(5)
+  /// Beats of ``Consumer/heartbeatSeconds`` that a message may take to arrive.
+  private static let messageBeatsMax = 2
+  /// A token and headers' worth of the rest; a cursor comes on top.
+  private static let connectBytes = 8 * 1_024
+
+  private let services: LoopServices
+  private let address: String
+  private var phase = Phase.waiting
+  private var socket: WebSocket?
+  private var requests = 0
+  private var timer: LoopTimer?
+  private var isPinged = false
+  private var messageBeats = 0
+
+  private init(from address: String, _ services: LoopServices) {
+    self.address = address
+    self.services = services
+  }
+
+  /// - Parameters:
+  ///   - opening: nil where the client is to say by a frame who it is.
+  ///   - caller: who opened it.
+  static func open(
+    _ opening: StreamOpening?, _ caller: Caller?, _ handshake: WebSocketHandshake,
+    on exchange: HTTPExchange, from address: String, _ services: LoopServices
+  ) throws(Refusal) {
+    let session = SocketSession(from: address, services)
+    if let opening, let caller {
+      try session.begin(opening, by: caller)
+    } else {
+      guard services.waitingSockets.hasRoom, !services.isDraining else {
+        throw Refusal(.unavailable, "too many sockets have yet to say who they are; try again")
+      }
+      services.waitingSockets.insert(session)
+    }
+    services.counts.sockets += 1
+    let most = connectBytes + FeedCursor.textBytesMost(in: services.store.partitions)
+    exchange.upgrade(
+      handshake, messageBytesMax: opening == nil ? most : WebSocketFrame.payloadBytesMax, for: session)
+  }
+
+  private func begin(_ opening: StreamOpening, by caller: Caller) throws(Refusal) {
+    let feed = try OpenFeed(opening, framing: SocketEvents.framing, services)
+    phase = .connected(caller, feed)
+    feed.consumer.outlet = self
+    socket?.account = caller.actor.charged.map { UTF8Text($0.text) }
+    socket?.allow(messageBytesMax: WebSocketFrame.payloadBytesMax)
+  }
+
+  /// What is said of the connection before anything else.
+  private func greet(_ id: Int64) {
+    var text = JSONText()
+    text.field("pingSeconds", Consumer.heartbeatSeconds)
+    text.field("retryMilliseconds", Consumer.reconnectDelayMilliseconds())
+    socket?.say(SocketReply.text(of: .json(text), to: id))
+    socket?.wake()
+  }
+
+  /// The broker is shutting down.
+  func sendAway() { socket?.close(.draining) }
+}
+
+// MARK: - What the client says
+
+extension SocketSession: WebSocketOwner {
+  func opened(_ socket: WebSocket) {
+    self.socket = socket
+    switch phase {
+    case .connected(let caller, _):
+      socket.account = caller.actor.charged.map { UTF8Text($0.text) }
+      services.counts.count(status: 101)
+      greet(Self.greetingID)
+    case .waiting, .connecting, .ended:
+      services.counts.count(status: 101)
+      timer = services.loop.schedule(after: Self.connectTime) { [weak self] in
+        self?.socket?.close(.noConnect)
+      }
+    }
+  }
+
+  /// Of who had said before whose socket it is, and so asked by no frame.
+  private static let greetingID: Int64 = 0
+
+  var takesMessages: Bool {
+    switch phase {
+    case .waiting: true
+    case .connecting: false
+    case .connected: requests < Self.requestsMax
+    case .ended: false
+    }
+  }
+
+  func received(_ text: [UInt8], held: HeldBytes?) {
+    messageBeats = 0
+    do throws(SocketMessage.Flaw) {
+      switch (try SocketMessage(text), phase) {
+      case (.alive, _): break
+      case (.connect(let id, let body), .waiting): connect(Array(text[body]), id)
+      case (.connect, _):
+        throw SocketMessage.Flaw(reason: "connected already")
+      case (.request(let request, let id, let body), .connected(let caller, _)):
+        handle(request, id, Array(text[body]), held, by: caller)
+      case (.request, _): socket?.close(.notConnected)
+      }
+    } catch {
+      socket?.close(WebSocketClose(WebSocketClose.badFrame, error.reason))
+    }
+  }
+
+  private func handle(
+    _ request: SocketRequest, _ id: Int64, _ body: [UInt8], _ held: HeldBytes?, by caller: Caller
+  ) {
+    requests += 1
+    let reply = SocketReply(id, of: self)
+    do throws(Refusal) {
+      guard caller.rest() > .zero else { throw Refusal(.unauthorized, "the token has expired") }
+      guard let handler = Sockets.handlersOfFrames[request] else {
+        throw Refusal(.unavailable, "nobody answers this")
+      }
+      let routed = try RoutedRequest(handler, by: caller, services)
+      let parts = RequestParts(body: body, preset: request.preset)
+      routed.handle(GivenRequest(parts: parts, held: held, address: address), for: reply)
+    } catch {
+      reply.respond(services.counted(HTTPResponse(error)))
+    }
+  }
+
+  func answer(_ text: [UInt8]) {
+    requests -= 1
+    socket?.say(text)
+    socket?.takeMore()
+  }
+}
+
+// MARK: - Connecting
+
+extension SocketSession {
+  private func connect(_ body: [UInt8], _ id: Int64) {
+    do throws(Refusal) {
+      let asked = try SocketRoutes.connect(of: body)
+      let route = SocketRoutes.socket.route
+      let caller = try Caller(
+        token: UTF8Text(asked.token), account: asked.account?.text, device: asked.device?.text, for: route,
+        services)
+      try services.take(route.price, of: caller)
+      guard caller.unclearedToken != nil else { return try connect(asked, by: caller, id) }
+      phase = .connecting
+      let hasStarted = services.scope.start { [self] in
+        do throws(Refusal) {
+          try await services.clear(caller)
+          // The client may have left meanwhile.
+          guard case .connecting = phase else { return }
+          try connect(asked, by: caller.cleared, id)
+          socket?.takeMore()
+        } catch {
+          refuse(error, id)
+        }
+      }
+      if !hasStarted { throw Refusal(.unavailable, "this broker is shutting down") }
+    } catch {
+      refuse(error, id)
+    }
+  }
+
+  private func connect(_ asked: SocketRoutes.Connect, by caller: Caller, _ id: Int64) throws(Refusal) {
+    if socket?.isClosing ?? true { return }
+    let opening = try StreamOpening(
+      by: caller, from: address, after: asked.after, wantsCounts: asked.wantsCounts)
+    try begin(opening, by: caller)
+    stopWaiting()
+    greet(id)
+  }
+
+  private func refuse(_ refusal: Refusal, _ id: Int64) {
+    let response = services.counted(HTTPResponse(refusal))
+    socket?.say(SocketReply.text(of: response, to: id))
+    socket?.close(WebSocketClose(refusal))
+  }
+
+  private func stopWaiting() {
+    timer?.cancel()
+    timer = nil
+    services.waitingSockets.remove(self)
+  }
+}
+
+// MARK: - What the client is sent
+
+extension SocketSession: Consumer.Outlet {
+  func consumerIsReady() { socket?.wake() }
+
+  /// Asks the client whether it is there, and ends it if it has not said so since it was asked last. One that takes
+  /// nothing, or is not read from, has another limit.
+  func consumerBeats() {
+    guard let socket, !socket.isClosing else { return }
+    let isHeard = socket.hasHeard()
+    guard !socket.isBlocked, takesMessages else { return isPinged = false }
+    if isPinged, !isHeard { return socket.close(.silent) }
+    messageBeats = socket.isWithinMessage ? messageBeats + 1 : 0
+    if messageBeats > Self.messageBeatsMax { return socket.close(.silent) }
+    isPinged = true
+    socket.say(Self.ping)
+  }
+
+  private static let ping = Array("{}".utf8)
+
+  func pull(into buffer: UnsafeMutableRawBufferPointer) -> WebSocketPull {
+    guard case .connected(_, let feed) = phase else { return .wait }
+    // SAFETY: the buffer is the caller's for the length of this call, and does not outlive it here.
+    var room = unsafe StreamBuffer(buffer)
+    return switch feed.consumer.pull(into: &room) {
+    case .bytes(let count, let more): .bytes(count, more: more, isWhole: !feed.consumer.isWithinEvent)
+    case .wait: .wait
+    case .end: .end(feed.consumer.kickReason.map { WebSocketClose($0) } ?? .draining)
+    }
+  }
+
+  func finished(_ end: HTTPStreamEnd) {
+    stopWaiting()
+    services.counts.sockets -= 1
+    if case .connected(_, let feed) = phase { feed.close() }
+    phase = .ended
+    socket = nil
+  }
+}

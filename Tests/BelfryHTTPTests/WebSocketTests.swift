@@ -1,0 +1,190 @@
+import BelfryHTTP
+import TestKit
+import Testing
+
+/// A WebSocket over a real connection, with an owner that says again what it is told.
+@Suite struct WebSocketTests {
+  private func open(_ server: TestServer, receiveBytes: Int32? = nil) throws -> RawSocket {
+    let socket = try RawSocket(
+      port: UInt16(server.port), path: "/socket", receiveBytes: receiveBytes, timeoutSeconds: 20)
+    #expect(socket.head.status == 101)
+    return socket
+  }
+
+  @Test(arguments: [0, 1, 125, 126, 16_374, 16_384, 16_385, 60_000, 65_536])
+  func echoesOfEachLength(_ count: Int) throws {
+    let server = try TestServer()
+    let socket = try open(server)
+    let text = String(repeating: "*", count: count)
+    for _ in 0..<3 {
+      socket.say(text)
+      #expect(try socket.hear() == .text(text))
+    }
+    // In pieces, byte by byte at first.
+    let frame = socket.frame(0x81, Array(text.utf8))
+    for byte in frame.prefix(20) { socket.connection.send([byte]) }
+    socket.connection.send(Array(frame.dropFirst(20)))
+    #expect(try socket.hear() == .text(text))
+  }
+
+  @Test func sixtyFourKiBInFragmentsOfAByte() throws {
+    let server = try TestServer()
+    let socket = try open(server)
+    var bytes: [UInt8] = []
+    for index in 0..<65_536 {
+      bytes += socket.frame(index == 0 ? 0x01 : index == 65_535 ? 0x80 : 0x00, [UInt8(97 + index % 26)])
+      if index % 10_000 == 0 { bytes += socket.frame(0x89, [UInt8(index / 10_000)]) }
+    }
+    socket.connection.send(bytes)
+    for number in 0..<7 as Range<UInt8> { #expect(try socket.hear() == .pong([number])) }
+    guard case .text(let text) = try socket.hear() else {
+      Issue.record("no echo")
+      return
+    }
+    #expect(text.utf8.count == 65_536 && text.hasPrefix("abcdefghijklmnopqrstuvwxyzab"))
+  }
+
+  /// A pong comes between two frames, and never within one.
+  @Test func pingsWhileMuchIsSaid() throws {
+    let server = try TestServer()
+    let socket = try open(server, receiveBytes: 4_096)
+    let text = String(repeating: "x", count: 60_000)
+    for round in 0..<40 as Range<UInt8> {
+      socket.say(text)
+      socket.send(0x89, [round])
+    }
+    var (texts, pongs) = (0, [UInt8]())
+    while texts < 40 || pongs.count < 40 {
+      switch try socket.hear() {
+      case .text(let heard):
+        #expect(heard == text)
+        texts += 1
+      case .pong(let payload): pongs += payload
+      case .ping, .close, .end: throw FixtureError("the socket ended")
+      }
+    }
+    #expect(pongs == Array(0..<40))
+  }
+
+  @Test func aFloodOfPingsIsAnswered() throws {
+    let server = try TestServer()
+    let socket = try open(server)
+    for round in 0..<100 {
+      var bytes: [UInt8] = []
+      for number in 0..<200 { bytes += socket.frame(0x89, [UInt8(round), UInt8(number)]) }
+      socket.connection.send(bytes)
+      for number in 0..<200 { #expect(try socket.hear() == .pong([UInt8(round), UInt8(number)])) }
+    }
+  }
+
+  /// Whoever pings and does not read the pongs is not read from, so nothing of it piles up.
+  @Test func pingsOfWhoDoesNotRead() throws {
+    let server = try TestServer()
+    let socket = try open(server, receiveBytes: 4_096)
+    socket.connection.setTimeout(microseconds: 100_000)
+    var timeout = false
+    var sent = 0
+    let ping = (0..<500).flatMap { _ in socket.frame(0x89, [UInt8](repeating: 7, count: 120)) }
+    while !timeout, sent < 200 << 20 {
+      sent += ping.count
+      timeout = !socket.connection.sendWithin(milliseconds: 500, ping)
+    }
+    #expect(timeout, "it took \(sent) bytes")
+    let other = try open(server)
+    other.say("others are served")
+    #expect(try other.hear() == .text("others are served"))
+  }
+
+  @Test func aHeldOwnerIsNotToldMore() throws {
+    let server = try TestServer()
+    let socket = try open(server)
+    socket.say("hold")
+    for number in 0..<50 { socket.say("\(number)") }
+    socket.send(0x88, RawSocket.closing(1_000))
+    #expect(try socket.hear() == .text("hold"))
+    #expect(!server.eventuallyWithin(milliseconds: 200) { server.openStreams == 0 })
+    #expect(server.onLoop { _, handler in handler.echoes[0].heardCount } == 1)
+    _ = server.onLoop { _, handler in handler.echoes[0].letGo() }
+    var heard: [RawSocket.Heard] = []
+    while heard.last != .end { heard.append(try socket.hear()) }
+    // What was said before the close frame is not answered any more once that was seen.
+    #expect(heard.contains(.close(1_000)))
+    #expect(server.onLoop { _, handler in handler.echoes[0].heardCount } == 51)
+    #expect(server.eventually { server.openStreams == 0 })
+  }
+
+  @Test func bothCloseAndThenItEnds() throws {
+    let server = try TestServer()
+    let socket = try open(server)
+    socket.say("end")
+    #expect(try socket.hear() == .close(4_000))
+    // Still read from, and answered with nothing.
+    socket.say("more")
+    socket.send(0x89, [1])
+    socket.send(0x88, RawSocket.closing(4_000))
+    #expect(try socket.hear() == .end)
+    #expect(server.eventually { server.openStreams == 0 })
+    #expect(server.notes.contains("finished ended"))
+    let silent = try open(server)
+    silent.say("end")
+    #expect(try silent.hear() == .close(4_000))
+    let begin = ContinuousClock.now
+    #expect(try silent.hear() == .end)
+    #expect(begin.duration(to: .now) > .seconds(1.5))
+  }
+
+  @Test func whoLeavesWithoutAWord() throws {
+    let server = try TestServer()
+    let (gone, reset) = (try open(server), try open(server))
+    gone.connection.close()
+    reset.connection.reset()
+    #expect(server.eventually { server.openStreams == 0 })
+    #expect(server.notes.filter { $0 == "finished clientGone" }.count == 2)
+    let stopped = try open(server)
+    _ = server.onLoop { server, _ in server.stop() }
+    #expect(try stopped.hear() == .end)
+  }
+
+  /// What is wrong is told, also behind much that was right, and nothing behind it is heard.
+  @Test func whatIsWrongIsTold() throws {
+    let server = try TestServer()
+    for (frame, code) in [
+      (RawSocket.frame(0x81, [0x61], mask: nil), 1_002), (RawSocket.frame(0x82, [0x61], mask: 1), 1_003),
+      (RawSocket.frame(0x81, [0xFF], mask: 1), 1_007), (RawSocket.frame(0xF1, [], mask: 1), 1_002),
+    ] {
+      let socket = try open(server)
+      let good = socket.frame(0x81, Array("good".utf8))
+      socket.connection.send(good + good + frame + good)
+      var heard: [RawSocket.Heard] = []
+      while heard.last != .end { heard.append(try socket.hear()) }
+      #expect(heard.contains(.close(code)), "\(heard)")
+      #expect(heard.count { $0 == .text("good") } <= 2)
+    }
+    #expect(server.eventually { server.openStreams == 0 })
+  }
+
+  @Test func messagesCountInTheBudget() throws {
+    let budgets = HTTPBudgets(bodies: SharedBytes(limitBytes: 100_000, accountBytes: 100_000))
+    let server = try TestServer(budgets: budgets)
+    let sockets = try (0..<3).map { _ in try open(server) }
+    for socket in sockets { socket.send(0x01, [UInt8](repeating: 0x2A, count: 45_000)) }
+    var closed = 0
+    for socket in sockets {
+      socket.send(0x80, [])
+      if case .close(1_013) = try socket.hear() { closed += 1 }
+    }
+    #expect(closed == 1)
+    #expect(server.eventually { budgets.bodies.heldBytes == 0 })
+  }
+}
+
+extension TestServer {
+  /// Whether something becomes true in a time in which it should not.
+  func eventuallyWithin(milliseconds: Int, _ condition: () -> Bool) -> Bool {
+    let end = ContinuousClock.now + .milliseconds(milliseconds)
+    while ContinuousClock.now < end {
+      if condition() { return true }
+    }
+    return false
+  }
+}
