@@ -32,7 +32,7 @@ package struct HTTPLimits: Sendable {
   /// From a connection to the end of its handshake.
   package var handshakeTime: Duration = .seconds(10)
 
-  /// Handshakes that wait for their clients, having cost a signature and some 40 KiB each. One more ends that which has
+  /// Handshakes that wait for their clients, having cost a signature and 20 to 45 KiB each. One more ends that which has
   /// waited longest: whoever stalls them keeps nobody else out.
   package var handshakesWaiting = 2_048
 

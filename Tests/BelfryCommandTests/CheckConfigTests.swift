@@ -50,6 +50,22 @@ import Testing
     }
   }
 
+  @Test func `files of certificates are looked at, those for Redis, too`() throws {
+    let secret = ["BELFRY_SECRET": String(repeating: "s", count: 32)]
+    for (environment, words) in [
+      (
+        ["BELFRY_TLS_CERTIFICATE_FILE": "/nowhere.pem", "BELFRY_TLS_KEY_FILE": "/k.pem"],
+        "tls.certificateFile: /nowhere.pem"
+      ),
+      (["BELFRY_TLS_CERTIFICATE_FILE": "/nowhere.pem"], "tls.keyFile: a certificate needs its key"),
+      (["BELFRY_REDIS": "rediss://localhost?ca=/nowhere.pem"], "redis: /nowhere.pem"),
+    ] {
+      let outcome = try run([], environment.merging(secret) { $1 })
+      #expect(outcome.code == 2)
+      #expect(outcome.err.contains(words), "\(outcome.err)")
+    }
+  }
+
   @Test func `no secret and no password is shown`() throws {
     let text = String(repeating: "s3cret", count: 8)
     let outcomes = try [

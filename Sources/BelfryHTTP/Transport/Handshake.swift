@@ -88,13 +88,14 @@ final class Handshake {
   /// Gives the connection to somebody else.
   func leave() {
     isClosed = true
+    transport = nil
     watch?.cancel()
     watch = nil
   }
 
   func close() {
+    let transport = transport
     leave()
     if let transport { transport.close() } else { Glibc.close(descriptor) }
-    transport = nil
   }
 }

@@ -11,8 +11,10 @@ final class HandshakeSet {
   private var all: [Handshake] = []
   private var beginning = Queue<Handshake>()
   private var continuing = Queue<Handshake>()
-  /// Those that have a session.
-  private var begun = 0
+  /// How many have a session, and these in the order in which they began, with some that have ended since. To look
+  /// through all for the oldest would take longer than a handshake.
+  private var begunCount = 0
+  private var begun = Queue<Handshake>()
   private var failures = 0
   /// When failures may be reported again.
   private var quietUntil: ContinuousClock.Instant?
@@ -57,11 +59,11 @@ final class HandshakeSet {
   private func step(_ handshake: Handshake) {
     let wasBegun = handshake.transport != nil
     let step = handshake.advance(by: tls)
-    if !wasBegun, handshake.transport != nil { begun += 1 }
+    if !wasBegun, handshake.transport != nil { noteBegun(handshake) }
     switch step {
     case .wait:
       if handshake.transport == nil, !handshake.listen(for: .readable) { return end(handshake) }
-      if begun > server.limits.handshakesWaiting { endLongestWaiting() }
+      if begunCount > server.limits.handshakesWaiting { endLongestWaiting() }
     case .done:
       guard let transport = handshake.transport else { return end(handshake) }
       leave(handshake)
@@ -89,11 +91,19 @@ final class HandshakeSet {
     while let last = all.last { end(last) }
   }
 
+  private func noteBegun(_ handshake: Handshake) {
+    begunCount += 1
+    while let first = begun.first, first.isClosed { begun.popFirst() }
+    begun.append(handshake)
+  }
+
+  /// All that were begun wait for their clients when another begins, for those that can go on go first.
   private func endLongestWaiting() {
-    let waiting = all.lazy.filter { $0.transport != nil && !$0.isQueued }
-    guard let longest = waiting.min(by: { $0.acceptedAt < $1.acceptedAt }) else { return }
-    note("too many others wait for their clients", longest.client)
-    end(longest)
+    while let longest = begun.popFirst() {
+      guard !longest.isClosed else { continue }
+      note("too many others wait for their clients", longest.client)
+      return end(longest)
+    }
   }
 
   private func end(_ handshake: Handshake) {
@@ -110,7 +120,7 @@ final class HandshakeSet {
 
   /// The last one takes its index.
   private func remove(_ handshake: Handshake) {
-    if handshake.transport != nil { begun -= 1 }
+    if handshake.transport != nil { begunCount -= 1 }
     let last = all.removeLast()
     guard last !== handshake else { return }
     all[handshake.position] = last

@@ -1,4 +1,5 @@
 import BelfryBytes
+import BelfryRedis
 
 /// A configuration as `belfry serve` would read it, with all that is wrong with it, for whoever wants to know before
 /// a start.
@@ -58,11 +59,19 @@ package struct ConfigurationReport: Sendable, Hashable {
     } catch {
       mistakes.append(error)
     }
-    guard configuration.redisURL == nil else { return }
+    if let url = configuration.redisURL { return check(redis: url) }
     do throws(StartError) {
       _ = try RedisExecutable.find(configuration.embeddedRedis.server)
     } catch {
       mistakes.append(StartError(error.code, error.cause, at: "embeddedRedis.server: \(error.place)"))
+    }
+  }
+
+  private mutating func check(redis url: String) {
+    do throws(RedisError) {
+      try RedisEndpoint(url: url).checkFiles()
+    } catch {
+      mistakes.append(StartError(.invalidValue, "\(error.place): \(error.cause)", at: "redis"))
     }
   }
 
