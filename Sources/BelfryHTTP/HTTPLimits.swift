@@ -88,7 +88,7 @@ package struct HTTPLimits: Sendable {
   static let acceptsPerTurn = 64
 
   /// What handshakes may take of a turn of the loop: one step at least, and no other after this. A step with a signature
-  /// takes some 0.2 ms with a key on P-256 and 1 ms with RSA of 2,048 bits, so that deliveries wait little longer.
+  /// takes some 0.5 ms with a key on P-256, and 0.3 more with one of RSA of 2,048 bits, so deliveries wait little longer.
   static let handshakeTurn: Duration = .milliseconds(2)
 
   /// How often a lack of room, or failed handshakes, are reported.
