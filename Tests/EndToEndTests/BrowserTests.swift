@@ -22,6 +22,15 @@ extension EndToEnd {
         headers: ["Origin": Self.page])
     }
 
+    /// Reads no further than the head where it is a stream after all, which has no end.
+    private func expectRevoked(_ broker: Broker, ticket: String) throws {
+      let wire = try Wire(port: broker.port)
+      try wire.writeRequest("GET", "/v1/notifications/stream?ticket=\(ticket)")
+      try #require(try wire.readHead().status == 401)
+      let body = String(decoding: try wire.readSome() ?? [], as: UTF8.self)
+      #expect(body.contains("tokenRevoked"), "\(body)")
+    }
+
     @Test func aTicketOpensAStreamOnAnyBrokerOnce() async throws {
       try await withWorld(brokers: 2, settings: Self.settings) { world in
         let bob = try Person("bob", at: world[0])
@@ -61,7 +70,7 @@ extension EndToEnd {
       try await withWorld(brokers: 2, settings: Self.settings) { world in
         let bob = try Person("bob", at: world[0])
         let alice = try Person("alice", at: world[0])
-        let session = try bob.call("POST", "/v1/session", extra: ["Origin": Self.page, "Host-X": "x"])
+        let session = try bob.call("POST", "/v1/session", extra: ["Origin": Self.page])
         try #require(session.status == 201, "\(session)")
         let cookie = try #require(
           session.headers["set-cookie"]?.split(separator: ";").first.map { String($0) })
@@ -80,9 +89,7 @@ extension EndToEnd {
           let refused = try Wire(port: broker.port).request("GET", "/v1/account", headers: headers)
           #expect(refused.status == 401 && refused["code"] == "tokenRevoked")
         }
-        let late = try Wire(port: world[1].port).request(
-          "GET", "/v1/notifications/stream?ticket=\(unused)", headers: ["Origin": Self.page])
-        #expect(late.status == 401 && late["code"] == "tokenRevoked")
+        try expectRevoked(world[1], ticket: unused)
         #expect(!other.isOver)
       }
     }
@@ -94,8 +101,7 @@ extension EndToEnd {
         let ticket = try ticket(bob)
         #expect(try bob.call("POST", "/v1/account/revoke").status == 200)
         let late = try await Broker.started(redisURL: world.redis.url, options: Self.settings)
-        let answer = try Wire(port: late.port).request("GET", "/v1/notifications/stream?ticket=\(ticket)")
-        #expect(answer.status == 401 && answer["code"] == "tokenRevoked", "\(answer)")
+        try expectRevoked(late, ticket: ticket)
         await late.remove()
       }
     }
