@@ -27,7 +27,7 @@ package enum SharedFields {
   // MARK: Headers
 
   package static let ifNoneMatch = Field(
-    "If-None-Match", .text(bytes: 1...8_192), "the `ETag` of what one has already")
+    "If-None-Match", .text(bytes: 0...8_192), "the `ETag` of what one has already")
 
   // MARK: Bodies
 
