@@ -65,7 +65,7 @@ let package = Package(
         "BelfryLoop", "BelfrySystem", "BelfryBytes", "CCrypto", "CLinux",
       ],
       resources: [.embedInCode("Embedded/redis.conf")]),
-    module("BelfryClient", ["BelfryModel", "BelfryInterface", "BelfrySystem", "CCurl"]),
+    module("BelfryClient", ["BelfryModel", "BelfryInterface", "BelfrySystem", "BelfryBytes", "CCurl"]),
     .executableTarget(
       name: "belfry",
       dependencies: [

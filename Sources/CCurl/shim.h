@@ -31,6 +31,11 @@ static inline void easy_set_receivers(
   curl_easy_setopt(easy, CURLOPT_PRIVATE, context);
 }
 
+static inline void easy_set_sender(CURL *easy, curl_read_callback send, void *context) {
+  curl_easy_setopt(easy, CURLOPT_READFUNCTION, send);
+  curl_easy_setopt(easy, CURLOPT_READDATA, context);
+}
+
 static inline long easy_status(CURL *easy) {
   long status = 0;
   curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);

@@ -4,11 +4,11 @@ import Testing
 @testable import BelfryClient
 
 @Suite struct ServerSentEventParserTests {
-  private typealias Item = ServerSentEventParser.Item
+  private typealias Item = FeedItem
 
-  private func items(_ text: String, limitBytes: Int = 1_024) throws -> [ServerSentEventParser.Item] {
+  private func items(_ text: String, limitBytes: Int = 1_024) throws -> [FeedItem] {
     var parser = ServerSentEventParser(limitBytes: limitBytes)
-    var items: [ServerSentEventParser.Item] = []
+    var items: [FeedItem] = []
     try parser.parse(Array(text.utf8), into: &items)
     return items
   }
@@ -16,7 +16,7 @@ import Testing
   private static let everything =
     "\u{FEFF}retry: 1500\n: a comment\n\nevent: notification\nid: 1.a~server:7*z\ndata: {\"body\":\"grüße 🔔\"}\n\n"
     + "data: two\ndata: lines\n\nid: 2\n\ndata\n\n"
-  private static let everythingMeans: [ServerSentEventParser.Item] = [
+  private static let everythingMeans: [FeedItem] = [
     .retry(.milliseconds(1_500)),
     .event(name: "notification", data: #"{"body":"grüße 🔔"}"#, id: "1.a~server:7*z"),
     .event(name: "message", data: "two\nlines", id: "1.a~server:7*z"),
@@ -29,7 +29,7 @@ import Testing
     let bytes = Array(Self.everything.replacing("\n", with: lineEnd).utf8)
     for cut in 0...bytes.count {
       var parser = ServerSentEventParser()
-      var items: [ServerSentEventParser.Item] = []
+      var items: [FeedItem] = []
       try parser.parse(bytes[..<cut], into: &items)
       try parser.parse(bytes[cut...], into: &items)
       #expect(items == Self.everythingMeans, "cut before byte \(cut)")
@@ -38,7 +38,7 @@ import Testing
 
   @Test func `means the same byte by byte`() throws {
     var parser = ServerSentEventParser()
-    var items: [ServerSentEventParser.Item] = []
+    var items: [FeedItem] = []
     for byte in Self.everything.utf8 { try parser.parse([byte], into: &items) }
     #expect(items == Self.everythingMeans)
   }
@@ -74,16 +74,16 @@ import Testing
 
   @Test func `refuses a line over the limit, and keeps what came before it`() {
     var parser = ServerSentEventParser(limitBytes: 16)
-    var items: [ServerSentEventParser.Item] = []
+    var items: [FeedItem] = []
     let text = "data: ok\n\n" + String(repeating: "x", count: 17)
-    #expect(throws: ServerSentEventParser.TooLong(limitBytes: 16)) {
+    #expect(throws: FeedItemTooLong(limitBytes: 16)) {
       try parser.parse(Array(text.utf8), into: &items)
     }
     #expect(items == [.event(name: "message", data: "ok", id: nil)])
   }
 
   @Test func `refuses many lines of data that together exceed the limit`() {
-    #expect(throws: ServerSentEventParser.TooLong(limitBytes: 16)) {
+    #expect(throws: FeedItemTooLong(limitBytes: 16)) {
       _ = try items(String(repeating: "data: 12345\n", count: 4), limitBytes: 16)
     }
   }
@@ -99,7 +99,7 @@ import Testing
     var generator = SeededGenerator(seed: 42)
     for _ in 0..<200 {
       var parser = ServerSentEventParser(limitBytes: 4_096)
-      var items: [ServerSentEventParser.Item] = []
+      var items: [FeedItem] = []
       // Mostly the bytes that mean something, so that garbage reaches every branch.
       let alphabet: [UInt8] = Array("data:id:event:retry: \r\n\n\0\u{FEFF}".utf8) + [0xff, 0x80, 0xc3]
       let bytes = (0..<2_000).map { _ in alphabet[Int(generator.next() % UInt64(alphabet.count))] }

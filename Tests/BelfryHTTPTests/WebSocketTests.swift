@@ -60,7 +60,9 @@ import Testing
         #expect(heard == text)
         texts += 1
       case .pong(let payload): pongs += payload
-      case .ping, .close, .end: throw FixtureError("the socket ended")
+      case .ping, .close, .end:
+        Issue.record("the socket ended")
+        return
       }
     }
     #expect(pongs == Array(0..<40))

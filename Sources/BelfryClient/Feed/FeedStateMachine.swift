@@ -23,15 +23,18 @@ struct FeedStateMachine: Sendable {
   private(set) var cursor: String?
   private var phase = Phase.away
   private var policy: ReconnectPolicy
-  private var parser = ServerSentEventParser()
+  private let transport: FeedTransport
+  private var parser: FeedParser
   /// What arrived and was not handed out yet.
-  private var arrived: ArraySlice<ServerSentEventParser.Item> = []
+  private var arrived: ArraySlice<FeedItem> = []
   /// What the client itself has to tell, after all that arrived.
   private var remarks: [FeedEvent] = []
   private var isKnownConnected = false
 
-  init(cursor: String?, backoff: Backoff) {
+  init(cursor: String?, over transport: FeedTransport = .serverSentEvents, backoff: Backoff) {
     self.cursor = cursor
+    self.transport = transport
+    parser = FeedParser(transport)
     policy = ReconnectPolicy(backoff: backoff)
   }
 
@@ -55,7 +58,7 @@ struct FeedStateMachine: Sendable {
 
   mutating func connected() {
     phase = .connected
-    parser = ServerSentEventParser()
+    parser = FeedParser(transport)
     if !isKnownConnected { remarks.append(.connected) }
     isKnownConnected = true
   }
@@ -63,8 +66,8 @@ struct FeedStateMachine: Sendable {
   mutating func received(_ bytes: Data, random: Double) {
     guard case .connected = phase else { return }
     policy.heard()
-    var items: [ServerSentEventParser.Item] = []
-    var excess: ServerSentEventParser.TooLong?
+    var items: [FeedItem] = []
+    var excess: FeedItemTooLong?
     do { try parser.parse(bytes, into: &items) } catch { excess = error }
     for item in items { if case .retry(let pause) = item { policy.asked(toPause: pause) } }
     arrived += items
@@ -77,6 +80,9 @@ struct FeedStateMachine: Sendable {
         BelfryError(.protocol, "an event of the stream is longer than \(excess.limitBytes) bytes"))
     }
   }
+
+  /// What the broker is to be answered, once.
+  mutating func takeReplies() -> [UInt8] { parser.takeReplies() }
 
   /// The connection has ended, or could not be made.
   mutating func ended(_ ending: ReconnectPolicy.Ending, random: Double) {
@@ -99,7 +105,7 @@ struct FeedStateMachine: Sendable {
     }
   }
 
-  private mutating func take(_ item: ServerSentEventParser.Item) -> FeedEvent? {
+  private mutating func take(_ item: FeedItem) -> FeedEvent? {
     switch item {
     case .retry:
       return nil
@@ -113,7 +119,7 @@ struct FeedStateMachine: Sendable {
   }
 }
 
-extension ServerSentEventParser.Item {
+extension FeedItem {
   /// Nil when it is no kick.
   fileprivate var returnsAfterKick: Bool? {
     guard case .event("kicked", let data, let id) = self,

@@ -10,9 +10,20 @@ extension BelfryClient {
   ///   - cursor: begins behind it rather than with everything unread. It comes from a
   ///     ``FeedEvent/notification(_:cursor:)`` of an earlier feed, or from ``unread(limit:after:waitSeconds:)``.
   ///   - withCounts: whether ``FeedEvent/counts(_:)`` tells how much is unread, too.
-  public func notifications(after cursor: String? = nil, withCounts: Bool = false) -> NotificationFeed {
-    NotificationFeed(client: self, cursor: cursor, withCounts: withCounts)
+  ///   - transport: what carries the events. The feed is the same, and so is the cursor.
+  public func notifications(
+    after cursor: String? = nil, withCounts: Bool = false, over transport: FeedTransport = .serverSentEvents
+  ) -> NotificationFeed {
+    NotificationFeed(client: self, cursor: cursor, withCounts: withCounts, transport: transport)
   }
+}
+
+/// What carries a feed's events.
+public enum FeedTransport: Sendable, Hashable {
+  /// A response that goes on, in plain HTTP.
+  case serverSentEvents
+  /// A WebSocket, for networks that hold such responses back.
+  case socket
 }
 
 /// The events of one account's feed; see ``BelfryClient/notifications(after:)``. Each iteration is a feed of
@@ -25,22 +36,27 @@ public struct NotificationFeed: AsyncSequence, Sendable {
   let client: BelfryClient
   let cursor: String?
   let withCounts: Bool
+  let transport: FeedTransport
 
   public func makeAsyncIterator() -> Iterator {
     Iterator(
-      client: client, withCounts: withCounts,
-      machine: FeedStateMachine(cursor: cursor, backoff: client.timing.backoff))
+      client: client, withCounts: withCounts, transport: transport,
+      machine: FeedStateMachine(cursor: cursor, over: transport, backoff: client.timing.backoff))
   }
 
   public struct Iterator: AsyncIteratorProtocol {
     private let client: BelfryClient
     private let withCounts: Bool
+    private let transport: FeedTransport
     private var machine: FeedStateMachine
     private var exchange: HTTPExchange?
 
-    fileprivate init(client: BelfryClient, withCounts: Bool, machine: FeedStateMachine) {
+    fileprivate init(
+      client: BelfryClient, withCounts: Bool, transport: FeedTransport, machine: FeedStateMachine
+    ) {
       self.client = client
       self.withCounts = withCounts
+      self.transport = transport
       self.machine = machine
     }
 
@@ -76,7 +92,11 @@ public struct NotificationFeed: AsyncSequence, Sendable {
 
     private mutating func connect(after cursor: String?) async {
       do {
-        exchange = try await client.openStream(after: cursor, withCounts: withCounts)
+        exchange =
+          switch transport {
+          case .serverSentEvents: try await client.openStream(after: cursor, withCounts: withCounts)
+          case .socket: try await client.openSocket(after: cursor, withCounts: withCounts)
+          }
         machine.connected()
       } catch {
         machine.ended(.failed(error), random: .random(in: 0..<1))
@@ -86,7 +106,10 @@ public struct NotificationFeed: AsyncSequence, Sendable {
     private mutating func read() async {
       let random = Double.random(in: 0..<1)
       switch await exchange?.next() {
-      case .body(let bytes): machine.received(bytes, random: random)
+      case .body(let bytes):
+        machine.received(bytes, random: random)
+        let replies = machine.takeReplies()
+        if !replies.isEmpty { exchange?.send(replies) }
       case .end(let failure): machine.ended(.failed(client.error(failure)), random: random)
       case .head: break
       case nil: machine.ended(.failed(client.error(nil)), random: random)

@@ -3,20 +3,6 @@
 /// Source: WHATWG HTML, "Server-sent events", parsing and interpreting an event stream. Any bytes are a
 /// valid stream; only length can be wrong.
 struct ServerSentEventParser: Sendable {
-  enum Item: Sendable, Hashable {
-    /// `id` is the last one seen, in this event or before it.
-    case event(name: String, data: String, id: String?)
-    /// An id with no data: the place in the stream moves on, and there is nothing to say.
-    case position(id: String)
-    /// What to wait before connecting again.
-    case retry(Duration)
-  }
-
-  /// A line, or the data of one event, is longer than ``ClientLimits/eventBytes``.
-  struct TooLong: Error, Hashable {
-    var limitBytes: Int
-  }
-
   private let limitBytes: Int
   private var line: [UInt8] = []
   private var isFirstLine = true
@@ -31,7 +17,7 @@ struct ServerSentEventParser: Sendable {
   init(limitBytes: Int = ClientLimits.eventBytes) { self.limitBytes = limitBytes }
 
   /// Appends what the bytes complete; what was complete before the offending line is kept.
-  mutating func parse(_ bytes: some Collection<UInt8>, into items: inout [Item]) throws(TooLong) {
+  mutating func parse(_ bytes: some Collection<UInt8>, into items: inout [FeedItem]) throws(FeedItemTooLong) {
     for byte in bytes {
       switch byte {
       case UInt8(ascii: "\n") where endedByCR:
@@ -41,7 +27,7 @@ struct ServerSentEventParser: Sendable {
         try endLine(into: &items)
       default:
         endedByCR = false
-        guard line.count < limitBytes else { throw TooLong(limitBytes: limitBytes) }
+        guard line.count < limitBytes else { throw FeedItemTooLong(limitBytes: limitBytes) }
         line.append(byte)
       }
     }
@@ -49,7 +35,7 @@ struct ServerSentEventParser: Sendable {
 
   // MARK: Lines
 
-  private mutating func endLine(into items: inout [Item]) throws(TooLong) {
+  private mutating func endLine(into items: inout [FeedItem]) throws(FeedItemTooLong) {
     var content = line[...]
     if isFirstLine, content.starts(with: [0xef, 0xbb, 0xbf]) { content = content.dropFirst(3) }
     isFirstLine = false
@@ -61,7 +47,7 @@ struct ServerSentEventParser: Sendable {
     line.removeAll(keepingCapacity: true)
   }
 
-  private mutating func readField(_ content: ArraySlice<UInt8>, into items: inout [Item]) throws(TooLong) {
+  private mutating func readField(_ content: ArraySlice<UInt8>, into items: inout [FeedItem]) throws(FeedItemTooLong) {
     let colon = content.firstIndex(of: UInt8(ascii: ":")) ?? content.endIndex
     var value = content[colon...].dropFirst()
     if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
@@ -72,7 +58,7 @@ struct ServerSentEventParser: Sendable {
       name = text
     case "data":
       let joined = data.map { $0 + "\n" + text } ?? text
-      guard joined.utf8.count <= limitBytes else { throw TooLong(limitBytes: limitBytes) }
+      guard joined.utf8.count <= limitBytes else { throw FeedItemTooLong(limitBytes: limitBytes) }
       data = joined
     case "id" where !text.contains("\0"):
       lastID = text
@@ -86,7 +72,7 @@ struct ServerSentEventParser: Sendable {
     }
   }
 
-  private mutating func dispatch(into items: inout [Item]) {
+  private mutating func dispatch(into items: inout [FeedItem]) {
     if let data {
       items.append(.event(name: name.isEmpty ? "message" : name, data: data, id: lastID))
     } else if hasNewID, let lastID {

@@ -18,6 +18,7 @@ import Synchronization
   enum Command: Sendable {
     case begin(Beginning)
     case resume(UInt64)
+    case upload(UInt64, [UInt8])
     case cancel(UInt64)
   }
 
@@ -124,6 +125,8 @@ import Synchronization
       transfers[beginning.number] = transfer
     case .resume(let number):
       transfers[number]?.resume()
+    case .upload(let number, let bytes):
+      transfers[number]?.upload(bytes)
     case .cancel(let number):
       if let transfer = transfers[number] { finish(transfer, .cancelled, &transfers) }
     }

@@ -19,6 +19,10 @@ import Foundation
   private var headers: [String: String] = [:]
   private var headBytes = 0
   private var isHeadComplete = false
+  private let isUpgrade: Bool
+  /// What is to be sent once the other protocol is spoken, and whether libcurl waits for some.
+  private var upload: [UInt8] = []
+  private var isUploadPaused = false
   /// Why a callback told libcurl to stop.
   private var refusal: ExchangeFailure?
 
@@ -31,6 +35,7 @@ import Foundation
     number = beginning.number
     inbox = beginning.inbox
     silence = beginning.silence
+    isUpgrade = beginning.request.isUpgrade
     guard configure(beginning.request, url: beginning.url) else { return nil }
     // Without a share, connections begin new sessions.
     if unsafe share != nil { unsafe easy_set_share(easy, share) }
@@ -65,13 +70,21 @@ import Foundation
       let bytes = [UInt8](request.body ?? Data()) + [0]
       unsafe results.append(easy_set_body(easy, bytes, Int64(bytes.count - 1)))
     }
+    if request.isUpgrade {
+      // A body that has no framing of HTTP's: so libcurl sends what the protocol says.
+      lines.append("Transfer-Encoding:")
+      unsafe results.append(easy_set_long(easy, CURLOPT_UPLOAD, 1))
+      unsafe results.append(easy_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue))
+    }
     for line in lines {
       guard let longer = unsafe curl_slist_append(requestHeaders, line) else { return false }
       unsafe requestHeaders = unsafe longer
     }
     unsafe results.append(easy_set_headers(easy, requestHeaders))
     // SAFETY: the thread holds this object for as long as libcurl may call back.
-    unsafe easy_set_receivers(easy, receiveHeader, receiveBody, Unmanaged.passUnretained(self).toOpaque())
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+    unsafe easy_set_receivers(easy, receiveHeader, receiveBody, context)
+    if request.isUpgrade { unsafe easy_set_sender(easy, sendBody, context) }
     return results.allSatisfy { $0 == CURLE_OK }
   }
 
@@ -81,6 +94,25 @@ import Foundation
     heardAt = .now
     // Hands over the part that was refused, which may find no room again.
     unsafe curl_easy_pause(easy, CURLPAUSE_CONT)
+  }
+
+  func upload(_ bytes: [UInt8]) {
+    upload += bytes
+    guard isUploadPaused, isHeadComplete else { return }
+    isUploadPaused = false
+    unsafe curl_easy_pause(easy, isPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
+  }
+
+  /// - Returns: how many bytes were given, in libcurl's words.
+  fileprivate func giveUpload(to room: UnsafeMutableRawBufferPointer) -> Int {
+    let count = isHeadComplete ? min(upload.count, room.count) : 0
+    guard count > 0 else {
+      isUploadPaused = true
+      return Int(CURL_READFUNC_PAUSE)
+    }
+    unsafe room.copyBytes(from: upload.prefix(count))
+    upload.removeFirst(count)
+    return count
   }
 
   /// How long the silence may still last. Nil while it is the client that does not listen.
@@ -137,7 +169,7 @@ import Foundation
     let status = unsafe easy_status(easy)
     defer { headers = [:] }
     // An interim answer: the real one follows.
-    guard status >= 200 else { return }
+    guard status >= 200 || isUpgrade && status == 101 else { return }
     isHeadComplete = true
     inbox.put(.head(HTTPHead(status: status, headers: headers)))
   }
@@ -155,7 +187,7 @@ import Foundation
   }
 }
 
-// SAFETY of both: the context is the transfer, and libcurl's bytes are read during the call only.
+// SAFETY of all: the context is the transfer, and libcurl's bytes are used during the call only.
 
 private func receiveHeader(
   _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
@@ -172,4 +204,12 @@ private func receiveBody(
   guard let context = unsafe context else { return 0 }
   let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
   return unsafe transfer.receivedBody(UnsafeRawBufferPointer(start: bytes, count: size * count))
+}
+
+private func sendBody(
+  _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+  guard let context = unsafe context else { return 0 }
+  let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+  return unsafe transfer.giveUpload(to: UnsafeMutableRawBufferPointer(start: bytes, count: size * count))
 }

@@ -11,6 +11,8 @@ struct HTTPRequest: Sendable {
   var body: Data?
   /// Done twice it is done once, so a lost answer may be asked for again.
   var isRepeatable: Bool
+  /// Asks for another protocol. What is sent by ``HTTPExchange/send(_:)`` is then sent as it is.
+  var isUpgrade = false
   /// How long the broker may hold the request on purpose.
   var holdSeconds: Double = 0
 

@@ -42,6 +42,9 @@ final class HTTPExchange: Sendable {
 
   deinit { transport.thread.send(.cancel(number)) }
 
+  /// Of a request that asks for another protocol: what the broker is to be sent, once it speaks that.
+  func send(_ bytes: [UInt8]) { transport.thread.send(.upload(number, bytes)) }
+
   func next() async -> ExchangePart {
     let part = await inbox.take()
     if inbox.hasRoomAgain() { transport.thread.send(.resume(number)) }

@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryInterface
 import Foundation
 
@@ -80,6 +81,35 @@ extension BelfryClient {
     }
     return exchange
   }
+
+  /// The same over a WebSocket. Who asks is said by headers, as of any request.
+  func openSocket(after cursor: String?, withCounts: Bool) async throws(BelfryError) -> HTTPExchange {
+    var request = HTTPRequest(SocketRoutes.socket.route)
+    request.isUpgrade = true
+    request.ask("after", cursor)
+    request.ask("counts", withCounts ? "1" : nil)
+    let key = Base64.encode((0..<16).map { _ in UInt8.random(in: 0 ... .max) })
+    request.headers = [
+      "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": key,
+      "Sec-WebSocket-Protocol": "\(SocketRoutes.subprotocol)",
+    ]
+    let exchange = try await open(request, over: streams, silenceSeconds: timing.streamSilenceSeconds)
+    let head = try await head(of: exchange)
+    guard head.status == 101 else {
+      guard head.status >= 300 else {
+        throw BelfryError(.protocol, "\(baseURL.absoluteString) answered with \(head.status), no WebSocket")
+      }
+      throw BelfryError(head, body: try await rest(of: exchange))
+    }
+    let accepted = Base64.encode(Hashing.sha1(Array((key + Self.socketMagic).utf8)))
+    guard head.headers["sec-websocket-accept"] == accepted else {
+      throw BelfryError(.protocol, "\(baseURL.absoluteString) answered another WebSocket's request")
+    }
+    return exchange
+  }
+
+  /// Source: RFC 6455 section 1.3.
+  private static let socketMagic = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
   // MARK: One exchange
 

@@ -12,6 +12,7 @@ extension Command {
       """,
     options: [
       .value("after", "CURSOR", "begin behind this place instead of with everything unread"),
+      .flag("socket", "follow by a WebSocket, for networks that hold event streams back"),
       .flag("counts", "say how much is unread, too, whenever that changes"),
       .value("count", "N", "stop after N notifications"),
     ] + CommandOption.connection,
@@ -23,7 +24,8 @@ extension Command {
     run: { invocation in
       let count = try invocation.arguments.integer("count", in: 1...Int.max)
       let feed = try invocation.client().notifications(
-        after: invocation.arguments.text("after"), withCounts: invocation.arguments.isSet("counts"))
+        after: invocation.arguments.text("after"), withCounts: invocation.arguments.isSet("counts"),
+        over: invocation.arguments.isSet("socket") ? .socket : .serverSentEvents)
       try await Tail(invocation: invocation, countLimit: count).follow(feed)
     })
 }

@@ -1,5 +1,5 @@
 import BelfryModel
-import Foundation
+import ModelSamples
 import TestKit
 import Testing
 
@@ -95,7 +95,7 @@ import Testing
       // Who leaves makes room.
       open[0].raw.send(0x88, [])
       #expect(try open[0].raw.hear() == .close(nil))
-      let account = try #require(AccountID("bob"))
+      let account: AccountID = "bob"
       for _ in 0..<6_000 where broker.broker.accountLimits.connectionSlots(of: account) == 2 {
         try await Task.sleep(for: .milliseconds(10))
       }

@@ -97,9 +97,9 @@ extension FuzzTarget {
 
   private static let origins = ["https://app.example", "http://[::1]:8090", "http://localhost:8090"]
 
-  private static func items(_ bytes: [UInt8], inPiecesOf size: Int) -> [ServerSentEventParser.Item]? {
+  private static func items(_ bytes: [UInt8], inPiecesOf size: Int) -> [FeedItem]? {
     var parser = ServerSentEventParser(limitBytes: 4 << 10)
-    var items: [ServerSentEventParser.Item] = []
+    var items: [FeedItem] = []
     for start in stride(from: 0, to: bytes.count, by: size) {
       do {
         try parser.parse(bytes[start..<min(start + size, bytes.count)], into: &items)
