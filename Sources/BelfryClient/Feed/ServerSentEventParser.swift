@@ -47,7 +47,9 @@ struct ServerSentEventParser: Sendable {
     line.removeAll(keepingCapacity: true)
   }
 
-  private mutating func readField(_ content: ArraySlice<UInt8>, into items: inout [FeedItem]) throws(FeedItemTooLong) {
+  private mutating func readField(_ content: ArraySlice<UInt8>, into items: inout [FeedItem])
+    throws(FeedItemTooLong)
+  {
     let colon = content.firstIndex(of: UInt8(ascii: ":")) ?? content.endIndex
     var value = content[colon...].dropFirst()
     if value.first == UInt8(ascii: " ") { value = value.dropFirst() }

@@ -90,7 +90,8 @@ extension BelfryClient {
     request.ask("counts", withCounts ? "1" : nil)
     let key = Base64.encode((0..<16).map { _ in UInt8.random(in: 0 ... .max) })
     request.headers = [
-      "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": key,
+      "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
+      "Sec-WebSocket-Key": key,
       "Sec-WebSocket-Protocol": "\(SocketRoutes.subprotocol)",
     ]
     let exchange = try await open(request, over: streams, silenceSeconds: timing.streamSilenceSeconds)

@@ -88,6 +88,7 @@ extension BrokerRoutes {
     .always("sends", .count, "notifications sent"),
     .always("duplicates", .count, "sends recognised as repeated"),
     .always("streams", .count, "open streams"),
+    .always("sockets", .count, "open WebSockets; those that are connected are among the streams"),
     .always(
       "streamsClosed", .map(.count),
       "streams that ended, by the reason their clients were told; `gone`: their clients left"),
