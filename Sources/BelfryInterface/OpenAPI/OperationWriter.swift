@@ -170,11 +170,11 @@ extension Route {
   /// With the scope that a token must have, unless it has none at all.
   fileprivate var security: JSONValue {
     let bearer: JSONValue = ["bearerAuth": [.string(scope.rawValue)]]
-    if options.takesTicket { return [bearer, ["ticket": []]] }
+    let ticket: [JSONValue] = options.takesTicket ? [["ticket": []]] : []
     return switch access {
     case .everyone: []
-    case .loopbackOrToken, .tokenLater: [[:], bearer]
-    case .token, .trusted, .operators: [bearer]
+    case .loopbackOrToken, .tokenLater: .array([[:], bearer] + ticket)
+    case .token, .trusted, .operators: .array([bearer] + ticket)
     }
   }
 }
