@@ -30,8 +30,10 @@ struct TLSStage {
   /// By the bytes alone.
   func plainClient() throws -> RawConnection { try RawConnection(port: server.port, tls: nil) }
 
-  static func with(limits: HTTPLimits = HTTPLimits(), _ body: (TLSStage) throws -> Void) throws {
-    let stage = try TLSStage(limits: limits)
+  static func with(
+    limits: HTTPLimits = HTTPLimits(), minimum: TLSVersion = .v12, _ body: (TLSStage) throws -> Void
+  ) throws {
+    let stage = try TLSStage(limits: limits, minimum: minimum)
     defer { removeFolder(stage.folder) }
     try body(stage)
   }

@@ -92,3 +92,29 @@ int test_tls_attack(int descriptor, int attack, int times, const char *request, 
   SSL_CTX_free(context);
   return count > 0 ? count : 0;
 }
+
+int test_tls_session(int descriptor, int is_1_3, const char *protocols, const char *request, void **session) {
+  SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+  int version = is_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION;
+  SSL_CTX_set_min_proto_version(context, version);
+  SSL_CTX_set_max_proto_version(context, version);
+  SSL *connection = SSL_new(context);
+  SSL_set_fd(connection, descriptor);
+  if (protocols) SSL_set_alpn_protos(connection, (const unsigned char *)protocols, (unsigned)strlen(protocols));
+  if (*session) SSL_set_session(connection, *session);
+  int result = test_tls_refused;
+  char answer[4096];
+  if (SSL_connect(connection) == 1 && SSL_write(connection, request, (int)strlen(request)) > 0 &&
+      SSL_read(connection, answer, sizeof answer) > 0) {
+    result = SSL_session_reused(connection) ? test_tls_resumed : test_tls_full;
+    SSL_SESSION_free(*session);
+    // By TLS 1.3 it comes behind the handshake, so with the answer.
+    *session = SSL_get1_session(connection);
+  }
+  SSL_shutdown(connection);
+  SSL_free(connection);
+  SSL_CTX_free(context);
+  return result;
+}
+
+void test_tls_forget(void *session) { SSL_SESSION_free(session); }
