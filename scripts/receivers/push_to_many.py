@@ -57,6 +57,12 @@ def ticks(process):
     return total / os.sysconf("SC_CLK_TCK")
 
 
+def resident(process):
+    """Of the broker alone."""
+    with open(f"/proc/{process}/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmRSS:")) // 1024
+
+
 def main(belfry, accounts):
     count, port = multiprocessing.Value("l", 0), multiprocessing.Value("i", 0)
     gateway = multiprocessing.Process(target=serve, args=(port, count), daemon=True)
@@ -93,7 +99,9 @@ def measured(broker, app, accounts, count, to):
         if not wanted:
             time.sleep(2)
         seconds, processor = time.monotonic() - began, ticks(broker.pid) - used
-        print(f"{what}: {number} in {seconds:.1f} s, {processor / number * 1e6:.0f} µs of processor each", flush=True)
+        print(
+            f"{what}: {number} in {seconds:.1f} s, {processor / number * 1e6:.0f} µs of processor each, "
+            f"and {resident(broker.pid)} MB resident", flush=True)
         return processor / number
 
     plain = cost("sends with nobody to be pushed to", 2000, send_to_few)
@@ -104,7 +112,7 @@ def measured(broker, app, accounts, count, to):
     cost("a broadcast, members without a pusher", accounts, send, 1)
     began = time.monotonic()
     put(broker, app, names, to)
-    print(f"pushers put in {time.monotonic() - began:.0f} s", flush=True)
+    print(f"pushers put in {time.monotonic() - began:.0f} s, {resident(broker.pid)} MB resident", flush=True)
     pushed = cost("a broadcast, members with a pusher", accounts, send, accounts)
     print(f"a push is {pushed / copies:.1f} copies to a webhook, {pushed / plain:.1f} sends")
 
