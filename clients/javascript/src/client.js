@@ -1,0 +1,173 @@
+// The client: sending, receiving, marking read, subscribing.
+import { BelfryError, refusal } from "./errors.js";
+import { NotificationFeed } from "./feed.js";
+import { Transport } from "./http.js";
+import { ReconnectPolicy } from "./policy.js";
+import { TokenStore, isHeaderValue } from "./tokens.js";
+
+/** Above every id: `markReadUpTo(LAST_MESSAGE_ID)` marks everything there is. */
+export const LAST_MESSAGE_ID = "9223372036854775807";
+
+const notificationsPath = "/v1/notifications";
+
+export class BelfryClient {
+  attemptsLimit = 3;
+  #transport;
+  #tokens;
+
+  constructor({ url = "", token, account, device, credentials = "same-origin", fetch = globalThis.fetch } = {}) {
+    const headers = {};
+    for (const [name, value] of Object.entries({ "Belfry-Account": account, "Belfry-Device": device })) {
+      if (value === undefined) continue;
+      if (!isHeaderValue(value)) throw new TypeError(`${JSON.stringify(value)} cannot be said in ${name}`);
+      headers[name] = value;
+    }
+    this.#tokens = new TokenStore(token);
+    // In browsers fetch must be called on the window, or on nothing.
+    const bound = (...values) => fetch(...values);
+    this.#transport = new Transport({ url: String(url), tokens: this.#tokens, headers, credentials, fetch: bound });
+  }
+
+  // Sending
+
+  async send(notification, options = {}) {
+    return this.#send(identified(notification), notificationsPath, options);
+  }
+
+  async resend(notification, options = {}) {
+    return this.#send(notification, `${notificationsPath}/resend`, options);
+  }
+
+  async sendBatch(notifications, { signal } = {}) {
+    const sent = Array.from(notifications, identified);
+    if (sent.length === 0) return [];
+    const body = sent.map((each) => `${JSON.stringify(each)}\n`).join("");
+    const answer = await this.#transport.ask({
+      method: "POST", path: `${notificationsPath}/batch`, headers: { "Content-Type": "application/x-ndjson" }, body, signal,
+    }, this.attemptsLimit);
+    const lines = answer.split("\n").filter((line) => line !== "");
+    if (lines.length !== sent.length) {
+      throw new BelfryError("protocol", `${sent.length} notifications were sent, ${lines.length} results came back`);
+    }
+    return lines.map((line, index) => batchResult(line, sent[index]));
+  }
+
+  async update(messageServerId, { body, ext, status }, { signal } = {}) {
+    return this.#value("PATCH", `${notificationsPath}/${id(messageServerId)}`, { body, ext, status }, signal);
+  }
+
+  async recall(messageServerId, { signal } = {}) {
+    await this.#ask("DELETE", `${notificationsPath}/${id(messageServerId)}`, undefined, signal);
+  }
+
+  // Receiving
+
+  notifications({ after, withCounts = false, signal } = {}) {
+    if (after !== undefined && !isHeaderValue(after)) {
+      throw new BelfryError("invalidField", "the cursor is not one that Belfry gave", { field: "after" });
+    }
+    const open = ({ after: cursor, signal: closing }) => this.#transport.openStream({
+      path: `${notificationsPath}/stream`, query: { counts: withCounts ? "1" : undefined }, signal: closing,
+      headers: { Accept: "text/event-stream", ...(cursor === undefined ? {} : { "Last-Event-ID": cursor }) },
+    });
+    return new NotificationFeed({
+      open, forgetToken: (token) => this.#tokens.forget(token), policy: new ReconnectPolicy(), after, signal,
+    });
+  }
+
+  async unread({ limit, after, waitSeconds, signal } = {}) {
+    return decoded(await this.#transport.ask({
+      path: notificationsPath, query: { limit, after, wait: waitSeconds }, signal,
+      holdMilliseconds: Math.max(waitSeconds ?? 0, 0) * 1000,
+    }, this.attemptsLimit));
+  }
+
+  async counts({ signal } = {}) { return this.#value("GET", `${notificationsPath}/counts`, undefined, signal); }
+
+  // Marking read
+
+  async markRead(notifications, { signal } = {}) {
+    const items = Array.from(notifications, (each) => (
+      typeof each === "string" ? { messageServerId: each } : { messageServerId: each.messageServerId, type: each.type }));
+    return this.#mark({ items }, signal);
+  }
+
+  async markReadUpTo(messageServerId, { signal } = {}) { return this.#mark({ upTo: messageServerId }, signal); }
+
+  // What an account hears
+
+  async subscribe(server, channel, { signal } = {}) {
+    await this.#ask("PUT", subscription(server, channel), undefined, signal);
+  }
+
+  async unsubscribe(server, channel, { signal } = {}) {
+    await this.#ask("DELETE", subscription(server, channel), undefined, signal);
+  }
+
+  async preferences({ signal } = {}) {
+    return (await this.#value("GET", "/v1/account/preferences", undefined, signal)).preferences;
+  }
+
+  async setPreferences(preferences, { signal } = {}) {
+    await this.#ask("PUT", "/v1/account/preferences", { preferences }, signal);
+  }
+
+  async #send(notification, path, { signal }) {
+    try {
+      return await this.#value("POST", path, notification, signal);
+    } catch (error) {
+      if (error instanceof BelfryError) error.messageClientId = notification.messageClientId;
+      throw error;
+    }
+  }
+
+  // Marking twice is marking once; only the count of a repeated call would be lower.
+  async #mark(marking, signal) { return (await this.#value("POST", `${notificationsPath}/read`, marking, signal)).read; }
+
+  async #value(method, path, body, signal) { return decoded(await this.#ask(method, path, body, signal)); }
+
+  #ask(method, path, body, signal) {
+    return this.#transport.ask(
+      { method, path, body: body === undefined ? undefined : JSON.stringify(body), signal }, this.attemptsLimit);
+  }
+}
+
+function identified(notification) {
+  return { ...notification, messageClientId: notification.messageClientId ?? newID() };
+}
+
+/** `randomUUID` is there in secure contexts only; a page on plain HTTP has random bytes all the same. */
+function newID() {
+  const bytes = globalThis.crypto?.getRandomValues(new Uint8Array(16));
+  // Node 18 has no global crypto.
+  if (!bytes) return `${Date.now().toString(36)}-${randomText()}${randomText()}${randomText()}`;
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+const randomText = () => Math.random().toString(36).slice(2, 12);
+
+function batchResult(line, sent) {
+  const { status, ...result } = decoded(line);
+  if (typeof result.messageServerId === "string") return result;
+  const error = refusal(status, undefined, line);
+  error.messageClientId = sent.messageClientId;
+  return error;
+}
+
+function decoded(text) {
+  let value;
+  try { value = JSON.parse(text); } catch (error) {
+    throw new BelfryError("protocol", `the answer is not JSON: ${error.message}`);
+  }
+  if (typeof value !== "object" || value === null) throw new BelfryError("protocol", "the answer is not what was asked for");
+  return value;
+}
+
+function id(value) {
+  if (!/^[0-9]+$/.test(value)) throw new BelfryError("invalidField", `${value} is not an id`);
+  return String(value);
+}
+
+function subscription(server, channel) {
+  return `/v1/servers/${id(server)}${channel === undefined ? "" : `/channels/${id(channel)}`}/subscription`;
+}

@@ -1,0 +1,43 @@
+// Why a call, or a feed, did not succeed.
+
+/** A broker that asks for more patience than this is asked again sooner: the header may be garbage. */
+export const retryAfterSecondsMax = 300;
+
+const codesByStatus = {
+  401: "unauthorized", 403: "forbidden", 404: "notFound", 409: "conflict", 413: "tooLarge", 429: "rateLimited",
+  502: "unavailable", 503: "unavailable", 504: "unavailable",
+};
+
+export class BelfryError extends Error {
+  constructor(code, detail, { status, field, retryAfter, callbackCode, cause } = {}) {
+    super(`${code}${field ? ` (${field})` : ""}: ${detail}`, { cause });
+    this.name = "BelfryError";
+    Object.assign(this, { code, detail, status, field, retryAfter, callbackCode, messageClientId: undefined });
+  }
+
+  /** The same request may succeed later without anyone changing anything. */
+  get mayPass() {
+    if (this.code === "transport") return true;
+    if (this.status === undefined) return false;
+    // Request timeout, too early, too many requests; of the server's errors all but "not implemented" and "version not
+    // supported", which no waiting cures.
+    return [408, 425, 429].includes(this.status)
+      || (this.status >= 500 && this.status <= 599 && ![501, 505].includes(this.status));
+  }
+}
+
+/** What an answer other than 2xx says. One without a problem document, from a proxy for instance, is read by its status. */
+export function refusal(status, askedPause, body) {
+  let problem = {};
+  try { problem = Object(JSON.parse(body)); } catch { /* No document: the status says what there is to say. */ }
+  const text = (name) => (typeof problem[name] === "string" ? problem[name] : undefined);
+  // Seconds, as Belfry says them. The header's other form, a date, would need clocks that agree.
+  const asked = askedPause ?? String(problem.retryAfter ?? "");
+  return new BelfryError(
+    text("code") ?? codesByStatus[status] ?? "protocol",
+    text("detail") ?? text("title") ?? `the answer was ${status}, with no explanation`,
+    {
+      status, field: text("field"), callbackCode: problem.callbackCode,
+      retryAfter: /^[0-9]{1,9}$/.test(asked) ? Math.min(Number(asked), retryAfterSecondsMax) : undefined,
+    });
+}

@@ -1,0 +1,69 @@
+"""Why a call, or a feed, did not succeed."""
+import json
+
+#: A broker that asks for more patience than this is asked again sooner: the header may be garbage.
+RETRY_AFTER_SECONDS_MAX = 300
+
+_CODES_BY_STATUS = {
+    401: "unauthorized", 403: "forbidden", 404: "notFound", 409: "conflict", 413: "tooLarge", 429: "rateLimited",
+    502: "unavailable", 503: "unavailable", 504: "unavailable"}
+
+
+class BelfryError(Exception):
+    """`code` is a stable word to switch on: that of the broker's problem document, or `transport` (no answer: whether a
+    write happened is unknown) or `protocol` (an answer that is not one of Belfry's)."""
+
+    def __init__(
+        self, code: str, detail: str, *, status: int | None = None, field: str | None = None,
+        retry_after: int | None = None, callback_code: int | None = None
+    ):
+        super().__init__(code, detail)
+        self.code = code
+        #: What is wrong, a sentence for a person.
+        self.detail = detail
+        #: The HTTP status; None when there was no answer.
+        self.status = status
+        #: What of the request is to blame, such as `toAccids[3]`.
+        self.field = field
+        #: After how many seconds the broker says it is worth trying again.
+        self.retry_after = retry_after
+        #: With the code `refusedByCallback`: what the callback calls its reason.
+        self.callback_code = callback_code
+        #: Of a send: under which id it was tried, so that it can be sent again.
+        self.message_client_id: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.code}{f' ({self.field})' if self.field else ''}: {self.detail}"
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether the same request may succeed later without anyone changing anything."""
+        if self.code == "transport":
+            return True
+        if self.status is None:
+            return False
+        # Request timeout, too early, too many requests; of the server's errors all but "not implemented" and "version
+        # not supported", which no waiting cures.
+        return self.status in (408, 425, 429) or (500 <= self.status <= 599 and self.status not in (501, 505))
+
+
+def refusal(status: int, asked_pause: str | None, body: bytes) -> BelfryError:
+    """What an answer other than 2xx says; `asked_pause` is its Retry-After. One without a problem document, from a proxy
+    for instance, is read by its status."""
+    try:
+        problem = json.loads(body)
+    except (ValueError, RecursionError):
+        problem = None
+    if not isinstance(problem, dict):
+        problem = {}
+
+    def text(name: str) -> str | None:
+        return problem[name] if isinstance(problem.get(name), str) else None
+
+    asked = asked_pause or str(problem.get("retryAfter", ""))
+    # Seconds, as Belfry says them. The header's other form, a date, would need clocks that agree.
+    retry_after = min(int(asked), RETRY_AFTER_SECONDS_MAX) if asked.isascii() and asked.isdigit() and len(asked) < 10 else None
+    return BelfryError(
+        text("code") or _CODES_BY_STATUS.get(status, "protocol"),
+        text("detail") or text("title") or f"the answer was {status}, with no explanation",
+        status=status, field=text("field"), retry_after=retry_after, callback_code=problem.get("callbackCode"))
