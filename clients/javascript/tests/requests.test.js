@@ -1,0 +1,166 @@
+// Sends, marks and refusals, with a broker, and with servers that do what a broker seldom does.
+import assert from "node:assert/strict";
+import test, { after, before } from "node:test";
+import { BelfryClient, BelfryError, LAST_MESSAGE_ID } from "../index.js";
+import { Broker, answer, cutting, serve, sleep } from "./stage.js";
+
+let broker;
+before(async () => { broker = await Broker.begin(); });
+after(() => broker.stop());
+const client = (subject, options = {}) => new BelfryClient({ url: broker.url, token: broker.token(subject), ...options });
+const refused = (code, status) => (error) => error instanceof BelfryError && error.code === code && error.status === status;
+
+test("a send and a batch whose answers are lost are sent once", async (t) => {
+  const way = await cutting(broker.port, 2);
+  t.after(() => way.close());
+  const receipt = await client("alice", { url: way.url }).send({ toAccids: ["lost"], body: "once" });
+  assert.ok(receipt.duplicate);
+  assert.equal(way.count, 3);
+  assert.deepEqual((await client("lost").unread()).notifications.map((each) => each.messageServerId), [receipt.messageServerId]);
+
+  const other = await cutting(broker.port, 1);
+  t.after(() => other.close());
+  const batch = Array.from({ length: 100 }, (_, number) => ({ toAccids: ["batch"], body: String(number) }));
+  const results = await client("alice", { url: other.url }).sendBatch(batch);
+  assert.ok(results.every((result) => result.duplicate));
+  assert.equal((await client("batch").counts()).unread, 100);
+});
+
+test("an error tells the id to send again with", async () => {
+  const alice = client("alice", { url: "http://127.0.0.1:1" });
+  alice.attemptsLimit = 1;
+  const error = await alice.send({ toAccids: ["again"], body: "x" }).catch((thrown) => thrown);
+  assert.equal(error.code, "transport");
+  const again = { toAccids: ["again"], body: "x", messageClientId: error.messageClientId };
+  assert.equal((await client("alice").resend(again)).duplicate, false);
+  assert.equal((await client("alice").resend(again)).duplicate, true);
+});
+
+test("a refused line of a batch holds up no other", async () => {
+  const [good, bad, last] = await client("alice").sendBatch(
+    [{ toAccids: ["carol"], body: "1" }, { toAccids: ["no such/name"] }, { toAccids: ["carol"], body: "ü🔔" }]);
+  assert.ok(bad instanceof BelfryError && bad.messageClientId);
+  assert.deepEqual([bad.code, bad.status, bad.field], ["invalidField", 400, "toAccids[0]"]);
+  assert.deepEqual([good.duplicate, last.duplicate], [false, false]);
+});
+
+test("pages and marks", async () => {
+  const bob = client("bob");
+  await client("alice").sendBatch(Array.from({ length: 7 }, (_, number) => ({ toAccids: ["bob"], body: `ü🔔 ${number}` })));
+  const seen = [];
+  for (let cursor; ;) {
+    const page = await bob.unread({ limit: 3, after: cursor });
+    if (page.notifications.length === 0) break;
+    seen.push(...page.notifications);
+    cursor = page.cursor;
+  }
+  assert.equal(new Set(seen.map((each) => each.body)).size, 7);
+  assert.equal(await bob.markRead([seen[0].messageServerId, seen[1]]), 2);
+  assert.equal(await bob.markReadUpTo(seen[3].messageServerId), 2);
+  assert.equal((await bob.counts()).unread, 3);
+  assert.equal(await bob.markReadUpTo(LAST_MESSAGE_ID), 3);
+});
+
+test("updates, recalls, preferences and subscriptions", async () => {
+  const alice = client("alice");
+  const { messageServerId } = await alice.send({ toAccids: ["dora"], body: "1" });
+  assert.equal((await alice.update(messageServerId, { body: "2" })).body, "2");
+  await alice.recall(messageServerId);
+  assert.deepEqual((await client("dora").unread()).notifications, []);
+  await alice.setPreferences([{ level: "parties", types: [100] }]);
+  assert.deepEqual(await alice.preferences(), [{ level: "parties", types: [100] }]);
+  const { serverId, defaultChannelId } = await broker.ask("POST", "/v1/servers", broker.token("alice"), { name: "Campfire" });
+  const subscribed = async () =>
+    (await broker.ask("GET", `/v1/servers/${serverId}/members`, broker.token("alice"))).members[0].subscribed;
+  await alice.subscribe(serverId);
+  await alice.subscribe(serverId, defaultChannelId);
+  assert.equal(await subscribed(), true);
+  await alice.unsubscribe(serverId);
+  assert.equal(await subscribed(), false);
+});
+
+test("refusals say what is wrong", async () => {
+  await assert.rejects(client("alice").send({ toAccids: ["bob"], status: 7 }), (error) => error.field === "status");
+  await assert.rejects(client("alice").subscribe("7"), refused("notFound", 404));
+  for (const wrong of ["../x", "7/../8", ""]) await assert.rejects(client("alice").recall(wrong), refused("invalidField"));
+});
+
+test("a token that was revoked is asked for anew, and one that expires soon before", async () => {
+  const tokens = [];
+  const erin = new BelfryClient({ url: broker.url, token: async () => { tokens.push(broker.token("erin")); return tokens.at(-1); } });
+  await Promise.all([erin.counts(), erin.counts(), erin.counts()]);
+  assert.equal(tokens.length, 1);
+  await broker.ask("POST", "/v1/account/revoke", tokens[0]);
+  await sleep(1100);     // tokens name the second in which they were issued
+  await erin.counts();
+  assert.equal(tokens.length, 2);
+
+  const soon = [];
+  const frank = new BelfryClient({
+    url: broker.url, token: () => { soon.push(broker.token("frank", "--ttl", soon.length ? "3600" : "20")); return soon.at(-1); } });
+  for (let count = 0; count < 3; count += 1) await frank.counts();
+  assert.equal(soon.length, 2);
+});
+
+async function refusing(t, status, headers = [], times = 1) {
+  const server = await serve((_, connection, number) =>
+    connection.end(number <= times ? answer(status, "{}", ...headers) : answer(200, '{"unread":0}')));
+  t.after(() => server.close());
+  return server;
+}
+const stranger = (server, token = "t") => new BelfryClient({ url: server.url, token });
+
+test("what the broker asks to wait is waited, or is the caller's to decide", async (t) => {
+  for (const status of [429, 503]) {
+    const server = await refusing(t, status, ["Retry-After: 1"]), begun = performance.now();
+    await stranger(server).counts();
+    assert.ok(performance.now() - begun >= 990);
+    assert.equal(server.count, 2);
+  }
+  const long = await refusing(t, 429, ["Retry-After: 60"]);
+  await assert.rejects(stranger(long).counts(), (error) => error.code === "rateLimited" && error.retryAfter === 60);
+  assert.equal(long.count, 1);
+});
+
+test("tries end, and a token that stays refused is an error", async (t) => {
+  const busy = await refusing(t, 503, [], 9);
+  await assert.rejects(stranger(busy).counts(), refused("unavailable", 503));
+  assert.equal(busy.count, 3);
+  const closed = await refusing(t, 401, [], 9);
+  let asked = 0;
+  await assert.rejects(stranger(closed, () => { asked += 1; return "same"; }).counts(), refused("unauthorized", 401));
+  assert.deepEqual([asked, closed.count], [2, 1]);
+});
+
+test("an answer that is cut off is none, and a redirect is not followed", async (t) => {
+  const server = await serve((_, connection, number) => {
+    const whole = answer(200, '{"unread":0}');
+    connection.end(number === 1 ? whole.slice(0, -5) : whole);
+  });
+  t.after(() => server.close());
+  assert.deepEqual(await stranger(server).counts(), { unread: 0 });
+  assert.equal(server.count, 2);
+  const away = await refusing(t, 302, ["Location: /elsewhere"], 9);
+  await assert.rejects(stranger(away).counts());
+  assert.equal(away.count, 1);
+});
+
+test("a call that is cancelled ends at once, also while it waits to try again", async (t) => {
+  const server = await refusing(t, 503, ["Retry-After: 5"], 9);
+  await assert.rejects(stranger(server).counts({ signal: AbortSignal.timeout(200) }), refused("cancelled"));
+  const silent = await serve(() => {});
+  t.after(() => silent.close());
+  await assert.rejects(stranger(silent).counts({ signal: AbortSignal.timeout(200) }), refused("cancelled"));
+});
+
+test("what a header cannot say is refused before, and without a token there is no such header", async (t) => {
+  for (const token of ["", "a b", "a\r\nX: y", "ü", "x".repeat(10_000)]) {
+    await assert.rejects(new BelfryClient({ url: broker.url, token }).counts(), refused("unauthorized"));
+  }
+  assert.throws(() => new BelfryClient({ token: "t", device: "a\r\nX: y" }), TypeError);
+  let head;
+  const server = await serve((request, connection) => { head = request; connection.end(answer(200, '{"unread":0}')); });
+  t.after(() => server.close());
+  await new BelfryClient({ url: server.url, credentials: "include" }).counts();
+  assert.doesNotMatch(head, /authorization/i);
+});
