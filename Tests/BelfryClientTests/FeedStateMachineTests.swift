@@ -13,7 +13,7 @@ import Testing
 
   private func connected(cursor: String? = nil) -> FeedStateMachine {
     var machine = machine(cursor: cursor)
-    #expect(machine.next() == .connect(after: cursor))
+    #expect(machine.next() == .connect(after: cursor?.isEmpty == true ? nil : cursor))
     machine.connected()
     #expect(machine.next() == .handOut(.connected))
     return machine
@@ -35,6 +35,20 @@ import Testing
     #expect(machine.cursor == "c0")
     #expect(try handedOut(machine.next()) == .notification(try Wire.decoded(1), cursor: "c1"))
     #expect(machine.cursor == "c1")
+  }
+
+  @Test
+  func `what is not kept has the cursor of what came before it, on another connection, or an empty one`()
+    throws
+  {
+    let unkept = Data("event: notification\ndata: \(Wire.notification(3))\n\n".utf8)
+    for cursor in ["c0", nil, ""] {
+      var machine = connected(cursor: cursor)
+      machine.received(unkept + event(4), random: 0)
+      #expect(
+        try handedOut(machine.next()) == .notification(try Wire.decoded(3), cursor: cursor ?? ""))
+      #expect(try handedOut(machine.next()) == .notification(try Wire.decoded(4), cursor: "c4"))
+    }
   }
 
   @Test func `what arrived is handed out before connecting again, and the new connection begins behind it`()

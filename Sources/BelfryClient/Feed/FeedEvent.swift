@@ -1,7 +1,8 @@
 /// What a feed tells, in the order in which it happened.
 public enum FeedEvent: Sendable, Hashable {
   /// A notification, unread so far. `cursor` is the place right behind it, for
-  /// ``BelfryClient/notifications(after:)``; opaque text without spaces.
+  /// ``BelfryClient/notifications(after:)``; opaque text without spaces. Empty where nothing that is kept has come yet, which
+  /// is good as a cursor, too: the feed then begins anew.
   case notification(Notification, cursor: String)
   /// Another device of the account, or this one by another way, has read these.
   case read(ReadMark)

@@ -11,9 +11,7 @@ extension FeedEvent {
     func value<Value: Decodable>(_ type: Value.Type) -> Value? { try? JSONDecoder().decode(type, from: data) }
     switch event {
     case "notification":
-      // Without a cursor the notification could not be resumed behind.
-      guard let id else { return nil }
-      return value(Notification.self).map { .notification($0, cursor: id) }
+      return value(Notification.self).map { .notification($0, cursor: id ?? "") }
     case "updated":
       guard let id else { return nil }
       return value(Notification.self).map { .updated($0, cursor: id) }

@@ -32,7 +32,7 @@ struct FeedStateMachine: Sendable {
   private var isKnownConnected = false
 
   init(cursor: String?, over transport: FeedTransport = .serverSentEvents, backoff: Backoff) {
-    self.cursor = cursor
+    self.cursor = cursor?.isEmpty == true ? nil : cursor
     self.transport = transport
     parser = FeedParser(transport)
     policy = ReconnectPolicy(backoff: backoff)
@@ -114,7 +114,8 @@ struct FeedStateMachine: Sendable {
       return nil
     case .event(let name, let data, let id):
       if let id { cursor = id }
-      return FeedEvent(event: name, data: data, id: id)
+      // What is not kept moves the place nowhere: after it the feed goes on from where it was.
+      return FeedEvent(event: name, data: data, id: cursor)
     }
   }
 }
