@@ -7,11 +7,16 @@ package enum SocketRoutes {
 
   package static let subprotocol: StaticString = "belfry.v1.json"
 
+  /// A page does not know what cookies its browser sends along.
+  package static let saysLater = Field(
+    "connect", .integer(0...1), "1: the first frame says who is asking, whatever cookie comes with the request"
+  ).otherwise(0, 0)
+
   package static let socket = endpoint(
     .get, "/v1/socket", .tokenLater, "notification socket",
     "Open a WebSocket: the same feed as the stream's, and sends, marks and subscriptions beside it",
     query: NotificationRoutes.after, NotificationRoutes.withCounts, NotificationRoutes.ticket,
-    refusals: [.tooMany], answers: .socket(FeedEvents.all),
+    saysLater, refusals: [.tooMany], answers: .socket(FeedEvents.all),
     options: RouteOptions(hasCommand: false, takesTicket: true))
 
   // MARK: The first frame

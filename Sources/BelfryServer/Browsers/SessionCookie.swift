@@ -25,7 +25,9 @@ struct SessionCookie: Sendable, Hashable {
   private init(name: String, isSecure: Bool) { (self.name, self.isSecure) = (name, isSecure) }
 
   /// Whoever is on this machine and asked for it by such a name has no proxy in between that speaks TLS.
-  static func of(_ head: HTTPRequestHead) -> SessionCookie {
+  /// - Parameter isEncrypted: whether the broker itself speaks TLS.
+  static func of(_ head: HTTPRequestHead, isEncrypted: Bool) -> SessionCookie {
+    if isEncrypted { return secure }
     let host = head.host.flatMap { HostName(Substring($0)) }
     return head.client.isLoopback && host?.isLoopback == true ? onLoopback : secure
   }

@@ -102,6 +102,11 @@ extension Caller {
     case .loopbackOrToken where head.client.isLoopback && header == nil: return nil
     case .loopbackOrToken, .tokenLater, .token, .trusted, .operators: break
     }
+    // No browser keeps a page of another origin from a socket, as it does from answers.
+    if route.access == .tokenLater, services.broker.crossOrigin.asker(head.headers) == .other {
+      throw .otherOrigin
+    }
+    if route.access == .tokenLater, header == nil, Self.saysLater(head) { return nil }
     guard let token = try Self.token(head, header, services.broker) else {
       if route.access == .tokenLater { return nil }
       throw .tokenNeeded
@@ -132,6 +137,12 @@ extension Caller {
     return ticket
   }
 
+  /// Whether the first frame of a socket is to say who is asking, and no cookie.
+  private static func saysLater(_ head: HTTPRequestHead) -> Bool {
+    head.query.contains { $0.name == saysLaterName && $0.value == "1" }
+  }
+
+  private static let saysLaterName = UTF8Text(SocketRoutes.saysLater.name)
   private static let ticketName = UTF8Text(NotificationRoutes.ticket.name)
 
   /// The token that a request shows: in `Authorization`, and else in the session's cookie. A browser sends that along
@@ -142,7 +153,7 @@ extension Caller {
   ) throws(Refusal) -> UTF8Text? {
     if header != nil { return try bearer(header) }
     guard broker.configuration.browsers.givesCookies, let cookies = head.headers[SessionCookie.header],
-      let token = try SessionCookie.of(head).value(in: cookies)
+      let token = try broker.sessionCookie(of: head).value(in: cookies)
     else { return nil }
     switch broker.crossOrigin.asker(head.headers) {
     case .allowed: return token

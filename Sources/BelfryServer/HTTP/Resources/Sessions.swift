@@ -27,13 +27,13 @@ enum Sessions {
     let seconds = max(caller.rest().components.seconds, 0)
     var response = HTTPResponse.json(["expiresAt": .integer(caller.expiresAtSeconds * 1_000)], status: 201)
     response.headers.append(
-      SessionCookie.of(head).field(holding: token, seconds: seconds, sameSite: sameSite(head, services)))
+      services.broker.sessionCookie(of: head).field(holding: token, seconds: seconds, sameSite: sameSite(head, services)))
     return response
   }
 
   /// A cookie that is not for other sites would not be sent along by the page that asks for it.
   private static func sameSite(_ head: HTTPRequestHead, _ services: LoopServices) -> SessionCookie.SameSite {
-    guard case .allowed = services.broker.crossOrigin.asker(head.headers), SessionCookie.of(head) == .secure
+    guard case .allowed = services.broker.crossOrigin.asker(head.headers), services.broker.sessionCookie(of: head) == .secure
     else { return .strict }
     return CrossOrigin.isFromAnotherSite(head.headers) ? .none : .strict
   }
@@ -42,7 +42,7 @@ enum Sessions {
   {
     let head = try head(of: request, services)
     var response = HTTPResponse.noContent
-    response.headers.append(SessionCookie.of(head).ending)
+    response.headers.append(services.broker.sessionCookie(of: head).ending)
     return response
   }
 
@@ -61,4 +61,11 @@ enum Sessions {
 extension Refusal {
   static let otherOrigin = Refusal(
     .forbidden, "pages of this origin may not do this (browsers.allowedOrigins)", field: CrossOrigin.origin)
+}
+
+extension Broker {
+  /// By which name a session's cookie comes with a request, or is given to whoever asks by it.
+  func sessionCookie(of head: HTTPRequestHead) -> SessionCookie {
+    .of(head, isEncrypted: certificate != nil)
+  }
 }

@@ -13,7 +13,8 @@ enum Sockets {
 
   /// Whoever is known by the request itself is connected with it; everybody else says so in a frame.
   private static func open(
-    _ request: Request, _ services: LoopServices, after: FeedCursor?, counts: Int, ticket: String?
+    _ request: Request, _ services: LoopServices, after: FeedCursor?, counts: Int, ticket: String?,
+    connect: Int
   ) throws(Refusal) -> StreamOpening? {
     guard let caller = request.caller else { return nil }
     return try StreamOpening(by: caller, from: request.address, after: after, wantsCounts: counts > 0)
