@@ -10,6 +10,8 @@ import Testing
       let open = [
         "GET /healthz": 200, "GET /readyz": 200, "GET /metrics": 200, "GET /openapi.json": 200,
         "DELETE /v1/session": 204,
+        // It is asked for by no socket; whoever opens one has to say who they are in the first frame.
+        "GET /v1/socket": 426,
       ]
       for route in Routes.all {
         let path = route.path.description
