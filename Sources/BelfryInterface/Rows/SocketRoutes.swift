@@ -9,7 +9,8 @@ package enum SocketRoutes {
 
   /// A page does not know what cookies its browser sends along.
   package static let saysLater = Field(
-    "connect", .integer(0...1), "1: the first frame says who is asking, whatever cookie comes with the request"
+    "connect", .integer(0...1),
+    "1: the first frame says who is asking, whatever cookie comes with the request"
   ).otherwise(0, 0)
 
   package static let socket = endpoint(

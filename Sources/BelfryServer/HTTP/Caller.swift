@@ -139,9 +139,10 @@ extension Caller {
 
   /// Whether the first frame of a socket is to say who is asking, and no cookie.
   private static func saysLater(_ head: HTTPRequestHead) -> Bool {
-    head.query.contains { $0.name == saysLaterName && $0.value == "1" }
+    head.query.contains { $0.name == saysLaterName && $0.value == one }
   }
 
+  private static let one: UTF8Text = "1"
   private static let saysLaterName = UTF8Text(SocketRoutes.saysLater.name)
   private static let ticketName = UTF8Text(NotificationRoutes.ticket.name)
 

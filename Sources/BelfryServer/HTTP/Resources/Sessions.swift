@@ -27,13 +27,15 @@ enum Sessions {
     let seconds = max(caller.rest().components.seconds, 0)
     var response = HTTPResponse.json(["expiresAt": .integer(caller.expiresAtSeconds * 1_000)], status: 201)
     response.headers.append(
-      services.broker.sessionCookie(of: head).field(holding: token, seconds: seconds, sameSite: sameSite(head, services)))
+      services.broker.sessionCookie(of: head).field(
+        holding: token, seconds: seconds, sameSite: sameSite(head, services)))
     return response
   }
 
   /// A cookie that is not for other sites would not be sent along by the page that asks for it.
   private static func sameSite(_ head: HTTPRequestHead, _ services: LoopServices) -> SessionCookie.SameSite {
-    guard case .allowed = services.broker.crossOrigin.asker(head.headers), services.broker.sessionCookie(of: head) == .secure
+    guard case .allowed = services.broker.crossOrigin.asker(head.headers),
+      services.broker.sessionCookie(of: head) == .secure
     else { return .strict }
     return CrossOrigin.isFromAnotherSite(head.headers) ? .none : .strict
   }
