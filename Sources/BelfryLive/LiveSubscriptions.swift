@@ -19,6 +19,8 @@ final class LiveSubscriptions {
 
   /// Subscribes to a space that begins to be followed. Runs in the loop's scope.
   func subscribe(_ active: ActiveSpace) async {
+    // Nobody may follow it any more by the time this runs, and nothing would end the subscription then.
+    guard case .subscribing = active.subscription else { return }
     do throws(StoreError) {
       try await live.subscribe(active.space)
       end(active, .subscribed)

@@ -30,10 +30,13 @@ package final class RedisSubscriber {
   /// Called when the connection is lost, and each time that all wanted channels have become subscribed.
   package var onStateChange: ((State) -> Void)?
 
-  package init(loop: EventLoop, endpoint: RedisEndpoint, limits: RedisLimits = RedisLimits()) {
+  /// - Parameter setUp: as of ``RedisConnection``.
+  package init(
+    loop: EventLoop, endpoint: RedisEndpoint, limits: RedisLimits = RedisLimits(), setUp: RedisSetUp? = nil
+  ) {
     self.loop = loop
     self.limits = limits
-    link = RedisLink(loop: loop, endpoint: endpoint, limits: limits, setUp: nil)
+    link = RedisLink(loop: loop, endpoint: endpoint, limits: limits, setUp: setUp)
     machine = SubscriptionStateMachine(endpoint: endpoint.description, limits: limits)
   }
 
@@ -43,6 +46,9 @@ package final class RedisSubscriber {
     machine.linkIsComingUp()
     link.start()
   }
+
+  /// Closes the socket and connects again, with the set-up.
+  package func reconnect(because error: RedisError) { link.giveUp(error) }
 
   /// Closes the connection for good. No callback is called afterwards.
   package func close() {

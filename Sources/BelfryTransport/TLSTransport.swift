@@ -87,7 +87,8 @@ import Glibc
       // An end or a loss behind what was read is met again by the next call.
       if count > 0 { return .bytes(count) }
       switch result {
-      case tls_wants_read: return .wait
+      // What it wants to write is an answer to a change of keys, which the next write completes.
+      case tls_wants_read, tls_wants_write: return .wait
       case tls_ended: return .end
       default: return lose(cause)
       }

@@ -39,9 +39,24 @@ import Testing
     }
   }
 
+  /// Who only reads meets no refusal, and looks twice a minute.
+  @Test func aReplicaIsFoundByLooking() async throws {
+    try await withRedisPair { other, redis in
+      try redis.command("REPLICAOF", "NO", "ONE")
+      try await withBroker(of: redis) { broker in
+        try await broker.store.compareFormat()
+        try redis.command("REPLICAOF", "127.0.0.1", "\(other.port ?? 0)")
+        #expect(await broker.storeError { try await $0.store.compareFormat() }?.code == .unavailable)
+        try await broker.eventually { $0.refusal?.contains("it is a replica of") == true }
+      }
+    }
+  }
+
   private func expectRefusal(by redis: RedisServer, saying words: String) async throws {
     try await withBroker(of: redis) { broker in
       try await broker.eventually { $0.refusal?.contains(words) == true }
+      // It lets one subscribe, and what it hears may end at any time.
+      #expect(!broker.connections.contains(true))
       #expect(await broker.storeError { _ = try await $0.append("ding") }?.code == .unavailable)
     }
   }

@@ -13,6 +13,8 @@ final class RoutedRequest: HTTPRoutedRequest {
   private(set) var caller: Caller?
   private let ticket: UTF8Text?
   private let services: LoopServices
+  /// Asked before anything is done, of who has not shown a token with the request.
+  private var admit: (() async throws(Refusal) -> Void)?
 
   var bodyMaxBytes: Int { match.route.body.form.sizeMaxBytes }
   var account: UTF8Text? { caller?.actor.charged.map { UTF8Text($0.text) } }
@@ -33,8 +35,12 @@ final class RoutedRequest: HTTPRoutedRequest {
   }
 
   /// What a frame of a socket asks for, by whoever has connected.
-  init(_ handler: Handler, by caller: Caller, _ services: LoopServices) throws(Refusal) {
+  init(
+    _ handler: Handler, by caller: Caller, _ services: LoopServices,
+    admit: @escaping () async throws(Refusal) -> Void
+  ) throws(Refusal) {
     self.services = services
+    self.admit = admit
     self.caller = caller
     ticket = nil
     match = Router.Match(handler: handler, parameters: [:], isHead: false)
@@ -117,6 +123,7 @@ final class RoutedRequest: HTTPRoutedRequest {
       let response: HTTPResponse
       do throws(Refusal) {
         if let caller, caller.unclearedToken != nil { try await services.clear(caller) }
+        try await admit?()
         response = try await work(request, services)
       } catch {
         response = HTTPResponse(error)

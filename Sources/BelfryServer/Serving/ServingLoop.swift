@@ -71,7 +71,7 @@ actor ServingLoop {
   /// Serves until it is drained or cancelled.
   func run() async {
     guard let serving else { return }
-    watch(serving.store, of: serving.services.broker)
+    watch(serving.store, serving.live, of: serving.services.broker)
     serving.store.start()
     serving.live.start()
     // One loop of the broker does the maintenance.
@@ -133,13 +133,15 @@ actor ServingLoop {
     } while (try? await loop.sleep(for: keySetInterval)) != nil
   }
 
-  private func watch(_ store: RedisStore, of broker: Broker) {
-    store.onStateChange = { [number] state in
+  private func watch(_ store: RedisStore, _ live: RedisLiveFeed, of broker: Broker) {
+    store.onStateChange = { [number, unowned live] state in
       switch state {
       case .ready:
         broker.keyspace.isServed()
         Log.line("redis connected", ["loop": String(number)])
-      case .lost(let error) where error.code == .unsuitable: broker.refuseKeyspace(error, loop: number)
+      case .lost(let error) where error.code == .unsuitable:
+        live.reconnect(because: error)
+        broker.refuseKeyspace(error, loop: number)
       case .lost(let error): Log.line("redis lost", ["loop": String(number), "cause": error.description])
       case .connecting, .closed: break
       }

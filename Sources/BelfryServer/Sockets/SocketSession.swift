@@ -34,6 +34,10 @@ final class SocketSession {
   private var phase = Phase.waiting
   private var socket: WebSocket?
   private var requests = 0
+  /// The consumer has ended, and what is under way has its answers first.
+  private var isEnding = false
+  /// The epoch of ``Revocations`` in which it was known that the caller's token was not revoked.
+  private var clearedIn: Int?
   private var timer: LoopTimer?
   private var isPinged = false
   private var messageBeats = 0
@@ -111,7 +115,7 @@ extension SocketSession: WebSocketOwner {
     switch phase {
     case .waiting: true
     case .connecting: false
-    case .connected: requests < Self.requestsMax
+    case .connected: requests < Self.requestsMax && !isEnding
     case .ended: false
     }
   }
@@ -143,11 +147,27 @@ extension SocketSession: WebSocketOwner {
       guard let handler = Sockets.handlersOfFrames[request] else {
         throw Refusal(.unavailable, "nobody answers this")
       }
-      let routed = try RoutedRequest(handler, by: caller, services)
+      let routed = try RoutedRequest(handler, by: caller, services) { [self] () async throws(Refusal) in
+        try await refuseIfRevoked(caller)
+      }
       let parts = RequestParts(body: body, preset: request.preset)
       routed.handle(GivenRequest(parts: parts, held: held, address: address), for: reply)
     } catch {
       reply.respond(services.counted(HTTPResponse(error)))
+    }
+  }
+
+  /// As of a request, which shows its token each time.
+  private func refuseIfRevoked(_ caller: Caller) async throws(Refusal) {
+    guard let issue = caller.credential.issue else { return }
+    let revocations = services.broker.revocations
+    switch revocations.standing(of: issue, now: services.loop.now) {
+    case .revoked: throw .revokedToken
+    case .notRevoked(let epoch) where epoch == clearedIn: return
+    case .notRevoked, .unknown:
+      let epoch = revocations.epoch
+      try await services.refuseIfRevoked(caller.credential)
+      clearedIn = epoch
     }
   }
 
@@ -237,8 +257,15 @@ extension SocketSession: Consumer.Outlet {
     return switch feed.consumer.pull(into: &room) {
     case .bytes(let count, let more): .bytes(count, more: more, isWhole: !feed.consumer.isWithinEvent)
     case .wait: .wait
-    case .end: .end(feed.consumer.kickReason.map { WebSocketClose($0) } ?? .draining)
+    case .end: end(feed)
     }
+  }
+
+  /// Each answer asks for more, until the last has been given.
+  private func end(_ feed: OpenFeed) -> WebSocketPull {
+    isEnding = true
+    guard requests == 0 else { return .wait }
+    return .end(feed.consumer.kickReason.map { WebSocketClose($0) } ?? .draining)
   }
 
   func finished(_ end: HTTPStreamEnd) {

@@ -136,6 +136,7 @@ final class RedisCommits {
       do throws(RedisError) {
         let replies = try result.get()
         if isAgain, case .error(let message) = replies[0] {
+          if NodeCheck.isReplica(message) { connection.lookAgain() }
           throw .replied(message, to: "loading the function library")
         }
         let reply = replies[replies.count - 1]

@@ -19,7 +19,10 @@ package final class RedisLiveFeed: LiveFeed {
   package init(
     loop: EventLoop, endpoint: RedisEndpoint, store: RedisStore, redisLimits: RedisLimits = RedisLimits()
   ) {
-    subscriber = RedisSubscriber(loop: loop, endpoint: endpoint, limits: redisLimits)
+    // A replica, too, lets one subscribe: once its master has left it, nobody would see that nothing comes any more.
+    subscriber = RedisSubscriber(
+      loop: loop, endpoint: endpoint, limits: redisLimits,
+      setUp: NodeCheck.setUp(at: endpoint.description, then: RedisSetUp([])))
     layout = store.layout
   }
 
@@ -33,6 +36,9 @@ package final class RedisLiveFeed: LiveFeed {
   }
 
   package func close() { subscriber.close() }
+
+  /// Leaves the Redis that it hears, as the store of the loop has left it.
+  package func reconnect(because error: RedisError) { subscriber.reconnect(because: error) }
 
   package func subscribe(_ space: SpaceID) async throws(StoreError) {
     do throws(RedisError) {

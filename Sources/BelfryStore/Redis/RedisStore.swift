@@ -115,7 +115,14 @@ extension RedisStore {
   /// If it has become another keyspace, the connection is given up, and is refused when it is made again.
   package func compareFormat() async throws(StoreError) {
     let place = "format record"
-    let found = try await pipeline([format.read], at: place)
+    let found = try await pipeline([format.read, RedisCommand("INFO", "replication")], at: place)
+    // Whoever only reads would not be told otherwise.
+    try reading(at: place) { () throws(RedisError) in
+      guard let refusal = NodeCheck.refusal(RedisInfo(""), try RedisInfo(found[1])) else { return }
+      let error = RedisError(.unsuitable, cause: refusal, place: place)
+      connection.reconnect(because: error)
+      throw error
+    }
     if try compare(found[0], at: place) {
       if format.isSecretBehind { _ = try await pipeline([format.writingSecret], at: place) }
       return
@@ -157,7 +164,7 @@ extension RedisConnection {
   /// Connects again, to a Redis that has become a replica. It does not close its connections then, and would answer
   /// whatever reads, ever further behind.
   func lookAgain() {
-    reconnect(because: RedisError(.unavailable, cause: "it has become a replica", place: "READONLY"))
+    reconnect(because: RedisError(.unsuitable, cause: "it has become a replica", place: "READONLY"))
   }
 }
 

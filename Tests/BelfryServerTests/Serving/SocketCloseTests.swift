@@ -139,6 +139,25 @@ import Testing
     }
   }
 
+  /// What is under way is carried out, and whoever asked for it is told, before the socket is closed.
+  @Test func drainingAnswersWhatIsUnderWay() async throws {
+    try await withBroker { broker in
+      for _ in 0..<5 {
+        let socket = try broker.connectedSocket(as: try broker.token("bob"))
+        for id in 2...17 { socket.say(#"{"id":\#(id),"send":{"toAccids":["bob"],"body":"x"}}"#) }
+        #expect(
+          try broker.ask("DELETE", "/v1/account/streams", as: try broker.token("bob")).status == 200)
+        var answered: Set<Int64> = []
+        while answered.count < 16 {
+          let frame = try socket.hear()
+          guard frame != .null else { throw TestFailure("closed with \(answered.count) answers") }
+          if frame["ok"] != nil, let id = frame["id"]?.number, id > 1 { answered.insert(id) }
+        }
+        #expect(try socket.closeCode() == 3_002)
+      }
+    }
+  }
+
   /// Two beats, and no answer to the first.
   @Test func whoIsSilent() async throws {
     try await withBroker { broker in
