@@ -65,7 +65,8 @@ extension EndToEnd {
         let streams = try (0..<30).map { _ in try idle.stream(reads: false) }
         try await Task.sleep(for: .seconds(3))
         let after = world[0].residentKiB
-        #expect(after - before < 48 * 1_024, "grew from \(before) KiB to \(after) KiB")
+        // A sixth of what all of them are owed.
+        #expect(after - before < 64 * 1_024, "grew from \(before) KiB to \(after) KiB")
         // Whoever reads after all has everything, once.
         streams[29].startReading()
         #expect(streams[29].wait(seconds: 60) { $0.last?.body == "n2999" })
