@@ -95,7 +95,7 @@ let package = Package(
       "FuzzTests",
       [
         "BelfryModel", "BelfryInterface", "BelfryRedis", "BelfryStore", "BelfryHTTP", "BelfryHooks",
-        "BelfryServer", "BelfryClient", "BelfryBytes", "ModelSamples", "TestKit",
+        "BelfryServer", "BelfryClient", "BelfryTransport", "BelfryBytes", "ModelSamples", "TestKit",
       ]),
     tests("BelfryLoopTests", ["BelfryLoop", "BelfrySystem", "TestKit"]),
     tests("BelfryRedisTests", ["BelfryRedis", "BelfryTransport", "BelfryLoop", "BelfrySystem", "TestKit"]),

@@ -23,9 +23,10 @@ package final class Hub {
   private(set) var lastSequence: UInt64 = 0
   private var counts = HubStatistics()
   private var ringHorizon: UInt64 = 0
-  /// Whether live messages are taken. False while the live channels are lost, and while they are subscribed again one
-  /// after the other: a message of one channel would move cursors past entries that were missed in the others.
-  private var isHearing = true
+  /// The partitions of which no live messages are taken: while the live channels are lost, and while they are subscribed
+  /// again one after the other. A message of one channel would move cursors past entries that were missed in the others
+  /// of its partition.
+  private var unheard: Set<Partition> = []
   /// The spaces in which something arrived of which not every follower has been notified.
   private var pendingSpaces = Queue<ActiveSpace>()
   private var hook: LoopHook?
@@ -53,9 +54,9 @@ package final class Hub {
     subscriptions = LiveSubscriptions(live: live)
     live.onMessage = { [unowned self] space, message in receive(message, in: space) }
     live.onUnreadable = { [unowned self] space in
-      if isHearing, let active = spaces[space] { breakOff(active) }
+      if isHeard(space), let active = spaces[space] { breakOff(active) }
     }
-    live.onConnected = { [unowned self] isConnected in connectionChanged(isConnected) }
+    live.onHearingChange = { [unowned self] isHeard, partitions in hearingChanged(isHeard, partitions) }
     hook = loop.beforeWaiting(.notify) { [weak self] in self?.fanOut() }
     scope.start { [self] in await beat() }
   }
@@ -120,7 +121,7 @@ package final class Hub {
   // MARK: What arrives
 
   private func receive(_ message: LiveMessage, in space: SpaceID) {
-    guard isHearing, let active = spaces[space] else { return }
+    guard isHeard(space), let active = spaces[space] else { return }
     switch message {
     case .appended(let entry, let predecessor):
       advance(active, to: entry.id, after: predecessor)
@@ -216,13 +217,25 @@ package final class Hub {
     }
   }
 
-  /// While the live channels were lost anything may have been missed, also changes of memberships and indexes.
-  private func connectionChanged(_ isConnected: Bool) {
-    isHearing = isConnected
-    guard isConnected else { return }
+  private func isHeard(_ space: SpaceID) -> Bool {
+    unheard.isEmpty || !unheard.contains(store.partitions.holding(space))
+  }
+
+  /// While live channels were lost anything may have been missed in their spaces, also changes of memberships and indexes.
+  /// Whoever follows none of them does not notice.
+  private func hearingChanged(_ isHeard: Bool, _ partitions: [Partition]) {
+    guard isHeard else { return unheard.formUnion(partitions) }
+    unheard.subtract(partitions)
     lastSequence += 1
-    for active in spaces.values { active.ring.breakOff(at: lastSequence) }
-    for session in sessions.values { session.becomeStale() }
+    let regained = Set(partitions)
+    let all = store.partitions
+    for active in spaces.values where regained.contains(all.holding(active.space)) {
+      active.ring.breakOff(at: lastSequence)
+    }
+    for session in sessions.values
+    where session.followers.contains(where: { regained.contains(all.holding($0.active.space)) }) {
+      session.becomeStale()
+    }
     onHearingAgain?()
   }
 

@@ -130,6 +130,20 @@ extension RedisCommand {
     return arguments
   }
 
+  /// One of the arguments, the name being the first; nil if there are fewer.
+  func argument(_ wanted: Int) -> ArraySlice<UInt8>? {
+    var place = encodedArguments.startIndex
+    for index in 0...wanted {
+      guard let lineEnd = encodedArguments[place...].firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+      let length = encodedArguments[(place + 1)..<(lineEnd - 1)].reduce(0) {
+        10 * $0 + Int($1 - UInt8(ascii: "0"))
+      }
+      if index == wanted { return encodedArguments[(lineEnd + 1)..<(lineEnd + 1 + length)] }
+      place = lineEnd + 1 + length + 2
+    }
+    return nil
+  }
+
   /// The size in bytes that the command has when it is sent.
   package var byteCount: Int {
     encodedArguments.count + DecimalText(lengthOf: argumentCount, "*").count

@@ -23,6 +23,8 @@ package struct RedisError: Error, Hashable, CustomStringConvertible {
     case unsuitable
     /// A subscription was given up by `unsubscribe` before it was confirmed.
     case unsubscribed
+    /// A master has carried the command out, and not as many replicas as are to have it. It may be lost with the master.
+    case notReplicated
     /// The connection was closed by its owner. The command was not sent.
     case closed
   }

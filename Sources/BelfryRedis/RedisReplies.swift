@@ -27,6 +27,12 @@ package struct RedisReplies: Sendable {
     self.count = count
   }
 
+  /// The same without the first element, of which there must be one.
+  func droppingFirst() -> RedisReplies {
+    let start = place(after: places.lowerBound)
+    return RedisReplies(elements, bytes, places: start..<places.upperBound, count: count - 1)
+  }
+
   /// Reads the elements in their order without copying them.
   package var reader: Reader { Reader(self) }
 

@@ -82,6 +82,7 @@ extension RedisSnapshot {
       authenticate.append(password)
       try expectOK(authenticate)
     }
+    try refuseNodeOfCluster()
     // Redis is to send the snapshot alone, without later writes, and without a file on its own disk (`eof`).
     try expectOK(RedisCommand("REPLCONF", "rdb-only", "1"))
     try expectOK(RedisCommand("REPLCONF", "capa", "eof"))
@@ -95,6 +96,16 @@ extension RedisSnapshot {
     } else {
       throw refusal(line, of: "SYNC")
     }
+  }
+
+  /// A node of a cluster would give its own part of the keys for all of them.
+  private func refuseNodeOfCluster() throws(RedisError) {
+    try write(RedisCommand("CLUSTER", "MYID"))
+    // Any other Redis says that it is none.
+    guard try !readLine().hasPrefix("-") else { return }
+    throw RedisError(
+      .unsuitable, cause: "it is a node of a Redis Cluster, which holds a part of the keys only", place: place
+    )
   }
 
   private func expectOK(_ command: RedisCommand) throws(RedisError) {

@@ -15,7 +15,7 @@ package final class RedisSubscriber {
     case lost(RedisError)
   }
 
-  private typealias Waiter = CheckedContinuation<Result<Void, RedisError>, Never>
+  private typealias Waiter = (Result<Void, RedisError>) -> Void
 
   private let loop: EventLoop
   private let limits: RedisLimits
@@ -29,6 +29,8 @@ package final class RedisSubscriber {
   package var onMessage: ((_ channel: String, _ payload: ArraySlice<UInt8>) -> Void)?
   /// Called when the connection is lost, and each time that all wanted channels have become subscribed.
   package var onStateChange: ((State) -> Void)?
+  /// Called when a node of a cluster has ended the subscription to a channel whose slot it does not serve any more.
+  var onMovedAway: ((_ channel: String) -> Void)?
 
   /// - Parameter setUp: as of ``RedisConnection``.
   package init(
@@ -58,6 +60,7 @@ package final class RedisSubscriber {
     fail(machine.close())
     onMessage = nil
     onStateChange = nil
+    onMovedAway = nil
   }
 
   /// When a message or the answer to a PING last arrived; nil if never. While the subscriber is connected, that is at most
@@ -66,6 +69,8 @@ package final class RedisSubscriber {
 
   /// How many channels are wanted, whether or not Redis has confirmed them.
   package var channelCount: Int { machine.channelCount }
+
+  var channels: [String] { machine.channels }
 }
 
 // MARK: Channels
@@ -74,7 +79,8 @@ extension RedisSubscriber {
   /// Returns when Redis has confirmed the subscription. Messages that are published from then on arrive. If the function
   /// throws, the channel is not subscribed, unless an earlier call for the same channel has succeeded.
   package func subscribe(_ channel: String) async throws(RedisError) {
-    let result = await withCheckedContinuation { waiter in submit(channel, waiter) }
+    let result = await withCheckedContinuation { waiter in subscribe(channel) { waiter.resume(returning: $0) }
+    }
     try result.get()
   }
 
@@ -85,13 +91,22 @@ extension RedisSubscriber {
     fail(failures)
   }
 
-  private func submit(_ channel: String, _ waiter: Waiter) {
+  /// Gives the channels of a slot up that has moved. Who waits for one of them is told so.
+  /// - Returns: those that were established.
+  func release(_ slot: Int) -> [String] {
+    let (channels, failures) = machine.release(slot)
+    fail(failures)
+    return channels
+  }
+
+  /// - Parameter then: called once, perhaps before this function returns.
+  func subscribe(_ channel: String, then waiter: @escaping (Result<Void, RedisError>) -> Void) {
     loop.checkIsolated()
     let now = ContinuousClock.now
     let deadline = now + limits.commandTimeout
     switch machine.subscribe(channel, for: waiter, deadline: deadline, now: now) {
-    case .finish: return waiter.resume(returning: .success(()))
-    case .fail(let error): return waiter.resume(returning: .failure(error))
+    case .finish: return waiter(.success(()))
+    case .fail(let error): return waiter(.failure(error))
     case .send(let request): write(request)
     case .wait: break
     }
@@ -122,7 +137,7 @@ extension RedisSubscriber {
   }
 
   private func fail(_ failures: [(waiter: Waiter, error: RedisError)]) {
-    for (waiter, error) in failures { waiter.resume(returning: .failure(error)) }
+    for (waiter, error) in failures { waiter(.failure(error)) }
   }
 }
 
@@ -141,9 +156,13 @@ extension RedisSubscriber: RedisLinkOwner {
     case .none: break
     case .message(let channel, let payload): onMessage?(channel, payload)
     case .confirm(let waiters, let isRestored):
-      for waiter in waiters { waiter.resume(returning: .success(())) }
+      for waiter in waiters { waiter(.success(())) }
       if isRestored { onStateChange?(.connected) }
     case .fail(let failures): fail(failures)
+    case .movedAway(let channel, let failures, let isRestored):
+      if let channel { onMovedAway?(channel) }
+      fail(failures)
+      if isRestored { onStateChange?(.connected) }
     case .giveUp(let error): link.giveUp(error)
     }
   }

@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryLoop
 
 /// Knows which channels are wanted, which are confirmed, and which request Redis answers next.
@@ -32,6 +33,12 @@ struct SubscriptionStateMachine<Waiter> {
     /// - Parameter isRestored: whether every channel that was wanted when the link came up is subscribed now.
     case confirm([Waiter], isRestored: Bool)
     case fail([Failure])
+    /// A channel is no longer subscribed, because this node of a cluster does not serve its slot any more. It is not
+    /// wanted here from now on.
+    /// - Parameters:
+    ///   - channel: nil if its subscription had never succeeded, so that nobody relies on it.
+    ///   - isRestored: as of `confirm`.
+    case movedAway(channel: String?, [Failure], isRestored: Bool)
     case giveUp(RedisError)
   }
 
@@ -67,6 +74,13 @@ struct SubscriptionStateMachine<Waiter> {
     case subscribe(String, ticket: Int, restores: Bool)
     case unsubscribe(String)
     case ping
+
+    var slot: Int? {
+      switch self {
+      case .subscribe(let channel, _, _), .unsubscribe(let channel): ClusterSlot.of(key: channel)
+      case .ping: nil
+      }
+    }
   }
 
   private let endpoint: String
@@ -86,6 +100,7 @@ struct SubscriptionStateMachine<Waiter> {
   }
 
   var channelCount: Int { wanted.count }
+  var channels: [String] { Array(wanted.keys) }
 
   /// When `expire` has something to do next; nil if nobody waits.
   var nextDeadline: Instant? {
@@ -254,9 +269,37 @@ extension SubscriptionStateMachine {
   }
 
   private mutating func unsubscribed(_ channel: String) -> ReplyAction {
-    // If nobody asked for it, Redis has ended the subscription because the channel's slot moved to another node.
-    guard case .unsubscribe(channel) = sent.popFirst() else { return outOfStep }
-    return .none
+    // Or what Redis says of its own accord when the slot leaves, just before it refuses the request: ``refused``.
+    if case .unsubscribe(channel) = sent.first {
+      sent.popFirst()
+      return .none
+    }
+    // Nobody asked for it: the channel's slot has moved to another node.
+    return movedAway(channel, SlotMove.cause, isRestored: false)
+  }
+
+  private mutating func movedAway(_ channel: String, _ cause: String, isRestored: Bool) -> ReplyAction {
+    guard let subscription = wanted.removeValue(forKey: channel) else {
+      return isRestored ? .confirm([], isRestored: true) : .none
+    }
+    awaited.remove(channel)
+    let failures = subscription.waiters.map { ($0, error(.replied, cause, channel)) }
+    return .movedAway(
+      channel: subscription.isEstablished ? channel : nil, failures, isRestored: isRestored)
+  }
+
+  /// Gives the channels of a slot up that has moved. Redis is not told: the node that had the slot ends their subscriptions
+  /// by itself, and would refuse the request.
+  /// - Returns: the channels that were established, and those who waited.
+  mutating func release(_ slot: Int) -> (channels: [String], failures: [Failure]) {
+    var (channels, failures): ([String], [Failure]) = ([], [])
+    for (channel, subscription) in wanted where ClusterSlot.of(key: channel) == slot {
+      if subscription.isEstablished { channels.append(channel) }
+      wanted[channel] = nil
+      awaited.remove(channel)
+      failures += subscription.waiters.map { ($0, error(.replied, SlotMove.cause, channel)) }
+    }
+    return (channels, failures)
   }
 
   private mutating func pong() -> ReplyAction {
@@ -266,10 +309,20 @@ extension SubscriptionStateMachine {
   }
 
   private mutating func refused(_ message: String) -> ReplyAction {
+    // The request to end a subscription is taken for answered by what Redis said when the slot left. Its refusal comes
+    // afterwards, and must not be taken for that of the next request.
+    if let slot = Redirection.slotMoved(message), sent.first?.slot != slot { return .none }
     switch sent.popFirst() {
     case .subscribe(let channel, let ticket, let restores):
       let error = error(.replied, message, channel)
-      if restores { return .giveUp(error) }
+      if restores {
+        guard Redirection.isOne(message) else { return .giveUp(error) }
+        guard wanted[channel]?.ticket == ticket else {
+          // It was given up meanwhile.
+          return isLastOfRestoration() ? .confirm([], isRestored: true) : .none
+        }
+        return movedAway(channel, message, isRestored: isLastOfRestoration())
+      }
       var failures: [Failure] = []
       if wanted[channel]?.ticket == ticket { _ = fail(channel, with: error, into: &failures) }
       return .fail(failures)

@@ -9,9 +9,9 @@ package protocol LiveFeed: AnyObject {
   var onMessage: ((SpaceID, LiveMessage) -> Void)? { get set }
   /// A message of the space cannot be read, perhaps since a broker of another version sent it, and has been missed.
   var onUnreadable: ((SpaceID) -> Void)? { get set }
-  /// False: messages may be missing from now on. True: all spaces are subscribed again, and what was published in between
-  /// must be read from the logs.
-  var onConnected: ((Bool) -> Void)? { get set }
+  /// False: messages of these partitions may be missing from now on. True: all spaces of them are subscribed again, and what
+  /// was published in between must be read from the logs.
+  var onHearingChange: ((Bool, [Partition]) -> Void)? { get set }
 }
 
 /// One message of a space's live channel.

@@ -31,16 +31,20 @@ package struct LogEnd: Sendable, Hashable {
   package var rewinds: [Rewind]
   /// The history in which the partition's last id was allotted; empty if unknown.
   package var history: String
+  /// The history in which its next one will be: that of the node which holds the partition. While it is another one, nothing
+  /// was allotted since the last loss.
+  package var present: String
 
   package init(
     allotted: MessageID, appended: MessageID, lostThrough: MessageID = .zero, rewinds: [Rewind] = [],
-    history: String = ""
+    history: String = "", present: String = ""
   ) {
     self.allotted = allotted
     self.appended = appended
     self.lostThrough = lostThrough
     self.rewinds = rewinds
     self.history = history
+    self.present = present
   }
 }
 

@@ -109,9 +109,14 @@ package protocol Store: AnyObject {
   func nowMilliseconds() async throws(StoreError) -> Int64
   /// The same without waiting, as its last reading says; nil before the first one.
   var estimatedMilliseconds: Int64? { get }
+
+  /// Whether whatever a caller was answered stays, also when a node of the store is lost.
+  var keepsWhatIsAcknowledged: Bool { get }
 }
 
 extension Store {
+  package var keepsWhatIsAcknowledged: Bool { false }
+
   /// A store in this process's memory has no limit of its own.
   package func isMemoryFull() async throws(StoreError) -> Bool { false }
 

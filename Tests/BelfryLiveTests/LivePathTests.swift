@@ -164,12 +164,12 @@ import Testing
   @Test func nothingIsHeardBeforeAllChannelsAreBack() async throws {
     let (client, sent) = try await onStage(1) { stage in
       try await stage.settle()
-      stage.live.onConnected?(false)
+      stage.live.onHearingChange?(false, Partitions.standard.all)
       let first = try await stage.send(to: 0)
       stage.live.lose { space, _ in space == stage.space(0) }
       let second = try await stage.send(to: 1)
       try await stage.settle()
-      stage.live.onConnected?(true)
+      stage.live.onHearingChange?(true, Partitions.standard.all)
       try await stage.settle { $0.sent.count >= 2 }
       return (stage.report, [first, second])
     }

@@ -5,7 +5,7 @@ import BelfryStore
 final class SlowLiveFeed: LiveFeed {
   var onMessage: ((SpaceID, LiveMessage) -> Void)?
   var onUnreadable: ((SpaceID) -> Void)?
-  var onConnected: ((Bool) -> Void)?
+  var onHearingChange: ((Bool, [Partition]) -> Void)?
   private let memory: MemoryStore
   private let inner: MemoryLiveFeed
   /// Nil: what arrives cannot be read.
@@ -16,9 +16,9 @@ final class SlowLiveFeed: LiveFeed {
     self.memory = memory
     inner = MemoryLiveFeed(memory)
     inner.onMessage = { [unowned self] in underWay.append(($0, $1)) }
-    inner.onConnected = { [unowned self] isConnected in
+    inner.onHearingChange = { [unowned self] isHeard, partitions in
       underWay.removeAll()
-      onConnected?(isConnected)
+      onHearingChange?(isHeard, partitions)
     }
   }
 

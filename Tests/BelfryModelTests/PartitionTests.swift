@@ -1,3 +1,4 @@
+import BelfryBytes
 import Testing
 
 @testable import BelfryModel

@@ -1,3 +1,4 @@
+import BelfryBytes
 import Testing
 
 @testable import BelfryRedis
@@ -155,7 +156,7 @@ import Testing
   }
 
   @Test(arguments: [
-    RedisReply.push("ssubscribe", "y"), .push("sunsubscribe", "x"), .status("PONG"), .integer(1), .null,
+    RedisReply.push("ssubscribe", "y"), .status("PONG"), .integer(1), .null,
     .array([]), .array([.integer(1), .null]), .push("unknown", "x"), .bulk([1]),
   ])
   func whatWasNotAskedForGivesTheConnectionUp(reply: RedisReply) {
@@ -163,6 +164,69 @@ import Testing
     _ = machine.subscribe("x", "a", now)
     #expect(machine.reply(reply) == "give up unexpectedReply")
   }
+
+  /// A node of a cluster ends the subscriptions to a slot that has left it.
+  @Test func aChannelThatMovesAwayIsNoLongerWantedHere() {
+    var machine = Machine.up()
+    _ = machine.subscribe("x", "a", now)
+    _ = machine.reply(.push("ssubscribe", "x"))
+    #expect(machine.reply(.push("sunsubscribe", "x")) == "moved x")
+    #expect(machine.channelCount == 0)
+    _ = machine.subscribe("y", "b", now)
+    #expect(
+      machine.reply(.push("sunsubscribe", "y")) == "moved nothing b replied",
+      "while its confirmation is under way")
+    #expect(machine.reply(.push("sunsubscribe", "never wanted")) == "none")
+  }
+
+  @Test func aChannelThatHasMovedMeanwhileDoesNotKeepTheOthersFromBeingRestored() {
+    var machine = Machine.up()
+    for channel in ["x", "y"] {
+      _ = machine.subscribe(channel, "a", now)
+      _ = machine.reply(.push("ssubscribe", channel))
+    }
+    _ = machine.linkWentDown(because: gone, isComingUp: true)
+    let requests = machine.linkCameUp().requests
+    guard case .subscribe(let first) = requests.first, case .subscribe(let last) = requests.last else {
+      return
+    }
+    #expect(machine.reply(.error(moved(first))) == "moved \(first)")
+    #expect(machine.reply(.push("ssubscribe", last)) == "confirm  restored")
+    #expect(machine.channels == [last])
+  }
+
+  @Test func releasedChannelsAreGivenUpWithTheirWaiters() {
+    var machine = Machine.up()
+    _ = machine.subscribe("x", "a", now)
+    _ = machine.reply(.push("ssubscribe", "x"))
+    _ = machine.subscribe("y", "b", now)
+    let released = machine.release(ClusterSlot.of(key: "x"))
+    #expect(released.channels == ["x"])
+    let unconfirmed = machine.release(ClusterSlot.of(key: "y"))
+    #expect(unconfirmed.channels == [], "what was never confirmed is its waiter's to ask for again")
+    #expect(unconfirmed.failures.map(\.waiter) == ["b"])
+    #expect(machine.channelCount == 0)
+  }
+
+  /// A node that is asked to end a subscription whose slot leaves at that moment says first that the subscription has ended,
+  /// and then that the request went to the wrong node.
+  @Test func theSecondAnswerToOneRequestIsNotTakenForThatOfTheNext() {
+    var machine = Machine.up()
+    _ = machine.subscribe("x", "a", now)
+    _ = machine.reply(.push("ssubscribe", "x"))
+    #expect(machine.unsubscribe("x").request == .unsubscribe("x"))
+    #expect(machine.subscribe("y", "b", now) == "send")
+    #expect(machine.reply(.push("sunsubscribe", "x")) == "none")
+    #expect(machine.reply(.error(moved("x"))) == "none")
+    #expect(machine.reply(.push("ssubscribe", "y")) == "confirm b")
+    #expect(machine.heartbeat() == .send(.ping))
+    #expect(machine.unsubscribe("y").request == .unsubscribe("y"))
+    #expect(machine.reply(.push("pong", "")) == "none")
+    #expect(machine.reply(.error(moved("y"))) == "none", "it refuses the request that is next")
+    #expect(machine.reply(.error(moved("y"))) == "none", "nothing is asked for, and nothing is lost by it")
+  }
+
+  private func moved(_ channel: String) -> String { "MOVED \(ClusterSlot.of(key: channel)) 127.0.0.1:7002" }
 
   @Test func closingFailsWhatWaitsAndForgetsTheRest() {
     var machine = Machine.up()
@@ -199,6 +263,9 @@ extension SubscriptionStateMachine<String> {
       "confirm \(waiters.joined(separator: " "))\(isRestored ? " restored" : "")"
     case .fail(let failures):
       "fail " + failures.map { "\($0.waiter) \($0.error.code)" }.joined(separator: ", ")
+    case .movedAway(let channel, let failures, let isRestored):
+      "moved \(channel ?? "nothing")" + failures.map { " \($0.waiter) \($0.error.code)" }.joined()
+        + (isRestored ? " restored" : "")
     case .giveUp(let error): "give up \(error.code)"
     }
   }

@@ -129,7 +129,7 @@ import Testing
         let connection = RedisConnection(
           loop: broker.loop, endpoint: try RedisEndpoint(url: redis.url), limits: .patient)
         connection.start()
-        let look = check.setUp(then: RedisSetUp([]))
+        let look = check.setUp(isOfCluster: false, then: RedisSetUp([]))
         let scan = try #require(try look.next(await connection.sendPipeline(look.commands)))
         let again = try #require(try scan.next(await connection.sendPipeline(scan.commands)))
         try redis.command("HSET", RedisLayout.format, "format", "3 64", "secret", "", "limits", "{}")

@@ -39,6 +39,13 @@ actor Broker {
   let feed: RedisLiveFeed
   private(set) var heard: [Heard] = []
   private(set) var connections: [Bool] = []
+  /// Of which partitions live messages were lost, and heard again.
+  private(set) var hearing: [Hearing] = []
+
+  struct Hearing: Hashable {
+    let isHeard: Bool
+    let partitions: [Partition]
+  }
 
   struct Heard: Hashable {
     let space: SpaceID
@@ -49,18 +56,21 @@ actor Broker {
 
   init(
     on loop: EventLoop, _ endpoint: RedisEndpoint, _ limits: Limits, _ partitions: Partitions,
-    relayRetryPause: Duration
+    relayRetryPause: Duration, promise: ReplicationPromise
   ) {
     self.loop = loop
     store = RedisStore(
       loop: loop, endpoint: endpoint, limits: limits, partitions: partitions, redisLimits: .patient,
-      relayRetryPause: relayRetryPause)
-    feed = RedisLiveFeed(loop: loop, endpoint: endpoint, store: store, redisLimits: .patient)
+      promise: promise, relayRetryPause: relayRetryPause)
+    feed = RedisLiveFeed(of: store)
   }
 
   func start() {
     feed.onMessage = { self.heard.append(Heard(space: $0, message: $1)) }
-    feed.onConnected = { self.connections.append($0) }
+    feed.onHearingChange = { isHeard, partitions in
+      self.connections.append(isHeard)
+      self.hearing.append(Hearing(isHeard: isHeard, partitions: partitions))
+    }
     store.start()
     feed.start()
   }
@@ -89,9 +99,20 @@ func withBroker(
   relayRetryPause: Duration = .zero,
   _ body: @Sendable (isolated Broker) async throws -> Void
 ) async throws {
+  try await withBroker(
+    of: server.url, limits, partitions: partitions, relayRetryPause: relayRetryPause, body)
+}
+
+/// The same, by URL.
+func withBroker(
+  of url: String, _ limits: Limits = Limits(), partitions: Partitions = .standard,
+  relayRetryPause: Duration = .zero, promise: ReplicationPromise = .none,
+  _ body: @Sendable (isolated Broker) async throws -> Void
+) async throws {
   try await withLoop { loop in
     let broker = Broker(
-      on: loop, try RedisEndpoint(url: server.url), limits, partitions, relayRetryPause: relayRetryPause)
+      on: loop, try RedisEndpoint(url: url), limits, partitions, relayRetryPause: relayRetryPause,
+      promise: promise)
     await broker.start()
     // Connected, so that the keyspace says what it is before a test writes into it by hand.
     await broker.run { broker in _ = try? await broker.store.lastIDs(of: [partitions.holding(space)]) }

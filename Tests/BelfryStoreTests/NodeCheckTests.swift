@@ -7,15 +7,6 @@ import Testing
 
 /// A broker works on a single Redis that takes writes, and says so of any other.
 @Suite struct NodeCheckTests {
-  @Test func aNodeOfAClusterIsRefused() async throws {
-    var options = RedisServer.Options.debuggable
-    options.settings["cluster-enabled"] = "yes"
-    try await withRedisServer(options) { redis in
-      try await expectRefusal(by: redis, saying: "a node of a Redis Cluster")
-      #expect(try redis.command("DBSIZE") == "0")
-    }
-  }
-
   @Test func aReplicaIsRefusedAndItsMasterNamed() async throws {
     try await withRedisPair { master, replica in
       try await expectRefusal(by: replica, saying: "a replica of 127.0.0.1:\(master.port ?? 0)")

@@ -1,9 +1,9 @@
 import BelfryModel
-import BelfryRedis
 import ModelSamples
 import TestKit
 import Testing
 
+@testable import BelfryRedis
 @testable import BelfryStore
 
 @Suite struct PagingTests {
@@ -60,7 +60,7 @@ import Testing
   func aForeignCursorIsRefused(text: String) async throws {
     try await withBroker { broker, _ in
       _ = try await broker.pages(limit: 1)
-      for text in [text, broker.store.process.mark + "." + text] {
+      for text in [text, broker.store.scanMark(of: layout.partition(of: space)) + "." + text] {
         let error = await #expect(throws: StoreError.self) {
           try await broker.store.page(of: Self.table, after: PageCursor(text: text), limit: 10)
         }
@@ -188,7 +188,7 @@ extension Broker {
   /// Once so many steps of scans have been made, the connection leads to another process.
   func meetAnotherProcess(of redis: RedisServer, afterScans scans: Int) async throws {
     try await eventually { _ in try redis.calls()["hscan"] ?? 0 >= scans }
-    try store.process.take(.bulk(ArraySlice("run_id:another\r\n".utf8)))
+    for node in store.redis.nodes.values { node.process = "another" }
   }
 
   private func command(_ name: String, _ numbers: Range<Int>, _ words: (Int) -> [String]) async throws {

@@ -152,16 +152,70 @@ import Testing
       }
       _ = try await mark(broker, try await broker.append("one"))
       #expect(try await due(broker).isEmpty)
-      try await broker.store.beginBadge(of: bob)
-      #expect(try await broker.store.badge(of: bob) == -1)
-      try await broker.store.noteBadge(4, of: bob)
-      try await broker.store.beginBadge(of: bob)
-      #expect(try await broker.store.badge(of: bob) == 4)
+      #expect(try await broker.store.beginBadge(of: bob, mark: "a") == .none)
       _ = try await mark(broker, try await broker.append("two"))
       _ = try await mark(broker, try await broker.append("three"))
       #expect(try await due(broker) == ["badge bob * 0"])
-      try await broker.store.noteBadge(0, of: bob)
-      #expect(try await broker.store.badge(of: bob) == nil)
+    }
+  }
+
+  @Test func aNumberIsKnownUnlessTwoWereToldAtOnce() async throws {
+    try await withBroker { broker, _ async throws in
+      let store = broker.store
+      #expect(try await store.putPusher(PusherRecord(device: phone, text: "1"), of: bob))
+      // A correction begins nothing where nothing was told.
+      #expect(try await store.beginBadge(of: bob, mark: "a", onlyIfKnown: true) == .none)
+      #expect(try await store.withBadges(among: [bob]).isEmpty)
+      #expect(try await store.beginBadge(of: bob, mark: "a") == .none)
+      #expect(try await store.noteBadge(4, of: bob, since: "a"))
+      #expect(try await store.withBadges(among: ["carol", bob]) == [bob])
+      // Whichever of the two ends first, both learn that the other was there.
+      #expect(try await store.beginBadge(of: bob, mark: "b") == .unread(4))
+      #expect(try await store.beginBadge(of: bob, mark: "c", onlyIfKnown: true) == .uncertain)
+      #expect(try await store.noteBadge(5, of: bob, since: "c"))
+      #expect(try await store.noteBadge(4, of: bob, since: "b") == false)
+      #expect(try await store.beginBadge(of: bob, mark: "d") == .uncertain)
+      // And also where the one that came first said that nothing is left.
+      #expect(try await store.beginBadge(of: bob, mark: "e") == .uncertain)
+      #expect(try await store.noteBadge(0, of: bob, since: "e"))
+      #expect(try await store.noteBadge(1, of: bob, since: "d") == false)
+      #expect(try await store.beginBadge(of: bob, mark: "f") == .uncertain)
+      #expect(try await store.noteBadge(0, of: bob, since: "f"))
+      #expect(try await store.withBadges(among: [bob]).isEmpty)
+      // Nothing is kept of an account that has given its devices up meanwhile.
+      #expect(try await store.beginBadge(of: bob, mark: "g") == .none)
+      #expect(try await store.removePusher(of: phone, bob))
+      #expect(try await store.noteBadge(3, of: bob, since: "g"))
+      #expect(try await store.withBadges(among: [bob]).isEmpty)
+    }
+  }
+
+  /// Corrections wait for what expires, by the thousand, and keep nothing that failed from being tried again.
+  @Test func correctionsAreDueOnceAndTakeNoPlaceFromWhatFailed() async throws {
+    try await withBroker { broker, redis async throws in
+      let far: Int64 = 9_999_999_999_999
+      try redis.command("ZADD", layout.pushes(partition), "1", "failed")
+      let settle = { (text: String, due: Int64, later: [DuePush]) async throws in
+        try await broker.store.settlePushes(
+          [SettledPush(DuePush(text: text, dueAtMilliseconds: due), later: later)], in: partition,
+          waitingMax: 2)
+      }
+      let badge = { (time: Int64) in DuePush(text: "badge bob * 0", dueAtMilliseconds: time) }
+      let others = (0..<5).map { DuePush(text: "badge b\($0) * 0", dueAtMilliseconds: far) }
+      #expect(
+        try await settle("failed", 1, others + [badge(far), DuePush(text: "again", dueAtMilliseconds: far)])
+          == 0)
+      // A sooner one takes the place of a later one, and not the other way about.
+      try redis.command("ZADD", layout.pushes(partition), "2", "other")
+      #expect(try await settle("other", 2, [badge(far - 9), badge(far - 2)]) == 0)
+      #expect(try await due(broker, at: far - 1).isEmpty == (1 << 50 < far))
+      #expect(try redis.command("ZSCORE", layout.corrections(partition), "badge bob * 0") == "\(far - 9)")
+      // One that has begun may have counted before what is to be corrected now.
+      try redis.command("ZADD", layout.corrections(partition), "3", "badge bob * 0")
+      try redis.command("ZADD", layout.pushes(partition), "4", "third")
+      #expect(try await settle("third", 4, [badge(far - 5)]) == 0)
+      #expect(try await settle("badge bob * 0", 3, []) == 0)
+      #expect(try redis.command("ZSCORE", layout.corrections(partition), "badge bob * 0") == "\(far - 5)")
     }
   }
 }

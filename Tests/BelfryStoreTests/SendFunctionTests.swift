@@ -135,6 +135,24 @@ import Testing
     }
   }
 
+  /// The messages of many sends are made for those spaces only in which somebody listens, those of a few for all.
+  @Test(arguments: [(1, 1), (15, 2), (16, 1), (40, 1)])
+  func manySendsAreSaidWhereSomebodyListens(count: Int, published: Int) async throws {
+    try await withBroker { broker, redis in
+      let spaces = try Self.spaces()
+      try await broker.feed.subscribe(spaces[1])
+      try redis.command("CONFIG", "RESETSTAT")
+      // One section for each space, the one that is listened to behind the other.
+      let sends = (0..<count).map { Transaction.send("\($0)", in: spaces[$0 < count / 2 ? 0 : 1]) }
+      for result in await broker.store.commit(sends) { _ = try result.get().commit }
+      let heard = count - count / 2
+      try await broker.eventually { $0.messages.count >= heard }
+      #expect(broker.heard.allSatisfy { $0.space == spaces[1] })
+      #expect(broker.heard.count == heard)
+      #expect(try redis.calls()["spublish"] == published)
+    }
+  }
+
   /// The ids of a millisecond may end in the middle of a call: the next ones are those of the next millisecond.
   @Test func aRunEndsWhereTheIDsOfItsMillisecondDo() async throws {
     try await withBroker { broker, redis in

@@ -108,12 +108,18 @@ import Testing
         transaction.preconditions = records
         return transaction
       }
+      // Who listens is asked once, and nothing is said where nobody does.
+      try await broker.feed.subscribe(space)
       try redis.command("CONFIG", "RESETSTAT")
       let results = await broker.store.commit(transactions)
       var calls = try redis.sendCalls()
       let messages = calls.removeValue(forKey: "spublish") ?? 0
       #expect((2...8).contains(messages), "of 8 KB each: \(messages)")
-      #expect(calls == ["fcall": 1, "hget": 1, "hmget": 2, "time": 1, "hlen": 1, "xadd": 100, "hset": 2])
+      #expect(
+        calls == [
+          "fcall": 1, "hget": 1, "hmget": 2, "time": 1, "hlen": 1, "xadd": 100, "hset": 2,
+          "pubsub|shardnumsub": 1,
+        ])
       let ids = try results.map { try $0.get().commit.ids[0] }
       #expect(try await broker.log().map(\.id).suffix(100) == ids)
     }

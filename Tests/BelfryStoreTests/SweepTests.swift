@@ -42,6 +42,7 @@ import Testing
         let id = MessageID(
           unixMilliseconds: old.unixMilliseconds - 1_000 + number, partition: space.partition, sequence: 0)
         try redis.command("XADD", log, id.streamForm, "all", "{}")
+        try redis.setLastID(id)
       }
       let fresh = try await broker.append("fresh")
       try await broker.store.sweep(space.partition)

@@ -76,6 +76,8 @@ import Testing
   @Test func whatFailsFailsAlone() async throws {
     try await withBroker { broker, redis in
       let other = SpaceID.server(try #require(space.partition.servers.first { SpaceID.server($0) != space }))
+      try redis.setLastID(
+        MessageID(unixMilliseconds: 1_763_700_000_000, partition: space.partition, sequence: 0))
       try redis.command("SET", layout.log(other).text, "no stream")
       let results = await broker.store.commit([
         .send("one", clientId: "a"), .send("lost", in: other, clientId: "b"), .send("two", clientId: "c"),

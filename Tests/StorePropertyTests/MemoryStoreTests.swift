@@ -160,7 +160,7 @@ struct MemoryStoreTests {
     var heard: [LiveMessage] = []
     var states: [Bool] = []
     feed.onMessage = { _, message in heard.append(message) }
-    feed.onConnected = { states.append($0) }
+    feed.onHearingChange = { isHeard, _ in states.append(isHeard) }
     _ = try await send()
     try feed.subscribe(Self.space)
     _ = try await send()

@@ -27,7 +27,7 @@ actor RedisWorlds {
     link = try FrailLink(to: server)
     let endpoint = try RedisEndpoint(url: server.url)
     store = RedisStore(loop: loop, endpoint: endpoint, limits: Cast.limits, redisLimits: limits)
-    feed = RedisLiveFeed(loop: loop, endpoint: endpoint, store: store, redisLimits: limits)
+    feed = RedisLiveFeed(of: store)
   }
 
   func start() {

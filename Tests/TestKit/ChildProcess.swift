@@ -24,8 +24,12 @@ package struct ChildProcess: Sendable {
     watchdog = try spawn(["sh", "-c", script, "\(id)", folder], input: ends[0], output: "/dev/null")
   }
 
+  /// Returns from SIGSTOP when the process stands still: on a busy machine its threads go on for some milliseconds.
   package func signal(_ number: Int32) {
     kill(id, number)
+    guard number == SIGSTOP else { return }
+    var information = unsafe siginfo_t()
+    _ = unsafe waitid(P_PID, id_t(id), &information, WSTOPPED | WEXITED | WNOWAIT)
   }
 
   /// Whether it has ended by itself and waits for `hasEnded`.

@@ -1,3 +1,5 @@
+package import BelfryTransport
+
 /// A WebSocket as its client sees it, frame by frame, which also says what no client library would.
 package final class RawSocket: @unchecked Sendable {
   package enum Heard: Sendable, Hashable {
@@ -22,12 +24,13 @@ package final class RawSocket: @unchecked Sendable {
 
   /// - Parameters:
   ///   - early: sent together with the request, and not after its answer.
-  ///   - receiveBytes: as of ``RawConnection``.
+  ///   - receiveBytes, tls: as of ``RawConnection``.
   package init(
     port: UInt16, path: String = "/v1/socket", headers: [(String, String)] = [], early: [UInt8] = [],
-    receiveBytes: Int32? = nil, timeoutSeconds: Int = 60
+    receiveBytes: Int32? = nil, timeoutSeconds: Int = 60, tls: TLSContext? = nil
   ) throws(FixtureError) {
-    connection = try RawConnection(port: port, timeoutSeconds: timeoutSeconds, receiveBytes: receiveBytes)
+    connection = try RawConnection(
+      port: port, timeoutSeconds: timeoutSeconds, receiveBytes: receiveBytes, tls: tls)
     var text = "GET \(path) HTTP/1.1\r\nHost: test\r\n"
     for (name, value) in Self.upgrade + headers { text += "\(name): \(value)\r\n" }
     connection.send(Array((text + "\r\n").utf8) + early)

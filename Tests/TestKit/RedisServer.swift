@@ -28,6 +28,7 @@ package final class RedisServer: Sendable {
   package let port: UInt16?
   private let options: Options
   private let process = Mutex<ChildProcess?>(nil)
+  private let isPaused = Mutex(false)
 
   package var socketPath: String { folder + "/redis.sock" }
   package var url: String { "unix://\(credentials)\(socketPath)" }
@@ -112,12 +113,17 @@ extension RedisServer {
 
   /// Freezes it: connections are accepted by the kernel, and nothing is answered.
   package func pause() {
+    isPaused.withLock { $0 = true }
     process.withLock { $0 }?.signal(SIGSTOP)
   }
 
   package func resume() {
     process.withLock { $0 }?.signal(SIGCONT)
+    isPaused.withLock { $0 = false }
   }
+
+  /// Whether it runs and is not frozen: a command to one that is frozen waits for a minute.
+  package var answers: Bool { process.withLock { $0 != nil } && !isPaused.withLock(\.self) }
 
   /// Ends it and removes its folder.
   package func remove() async {
@@ -127,6 +133,7 @@ extension RedisServer {
 
   private func end(_ signal: Int32) async {
     guard let child = process.withLock({ $0.take() }) else { return }
+    isPaused.withLock { $0 = false }
     child.signal(signal)
     if await child.hasEnded(within: RedisServer.patience) { return }
     child.signal(SIGKILL)

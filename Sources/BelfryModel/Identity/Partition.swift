@@ -1,3 +1,5 @@
+import BelfryBytes
+
 /// One of the parts that the spaces and accounts of a keyspace are divided into.
 ///
 /// Every key of a partition carries the partition's hash tag, so whatever one Redis function touches
@@ -78,25 +80,5 @@ package enum StableHash {
   static let basis: UInt64 = 0xcbf2_9ce4_8422_2325
   static func next(_ hash: UInt64, _ byte: UInt8) -> UInt64 {
     (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
-  }
-}
-
-/// Redis Cluster's mapping of a hash tag to a slot: CRC16-CCITT (XMODEM) modulo 16,384.
-/// Source: Redis Cluster specification, "Key distribution model".
-enum ClusterSlot {
-  static let count = 16_384
-
-  /// - Parameter beginning: the checksum of what stands before it.
-  static func of(_ tag: String, after beginning: UInt16 = 0) -> Int {
-    Int(checksum(tag, after: beginning)) % count
-  }
-
-  static func checksum(_ text: String, after beginning: UInt16 = 0) -> UInt16 {
-    text.utf8.reduce(beginning) { crc, byte in crc << 8 ^ table[Int(UInt8(crc >> 8) ^ byte)] }
-  }
-
-  /// What each byte does to a checksum of zero.
-  private static let table: [UInt16] = (0...255).map { byte in
-    (0..<8).reduce(UInt16(byte) << 8) { crc, _ in crc & 0x8000 != 0 ? (crc << 1) ^ 0x1021 : crc << 1 }
   }
 }

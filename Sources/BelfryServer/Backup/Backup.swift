@@ -93,7 +93,8 @@ package struct Backup {
   }
 
   private static func advice(_ error: RedisError) -> String? {
-    switch error.replyCode {
+    if error.code == .unsuitable { return "keep the append-only files of all its nodes (docs/cluster.md)" }
+    return switch error.replyCode {
     case "NOPERM", "NOAUTH":
       "the user in the URL must be allowed SYNC and REPLCONF"
     case "ERR" where error.cause.contains("unknown command"):

@@ -17,6 +17,7 @@ extension Restore {
     _ contents: BackupFile.Contents, into endpoint: RedisEndpoint
   ) async throws(BackupError) {
     try await RedisSession.with(endpoint) { session throws(BackupError) in
+      try await refuseNodeOfCluster(session)
       try await checkIsFree(session)
       // A killed restore's.
       try await removeDraft(session)
@@ -30,6 +31,14 @@ extension Restore {
         throw await undo(session, after: error)
       }
     }
+  }
+
+  private func refuseNodeOfCluster(_ session: RedisSession) async throws(BackupError) {
+    // Any other Redis says that it is none.
+    guard (try? await session.ask(RedisCommand("CLUSTER", "MYID"))) != nil else { return }
+    throw BackupError(
+      .redisFailed, "it is a node of a Redis Cluster, which takes a part of the keys only",
+      at: session.endpoint.description, advice: "restore into a single Redis")
   }
 
   private func checkIsFree(_ session: RedisSession) async throws(BackupError) {

@@ -13,6 +13,9 @@ package struct Configuration: Sendable, Hashable {
   package var dataFolder = "data"
   /// Nil: an embedded redis-server in the data folder.
   package var redisURL: String?
+  package var durability = Durability.local
+  /// With ``Durability/replicated``: how many replicas must have a write before it is acknowledged.
+  package var replicas = 1
   /// Event loops, each a thread: by default one for each processor this process may use.
   package var loops = min(ProcessInfo.processInfo.activeProcessorCount, loopsMax)
   /// How many partitions a new keyspace gets; an existing one must have as many.
@@ -28,16 +31,28 @@ package struct Configuration: Sendable, Hashable {
   /// Which of an account's streams may be open at a time.
   package var logins = LoginPolicy.all
   package var browsers = BrowserSettings()
+  /// Sockets of each loop that have yet to say who they are. No setting.
+  package var socketsWaitingMax = 1_024
   package var embeddedRedis = EmbeddedRedisSettings()
   package var limits = Limits()
   /// Whether the keyspace takes over this broker's secret and limits as those of all its brokers. An option of `serve`
   /// only: in a file, it would let the brokers of a keyspace overrule each other at every start.
   package var adoptsSettings = false
 
+  package static let replicasMax = 16
+
   /// Long before this one Redis is the bottleneck, and another broker serves better than more threads.
   package static let loopsMax = 256
 
   package init() {}
+}
+
+/// When a send, a mark or anything else counts as done.
+package enum Durability: String, Sendable, Hashable, CaseIterable {
+  /// When the Redis that is written to has it. What a replica had not received when it took over is lost.
+  case local
+  /// When replicas have it as well.
+  case replicated
 }
 
 /// By what certificate `listen` speaks TLS. Both files are named, or none, and then it speaks plain HTTP.

@@ -44,7 +44,15 @@ extension Configuration {
     configuration.adoptsSettings = options.adoptsSettings
     do throws(StartError) { try configuration.limits.check() } catch { try refuse(error) }
     do throws(StartError) { try configuration.tls.check() } catch { try refuse(error) }
+    do throws(StartError) { try configuration.checkDurability() } catch { try refuse(error) }
     return (configuration, places)
+  }
+
+  private func checkDurability() throws(StartError) {
+    guard durability == .replicated, redisURL == nil else { return }
+    throw StartError(
+      .invalidValue, "replicated needs a Redis with replicas (redis): the embedded one has none",
+      at: "durability")
   }
 
   static let configVariable = "BELFRY_CONFIG"

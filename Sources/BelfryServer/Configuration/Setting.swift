@@ -99,6 +99,13 @@ extension Setting {
       }
       configuration.redisURL = url
     },
+    Setting("durability", shown: { $0.durability.rawValue }) { configuration, value throws(StartError) in
+      guard let durability = Durability(word: UTF8Text(try value.text())) else {
+        throw value.refused("it must be local or replicated")
+      }
+      configuration.durability = durability
+    },
+    .integer("replicas", 1...Configuration.replicasMax, \.replicas),
     .integer("loops", 1...Configuration.loopsMax, \.loops),
     Setting("partitions", shown: { "\($0.partitions.count)" }) { configuration, value throws(StartError) in
       guard let count = try? value.integer(in: 1...Partition.limit), let partitions = Partitions(count: count)

@@ -5,9 +5,11 @@ import Glibc
 struct DescriptorLimit: Hashable, Sendable {
   /// What the process needs beside its loops: the standard streams, an embedded Redis, files, resolving a host.
   static let ownDescriptors = 16
-  /// What a loop needs beside its connections: to wait, to be woken, to listen, Redis three times, and one that a
-  /// connection has twice while it becomes a stream.
-  static let descriptorsPerLoop = 10
+  /// What a loop needs beside its connections: to wait, to be woken, to listen, Redis three times, two clients that reach out
+  /// with as many as three each, and one that a connection has twice while it becomes a stream.
+  static let descriptorsPerLoop = 14
+  /// One of so many is for what a loop connects to itself: the nodes of a cluster, and receivers of what reaches out.
+  static let shareOfOutward = 16
   /// Fewer would not leave one for requests beside the streams.
   static let connectionsAtLeast = 4
 
@@ -28,7 +30,8 @@ struct DescriptorLimit: Hashable, Sendable {
   /// whoever asks next, Redis's connections included.
   func limits(loops: Int) -> HTTPLimits {
     var limits = HTTPLimits()
-    let share = (descriptors - Self.ownDescriptors) / loops - Self.descriptorsPerLoop
+    let ofLoop = (descriptors - Self.ownDescriptors) / loops
+    let share = ofLoop - Self.descriptorsPerLoop - ofLoop / Self.shareOfOutward
     limits.connectionsPerLoop = min(limits.connectionsPerLoop, max(share, Self.connectionsAtLeast))
     // A twentieth for requests, and at least some.
     let forRequests = max(limits.connectionsPerLoop / 20, min(8, limits.connectionsPerLoop / 2))

@@ -30,7 +30,7 @@ final class LoopServices {
   let counts = RequestCounts()
   let slots = ConnectionSlots()
   let streams: StreamRegistry
-  let waitingSockets = WaitingSockets()
+  let waitingSockets: WaitingSockets
   var clientIDs = ClientIDs()
   /// On its way out: told to load balancers, and no reason to refuse anybody who comes all the same.
   var isDraining = false
@@ -45,6 +45,7 @@ final class LoopServices {
     self.store = store
     self.broker = broker
     let limits = broker.configuration.limits
+    waitingSockets = WaitingSockets(countMax: broker.configuration.socketsWaitingMax)
     feed = FeedReader(store: store, limits: limits, loop: loop, scope: scope)
     hub = Hub(loop: loop, scope: scope, feed: feed, live: live)
     let streams = StreamRegistry(

@@ -1,3 +1,5 @@
+import BelfryHTTP
+
 /// The statistics in the text format that Prometheus reads.
 /// Source: prometheus.io, "Exposition formats", version 0.0.4.
 enum Metrics {
@@ -12,6 +14,13 @@ enum Metrics {
     Metric(name: "belfry_redis_connected", help: "1 while Redis is connected.", isCounter: false) {
       $0.isRedisConnected ? 1 : 0
     },
+    Metric(name: "belfry_redis_nodes", help: "Redis nodes that hold partitions.", isCounter: false) {
+      $0.redisNodes
+    },
+    Metric(
+      name: "belfry_redis_nodes_connected", help: "Redis nodes that hold partitions and are connected.",
+      isCounter: false
+    ) { $0.redisNodesConnected },
     Metric(name: "belfry_sends_total", help: "Notifications sent.", isCounter: true) { $0.sends },
     Metric(name: "belfry_duplicates_total", help: "Sends recognised as repeated.", isCounter: true) {
       $0.duplicates
@@ -131,9 +140,35 @@ enum Metrics {
         text += "belfry_streams_closed_total{loop=\"\(loop.loop)\",reason=\"\(reason)\"} \(count)\n"
       }
     }
+    text += handshakes(of: statistics.loops)
     for metric in all {
       text += head(metric.name, metric.help, isCounter: metric.isCounter)
       for loop in statistics.loops { text += "\(metric.name){loop=\"\(loop.loop)\"} \(metric.value(loop))\n" }
+    }
+    return text
+  }
+
+  /// Nothing where connections are not encrypted.
+  private static func handshakes(of loops: [LoopStatistics]) -> String {
+    let known = loops.compactMap { loop in loop.handshakes.map { (loop.loop, $0) } }
+    if known.isEmpty { return "" }
+    var text = head(
+      "belfry_tls_handshakes_total", "Handshakes by TLS that were done, by whether a session was resumed.",
+      isCounter: true)
+    for (loop, counts) in known {
+      text += "belfry_tls_handshakes_total{loop=\"\(loop)\",resumed=\"false\"} \(counts.done)\n"
+      text += "belfry_tls_handshakes_total{loop=\"\(loop)\",resumed=\"true\"} \(counts.resumed)\n"
+    }
+    text += head("belfry_tls_handshake_failures_total", "Handshakes that failed, by how.", isCounter: true)
+    for (loop, counts) in known {
+      for reason in HTTPHandshakeFailure.allCases.map(\.rawValue) {
+        let count = counts.failed[reason] ?? 0
+        text += "belfry_tls_handshake_failures_total{loop=\"\(loop)\",reason=\"\(reason)\"} \(count)\n"
+      }
+    }
+    text += head("belfry_tls_handshakes_waiting", "Connections without an agreement yet.", isCounter: false)
+    for (loop, counts) in known {
+      text += "belfry_tls_handshakes_waiting{loop=\"\(loop)\"} \(counts.waiting)\n"
     }
     return text
   }

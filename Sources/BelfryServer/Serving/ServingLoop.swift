@@ -50,9 +50,11 @@ actor ServingLoop {
       secretFingerprint: broker.keys.signing.fingerprint,
       otherFingerprints: broker.keys.otherFingerprints,
       // An embedded Redis has one broker only, whose settings are those of the keyspace.
-      adoptsSettings: configuration.adoptsSettings || configuration.redisURL == nil)
+      adoptsSettings: configuration.adoptsSettings || configuration.redisURL == nil,
+      promise: configuration.durability == .replicated
+        ? ReplicationPromise(replicas: configuration.replicas) : .none)
     store.onSettings = { broker.keyspace.note($0) }
-    let live = RedisLiveFeed(loop: loop, endpoint: redis, store: store)
+    let live = RedisLiveFeed(of: store)
     let services = LoopServices(
       loop: loop, number: number, scope: scope, store: store, live: live, broker: broker)
     do throws(HTTPError) {
@@ -210,10 +212,12 @@ actor ServingLoop {
     guard let serving else { return nil }
     let counts = serving.services.counts
     return LoopStatistics(
-      loop: number, isRedisConnected: isRedisConnected,
+      loop: number, isRedisConnected: isRedisConnected, redisNodes: serving.store.nodeCounts.serving,
+      redisNodesConnected: serving.store.nodeCounts.connected,
       requests: Dictionary(uniqueKeysWithValues: counts.byStatus.map { (String($0.key), $0.value) }),
       sends: counts.sends, duplicates: counts.duplicates, streams: counts.streams, sockets: counts.sockets,
       streamsClosed: counts.streamsClosed,
+      handshakes: serving.daemon.handshakeCounts.map { HandshakeStatistics($0) },
       relays: serving.store.relayStatistics, hub: serving.services.hub.statistics,
       callbacks: serving.services.callbacks.statistics,
       webhooks: serving.services.webhooks.statistics, push: serving.services.push.statistics)

@@ -1,3 +1,4 @@
+import BelfryHTTP
 import BelfryHooks
 import BelfryLive
 import BelfryModel
@@ -31,6 +32,9 @@ final class RequestCounts {
 struct LoopStatistics: Sendable, Encodable {
   var loop: Int
   var isRedisConnected: Bool
+  /// The Redis nodes that hold partitions, and how many of them the loop is connected to.
+  var redisNodes: Int
+  var redisNodesConnected: Int
   /// By status code.
   var requests: [String: Int]
   var sends: Int
@@ -38,11 +42,27 @@ struct LoopStatistics: Sendable, Encodable {
   var streams: Int
   var sockets: Int
   var streamsClosed: [String: Int]
+  /// Left out where connections are not encrypted.
+  var handshakes: HandshakeStatistics?
   var relays: RelayStatistics
   var hub: HubStatistics
   var callbacks: CallbackStatistics
   var webhooks: WebhookStatistics
   var push: PushStatistics
+}
+
+/// Of TLS.
+struct HandshakeStatistics: Sendable, Encodable {
+  var done: Int
+  var resumed: Int
+  /// By reason.
+  var failed: [String: Int]
+  var waiting: Int
+
+  init(_ counts: HTTPHandshakeCounts) {
+    (done, resumed, waiting) = (counts.done, counts.resumed, counts.waiting)
+    failed = Dictionary(uniqueKeysWithValues: counts.failed.map { ($0.rawValue, $1) })
+  }
 }
 
 struct BrokerStatistics: Sendable, Encodable {

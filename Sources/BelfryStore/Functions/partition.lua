@@ -18,6 +18,7 @@ local function active_key(prefix, bucket) return prefix .. 'active:' .. string.f
 local function pushers_key(prefix, account) return prefix .. 'pushers:' .. account end
 local function accounts_pushed_key(prefix) return prefix .. 'pushed' end
 local function badges_key(prefix) return prefix .. 'badges' end
+local function corrections_key(prefix) return prefix .. 'corrections' end
 local function pushes_key(prefix) return prefix .. 'pushes' end
 local function live_channel(prefix, space) return prefix .. 'live:' .. space end
 local function personal_space(account) return 'account:' .. account end

@@ -1,9 +1,13 @@
 -- Push. The hash `pushers:<account>` has an account's pushers by device, the set `pushed` the accounts that have any, the hash
--- `badges` the number that an account's devices were told last. Push reads the copies of its partition (copies.lua), and
--- for each receiver with a pusher enters what is to be done into the sorted set `pushes`, by the time at which it is due:
+-- `badges` the number that an account's devices were told last, or while they are being told one, a mark behind `?`. Push
+-- reads the copies of its partition (copies.lua), and for each receiver with a pusher enters what is to be done into the
+-- sorted sets `pushes` and `corrections`, by the time at which it is due:
 --
 --   push <space> <id> <account> <device> <tries>    an entry; of all devices `*`
 --   badge <account> <device> <tries>                the number of unread ones, corrected
+--
+-- Corrections are kept apart because they may be due in weeks, when something expires, and are no more than there are
+-- accounts with a number. What is tried again is counted, and given up beyond a limit.
 --
 -- Who enters them says in the same step how far it has come, so each is entered once, whatever dies.
 
@@ -33,6 +37,37 @@ local function remove_pusher(keys, arguments)
   return 'removed'
 end
 
+-- Enters what is to be done. A correction that is due sooner and has not begun says what this one would.
+local function enter_push(prefix, due, text)
+  if string.sub(text, 1, 6) ~= 'badge ' then return redis_call('ZADD', pushes_key(prefix), due, text) end
+  plan_correction(prefix, tonumber(due), text)
+end
+
+-- begin_badge: devices are about to be told a number, which is counted next. Gives what was known before; without
+-- `always`, nothing begins where nothing is known.
+local function begin_badge(keys, arguments)
+  local key = badges_key(open_partition(keys))
+  local account, mark, always = unpack(arguments, 1, 3)
+  local known = redis_call('HGET', key, account)
+  if known or always == '1' then redis_call('HSET', key, account, '?' .. mark) end
+  return known or ''
+end
+
+-- note_badge: devices were told the number. Gives `overtaken` where others have told them a number meanwhile: nobody knows
+-- which of the two arrived last.
+local function note_badge(keys, arguments)
+  local prefix = open_partition(keys)
+  local key = badges_key(prefix)
+  local account, mark, unread = unpack(arguments, 1, 3)
+  if redis_call('HGET', key, account) == '?' .. mark then
+    if unread == '0' then redis_call('HDEL', key, account) else redis_call('HSET', key, account, unread) end
+    return 'noted'
+  end
+  if redis_call('EXISTS', pushers_key(prefix, account)) == 0 then return 'noted' end
+  redis_call('HSET', key, account, '?')
+  return 'overtaken'
+end
+
 -- save_push: how far push has come with the copies, as many texts of the state as is said, and what is to be done for
 -- those it has come past, a time and a text each.
 local function save_push(keys, arguments)
@@ -40,10 +75,7 @@ local function save_push(keys, arguments)
   local owner, milliseconds, generation, count = unpack(arguments, 1, 4)
   local last = 4 + tonumber(count)
   if not write_state(prefix, 'push', owner, milliseconds, generation, arguments, 5, last) then return 'lost' end
-  for first = last + 1, #arguments, ARGUMENTS_PER_CALL do
-    redis_call('ZADD', pushes_key(prefix),
-      unpack(arguments, first, math.min(first + ARGUMENTS_PER_CALL - 1, #arguments)))
-  end
+  for index = last + 1, #arguments, 2 do enter_push(prefix, arguments[index], arguments[index + 1]) end
   -- Nobody else reads what push has come past.
   if count ~= '0' and redis_call('SCARD', readers_key(prefix)) == 1 then
     local position = redis_call('HGET', state_key(prefix, 'push'), 'position')
@@ -57,9 +89,10 @@ end
 -- there was reason to do it again. Gives how many were given up because too many wait.
 local function settle_pushes(keys, arguments)
   local prefix = open_partition(keys)
-  local key, most, later, given_up, index = pushes_key(prefix), tonumber(arguments[1]), '(' .. arguments[2], 0, 3
+  local pushes, most, later, given_up, index = pushes_key(prefix), tonumber(arguments[1]), '(' .. arguments[2], 0, 3
   while arguments[index] do
     local text, due, count = unpack(arguments, index, index + 2)
+    local key = string.sub(text, 1, 6) == 'badge ' and corrections_key(prefix) or pushes
     local known = redis_call('ZSCORE', key, text)
     index = index + 3
     if known and tonumber(known) == tonumber(due) then
@@ -67,8 +100,9 @@ local function settle_pushes(keys, arguments)
       for _ = 1, tonumber(count) do
         -- What was entered and not begun does not wait for another try; what is only looked at once more takes the place
         -- that it had.
-        if arguments[index + 1] == text or redis_call('ZCOUNT', key, later, '+inf') < most then
-          redis_call('ZADD', key, arguments[index], arguments[index + 1])
+        local is_entered = arguments[index + 1] == text or string.sub(arguments[index + 1], 1, 6) == 'badge '
+        if is_entered or redis_call('ZCOUNT', pushes, later, '+inf') < most then
+          enter_push(prefix, arguments[index], arguments[index + 1])
         else
           given_up = given_up + 1
         end
@@ -83,5 +117,7 @@ end
 
 register('put_pusher', put_pusher)
 register('remove_pusher', remove_pusher, FREES_MEMORY)
+register('begin_badge', begin_badge, FREES_MEMORY)
+register('note_badge', note_badge, FREES_MEMORY)
 register('save_push', save_push, FREES_MEMORY)
 register('settle_pushes', settle_pushes, FREES_MEMORY)

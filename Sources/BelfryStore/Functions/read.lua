@@ -143,12 +143,20 @@ end
 -- So soon after a mark a badge is corrected, once for all marks in between.
 local BADGE_DELAY_MS = 1000
 
+-- Enters a correction, unless the same is due by then and has not begun. Without a time it is due after the delay.
+local function plan_correction(prefix, due, text)
+  local time = redis_call('TIME')
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  due = due or now + BADGE_DELAY_MS
+  local known = tonumber(redis_call('ZSCORE', corrections_key(prefix), text) or 0)
+  if known > now and known <= due then return end
+  redis_call('ZADD', corrections_key(prefix), string.format('%d', due), text)
+end
+
 -- Has the number on the account's devices corrected, if they were told one (see push.lua). One call where they were not.
 local function correct_badge(prefix, account)
   if redis_call('HEXISTS', badges_key(prefix), account) == 0 then return end
-  local time = redis_call('TIME')
-  local due = time[1] * 1000 + math.floor(time[2] / 1000) + BADGE_DELAY_MS
-  redis_call('ZADD', pushes_key(prefix), string.format('%d', due), 'badge ' .. account .. ' * 0')
+  plan_correction(prefix, nil, 'badge ' .. account .. ' * 0')
 end
 
 -- Gives how many of the ids were unread, and the version of the read state since. Gives 'conflict', having done nothing,

@@ -21,10 +21,12 @@
 --   1 the member count, for each section
 --   1 append for each, and those of `tend_log`
 --   1 the hash of the partition
---   1 publish for each run
+--   1 who listens, of 16 sends or more
+--   1 publish for each run, then only where a broker listens
 --
 -- A run is what has ids that follow one another, in a section: it is one live message, of 8 KB at most, and one line of
--- the answer.
+-- the answer. A message of many that nobody would hear is not made: it is a tenth of what they cost. Those count who
+-- listen at this node, as every broker does: one that is elsewhere has to read the log in any case.
 --
 -- The answer is lines: the partition's last id before, empty where no id was taken; then for each send its id, for
 -- several of a run the first one's and how many they are, or the words in which `commit` refuses.
@@ -131,6 +133,7 @@ local function send(keys, arguments)
 
   local found = field and redis_call('HMGET', key, 'last', 'history', space, 'copies', 'dedupe')
     or redis_call('HMGET', key, 'last', 'history', space, 'copies')
+  if not found[1] then refuse_missing_hash(prefix, { space }, 1) end
   local before, history = found[1] or NO_ID, found[2]
   -- Taken apart when it was given: to do so costs as much as two calls.
   local before_ms, before_low = partition.ms, partition.low
@@ -198,8 +201,10 @@ local function read_sections(arguments, count)
   for index = #arguments - count, #arguments - 1 do
     local shape = read_numbers(arguments[index])
     local first = at + 3 + 3 * shape[3]
-    sections[#sections + 1] = {
-      space = arguments[at], at = at, first = first, count = shape[1], senders = shape[2] > 0 and first + shape[1],
+    local number = #sections + 1
+    sections[number] = {
+      number = number, space = arguments[at], at = at, first = first, count = shape[1],
+      senders = shape[2] > 0 and first + shape[1],
     }
     at = first + (1 + 2 * shape[2]) * shape[1]
   end
@@ -211,6 +216,7 @@ local function begin_many(partition, key, sections)
   local wanted = { 'last', 'history', 'dedupe', 'copies' }
   for index, section in ipairs(sections) do wanted[index + 4] = section.space end
   local found = redis_call('HMGET', key, unpack(wanted))
+  if not found[1] then refuse_missing_hash(partition.prefix, wanted, 5) end
   local before = found[1] or NO_ID
   local call = {
     partition = partition, prefix = partition.prefix, key = key, base = partition.number * SEQUENCES, before = before,
@@ -243,7 +249,7 @@ end
 
 local function begin_run(call, section, audience, id, last, at)
   local runs, answer = call.runs, call.answer
-  local run = { channel = section.keys.channel, audience = audience, id = id, last = last, from = at, through = at }
+  local run = { section = section, audience = audience, id = id, last = last, from = at, through = at }
   runs[#runs + 1] = run
   run.line = #answer + 1
   answer[run.line] = id
@@ -322,25 +328,37 @@ local function send_section(call, arguments, section, number)
   for _ = 1, section.count do call.answer[#call.answer + 1] = 'conflict' end
 end
 
--- Says each run, and completes its line of the answer. What stands before its first notification has served, so that the
--- beginning of the message takes its place: the text is made once.
-local function finish_runs(call, arguments)
+-- To ask who listens costs as much as the messages of three sends, so only a call of many asks.
+local LISTENERS_ASKED_FROM = 16
+
+-- How many listen to each section's space, behind its channel's name; nil where it is not asked. One call.
+local function ask_listeners(sections, sent)
+  if sent < LISTENERS_ASKED_FROM then return nil end
+  local channels = {}
+  for index, section in ipairs(sections) do channels[index] = section.keys.channel end
+  return redis_call('PUBSUB', 'SHARDNUMSUB', unpack(channels))
+end
+
+-- Completes each run's line of the answer, and says the run where a broker listens. What stands before its first
+-- notification has served, so that the beginning of the message takes its place: the text is made once.
+local function finish_runs(call, arguments, sections, sent)
+  local listeners = ask_listeners(sections, sent)
   for _, run in ipairs(call.runs) do
-    local from, count, header = run.from, run.through - run.from + 1, nil
-    if count == 1 then
-      header = appended_header(run.id, run.last, run.audience)
-    else
-      local text = low_text_of(count)
-      header = run_header(run.id, run.last, text, run.audience)
+    local from, count, text = run.from, run.through - run.from + 1, nil
+    if count > 1 then
+      text = low_text_of(count)
       call.answer[run.line] = run.id .. ' ' .. text
     end
-    arguments[from - 1] = header
-    redis_call('SPUBLISH', run.channel, table.concat(arguments, '\n', from - 1, run.through))
+    if not listeners or listeners[2 * run.section.number] > 0 then
+      arguments[from - 1] = text and run_header(run.id, run.last, text, run.audience)
+        or appended_header(run.id, run.last, run.audience)
+      redis_call('SPUBLISH', run.section.keys.channel, table.concat(arguments, '\n', from - 1, run.through))
+    end
   end
 end
 
 -- What is written and said once for all of them.
-local function finish_many(call, arguments)
+local function finish_many(call, arguments, sections, sent)
   if not call.last then return end
   enter_many(call, call.in_use, call.bucket_before)
   local fields = { 'last', call.last }
@@ -352,7 +370,7 @@ local function finish_many(call, arguments)
   local partition = call.partition
   partition.last, partition.ms, partition.low = call.last, call.ms, call.low
   if call.is_another_history then note_history(call.prefix, call.history, call.before, call.given) end
-  finish_runs(call, arguments)
+  finish_runs(call, arguments, sections, sent)
 end
 
 -- Arguments: the limits; of each section the space, the audience, the settings, the records that all of it relies on,
@@ -374,7 +392,7 @@ local function send_many(keys, arguments)
     send_section(call, arguments, section, sent)
     sent = sent + section.count
   end
-  finish_many(call, arguments)
+  finish_many(call, arguments, sections, sent)
   return table.concat(call.answer, '\n')
 end
 

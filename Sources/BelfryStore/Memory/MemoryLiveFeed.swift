@@ -5,11 +5,11 @@ package final class MemoryLiveFeed: LiveFeed {
   package var onMessage: ((SpaceID, LiveMessage) -> Void)?
   /// Never called: what is said in memory is not read from text.
   package var onUnreadable: ((SpaceID) -> Void)?
-  package var onConnected: ((Bool) -> Void)?
+  package var onHearingChange: ((Bool, [Partition]) -> Void)?
   package var isConnected = true {
     didSet {
       guard isConnected != oldValue else { return }
-      onConnected?(isConnected)
+      onHearingChange?(isConnected, store.partitions.all)
     }
   }
 

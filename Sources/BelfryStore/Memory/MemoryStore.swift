@@ -73,7 +73,7 @@ extension MemoryStore {
       LogEnd(
         allotted: lastID(in: partitions.holding($0)), appended: logs[$0]?.head ?? .zero,
         lostThrough: logs[$0]?.lostThrough ?? .zero, rewinds: rewinds[partitions.holding($0)] ?? [],
-        history: histories[partitions.holding($0)] ?? "")
+        history: histories[partitions.holding($0)] ?? "", present: history)
     }
   }
 

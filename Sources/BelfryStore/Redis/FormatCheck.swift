@@ -61,8 +61,10 @@ final class FormatCheck {
 // MARK: - On a new connection
 
 extension FormatCheck {
-  func setUp(then following: RedisSetUp) -> RedisSetUp {
+  /// - Parameter isOfCluster: whether another node may have the record. A broker uses no node before that one.
+  func setUp(isOfCluster: Bool, then following: RedisSetUp) -> RedisSetUp {
     RedisSetUp([read]) { [self] replies throws(RedisError) in
+      if isOfCluster, case .error(let message) = replies[0], message.hasPrefix("MOVED ") { return following }
       let record = try FormatRecord(replies[0])
       return record.format == nil
         ? lookForData(from: Array("0".utf8), then: following) : try take(record, then: following)

@@ -48,8 +48,10 @@ extension RedisStore {
   func callWithoutLibrary(
     _ calls: [RedisCommand], at place: @autoclosure () -> String
   ) async throws(StoreError) -> [RedisReply] {
-    let reply = try await pipeline([FullMemoryScript.load], at: place())[0]
-    let script = try reading(at: place()) { () throws(RedisError) in try reply.string() }
+    let loaded = await redis.sendToAll(FullMemoryScript.load)
+    let script = try reading(at: place()) { () throws(RedisError) in
+      try loaded.map { loaded throws(RedisError) in try loaded.result.get().string() }.first ?? ""
+    }
     return try await pipeline(calls.map { FullMemoryScript.call($0, as: script) }, at: place())
   }
 }

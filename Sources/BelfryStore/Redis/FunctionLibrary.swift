@@ -6,7 +6,7 @@ import BelfryRedis
 /// side on one Redis, each with its own. Raise it whenever a function's arguments, replies or effects
 /// change.
 enum FunctionLibrary {
-  static let version = 11
+  static let version = 12
   static let name = "belfry_\(version)"
 
   /// Lua reads it from the top: a file uses only what stands in those before it.
@@ -35,18 +35,19 @@ enum FunctionLibrary {
   ///
   /// Then each partition takes note of the history of the data, before anybody passes anything by it: so every history
   /// that a cursor may name has an end that can be found.
-  /// - Parameter read: takes what TIME and INFO answer.
+  /// - Parameter read: takes what TIME answers.
   static func setUp(
     of layout: RedisLayout,
-    reading read: @escaping (_ time: RedisReply, _ info: RedisReply) throws(RedisError) -> Void
+    reading read: @escaping (_ time: RedisReply) throws(RedisError) -> Void
   ) -> RedisSetUp {
     // Where it is refused, no id is given either, and whoever gives the first one notes the history then: above `maxmemory`
     // the library may be missing, and a master may want more replicas than it has. What is there can be read all the same.
+    // A node of a cluster refuses it for the partitions that others have.
     let begin = RedisSetUp(layout.partitions.all.map { layout.call(.beginHistory, in: $0) }) { _ in nil }
-    return RedisSetUp([list, RedisCommand("TIME"), RedisCommand("INFO", "server")]) {
+    return RedisSetUp([list, RedisCommand("TIME")]) {
       replies throws(RedisError) in
       _ = try RedisSetUp.refuseErrors(replies)
-      try read(replies[1], replies[2])
+      try read(replies[1])
       if replies[0].holds(code) { return begin }
       return RedisSetUp([load]) { replies throws(RedisError) in
         if isRefusedForMemory(replies[0]) { return nil }
@@ -96,6 +97,8 @@ enum StoreFunction: String, CaseIterable {
   case putPusher = "put_pusher"
   case removePusher = "remove_pusher"
   case savePush = "save_push"
+  case beginBadge = "begin_badge"
+  case noteBadge = "note_badge"
   case settlePushes = "settle_pushes"
   case beginRegistration = "begin_registration"
   case openStreams = "open_streams"

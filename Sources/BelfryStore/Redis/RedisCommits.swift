@@ -37,7 +37,7 @@ final class RedisCommits {
   }
 
   private let loop: EventLoop
-  private let connection: RedisConnection
+  private let redis: RedisCluster
   private let layout: RedisLayout
   private let limits: Limits
   private let limitsOfSends: String
@@ -48,10 +48,10 @@ final class RedisCommits {
   private var places: [Partition: Int] = [:]
   private var hook: LoopHook?
 
-  init(loop: EventLoop, connection: RedisConnection, layout: RedisLayout, limits: Limits) {
+  init(loop: EventLoop, redis: RedisCluster, layout: RedisLayout, limits: Limits) {
     self.layout = layout
     self.loop = loop
-    self.connection = connection
+    self.redis = redis
     self.limits = limits
     limitsOfSends = SendCall.text(limits)
   }
@@ -129,19 +129,19 @@ final class RedisCommits {
 
   /// Where the library is missing, it is loaded and the call repeated: without its function it has done nothing.
   private func send(_ call: OpenCall, isAgain: Bool) {
-    connection.send { output in
+    redis.send(to: layout.slot(of: call.partition), isAwaited: true) { [self] output in
       if isAgain { output.append(FunctionLibrary.load) }
       write(call, to: output)
     } then: { [self] result in
       do throws(RedisError) {
         let replies = try result.get()
         if isAgain, case .error(let message) = replies[0] {
-          if NodeCheck.isReplica(message) { connection.lookAgain() }
+          if replies[0].isFromReplica { redis.lookAgain() }
           throw .replied(message, to: "loading the function library")
         }
         let reply = replies[replies.count - 1]
         if !isAgain, FunctionLibrary.isMissing(reply) { return send(call, isAgain: true) }
-        if NodeCheck.isReplica(reply) { connection.lookAgain() }
+        if reply.isFromReplica { redis.lookAgain() }
         try finish(call, reply.bytes())
       } catch {
         for place in call.places { place.finish(.failure(StoreError(error, at: place.description))) }
@@ -178,7 +178,7 @@ final class RedisCommits {
   /// devices that are not connected, or whose connection is lost meanwhile, find the new state when they come.
   private func publish(_ echo: DeviceEcho) {
     let message = LiveText.device(echo)
-    connection.post(RedisCommand("SPUBLISH", layout.live(.personal(echo.account)), message))
+    redis.post(RedisCommand("SPUBLISH", layout.live(.personal(echo.account)), message))
   }
 }
 

@@ -28,14 +28,7 @@ extension RedisStore {
 extension RedisStore {
   package func dueSpaces(nowMilliseconds: Int64) async throws(StoreError) -> [DueSpace] {
     let place = "due spaces"
-    let questions = try await pipeline(isThereAnyWake, at: place)
-    let waiting = try reading(at: place) { () throws(RedisError) in
-      var waiting: [Partition] = []
-      for (partition, reply) in zip(partitions.all, questions) where try reply.integer() > 0 {
-        waiting.append(partition)
-      }
-      return waiting
-    }
+    let waiting = try await ask(isThereAnyWake, at: place).filter { $0.number > 0 }.map(\.partition)
     guard !waiting.isEmpty else { return [] }
     let commands = waiting.map { partition in
       RedisCommand(

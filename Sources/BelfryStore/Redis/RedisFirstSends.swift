@@ -20,7 +20,7 @@ extension RedisStore {
           command.append(SendFingerprint(sends[place].content.text).text)
         }
         return command
-      }, at: "first sends")
+      }, isAwaited: true, at: "first sends")
     for ((_, places), reply) in zip(calls, replies) {
       let answers = try reading(at: "first sends") { () throws(RedisError) in
         try reply.array(count: places.count).map { answer throws(RedisError) in try FirstSend(answer) }

@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryModel
 import BelfryRedis
 
@@ -27,10 +28,19 @@ extension RedisCommand {
 struct RedisLayout: Sendable {
   let partitions: Partitions
   private let prefixes: [String]
+  private let slots: [Int]
 
   init(_ partitions: Partitions) {
     self.partitions = partitions
     prefixes = partitions.hashTags.map { "belfry:{\($0)}:" }
+    slots = prefixes.map { ClusterSlot.of(key: $0) }
+  }
+
+  /// The slot of a cluster that all keys and channels of a partition lie in.
+  func slot(of partition: Partition) -> Int { slots[partition.number & (slots.count - 1)] }
+
+  func partitions(in slots: Set<Int>) -> [Partition] {
+    partitions.all.filter { slots.contains(slot(of: $0)) }
   }
 
   func partition(of space: SpaceID) -> Partition { partitions.holding(space) }
@@ -63,11 +73,16 @@ struct RedisLayout: Sendable {
 
   static let callName = "FCALL"
 
-  /// Appends the function's name and its one key, before its arguments.
+  /// Appends the function's name and its keys, before its arguments: the hash of the partition, and one that never exists.
+  ///
+  /// While a slot is on its way to another node of a cluster, some of its keys are there and some are not. Redis refuses
+  /// what names several keys of the slot then, unless all are there (TRYAGAIN), and knows of no others that the function
+  /// touches. With one key alone, half of a commit would be written at each node.
   func append(_ function: StoreFunction, in partition: Partition, to command: inout RedisCommand) {
     command.append(function.name)
-    command.append("1")
+    command.append("2")
     command.append(joining: prefix(partition), "partition", "", "")
+    command.append(joining: prefix(partition), "whole", "", "")
   }
 
   /// Hash: the field `last` has the last id allotted; a field for each space, the last id appended to its log; others
@@ -120,6 +135,7 @@ struct RedisLayout: Sendable {
 
   /// Hash: the number that an account's devices were told last.
   func badges(_ partition: Partition) -> String { prefix(partition) + "badges" }
+  func corrections(_ partition: Partition) -> String { prefix(partition) + "corrections" }
 
   /// Sorted set: what push has to do, by time; see `Functions/push.lua`.
   func pushes(_ partition: Partition) -> String { prefix(partition) + "pushes" }

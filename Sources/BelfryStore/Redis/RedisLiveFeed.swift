@@ -1,36 +1,34 @@
-package import BelfryLoop
 package import BelfryModel
 package import BelfryRedis
 
 /// What happens in spaces, from their live channels in Redis. It has a connection of its own, and like
 /// the store it belongs to its loop.
 package final class RedisLiveFeed: LiveFeed {
-  private let subscriber: RedisSubscriber
+  private let subscriber: ShardSubscriber
   private let layout: RedisLayout
   /// Messages that could not be read.
   package private(set) var unreadableMessages = 0
-  package private(set) var isConnected = false
+
+  package var isConnected: Bool { subscriber.isConnected }
 
   package var onMessage: ((SpaceID, LiveMessage) -> Void)?
   package var onUnreadable: ((SpaceID) -> Void)?
-  package var onConnected: ((Bool) -> Void)?
+  package var onHearingChange: ((Bool, [Partition]) -> Void)?
 
-  /// - Parameter store: of the same loop and the same Redis.
-  package init(
-    loop: EventLoop, endpoint: RedisEndpoint, store: RedisStore, redisLimits: RedisLimits = RedisLimits()
-  ) {
-    // A replica, too, lets one subscribe: once its master has left it, nobody would see that nothing comes any more.
-    subscriber = RedisSubscriber(
-      loop: loop, endpoint: endpoint, limits: redisLimits,
-      setUp: NodeCheck.setUp(at: endpoint.description, then: RedisSetUp([])))
+  /// - Parameter store: of the same loop, whose nodes are listened to.
+  package init(of store: RedisStore) {
+    subscriber = ShardSubscriber(of: store.redis)
     layout = store.layout
   }
 
   package func start() {
     subscriber.onMessage = { [weak self] channel, payload in self?.hear(payload, on: channel) }
-    subscriber.onStateChange = { [weak self] state in
-      self?.isConnected = state == .connected
-      self?.onConnected?(state == .connected)
+    subscriber.onHearing = { [weak self] isHeard, slots in
+      guard let self else { return }
+      switch slots {
+      case .all: onHearingChange?(isHeard, layout.partitions.all)
+      case .some(let slots): onHearingChange?(isHeard, layout.partitions(in: slots))
+      }
     }
     subscriber.start()
   }

@@ -54,8 +54,10 @@ extension RedisStore {
     let replies = try await pipeline(commands, at: "ends of logs")
     return try reading(at: "ends of logs") { () throws(RedisError) in
       var answers = try replies.map { reply throws(RedisError) in try LastIDs(reply) }
-      return try asked.map { place throws(RedisError) in
-        try answers[place].next()
+      return try zip(spaces, asked).map { space, place throws(RedisError) in
+        var end = try answers[place].next()
+        end.present = scanMark(of: layout.partition(of: space))
+        return end
       }
     }
   }
@@ -73,13 +75,13 @@ extension RedisStore {
       call.append(id.streamForm)
       call.append(hashScan.cursor)
       call.append(Self.locatedPerStep)
-      let reply = try await self.call(call, at: place)
+      let (reply, mark) = try await scanStep(call, in: id.partition, at: place)
       let (next, space) = try reading(at: place) { () throws(RedisError) in
         let parts = try reply.array(count: 2)
         return (try parts[0].string(), SpaceID(key: try parts[1].string()))
       }
       if let space { return space }
-      if hashScan.take(next, of: process.mark), next == "0" { return nil }
+      if hashScan.take(next, of: mark), next == "0" { return nil }
     }
     return nil
   }

@@ -25,13 +25,13 @@ extension RedisStore {
       let missing = limit - page.records.count
       let count = scan.count ?? missing
       let command = RedisCommand("HSCAN", layout.table(table), scan.cursor, "COUNT", count)
-      let reply = try await pipeline([command], at: place)[0]
-      guard mark == nil || mark == UTF8Text(process.mark) else {
+      let (reply, process) = try await scanStep(command, in: layout.partition(of: table.space), at: place)
+      guard let process = process.map({ UTF8Text($0) }), mark == nil || mark == process else {
         // The records so far are void, and so is the cursor that the page began at.
         if cursor == nil { return try await self.page(of: table, after: nil, limit: limit) }
         throw StoreError(.badCursor, "a cursor of another process of Redis", at: place)
       }
-      mark = UTF8Text(process.mark)
+      mark = process
       let (next, fields) = try reading(at: place) { () throws(RedisError) in try reply.scannedPage() }
       var step = scan.rest(of: fields, next: next).filter { seen.insert(UTF8Text($0.field)).inserted }
       if step.count > missing {
@@ -39,7 +39,7 @@ extension RedisStore {
         page.records += step.prefix(missing)
         let last = step[missing - 1].field
         page.next =
-          ScanPlace(UTF8Text(process.mark), scan.isCut(after: last, count: count, next: next)).cursor
+          ScanPlace(process, scan.isCut(after: last, count: count, next: next)).cursor
         return page
       }
       page.records += step

@@ -1,20 +1,26 @@
+import BelfryModel
 import BelfryRedis
 
-/// Which process of Redis answers. The order of HSCAN depends on a number drawn when the process starts, so a cursor of
-/// another process would silently leave records out.
-final class RedisProcess {
-  /// The beginning of Redis's `run_id`, long enough to tell processes apart. The functions name the history of the data
-  /// by it, too (`Functions/ids.lua`).
-  private(set) var mark = ""
+extension RedisStore {
+  /// Which process of Redis answers for a partition. The order of HSCAN depends on a number drawn when the process starts, so
+  /// a cursor of another process would silently leave records out. The beginning of Redis's `run_id`, long enough to tell
+  /// processes apart; the functions name the history of the data by it, too (`Functions/ids.lua`).
+  func scanMark(of partition: Partition) -> String {
+    String(redis.process(of: layout.slot(of: partition)).prefix(8))
+  }
 
-  private static let markDigits = 8
-
-  /// Takes the reply of INFO, on each new connection before anything else is asked on it.
-  func take(_ reply: RedisReply) throws(RedisError) {
-    guard let id = try RedisInfo(reply)["run_id"] else {
-      throw RedisError(.unexpectedReply, cause: "INFO names no run_id", place: "connection set-up")
-    }
-    mark = String(id.prefix(Self.markDigits))
+  /// Makes a step of a scan. The mark is that of the process that answered; nil if that may be one or another, since the
+  /// partition has moved or Redis was started again meanwhile.
+  func scanStep(
+    _ command: RedisCommand, in partition: Partition, at place: String
+  ) async throws(StoreError) -> (reply: RedisReply, mark: String?) {
+    let slot = layout.slot(of: partition)
+    let (before, elsewhere) = (scanMark(of: partition), redis.answersElsewhere(of: slot))
+    let reply =
+      command.name.hasPrefix("FCALL")
+      ? try await call(command, at: place) : try await pipeline([command], at: place)[0]
+    let isOfOwner = redis.answersElsewhere(of: slot) == elsewhere
+    return (reply, isOfOwner && scanMark(of: partition) == before ? before : nil)
   }
 }
 
@@ -23,10 +29,10 @@ struct HashScan {
   private(set) var cursor = "0"
   private var mark: String?
 
-  /// Takes the cursor that a step ended with, and the mark of the process that answered.
+  /// Takes the cursor that a step ended with, and the mark of the process that answered, nil if that is not certain.
   /// - Returns: false if another process answered the steps before: they are void, and the scan begins anew.
-  mutating func take(_ next: String, of mark: String) -> Bool {
-    guard self.mark == nil || self.mark == mark else {
+  mutating func take(_ next: String, of mark: String?) -> Bool {
+    guard let mark, self.mark == nil || self.mark == mark else {
       self = HashScan()
       return false
     }

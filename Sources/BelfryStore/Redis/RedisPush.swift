@@ -122,9 +122,18 @@ extension RedisStore {
 
   /// Those of the accounts that have any pushers: one command for each partition that holds some of them.
   package func withPushers(among accounts: [AccountID]) async throws(StoreError) -> [AccountID] {
+    try await pick(accounts, "SMISMEMBER", layout.accountsPushed) { reply throws(RedisError) in
+      try reply.integer() == 1
+    }
+  }
+
+  private func pick(
+    _ accounts: [AccountID], _ name: String, _ key: (Partition) -> String,
+    where isPicked: (RedisReply) throws(RedisError) -> Bool
+  ) async throws(StoreError) -> [AccountID] {
     let groups = Dictionary(grouping: accounts) { layout.partition(of: $0) }.map { $0 }
     let commands = groups.map { partition, accounts in
-      var command = RedisCommand("SMISMEMBER", layout.accountsPushed(partition))
+      var command = RedisCommand(name, key(partition))
       for account in accounts { command.append(account.text) }
       return command
     }
@@ -132,8 +141,8 @@ extension RedisStore {
     return try reading(at: "pushers") { () throws(RedisError) in
       var found: [AccountID] = []
       for (group, reply) in zip(groups, replies) {
-        for (account, isThere) in zip(group.value, try reply.array(count: group.value.count))
-        where try isThere.integer() == 1 {
+        for (account, one) in zip(group.value, try reply.array(count: group.value.count))
+        where try isPicked(one) {
           found.append(account)
         }
       }
@@ -143,26 +152,51 @@ extension RedisStore {
 
   // MARK: Badges
 
-  /// What the account's devices were told last; nil if nothing, or that there is nothing.
-  package func badge(of account: AccountID) async throws(StoreError) -> Int? {
-    let key = layout.badges(layout.partition(of: account))
-    let reply = try await pipeline([RedisCommand("HGET", key, account.text)], at: "badges")[0]
-    return try reading(at: "badges") { () throws(RedisError) in Int(try reply.ifPresent?.string() ?? "") }
+  /// What gateways were told last of how many are unread.
+  package enum KnownBadge: Sendable, Hashable {
+    /// Nothing, or that nothing is.
+    case none
+    case unread(Int)
+    /// They are being told, or nobody knows which of two numbers arrived last.
+    case uncertain
   }
 
-  /// From now on a mark has the number corrected, whichever it is going to be.
-  package func beginBadge(of account: AccountID) async throws(StoreError) {
-    let key = layout.badges(layout.partition(of: account))
-    try Self.refuseErrors(
-      try await pipeline([RedisCommand("HSETNX", key, account.text, -1)], at: "badges"), at: "badges")
+  /// Gateways are about to be told a number, which is counted next. From now on a mark has it corrected, whichever
+  /// it is going to be.
+  ///
+  /// - Parameters:
+  ///   - mark: names this telling in ``noteBadge(_:of:since:)``.
+  ///   - onlyIfKnown: nothing begins where they were told nothing.
+  /// - Returns: what was known before.
+  @discardableResult
+  package func beginBadge(
+    of account: AccountID, mark: String, onlyIfKnown: Bool = false
+  ) async throws(StoreError) -> KnownBadge {
+    var command = layout.call(.beginBadge, in: layout.partition(of: account))
+    command.append(account.text)
+    command.append(mark)
+    command.append(onlyIfKnown ? 0 : 1)
+    let reply = try await call(command, at: "badges")
+    let text = try reading(at: "badges") { () throws(RedisError) in try reply.string() }
+    return text.isEmpty ? .none : Int(text).map { .unread($0) } ?? .uncertain
   }
 
-  package func noteBadge(_ unread: Int, of account: AccountID) async throws(StoreError) {
-    let key = layout.badges(layout.partition(of: account))
-    let command =
-      unread > 0
-      ? RedisCommand("HSET", key, account.text, unread) : RedisCommand("HDEL", key, account.text)
-    try Self.refuseErrors(try await pipeline([command], at: "badges"), at: "badges")
+  /// They were told it.
+  /// - Returns: false if others have told them a number since the telling began.
+  package func noteBadge(
+    _ unread: Int, of account: AccountID, since mark: String
+  ) async throws(StoreError) -> Bool {
+    var command = layout.call(.noteBadge, in: layout.partition(of: account))
+    command.append(account.text)
+    command.append(mark)
+    command.append(unread)
+    let reply = try await call(command, at: "badges")
+    return try reading(at: "badges") { () throws(RedisError) in try reply.string() == "noted" }
+  }
+
+  /// Those of the accounts whose gateways were told a number: one command for each partition that holds some of them.
+  package func withBadges(among accounts: [AccountID]) async throws(StoreError) -> [AccountID] {
+    try await pick(accounts, "HMGET", layout.badges) { $0.ifPresent != nil }
   }
 
   // MARK: What is to be done
@@ -191,25 +225,33 @@ extension RedisStore {
     return try reading(at: "push") { () throws(RedisError) in try reply.string() == "saved" }
   }
 
-  /// Of each partition what is due by now, the oldest first, at most so many.
+  /// Of each partition what is due by now, the oldest first, at most so many pushes and so many corrections.
   package func duePushes(
     in partitions: [Partition], nowMilliseconds now: Int64, limit: Int
   ) async throws(StoreError) -> [[DuePush]] {
-    let commands = partitions.map {
-      RedisCommand("ZRANGEBYSCORE", layout.pushes($0), "-inf", now, "WITHSCORES", "LIMIT", 0, limit)
+    let commands = partitions.flatMap { partition in
+      [layout.pushes(partition), layout.corrections(partition)].map {
+        RedisCommand("ZRANGEBYSCORE", $0, "-inf", now, "WITHSCORES", "LIMIT", 0, limit)
+      }
     }
     let replies = try await pipeline(commands, at: "push")
     return try reading(at: "push") { () throws(RedisError) in
-      try replies.map { reply throws(RedisError) in
-        let words = try reply.array()
-        var due: [DuePush] = []
-        for index in stride(from: 0, to: words.count - 1, by: 2) {
-          let time = Int64(try words[index + 1].string()) ?? 0
-          due.append(DuePush(text: try words[index].string(), dueAtMilliseconds: time))
-        }
-        return due
+      try partitions.indices.map { index throws(RedisError) in
+        let (pushes, corrections) = (try Self.due(replies[2 * index]), try Self.due(replies[2 * index + 1]))
+        return corrections.isEmpty
+          ? pushes : (pushes + corrections).sorted { $0.dueAtMilliseconds < $1.dueAtMilliseconds }
       }
     }
+  }
+
+  private static func due(_ reply: RedisReply) throws(RedisError) -> [DuePush] {
+    let words = try reply.array()
+    var due: [DuePush] = []
+    for index in stride(from: 0, to: words.count - 1, by: 2) {
+      let time = Int64(try words[index + 1].string()) ?? 0
+      due.append(DuePush(text: try words[index].string(), dueAtMilliseconds: time))
+    }
+    return due
   }
 
   /// - Returns: how many were given up because too many wait.

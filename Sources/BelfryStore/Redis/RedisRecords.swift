@@ -4,7 +4,8 @@ import BelfryRedis
 extension RedisStore {
   package func records(_ addresses: [RecordAddress]) async throws(StoreError) -> Records {
     let reads = RecordReads(addresses)
-    let replies = try await pipeline(reads.commands(layout), at: "records")
+    // An operation that finds all done already is acknowledged as if it had done it, so that must not be lost either.
+    let replies = try await pipeline(reads.commands(layout), isAwaited: true, at: "records")
     return Records(try reading(at: "records") { () throws(RedisError) in try reads.texts(replies) })
   }
 

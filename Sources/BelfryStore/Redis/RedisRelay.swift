@@ -27,7 +27,8 @@ extension RedisStore {
     let place = "outbox \(partition.number)"
     let range = RedisCommand(
       "XRANGE", layout.outbox(partition), last.map { "(" + $0 } ?? "-", "+", "COUNT", OutboxItem.perPage)
-    let reply = try await pipeline([range], at: place)[0]
+    // What another partition learns must not be lost here.
+    let reply = try await pipeline([range], isAwaited: true, at: place)[0]
     return try reading(at: place) { () throws(RedisError) in
       try reply.array().map { entry throws(RedisError) in try OutboxEntry(entry) }
     }
@@ -77,18 +78,31 @@ extension RedisStore {
 
   package func partitionsToRelay() async throws(StoreError) -> [Partition] {
     let place = "outboxes"
-    let lengths = try await pipeline(outboxLengths, at: place)
-    let waiting = try reading(at: place) { () throws(RedisError) in
-      var waiting: [(partition: Partition, items: Int)] = []
-      for (partition, length) in zip(self.partitions.all, lengths) {
-        let items = Int(try length.integer())
-        if items > 0 { waiting.append((partition, items)) }
-      }
-      return waiting
-    }
+    let waiting = try await ask(outboxLengths, at: place).filter { $0.number > 0 }
+      .map { (partition: $0.partition, items: $0.number) }
     relays.statistics.waiting = waiting.reduce(0) { $0 + $1.items }
     relays.statistics.oldestSeconds = try await oldestItemSeconds(of: waiting.map(\.partition))
     return waiting.map(\.partition)
+  }
+
+  /// A question to each partition whose answer is a number. A partition whose node is away has no answer, and the others
+  /// have theirs.
+  /// - Throws: if none has.
+  func ask(
+    _ questions: [RedisCommand], at place: String
+  ) async throws(StoreError) -> [(partition: Partition, number: Int)] {
+    var (answers, failure): ([(partition: Partition, number: Int)], StoreError?) = ([], nil)
+    for (partition, result) in zip(partitions.all, await pipelineEach(questions, at: place)) {
+      do throws(StoreError) {
+        let reply = try result.get()
+        answers.append(
+          (partition, try reading(at: place) { () throws(RedisError) in Int(try reply.integer()) }))
+      } catch {
+        failure = error
+      }
+    }
+    if answers.isEmpty, let failure { throw failure }
+    return answers
   }
 
   private func oldestItemSeconds(of partitions: [Partition]) async throws(StoreError) -> Int {

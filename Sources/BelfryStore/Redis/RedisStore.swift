@@ -5,13 +5,11 @@ package import BelfryRedis
 /// The store in Redis: what docs/redis-layout.md describes, read by plain commands and written by the
 /// functions in `Functions/`.
 ///
-/// It belongs to its loop, with one pipelined connection of its own. While Redis is away everything
+/// It belongs to its loop, with one pipelined connection of its own to each node. While a node is away, what needs it
 /// fails at once with `unavailable`.
 package final class RedisStore: Store {
-  let connection: RedisConnection
+  let redis: RedisCluster
   let clock: RedisClock
-  /// The process of Redis that the connection leads to.
-  let process: RedisProcess
   let commits: RedisCommits
   let relays: OutboxRelays
   package let limits: Limits
@@ -25,53 +23,54 @@ package final class RedisStore: Store {
   let isThereAnyWake: [RedisCommand]
 
   package var partitions: Partitions { layout.partitions }
-  package var history: String { process.mark }
+  /// The name of the history in which one Redis gives ids. A cluster's nodes have one each, and a cursor names none then:
+  /// what was lost is told by the ids alone (see ``Rewind``).
+  package var history: String { redis.isCluster ? "" : scanMark(of: partitions.all[0]) }
 
   /// - Parameters:
   ///   - secretFingerprint: of the secret that signs the deployment's tokens.
   ///   - otherFingerprints: of secrets whose tokens are accepted beside.
   ///   - adoptsSettings: whether the keyspace is to say from now on that its brokers have this one's settings.
+  ///   - promise: when a write counts as done.
   ///   - relayRetryPause: after which what could not be relayed is tried again.
   package init(
     loop: EventLoop, endpoint: RedisEndpoint, limits: Limits, partitions: Partitions = .standard,
     secretFingerprint: String = "", otherFingerprints: [String] = [], adoptsSettings: Bool = false,
-    redisLimits: RedisLimits = RedisLimits(),
+    redisLimits: RedisLimits = RedisLimits(), promise: ReplicationPromise = .none,
     relayRetryPause: Duration = OutboxRelays.retryPause
   ) {
     let layout = RedisLayout(partitions)
     self.layout = layout
     outboxLengths = partitions.all.map { RedisCommand("XLEN", layout.outbox($0)) }
     isThereAnyWake = partitions.all.map { RedisCommand("EXISTS", layout.wake($0)) }
-    let (clock, process) = (RedisClock(), RedisProcess())
+    let clock = RedisClock()
     self.clock = clock
-    self.process = process
     self.limits = limits
-    format = FormatCheck(
+    let format = FormatCheck(
       Keyspace(
         partitions: partitions, secretFingerprint: secretFingerprint, otherFingerprints: otherFingerprints,
         limits: limits),
       adopts: adoptsSettings, at: endpoint.description)
-    connection = RedisConnection(
-      loop: loop, endpoint: endpoint, limits: redisLimits,
-      setUp: NodeCheck.setUp(
-        at: endpoint.description,
-        then: format.setUp(
-          then: FunctionLibrary.setUp(of: layout) { time, info throws(RedisError) in
-            clock.take(time)
-            try process.take(info)
-          })))
-    commits = RedisCommits(loop: loop, connection: connection, layout: layout, limits: limits)
+    self.format = format
+    redis = RedisCluster(
+      loop: loop, endpoint: endpoint, limits: redisLimits, promise: promise, firstKey: RedisLayout.format
+    ) { node in
+      format.setUp(
+        isOfCluster: node.isOfCluster,
+        then: FunctionLibrary.setUp(of: layout) { time throws(RedisError) in clock.take(time) })
+    }
+    commits = RedisCommits(loop: loop, redis: redis, layout: layout, limits: limits)
     relays = OutboxRelays(retryPause: relayRetryPause)
   }
 
   package func start() {
     commits.start()
-    connection.start()
+    redis.start()
   }
 
   package func close() {
     commits.close()
-    connection.close()
+    redis.close()
   }
 
   /// False: sends go by the function that does all commits, with the same outcomes. For tests that compare the two.
@@ -80,20 +79,29 @@ package final class RedisStore: Store {
     set { commits.usesSendFunctions = newValue }
   }
 
+  package var keepsWhatIsAcknowledged: Bool { redis.promise.replicas > 0 }
+
+  package var nodeCounts: (serving: Int, connected: Int) { redis.nodeCounts }
+
   package var relayStatistics: RelayStatistics { relays.statistics }
 
-  package var state: RedisConnection.State { connection.state }
+  package var state: RedisConnection.State { redis.state }
   package var onStateChange: ((RedisConnection.State) -> Void)? {
-    get { connection.onStateChange }
-    set { connection.onStateChange = newValue }
+    get { redis.onStateChange }
+    set { redis.onStateChange = newValue }
   }
 
   package var estimatedMilliseconds: Int64? { clock.milliseconds() }
 
   package func nowMilliseconds() async throws(StoreError) -> Int64 {
     if clock.isDue() {
-      let replies = try await pipeline([RedisCommand("TIME")], at: "clock")
-      clock.take(replies[0])
+      do throws(StoreError) {
+        let replies = try await pipeline([RedisCommand("TIME")], at: "clock")
+        clock.take(replies[0])
+      } catch {
+        // The node that was asked is away. The others need an answer all the same, and the last one is good for minutes.
+        guard redis.isCluster, clock.milliseconds() != nil else { throw error }
+      }
     }
     guard let now = clock.milliseconds() else {
       throw StoreError(.corrupt, "TIME has no answer that can be read", at: "clock")
@@ -115,14 +123,8 @@ extension RedisStore {
   /// If it has become another keyspace, the connection is given up, and is refused when it is made again.
   package func compareFormat() async throws(StoreError) {
     let place = "format record"
-    let found = try await pipeline([format.read, RedisCommand("INFO", "replication")], at: place)
-    // Whoever only reads would not be told otherwise.
-    try reading(at: place) { () throws(RedisError) in
-      guard let refusal = NodeCheck.refusal(RedisInfo(""), try RedisInfo(found[1])) else { return }
-      let error = RedisError(.unsuitable, cause: refusal, place: place)
-      connection.reconnect(because: error)
-      throw error
-    }
+    try await checkRole(at: place)
+    let found = try await pipeline([format.read], at: place)
     if try compare(found[0], at: place) {
       if format.isSecretBehind { _ = try await pipeline([format.writingSecret], at: place) }
       return
@@ -132,9 +134,35 @@ extension RedisStore {
     _ = try compare(written[written.count - 1], at: place)
   }
 
+  /// Whoever only reads would not be told that a single Redis has become a replica. In a cluster, its map tells.
+  private func checkRole(at place: String) async throws(StoreError) {
+    if redis.isCluster { return }
+    let replies = try await pipeline([RedisCommand("INFO", "replication")], at: place)
+    try reading(at: place) { () throws(RedisError) in
+      guard try RedisInfo(replies[0])["role"] == "slave" else { return }
+      redis.lookAgain()
+      throw RedisError(.unsuitable, cause: "it has become a replica", place: place)
+    }
+  }
+
+  /// Whether one of the nodes is full.
   package func isMemoryFull() async throws(StoreError) -> Bool {
-    let replies = try await pipeline([RedisCommand("INFO", "memory")], at: "memory")
-    let info = try reading(at: "memory") { () throws(RedisError) in try RedisInfo(replies[0]) }
+    var (isFull, answers, failure): (Bool, Int, StoreError?) = (false, 0, nil)
+    for (_, result) in await redis.sendToAll(RedisCommand("INFO", "memory")) {
+      do throws(StoreError) {
+        let info = try reading(at: "memory") { () throws(RedisError) in try RedisInfo(try result.get()) }
+        isFull = isFull || Self.isMemoryFull(info)
+        answers += 1
+      } catch {
+        failure = error
+      }
+    }
+    // One node that is away says nothing of the others.
+    if answers == 0, let failure { throw failure }
+    return isFull
+  }
+
+  private static func isMemoryFull(_ info: RedisInfo) -> Bool {
     guard let used = info["used_memory"].flatMap({ Int($0) }),
       let limit = info["maxmemory"].flatMap({ Int($0) })
     else { return false }
@@ -151,7 +179,7 @@ extension RedisStore {
       do throws(RedisError) {
         return try format.compare(try FormatRecord(reply))
       } catch {
-        if error.code == .unsuitable { connection.reconnect(because: error) }
+        if error.code == .unsuitable { redis.reconnect(because: error) }
         throw error
       }
     }
@@ -160,22 +188,15 @@ extension RedisStore {
 
 // MARK: - Asking Redis
 
-extension RedisConnection {
-  /// Connects again, to a Redis that has become a replica. It does not close its connections then, and would answer
-  /// whatever reads, ever further behind.
-  func lookAgain() {
-    reconnect(because: RedisError(.unsuitable, cause: "it has become a replica", place: "READONLY"))
-  }
-}
-
 extension RedisStore {
   /// Sends the commands together. The caller looks for error replies.
-  func pipeline(_ commands: [RedisCommand], at place: @autoclosure () -> String) async throws(StoreError)
-    -> [RedisReply]
-  {
+  /// - Parameter isAwaited: whether others will rely on what they tell: then it must not be lost with its node.
+  func pipeline(
+    _ commands: [RedisCommand], isAwaited: Bool = false, at place: @autoclosure () -> String
+  ) async throws(StoreError) -> [RedisReply] {
     do throws(RedisError) {
-      let replies = try await connection.sendPipeline(commands)
-      if replies.contains(where: NodeCheck.isReplica) { connection.lookAgain() }
+      let replies = try await redis.sendPipeline(commands, isAwaited: isAwaited)
+      if replies.contains(where: \.isFromReplica) { redis.lookAgain() }
       return replies
     } catch {
       throw StoreError(error, at: place())
@@ -185,27 +206,52 @@ extension RedisStore {
   /// Calls functions, each with the clock of the partition it works in, and loads the library first
   /// where it is missing. A call that found no function has done nothing and may be made again. Where memory is too
   /// full for the library, what frees some is done without it.
-  func call(_ calls: [RedisCommand], at place: @autoclosure () -> String) async throws(StoreError)
-    -> [RedisReply]
-  {
-    var replies = try await pipeline(calls, at: place())
+  func call(
+    _ calls: [RedisCommand], isAwaited: Bool = false, at place: @autoclosure () -> String
+  ) async throws(StoreError) -> [RedisReply] {
+    var replies = try await pipeline(calls, isAwaited: isAwaited, at: place())
     let missed = replies.indices.filter { FunctionLibrary.isMissing(replies[$0]) }
     if missed.isEmpty { return replies }
     let callsAgain = missed.map { calls[$0] }
-    var again = try await pipeline([FunctionLibrary.load] + callsAgain, at: place())
-    let loading = again.removeFirst()
-    if FunctionLibrary.isRefusedForMemory(loading) {
-      again = try await callWithoutLibrary(callsAgain, at: place())
-    } else if case .error(let message) = loading {
-      throw StoreError(.unavailable, "the function library cannot be loaded: \(message)", at: place())
-    }
+    let again =
+      try await loadLibrary(at: place())
+      ? pipeline(callsAgain, isAwaited: isAwaited, at: place()) : callWithoutLibrary(callsAgain, at: place())
     for (index, reply) in zip(missed, again) { replies[index] = reply }
     return replies
+  }
+
+  /// - Returns: False if the memory of a node is too full for it.
+  private func loadLibrary(at place: String) async throws(StoreError) -> Bool {
+    var hasRoom = true
+    for (_, result) in await redis.sendToAll(FunctionLibrary.load) {
+      // What needs a node that is away fails by itself.
+      guard case .success(let reply) = result else { continue }
+      if FunctionLibrary.isRefusedForMemory(reply) {
+        hasRoom = false
+      } else if case .error(let message) = reply {
+        throw StoreError(.unavailable, "the function library cannot be loaded: \(message)", at: place)
+      }
+    }
+    return hasRoom
+  }
+
+  /// The same for questions about many partitions: what a node does not answer fails by itself.
+  func pipelineEach(
+    _ commands: [RedisCommand], at place: String
+  ) async -> [Result<RedisReply, StoreError>] {
+    await redis.sendEach(commands).map { $0.mapError { StoreError($0, at: place) } }
   }
 
   func call(_ call: RedisCommand, at place: @autoclosure () -> String) async throws(StoreError) -> RedisReply
   {
     try await self.call([call], at: place())[0]
+  }
+}
+
+extension RedisReply {
+  /// Whether a command was refused because the node is a replica, perhaps since a moment ago. Nothing was done then.
+  var isFromReplica: Bool {
+    if case .error(let message) = self { message.hasPrefix("READONLY ") } else { false }
   }
 }
 

@@ -121,9 +121,9 @@ extension RedisStore {
     var accounts: [AccountID] = []
     repeat {
       let scan = RedisCommand("HSCAN", roster, hashScan.cursor, "COUNT", Self.rosterStep)
-      let reply = try await pipeline([scan], at: place)[0]
+      let (reply, mark) = try await scanStep(scan, in: layout.partition(of: space), at: place)
       let (next, members) = try reading(at: place) { () throws(RedisError) in try reply.scanned() }
-      guard hashScan.take(next, of: process.mark) else {
+      guard hashScan.take(next, of: mark) else {
         accounts = []
         continue
       }

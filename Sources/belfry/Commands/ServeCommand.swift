@@ -56,6 +56,10 @@ extension Arguments {
 
 extension CommandFailure {
   init(_ error: StartError) {
-    self.init(code: error.code.rawValue, detail: "\(error.place): \(error.cause)")
+    // A setting can be wrong in the file and the environment, too; only as an option it is wrong usage.
+    let isOption = error.code == .invalidValue && error.place.hasPrefix("--")
+    self.init(
+      code: error.code.rawValue, detail: "\(error.place): \(error.cause)",
+      exitCode: isOption ? .wrongUsage : .refused)
   }
 }

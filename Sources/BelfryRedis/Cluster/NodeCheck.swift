@@ -1,0 +1,44 @@
+/// What a node says of itself on each new connection.
+struct NodeRole: Hashable {
+  enum Kind: Hashable {
+    case single
+    /// A node of a cluster, master or replica.
+    case clusterNode
+  }
+
+  var kind: Kind
+  var isReplica: Bool
+  /// Another one for each process (`run_id`).
+  var process: String
+
+  static let commands = [RedisCommand("INFO", "server"), RedisCommand("INFO", "replication")]
+
+  /// - Throws: `unsuitable` if it is neither a cluster's node nor a master that all data can be written to and read from.
+  init(_ replies: [RedisReply], at endpoint: RedisEndpoint) throws(RedisError) {
+    _ = try RedisSetUp.refuseErrors(replies)
+    let (server, replication) = (try RedisInfo(replies[0]), try RedisInfo(replies[1]))
+    isReplica = replication["role"] == "slave"
+    kind = server["redis_mode"] == "cluster" ? .clusterNode : .single
+    guard let id = server["run_id"] else {
+      throw RedisError(.unexpectedReply, cause: "INFO names no run_id", place: "connection set-up")
+    }
+    process = String(id)
+    if let refusal = refusal(server, replication, endpoint) {
+      throw RedisError(.unsuitable, cause: refusal, place: endpoint.description)
+    }
+  }
+
+  private func refusal(_ server: RedisInfo, _ replication: RedisInfo, _ endpoint: RedisEndpoint) -> String? {
+    if server["redis_mode"] == "sentinel" {
+      return "it is a Sentinel, which holds no data: name the master that it watches"
+    }
+    if kind == .clusterNode {
+      return endpoint.database == 0
+        ? nil : "a cluster has the database 0 only: leave the number out of the URL"
+    }
+    guard isReplica else { return nil }
+    let master = [replication["master_host"], replication["master_port"]].compactMap { $0.map(String.init) }
+    return
+      "it is a replica of \(master.joined(separator: ":")), where nothing can be written: name the master"
+  }
+}

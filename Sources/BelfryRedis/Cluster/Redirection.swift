@@ -1,0 +1,66 @@
+import BelfryBytes
+
+/// What an error reply of a cluster's node says about where, or when, the command has to be sent again. The node has done
+/// nothing of it.
+enum Redirection: Hashable {
+  /// Another node serves the slot from now on.
+  case moved(slot: Int, to: RedisEndpoint.Address)
+  /// The slot is on its way to another node, which has these keys already and answers if it is told so by ASKING.
+  case ask(slot: Int, to: RedisEndpoint.Address)
+  /// Some of the keys are at one node and some at the other, or nobody serves the slot, or the node is not what it was
+  /// taken for. Somewhat later it may be otherwise.
+  case later
+
+  /// The slot of which the text says that it has moved.
+  static func slotMoved(_ message: String) -> Int? {
+    guard case .moved(let slot, _) = Redirection(message, from: .tcp(host: "", port: 0)) else { return nil }
+    return slot
+  }
+
+  static func isOne(_ message: String) -> Bool { Redirection(message, from: .tcp(host: "", port: 0)) != nil }
+
+  /// Nil if the text says nothing of the kind.
+  /// - Parameter asked: the node that answered.
+  init?(_ message: String, from asked: RedisEndpoint.Address) {
+    let words = message.split(separator: " ", maxSplits: 3)
+    switch words.first {
+    case "MOVED", "ASK":
+      guard words.count >= 3, let slot = Int(words[1]), (0..<ClusterSlot.count).contains(slot),
+        let colon = words[2].lastIndex(of: ":"), let port = UInt16(words[2][words[2].index(after: colon)...]),
+        let address = RedisEndpoint.Address(host: String(words[2][..<colon]), port: port, from: asked)
+      else {
+        self = .later
+        return
+      }
+      self = words[0] == "MOVED" ? .moved(slot: slot, to: address) : .ask(slot: slot, to: address)
+    // Not EXECABORT: which command of the transaction was refused, and why, its own reply says.
+    case "TRYAGAIN", "CLUSTERDOWN", "LOADING", "READONLY", "MASTERDOWN": self = .later
+    default: return nil
+    }
+  }
+}
+
+/// Why a subscription ended that nobody has ended.
+enum SlotMove {
+  static let cause = "its slot has moved"
+}
+
+/// How often, and how long after one another, a command is sent again that a node has not carried out.
+struct RedirectionBudget {
+  /// Two nodes that each name the other would be asked for ever.
+  static let redirectionsMax = 16
+  static let pauseMin: Duration = .milliseconds(25)
+  static let pauseMax: Duration = .milliseconds(200)
+
+  private var redirections = 0
+  private var pauses = 0
+
+  /// - Returns: after what pause the command is sent again; nil if it is given up.
+  mutating func next(_ redirection: Redirection) -> Duration? {
+    redirections += 1
+    guard redirections <= Self.redirectionsMax else { return nil }
+    if redirection != .later, redirections <= Self.redirectionsMax / 2 { return .zero }
+    pauses += 1
+    return min(Self.pauseMin * (1 << min(pauses - 1, 4)), Self.pauseMax)
+  }
+}

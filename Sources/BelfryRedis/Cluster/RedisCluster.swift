@@ -1,0 +1,299 @@
+import BelfryBytes
+package import BelfryLoop
+
+/// The nodes that hold a keyspace: one Redis, or the masters of a Redis Cluster, which may become more, move, and be
+/// replaced by their replicas. Each command goes to the node that has its key, over one connection for each node.
+///
+/// A cluster's nodes name one another, so one URL is enough. Where a node says that another has a key, the command is sent
+/// there, within the time that it has; nobody learns of it. A command whose connection broke is never repeated, since it may
+/// have been carried out.
+///
+/// It can be created on any thread, and is used on its loop only.
+package final class RedisCluster {
+  typealias Address = RedisEndpoint.Address
+
+  let loop: EventLoop
+  let endpoint: RedisEndpoint
+  let limits: RedisLimits
+  package let promise: ReplicationPromise
+  /// The slot of a key that says what the keyspace is. No node is used before the one of this slot is set up, or a broker
+  /// would work on a keyspace that is not its own.
+  private let firstSlot: Int
+  private let setUp: (RedisNodeProcess) -> RedisSetUp?
+
+  var topology: TopologyStateMachine
+  private(set) var nodes: [Address: RedisNode] = [:]
+  /// What the nodes are; nil until one has said it.
+  private var kind: NodeRole.Kind?
+  package var isCluster: Bool { kind == .clusterNode }
+  /// Whether the node with the first key has been set up.
+  var isAdmitted = false
+  private var isStarted = false
+  /// How often another node than the owner of a slot answered, since the slot was on its way there.
+  var answeredElsewhere: [Int: Int] = [:]
+  private var question: TopologyQuestion?
+  private var timer: LoopTimer?
+  private var isApplying = false
+
+  package private(set) var state = RedisConnection.State.connecting {
+    didSet { if state != oldValue { onStateChange?(state) } }
+  }
+  package var onStateChange: ((RedisConnection.State) -> Void)?
+  /// Called when nodes were found or dropped, or slots have moved.
+  package var onMapChange: (() -> Void)?
+
+  /// A node that has lost its last slot is kept for so long: commands to it may be under way, and a slot may come back.
+  static let unwantedMax: Duration = .seconds(5)
+
+  /// - Parameters:
+  ///   - promise: when a write counts as done.
+  ///   - firstKey: a key that says what the keyspace is.
+  ///   - setUp: what each new connection to a node sends after the node was found to be suitable.
+  package init(
+    loop: EventLoop, endpoint: RedisEndpoint, limits: RedisLimits = RedisLimits(),
+    promise: ReplicationPromise = .none, firstKey: String,
+    setUp: @escaping (RedisNodeProcess) -> RedisSetUp?
+  ) {
+    self.loop = loop
+    self.endpoint = endpoint
+    self.limits = limits
+    self.promise = promise
+    self.setUp = setUp
+    firstSlot = ClusterSlot.of(key: firstKey)
+    topology = TopologyStateMachine(seed: endpoint.address)
+    nodes[endpoint.address] = makeNode(endpoint.address)
+  }
+
+  package func start() {
+    guard !isStarted, state != .closed else { return }
+    isStarted = true
+    for node in nodes.values { node.start() }
+  }
+
+  /// Closes all connections for good. Commands in flight fail.
+  package func close() {
+    isStarted = false
+    state = .closed
+    onStateChange = nil
+    onMapChange = nil
+    timer?.cancel()
+    question?.cancel()
+    question = nil
+    for node in nodes.values { node.close() }
+  }
+
+  /// Leaves all nodes and connects again, with the set-up.
+  package func reconnect(because error: RedisError) {
+    isAdmitted = isAdmitted && !isCluster
+    for node in nodes.values { node.reconnect(because: error) }
+  }
+
+  /// To be called when a node that should be a master refuses to write.
+  package func lookAgain() {
+    guard !isCluster else { return carryOut(topology.doubt(now: .now)) }
+    reconnect(because: RedisError(.unsuitable, cause: "it has become a replica", place: "READONLY"))
+  }
+}
+
+/// A node as its set-up sees it.
+package struct RedisNodeProcess {
+  /// Where it is, for errors.
+  package let place: String
+  /// Redis's `run_id`: another one for each process.
+  package let process: String
+  /// Whether the node has only a part of the keys.
+  package let isOfCluster: Bool
+}
+
+// MARK: - Nodes
+
+extension RedisCluster {
+  /// Whether commands can be sent: it is known what the nodes are, and that the keyspace is the one that is meant.
+  var isSettled: Bool { kind == .single || isAdmitted }
+
+  /// Where each slot is served, as far as known.
+  var map: SlotMap { topology.map }
+
+  func node(of slot: Int?) -> RedisNode? {
+    if kind == .single { return nodes[endpoint.address] }
+    guard let slot else { return anyNode }
+    return map.owner(of: slot).map { node(at: $0) }
+  }
+
+  /// For what any node can answer.
+  private var anyNode: RedisNode? {
+    let known = map.masters.lazy.compactMap { self.nodes[$0] }
+    return known.first { $0.connection.state == .ready } ?? known.first
+  }
+
+  /// The node at an address that another node has named.
+  func node(at address: Address) -> RedisNode {
+    if let node = nodes[address] { return node }
+    let node = makeNode(address)
+    nodes[address] = node
+    if isStarted { node.start() }
+    return node
+  }
+
+  /// The process that serves the slot, by Redis's `run_id`; empty if it has not said so yet.
+  package func process(of slot: Int) -> String { node(of: slot)?.process ?? "" }
+
+  /// Another number after each answer that came from another node than the slot's owner.
+  package func answersElsewhere(of slot: Int) -> Int { answeredElsewhere[slot] ?? 0 }
+
+  /// How many nodes serve slots, and how many of them this loop is connected to.
+  package var nodeCounts: (serving: Int, connected: Int) {
+    let serving = isCluster ? map.serving : [endpoint.address]
+    return (serving.count, serving.count { nodes[$0]?.connection.state == .ready })
+  }
+
+  /// Where the node is that serves the slot; nil if none does.
+  package func place(of slot: Int) -> String? { map.owner(of: slot).map { endpoint(at: $0).description } }
+
+  private func makeNode(_ address: Address) -> RedisNode {
+    let endpoint = endpoint(at: address)
+    let node = RedisNode(endpoint, promise) {
+      RedisConnection(
+        loop: loop, endpoint: endpoint, limits: limits,
+        setUp: RedisSetUp(NodeRole.commands) { [weak self] replies throws(RedisError) in
+          let role = try NodeRole(replies, at: endpoint)
+          return try self?.accept(role, at: endpoint)
+        })
+    }
+    node.connection.onStateChange = { [weak self] state in self?.nodeChanged(address, state) }
+    return node
+  }
+
+  /// The same user and the same encryption as at the node that the broker was told of.
+  func endpoint(at address: Address) -> RedisEndpoint {
+    var endpoint = endpoint
+    endpoint.address = address
+    return endpoint
+  }
+
+  private func accept(_ role: NodeRole, at endpoint: RedisEndpoint) throws(RedisError) -> RedisSetUp? {
+    let node = nodes[endpoint.address]
+    let process = RedisNodeProcess(
+      place: endpoint.description, process: role.process, isOfCluster: role.kind == .clusterNode)
+    switch role.kind {
+    case .single:
+      guard !isCluster else {
+        throw RedisError(.unsuitable, cause: "it is no node of a cluster any more", place: process.place)
+      }
+      kind = .single
+      node?.process = role.process
+      return setUp(process)
+    case .clusterNode:
+      return RedisSetUp(TopologyAnswer.commands) { [weak self] replies throws(RedisError) in
+        _ = try RedisSetUp.refuseErrors(replies)
+        let answer = try TopologyAnswer(replies, from: endpoint.address)
+        guard let self else { return nil }
+        becomeCluster()
+        take(answer)
+        guard !role.isReplica else {
+          throw RedisError(.unavailable, cause: "it is a replica in its cluster", place: process.place)
+        }
+        node?.process = role.process
+        return setUp(process)
+      }
+    }
+  }
+
+  private func becomeCluster() {
+    guard !isCluster else { return }
+    kind = .clusterNode
+    carryOut(topology.next(now: .now))
+  }
+
+  private func nodeChanged(_ address: Address, _ change: RedisConnection.State) {
+    guard isCluster else {
+      state = change
+      return
+    }
+    if case .ready = change, !isAdmitted, map.owner(of: firstSlot) == address {
+      isAdmitted = true
+      applySoon()
+    }
+    if case .lost = change { carryOut(topology.doubt(now: .now)) }
+    guard state != .closed else { return }
+    state = stateOfAll(after: change)
+  }
+
+  /// Ready while any node is, since most accounts are served then. Unsuitable if the node of the first key is.
+  private func stateOfAll(after change: RedisConnection.State) -> RedisConnection.State {
+    if isAdmitted, nodes.values.contains(where: { $0.connection.state == .ready }) { return .ready }
+    if case .lost = change { return change }
+    return state
+  }
+}
+
+// MARK: - The map
+
+extension RedisCluster {
+  func carryOut(_ action: TopologyStateMachine.Action) {
+    guard isStarted, isCluster else { return }
+    switch action {
+    case .none: break
+    case .wait(let pause):
+      let deadline = ContinuousClock.now + pause
+      if let timer, timer.deadline <= deadline, timer.deadline > .now { return }
+      timer?.cancel()
+      timer = loop.schedule(at: deadline) { [weak self] in
+        guard let self else { return }
+        timer = nil
+        carryOut(topology.next(now: .now))
+        applySoon()
+      }
+    case .ask(let address):
+      var limits = limits
+      // Nobody waits for this connection.
+      limits.waitForConnection = .zero
+      let question = TopologyQuestion(loop: loop, endpoint(at: address), limits)
+      self.question = question
+      question.ask { [weak self] answer in
+        guard let self else { return }
+        self.question = nil
+        if let answer { take(answer) }
+        carryOut(topology.ended(isAnswered: answer != nil, now: .now))
+      }
+    }
+  }
+
+  private func take(_ answer: TopologyAnswer) { if topology.take(answer) { applySoon() } }
+
+  /// In the loop's next turn: what calls this may be a connection that is to be closed.
+  func applySoon() {
+    guard !isApplying else { return }
+    isApplying = true
+    _ = loop.schedule(after: .zero) { [weak self] in
+      self?.isApplying = false
+      self?.apply()
+    }
+  }
+
+  /// Connects to the nodes that serve slots, and leaves those that have served none for a while.
+  private func apply() {
+    guard isStarted, isCluster, topology.isKnown else { return }
+    let serving = map.serving
+    let wanted = isAdmitted ? serving : serving.filter { $0 == map.owner(of: firstSlot) }
+    for address in wanted { node(at: address).unwantedSince = nil }
+    if !isAdmitted, let owner = map.owner(of: firstSlot), node(at: owner).connection.state == .ready {
+      // It was set up while the first key was elsewhere, and so without a look at it.
+      node(at: owner).reconnect(
+        because: RedisError(
+          .unavailable, cause: "it has become the first key's", place: endpoint(at: owner).description))
+    }
+    let now = ContinuousClock.now
+    for (address, node) in nodes where !wanted.contains(address) {
+      let since = node.unwantedSince ?? now
+      node.unwantedSince = since
+      guard since + Self.unwantedMax <= now, node.unansweredCommands == 0 else { continue }
+      node.close()
+      nodes[address] = nil
+    }
+    if state == .ready, !nodes.values.contains(where: { $0.connection.state == .ready }) {
+      state = .lost(unserved(nil))
+    }
+    onMapChange?()
+  }
+}

@@ -1,0 +1,142 @@
+/// What is sent to one node together.
+struct RoutedBatch {
+  let address: RedisEndpoint.Address
+  /// Whether each unit is sent behind ASKING, since the node does not own its slot yet.
+  let isAsking: Bool
+  /// Whether replicas have to have what it does before anybody learns of it.
+  let isAwaited: Bool
+  /// In the order of sending, each by its number and its commands.
+  var units: [(number: Int, commands: Range<Int>)] = []
+
+  func write(_ all: [RedisCommand], to output: OutputBuffer) {
+    for unit in units {
+      // Redis forgets it after the next command, but not within a transaction.
+      if isAsking { output.append(RedisCommand("ASKING")) }
+      for command in all[unit.commands] { output.append(command) }
+    }
+  }
+}
+
+/// Distributes commands to the nodes that have their keys, puts the replies in the order of the commands, and sends again
+/// what another node has.
+///
+/// The state machine is pure: the map of slots and the time are passed in.
+struct RoutingStateMachine {
+  typealias Address = RedisEndpoint.Address
+  typealias Instant = ContinuousClock.Instant
+
+  enum Action {
+    case finished([Result<RedisReply, RedisError>])
+    case sendAgain(after: Duration)
+  }
+
+  let deadline: Instant
+  private let units: [RoutedUnit]
+  private let awaited: [Bool]
+  private var results: [Result<RedisReply, RedisError>?]
+  /// The units without a result, and the node that one of them is to be asked at once, against the map.
+  private var open: [Int]
+  private var asked: [Int: Address] = [:]
+  private var budget = RedirectionBudget()
+  /// The slowest of what the last replies said.
+  private var pending: Redirection?
+
+  /// - Parameter isAwaited: whether replicas have to have what a command does.
+  init(_ commands: [RedisCommand], isAwaited: (RedisCommand) -> Bool, deadline: Instant) {
+    self.deadline = deadline
+    let units = RoutedUnit.units(of: commands)
+    // What is awaited has a connection of its own: a read behind a write to the same slot would overtake it on another.
+    let slots = Set(units.filter { commands[$0.commands].contains(where: isAwaited) }.map(\.slot))
+    awaited = units.map { slots.contains($0.slot) }
+    self.units = units
+    results = Array(repeating: nil, count: commands.count)
+    open = Array(units.indices)
+  }
+
+  func slot(of unit: Int) -> Int? { units[unit].slot }
+
+  /// - Parameter any: the node that is asked what any can answer; nil: the first of the map.
+  /// - Returns: what is to be sent, and the units for which the map has no node.
+  func batches(by map: SlotMap?, any: Address? = nil) -> (batches: [RoutedBatch], unserved: [Int]) {
+    var batches: [RoutedBatch] = []
+    var places: [Destination: Int] = [:]
+    var unserved: [Int] = []
+    for unit in open {
+      guard let destination = destination(of: unit, by: map, any) else {
+        unserved.append(unit)
+        continue
+      }
+      let place = places[destination] ?? batches.count
+      if place == batches.count {
+        places[destination] = place
+        batches.append(
+          RoutedBatch(
+            address: destination.address, isAsking: destination.isAsking, isAwaited: destination.isAwaited))
+      }
+      batches[place].units.append((unit, units[unit].commands))
+    }
+    return (batches, unserved)
+  }
+
+  private struct Destination: Hashable {
+    var address: Address
+    var isAsking: Bool
+    var isAwaited: Bool
+  }
+
+  private func destination(of unit: Int, by map: SlotMap?, _ any: Address?) -> Destination? {
+    if let address = asked[unit] {
+      return Destination(address: address, isAsking: true, isAwaited: awaited[unit])
+    }
+    guard let map else { return nil }
+    let address = units[unit].slot.map { map.owner(of: $0) } ?? any ?? map.masters.first
+    return address.map { Destination(address: $0, isAsking: false, isAwaited: awaited[unit]) }
+  }
+
+  mutating func fail(_ unit: Int, _ error: RedisError) {
+    for index in units[unit].commands { results[index] = .failure(error) }
+    open.removeAll { $0 == unit }
+  }
+
+  /// - Returns: what the replies say about slots.
+  mutating func take(_ result: Result<RedisReplies, RedisError>, of batch: RoutedBatch) -> [Redirection] {
+    guard case .success(let all) = result else {
+      if case .failure(let error) = result { for unit in batch.units { fail(unit.number, error) } }
+      return []
+    }
+    var replies = all.makeIterator()
+    var redirections: [Redirection] = []
+    for (unit, commands) in batch.units {
+      var found: Redirection?
+      // The reply to ASKING.
+      if batch.isAsking { _ = replies.next() }
+      for index in commands {
+        guard let reply = replies.next() else { continue }
+        results[index] = .success(reply)
+        if case .error(let message) = reply, found == nil || found == .later {
+          found = Redirection(message, from: batch.address) ?? found
+        }
+      }
+      guard let found else {
+        open.removeAll { $0 == unit }
+        asked[unit] = nil
+        continue
+      }
+      redirections.append(found)
+      asked[unit] = if case .ask(_, let address) = found { address } else { nil }
+      if pending == nil || found == .later { pending = found }
+    }
+    return redirections
+  }
+
+  mutating func next(now: Instant) -> Action {
+    let redirection = pending ?? .later
+    pending = nil
+    if !open.isEmpty, let pause = budget.next(redirection), now + pause < deadline {
+      return .sendAgain(after: pause)
+    }
+    // What is still redirected has its error reply for a result.
+    let missing = RedisError(.unexpectedReply, cause: "a reply is missing", place: "pipeline")
+    return .finished(results.map { $0 ?? .failure(missing) })
+  }
+}

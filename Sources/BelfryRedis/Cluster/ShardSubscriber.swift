@@ -1,0 +1,286 @@
+import BelfryBytes
+import BelfryLoop
+
+/// The sharded channels of a keyspace, each heard at the node that serves its slot: one subscriber for each node. When a
+/// slot moves, its channels are subscribed at the other node, and nobody who listens to another slot learns of it.
+///
+/// A subscriber belongs to a ``RedisCluster`` of the same loop, whose map it follows.
+package final class ShardSubscriber {
+  typealias Address = RedisEndpoint.Address
+
+  /// Which slots are meant.
+  package enum Slots: Hashable {
+    case all
+    case some(Set<Int>)
+  }
+
+  private struct Node {
+    let subscriber: RedisSubscriber
+    var isConnected = false
+  }
+
+  /// A slot of which channels are wanted.
+  private struct Home {
+    var address: Address
+    /// The channels that are not subscribed at that node yet, and were at another.
+    var missing: Set<String> = []
+    /// How often the channels were to be subscribed there. The end of an earlier try means nothing.
+    var tries = 0
+    var isHeard = true
+  }
+
+  private let cluster: RedisCluster
+  private let loop: EventLoop
+  private let limits: RedisLimits
+  private var nodes: [Address: Node] = [:]
+  private var homes: [Int: Home] = [:]
+  private var pauses: [String: [Pause]] = [:]
+  private var isStarted = false
+  /// Whether the nodes have said that they are many.
+  private var isOfCluster = false
+
+  package var onMessage: ((_ channel: String, _ payload: ArraySlice<UInt8>) -> Void)?
+  /// False: messages of these slots may be missing from now on. True: all their channels are subscribed again, and what was
+  /// published in between has to be read elsewhere.
+  package var onHearing: ((Bool, Slots) -> Void)?
+
+  /// The pause before channels of a slot are subscribed again, when no node was found that serves it.
+  static let retryPause: Duration = .milliseconds(50)
+
+  package init(of cluster: RedisCluster) {
+    self.cluster = cluster
+    loop = cluster.loop
+    limits = cluster.limits
+    addNode(cluster.endpoint.address)
+  }
+
+  package func start() {
+    guard !isStarted else { return }
+    isStarted = true
+    cluster.onMapChange = { [weak self] in self?.follow() }
+    for node in nodes.values { node.subscriber.start() }
+  }
+
+  /// Closes all connections for good. No callback is called afterwards.
+  package func close() {
+    isStarted = false
+    cluster.onMapChange = nil
+    onMessage = nil
+    onHearing = nil
+    for node in nodes.values { node.subscriber.close() }
+    nodes = [:]
+  }
+
+  /// Leaves all nodes and connects again.
+  package func reconnect(because error: RedisError) {
+    for node in nodes.values { node.subscriber.reconnect(because: error) }
+  }
+
+  package var isConnected: Bool { nodes.values.contains { $0.isConnected } }
+
+  private func addNode(_ address: Address) {
+    let endpoint = cluster.endpoint(at: address)
+    // A replica, too, lets one subscribe, and once its master has left it, nobody would see that nothing comes any more.
+    let subscriber = RedisSubscriber(
+      loop: loop, endpoint: endpoint, limits: limits,
+      setUp: RedisSetUp(NodeRole.commands) { [weak cluster] replies throws(RedisError) in
+        let role = try NodeRole(replies, at: endpoint)
+        if role.kind == .single, cluster?.isCluster == true {
+          throw RedisError(
+            .unsuitable, cause: "it is no node of a cluster any more", place: endpoint.description)
+        }
+        if role.isReplica {
+          throw RedisError(.unavailable, cause: "it is a replica in its cluster", place: endpoint.description)
+        }
+        return nil
+      })
+    subscriber.onMessage = { [weak self] channel, payload in self?.onMessage?(channel, payload) }
+    subscriber.onStateChange = { [weak self] state in self?.nodeChanged(address, state == .connected) }
+    subscriber.onMovedAway = { [weak self] channel in self?.movedAway(channel, from: address) }
+    nodes[address] = Node(subscriber: subscriber)
+    if isStarted { subscriber.start() }
+  }
+}
+
+// MARK: - Channels
+
+extension ShardSubscriber {
+  /// Returns when the node that serves the channel's slot has confirmed the subscription. Messages that are published from
+  /// then on arrive. If the function throws, the channel is not subscribed, unless an earlier call for the same channel has
+  /// succeeded.
+  package func subscribe(_ channel: String) async throws(RedisError) {
+    let slot = ClusterSlot.of(key: channel)
+    let deadline = ContinuousClock.now + limits.commandTimeout
+    while true {
+      let address = try home(of: slot)
+      guard let node = nodes[address] else { throw cluster.unserved(slot) }
+      do throws(RedisError) {
+        try await node.subscriber.subscribe(channel)
+        // The only node may have said meanwhile that it is one of many, or the slot may have moved.
+        if !cluster.isCluster || homes[slot]?.address == address { return }
+        nodes[address]?.subscriber.unsubscribe(channel)
+      } catch {
+        guard isRefused(error, as: slot, at: address), .now < deadline else { throw error }
+        try await pause(before: channel)
+      }
+    }
+  }
+
+  /// Whether the subscription failed because the slot is elsewhere.
+  private func isRefused(_ error: RedisError, as slot: Int, at address: Address) -> Bool {
+    if error.code == .replied, let redirection = Redirection(error.cause, from: address) {
+      cluster.note(redirection)
+      return true
+    }
+    if error.cause == SlotMove.cause { return true }
+    return cluster.isCluster && homes[slot]?.address != address
+  }
+
+  /// - Throws: `unsubscribed` if the channel is not wanted any more by then.
+  private func pause(before channel: String) async throws(RedisError) {
+    let pause = Pause()
+    pauses[channel, default: []].append(pause)
+    try? await loop.sleep(for: Self.retryPause)
+    pauses[channel]?.removeAll { $0 === pause }
+    if pauses[channel]?.isEmpty == true { pauses[channel] = nil }
+    if pause.isEnded {
+      throw RedisError(.unsubscribed, cause: "unsubscribed meanwhile", place: channel)
+    }
+  }
+
+  /// Before a channel is subscribed once more.
+  private final class Pause {
+    var isEnded = false
+  }
+
+  /// Ends the subscription. No message of the channel is delivered from now on.
+  package func unsubscribe(_ channel: String) {
+    for pause in pauses[channel] ?? [] { pause.isEnded = true }
+    guard cluster.isCluster else {
+      nodes[cluster.endpoint.address]?.subscriber.unsubscribe(channel)
+      return
+    }
+    let slot = ClusterSlot.of(key: channel)
+    guard let home = homes[slot] else { return }
+    nodes[home.address]?.subscriber.unsubscribe(channel)
+    if homes[slot]?.missing.remove(channel) != nil { settle(slot) }
+  }
+
+  private func home(of slot: Int) throws(RedisError) -> Address {
+    guard cluster.isCluster else { return cluster.endpoint.address }
+    if let home = homes[slot] { return home.address }
+    guard isStarted, cluster.isAdmitted, let owner = cluster.map.owner(of: slot) else {
+      throw cluster.unserved(slot)
+    }
+    if nodes[owner] == nil { addNode(owner) }
+    homes[slot] = Home(address: owner)
+    return owner
+  }
+}
+
+// MARK: - Moving
+
+extension ShardSubscriber {
+  /// Follows the cluster's map: where a slot is served elsewhere now, its channels are subscribed there.
+  private func follow() {
+    guard isStarted, cluster.isCluster else { return }
+    adopt()
+    let serving = cluster.isAdmitted ? cluster.map.serving : []
+    for address in serving where nodes[address] == nil { addNode(address) }
+    for (slot, home) in homes {
+      guard let owner = cluster.map.owner(of: slot), owner != home.address else { continue }
+      let channels = nodes[home.address]?.subscriber.release(slot) ?? []
+      if nodes[owner] == nil { addNode(owner) }
+      homes[slot]?.address = owner
+      homes[slot]?.missing.formUnion(channels)
+      loseHearing(slot)
+      subscribeAgain(slot)
+    }
+    guard !serving.isEmpty else { return }
+    for (address, node) in nodes where !serving.contains(address) {
+      if homes.values.contains(where: { $0.address == address }) { continue }
+      node.subscriber.close()
+      nodes[address] = nil
+    }
+  }
+
+  /// Takes note of the channels that were subscribed before the node said that it is one of many. What was said of all slots
+  /// until then is said of each from now on, so nothing may be left unheard.
+  private func adopt() {
+    guard !isOfCluster else { return }
+    isOfCluster = true
+    onHearing?(true, .all)
+    guard let node = nodes[cluster.endpoint.address] else { return }
+    for channel in node.subscriber.channels {
+      homes[ClusterSlot.of(key: channel)] = Home(address: cluster.endpoint.address)
+    }
+    if !node.isConnected { for slot in homes.keys { loseHearing(slot) } }
+  }
+
+  private func movedAway(_ channel: String, from address: Address) {
+    guard cluster.isCluster else { return }
+    let slot = ClusterSlot.of(key: channel)
+    cluster.note(.later)
+    guard homes[slot]?.address == address else { return }
+    homes[slot]?.missing.insert(channel)
+    loseHearing(slot)
+    // The other channels of the slot follow in the same turn.
+    tryLater(slot)
+  }
+
+  private func tryLater(_ slot: Int) {
+    homes[slot]?.tries += 1
+    let tries = homes[slot]?.tries
+    _ = loop.schedule(after: Self.retryPause) { [weak self] in
+      guard let self, homes[slot]?.tries == tries else { return }
+      subscribeAgain(slot)
+    }
+  }
+
+  private func subscribeAgain(_ slot: Int) {
+    guard isStarted, let home = homes[slot] else { return }
+    let tries = home.tries + 1
+    homes[slot]?.tries = tries
+    if home.missing.isEmpty { return settle(slot) }
+    for channel in home.missing {
+      // One of them has failed at once, and so would the others.
+      guard homes[slot]?.tries == tries else { return }
+      nodes[home.address]?.subscriber.subscribe(channel) { [weak self] result in
+        guard let self, homes[slot]?.tries == tries else { return }
+        if case .failure(let error) = result {
+          cluster.note(Redirection(error.cause, from: home.address) ?? .later)
+          return tryLater(slot)
+        }
+        homes[slot]?.missing.remove(channel)
+        settle(slot)
+      }
+    }
+  }
+
+  /// Says that the slot is heard again, once it is.
+  private func settle(_ slot: Int) {
+    guard let home = homes[slot], !home.isHeard, home.missing.isEmpty,
+      nodes[home.address]?.isConnected == true
+    else { return }
+    homes[slot]?.isHeard = true
+    onHearing?(true, .some([slot]))
+  }
+
+  private func loseHearing(_ slot: Int) {
+    guard homes[slot]?.isHeard == true else { return }
+    homes[slot]?.isHeard = false
+    onHearing?(false, .some([slot]))
+  }
+
+  private func nodeChanged(_ address: Address, _ isConnected: Bool) {
+    nodes[address]?.isConnected = isConnected
+    guard cluster.isCluster else {
+      onHearing?(isConnected, .all)
+      return
+    }
+    if !isConnected { cluster.note(.later) }
+    for (slot, home) in homes where home.address == address {
+      if isConnected { subscribeAgain(slot) } else { loseHearing(slot) }
+    }
+  }
+}
