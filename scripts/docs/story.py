@@ -283,6 +283,7 @@ def operators(teller):
     show("keyRevoke", "operator", {"keyId": key["keyId"]})
     show("brokerAudit", "operator", query={"limit": 2})
     show("brokerStats", "operator")
+    show("brokerNodes", "operator")
     show("brokerMetrics", "operator")
     show("brokerOpenapi", None)
     show("brokerAlive", None)

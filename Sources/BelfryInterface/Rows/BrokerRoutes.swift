@@ -84,11 +84,15 @@ extension BrokerRoutes {
   private static let loop: [Property] = [
     .always("loop", .count, "its number"),
     .always("isRedisConnected", .flag, "whether it has reached Redis"),
+    .always("redisNodes", .count, "Redis nodes that hold partitions"),
+    .always("redisNodesConnected", .count, "those of them that it is connected to"),
     .always("requests", .map(.count), "requests answered, by status"),
     .always("sends", .count, "notifications sent"),
     .always("duplicates", .count, "sends recognised as repeated"),
     .always("streams", .count, "open streams"),
     .always("sockets", .count, "open WebSockets; those that are connected are among the streams"),
+    .sometimes(
+      "handshakes", .resource("HandshakeStatistics", handshakes), "of TLS, where connections are encrypted"),
     .always(
       "streamsClosed", .map(.count),
       "streams that ended, by the reason their clients were told; `gone`: their clients left"),
@@ -97,6 +101,13 @@ extension BrokerRoutes {
     .always("callbacks", .resource("CallbackStatistics", callbacks), "what callbacks were asked"),
     .always("webhooks", .resource("WebhookStatistics", webhooks), "what was delivered to webhooks"),
     .always("push", .resource("PushStatistics", push), "what was pushed"),
+  ]
+
+  private static let handshakes: [Property] = [
+    .always("done", .count, "those with a signature"),
+    .always("resumed", .count, "those that went on with an earlier session"),
+    .always("failed", .map(.count), "those that failed, by how"),
+    .always("waiting", .count, "connections that have yet to agree"),
   ]
 
   private static let push: [Property] = [

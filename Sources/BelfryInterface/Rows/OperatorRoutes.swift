@@ -4,6 +4,7 @@ package import BelfryModel
 package enum OperatorRoutes {
   package static let all: [Route] = [
     createKey.route, listKeys.route, revokeKey.route, audit.route, explain.route, statistics.route,
+    nodes.route,
   ]
 
   // MARK: Keys
@@ -109,6 +110,44 @@ package enum OperatorRoutes {
     answers: .ok(explanation), options: RouteOptions(hasCommand: false))
 
   package static let statistics = endpoint(
-    .get, "/v1/stats", .trusted, "broker stats", "Show the keyspace, and what each loop has done and holds",
+    .get, "/v1/stats", .trusted, "broker stats", "Show the keyspace, and what each loop did and holds",
     answers: .ok(BrokerRoutes.statisticsShape), options: RouteOptions(command: "stats"))
+
+  private static let replica: [Property] = [
+    .always("place", .text, "where it is"),
+    .always("state", .text, "`online` when it is in step"),
+    .always("bytesBehind", .count, "what its master has written and it has not confirmed"),
+  ]
+
+  private static let node: [Property] = [
+    .always("place", .text, "where it is"),
+    .always("isConnected", .flag, "whether it answers this broker"),
+    .always("partitions", .count, "how many partitions it holds"),
+    .always("replicas", .list(.resource("Replica", replica)), "its replicas"),
+    .sometimes("usedMemoryBytes", .count, "how much memory its data and buffers take"),
+    .sometimes("problem", .text, "why it does not answer"),
+  ]
+
+  private static let moving: [Property] = [
+    .always("partition", .count, "its number"),
+    .always("from", .text, "the node that still answers for it"),
+    .always("to", .text, "the name that the cluster gives the other node"),
+  ]
+
+  package static let nodes = endpoint(
+    .get, "/v1/nodes", .trusted, "broker nodes",
+    "Show the Redis nodes, and partitions on the move",
+    answers: .ok(
+      .resource(
+        "Nodes",
+        [
+          .always("isCluster", .flag, "whether they are the masters of a Redis Cluster"),
+          .always(
+            "replicasPromised", .count,
+            "how many replicas must have a write before it is acknowledged (`durability`)"),
+          .always("nodes", .list(.resource("Node", node)), "each of them"),
+          .always(
+            "moving", .list(.resource("MovingPartition", moving)), "partitions on their way to another node"),
+          .always("unserved", .count, "how many partitions no node is known to hold"),
+        ])), options: RouteOptions(command: "cluster"))
 }

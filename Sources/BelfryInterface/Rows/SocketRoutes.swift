@@ -34,6 +34,15 @@ package enum SocketRoutes {
     token, NotificationRoutes.after, device, account, counts)
   static let connectShape = ObjectShape(connectFields.properties, rule: .none)
 
+  /// What is refused by the name of a header over HTTP, the frame calls otherwise.
+  package static func inWordsOfConnect(_ refusal: Refusal) -> Refusal {
+    let names = [RequestHeader.account: account.name, RequestHeader.device: device.name]
+    guard let name = refusal.field.flatMap({ names[$0] }) else { return refusal }
+    var refusal = refusal
+    refusal.field = name
+    return refusal
+  }
+
   /// Who connects, and where the feed is to begin.
   package struct Connect: Sendable {
     package let token: String

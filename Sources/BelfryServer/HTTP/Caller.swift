@@ -14,13 +14,16 @@ struct Caller: Sendable, Hashable {
   /// What the token or the key is narrowed to; nil: it is not.
   let scopes: Set<Scope>?
   let expiresAtSeconds: Int64
-  /// The token, if Redis has yet to say whether it was revoked (``LoopServices/clear(_:)``).
-  private(set) var unclearedToken: UTF8Text?
+  /// The token, where a user's own.
+  private(set) var revocableToken: UTF8Text?
+  /// The epoch of ``Revocations`` in which Redis said that the token was not revoked (``LoopServices/cleared(_:)``); nil
+  /// before it was asked.
+  private(set) var clearedIn: Int?
 
   /// Redis has said that the token was not revoked.
-  var cleared: Caller {
+  func cleared(in epoch: Int) -> Caller {
     var caller = self
-    caller.unclearedToken = nil
+    caller.clearedIn = epoch
     return caller
   }
 
@@ -120,10 +123,11 @@ extension Caller {
   init(
     token: UTF8Text, account: String?, device: String?, for route: Route, _ services: LoopServices
   ) throws(Refusal) {
-    let (claims, credential, isCleared) = try Self.verify(token, services)
+    let (claims, credential, epoch) = try Self.verify(token, services)
     try self.init(claims, by: credential, account: account, device: device)
     try requireRight(to: route)
-    if !isCleared { unclearedToken = token }
+    clearedIn = epoch
+    if credential.issue != nil { revocableToken = token }
   }
 
   /// The ticket of a request, where its route takes one and nothing else says who is asking.
@@ -174,11 +178,11 @@ extension Caller {
 
   private static func verify(
     _ token: UTF8Text, _ services: LoopServices
-  ) throws(Refusal) -> (TokenClaims, Credential, isCleared: Bool) {
+  ) throws(Refusal) -> (TokenClaims, Credential, clearedIn: Int?) {
     let nowSeconds = WallClock.nowMilliseconds() / 1_000
     if OperatorRoutes.isKey(token.string) {
       let key = try services.broker.backEndKeys.verify(token, nowSeconds: nowSeconds)
-      return (key.claims, .backEndKey(key.id), true)
+      return (key.claims, .backEndKey(key.id), nil)
     }
     let verified: VerifiedToken
     do throws(TokenError) {
@@ -191,12 +195,8 @@ extension Caller {
       throw Refusal(.unauthorized, "the token is not accepted: \(error.cause)")
     }
     let credential = Credential.key(verified.key, verified.issue)
-    guard let issue = verified.issue else { return (verified.claims, credential, true) }
-    switch services.broker.revocations.standing(of: issue, now: services.loop.now) {
-    case .revoked: throw .revokedToken
-    case .notRevoked(let epoch): return (verified.claims, credential, verified.clearedIn == epoch)
-    case .unknown: return (verified.claims, credential, false)
-    }
+    if let issue = verified.issue, services.broker.revocations.isRevoked(issue) { throw .revokedToken }
+    return (verified.claims, credential, verified.clearedIn)
   }
 
   /// Refuses a caller whose token is not for this.

@@ -13,8 +13,8 @@ final class RoutedRequest: HTTPRoutedRequest {
   private(set) var caller: Caller?
   private let ticket: UTF8Text?
   private let services: LoopServices
-  /// Asked before anything is done, of who has not shown a token with the request.
-  private var admit: (() async throws(Refusal) -> Void)?
+  /// Told where Redis was asked whether the caller's token was revoked, for whoever keeps the caller.
+  private var onCleared: ((Caller) -> Void)?
 
   var bodyMaxBytes: Int { match.route.body.form.sizeMaxBytes }
   var account: UTF8Text? { caller?.actor.charged.map { UTF8Text($0.text) } }
@@ -37,10 +37,10 @@ final class RoutedRequest: HTTPRoutedRequest {
   /// What a frame of a socket asks for, by whoever has connected.
   init(
     _ handler: Handler, by caller: Caller, _ services: LoopServices,
-    admit: @escaping () async throws(Refusal) -> Void
+    onCleared: @escaping (Caller) -> Void
   ) throws(Refusal) {
     self.services = services
-    self.admit = admit
+    self.onCleared = onCleared
     self.caller = caller
     ticket = nil
     match = Router.Match(handler: handler, parameters: [:], isHead: false)
@@ -77,7 +77,7 @@ final class RoutedRequest: HTTPRoutedRequest {
         }
         try whenCleared(asked, on: exchange) { [self] asked throws(Refusal) in
           try SocketSession.open(
-            try open(asked, services), asked.caller?.cleared, handshake, on: exchange, from: asked.address,
+            try open(asked, services), asked.caller, handshake, on: exchange, from: asked.address,
             services
           )
         }
@@ -121,14 +121,21 @@ final class RoutedRequest: HTTPRoutedRequest {
     answer.allowMoreTime(seconds: 0)
     let hasStarted = services.scope.start { [self] in
       let response: HTTPResponse
+      var request = request
+      var isWrongField = false
       do throws(Refusal) {
-        if let caller, caller.unclearedToken != nil { try await services.clear(caller) }
-        try await admit?()
+        if let caller, !services.isCleared(caller) {
+          let cleared = try await services.cleared(caller)
+          onCleared?(cleared)
+          request.caller = cleared
+        }
         response = try await work(request, services)
       } catch {
         response = HTTPResponse(error)
+        isWrongField = error.code == .invalidField
       }
-      if match.route.isAudited { await Audit.record(request, match.route, response, services) }
+      // Nothing was done for a request with a wrong field, whichever layer noticed it.
+      if match.route.isAudited, !isWrongField { await Audit.record(request, match.route, response, services) }
       answer.finish(response)
     }
     if !hasStarted {
@@ -140,12 +147,13 @@ final class RoutedRequest: HTTPRoutedRequest {
   private func whenCleared(
     _ request: Request, on exchange: HTTPExchange, _ open: @escaping (Request) throws(Refusal) -> Void
   ) throws(Refusal) {
-    guard ticket != nil || caller?.unclearedToken != nil else { return try open(request) }
+    let isKnown = caller.map(services.isCleared) ?? true
+    guard ticket != nil || !isKnown else { return try open(request) }
     let hasStarted = services.scope.start { [self] in
       do throws(Refusal) {
         var request = request
         if let ticket { request.caller = try await redeem(ticket) }
-        if let caller { try await services.clear(caller) }
+        if let caller { request.caller = try await services.cleared(caller) }
         try open(request)
       } catch {
         refuse(error, to: exchange)

@@ -13,6 +13,9 @@ enum Operators {
     OperatorRoutes.statistics.handled { _, services throws(Refusal) in
       .json(rendered: Array(try RecordJSON.text(await services.broker.statistics()).utf8))
     },
+    OperatorRoutes.nodes.handled { _, services throws(Refusal) in
+      .json(rendered: Array(try RecordJSON.text(await services.administration.nodes()).utf8))
+    },
     BrokerRoutes.metrics.handled { _, services throws(Refusal) in
       let statistics = await services.broker.statistics()
       return HTTPResponse(

@@ -35,8 +35,7 @@ extension LoopServices {
     guard let caller = record.flatMap({ Caller(record: $0) }) else { throw .unknownTicket }
     guard caller.rest() > .zero else { throw Refusal(.unauthorized, "the token of this ticket has expired") }
     guard isAccepted(caller.credential) else { throw refusal(of: caller.credential) }
-    try await refuseIfRevoked(caller.credential)
-    return caller
+    return try await cleared(caller)
   }
 }
 
