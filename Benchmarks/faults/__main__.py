@@ -15,9 +15,11 @@ from bench.failure import Failure
 from bench.machine import raise_descriptor_limit
 
 from . import page, report
+from .cluster import page as cluster_page
+from .cluster.scenes import SCENES as SCENES_OF_CLUSTER
 from .machinery.preload import compile_library
 from .run import BOUND_SECONDS, Outcome, Setting, play
-from .scenes import SCENES
+from .scenes import SCENES, Scene
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -27,25 +29,46 @@ def arguments() -> argparse.Namespace:
         prog="scripts/faults", description="Plays faults against brokers, and checks what every device was shown."
     )
     parser.add_argument("--minutes", type=float, help="of everything mixed, in rounds of about two minutes")
-    parser.add_argument("--scene", action="append", metavar="NAME", choices=[*SCENES], help="only this; --list")
+    parser.add_argument("--scene", action="append", metavar="NAME", choices=[*{**SCENES, **SCENES_OF_CLUSTER}], help="only this; --list")
     parser.add_argument("--all", action="store_true", help="each scene once")
     parser.add_argument("--seed", type=int, help="what happens when; printed, so that it can be given again")
     parser.add_argument("--seconds", type=float, help="of load in a scene")
     parser.add_argument("--bound", type=float, default=BOUND_SECONDS, help="when what is told is told late, in s")
     parser.add_argument("--prove", action="store_true", help="plant faults, and see that each is found")
+    parser.add_argument("--cluster", action="store_true", help="on a Redis Cluster, each master with a replica")
+    parser.add_argument("--masters", type=int, default=3, help="of the cluster; 3 at least")
+    parser.add_argument("--durability", choices=["local", "replicated"], default="local", help="of the brokers")
     parser.add_argument("--list", action="store_true", help="the scenes")
     parser.add_argument("--json", action="store_true", help="the outcome as JSON, a line a scene")
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/faults.md")
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/faults.md, or docs/cluster.md")
     parser.add_argument("--binary", type=Path, help="a belfry that is built already")
-    return parser.parse_args()
+    given = parser.parse_args()
+    if given.masters < 3:
+        parser.error("a cluster of fewer than 3 masters could not agree that one has failed")
+    if given.cluster and given.prove:
+        parser.error("--prove plants its faults between brokers and one Redis")
+    if given.durability == "replicated" and not given.cluster:
+        parser.error("--durability replicated needs replicas: --cluster")
+    if unknown := [name for name in given.scene or [] if name not in scenes(given)]:
+        parser.error(f"there is no scene {unknown[0]} {'on a cluster' if given.cluster else 'without --cluster'}; --list")
+    return given
+
+
+def scenes(given: argparse.Namespace) -> dict[str, Scene]:
+    return SCENES_OF_CLUSTER if given.cluster else SCENES
 
 
 def make_setting(given: argparse.Namespace) -> Setting:
     folder = REPOSITORY / ".build" / "faults" / f"run-{os.getpid()}"
     folder.mkdir(parents=True, exist_ok=True)
     raise_descriptor_limit()
-    settings = REPOSITORY / "config" / "redis.conf"
-    return Setting(given.binary.resolve(), compile_library(folder), settings, folder, given.bound)
+    names = ["redis.conf", "redis-cluster.conf"] if given.cluster else ["redis.conf"]
+    return Setting(
+        *(given.binary.resolve(), compile_library(folder), [REPOSITORY / "config" / name for name in names], folder),
+        bound=given.bound,
+        masters=given.masters if given.cluster else None,
+        is_replicated=given.durability == "replicated",
+    )
 
 
 def tell(given: argparse.Namespace, outcome: Outcome) -> None:
@@ -73,14 +96,16 @@ def tell(given: argparse.Namespace, outcome: Outcome) -> None:
 
 async def run(given: argparse.Namespace, setting: Setting) -> list[Outcome]:
     seed = given.seed if given.seed is not None else random.SystemRandom().randrange(10**6)
-    names = [*SCENES] if given.all else given.scene or ["mixed"]
+    choice = scenes(given)
+    names = [*choice] if given.all else given.scene or ["mixed"]
     end = time.monotonic() + 60 * given.minutes if given.minutes else None
     outcomes: list[Outcome] = []
     while True:
         for name in names:
             if not given.json:
-                print(f"{name}: --scene {name} --seed {seed}", file=sys.stderr, flush=True)
-            outcome = await play(setting, name, SCENES[name], seed, seconds=given.seconds)
+                options = f" --cluster --durability {given.durability}" if given.cluster else ""
+                print(f"{name}: --scene {name} --seed {seed}{options}", file=sys.stderr, flush=True)
+            outcome = await play(setting, name, choice[name], seed, seconds=given.seconds)
             tell(given, outcome)
             if outcome.violations and not given.json:
                 print(report.evidence(outcome) + "\n", flush=True)
@@ -93,8 +118,8 @@ async def run(given: argparse.Namespace, setting: Setting) -> list[Outcome]:
 def main() -> int:
     given = arguments()
     if given.list:
-        for name, scene in SCENES.items():
-            print(f"{name:<20} {scene.about}")
+        for name, scene in scenes(given).items():
+            print(f"{name:<22} {scene.about}")
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     setting = make_setting(given)
@@ -110,7 +135,11 @@ def main() -> int:
     if not given.json:
         print("\n" + report.table(outcomes))
     if given.write:
-        page.write(REPOSITORY / "docs", outcomes)
+        if given.cluster:
+            command = f"scripts/faults --cluster --durability {given.durability} --write"
+            page.write(REPOSITORY / "docs" / "cluster.md", command, cluster_page.rows(given.durability), outcomes)
+        else:
+            page.write(REPOSITORY / "docs" / "faults.md", "scripts/faults --write", page.ROWS, outcomes)
     if any(outcome.violations for outcome in outcomes):
         return 1
     shutil.rmtree(setting.folder, ignore_errors=True)

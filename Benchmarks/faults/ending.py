@@ -5,13 +5,16 @@ import asyncio
 from bench.failure import Failure
 
 from .checker import check
-from .history import FOREVER, FinalFeed
+from .history import FOREVER, OK, Fault, FinalFeed, History
+from .keyspace import partition, partitions_of
 from .load.consumers import HEAD_SECONDS, Stream
 from .load.people import Person
 from .machinery.http import Connection, Events, NoAnswer
 from .stage import OWN_LAG_SECONDS, Stage
 
 PAGE = 500
+# How far a replica that is in step may be behind its master.
+LAG_SECONDS = 1.0
 
 
 async def drain(stage: Stage, bound: float) -> None:
@@ -35,24 +38,51 @@ async def drain(stage: Stage, bound: float) -> None:
 
 
 def write_down_losses(stage: Stage) -> None:
-    """What was sent before a tail was cut, was acknowledged or shown, and is not in the file. The file is never rewritten
+    """What was sent before a tail was cut, was acknowledged or shown, and Redis does not have. Its file is never rewritten
     while a scene plays. What was sent afterwards and is not there would be lost for no reason."""
     history = stage.history
-    cuts = [fault for fault in history.faults if fault.lost_since < FOREVER]
+    cuts = [fault for fault in history.faults if fault.lost_since < FOREVER or fault.undone]
     if not cuts:
         return
-    present = stage.redis.file.ids()
-    sent = {send.client_id: send.began for send in history.sends}
+    present = stage.redis.ids() | marked_read(history)
+    sent = {send.client_id: send for send in history.sends}
     began = {send.id: send.began for send in history.sends if send.id}
+    acknowledged = {send.id for send in history.sends if send.outcome == OK}
+    concerned: dict[str, set[int]] = {send.id: partitions_of(send.id, *send.to) for send in history.sends if send.id}
     for shown in history.shown:
-        began.setdefault(shown.id, sent.get(shown.client_id, shown.at))
+        send = sent.get(shown.client_id)
+        began.setdefault(shown.id, send.began if send else shown.at)
+        concerned.setdefault(shown.id, partitions_of(shown.id)).add(partition(history.account_of(shown.device)))
     for cut in cuts:
         cut.lost_ids.clear()
+        cut.excused_ids.clear()
     for id, time in began.items():
         # A disk that is full loses what was sent since; its fault ends when Redis is back.
-        cut = next((cut for cut in cuts if time <= (cut.killed or cut.began)), None)
-        if id not in present and cut:
+        cut = next((cut for cut in cuts if time <= (cut.killed or cut.began) and may_concern(cut, time, concerned[id])), None)
+        if not cut or cut.lost_since == FOREVER and id in acknowledged:
+            continue
+        if id not in present:
             cut.lost_ids.append(id)
+        elif cut.undone:
+            cut.excused_ids.append(id)
+
+
+def may_concern(cut: Fault, time: float, partitions: set[int]) -> bool:
+    """What a failover undoes is of its master's partitions, and no older than what a replica lags behind."""
+    return not cut.undone or time >= cut.began - LAG_SECONDS and not cut.undone.isdisjoint(partitions)
+
+
+def marked_read(history: History) -> set[str]:
+    """What an account was shown and has marked read: of its own log Redis does not keep it."""
+    items, ends = set(), {}
+    for mark in history.marks:
+        if mark.outcome == OK:
+            items.update(mark.items)
+            ends[mark.account] = max(ends.get(mark.account, 0), int(mark.up_to or 0))
+    for shown in history.shown:
+        if int(shown.id) <= ends.get(history.account_of(shown.device), 0):
+            items.add(shown.id)
+    return items
 
 
 async def read_feeds(stage: Stage) -> None:

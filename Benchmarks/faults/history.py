@@ -148,6 +148,10 @@ class Fault:
     """What a lost tail took: ids certainly, and whatever else was acknowledged since."""
     killed: float = 0.0
     """When Redis died of it, if that was later than its beginning."""
+    undone: frozenset[int] = frozenset()
+    """Partitions whose master lost its place: what was not acknowledged may have been shown, and be gone."""
+    excused_ids: list[str] = field(default_factory=list)
+    """What may be missing with them, though its log has it: an account's index has not."""
     recovered: float | None = None
 
 

@@ -37,7 +37,7 @@ def any_broker(stage: Stage) -> Broker:
 def any_way(stage: Stage) -> tuple[Proxy, str]:
     """A connection before or behind a broker, and what it is called."""
     broker = any_broker(stage)
-    proxy = stage.random.choice([broker.front, broker.back])
+    proxy = stage.random.choice(broker.proxies)
     return proxy, f"{broker.name} to {'clients' if proxy is broker.front else 'Redis'}"
 
 

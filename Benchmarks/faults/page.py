@@ -1,4 +1,4 @@
-"""The figures in docs/faults.md, from a run."""
+"""The figures in docs/faults.md and docs/cluster.md, from a run."""
 
 import statistics
 from collections import defaultdict
@@ -7,7 +7,7 @@ from pathlib import Path
 from .checker import KINDS
 from .run import Outcome
 
-BEGIN, END = "<!-- figures: scripts/faults --write -->\n", "<!-- end of figures -->"
+END = "<!-- end of figures -->"
 
 # Fault, what it does to a promise, what a producer or a consumer sees.
 ROWS = [
@@ -34,14 +34,15 @@ ROWS = [
 ]
 
 
-def write(docs: Path, outcomes: list[Outcome]) -> None:
-    page = docs / "faults.md"
-    text = page.read_text()
-    before, after = text.split(BEGIN)[0], text.split(END)[1]
-    page.write_text(before + BEGIN + figures(outcomes) + END + after)
+def write(page: Path, command: str, rows: list[tuple[str, str, str]], outcomes: list[Outcome]) -> None:
+    """Between the comment with the command and the next that ends figures."""
+    begin = f"<!-- figures: {command} -->\n"
+    before, rest = page.read_text().split(begin)
+    after = rest.split(END, 1)[1]
+    page.write_text(before + begin + figures(rows, outcomes) + END + after)
 
 
-def figures(outcomes: list[Outcome]) -> str:
+def figures(rows: list[tuple[str, str, str]], outcomes: list[Outcome]) -> str:
     faults = defaultdict(list)
     for outcome in outcomes:
         for fault in outcome.history.faults:
@@ -50,7 +51,7 @@ def figures(outcomes: list[Outcome]) -> str:
         "| fault | times | what it does to a promise | what is seen | to recover, median | most |",
         "|---|--:|---|---|--:|--:|",
     ]
-    for kind, promise, seen in ROWS:
+    for kind, promise, seen in rows:
         known = [fault.recovered for fault in faults[kind] if fault.recovered is not None]
         times = (f"{statistics.median(known):.2f} s", f"{max(known):.2f} s") if known else ("–", "–")
         lines.append(f"| {kind} | {len(faults[kind])} | {promise} | {seen} | {times[0]} | {times[1]} |")

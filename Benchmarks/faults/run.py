@@ -23,9 +23,12 @@ BOUND_SECONDS = 10.0
 class Setting:
     belfry: Path
     library: Path
-    redis_settings: Path
+    redis_settings: list[Path]
     folder: Path
     bound: float = BOUND_SECONDS
+    masters: int | None = None
+    """Of a cluster; None for one Redis."""
+    is_replicated: bool = False
 
 
 @dataclass
@@ -46,7 +49,11 @@ async def play(
 ) -> Outcome:
     folder = setting.folder / f"{name}-{seed}"
     shutil.rmtree(folder, ignore_errors=True)
-    stage = Stage(folder, setting.belfry, setting.library, setting.redis_settings, seed)
+    stage = Stage(
+        *(folder, setting.belfry, setting.library, setting.redis_settings, seed),
+        masters=setting.masters,
+        is_replicated=setting.is_replicated,
+    )
     began = time.monotonic()
     try:
         if plant:

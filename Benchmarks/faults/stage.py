@@ -1,4 +1,4 @@
-"""Where a scene plays: a Redis, brokers, the proxies before them, and what is written down of it."""
+"""Where a scene plays: a Redis or a cluster of them, brokers, the proxies before them, and what is written down of it."""
 
 import asyncio
 import random
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bench import processes
 
+from .cluster.servers import RedisCluster
 from .history import FOREVER, Fault, History
 from .machinery.preload import System
 from .machinery.servers import Broker, RedisServer, wait_until
@@ -19,22 +20,45 @@ OWN_LAG_SECONDS = 0.7
 
 
 class Stage:
-    def __init__(self, folder: Path, belfry: Path, library: Path, settings: Path, seed: int, brokers: int = 3):
+    def __init__(
+        self,
+        folder: Path,
+        belfry: Path,
+        library: Path,
+        settings: list[Path],
+        seed: int,
+        *,
+        brokers: int = 3,
+        masters: int | None = None,
+        is_replicated: bool = False,
+    ):
+        """On a cluster of so many masters, or on one Redis. Replicated is what is acknowledged when a replica has it."""
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
+        self.is_replicated = is_replicated
         self.random = random.Random(seed)
         self.history = History(threshold=THRESHOLD)
-        self.redis = RedisServer(folder, System(library, folder / "redis.told"), settings)
+        if masters:
+            self.redis = RedisCluster(folder, library, settings, masters, needs_replicas=is_replicated)
+            ports = [self.redis.port_for(number) for number in range(brokers)]
+        else:
+            self.redis = RedisServer(folder, System(library, folder / "redis.told"), *settings)
+            ports = [self.redis.port] * brokers
         environment = {
             "BELFRY_SECRET": SECRET,
             "BELFRY_LIMITS_SUBSCRIPTION_THRESHOLD": str(THRESHOLD),
             "BELFRY_LIMITS_SENDS_PER_SECOND_PER_ACCOUNT": "100000",
             "BELFRY_LIMITS_READS_PER_SECOND_PER_ACCOUNT": "100000",
         }
+        if is_replicated:
+            environment["BELFRY_DURABILITY"] = "replicated"
         self.environment = environment
         self.brokers = [
-            Broker(number, belfry, folder, System(library, folder / f"belfry-{number}.told"), self.redis, environment)
-            for number in range(1, brokers + 1)
+            Broker(
+                *(number, belfry, folder, System(library, folder / f"belfry-{number}.told"), port, environment),
+                is_on_cluster=masters is not None,
+            )
+            for number, port in enumerate(ports, 1)
         ]
         self.is_over = False
         self._lag_task: asyncio.Task | None = None
@@ -46,8 +70,8 @@ class Stage:
     async def start(self) -> None:
         await self.redis.start()
         for broker in self.brokers:
-            await broker.front.start()
-            await broker.back.start()
+            for proxy in broker.proxies:
+                await proxy.start()
         await asyncio.gather(*(broker.start() for broker in self.brokers))
         for broker in self.brokers:
             await wait_until(broker.is_ready, 30, f"{broker.name} is ready")
@@ -57,13 +81,14 @@ class Stage:
         self.is_over = True
         if self._lag_task:
             self._lag_task.cancel()
-        for server in [*self.brokers, self.redis]:
+        for server in [*self.brokers, *self.redis.servers]:
             if server.process:
                 server.signal(signal.SIGCONT)
                 server.kill()
         for broker in self.brokers:
-            await broker.front.stop()
-            await broker.back.stop()
+            for proxy in broker.proxies:
+                await proxy.stop()
+        await self.redis.stop()
         processes.stop_all()
 
     def begin_fault(self, kind: str, detail: str = "", **more) -> Fault:

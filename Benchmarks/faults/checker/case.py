@@ -30,7 +30,7 @@ class Case:
         }
         self.perhaps_recalled = {recall.id for recall in history.recalls if recall.may_be_done}
         """Nobody has to be shown these, nor told that they are read; who was shown them has to be told of the recall."""
-        self.lost_ids = {id for fault in history.faults for id in fault.lost_ids}
+        self.lost_ids = {id for fault in history.faults for id in [*fault.lost_ids, *fault.excused_ids]}
 
     @cached_property
     def shown_to_device(self) -> dict[str, list[Shown]]:

@@ -31,6 +31,10 @@ class Proxy:
         self.eats_replies = False
         # The next piece of an answer is passed on by half, and then the connection is cut.
         self.cuts_next_replies = 0
+        # Who connects from one of these addresses is half-open.
+        self.severed: frozenset[str] = frozenset()
+        self._joined = asyncio.Event()
+        self._joined.set()
         self.rewrite_up: Rewriting | None = None
         self.rewrite_down: Rewriting | None = None
         self._moving = asyncio.Event()
@@ -52,6 +56,14 @@ class Proxy:
     def stall(self) -> None:
         self.is_stalled = True
         self._moving.clear()
+
+    def sever(self, addresses: set[str]) -> None:
+        self.severed = frozenset(addresses)
+        self._joined.clear()
+
+    def join(self) -> None:
+        self.severed = frozenset()
+        self._joined.set()
 
     def heal(self) -> None:
         self.delay, self.is_stalled, self.eats_replies, self.cuts_next_replies = 0.0, False, False, 0
@@ -79,11 +91,14 @@ class Proxy:
         link = None
         try:
             await self._moving.wait()
+            peer = to_client.get_extra_info("peername")[0]
+            if peer in self.severed:
+                await self._joined.wait()
             server, to_server = await asyncio.open_connection("127.0.0.1", self.target)
             link = (to_client, to_server)
             self._links.add(link)
-            up = asyncio.create_task(self._carry(client, to_server, link, is_reply=False))
-            down = asyncio.create_task(self._carry(server, to_client, link, is_reply=True))
+            up = asyncio.create_task(self._carry(client, to_server, link, peer, is_reply=False))
+            down = asyncio.create_task(self._carry(server, to_client, link, peer, is_reply=True))
             try:
                 await asyncio.wait((up, down), return_when=asyncio.FIRST_COMPLETED)
             finally:
@@ -99,7 +114,7 @@ class Proxy:
                 link[1].transport.abort() if link[1].transport.is_closing() else link[1].close()
             to_client.close()
 
-    async def _carry(self, reader, writer, link, *, is_reply: bool) -> None:
+    async def _carry(self, reader, writer, link, peer: str, *, is_reply: bool) -> None:
         make = self.rewrite_down if is_reply else self.rewrite_up
         rewriter = make() if make else None
         try:
@@ -108,6 +123,8 @@ class Proxy:
                     await asyncio.sleep(self.delay)
                 if self.is_stalled:
                     await self._moving.wait()
+                if peer in self.severed:
+                    await self._joined.wait()
                 if is_reply and self.eats_replies:
                     continue
                 if is_reply and self.cuts_next_replies > 0 and len(piece) > 1:

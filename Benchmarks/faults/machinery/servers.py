@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import os
-import shutil
 import signal
 import socket
 import urllib.request
@@ -77,12 +76,23 @@ async def wait_until(holds, seconds: float, what: str) -> None:
 
 
 class RedisServer(Server):
-    def __init__(self, folder: Path, system: System, settings: Path):
+    def __init__(self, folder: Path, system: System, *settings: Path):
         super().__init__("redis-server", system, folder / "redis.log")
         self.folder = folder
         self.port = free_port()
-        shutil.copy(settings, folder / "redis.conf")
+        (folder / "redis.conf").write_text("\n".join(file.read_text() for file in settings))
         self.file = AppendOnlyFile(folder)
+
+    @property
+    def servers(self) -> list[Server]:
+        return [self]
+
+    async def stop(self) -> None:
+        """After it has ended."""
+
+    def ids(self) -> set[str]:
+        """Of all notifications that it still has."""
+        return self.file.ids()
 
     def command(self) -> list[str]:
         return ["redis-server", str(self.folder / "redis.conf"), "--port", str(self.port)] + [
@@ -116,23 +126,37 @@ class RedisServer(Server):
 
 
 class Broker(Server):
-    """Clients reach it at `front.port`; it reaches Redis through `back`."""
+    """Clients reach it at `front.port`; it reaches Redis through `back`, or a cluster's nodes without a proxy."""
 
     def __init__(
-        self, number: int, belfry: Path, folder: Path, system: System, redis: RedisServer, settings: dict[str, str]
+        self,
+        number: int,
+        belfry: Path,
+        folder: Path,
+        system: System,
+        redis_port: int,
+        settings: dict[str, str],
+        *,
+        is_on_cluster: bool = False,
     ):
         super().__init__(f"belfry-{number}", system, folder / f"belfry-{number}.log")
         self.number, self.belfry = number, belfry
         self.data = folder / f"data-{number}"
         self.port = free_port()
         self.front = Proxy(free_port(), self.port)
-        self.back = Proxy(free_port(), redis.port)
+        # A cluster says itself where its nodes are.
+        self.back = None if is_on_cluster else Proxy(free_port(), redis_port)
+        self.redis_port = self.back.port if self.back else redis_port
         self.settings = settings
 
     def command(self) -> list[str]:
         return [str(self.belfry), "serve", "--listen", f"127.0.0.1:{self.port}", "--data", str(self.data)] + [
-            *("--loops", "1", "--redis", f"redis://127.0.0.1:{self.back.port}"),
+            *("--loops", "1", "--redis", f"redis://127.0.0.1:{self.redis_port}"),
         ]
+
+    @property
+    def proxies(self) -> list[Proxy]:
+        return [self.front, self.back] if self.back else [self.front]
 
     @property
     def environment(self) -> dict[str, str]:

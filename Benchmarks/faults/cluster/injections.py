@@ -1,0 +1,232 @@
+"""The faults of a cluster, each from its beginning to where all is well again."""
+
+import asyncio
+import contextlib
+
+from bench.failure import Failure
+
+from ..history import Fault
+from ..keyspace import partitions_in
+from ..injections import broker_killed, broker_stopped, brokers_are_ready, connections_cut, half_open, hold, replies_cut
+from ..injections import Injection
+from ..stage import Stage
+from .servers import NODE_TIMEOUT_SECONDS, Node
+
+# Longer than an election takes: the node timeout, until the others agree, and a second at most until a replica asks.
+ELECTION_SECONDS = NODE_TIMEOUT_SECONDS + 4
+
+
+async def healed(stage: Stage, fault: Fault) -> None:
+    await stage.redis.converge()
+    if fault.undone:
+        # Until then a master that had lost its place may have taken something.
+        fault.killed = stage.now
+    await brokers_are_ready(stage)
+    stage.end_fault(fault)
+
+
+def begin(stage: Stage, kind: str, detail: str, *, loses_place: Node | None = None) -> Fault:
+    """Of what a replica had not yet heard, a master that loses its place may have acknowledged some: where the brokers do
+    not wait for replicas."""
+    fault = stage.begin_fault(kind, detail)
+    if loses_place:
+        fault.undone = partitions_in(loses_place.own().slots)
+        if not stage.is_replicated:
+            fault.is_step = True
+            fault.lost_since = fault.began - 1
+    return fault
+
+
+async def any_master(stage: Stage) -> Node:
+    masters = await asyncio.to_thread(stage.redis.masters)
+    return stage.random.choice(masters)
+
+
+# --- Nodes ----------------------------------------------------------------------------------------------------
+
+
+async def master_killed(stage: Stage) -> None:
+    """Its replica takes over, and it comes back as one."""
+    master = await any_master(stage)
+    replica = stage.redis.replica_of(master)
+    fault = begin(stage, "master killed", master.name, loses_place=master)
+    master.kill()
+    await stage.redis.taken_over(replica)
+    await hold(stage.random.random() * 3)
+    await master.start()
+    await healed(stage, fault)
+
+
+async def master_restarted(stage: Stage) -> None:
+    """Sooner than the others notice: it is the master as before, with what its file has."""
+    master = await any_master(stage)
+    fault = begin(stage, "master killed and started at once", master.name)
+    master.kill()
+    await hold(0.2)
+    await master.start()
+    await healed(stage, fault)
+
+
+async def master_stopped(stage: Stage) -> None:
+    """When it goes on it takes itself for the master, until it hears of the other."""
+    master = await any_master(stage)
+    seconds = ELECTION_SECONDS + stage.random.random() * 4
+    fault = begin(stage, "master stopped, past the node timeout", f"{master.name} for {seconds:.0f} s", loses_place=master)
+    master.pause()
+    await hold(seconds)
+    master.go_on()
+    await healed(stage, fault)
+
+
+async def _master_parted(stage: Stage, kind: str, *, also_from_brokers: bool) -> None:
+    master = await any_master(stage)
+    seconds = ELECTION_SECONDS + stage.random.random() * 4
+    fault = begin(stage, kind, f"{master.name} for {seconds:.0f} s", loses_place=master)
+    await stage.redis.network.part(master.ways, also_from_brokers=also_from_brokers)
+    await hold(seconds)
+    await stage.redis.network.join()
+    await healed(stage, fault)
+
+
+async def master_parted_from_nodes(stage: Stage) -> None:
+    """Brokers still reach it, and it takes writes until it sees that it is alone."""
+    await _master_parted(stage, "master parted from the nodes", also_from_brokers=False)
+
+
+async def master_parted_from_all(stage: Stage) -> None:
+    await _master_parted(stage, "master parted from nodes and brokers", also_from_brokers=True)
+
+
+async def master_stopped_briefly(stage: Stage) -> None:
+    master = await any_master(stage)
+    fault = begin(stage, "master stopped, within the node timeout", master.name)
+    master.pause()
+    await hold(NODE_TIMEOUT_SECONDS / 3)
+    master.go_on()
+    await healed(stage, fault)
+
+
+async def replica_killed(stage: Stage) -> None:
+    master = await any_master(stage)
+    replica = stage.redis.replica_of(master)
+    fault = begin(stage, "replica killed", replica.name)
+    replica.kill()
+    await hold(2)
+    await replica.start()
+    await healed(stage, fault)
+
+
+# --- Failover that is asked for -------------------------------------------------------------------------------
+
+
+async def _failover(stage: Stage, kind: str, *how: str) -> None:
+    master = await any_master(stage)
+    replica = stage.redis.replica_of(master)
+    fault = begin(stage, kind, f"{master.name} to {replica.name}", loses_place=master if how else None)
+    await stage.redis.fail_over(replica, *how)
+    await healed(stage, fault)
+
+
+async def failover(stage: Stage) -> None:
+    await _failover(stage, "failover, graceful")
+
+
+async def failover_forced(stage: Stage) -> None:
+    await _failover(stage, "failover, forced", "FORCE")
+
+
+async def failover_taken(stage: Stage) -> None:
+    await _failover(stage, "failover, taken over", "TAKEOVER")
+
+
+# --- Slots ----------------------------------------------------------------------------------------------------
+
+
+async def _move(stage: Stage, slot: int, source: Node, target: Node) -> None:
+    """A few keys at a time, so that for a while they are at both."""
+
+    def do(what, *arguments):
+        return asyncio.to_thread(what, slot, *arguments)
+
+    await do(stage.redis.begin_moving, source, target)
+    while await do(stage.redis.move_keys, source, target, stage.random.choice([1, 3, 10, 100])):
+        await hold(stage.random.random() * 0.1)
+    await do(stage.redis.finish_moving, target)
+
+
+async def any_slot(stage: Stage) -> tuple[int, Node, Node]:
+    """One that is in use, the node that has it, and another."""
+    masters = await asyncio.to_thread(stage.redis.masters)
+    choices = []
+    for source in masters:
+        choices += [(slot, source) for slot in await asyncio.to_thread(stage.redis.slots_in_use, source)]
+    if not choices:
+        raise Failure("no slot is in use")
+    slot, source = stage.random.choice(choices)
+    return slot, source, stage.random.choice([one for one in masters if one is not source])
+
+
+async def slots_moved(stage: Stage) -> None:
+    """To another node and back, one after the other."""
+    for _ in range(3):
+        slot, source, target = await any_slot(stage)
+        fault = begin(stage, "slot moved and moved back", f"{slot} from {source.name} to {target.name}")
+        await _move(stage, slot, source, target)
+        await hold(0.5 + stage.random.random())
+        await _move(stage, slot, target, source)
+        await healed(stage, fault)
+
+
+async def move_interrupted(stage: Stage) -> None:
+    """The source dies with a slot half moved. Its replica does not know of the move, and the target, as long as it imports
+    the slot, does not take note of who has it: an operator begins the move again."""
+    slot, source, target = await any_slot(stage)
+    replica = stage.redis.replica_of(source)
+    detail = f"{slot} from {source.name} to {target.name}"
+    fault = begin(stage, "master killed with a slot half moved", detail, loses_place=source)
+    await asyncio.to_thread(stage.redis.begin_moving, slot, source, target)
+    keys = await asyncio.to_thread(source.call, "CLUSTER", "COUNTKEYSINSLOT", slot)
+    await asyncio.to_thread(stage.redis.move_keys, slot, source, target, max(1, keys // 2))
+    source.kill()
+    await stage.redis.taken_over(replica)
+    await hold(2)
+    await source.start()
+    # As long as it has no replica, it may refuse to give keys away.
+    await stage.redis.replicated(replica)
+    await _move(stage, slot, replica, target)
+    await healed(stage, fault)
+
+
+# --- The library ----------------------------------------------------------------------------------------------
+
+
+async def functions_flushed(stage: Stage) -> None:
+    master = await any_master(stage)
+    fault = begin(stage, "functions flushed at a master", master.name)
+    with contextlib.suppress(OSError, Failure):
+        await asyncio.to_thread(master.call, "FUNCTION", "FLUSH")
+    await healed(stage, fault)
+
+
+# What a mixed run chooses from, with how often: one after the other what concerns the cluster, beside what concerns brokers.
+OF_CLUSTER: list[tuple[Injection, int]] = [
+    (master_killed, 3),
+    (master_restarted, 2),
+    (master_stopped, 3),
+    (master_stopped_briefly, 2),
+    (master_parted_from_nodes, 2),
+    (master_parted_from_all, 2),
+    (replica_killed, 1),
+    (failover, 2),
+    (failover_forced, 2),
+    (failover_taken, 2),
+    (slots_moved, 4),
+    (functions_flushed, 1),
+]
+OF_BROKERS: list[tuple[Injection, int]] = [
+    (broker_killed, 3),
+    (broker_stopped, 2),
+    (connections_cut, 2),
+    (replies_cut, 2),
+    (half_open, 1),
+]

@@ -1,0 +1,50 @@
+"""What plays on a cluster."""
+
+import asyncio
+
+from ..injections import broker_killed, broker_stopped
+from ..load.cast import Cast
+from ..scenes import SCENES as SCENES_OF_ONE_REDIS
+from ..scenes import Scene, again, once
+from ..stage import Stage
+from . import injections
+
+
+async def mixed(stage: Stage, cast: Cast) -> None:
+    """What happens to the cluster, and beside it what happens to brokers."""
+    end = stage.now + cast.seconds - 4
+
+    async def row(choices, rest: float) -> None:
+        while stage.now < end:
+            await asyncio.sleep(rest * (0.5 + stage.random.random()))
+            each, weights = zip(*choices)
+            await stage.random.choices(each, weights)[0](stage)
+
+    await asyncio.sleep(3)
+    await asyncio.gather(row(injections.OF_CLUSTER, 6), row(injections.OF_BROKERS, 12))
+
+
+SCENES: dict[str, Scene] = {
+    "mixed": Scene("everything mixed", mixed, seconds=100),
+    **{name: SCENES_OF_ONE_REDIS[name] for name in ("quiet", "cycles", "marks")},
+    "broker-killed": Scene("SIGKILL of brokers", again(broker_killed)),
+    "broker-stopped": Scene("SIGSTOP of brokers for some seconds", again(broker_stopped)),
+    "master-killed": Scene("SIGKILL of masters, and their restart as replicas", again(injections.master_killed), seconds=60),
+    "master-restarted": Scene("SIGKILL of masters, and their restart before the others notice", again(injections.master_restarted)),
+    "master-stopped": Scene("SIGSTOP of masters past the node timeout", again(injections.master_stopped), seconds=60),
+    "master-stopped-briefly": Scene("SIGSTOP of masters within the node timeout", again(injections.master_stopped_briefly)),
+    "master-parted": Scene(
+        "nothing passes between a master and the other nodes, or brokers either",
+        again(injections.master_parted_from_nodes, injections.master_parted_from_all),
+        seconds=60,
+    ),
+    "replica-killed": Scene("SIGKILL of replicas", again(injections.replica_killed)),
+    "failover": Scene("CLUSTER FAILOVER", again(injections.failover)),
+    "failover-forced": Scene("CLUSTER FAILOVER FORCE", again(injections.failover_forced)),
+    "failover-taken": Scene("CLUSTER FAILOVER TAKEOVER", again(injections.failover_taken)),
+    "slots": Scene("slots in use are moved and moved back, a few keys at a time", again(injections.slots_moved, rest=1)),
+    "slots-interrupted": Scene(
+        "a master dies with a slot half moved, and the move is begun again", once(injections.move_interrupted, after=12)
+    ),
+    "flushed": Scene("FUNCTION FLUSH at masters", again(injections.functions_flushed)),
+}
