@@ -5,6 +5,7 @@ import urllib.request
 from pathlib import Path
 
 from . import machine
+from .cluster import Nodes
 from .interface import Interface
 from .processes import Process, free_port
 from .redis import Client
@@ -21,11 +22,12 @@ class Broker(Interface):
         limits: dict[str, int] | None = None,
         partitions: int | None = None,
         beside: "Broker | None" = None,
+        nodes: Nodes | None = None,
         executable: Path | None = None,
         environment: dict[str, str] | None = None,
         tls: ssl.SSLContext | None = None,
     ):
-        """`beside`: a second broker on the Redis of the first. `tls`: by which it is spoken to."""
+        """`beside`: a second broker on the Redis of the first; `nodes`: on these. `tls`: by which it is spoken to."""
         self.run = run
         port = free_port()
         self.data = run.new_folder("belfry")
@@ -41,6 +43,8 @@ class Broker(Interface):
         if beside:
             environment["BELFRY_REDIS"] = f"unix://{beside.redis_path}"
             environment["BELFRY_SECRET_FILE"] = str(beside.data / "secret")
+        if nodes:
+            environment["BELFRY_REDIS"] = nodes.url
         self.process = Process(
             "belfry",
             [str(executable or run.belfry), "serve", "--listen", f"127.0.0.1:{port}", "--data", str(self.data)],
@@ -50,9 +54,10 @@ class Broker(Interface):
         )
         self.process.wait_until(lambda: is_ready(port, tls))
         super().__init__(port, (beside or self).data / "secret", tls)
-        self.redis_processes = [] if beside else machine.children(self.process.id)
-        self.redis_path = beside.redis_path if beside else self._find_socket()
-        self.redis = Client(path=self.redis_path)
+        self.redis_processes = nodes.processes if nodes else [] if beside else machine.children(self.process.id)
+        if not nodes:
+            self.redis_path = beside.redis_path if beside else self._find_socket()
+            self.redis = Client(path=self.redis_path)
 
     @property
     def processes(self) -> list[int]:

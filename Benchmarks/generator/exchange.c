@@ -1,5 +1,5 @@
-// Requests and their answers, as many as the servers manage: over some connections, on each of which a window
-// of requests waits for answers.
+// Requests and their answers, as many as the servers manage, or at a rate: over some connections, on each of which a
+// window of requests waits for answers.
 //
 // The requests are either made from a template, with new numbers each, or a list that is gone through once.
 #include <stdio.h>
@@ -34,15 +34,21 @@ static struct {
   unsigned replies;  // of Redis, to one request: a request may be a pipeline
   const char *word;  // counted in the answers; with WORD, each is an answer
   uint64_t next_number;
+  double rate;  // requests a second at most; 0: as many as are answered
 } plan;
 
 static struct asker *askers;
-static uint64_t end_of_asking, answers, refusals;
+static uint64_t start_of_asking, end_of_asking, asked, answers, refusals;
 static struct latencies latencies;
 
-static bool may_ask(void) {
+static bool has_more(void) {
   if (!plan.has_template) return plan.list_next < plan.list.count;
   return now() < end_of_asking;
+}
+
+static bool may_ask(void) {
+  if (plan.rate > 0 && (double)asked >= (double)(now() - start_of_asking) / SECOND * plan.rate) return false;
+  return has_more();
 }
 
 static struct text next_request(void) {
@@ -63,6 +69,7 @@ static void ask(struct asker *asker) {
     memcpy(batch + count, request.bytes, request.count);
     count += request.count;
     asker->started[asker->asked++ % plan.window] = time;
+    asked++;
   }
   if (count) connection_send(&asker->connection, batch, count);
 }
@@ -114,6 +121,7 @@ static void take_settings(void) {
   plan.word = setting("expect", "");
   plan.replies = (unsigned)setting_number("replies", 1);
   plan.next_number = (uint64_t)setting_number("first", 1);
+  plan.rate = setting_number("rate", 0);
   const char *kind = setting("answers", NULL), *path = setting("template", "");
   plan.answers = !strcmp(kind, "http") ? HTTP : !strcmp(kind, "resp") ? RESP : WORD;
   plan.has_template = *path;
@@ -147,11 +155,21 @@ static uint64_t words_found(void) {
   return sum;
 }
 
+// Those that are due, each by the next connection.
+static void ask_in_turn(void) {
+  static unsigned next;
+  for (unsigned i = 0; i < plan.connections && may_ask(); i++) ask(&askers[next++ % plan.connections]);
+}
+
 static void run(double seconds) {
-  end_of_asking = now() + (uint64_t)(seconds * SECOND);
-  for (unsigned i = 0; i < plan.connections; i++) ask(&askers[i]);
-  while (outstanding())
-    if (!loop_turn(now() + 10 * SECOND)) fail("no answer for ten seconds, %lu outstanding", outstanding());
+  start_of_asking = now();
+  end_of_asking = start_of_asking + (uint64_t)(seconds * SECOND);
+  asked = 0;
+  uint64_t heard = start_of_asking;
+  while (ask_in_turn(), outstanding() || has_more()) {
+    if (loop_turn(now() + SECOND / (plan.rate > 0 ? 1000 : 10))) heard = now();
+    if (now() - heard > 10 * SECOND) fail("no answer for ten seconds, %lu outstanding", outstanding());
+  }
 }
 
 void mode_exchange(void) {
