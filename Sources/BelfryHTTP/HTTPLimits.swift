@@ -67,6 +67,10 @@ package struct HTTPLimits: Sendable {
   /// does not read costs at most one such chunk.
   static let streamChunkBytes = 16 * 1024
 
+  /// What the kernel holds of a connection beyond what is on its way. It would hold megabytes, and to copy these for hundreds
+  /// of clients that read slowly takes all of a loop's time. A client that reads has as much of it at once as before.
+  static let kernelUnsentBytes: Int32 = 128 * 1024
+
   /// Chunks one stream sends before the others have their turn.
   static let streamChunksPerTurn = 4
 

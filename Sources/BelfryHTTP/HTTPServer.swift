@@ -56,6 +56,8 @@ package final class HTTPServer {
 
   package var openConnections: Int { connections.count + streams.count + openHandshakes }
   package var openHandshakes: Int { handshakes?.count ?? 0 }
+  /// nil where connections are not encrypted.
+  package var handshakeCounts: HTTPHandshakeCounts? { handshakes?.counts }
   package var openStreams: Int { streams.count }
   /// Connections with a request, until the kernel has the last byte of its answer.
   package var openRequests: Int { connections.count { $0.hasRequest } }

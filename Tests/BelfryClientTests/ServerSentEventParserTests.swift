@@ -76,14 +76,14 @@ import Testing
     var parser = ServerSentEventParser(limitBytes: 16)
     var items: [FeedItem] = []
     let text = "data: ok\n\n" + String(repeating: "x", count: 17)
-    #expect(throws: FeedItemTooLong(limitBytes: 16)) {
+    #expect(throws: FeedFlaw.tooLong(limitBytes: 16)) {
       try parser.parse(Array(text.utf8), into: &items)
     }
     #expect(items == [.event(name: "message", data: "ok", id: nil)])
   }
 
   @Test func `refuses many lines of data that together exceed the limit`() {
-    #expect(throws: FeedItemTooLong(limitBytes: 16)) {
+    #expect(throws: FeedFlaw.tooLong(limitBytes: 16)) {
       _ = try items(String(repeating: "data: 12345\n", count: 4), limitBytes: 16)
     }
   }

@@ -87,7 +87,14 @@ import Testing
   func messagesOfEachLength(_ count: Int) {
     let payload = [UInt8](repeating: UInt8(ascii: "*"), count: count)
     check([Frame(Self.text, payload)], [.text(payload)])
-    check([Frame(Self.binary, payload)], [.binary(payload)])
+    refuse([Frame(Self.binary, payload)], 1_003)
+  }
+
+  /// With its first byte, in whatever frames the rest would come.
+  @Test func binaryIsRefusedBeforeItArrives() {
+    for first in [0x02, 0x82] as [UInt8] {
+      #expect(Self.steps([first], inPiecesOf: 1) == [.refused(.unsupportedData)])
+    }
   }
 
   @Test func oneByteMoreThanAMessageMayHave() {
@@ -148,7 +155,7 @@ import Testing
   }
 
   @Test func framesWithoutAMask() {
-    for first in [Self.text, Self.binary, Self.ping, Self.close] {
+    for first in [Self.text, Self.ping, Self.close] {
       refuse([Frame(first, Array("hi".utf8), isMasked: false)], 1_002)
       refuse([Frame(first, isMasked: false)], 1_002)
     }
@@ -217,12 +224,10 @@ import Testing
       if scalar.count > 1, scalar.last ?? 0 >= 0x80 {
         refuse([Frame(Self.text, Array(scalar.dropLast()))], 1_007)
       }
-      check([Frame(Self.binary, scalar)], [.binary(scalar)])
     }
     for bytes in Self.bad {
       refuse([Frame(Self.text, bytes)], 1_007)
       refuse([Frame(0x01, Array("a".utf8)), Frame(Self.last, bytes)], 1_007)
-      check([Frame(Self.binary, bytes)], [.binary(bytes)])
     }
   }
 

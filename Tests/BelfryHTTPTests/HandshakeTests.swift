@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test func theSubprotocolIsOffered() {
-    for names in ["chat", "echo.v2", "echo.v1x", ""] {
+    for names in ["chat", "echo.v2", "echo.v1x", "", "ECHO.v1", "Echo.V1", "chat, Echo.v1"] {
       guard case .malformed = flaw(("Sec-WebSocket-Protocol", names)) else {
         Issue.record("\(names) was taken")
         continue

@@ -67,8 +67,28 @@ import Testing
       for _ in 0..<20 { #expect(try stage.client().get("/echo").status == 200) }
       #expect(stage.server.eventually { stage.server.openConnections <= 51 })
       #expect(stalled[0].ends())
+      let counts = try #require(stage.server.handshakes)
+      #expect(
+        counts.done == 20 && counts.failed[.tooManyWait] ?? 0 >= 250 && counts.waiting <= 51, "\(counts)")
       stalled[299].setTimeout(microseconds: 50_000)
       #expect(!stalled[299].ends())
+    }
+  }
+
+  @Test func whoStallsIsCountedByHow() throws {
+    var limits = HTTPLimits()
+    limits.handshakeTime = .milliseconds(100)
+    try TLSStage.with(limits: limits) { stage in
+      let (silent, slow) = (try stage.plainClient(), try stage.plainClient())
+      slow.send(Self.hello)
+      let plain = try stage.plainClient()
+      plain.send("GET / HTTP/1.1\r\nHost: t\r\n\r\n")
+      #expect(try plain.readResponse().status == 400)
+      #expect(silent.ends() && slow.ends())
+      // Who only looks whether somebody listens is no failure.
+      try stage.plainClient().close()
+      #expect(stage.server.eventually { stage.server.openConnections <= 1 })
+      #expect(stage.server.handshakes?.failed == [.silent: 1, .tooSlow: 1, .notEncrypted: 1])
     }
   }
 

@@ -53,6 +53,7 @@ final class TestServer {
   var notes: [String] { onLoop { _, handler in handler.notes } ?? [] }
   var openConnections: Int { onLoop { server, _ in server.openConnections } ?? -1 }
   var openRequests: Int { onLoop { server, _ in server.openRequests } ?? -1 }
+  var handshakes: HTTPHandshakeCounts? { onLoop { server, _ in server.handshakeCounts } ?? nil }
   var openStreams: Int { onLoop { server, _ in server.openStreams } ?? -1 }
 
   /// Waits for something to become true, much longer than it takes.
@@ -181,7 +182,8 @@ final class TestHandler: HTTPHandler {
         let handshake = try WebSocketHandshake(request.head, subprotocol: "belfry.v1.json")
         let owner = EchoOwner(self)
         echoes.append(owner)
-        exchange.upgrade(handshake, messageBytesMax: WebSocketFrame.payloadBytesMax, for: owner)
+        let most = request.query("most").flatMap { Int($0) } ?? WebSocketFrame.payloadBytesMax
+        exchange.upgrade(handshake, messageBytesMax: most, for: owner)
       } catch {
         exchange.respond(HTTPResponse(status: 426))
       }

@@ -1,4 +1,5 @@
 import BelfryHTTP
+import Glibc
 import TestKit
 import Testing
 
@@ -6,7 +7,8 @@ import Testing
 @Suite struct WebSocketTests {
   private func open(_ server: TestServer, receiveBytes: Int32? = nil) throws -> RawSocket {
     let socket = try RawSocket(
-      port: UInt16(server.port), path: "/socket", receiveBytes: receiveBytes, timeoutSeconds: 20)
+      port: UInt16(server.port), path: "/socket", receiveBytes: receiveBytes, timeoutSeconds: 20,
+      tls: TestTLS.shared?.context)
     #expect(socket.head.status == 101)
     return socket
   }
@@ -163,6 +165,49 @@ import Testing
       #expect(heard.count { $0 == .text("good") } <= 2)
     }
     #expect(server.eventually { server.openStreams == 0 })
+  }
+
+  /// The close frame is seen, however much of what was refused is still to come; and afterwards the connection ends.
+  @Test(arguments: [1_002, 1_003, 1_009])
+  func whoIsRefusedWhileSendingIsToldWhy(_ code: Int) throws {
+    let server = try TestServer()
+    for pause in [0, 1, 50] as [UInt32] {
+      let socket = try open(server)
+      let long = [UInt8](repeating: 0x2A, count: 3 << 20)
+      let frame = RawSocket.frame(code == 1_003 ? 0x82 : 0x81, long, mask: code == 1_002 ? nil : 1)
+      for start in stride(from: 0, to: frame.count, by: 1 << 18) {
+        #expect(socket.connection.send(Array(frame[start..<min(start + 1 << 18, frame.count)])))
+        usleep(pause * 1_000)
+      }
+      #expect(try socket.hear() == .close(code))
+      #expect(try socket.hear() == .end)
+    }
+    #expect(server.eventually { server.openStreams == 0 })
+  }
+
+  @Test func whoGoesOnSendingIsCut() throws {
+    let server = try TestServer()
+    let socket = try open(server)
+    let begin = ContinuousClock.now
+    let more = [UInt8](repeating: 0xFF, count: 1_000)
+    while socket.connection.send(more), begin.duration(to: .now) < .seconds(15) { usleep(1_000) }
+    let time = begin.duration(to: .now)
+    #expect(time > .seconds(1.5) && time < .seconds(10), "\(time)")
+    #expect(server.eventually { server.openStreams == 0 })
+    #expect(server.notes.filter { $0.hasPrefix("finished") } == ["finished ended"])
+  }
+
+  /// What the kernel holds for a client that does not read is seen, and that it has gone.
+  @Test func whatIsOnItsWayIsSeen() throws {
+    let server = try TestServer()
+    let socket = try open(server, receiveBytes: 4_096)
+    let isOnItsWay = { server.onLoop { _, handler in handler.echoes[0].socket?.hasUnacknowledged } == true }
+    #expect(!isOnItsWay())
+    let text = String(repeating: "x", count: 60_000)
+    for _ in 0..<4 { socket.say(text) }
+    #expect(server.eventually { isOnItsWay() })
+    for _ in 0..<4 { #expect(try socket.hear() == .text(text)) }
+    #expect(server.eventually { !isOnItsWay() })
   }
 
   @Test func messagesCountInTheBudget() throws {

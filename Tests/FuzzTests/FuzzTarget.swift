@@ -26,7 +26,7 @@ struct FuzzTarget: Sendable, CustomTestStringConvertible {
 
 extension FuzzTarget {
   /// A row for each decoder of what comes from outside. New ones go into the list of their layer.
-  static let all: [FuzzTarget] = model + store + edges + browsers + requests + push + sockets
+  static let all: [FuzzTarget] = model + store + edges + browsers + requests + push + sockets + tls
 }
 
 /// What a decoder made of an input is wrong.

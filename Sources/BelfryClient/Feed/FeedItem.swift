@@ -8,9 +8,19 @@ enum FeedItem: Sendable, Hashable {
   case retry(Duration)
 }
 
-/// One event is longer than ``ClientLimits/eventBytes``.
-struct FeedItemTooLong: Error, Hashable {
-  var limitBytes: Int
+/// What no broker says. Asked again, it would say the same again.
+enum FeedFlaw: Error, Hashable {
+  /// One event is longer than ``ClientLimits/eventBytes``.
+  case tooLong(limitBytes: Int)
+  /// A frame that a server must not send (RFC 6455 section 5).
+  case badFrame(String)
+
+  var cause: String {
+    switch self {
+    case .tooLong(let limitBytes): "an event of the stream is longer than \(limitBytes) bytes"
+    case .badFrame(let cause): "the socket has a frame that no server may send: \(cause)"
+    }
+  }
 }
 
 /// Reads what arrives on one connection of a feed.
@@ -23,7 +33,7 @@ enum FeedParser: Sendable {
   }
 
   /// Appends what the bytes complete; what was complete before the offending event is kept.
-  mutating func parse(_ bytes: some Collection<UInt8>, into items: inout [FeedItem]) throws(FeedItemTooLong) {
+  mutating func parse(_ bytes: some Collection<UInt8>, into items: inout [FeedItem]) throws(FeedFlaw) {
     switch self {
     case .events(var parser):
       defer { self = .events(parser) }

@@ -67,17 +67,15 @@ struct FeedStateMachine: Sendable {
     guard case .connected = phase else { return }
     policy.heard()
     var items: [FeedItem] = []
-    var excess: FeedItemTooLong?
-    do { try parser.parse(bytes, into: &items) } catch { excess = error }
+    var flaw: FeedFlaw?
+    do { try parser.parse(bytes, into: &items) } catch { flaw = error }
     for item in items { if case .retry(let pause) = item { policy.asked(toPause: pause) } }
     arrived += items
     if let returns = items.lazy.compactMap(\.returnsAfterKick).first {
       isKnownConnected = false
       follow(policy.decide(.kicked(retry: returns), random: random))
-    } else if let excess {
-      // Asked again, the broker would send the same line again.
-      phase = .ended(
-        BelfryError(.protocol, "an event of the stream is longer than \(excess.limitBytes) bytes"))
+    } else if let flaw {
+      phase = .ended(BelfryError(.protocol, flaw.cause))
     }
   }
 

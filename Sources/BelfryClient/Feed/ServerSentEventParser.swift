@@ -17,7 +17,7 @@ struct ServerSentEventParser: Sendable {
   init(limitBytes: Int = ClientLimits.eventBytes) { self.limitBytes = limitBytes }
 
   /// Appends what the bytes complete; what was complete before the offending line is kept.
-  mutating func parse(_ bytes: some Collection<UInt8>, into items: inout [FeedItem]) throws(FeedItemTooLong) {
+  mutating func parse(_ bytes: some Collection<UInt8>, into items: inout [FeedItem]) throws(FeedFlaw) {
     for byte in bytes {
       switch byte {
       case UInt8(ascii: "\n") where endedByCR:
@@ -27,7 +27,7 @@ struct ServerSentEventParser: Sendable {
         try endLine(into: &items)
       default:
         endedByCR = false
-        guard line.count < limitBytes else { throw FeedItemTooLong(limitBytes: limitBytes) }
+        guard line.count < limitBytes else { throw FeedFlaw.tooLong(limitBytes: limitBytes) }
         line.append(byte)
       }
     }
@@ -35,7 +35,7 @@ struct ServerSentEventParser: Sendable {
 
   // MARK: Lines
 
-  private mutating func endLine(into items: inout [FeedItem]) throws(FeedItemTooLong) {
+  private mutating func endLine(into items: inout [FeedItem]) throws(FeedFlaw) {
     var content = line[...]
     if isFirstLine, content.starts(with: [0xef, 0xbb, 0xbf]) { content = content.dropFirst(3) }
     isFirstLine = false
@@ -48,7 +48,7 @@ struct ServerSentEventParser: Sendable {
   }
 
   private mutating func readField(_ content: ArraySlice<UInt8>, into items: inout [FeedItem])
-    throws(FeedItemTooLong)
+    throws(FeedFlaw)
   {
     let colon = content.firstIndex(of: UInt8(ascii: ":")) ?? content.endIndex
     var value = content[colon...].dropFirst()
@@ -60,7 +60,7 @@ struct ServerSentEventParser: Sendable {
       name = text
     case "data":
       let joined = data.map { $0 + "\n" + text } ?? text
-      guard joined.utf8.count <= limitBytes else { throw FeedItemTooLong(limitBytes: limitBytes) }
+      guard joined.utf8.count <= limitBytes else { throw FeedFlaw.tooLong(limitBytes: limitBytes) }
       data = joined
     case "id" where !text.contains("\0"):
       lastID = text

@@ -16,37 +16,55 @@ struct SocketFrameParser: Sendable {
     return replies
   }
 
-  mutating func parse(_ more: some Collection<UInt8>, into items: inout [FeedItem]) throws(FeedItemTooLong) {
+  mutating func parse(_ more: some Collection<UInt8>, into items: inout [FeedItem]) throws(FeedFlaw) {
     bytes += more
     var start = 0
     defer { bytes.removeFirst(start) }
     while let frame = try nextFrame(at: start) {
       start = frame.payload.upperBound
-      take(frame.first, Array(bytes[frame.payload]), into: &items)
+      try take(frame.first, Array(bytes[frame.payload]), into: &items)
     }
   }
 
   /// Nil while it is not there as a whole.
-  private func nextFrame(at start: Int) throws(FeedItemTooLong) -> (first: UInt8, payload: Range<Int>)? {
+  private func nextFrame(at start: Int) throws(FeedFlaw) -> (first: UInt8, payload: Range<Int>)? {
     guard bytes.count >= start + 2 else { return nil }
+    if let flaw = flaw(bytes[start], bytes[start + 1]) { throw .badFrame(flaw) }
     let short = Int(bytes[start + 1] & 0x7F)
     let width = short == 126 ? 2 : short == 127 ? 8 : 0
     let payload = start + 2 + width
     guard bytes.count >= payload else { return nil }
     let length = width == 0 ? UInt64(short) : bytes[(start + 2)..<payload].reduce(0) { $0 << 8 | UInt64($1) }
     guard length <= UInt64(limitBytes - (message?.count ?? 0)) else {
-      throw FeedItemTooLong(limitBytes: limitBytes)
+      throw FeedFlaw.tooLong(limitBytes: limitBytes)
     }
     let end = payload + Int(length)
     return bytes.count >= end ? (bytes[start], payload..<end) : nil
   }
 
-  private mutating func take(_ first: UInt8, _ payload: [UInt8], into items: inout [FeedItem]) {
+  /// What is wrong with the first two bytes of a frame.
+  private func flaw(_ first: UInt8, _ second: UInt8) -> String? {
+    if second & Self.maskBit != 0 { return "it is masked" }
+    if first & Self.reservedBits != 0 { return "a reserved bit is set" }
+    switch first & 0x0F {
+    case 0: return message == nil ? "there is nothing to continue" : nil
+    case 1: return message == nil ? nil : "a message begins within another"
+    case 8, 9, 10:
+      return first & Self.lastBit == 0 || second > Self.controlBytesMax
+        ? "a control frame is long or fragmented" : nil
+    default: return "it is neither text nor control"
+    }
+  }
+
+  private mutating func take(
+    _ first: UInt8, _ payload: [UInt8], into items: inout [FeedItem]
+  ) throws(FeedFlaw) {
     switch first & 0x0F {
     case 0, 1:
       message = (message ?? []) + payload
       guard first & Self.lastBit != 0, let text = message else { return }
       message = nil
+      guard (try? UTF8Span(validating: text.span)) != nil else { throw .badFrame("a text is no UTF-8") }
       read(text, into: &items)
     case 8: replies += Self.frame(8, Array(payload.prefix(2)))
     case 9: replies += Self.frame(10, payload)
@@ -79,6 +97,9 @@ struct SocketFrameParser: Sendable {
   }
 
   private static let lastBit: UInt8 = 0x80
+  private static let reservedBits: UInt8 = 0x70
+  private static let maskBit: UInt8 = 0x80
+  private static let controlBytesMax: UInt8 = 125
 
   /// A client's frame, of at most 125 bytes. They are masked so that no proxy in between takes them for requests; what
   /// is here is chosen by nobody, so any mask will do.

@@ -304,7 +304,8 @@ extension HTTPConnection {
     routed = nil
     isLastAnswer = isLast || request?.isLast ?? true || server.isQuiesced
     var response = response
-    let fields = request.map { server.handler.fieldsOfAnswer(to: $0.headers) } ?? []
+    let headers = request?.headers ?? intake.headersOfRefused
+    let fields = headers.map { server.handler.fieldsOfAnswer(to: $0) } ?? []
     if !fields.isEmpty { response.headers += fields }
     output = AnswerOutput(
       response, isLast: isLastAnswer, hasBody: request?.method != Self.head, date: server.date.text, held)

@@ -31,6 +31,9 @@ struct RequestIntake {
   /// Whether anything of a request has arrived.
   var hasBegun: Bool { reader.hasBegun }
 
+  /// Of a request that was refused before its head was accepted, the fields that were read.
+  var headersOfRefused: HTTPHeaders? { reader.headersOfRefused }
+
   /// Whether what arrives next belongs to a body.
   var isInBody: Bool { body != nil }
 

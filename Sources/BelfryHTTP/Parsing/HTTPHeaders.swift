@@ -41,9 +41,11 @@ package struct HTTPHeaders: Sendable {
     return name.withUTF8 { unsafe index(of: $0) != nil }
   }
 
-  /// Whether a field of this name has the word in its list (RFC 9110 section 5.6.1), without regard to case.
-  /// - Parameter word: in lower case.
-  func lists(_ name: String, _ word: StaticString) -> Bool {
+  /// Whether a field of this name has the word in its list (RFC 9110 section 5.6.1).
+  /// - Parameters:
+  ///   - word: in lower case where case does not matter.
+  ///   - isExact: whether case matters.
+  func lists(_ name: String, _ word: StaticString, isExact: Bool = false) -> Bool {
     var name = name
     return name.withUTF8 { name in
       var start = 0
@@ -52,7 +54,9 @@ package struct HTTPHeaders: Sendable {
         for part in value.utf8.split(separator: UInt8(ascii: ",")) {
           let part = part.drop(while: HeadSyntax.isSpace)
           let isEmptyBehind = part.dropFirst(word.utf8CodeUnitCount).allSatisfy(HeadSyntax.isSpace)
-          if isEmptyBehind, HTTPHeaders.isSame(part.prefix(word.utf8CodeUnitCount), word) { return true }
+          guard isEmptyBehind else { continue }
+          let text = part.prefix(word.utf8CodeUnitCount)
+          if isExact ? text.elementsEqual("\(word)".utf8) : HTTPHeaders.isSame(text, word) { return true }
         }
         start = field + 1
       }

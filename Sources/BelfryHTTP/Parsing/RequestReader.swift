@@ -28,6 +28,8 @@ struct RequestReader {
   private let limits: HeadLimits
   private let namesOnce: [String]
   private var phase: Phase
+  /// Of a request that was refused, the fields that were read: they may say how the refusal is to be answered.
+  private(set) var headersOfRefused: HTTPHeaders?
 
   /// - Parameter namesOnce: fields of which a request may have only one, beside those that say where it ends.
   init(_ limits: HeadLimits, namesOnce: [String]) {
@@ -51,7 +53,9 @@ struct RequestReader {
       phase = .head(parser)
       switch progress {
       case .incomplete: return (.incomplete, 0)
-      case .refused(let refusal): return refuse(refusal)
+      case .refused(let refusal):
+        headersOfRefused = HTTPHeaders(Array(input.prefix(limits.bytesMax)), parser.fields)
+        return refuse(refusal)
       case .complete(let bytes): return complete(parser, Array(input.prefix(bytes)))
       }
     case .length(let left):
@@ -89,6 +93,7 @@ struct RequestReader {
     if let refusal = RequestFraming.refusal(
       of: head.headers, isHTTP10: first.isHTTP10, namesOnce: namesOnce)
     {
+      headersOfRefused = head.headers
       return refuse(refusal)
     }
     phase = head.contentLength.map { .length(left: $0) } ?? .chunks(ChunkDecoder())

@@ -12,7 +12,12 @@ package final class HTTPStream {
     case open
     /// Nothing is pulled any more; what is unsent still goes out.
     case ending
+    /// All was sent, and the source is gone. What still arrives is thrown away until the client closes: if the connection
+    /// were closed with anything unread, or before the client's next bytes, the kernel would take back what was said last.
+    case lingering
     case closed
+
+    var sends: Bool { self == .open || self == .ending }
   }
 
   private let transport: any ByteTransport
@@ -28,6 +33,7 @@ package final class HTTPStream {
   private var unsentStart = 0
   /// Runs while the socket is full.
   private var stallTimer: LoopTimer?
+  private var lingerTimer: LoopTimer?
 
   /// Its index in the set, and whether it is queued there to send.
   var position = 0
@@ -56,6 +62,13 @@ package final class HTTPStream {
   /// Whether the client has yet to take what it was sent.
   var isBlocked: Bool { stallTimer != nil }
 
+  /// Whether the client's machine has yet to say that it has what was sent.
+  var hasUnacknowledged: Bool {
+    guard phase.sends else { return false }
+    var count: Int32 = 0
+    return unsafe ioctl(transport.descriptor, UInt(TIOCOUTQ), &count) == 0 && count > 0
+  }
+
   /// The receiver takes more than before, or less.
   func receiverChanged() {
     if phase != .closed { listen() }
@@ -65,14 +78,14 @@ package final class HTTPStream {
   /// inside this call.
   package func wake() {
     // A full socket pulls when it can be written to again.
-    guard phase != .closed, stallTimer == nil else { return }
+    guard phase.sends, stallTimer == nil else { return }
     set.wake(self)
   }
 
   /// Pulls and sends until the source is empty, the socket full, or the stream's turn over.
   func pump() {
     isAwake = false
-    guard phase != .closed, sendUnsent() else { return }
+    guard phase.sends, sendUnsent() else { return }
     for _ in 0..<HTTPLimits.streamChunksPerTurn where phase == .open {
       switch pull() {
       case .bytes(let count, let more):
@@ -86,18 +99,38 @@ package final class HTTPStream {
     }
     switch phase {
     case .open: wake()
-    case .ending: finish(.ended)
-    case .closed: break
+    case .ending: end()
+    case .lingering, .closed: break
+    }
+  }
+
+  /// All was sent. A client that only listens has nothing on its way that would be unread.
+  private func end() {
+    guard receiver != nil else { return finish(.ended) }
+    phase = .lingering
+    transport.finishWriting()
+    lingerTimer = set.loop.schedule(after: HTTPLimits.socketCloseTime) { [unowned self] in finish(.ended) }
+    listen()
+    let source = source
+    (self.source, receiver) = (nil, nil)
+    source?.finished(.ended)
+  }
+
+  private func discard() {
+    switch unsafe transport.read(into: set.buffer.payload) {
+    case .bytes, .wait: break
+    case .end, .lost: finish(.ended)
     }
   }
 
   /// Ends it, once.
   func finish(_ end: HTTPStreamEnd) {
     guard phase != .closed else { return }
+    if end == .ended, phase != .lingering { discardUnread() }
     phase = .closed
     stallTimer?.cancel()
+    lingerTimer?.cancel()
     watch?.cancel()
-    if end == .ended { discardUnread() }
     transport.close()
     set.remove(self)
     let source = source
@@ -125,6 +158,7 @@ package final class HTTPStream {
     // A client that has closed its sending side is taken to be gone. Few only shut that side down, and nothing else
     // tells of a client that has left until something is sent to it.
     guard readiness.isDisjoint(with: [.hangup, .error]) else { return finish(.clientGone) }
+    if phase == .lingering { return discard() }
     if let receiver {
       if !readiness.isDisjoint(with: [.readable, .peerClosed]) { receive(for: receiver) }
     } else if readiness.contains(.peerClosed) {
@@ -134,7 +168,7 @@ package final class HTTPStream {
   }
 
   private func receive(for receiver: any HTTPStreamReceiver) {
-    guard phase != .closed, receiver.wantsBytes, stallTimer == nil else { return listen() }
+    guard phase.sends, receiver.wantsBytes, stallTimer == nil else { return listen() }
     // Nothing is sent meanwhile, so the buffer is free.
     switch unsafe transport.read(into: set.buffer.payload) {
     case .bytes(let count):
@@ -204,6 +238,7 @@ extension HTTPStream {
   /// What the stream is told of. Without a receiver only the end of the connection, and with one only what that takes:
   /// the end comes behind what is yet to be read.
   private var interest: Readiness {
+    if phase == .lingering { return [.readable, .peerClosed] }
     var interest: Readiness = stallTimer == nil ? [] : .writable
     guard let receiver else { return interest.union(.peerClosed) }
     if stallTimer == nil, receiver.wantsBytes { interest.formUnion(.readable) }

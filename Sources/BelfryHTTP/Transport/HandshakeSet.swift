@@ -15,6 +15,10 @@ final class HandshakeSet {
   /// through all for the oldest would take longer than a handshake.
   private var begunCount = 0
   private var begun = Queue<Handshake>()
+  private var done = 0
+  private var resumed = 0
+  private var failed: [HTTPHandshakeFailure: Int] = [:]
+  /// Since they were last reported.
   private var failures = 0
   /// When failures may be reported again.
   private var quietUntil: ContinuousClock.Instant?
@@ -25,6 +29,11 @@ final class HandshakeSet {
   }
 
   var count: Int { all.count }
+
+  var counts: HTTPHandshakeCounts {
+    HTTPHandshakeCounts(done: done, resumed: resumed, failed: failed, waiting: all.count)
+  }
+
   /// Whether steps are left for the next turn.
   var isBusy: Bool { !beginning.isEmpty || !continuing.isEmpty }
 
@@ -66,14 +75,15 @@ final class HandshakeSet {
       if begunCount > server.limits.handshakesWaiting { endLongestWaiting() }
     case .done:
       guard let transport = handshake.transport else { return end(handshake) }
+      if transport.isResumed { resumed += 1 } else { done += 1 }
       leave(handshake)
       server.take(transport, from: handshake.client)
     case .plain:
-      note("it speaks HTTP, not HTTPS", handshake.client)
+      note(.notEncrypted, "it speaks HTTP, not HTTPS", handshake.client)
       leave(handshake)
       server.take(SocketTransport(handshake.descriptor), from: handshake.client, refused: .notEncrypted)
     case .failed(let cause):
-      note(cause, handshake.client)
+      note(.refused, cause, handshake.client)
       end(handshake)
     case .left:
       end(handshake)
@@ -82,7 +92,11 @@ final class HandshakeSet {
 
   func checkDeadlines(at now: ContinuousClock.Instant) {
     for handshake in all where handshake.acceptedAt + server.limits.handshakeTime <= now {
-      note(handshake.transport == nil ? "it said nothing" : "it did not finish in time", handshake.client)
+      if handshake.transport == nil {
+        note(.silent, "it said nothing", handshake.client)
+      } else {
+        note(.tooSlow, "it did not finish in time", handshake.client)
+      }
       end(handshake)
     }
   }
@@ -101,7 +115,7 @@ final class HandshakeSet {
   private func endLongestWaiting() {
     while let longest = begun.popFirst() {
       guard !longest.isClosed else { continue }
-      note("too many others wait for their clients", longest.client)
+      note(.tooManyWait, "too many others wait for their clients", longest.client)
       return end(longest)
     }
   }
@@ -127,7 +141,8 @@ final class HandshakeSet {
     last.position = handshake.position
   }
 
-  private func note(_ cause: String, _ client: ClientAddress) {
+  private func note(_ failure: HTTPHandshakeFailure, _ cause: String, _ client: ClientAddress) {
+    failed[failure, default: 0] += 1
     failures += 1
     let now = server.loop.now
     guard quietUntil.map({ $0 <= now }) ?? true else { return }
@@ -136,13 +151,4 @@ final class HandshakeSet {
       HTTPHandshakeFailures(count: failures, lastCause: cause, lastClient: client))
     failures = 0
   }
-}
-
-/// What became of clients that did not come to speak TLS.
-package struct HTTPHandshakeFailures: Sendable, Hashable {
-  /// Since the last report.
-  package let count: Int
-  /// OpenSSL's words where they are its.
-  package let lastCause: String
-  package let lastClient: ClientAddress
 }

@@ -62,6 +62,8 @@ package struct ListenSocket: Sendable {
     do throws(HTTPError) {
       set(descriptor, SOL_SOCKET, SO_REUSEADDR)
       if isShared { set(descriptor, SOL_SOCKET, SO_REUSEPORT) }
+      // Connections take it over.
+      set(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, HTTPLimits.kernelUnsentBytes)
       guard unsafe bind(descriptor, address.ai_addr, address.ai_addrlen) == 0 else {
         throw HTTPError.last(.listenRefused, "bind \(place)")
       }
@@ -76,9 +78,9 @@ package struct ListenSocket: Sendable {
     return ListenSocket(descriptor: descriptor, port: boundPort(descriptor))
   }
 
-  private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32) {
-    var on: Int32 = 1
-    unsafe setsockopt(descriptor, level, option, &on, socklen_t(MemoryLayout<Int32>.size))
+  private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32 = 1) {
+    var value = value
+    unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
   }
 
   // SAFETY: the kernel writes no more than the length it is given; both families have the port in one place.

@@ -9,7 +9,6 @@ struct FrameReader {
     /// More has to arrive.
     case incomplete
     case text([UInt8])
-    case binary([UInt8])
     case ping([UInt8])
     case pong
     /// - code: nil where the client gave none.
@@ -33,8 +32,8 @@ struct FrameReader {
   private var isLastFrame = false
   private var payloadLeft = 0
   private var mask = FrameMask()
-  /// The message that has begun to arrive: text or binary; nil between messages.
-  private var kind: WebSocketFrame.Opcode?
+  /// Whether a message has begun to arrive. It is text.
+  private var isWithinText = false
   private var message: [UInt8] = []
   private var control: [UInt8] = []
   private var utf8 = UTF8Progress()
@@ -44,7 +43,7 @@ struct FrameReader {
   /// Whether a frame or a message has begun to arrive and is not complete.
   var isWithinMessage: Bool {
     if case .payload = phase { return true }
-    return kind != nil || !head.isEmpty
+    return isWithinText || !head.isEmpty
   }
 
   var heldBytes: Int { message.count }
@@ -112,8 +111,9 @@ extension FrameReader {
     if opcode.isControl {
       return byte & WebSocketFrame.lastBit == 0 ? .violation("a control frame is fragmented") : nil
     }
-    if opcode == .continuation { return kind == nil ? .violation("there is nothing to continue") : nil }
-    return kind == nil ? nil : .violation("a message begins within another")
+    if opcode == .binary, !isWithinText { return .unsupportedData }
+    if opcode == .continuation { return isWithinText ? nil : .violation("there is nothing to continue") }
+    return isWithinText ? .violation("a message begins within another") : nil
   }
 
   private func flawOfSecond(_ byte: UInt8) -> WebSocketClose? {
@@ -146,7 +146,7 @@ extension FrameReader {
     payloadLeft = lengthBytes > 0 ? Int(lengthInBytes) : Int(head[1] & ~WebSocketFrame.maskBit)
     mask = FrameMask(head.suffix(4))
     head = []
-    if !opcode.isControl, opcode != .continuation { (kind, utf8) = (opcode, UTF8Progress()) }
+    if !opcode.isControl, opcode != .continuation { (isWithinText, utf8) = (true, UTF8Progress()) }
     phase = .payload
   }
 }
@@ -166,8 +166,7 @@ extension FrameReader {
     }
     let start = message.count
     mask.take(part, to: &message)
-    guard kind == .text, !utf8.take(message[start...]) else { return nil }
-    return .notUTF8
+    return utf8.take(message[start...]) ? nil : .notUTF8
   }
 
   /// - Returns: nil where the message goes on.
@@ -177,8 +176,7 @@ extension FrameReader {
       return finishControl()
     }
     guard isLastFrame else { return nil }
-    defer { (kind, message) = (nil, []) }
-    guard kind == .text else { return .binary(message) }
+    defer { (isWithinText, message) = (false, []) }
     return utf8.isBetweenScalars ? .text(message) : refuse(.notUTF8)
   }
 

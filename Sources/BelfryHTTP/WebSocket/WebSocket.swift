@@ -57,6 +57,9 @@ package final class WebSocket {
   /// Whether the client takes nothing more at present.
   package var isBlocked: Bool { stream?.isBlocked ?? false }
 
+  /// Whether the client's machine has yet to say that it has what it was sent: a client may be long in reading it.
+  package var hasUnacknowledged: Bool { stream?.hasUnacknowledged ?? false }
+
   /// Whether a message has begun to arrive and is not there yet.
   package var isWithinMessage: Bool { reader.isWithinMessage }
 
@@ -135,9 +138,6 @@ extension WebSocket: HTTPStreamReceiver {
       let held = held
       self.held = nil
       if phase == .open { owner.received(text, held: held) }
-    case .binary:
-      held = nil
-      close(.unsupportedData)
     case .ping(let payload):
       if phase == .open { queue(WebSocketFrame.bytes(control: .pong, payload)) }
     case .close(let code):
@@ -149,7 +149,8 @@ extension WebSocket: HTTPStreamReceiver {
     }
   }
 
-  /// What is queued goes out, and then the connection ends.
+  /// What is queued goes out, and then the connection ends. What the client has yet to send of a frame that was refused is
+  /// thrown away meanwhile.
   private func end() {
     phase = .closed
     stream?.wake()

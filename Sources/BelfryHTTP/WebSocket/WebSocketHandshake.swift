@@ -18,7 +18,7 @@ package struct WebSocketHandshake: Sendable {
 
   let headers: [(name: String, value: String)]
 
-  /// - Parameter subprotocol: the one that is spoken, in lower case. A client that does not name it may expect another.
+  /// - Parameter subprotocol: the one that is spoken, of which case matters. A client that does not name it may expect another.
   package init(_ head: HTTPRequestHead, subprotocol: StaticString) throws(Flaw) {
     guard head.method == Self.method, !head.isHTTP10, head.headers.lists("Upgrade", "websocket"),
       head.headers.lists("Connection", "upgrade"), head.headers["Sec-WebSocket-Version"] == Self.version
@@ -26,7 +26,7 @@ package struct WebSocketHandshake: Sendable {
     guard let key = head.headers["Sec-WebSocket-Key"], Base64.decode(key.utf8)?.count == Self.keyBytes else {
       throw .malformed(detail: "Sec-WebSocket-Key must be \(Self.keyBytes) bytes in base64")
     }
-    guard head.headers.lists("Sec-WebSocket-Protocol", subprotocol) else {
+    guard head.headers.lists("Sec-WebSocket-Protocol", subprotocol, isExact: true) else {
       throw .malformed(detail: "Sec-WebSocket-Protocol must offer \(subprotocol)")
     }
     headers = [

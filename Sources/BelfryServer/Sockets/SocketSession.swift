@@ -24,8 +24,6 @@ final class SocketSession {
   static let requestsMax = 16
   /// From the answer to the handshake to the connect frame.
   static let connectTime: Duration = .seconds(5)
-  /// Beats of ``Consumer/heartbeatSeconds`` that a message may take to arrive.
-  private static let messageBeatsMax = 2
   /// A token and headers' worth of the rest; a cursor comes on top.
   private static let connectBytes = 8 * 1_024
 
@@ -36,11 +34,8 @@ final class SocketSession {
   private var requests = 0
   /// The consumer has ended, and what is under way has its answers first.
   private var isEnding = false
-  /// The epoch of ``Revocations`` in which it was known that the caller's token was not revoked.
-  private var clearedIn: Int?
   private var timer: LoopTimer?
-  private var isPinged = false
-  private var messageBeats = 0
+  private var liveness = SocketLiveness()
 
   private init(from address: String, _ services: LoopServices) {
     self.address = address
@@ -121,7 +116,7 @@ extension SocketSession: WebSocketOwner {
   }
 
   func received(_ text: [UInt8], held: HeldBytes?) {
-    messageBeats = 0
+    liveness.hearMessage()
     do throws(SocketMessage.Flaw) {
       switch (try SocketMessage(text), phase) {
       case (.alive, _): break
@@ -147,9 +142,7 @@ extension SocketSession: WebSocketOwner {
       guard let handler = Sockets.handlersOfFrames[request] else {
         throw Refusal(.unavailable, "nobody answers this")
       }
-      let routed = try RoutedRequest(handler, by: caller, services) { [self] () async throws(Refusal) in
-        try await refuseIfRevoked(caller)
-      }
+      let routed = try RoutedRequest(handler, by: caller, services) { [self] in keep($0) }
       let parts = RequestParts(body: body, preset: request.preset)
       routed.handle(GivenRequest(parts: parts, held: held, address: address), for: reply)
     } catch {
@@ -157,18 +150,9 @@ extension SocketSession: WebSocketOwner {
     }
   }
 
-  /// As of a request, which shows its token each time.
-  private func refuseIfRevoked(_ caller: Caller) async throws(Refusal) {
-    guard let issue = caller.credential.issue else { return }
-    let revocations = services.broker.revocations
-    switch revocations.standing(of: issue, now: services.loop.now) {
-    case .revoked: throw .revokedToken
-    case .notRevoked(let epoch) where epoch == clearedIn: return
-    case .notRevoked, .unknown:
-      let epoch = revocations.epoch
-      try await services.refuseIfRevoked(caller.credential)
-      clearedIn = epoch
-    }
+  /// Redis was asked of the token for one request, and need not be for the next.
+  private func keep(_ caller: Caller) {
+    if case .connected(_, let feed) = phase { phase = .connected(caller, feed) }
   }
 
   func answer(_ text: [UInt8]) {
@@ -189,14 +173,14 @@ extension SocketSession {
         token: UTF8Text(asked.token), account: asked.account?.text, device: asked.device?.text, for: route,
         services)
       try services.take(route.price, of: caller)
-      guard caller.unclearedToken != nil else { return try connect(asked, by: caller, id) }
+      if services.isCleared(caller) { return try connect(asked, by: caller, id) }
       phase = .connecting
       let hasStarted = services.scope.start { [self] in
         do throws(Refusal) {
-          try await services.clear(caller)
+          let caller = try await services.cleared(caller)
           // The client may have left meanwhile.
           guard case .connecting = phase else { return }
-          try connect(asked, by: caller.cleared, id)
+          try connect(asked, by: caller, id)
           socket?.takeMore()
         } catch {
           refuse(error, id)
@@ -218,6 +202,7 @@ extension SocketSession {
   }
 
   private func refuse(_ refusal: Refusal, _ id: Int64) {
+    let refusal = SocketRoutes.inWordsOfConnect(refusal)
     let response = services.counted(HTTPResponse(refusal))
     socket?.say(SocketReply.text(of: response, to: id))
     socket?.close(WebSocketClose(refusal))
@@ -235,17 +220,17 @@ extension SocketSession {
 extension SocketSession: Consumer.Outlet {
   func consumerIsReady() { socket?.wake() }
 
-  /// Asks the client whether it is there, and ends it if it has not said so since it was asked last. One that takes
-  /// nothing, or is not read from, has another limit.
+  /// Asks the client whether it is there, and ends it if it has not said so since it was asked last.
   func consumerBeats() {
     guard let socket, !socket.isClosing else { return }
-    let isHeard = socket.hasHeard()
-    guard !socket.isBlocked, takesMessages else { return isPinged = false }
-    if isPinged, !isHeard { return socket.close(.silent) }
-    messageBeats = socket.isWithinMessage ? messageBeats + 1 : 0
-    if messageBeats > Self.messageBeatsMax { return socket.close(.silent) }
-    isPinged = true
-    socket.say(Self.ping)
+    let seen = SocketLiveness.Seen(
+      isHeard: socket.hasHeard(), isPaused: socket.isBlocked || !takesMessages,
+      isOnItsWay: socket.hasUnacknowledged, isWithinMessage: socket.isWithinMessage)
+    switch liveness.beat(seen) {
+    case .ask: socket.say(Self.ping)
+    case .wait: break
+    case .silent: socket.close(.silent)
+    }
   }
 
   private static let ping = Array("{}".utf8)

@@ -1,11 +1,12 @@
 /// The sockets of one loop that have yet to say who they are.
 final class WaitingSockets {
   /// At once: whoever they are, they take places that streams need.
-  static let countMax = 1_024
-
+  private let countMax: Int
   private var sessions: [ObjectIdentifier: SocketSession] = [:]
 
-  var hasRoom: Bool { sessions.count < Self.countMax }
+  init(countMax: Int) { self.countMax = countMax }
+
+  var hasRoom: Bool { sessions.count < countMax }
 
   func insert(_ session: SocketSession) { sessions[ObjectIdentifier(session)] = session }
   func remove(_ session: SocketSession) { sessions[ObjectIdentifier(session)] = nil }

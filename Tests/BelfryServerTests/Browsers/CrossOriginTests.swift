@@ -98,6 +98,28 @@ import Testing
     }
   }
 
+  /// What was refused before it was a request, too, as far as it was read.
+  @Test func whatIsNoRequestCanBeReadByThePage() async throws {
+    try await withBroker(configure: Self.allow) { broker in
+      let long = String(repeating: "x", count: 40_000)
+      let many = (0..<120).map { ("X-\($0)", "y") }
+      let cases: [(Int, [(String, String)])] = [
+        (431, [("Cookie", long)]), (431, many), (400, [("Bad", "a\u{1}b")]),
+        (400, [("Authorization", "a"), ("Authorization", "b")]), (501, [("Transfer-Encoding", "gzip")]),
+      ]
+      for (status, headers) in cases {
+        let answer = try broker.ask("GET", "/v1/account", headers: [("Origin", Self.page)] + headers)
+        #expect(answer.status == status)
+        expectGranted(answer, "\(status)")
+        let other = try broker.ask(
+          "GET", "/v1/account", headers: [("Origin", "https://evil.example")] + headers)
+        #expect(other.status == status && granted(other).isEmpty)
+        let behind = try broker.ask("GET", "/v1/account", headers: headers + [("Origin", Self.page)])
+        if status == 431 { #expect(behind.status == status && granted(behind).isEmpty) }
+      }
+    }
+  }
+
   /// Neither another spelling, nor another port, nor what a page in a sandbox says.
   @Test(
     arguments: [

@@ -80,6 +80,40 @@ import Testing
     }
   }
 
+  /// As what the frame calls it, and not as the header is called.
+  @Test func whatOfAConnectIsWrongIsNamed() async throws {
+    try await withBroker { broker in
+      let (bob, app) = (try broker.token("bob", device: "phone"), try broker.token("app", .app))
+      let cases = [
+        (bob, #","account":"alice""#, "forbidden", "account"), (app, "", "invalidField", "account"),
+        (bob, #","device":"desk""#, "forbidden", "device"),
+      ]
+      for (token, more, code, field) in cases {
+        let socket = try broker.socket()
+        socket.say(#"{"id":1,"connect":{"token":"\#(token)"\#(more)}}"#)
+        let problem = try socket.answer(to: 1)["problem"]
+        #expect(problem?["code"]?.text == code && problem?["field"]?.text == field, "\(problem ?? .null)")
+      }
+    }
+  }
+
+  @Test func tooManyThatHaveYetToConnect() async throws {
+    try await withBroker(configure: { $0.socketsWaitingMax = 3 }) { broker in
+      let bob = try broker.token("bob")
+      let waiting = try (0..<3).map { _ in try broker.socket() }
+      let refused = try broker.ask("GET", "/v1/socket", headers: RawSocket.upgrade)
+      #expect(refused.status == 503 && refused.code == "unavailable")
+      // Who says at once who it is waits for nothing.
+      #expect(try broker.socket(as: bob).answer(to: 0)["ok"] != nil)
+      waiting[0].say(#"{"id":1,"connect":{"token":"\#(bob)"}}"#)
+      #expect(try waiting[0].answer(to: 1)["ok"] != nil)
+      let next = try broker.socket()
+      #expect(try broker.ask("GET", "/v1/socket", headers: RawSocket.upgrade).status == 503)
+      next.raw.connection.close()
+      try await eventually { try broker.socket().raw.head.status == 101 }
+    }
+  }
+
   @Test func tooMany() async throws {
     var limits = Limits.unhurried
     limits.streamsPerAccount = 2

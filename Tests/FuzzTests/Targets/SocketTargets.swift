@@ -87,7 +87,7 @@ extension SeededGenerator {
       let mask = UInt32(below(1 << 31))
       switch below(4) {
       case 0: bytes += RawSocket.frame(0x89, Array(payload.prefix(125)), mask: mask)
-      case 1: bytes += RawSocket.frame(0x82, payload, mask: mask)
+      case 1: bytes += RawSocket.frame(0x8A, Array(payload.prefix(125)), mask: mask)
       case 2:
         bytes += RawSocket.frame(0x01, Array(payload.prefix(3)), mask: mask)
         bytes += RawSocket.frame(0x80, Array(payload.dropFirst(3)), mask: mask)
