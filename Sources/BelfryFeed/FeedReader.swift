@@ -12,6 +12,8 @@ package final class FeedReader {
   package let limits: Limits
   /// Where all scans of the loop take turns, those of pages and those of consumers that catch up.
   package let scans = FairQueue(places: scansAtOnceMax, perAccount: scansPerAccountMax)
+  /// Shared by those who count.
+  let recent = RecentStretches()
   package private(set) var scanCount = 0
   let loop: EventLoop
   let scope: LoopScope

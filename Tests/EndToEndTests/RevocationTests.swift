@@ -161,6 +161,34 @@ extension EndToEnd {
       }
     }
 
+    /// A token is judged by its request's head. By the time the body is there the broker has heard of a revocation, and
+    /// forgotten it among others.
+    @Test func whatWasForgottenWhileABodyCameIsAskedAboutAgain() async throws {
+      try await withWorld { world in
+        let bob = try Person("bob", at: world[0])
+        #expect(try bob.call("GET", "/v1/account").status == 200)
+        let fields = ["Transfer-Encoding": "chunked"]
+        let wires = try ["/v1/notifications/stream", "/v1/account", "/v1/notifications?wait=2"].map { path in
+          let wire = try Wire(port: world[0].port)
+          try wire.writeRequest("GET", path, headers: bob.headers.merging(fields) { $1 })
+          return wire
+        }
+        #expect(try bob.call("POST", "/v1/account/revoke").status == 200)
+        for round in 0..<6 {
+          try world.redis.command(
+            "EVAL",
+            "for i = 1, 800 do redis.call('XADD', KEYS[1], '*', 'account', ARGV[1] .. i, 'before', '1') end",
+            "1", "belfry:{\(Partitions.standard.hashTags[0])}:revocations", "b\(round).")
+          try await Task.sleep(for: .milliseconds(400))
+        }
+        for wire in wires {
+          try wire.write("0\r\n\r\n")
+          let head = try wire.readHead()
+          #expect(head.status == 401, "\(head)")
+        }
+      }
+    }
+
     /// Nobody knows then what was revoked, and nothing is answered on what was known before.
     @Test func withoutRedisNoTokenIsBelievedForLong() async throws {
       try await withWorld { world in

@@ -8,7 +8,8 @@ extension EndToEnd {
     private func open(_ person: Person, at broker: Broker, after cursor: String?) throws -> RawSocket {
       let query = cursor.map { "?after=\($0)" } ?? ""
       return try RawSocket(
-        port: broker.port, path: "/v1/socket" + query, headers: person.headers.map { ($0.key, $0.value) })
+        port: broker.port, path: "/v1/socket" + query, headers: person.headers.map { ($0.key, $0.value) },
+        tls: TestTLS.shared?.context)
     }
 
     /// What comes until the socket ends, or the number is reached: bodies, and the cursor behind them.

@@ -66,9 +66,10 @@ extension FeedCursor {
 
 extension FeedSnapshot {
   /// Whether the store has lost something of what the account's partition had when the cursor was moved, such as what the
-  /// account prefers.
+  /// account prefers. Where nothing acknowledged is lost, what is lost is what nobody was promised: entries that were shown
+  /// before their sender had an answer.
   package func hasForgotten(_ cursor: FeedCursor) -> Bool {
-    bounds[home]?.lastKept(before: cursor.indexed, of: cursor.history) != nil
+    mayForget && bounds[home]?.lastKept(before: cursor.indexed, of: cursor.history) != nil
   }
 }
 

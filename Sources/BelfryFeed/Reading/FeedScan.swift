@@ -52,6 +52,7 @@ package final class FeedScan {
   }
 
   private let store: any Store
+  private let recent: RecentStretches?
   private var sources: [Source] = []
   /// How many entries the reader can use at once.
   private let wanted: Int
@@ -68,12 +69,14 @@ package final class FeedScan {
   ///   - promised: the id from which on a reader without a position was promised everything, if it is before the
   ///     floor.
   ///   - wanted: how many entries the reader can use at once; nil: as many as there are.
+  ///   - recent: nil for readers of contents.
   package init(
     _ snapshot: FeedSnapshot, at cursor: FeedCursor?, through last: MessageID = .last,
     retentionFloor: MessageID, promisedFrom promised: MessageID = .zero, wanted: Int? = nil,
-    in store: any Store
+    in store: any Store, sharing recent: RecentStretches? = nil
   ) {
     self.store = store
+    self.recent = recent
     self.snapshot = snapshot
     self.retentionFloor = retentionFloor
     let unknown = Self.unknown(to: cursor, of: snapshot)
@@ -222,7 +225,14 @@ package final class FeedScan {
       asked.append(number)
       count += source.batch
     }
-    let answers = try await store.entries(requests)
+    let answers: [[LogEntry]]
+    if let recent {
+      answers = try await recent.entries(requests, history: store.history) { missing throws(StoreError) in
+        try await store.entries(missing)
+      }
+    } else {
+      answers = try await store.entries(requests)
+    }
     // The ends are asked for after the entries, so that whatever was trimmed between the snapshot and this reading is
     // noticed. A slow reader may read hours after the snapshot.
     let ends = try await store.ends(of: requests.map(\.space))

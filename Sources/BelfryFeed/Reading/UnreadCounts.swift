@@ -72,7 +72,7 @@ extension FeedReader {
   /// What was unread as of a snapshot.
   package func count(in snapshot: FeedSnapshot) async throws(StoreError) -> UnreadCount {
     let floor = limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
-    let scan = FeedScan(snapshot, at: nil, retentionFloor: floor, in: store)
+    let scan = FeedScan(snapshot, at: nil, retentionFloor: floor, in: store, sharing: recent)
     countScan()
     var count = UnreadCount()
     let next = { () async throws(StoreError) in try await scan.next() }

@@ -15,12 +15,10 @@ package struct FeedSnapshot: Sendable {
     let last: MessageID
     private let rewinds: [Rewind]
     private let history: String
-    /// The present history of the whole store.
-    private let current: String
+    private let present: String
 
-    init(_ end: LogEnd, now current: String) {
-      (last, rewinds, history) = (end.allotted, end.rewinds, end.history)
-      self.current = current
+    init(_ end: LogEnd) {
+      (last, rewinds, history, present) = (end.allotted, end.rewinds, end.history, end.present)
     }
 
     /// For an id that was allotted and then lost: the last id before it that was kept. Nil for all others.
@@ -33,12 +31,16 @@ package struct FeedSnapshot: Sendable {
       if let rewind = rewinds.first(where: { $0.ended == known && !known.isEmpty }) {
         return rewind.kept < id ? rewind.kept : nil
       }
-      if !known.isEmpty, known == history || known == current { return id > last ? last : nil }
+      if !known.isEmpty, known == history || known == present { return id > last ? last : nil }
       // Nothing is known of this history: its rewind was lost, too, or is forgotten. Everything allotted since the
       // latest loss may then be new to the reader.
       if !known.isEmpty, let kept = rewinds.last?.kept, kept < id { return kept }
       if let rewind = rewinds.last(where: { $0.kept < id && id < $0.first }) { return rewind.kept }
-      return id > last ? rewinds.last?.kept ?? last : nil
+      if id <= last { return nil }
+      // Where nothing was allotted since the loss, nothing before the last id is new. Nor is it where no loss is known: the
+      // first rewind of a partition is that of its first id.
+      guard history == present, let rewind = rewinds.last, rewind.kept > .zero else { return last }
+      return rewind.kept
     }
   }
 
@@ -53,6 +55,8 @@ package struct FeedSnapshot: Sendable {
   /// The store's history before anything was read. What a reader passes by this snapshot, it passes in this history
   /// or in a later one.
   let history: String
+  /// Whether the store may lose what it has acknowledged.
+  let mayForget: Bool
 
   /// The account's own partition.
   var home: Partition { partitions.holding(.personal(view.account)) }
@@ -123,7 +127,7 @@ package struct FeedSnapshot: Sendable {
     let (read, preferences) = try await store.readStateAndPreferences(of: account)
     let spaces = index.map { $0.space }
     // The bound of the account's own partition stays the one from before the index.
-    var bounds = [home: Bound(own, now: history)]
+    var bounds = [home: Bound(own)]
     // Redis may have lost what the index had learned up to `cursor.indexed`. The index learns it again with other
     // ids, so the cursor counts as having taken the index into account up to the last id that was kept.
     let indexed =
@@ -131,7 +135,7 @@ package struct FeedSnapshot: Sendable {
     var ends = [(space: personal, last: min(own.allotted, own.appended), lostThrough: own.lostThrough)]
     for (entry, end) in zip(index, try await store.ends(of: spaces)) {
       let partition = partitions.holding(entry.space)
-      let bound = bounds[partition] ?? Bound(end, now: history)
+      let bound = bounds[partition] ?? Bound(end)
       bounds[partition] = bound
       if let cursor, entry.addedAt <= indexed,
         bound.lastKept(before: cursor.position(in: partition), of: cursor.history) == nil,
@@ -156,7 +160,7 @@ package struct FeedSnapshot: Sendable {
       account: account, index: index, memberships: memberships, read: read, preferences: preferences)
     return FeedSnapshot(
       view: view, partitions: partitions, bounds: bounds, ends: ends, takenAtMilliseconds: takenAt,
-      history: history)
+      history: history, mayForget: !store.keepsWhatIsAcknowledged)
   }
 
   /// The account's memberships in these spaces and in its personal space.

@@ -1,4 +1,5 @@
 import BelfryBytes
+import BelfryFeed
 import BelfryLoop
 import BelfryModel
 import BelfryOutbound
@@ -79,10 +80,10 @@ extension PushDispatcher {
     }
     let hasBadge = content.setting.needBadge && known.contains { $0.0.kind.word == .matrix }
     // Before it is counted: what is marked read from now on has the number corrected.
-    if hasBadge { try await store.beginBadge(of: task.account) }
-    let began = ContinuousClock.now
-    let unread = content.setting.needBadge ? try await countUnread(of: task.account) : nil
-    let message = PushMessage(entry, content, in: space, unread: unread)
+    let mark = PushWord.newWord()
+    if hasBadge { try await store.beginBadge(of: task.account, mark: mark) }
+    let count = content.setting.needBadge ? try await countUnread(of: task.account) : nil
+    let message = PushMessage(entry, content, in: space, unread: count?.counts.unread)
     var later: [DuePush] = []
     var isTold = false
     for (pusher, record) in known {
@@ -90,21 +91,26 @@ extension PushDispatcher {
       if case .matrix = pusher.kind, outcome == .delivered { isTold = true }
       if let again = await conclude(outcome, task, pusher, record) { later.append(again) }
     }
-    guard isTold, let unread else { return later }
-    // It has been sent, whether or not that can be noted now.
-    try? await store.noteBadge(unread, of: task.account)
-    // A correction may have gone out meanwhile, and have arrived before.
-    if began.duration(to: .now) > Self.badgeDelay / 2, let now = store.estimatedMilliseconds {
-      let badge = PushTask(.badge, for: task.account)
-      later.append(
-        DuePush(text: badge.text, dueAtMilliseconds: now + Int64(Self.badgeDelay / .milliseconds(1))))
-    }
-    return later
+    guard isTold, let count else { return later }
+    return later + (await correctionsAfter(telling: count, task.account, mark))
   }
 
-  private func countUnread(of account: AccountID) async throws(StoreError) -> Int {
+  /// Notes what gateways were told.
+  /// - Returns: when they are to be told again, as far as that is known: when something that was counted expires, and soon
+  ///   if another number was under way at the same time.
+  private func correctionsAfter(
+    telling count: UnreadCount, _ account: AccountID, _ mark: String
+  ) async -> [DuePush] {
+    // It has been sent, whether or not that can be noted now. While it is not, a mark has it corrected.
+    let isLast = (try? await store.noteBadge(count.counts.unread, of: account, since: mark)) ?? true
+    let now = store.estimatedMilliseconds ?? WallClock.nowMilliseconds()
+    guard let due = isLast ? count.firstExpiry : now else { return [] }
+    return [PushTask.correction(of: account, afterMilliseconds: due)]
+  }
+
+  private func countUnread(of account: AccountID) async throws(StoreError) -> UnreadCount {
     do throws(Refusal) {
-      return try await feed.count(for: account).counts.unread
+      return try await feed.count(for: account)
     } catch {
       throw StoreError(
         error.code == .unavailable ? .unavailable : .corrupt, error.detail, at: "counts of \(account)")
@@ -149,10 +155,16 @@ extension PushDispatcher {
 
   /// Tells gateways how many are unread now, if they were told another number. Web Push has nothing that is not shown.
   private func correctBadge(_ task: PushTask, of receiver: Receiver) async throws(StoreError) -> [DuePush] {
-    let unread = try await countUnread(of: task.account)
+    let mark = PushWord.newWord()
+    // Before it is counted, as for a notification.
+    let known = try await store.beginBadge(of: task.account, mark: mark, onlyIfKnown: true)
+    let count = try await countUnread(of: task.account)
+    let unread = count.counts.unread
     // One that is tried again has yet to arrive, although it was noted.
-    let isAgain = task.device != nil
-    if !isAgain, try await store.badge(of: task.account) == unread { return [] }
+    if task.device == nil {
+      if known == .none { return [] }
+      if known == .unread(unread) { return await correctionsAfter(telling: count, task.account, mark) }
+    }
     var later: [DuePush] = []
     for (pusher, record) in pushers(of: receiver, for: task) {
       // What is connected counts for itself.
@@ -167,8 +179,7 @@ extension PushDispatcher {
       if outcome == .delivered { statistics.badges += 1 }
       if let again = await conclude(outcome, task, pusher, record) { later.append(again) }
     }
-    try await store.noteBadge(unread, of: task.account)
-    return later
+    return later + (await correctionsAfter(telling: count, task.account, mark))
   }
 
   // MARK: What came of it

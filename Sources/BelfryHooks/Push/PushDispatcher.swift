@@ -10,7 +10,7 @@ import BelfrySystem
 /// What is to be done stands in Redis and is taken from there at a bounded pace. What was begun and not noted as done when
 /// a broker dies is done once more by whoever goes on, under the same id.
 package final class PushDispatcher {
-  /// How often it is looked for something to do, while anybody has a pusher: two commands for each partition.
+  /// How often it is looked for something to do, while anybody has a pusher: three commands for each partition.
   package static let interval: Duration = .milliseconds(250)
   static let claimInterval: Duration = .seconds(2)
   static let leaseMilliseconds = 30_000

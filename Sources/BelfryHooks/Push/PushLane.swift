@@ -123,7 +123,7 @@ final class PushLane {
     var count = 0
     var isAtEnd = copies.count < Self.copiesAtOnce
     for copy in copies {
-      guard Self.isPushed(copy) else {
+      guard copy.isRecall || Self.isPushed(copy) else {
         state.position = copy.id
         continue
       }
@@ -156,10 +156,13 @@ final class PushLane {
     _ found: [(copy: EntryCopy, accounts: [AccountID])], _ state: CopyReaderState, nowMilliseconds now: Int64
   ) async throws(StoreError) -> Int? {
     guard state != saved else { return 0 }
-    let all = Array(Set(found.flatMap(\.accounts)))
-    let pushed = all.isEmpty ? [] : Set(try await dispatcher.store.withPushers(among: all))
-    var tasks: [DuePush] = []
-    for (copy, accounts) in found {
+    let sent = Array(Set(found.lazy.filter { !$0.copy.isRecall }.flatMap(\.accounts)))
+    let pushed = sent.isEmpty ? [] : Set(try await dispatcher.store.withPushers(among: sent))
+    let recalled = Array(Set(found.lazy.filter { $0.copy.isRecall }.flatMap(\.accounts)))
+    // Only where a number was told is there one to correct.
+    let told = recalled.isEmpty ? [] : try await dispatcher.store.withBadges(among: recalled)
+    var tasks = told.map { PushTask.correction(of: $0, afterMilliseconds: now) }
+    for (copy, accounts) in found where !copy.isRecall {
       for account in accounts where pushed.contains(account) {
         let task = PushTask(.notification(copy.id, copy.space), for: account)
         tasks.append(DuePush(text: task.text, dueAtMilliseconds: now))
@@ -210,7 +213,7 @@ final class PushLane {
         return nil
       }
       let verdict = Visibility.asSent(
-        copy.id, audience, for: account, membership: member.membership, retentionFloor: .zero)
+        copy.updates ?? copy.id, audience, for: account, membership: member.membership, retentionFloor: .zero)
       return verdict.isVisible ? account : nil
     }
     // Those who are named need not be members any more.

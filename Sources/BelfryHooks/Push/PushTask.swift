@@ -1,4 +1,5 @@
 package import BelfryModel
+import BelfryStore
 
 /// Something that push has to do for an account.
 package struct PushTask: Sendable, Hashable {
@@ -26,6 +27,15 @@ package struct PushTask: Sendable, Hashable {
   /// The same for one device, after it has failed once more.
   func failed(on device: DeviceID) -> PushTask {
     PushTask(subject, for: account, device: device, attempts: attempts + 1)
+  }
+}
+
+extension PushTask {
+  /// A correction, so much later that those at the same time are one.
+  static func correction(of account: AccountID, afterMilliseconds time: Int64) -> DuePush {
+    DuePush(
+      text: PushTask(.badge, for: account).text,
+      dueAtMilliseconds: time + Int64(PushDispatcher.badgeDelay / .milliseconds(1)))
   }
 }
 

@@ -55,6 +55,18 @@ import Testing
     }
   }
 
+  @Test func aWrongFieldIsNotKeptWhereverItIsNoticed() async throws {
+    try await withBroker { broker in
+      let app = try broker.token("billing", .app)
+      // The first is noticed as the body is read; the second, for want of an account to act for, by the operation.
+      let unread = try broker.ask("POST", "/v1/servers", as: app, #"{"name":7}"#)
+      #expect(unread.json["code"] == "invalidField")
+      let unheard = try broker.ask("POST", "/v1/servers", as: app, #"{"name":"x"}"#)
+      #expect(unheard.json["code"] == "invalidField", "\(unheard.body)")
+      #expect(try entries(broker).isEmpty)
+    }
+  }
+
   @Test func whoUsesAKeyIsNamedByIt() async throws {
     try await withBroker { broker in
       let made = try broker.ask(
