@@ -17,6 +17,7 @@ struct CommandRunner: Sendable {
   func run(_ words: [String]) async -> ExitCode {
     // Whose help says more: the command's, or until it is found its group's or everything's.
     var name = "belfry"
+    var found: Command?
     if let first = words.first, table.groups[first] != nil { name += " \(first)" }
     do {
       switch try table.find(words) {
@@ -24,6 +25,7 @@ struct CommandRunner: Sendable {
         console.print(lines)
       case .command(let command, let rest):
         name = "belfry \(command.name)"
+        found = command
         let arguments = try ArgumentParser.parse(rest, for: command)
         try await command.run(Invocation(arguments: arguments, environment: environment, console: console))
       }
@@ -34,7 +36,7 @@ struct CommandRunner: Sendable {
       console.complain("  \(name) --help says more")
       return .wrongUsage
     } catch let error as BelfryError {
-      complain(of: CommandFailure(error))
+      complain(of: CommandFailure(error, of: found))
       return .refused
     } catch let error as CommandFailure {
       complain(of: error)

@@ -1,15 +1,26 @@
 import BelfryClient
+import BelfryInterface
 import Foundation
 
 extension CommandFailure {
   /// A broker's refusal, with what to do about it where there is something.
-  init(_ error: BelfryError) {
-    self.init(code: error.code.rawValue, detail: Self.sentence(error), advice: Self.advice(error))
+  ///
+  /// - Parameter command: what was refused; a field that it has an option for is called by the option's name.
+  init(_ error: BelfryError, of command: Command?) {
+    self.init(code: error.code.rawValue, detail: Self.sentence(error, command), advice: Self.advice(error))
+  }
+
+  /// `url` as `--link`, `spaces[3]` as `--spaces[3]`; as the wire has it where there is no option for it.
+  private static func typed(_ field: String, _ command: Command?) -> String {
+    let name = field.prefix { $0 != "[" && $0 != "." }
+    let option = Property.commandName(of: String(name))
+    guard let command, command.options.contains(where: { $0.name == option }) else { return field }
+    return "--\(option)\(field.dropFirst(name.count))"
   }
 
   /// Much of what is said of a field goes on after its name: "must be at most 4096 bytes".
-  private static func sentence(_ error: BelfryError) -> String {
-    guard let field = error.field else { return error.detail }
+  private static func sentence(_ error: BelfryError, _ command: Command?) -> String {
+    guard let field = error.field.map({ typed($0, command) }) else { return error.detail }
     let verb = error.detail.prefix { $0 != " " }
     let goesOn = ["must", "is", "has", "are", "cannot", "needs", "stands"].contains { $0 == verb }
     return goesOn ? "\(field) \(error.detail)" : "\(error.detail) (\(field))"
@@ -32,7 +43,11 @@ extension CommandFailure {
   }
 
   private static func advice(_ error: BelfryError) -> String? {
-    if error.field == "Belfry-Account" { return "--as ACCID says for whom" }
+    if error.field == "Belfry-Account" {
+      return error.code == .forbidden
+        ? "leave --as out, or use an app's token: belfry token --role app mints one"
+        : "--as ACCID says for whom"
+    }
     if error.field == "Last-Event-ID" { return "--after takes a cursor as tail --json prints it" }
     switch error.code {
     case .unauthorized, .tokenRevoked:

@@ -42,7 +42,9 @@ private struct RouteRun {
         return try await client.perform(route, parts.path, query: page)
       }
     }
-    try show(try await perform(parts, by: client), parts)
+    let answer = try await perform(parts, by: client)
+    try show(answer, parts)
+    if let failure = answer?.failedDelivery { throw failure }
   }
 
   /// Of more accounts than the broker takes at a time, some at a time.
@@ -169,5 +171,13 @@ extension JSONValue {
       }
     }
     return .object(members)
+  }
+}
+
+extension JSONValue {
+  /// Of a test that the broker made and answered for: nil unless it says that nothing was delivered.
+  fileprivate var failedDelivery: CommandFailure? {
+    guard case .object(let answer) = self, answer["delivered"] == false else { return nil }
+    return CommandFailure(code: "notDelivered", detail: "the test did not arrive; why is on standard output")
   }
 }

@@ -142,8 +142,11 @@ struct RouteRequest: Sendable {
 
 extension Property {
   /// `durationSeconds` is `--duration-seconds`; an id is named by what it is the id of.
-  var commandName: String {
-    let word = Self.renamed[name] ?? (name.hasSuffix("Id") ? String(name.dropLast(2)) : name)
+  var commandName: String { Self.commandName(of: name) }
+
+  /// - Parameter name: a field's, as the wire has it.
+  static func commandName(of name: String) -> String {
+    let word = renamed[name] ?? (name.hasSuffix("Id") ? String(name.dropLast(2)) : name)
     return word.reduce(into: "") { text, character in
       if character.isUppercase { text.append("-") }
       text.append(character.lowercased())

@@ -1,4 +1,5 @@
 import BelfryClient
+import Foundation
 
 extension Command {
   static let send = Command(
@@ -17,8 +18,9 @@ extension Command {
       Example("send --to dave --body Hello --client-id hello-1", "to one account, safe to repeat"),
     ],
     run: { invocation in
-      let notification = try invocation.newNotification()
-      try invocation.print(receiptOf: try await invocation.client().send(notification))
+      try await invocation.send { client, notification throws(BelfryError) in
+        try await client.send(notification)
+      }
     })
 
   static let resend = Command(
@@ -34,14 +36,42 @@ extension Command {
       Example("resend --to dave --body Hello --client-id hello-1", "after a send whose answer was lost")
     ],
     run: { invocation in
-      let notification = try invocation.newNotification()
-      try invocation.print(receiptOf: try await invocation.client().resend(notification))
+      try await invocation.send { client, notification throws(BelfryError) in
+        try await client.resend(notification)
+      }
     })
 }
 
 extension Invocation {
-  fileprivate func print(receiptOf receipt: SendReceipt) throws {
+  /// Whoever gave no `--client-id` is told the generated one where it is unknown whether the send arrived: the same
+  /// words again would be a second notification.
+  fileprivate func send(
+    by call: (BelfryClient, NewNotification) async throws(BelfryError) -> SendReceipt
+  ) async throws {
+    var notification = try newNotification()
+    let id = notification.messageClientId ?? UUID().uuidString
+    notification.messageClientId = id
+    let receipt: SendReceipt
+    do {
+      receipt = try await call(try client(), notification)
+    } catch let error as BelfryError where error.leavesSendOpen {
+      var failure = CommandFailure(error, of: .send)
+      let repeating = "it may have been sent: repeat it with --client-id \(id), and it is sent once"
+      failure.advice = failure.advice.map { "\(repeating); \($0)" } ?? repeating
+      throw failure
+    }
     let outcome = receipt.duplicate ? "duplicate: it was sent before, nobody receives it again" : "sent"
     try print(receipt, ["\(receipt.messageServerId)  \(outcome)"])
+  }
+}
+
+extension BelfryError {
+  /// Whether the broker may have written what it was asked to, although it did not say so.
+  fileprivate var leavesSendOpen: Bool {
+    switch code {
+    case .transport, .protocol, .cancelled: true
+    case .busy: false
+    default: (status ?? 0) >= 500
+    }
   }
 }

@@ -1,0 +1,76 @@
+import Foundation
+import TestKit
+import Testing
+
+/// What a refusal says on standard error, and how the command ends.
+@Suite struct RefusalTests {
+  @Test(arguments: [
+    (503, "unavailable", true), (500, "internal", true), (503, "busy", false), (429, "rateLimited", false),
+  ])
+  func `a send that may have arrived says how to repeat it`(status: Int, code: String, mayBeSent: Bool) throws
+  {
+    let server = try ScriptedServer { _, _ in [.problem(status, code: code, detail: "later")] }
+    let words = ["send", "--url", "\(server.url)", "--to", "bob", "--body", "x"]
+    let outcome = try Executable().run(words)
+    #expect(outcome.code == 1)
+    let body = try #require(server.requests.first).body
+    let sent = try #require(
+      try JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any])["messageClientId"]
+    let id = try #require(sent as? String)
+    #expect(outcome.err.contains("it may have been sent: repeat it with --client-id \(id),") == mayBeSent)
+    let own = try Executable().run(words + ["--client-id", "mine"])
+    #expect(own.err.contains("repeat it with --client-id mine,") == mayBeSent)
+  }
+
+  @Test func `a user's token that names another account is told to leave it out`() throws {
+    let words = ["send", "--to", "bob", "--body", "x", "--as", "bob", "--url"]
+    let detail = "a user's token acts for its own account only"
+    let forbidding = try ScriptedServer { _, _ in
+      [.problem(403, code: "forbidden", detail: detail, at: "Belfry-Account")]
+    }
+    let forbidden = try Executable().run(words + ["\(forbidding.url)"])
+    #expect(forbidden.err.contains("leave --as out") && !forbidden.err.contains("says for whom"))
+    let asking = try ScriptedServer { _, _ in
+      [.problem(400, code: "invalidField", detail: "is needed", at: "Belfry-Account")]
+    }
+    #expect(try Executable().run(words + ["\(asking.url)"]).err.contains("--as ACCID says for whom"))
+  }
+
+  @Test func `a wrong field is called by its option`() throws {
+    let server = try ScriptedServer { _, _ in
+      [.problem(400, code: "invalidField", detail: "must be https", at: "url")]
+    }
+    let outcome = try Executable().run("webhook", "update", "1", "--url", "\(server.url)", "--link", "foo")
+    #expect(outcome.err.hasPrefix("belfry: invalidField: --link must be https\n"), "\(outcome.err)")
+  }
+
+  @Test(arguments: [
+    (#"{"delivered":true,"status":204}"#, Int32(0)), (#"{"delivered":false,"status":500}"#, 1),
+  ])
+  func `a webhook's test that did not arrive is 1`(answer: String, code: Int32) throws {
+    let server = try ScriptedServer { _, _ in [.answer(200, answer)] }
+    let outcome = try Executable().run("webhook", "test", "1", "--url", "\(server.url)")
+    #expect(outcome.code == code)
+    #expect(outcome.out.contains("delivered"))
+    #expect(outcome.err.hasPrefix("belfry: notDelivered: ") == (code == 1))
+  }
+
+  @Test(arguments: [
+    ["--listen", "8181"], ["--loops", "0"], ["--partitions", "60"], ["--redis", "localhost:6379"],
+  ])
+  func `an option that no broker starts with is 2`(option: [String]) throws {
+    let outcome = try Executable().run(["serve"] + option)
+    #expect(outcome.code == 2)
+    #expect(outcome.err.contains("invalidValue: \(option[0]): "), "\(outcome.err)")
+  }
+}
+
+extension Step {
+  /// A refusal that blames a field.
+  fileprivate static func problem(_ status: Int, code: String, detail: String, at field: String) -> Self {
+    answer(
+      status,
+      #"{"status":\#(status),"title":"Refused","detail":"\#(detail)","code":"\#(code)","field":"\#(field)"}"#,
+      type: "application/problem+json")
+  }
+}
