@@ -14,7 +14,7 @@ struct TokenIssue: Sendable, Hashable {
 
 /// Which tokens were revoked lately, as Redis had it a moment ago, so that requests are checked without asking Redis.
 ///
-/// Whether a token was revoked is asked once, when a loop first sees it (``LoopServices/clear(_:)``). What is revoked
+/// Whether a token was revoked is asked once, when a loop first sees it (``LoopServices/cleared(_:)``). What is revoked
 /// afterwards every broker hears of four times a second. A broker that could not ask for a second asks for each request.
 final class Revocations: Sendable {
   static let interval: Duration = .milliseconds(250)
@@ -104,12 +104,29 @@ extension Refusal {
 }
 
 extension LoopServices {
-  /// Refuses a token that was revoked before this loop first saw it.
-  func clear(_ caller: Caller) async throws(Refusal) {
-    guard let token = caller.unclearedToken else { return }
-    let epoch = broker.revocations.epoch
-    try await refuseIfRevoked(caller.credential)
-    tokens.clear(token, in: epoch)
+  /// Whether it is known at this moment that the caller's token was not revoked. It may have been known a moment ago, before
+  /// a body came or Redis answered, and all that was known have been forgotten since.
+  func isCleared(_ caller: Caller) -> Bool {
+    guard let issue = caller.credential.issue else { return true }
+    guard case .notRevoked(let epoch) = broker.revocations.standing(of: issue, now: loop.now) else {
+      return false
+    }
+    return epoch == caller.clearedIn
+  }
+
+  /// Refuses a token that was revoked, and asks Redis where that is not known. What is opened for the caller before anything
+  /// else is awaited is found by whatever is revoked from then on.
+  /// - Returns: the caller, of whom it is known.
+  func cleared(_ caller: Caller) async throws(Refusal) -> Caller {
+    guard let issue = caller.credential.issue, !isCleared(caller) else { return caller }
+    var epoch: Int
+    repeat {
+      epoch = broker.revocations.epoch
+      try await refuseIfRevoked(caller.credential)
+      if broker.revocations.isRevoked(issue) { throw .revokedToken }
+    } while epoch != broker.revocations.epoch
+    if let token = caller.revocableToken { tokens.clear(token, in: epoch) }
+    return caller.cleared(in: epoch)
   }
 
   /// Asks Redis.
