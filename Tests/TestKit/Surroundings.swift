@@ -46,7 +46,7 @@ private func isFree(_ port: UInt16) throws(FixtureError) -> Bool {
 package struct FixtureError: Error, CustomStringConvertible {
   package let description: String
 
-  init(_ description: String) {
+  package init(_ description: String) {
     self.description = description
   }
 }

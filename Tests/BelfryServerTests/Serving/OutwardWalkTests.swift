@@ -39,6 +39,8 @@ private struct OutwardWalk {
     var space: String
     /// Whom it was for when it was sent.
     var audience: Set<String>
+    /// Whether they were named.
+    var isNamed: Bool
     var isPushed: Bool
   }
 
@@ -148,7 +150,9 @@ private struct OutwardWalk {
     let inside = server.map { members[$0, default: []] }
     let audience = isNamed ? named.intersection(inside ?? named) : inside ?? []
     sent.append(
-      Sent(id: id, space: server.map { "server:\($0)" } ?? "", audience: audience, isPushed: isPushed))
+      Sent(
+        id: id, space: server.map { "server:\($0)" } ?? "", audience: audience, isNamed: isNamed,
+        isPushed: isPushed))
   }
 
   private mutating func recall() throws {
@@ -195,8 +199,18 @@ private struct OutwardWalk {
   }
 
   private func expectation(_ sent: ArraySlice<Sent>) throws -> [String] {
-    let ids = Set(sent.filter(\.isPushed).map(\.id))
-    return try pushed.flatMap { account in try feed(account).filter(ids.contains).map { "\($0) \(account)" } }
+    try pushed.flatMap { account in
+      let shown = Set(try feed(account))
+      // Who has left since finds it in the feed, and is not pushed to unless they were named.
+      let mine = sent.filter { one in
+        one.isPushed && shown.contains(one.id) && (one.isNamed || isMember(account, of: one.space))
+      }
+      return mine.map { "\($0.id) \(account)" }
+    }
+  }
+
+  private func isMember(_ account: String, of space: String) -> Bool {
+    members[String(space.dropFirst("server:".count)), default: []].contains(account)
   }
 
   private func notification(_ request: String) -> JSONValue? {
