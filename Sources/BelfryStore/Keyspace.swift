@@ -36,6 +36,7 @@ extension Keyspace {
   /// Why this broker must not work on a keyspace of such a format, and what to do; nil if it may.
   func refusal(ofFormat found: String) -> String? {
     if found == format { return nil }
+    if let record = MoveRecord(found) { return record.refusal }
     let words = found.split(separator: " ", omittingEmptySubsequences: false).map { Int($0) }
     // The version comes first in every version.
     if let version = words[0], version != Self.dataVersion {

@@ -1,11 +1,11 @@
 import BelfryBytes
 
 /// Which node serves each hash slot. A Redis that is no cluster is a map with one node, which serves all of them.
-struct SlotMap: Hashable {
-  typealias Address = RedisEndpoint.Address
+package struct SlotMap: Hashable, Sendable {
+  package typealias Address = RedisEndpoint.Address
 
   /// The nodes that serve slots, in the order in which they were told.
-  private(set) var masters: [Address] = []
+  package private(set) var masters: [Address] = []
   /// Who may be asked for the map when no master answers.
   private(set) var replicas: [Address] = []
   /// For each slot the index of its master, or ``nobody``.
@@ -22,7 +22,7 @@ struct SlotMap: Hashable {
 
   /// Reads the reply of CLUSTER SLOTS: for each range its first and last slot, its master, and its replicas.
   /// - Parameter asked: the node that answered, which a reply without a host means.
-  init(_ reply: RedisReply, from asked: Address) throws(RedisError) {
+  package init(_ reply: RedisReply, from asked: Address) throws(RedisError) {
     owners = [UInt16](repeating: Self.nobody, count: ClusterSlot.count)
     for range in try reply.array() {
       let parts = try range.array()
@@ -44,13 +44,13 @@ struct SlotMap: Hashable {
   }
 
   /// Nil if no node is known to serve the slot.
-  func owner(of slot: Int) -> Address? {
+  package func owner(of slot: Int) -> Address? {
     let index = owners[slot]
     return index == Self.nobody ? nil : masters[Int(index)]
   }
 
   /// The nodes that serve any slot.
-  var serving: Set<Address> {
+  package var serving: Set<Address> {
     var counts = [Bool](repeating: false, count: masters.count)
     for owner in owners where owner != Self.nobody { counts[Int(owner)] = true }
     return Set(zip(masters, counts).filter(\.1).map(\.0))

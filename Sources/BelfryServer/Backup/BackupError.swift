@@ -1,7 +1,7 @@
 import BelfryRedis
 import Glibc
 
-/// Why a backup was not made or not restored. Nothing is left half done, unless the error says so.
+/// Why a backup was not made or not restored, or a keyspace not moved. Nothing is left half done, unless the error says so.
 package struct BackupError: Error, Hashable, CustomStringConvertible {
   package enum Code: String, Sendable {
     /// The file cannot be read or written.
@@ -22,6 +22,18 @@ package struct BackupError: Error, Hashable, CustomStringConvertible {
     case keyspaceExists
     /// Redis is away or refuses.
     case redisFailed
+    /// The Redis to move from or to is none that can be: a replica, a node without all slots, an older release.
+    case redisUnsuitable
+    /// The keyspace to move has another version or number of partitions than was asked for.
+    case partitionsDiffer
+    /// The Redis to move to has not the memory.
+    case noRoom
+    /// Another move has begun, or is under way.
+    case moveUnderWay
+    /// There is no move to be cancelled, or it has come to its end.
+    case nothingToCancel
+    /// The keyspace was moved already.
+    case movedAlready
   }
 
   /// A word for programs: one of `Code`, or of `StartError.Code`.

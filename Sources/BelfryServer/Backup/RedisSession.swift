@@ -17,6 +17,24 @@ actor RedisSession {
   static func with<Result: Sendable>(
     _ endpoint: RedisEndpoint, _ body: (RedisSession) async throws(BackupError) -> Result
   ) async throws(BackupError) -> Result {
+    try await withLoop { loop throws(BackupError) in
+      let session = RedisSession(loop, endpoint)
+      await session.start()
+      do throws(BackupError) {
+        let result = try await body(session)
+        await session.close()
+        return result
+      } catch {
+        await session.close()
+        throw error
+      }
+    }
+  }
+
+  /// Gives the body a loop for connections, on a thread of its own that ends with it.
+  static func withLoop<Result: Sendable>(
+    _ body: (EventLoop) async throws(BackupError) -> Result
+  ) async throws(BackupError) -> Result {
     let loop: EventLoop
     do throws(SystemError) {
       loop = try EventLoop(name: "redis-session")
@@ -28,19 +46,12 @@ actor RedisSession {
       loop.stop()
       loop.join()
     }
-    let session = RedisSession(loop, endpoint)
-    await session.start()
-    do throws(BackupError) {
-      let result = try await body(session)
-      await session.close()
-      return result
-    } catch {
-      await session.close()
-      throw error
-    }
+    return try await body(loop)
   }
 
-  private init(_ loop: EventLoop, _ endpoint: RedisEndpoint) {
+  /// - Parameter name: what Redis calls the connection. One with a name is made once only: what is asked after it was
+  ///   lost fails, since it may be another Redis that answers.
+  init(_ loop: EventLoop, _ endpoint: RedisEndpoint, onceAs name: String? = nil) {
     self.loop = loop
     self.endpoint = endpoint
     var limits = RedisLimits()
@@ -49,11 +60,31 @@ actor RedisSession {
     limits.waitForConnection = .seconds(10)
     limits.connectTimeout = .seconds(5)
     limits.unansweredBytesMax = 2 << 30
-    connection = RedisConnection(loop: loop, endpoint: endpoint, limits: limits)
+    limits.replyBytesMax = 2 << 30
+    connection = RedisConnection(
+      loop: loop, endpoint: endpoint, limits: limits, setUp: name.map { Self.setUp(onceAs: $0, at: endpoint) }
+    )
   }
 
-  private func start() { connection.start() }
-  private func close() { connection.close() }
+  private static func setUp(onceAs name: String, at endpoint: RedisEndpoint) -> RedisSetUp {
+    let spent = Spent()
+    // Who may not name a connection may move all the same.
+    return RedisSetUp([RedisCommand("CLIENT", "SETNAME", name)]) { _ throws(RedisError) in
+      guard !spent.isSpent else {
+        throw RedisError(
+          .connectionLost, cause: "the connection was lost meanwhile", place: endpoint.description)
+      }
+      spent.isSpent = true
+      return nil
+    }
+  }
+
+  private final class Spent {
+    var isSpent = false
+  }
+
+  func start() { connection.start() }
+  func close() { connection.close() }
 
   func ask(_ command: RedisCommand) async throws(BackupError) -> RedisReply {
     do throws(RedisError) {
@@ -81,20 +112,29 @@ actor RedisSession {
   func scan(
     _ pattern: String, _ visit: ([[UInt8]]) async throws(BackupError) -> Void
   ) async throws(BackupError) {
-    var cursor = "0"
+    var cursor = Self.scanBeginning
     repeat {
-      let reply = try await ask(
-        RedisCommand("SCAN", cursor, "MATCH", pattern, "COUNT", Self.keysPerScan))
+      let step = try await scanStep(pattern, cursor)
+      cursor = step.cursor
+      if !step.keys.isEmpty { try await visit(step.keys) }
+    } while cursor != Self.scanBeginning
+  }
+
+  /// Where a scan begins, and what it gives at its end.
+  static let scanBeginning = "0"
+
+  func scanStep(
+    _ pattern: String, _ cursor: String
+  ) async throws(BackupError) -> (cursor: String, keys: [[UInt8]]) {
+    let reply = try await ask(RedisCommand("SCAN", cursor, "MATCH", pattern, "COUNT", Self.keysPerScan))
+    do throws(RedisError) {
+      let parts = try reply.array(count: 2)
       var keys: [[UInt8]] = []
-      do throws(RedisError) {
-        let parts = try reply.array(count: 2)
-        cursor = try parts[0].string()
-        for key in try parts[1].array() { keys.append(Array(try key.bytes())) }
-      } catch {
-        throw BackupError(error)
-      }
-      if !keys.isEmpty { try await visit(keys) }
-    } while cursor != "0"
+      for key in try parts[1].array() { keys.append(Array(try key.bytes())) }
+      return (try parts[0].string(), keys)
+    } catch {
+      throw BackupError(error)
+    }
   }
 }
 

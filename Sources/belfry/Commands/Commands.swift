@@ -27,7 +27,7 @@ extension CommandTable {
     ], topics: HelpTopic.all)
 
   private static let own: [Command] = [
-    .serve, .checkConfig, .token, .secretList, .secretRotate, .secretRetire, .backup, .restore,
+    .serve, .checkConfig, .token, .secretList, .secretRotate, .secretRetire, .backup, .restore, .move,
     .send, .resend, .tail, .unread, .read, .prefer,
     .explain, .types, .openAPI, .completions, .man, .version,
   ]

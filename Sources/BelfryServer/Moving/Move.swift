@@ -1,0 +1,156 @@
+import BelfryLoop
+import BelfryRedis
+import BelfryStore
+import BelfrySystem
+import Synchronization
+
+/// `belfry move`: takes a keyspace from an embedded or a single Redis to a cluster, or to another Redis, while no broker can
+/// work on it, and compares every key before any can again.
+package struct Move: Sendable {
+  private let configuration: Configuration
+  private let target: RedisEndpoint?
+  private let partitions: Int?
+  private let progress: @Sendable (MoveProgress) -> Void
+
+  /// - Parameters:
+  ///   - options: those of `belfry serve`. The Redis that it would use is moved from.
+  ///   - target: the URL of the Redis to move to, or of a node; nil for a cancellation that does not reach it.
+  ///   - partitions: the number that the keyspace is to have.
+  package init(
+    from options: ServeOptions, to target: String?, partitions: Int? = nil, environment: [String: String],
+    progress: @escaping @Sendable (MoveProgress) -> Void
+  ) throws(BackupError) {
+    do throws(StartError) {
+      configuration = try Configuration.load(options: options, environment: environment)
+    } catch {
+      throw BackupError(error)
+    }
+    self.target = try target.map { url throws(BackupError) in try RedisEndpoint(backup: url) }
+    self.partitions = partitions
+    self.progress = progress
+  }
+
+  package func run() async throws(BackupError) -> MoveReport {
+    guard let target else {
+      throw BackupError(.redisUnsuitable, "the Redis to move to is not named", at: "--to")
+    }
+    return try await withSource { endpoint throws(BackupError) in
+      try await RedisSession.withLoop { loop throws(BackupError) in
+        try await move(endpoint, target, loop)
+      }
+    }
+  }
+
+  /// Gives the keyspace back.
+  package func cancel() async throws(BackupError) -> MoveReport {
+    try await withSource { endpoint throws(BackupError) in
+      try await RedisSession.withLoop { loop throws(BackupError) in
+        try await cancel(endpoint, nil, loop)
+      }
+    }
+  }
+
+  private func withSource(
+    _ body: (RedisEndpoint) async throws(BackupError) -> MoveReport
+  ) async throws(BackupError) -> MoveReport {
+    if let url = configuration.redisURL { return try await body(try RedisEndpoint(backup: url)) }
+    let embedded = try EmbeddedSource(configuration) { step in
+      if case .startingRedis(let folder) = step { progress(.startingRedis(folder: folder)) }
+    }
+    defer { embedded.end() }
+    return try await body(embedded.endpoint)
+  }
+
+  // MARK: Moving
+
+  private func move(
+    _ from: RedisEndpoint, _ to: RedisEndpoint, _ loop: EventLoop
+  ) async throws(BackupError) -> MoveReport {
+    let begun = Mutex<MoveRecord?>(nil)
+    do throws(BackupError) {
+      return try await withSides(from, to, loop) { source, target throws(BackupError) in
+        let run = MoveRun(
+          source: source, target: target, partitionsWanted: partitions, progress: progress)
+        return try await run.run { record in begun.withLock { $0 = record } }
+      }
+    } catch {
+      guard let record = begun.withLock({ $0 }) else { throw error }
+      throw await undo(record, from, loop, after: error)
+    }
+  }
+
+  private func withSides(
+    _ from: RedisEndpoint, _ to: RedisEndpoint, _ loop: EventLoop,
+    _ body: (MoveSide, MoveSide) async throws(BackupError) -> MoveReport
+  ) async throws(BackupError) -> MoveReport {
+    let source = try await MoveSide.open(from, on: loop)
+    do throws(BackupError) {
+      guard !source.isCluster else {
+        throw MoveSide.unsuitable(from, "it is a node of a cluster, from which a move is not possible yet")
+      }
+      let target = try await MoveSide.open(to, on: loop)
+      do throws(BackupError) {
+        let report = try await body(source, target)
+        await target.close()
+        await source.close()
+        return report
+      } catch {
+        await target.close()
+        throw error
+      }
+    } catch {
+      await source.close()
+      throw error
+    }
+  }
+
+  /// Gives the keyspace back, if the move has not been decided. Says in the advice what came of that.
+  private func undo(
+    _ record: MoveRecord, _ from: RedisEndpoint, _ loop: EventLoop, after error: BackupError
+  ) async -> BackupError {
+    var error = error
+    do throws(BackupError) {
+      let report = try await cancel(from, record.id, loop)
+      let what = (["the keyspace was given back: brokers go on"] + report.remarks).joined(separator: "; ")
+      error.advice = [error.advice, what].compactMap(\.self).joined(separator: "; ")
+    } catch let second {
+      error.advice =
+        "the pause goes on (\(second.cause)): run it again to go on, or with --cancel to give the keyspace back"
+    }
+    if error.cause.hasPrefix("OOM") {
+      error.advice = "it needs more memory than maxmemory leaves; " + (error.advice ?? "")
+    }
+    return error
+  }
+
+  // MARK: Cancelling
+
+  /// - Parameter id: of the move that is to be undone; nil: whichever is there.
+  private func cancel(
+    _ from: RedisEndpoint, _ id: String?, _ loop: EventLoop
+  ) async throws(BackupError) -> MoveReport {
+    let source = try await MoveSide.open(from, on: loop)
+    var there: MoveSide?
+    var problem: String?
+    if let target {
+      do throws(BackupError) { there = try await MoveSide.open(target, on: loop) } catch {
+        problem = error.cause
+      }
+    }
+    do throws(BackupError) {
+      // Of a command that has just ended, Redis may still have something to do.
+      try await MoveOthers.refuse(at: [source, there].compactMap(\.self))
+      let left = try await MoveCancel(source: source, target: there, progress: progress).run(id)
+      let remarks = [problem.map { "\(target?.description ?? ""): \($0)" }, left].compactMap(\.self)
+      await there?.close()
+      await source.close()
+      return MoveReport(
+        outcome: .cancelled, from: from.description, to: target?.description ?? "", partitions: 0,
+        endedAt: WallClock.nowMilliseconds(), remarks: remarks)
+    } catch {
+      await there?.close()
+      await source.close()
+      throw error
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import BelfryLoop
+import BelfryRedis
+import BelfryStore
+
+/// Gives a keyspace back to where it was, and removes what was copied.
+struct MoveCancel {
+  let source: MoveSide
+  /// Nil if it cannot be reached.
+  let target: MoveSide?
+  let progress: @Sendable (MoveProgress) -> Void
+
+  /// - Parameter id: of the move that is to be undone; nil: whichever is there.
+  /// - Returns: what is left, in words; nil if nothing is.
+  func run(_ id: String? = nil) async throws(BackupError) -> String? {
+    let fields = try await source.readRecord()
+    guard let record = fields.record else { return try await clean(afterOpen: fields, id) }
+    if let id, record.id != id { throw nothing("another move of its keyspace has begun") }
+    switch record.stage {
+    case .moving:
+      try await giveBack(record)
+      return await removeCopies(record.id)
+    case .moved: return try await undoDecision(record)
+    case .arriving, .cancelled:
+      throw nothing("its keyspace is being moved to it from \(record.other): name that one with --from")
+    }
+  }
+
+  private func nothing(_ cause: String) -> BackupError {
+    BackupError(.nothingToCancel, cause, at: source.place)
+  }
+
+  private func giveBack(_ record: MoveRecord) async throws(BackupError) {
+    guard try await source.setRecord([(FormatRecordField.format, record.format)], ifFormatIs: record.text)
+    else {
+      throw BackupError(
+        .moveUnderWay, "its format record was changed meanwhile by another belfry move", at: source.place,
+        advice: "run it again")
+    }
+  }
+
+  /// The source is open: an earlier command got no further than the target, or left something there.
+  private func clean(afterOpen fields: MoveFormatFields, _ id: String?) async throws(BackupError) -> String? {
+    guard let move = fields.move, id == nil || id == move else { throw nothing("it is not being moved") }
+    let record = try await target?.readRecord().record
+    guard target == nil || record?.id == move, record?.stage == .arriving || record?.stage == .cancelled
+    else {
+      throw nothing("it is not being moved")
+    }
+    return await removeCopies(move)
+  }
+
+  /// The target may be open. Only if it is not, and never will be, the source may be.
+  private func undoDecision(_ record: MoveRecord) async throws(BackupError) -> String? {
+    guard let target else {
+      throw BackupError(
+        .nothingToCancel,
+        "the target \(record.other) may be open already, and has to be asked", at: source.place,
+        advice: "name it with --to when it can be reached, or run the move again without --cancel")
+    }
+    let there = try await target.readRecord()
+    guard let claim = there.record, claim.id == record.id else {
+      throw nothing("the move to \(record.other) has come to its end")
+    }
+    if claim.stage == .arriving {
+      let fields = [(FormatRecordField.format, claim.becoming(.cancelled).text)]
+      guard try await target.setRecord(fields, ifFormatIs: claim.text) else {
+        throw nothing("the move to \(record.other) has just come to its end")
+      }
+    }
+    try await giveBack(record)
+    return await removeCopies(record.id)
+  }
+
+  private func removeCopies(_ id: String) async -> String? {
+    guard let target else { return "what was copied is still there; the next move to there removes it" }
+    do throws(BackupError) {
+      guard let claim = try await target.readRecord().record, claim.id == id else { return nil }
+      let cancelled = claim.becoming(.cancelled)
+      guard
+        try await target.setRecord([(FormatRecordField.format, cancelled.text)], ifFormatIs: claim.text)
+      else { return nil }
+      progress(.removingKeys)
+      try await target.removeKeys()
+      _ = try await target.removeRecord(ifFormatIs: cancelled.text)
+      return nil
+    } catch {
+      return
+        "what was copied to \(target.place) is still there (\(error.cause)); the next move to there removes it"
+    }
+  }
+}

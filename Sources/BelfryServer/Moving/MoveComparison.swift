@@ -1,0 +1,183 @@
+import BelfryRedis
+import BelfryStore
+
+// The comparison of both sides, while nothing can write.
+
+extension MoveRun {
+  /// - Throws: if one key differs.
+  func compare(_ keys: [[UInt8]], _ report: inout MoveReport) async throws(BackupError) {
+    var start = 0
+    while start < keys.count {
+      // Two values of each are in memory at once.
+      let some = Array(keys[start..<min(start + Self.keysComparedAtOnce, keys.count)])
+      try await compareAtOnce(some, &report)
+      start += some.count
+      progress(.compared(keys: start, of: keys.count))
+    }
+    try await refuseOtherKeys(Set(keys))
+  }
+
+  private static let keysComparedAtOnce = 128
+
+  private func compareAtOnce(_ keys: [[UInt8]], _ report: inout MoveReport) async throws(BackupError) {
+    let here = try await Self.values(of: keys, at: source.nodes[0])
+    let there = try await valuesAtTarget(of: keys)
+    for (key, (one, other)) in zip(keys, zip(here, there)) {
+      guard one.dump != nil, other.dump != nil else {
+        try await checkExpired(key, one, other)
+        report.expired += 1
+        continue
+      }
+      guard one.expiresAt == other.expiresAt else { throw differing(key, "it expires at another time") }
+      if one.dump != other.dump { try await compareContents(of: key) }
+      report.compared += 1
+      if KeyspaceKey(String(decoding: key, as: UTF8.self))?.isLog == true {
+        report.entries += try await compareLengths(of: key)
+      }
+    }
+  }
+
+  private func differing(_ key: [UInt8], _ how: String) -> BackupError {
+    BackupError(
+      .countsDiffer,
+      "the key \(String(decoding: key, as: UTF8.self)) differs from that at \(source.place): \(how)",
+      at: target.place, advice: "did something else write there, or at the source?")
+  }
+
+  /// One side lacks the key, or both: that is right if it has expired by the clock of one of them.
+  private func checkExpired(
+    _ key: [UInt8], _ one: MovedValue, _ other: MovedValue
+  ) async throws(BackupError) {
+    guard one.dump != nil || other.dump != nil else { return }
+    let expiresAt = one.dump == nil ? other.expiresAt : one.expiresAt
+    let now = max(
+      try await MoveSide.milliseconds(of: source.nodes[0]),
+      try await MoveSide.milliseconds(of: target.nodes[target.node(of: key)]))
+    guard expiresAt > 0, expiresAt <= now else {
+      throw differing(key, other.dump == nil ? "it is missing" : "it is not there any more")
+    }
+  }
+
+  /// - Returns: the number of entries of a log.
+  private func compareLengths(of key: [UInt8]) async throws(BackupError) -> Int {
+    let (here, there) = (
+      try await source.nodes[0].ask(RedisCommand("XLEN", key)),
+      try await target.nodes[target.node(of: key)].ask(RedisCommand("XLEN", key))
+    )
+    guard here == there else { throw differing(key, "it has another number of entries") }
+    return Int(try MoveSide.reading { () throws(RedisError) in try here.integer() })
+  }
+
+  private func refuseOtherKeys(_ keys: Set<[UInt8]>) async throws(BackupError) {
+    try await target.scan { index, found throws(BackupError) in
+      for key in found where !keys.contains(key) {
+        let value = try await Self.values(of: [key], at: self.target.nodes[index])[0]
+        try await self.checkExpired(key, MovedValue(dump: nil, expiresAt: -2), value)
+      }
+    }
+  }
+}
+
+// MARK: - By what is in them
+
+extension MoveRun {
+  private static let entriesAtOnce = 1_000
+
+  /// The bytes differ: large hashes and sets have no order, and releases of Redis have forms of their own. So each field,
+  /// member or entry is compared.
+  private func compareContents(of key: [UInt8]) async throws(BackupError) {
+    let (one, other) = (source.nodes[0], target.nodes[target.node(of: key)])
+    let (type, otherType) = (try await Self.type(of: key, at: one), try await Self.type(of: key, at: other))
+    guard type == otherType else { throw differing(key, "it is a \(otherType) and not a \(type)") }
+    let isEqual: Bool
+    switch type {
+    case "hash":
+      isEqual = try await Self.pairs(of: key, at: one) == Self.pairs(of: key, at: other)
+    case "set":
+      isEqual = try await Self.members(of: key, at: one) == Self.members(of: key, at: other)
+    case "stream": isEqual = try await compareEntries(of: key, one, other)
+    case "zset":
+      let command = RedisCommand("ZRANGE", key, 0, -1, "WITHSCORES")
+      isEqual = try await one.ask(command) == other.ask(command)
+    case "list":
+      let command = RedisCommand("LRANGE", key, 0, -1)
+      isEqual = try await one.ask(command) == other.ask(command)
+    case "string":
+      isEqual = try await one.ask(RedisCommand("GET", key)) == other.ask(RedisCommand("GET", key))
+    default: throw differing(key, "it is a \(type), which Belfry does not know")
+    }
+    guard isEqual else { throw differing(key, "its contents are others") }
+  }
+
+  private static func type(of key: [UInt8], at node: RedisSession) async throws(BackupError) -> String {
+    let reply = try await node.ask(RedisCommand("TYPE", key))
+    return try MoveSide.reading { () throws(RedisError) in try reply.string() }
+  }
+
+  private static func pairs(
+    of key: [UInt8], at node: RedisSession
+  ) async throws(BackupError) -> [ArraySlice<UInt8>: ArraySlice<UInt8>] {
+    let reply = try await node.ask(RedisCommand("HGETALL", key))
+    return try MoveSide.reading { () throws(RedisError) in
+      var pairs: [ArraySlice<UInt8>: ArraySlice<UInt8>] = [:]
+      var reader = try reply.array().reader
+      for _ in 0..<(try reply.array().count / 2) {
+        let field = try reader.bytes()
+        pairs[field] = try reader.bytes()
+      }
+      return pairs
+    }
+  }
+
+  private static func members(
+    of key: [UInt8], at node: RedisSession
+  ) async throws(BackupError) -> Set<ArraySlice<UInt8>> {
+    let reply = try await node.ask(RedisCommand("SMEMBERS", key))
+    return try MoveSide.reading { () throws(RedisError) in
+      var members: Set<ArraySlice<UInt8>> = []
+      var reader = try reply.array().reader
+      for _ in 0..<(try reply.array().count) { members.insert(try reader.bytes()) }
+      return members
+    }
+  }
+
+  private func compareEntries(
+    of key: [UInt8], _ one: RedisSession, _ other: RedisSession
+  ) async throws(BackupError) -> Bool {
+    let (facts, otherFacts) = (
+      try await Self.streamFacts(of: key, at: one), try await Self.streamFacts(of: key, at: other)
+    )
+    guard facts == otherFacts else { return false }
+    var from = "-"
+    while true {
+      let command = RedisCommand("XRANGE", key, from, "+", "COUNT", Self.entriesAtOnce)
+      let (here, there) = (try await one.ask(command), try await other.ask(command))
+      guard here == there else { return false }
+      let last = try MoveSide.reading { () throws(RedisError) in
+        let entries = try here.array()
+        return entries.count < Self.entriesAtOnce ? nil : try entries[entries.count - 1].array()[0].string()
+      }
+      guard let last else { return true }
+      from = "(" + last
+    }
+  }
+
+  /// What a stream says of itself, less how it lies in memory.
+  private static func streamFacts(
+    of key: [UInt8], at node: RedisSession
+  ) async throws(BackupError) -> [String: RedisReply] {
+    let reply = try await node.ask(RedisCommand("XINFO", "STREAM", key))
+    let compared = [
+      "length", "last-generated-id", "max-deleted-entry-id", "entries-added", "groups",
+    ]
+    return try MoveSide.reading { () throws(RedisError) in
+      let words = Array(try reply.array())
+      var facts: [String: RedisReply] = [:]
+      for index in stride(from: 0, to: words.count - 1, by: 2) {
+        let name = try words[index].string()
+        if compared.contains(name) { facts[name] = words[index + 1] }
+      }
+      return facts
+    }
+  }
+}

@@ -1,0 +1,151 @@
+import BelfryRedis
+import BelfryStore
+import BelfrySystem
+
+// From the pause on: what is written to the target, and what is waited for.
+
+/// A value as `DUMP` tells it, and when it expires.
+struct MovedValue: Hashable {
+  /// Nil if there is no such key.
+  var dump: ArraySlice<UInt8>?
+  /// Milliseconds since 1970; -1: never.
+  var expiresAt: Int64
+}
+
+extension MoveRun {
+  /// The most that is read at once, by estimate, but for a single larger value.
+  private static let bytesAtOnce = 8 << 20
+  static let keysAtOnce = 512
+  /// `proto-max-bulk-len`, less what a command has around it. Redis closes the connection on what is longer.
+  private static let valueBytesMax = 512 << 20
+
+  /// - Parameter isAgain: whether an earlier command may have copied some: what is equal then stays.
+  func copy(_ keys: [[UInt8]], isAgain: Bool, _ report: inout MoveReport) async throws(BackupError) {
+    var done = 0
+    for some in keys.chunks(of: Self.keysAtOnce) {
+      let sizes = try await sizes(of: some)
+      var batch: [[UInt8]] = []
+      var bytes = 0
+      for (key, size) in zip(some, sizes) {
+        if !batch.isEmpty, bytes + size > Self.bytesAtOnce {
+          try await copyAtOnce(batch, isAgain: isAgain, &report)
+          (batch, bytes) = ([], 0)
+        }
+        batch.append(key)
+        bytes += size
+      }
+      try await copyAtOnce(batch, isAgain: isAgain, &report)
+      done += some.count
+      progress(.copied(keys: done, of: keys.count))
+    }
+  }
+
+  private func copyAtOnce(
+    _ keys: [[UInt8]], isAgain: Bool, _ report: inout MoveReport
+  ) async throws(BackupError) {
+    let values = try await Self.values(of: keys, at: source.nodes[0])
+    let known = isAgain ? try await valuesAtTarget(of: keys) : []
+    var commands = [[RedisCommand]](repeating: [], count: target.nodes.count)
+    for (index, (key, value)) in zip(keys, values).enumerated() {
+      // It has expired since it was listed.
+      guard let dump = value.dump else { continue }
+      guard dump.count < Self.valueBytesMax else {
+        throw BackupError(
+          .redisFailed,
+          "its key \(String(decoding: key, as: UTF8.self)) has a value of \(dump.count) bytes, more than can be sent to a "
+            + "Redis (\(Self.valueBytesMax))", at: source.place)
+      }
+      if isAgain, known[index] == value { continue }
+      commands[target.node(of: key)].append(Self.restoring(key, dump, value.expiresAt))
+      report.copied += 1
+      report.copiedBytes += dump.count
+    }
+    for (node, commands) in zip(target.nodes, commands) { _ = try await node.ask(commands) }
+  }
+
+  private static func restoring(
+    _ key: [UInt8], _ dump: ArraySlice<UInt8>, _ expiresAt: Int64
+  ) -> RedisCommand {
+    var command = RedisCommand("RESTORE", key, max(expiresAt, 0))
+    command.append(bytes: dump)
+    command.append("REPLACE")
+    command.append("ABSTTL")
+    return command
+  }
+
+  static func values(of keys: [[UInt8]], at node: RedisSession) async throws(BackupError) -> [MovedValue] {
+    let replies = try await node.ask(
+      keys.flatMap { [RedisCommand("DUMP", $0), RedisCommand("PEXPIRETIME", $0)] })
+    return try MoveSide.reading { () throws(RedisError) in
+      var values: [MovedValue] = []
+      for index in stride(from: 0, to: replies.count - 1, by: 2) {
+        values.append(
+          MovedValue(
+            dump: try replies[index].ifPresent?.bytes(), expiresAt: try replies[index + 1].integer()))
+      }
+      return values
+    }
+  }
+
+  /// The same of keys that several nodes may have, in their order.
+  func valuesAtTarget(of keys: [[UInt8]]) async throws(BackupError) -> [MovedValue] {
+    var values = [MovedValue](repeating: MovedValue(dump: nil, expiresAt: -2), count: keys.count)
+    for (number, node) in target.nodes.enumerated() {
+      let places = keys.indices.filter { target.node(of: keys[$0]) == number }
+      let found = try await Self.values(of: places.map { keys[$0] }, at: node)
+      for (place, value) in zip(places, found) { values[place] = value }
+    }
+    return values
+  }
+}
+
+extension Array {
+  fileprivate func chunks(of count: Int) -> [[Element]] {
+    stride(from: 0, to: self.count, by: count).map {
+      Array(self[$0..<Swift.min($0 + count, self.count)])
+    }
+  }
+}
+
+// MARK: - Replicas and disks
+
+extension MoveRun {
+  /// How long replicas may take for what was copied.
+  private static let replicasMilliseconds = 60_000
+  /// What Redis has written is on the disk after so long, with `appendfsync everysec` and a disk that keeps up.
+  private static let flushTime: Duration = .seconds(2)
+
+  /// Waits until what was written would not be lost with a node: at the target all that was copied, at the source that it
+  /// is paused.
+  func settle(_ record: MoveRecord, _ report: inout MoveReport) async throws(BackupError) {
+    let flushedAt = ContinuousClock.now + Self.flushTime
+    var hasDisk = false
+    for node in source.nodes + target.nodes {
+      let facts = try await node.facts("persistence")
+      guard facts["aof_enabled"] == "1" else {
+        report.remarks.append("\(node.endpoint) keeps nothing on its disk (appendonly no)")
+        continue
+      }
+      guard facts["aof_last_write_status"] == "ok" else {
+        throw BackupError(
+          .redisFailed, "it cannot write its append-only file: is the disk full?",
+          at: node.endpoint.description)
+      }
+      hasDisk = true
+    }
+    for node in target.nodes { try await waitForReplicas(of: node) }
+    if hasDisk { _ = Poll.readable([], until: flushedAt) }
+  }
+
+  private func waitForReplicas(of node: RedisSession) async throws(BackupError) {
+    let facts = try await node.facts("replication")
+    guard let count = facts["connected_slaves"].flatMap({ Int($0) }), count > 0 else { return }
+    let reply = try await node.ask(RedisCommand("WAIT", count, Self.replicasMilliseconds))
+    let reached = try MoveSide.reading { () throws(RedisError) in try reply.integer() }
+    guard reached >= count else {
+      throw BackupError(
+        .redisFailed, "\(reached) of its \(count) replicas have what was copied",
+        at: node.endpoint.description)
+    }
+  }
+}

@@ -1,0 +1,223 @@
+import BelfryRedis
+import BelfryStore
+import BelfrySystem
+
+/// A move under way, between two places that are connected.
+///
+/// The records of both sides are changed only from what was read to what follows (``MoveSide/setRecord(_:ifFormatIs:)``), in
+/// this order, so that of two commands only one goes on, and the keyspace is never open at both:
+///
+///     source   3 64       moving             moved
+///     target          arriving                      3 64
+struct MoveRun: Sendable {
+  let source: MoveSide
+  let target: MoveSide
+  /// The number that the keyspace is to have; nil: the one that it has.
+  let partitionsWanted: Int?
+  let progress: @Sendable (MoveProgress) -> Void
+
+  /// Where both sides stand at the beginning.
+  private enum Standing {
+    /// The source is open; this is the target's record, if it has one that may be replaced.
+    case open(format: String, leftover: MoveRecord?)
+    /// An earlier command has paused the source, and claimed the target.
+    case moving(MoveRecord)
+    /// An earlier command has decided, and perhaps opened the target.
+    case moved(MoveRecord, isOpen: Bool)
+  }
+
+  /// - Parameter whenBegun: called when something is about to change, with what undoes it: the source's record.
+  func run(whenBegun: (MoveRecord) -> Void) async throws(BackupError) -> MoveReport {
+    try await MoveOthers.refuse(at: [source, target])
+    let standing = try await standing()
+    switch standing {
+    case .moved(let record, let isOpen): return try await finish(record, isOpen: isOpen)
+    case .open(let format, let leftover): return try await begin(format, leftover, whenBegun)
+    case .moving(let record):
+      let outline = try await outline(ofFormat: record.format)
+      try await checkNodes()
+      progress(.found(try await measure(outline)))
+      whenBegun(record)
+      return try await carryOut(record, outline, isAgain: true)
+    }
+  }
+
+  private func begin(
+    _ format: String, _ leftover: MoveRecord?, _ whenBegun: (MoveRecord) -> Void
+  ) async throws(BackupError) -> MoveReport {
+    let outline = try await outline(ofFormat: format)
+    try await checkNodes()
+    progress(.found(try await measure(outline)))
+    let record = MoveRecord(
+      .moving, format: format, id: Self.newID(), since: WallClock.nowMilliseconds(), other: target.place)
+    // Before the target is claimed, so that it is known whose the claim is.
+    guard try await source.setRecord([(FormatRecordField.move, record.id)], ifFormatIs: format) else {
+      throw overtaken(source)
+    }
+    try await claim(record, leftover)
+    whenBegun(record)
+    return try await carryOut(record, outline, isAgain: false)
+  }
+
+  private static func newID() -> String {
+    (0..<16).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined()
+  }
+
+  private func claim(_ record: MoveRecord, _ leftover: MoveRecord?) async throws(BackupError) {
+    let claim = MoveRecord(
+      .arriving, format: record.format, id: record.id, since: record.since, other: source.place)
+    let fields = [(FormatRecordField.format, claim.text), (FormatRecordField.move, claim.id)]
+    guard try await target.setRecord(fields, ifFormatIs: leftover?.text) else { throw overtaken(target) }
+    if leftover != nil {
+      progress(.removingKeys)
+      try await target.removeKeys()
+    }
+    // Since the look somebody may have written there.
+    do throws(BackupError) {
+      try await refuseKeys()
+    } catch {
+      _ = try await target.removeRecord(ifFormatIs: claim.text)
+      throw error
+    }
+  }
+
+  func overtaken(_ side: MoveSide) -> BackupError {
+    BackupError(
+      .moveUnderWay, "its format record was changed meanwhile, by another belfry move or a broker",
+      at: side.place, advice: "run it again")
+  }
+
+  private func refuseKeys() async throws(BackupError) {
+    try await target.scan { index, keys throws(BackupError) in
+      throw BackupError(
+        .keyspaceExists,
+        "it holds something of Belfry's already (\(String(decoding: keys.first ?? [], as: UTF8.self))), and nothing is "
+          + "overwritten",
+        at: target.nodes[index].endpoint.description,
+        advice: "move to another Redis, or remove the keys belfry:* of this one first")
+    }
+  }
+
+  /// From the pause to the end.
+  private func carryOut(
+    _ record: MoveRecord, _ outline: MoveOutline, isAgain: Bool
+  ) async throws(BackupError) -> MoveReport {
+    for node in target.nodes {
+      _ = try await node.ask(RedisCommand("FUNCTION", "LOAD", "REPLACE", KeyspaceKey.functionLibrary))
+    }
+    try await pause(record, isAgain: isAgain)
+    var report = MoveReport(
+      outcome: .moved, from: source.place, to: target.place, partitions: outline.partitions,
+      pausedAt: record.since)
+    let keys = try await listKeys()
+    try await copy(keys, isAgain: isAgain, &report)
+    try await compare(keys, &report)
+    progress(.waitingForReplicasAndDisks)
+    try await settle(record, &report)
+    let moved = record.becoming(.moved)
+    guard try await source.setRecord([(FormatRecordField.format, moved.text)], ifFormatIs: record.text)
+    else { throw overtaken(source) }
+    try await open(moved)
+    report.endedAt = WallClock.nowMilliseconds()
+    return report
+  }
+
+  /// Writes that the keyspace is being moved, and then closes every connection that may have been made before.
+  private func pause(_ record: MoveRecord, isAgain: Bool) async throws(BackupError) {
+    let before = isAgain ? record.text : record.format
+    guard try await source.setRecord([(FormatRecordField.format, record.text)], ifFormatIs: before) else {
+      throw overtaken(source)
+    }
+    for node in source.nodes {
+      _ = try await node.ask(RedisCommand("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"))
+    }
+    progress(.paused(since: record.since, byEarlier: isAgain))
+  }
+
+  /// All there is to be moved. Nothing is added to it any more.
+  private func listKeys() async throws(BackupError) -> [[UInt8]] {
+    var keys: [[UInt8]] = []
+    var seen: Set<[UInt8]> = []
+    try await source.scan { _, found in
+      for key in found where seen.insert(key).inserted { keys.append(key) }
+    }
+    return keys
+  }
+
+  /// Opens the target, as the source has allowed.
+  private func open(_ moved: MoveRecord) async throws(BackupError) {
+    let claim = try await target.readRecord()
+    guard let arriving = claim.record, arriving.stage == .arriving, arriving.id == moved.id else {
+      throw overtaken(target)
+    }
+    let own = [FormatRecordField.format, FormatRecordField.move]
+    let fields = try await source.readRecord().all.filter { !own.contains($0.name) }
+    let isOpened = try await target.setRecord(
+      fields + [(FormatRecordField.format, moved.format)], ifFormatIs: arriving.text)
+    guard isOpened else { throw overtaken(target) }
+  }
+
+  private func finish(_ record: MoveRecord, isOpen: Bool) async throws(BackupError) -> MoveReport {
+    if !isOpen { try await open(record) }
+    guard let partitions = partitionCount(ofFormat: record.format) else { throw overtaken(source) }
+    return MoveReport(
+      outcome: .movedBefore, from: source.place, to: target.place, partitions: partitions,
+      pausedAt: record.since)
+  }
+}
+
+// MARK: - Where both sides stand
+
+extension MoveRun {
+  private func standing() async throws(BackupError) -> Standing {
+    let (here, there) = (try await source.readRecord(), try await target.readRecord())
+    guard let format = here.format else {
+      throw BackupError(
+        .nothingThere, "it holds no keyspace of Belfry's in database \(source.endpoint.database)",
+        at: source.place,
+        advice: "--from names the Redis that the brokers use, as they do")
+    }
+    guard let record = here.record else { return try await standing(open: format, here, there) }
+    let isOurs = there.record?.stage == .arriving && there.record?.id == record.id
+    switch record.stage {
+    case .moving where isOurs: return .moving(record)
+    case .moved where isOurs: return .moved(record, isOpen: false)
+    // It may be that it was opened, and serves since.
+    case .moved where there.record == nil && there.format != nil && there.move == record.id:
+      return .moved(record, isOpen: true)
+    case .moving:
+      throw BackupError(
+        .moveUnderWay, "it is being moved to \(record.other), and \(target.place) knows nothing of it",
+        at: source.place, advice: "--to \(record.other) goes on with it, --cancel gives the keyspace back")
+    case .moved:
+      throw BackupError(.movedAlready, "its keyspace was moved to \(record.other)", at: source.place)
+    case .arriving, .cancelled:
+      throw BackupError(
+        .moveUnderWay, "its keyspace is being moved to it from \(record.other), and is not complete",
+        at: source.place)
+    }
+  }
+
+  private func standing(
+    open format: String, _ here: MoveFormatFields, _ there: MoveFormatFields
+  ) async throws(BackupError) -> Standing {
+    guard let text = there.format else {
+      try await refuseKeys()
+      return .open(format: format, leftover: nil)
+    }
+    guard let leftover = there.record else {
+      throw BackupError(
+        .keyspaceExists, "it holds a keyspace already, and nothing is overwritten", at: target.place,
+        advice: "move to another Redis, or remove the keys belfry:* of this one first")
+    }
+    switch leftover.stage {
+    // What an earlier command of this source left behind, or what nobody wants any more.
+    case .cancelled: return .open(format: format, leftover: leftover)
+    case .arriving where leftover.id == here.move: return .open(format: format, leftover: leftover)
+    case .arriving, .moving, .moved:
+      throw BackupError(
+        .moveUnderWay, "its format record says \"\(text)\": it takes part in another move", at: target.place,
+        advice: "let that come to its end, or cancel it")
+    }
+  }
+}

@@ -1,0 +1,212 @@
+import BelfryBytes
+import BelfryLoop
+import BelfryRedis
+import BelfryStore
+
+/// One of the two places of a move: a single Redis, or the masters of a cluster. Each has one connection, which is made
+/// once: if it is lost, all that is asked afterwards fails, and with it the move.
+struct MoveSide: Sendable {
+  let endpoint: RedisEndpoint
+  let nodes: [RedisSession]
+  let isCluster: Bool
+  /// Which node has a slot; nil of a single Redis.
+  private let owners: [Int]?
+
+  /// What Redis calls the connections of a move.
+  static let connectionName = "belfry-move"
+
+  var place: String { endpoint.description }
+
+  func node(of key: [UInt8]) -> Int { owners.map { $0[ClusterSlot.of(key: key[...])] } ?? 0 }
+
+  /// The node with the format record.
+  var record: RedisSession { nodes[node(of: Array(FormatRecordField.key.utf8))] }
+
+  func close() async {
+    for node in nodes { await node.close() }
+  }
+}
+
+// MARK: - Connecting
+
+extension MoveSide {
+  /// - Throws: if it is a replica, a Sentinel, or a cluster of which some slot is not served.
+  static func open(_ endpoint: RedisEndpoint, on loop: EventLoop) async throws(BackupError) -> MoveSide {
+    let seed = RedisSession(loop, endpoint, onceAs: connectionName)
+    await seed.start()
+    do throws(BackupError) {
+      let server = try await seed.facts("server")
+      switch server["redis_mode"] {
+      case "cluster": return try await openCluster(seed, on: loop)
+      case "sentinel":
+        throw unsuitable(endpoint, "it is a Sentinel, which holds no data: name the master that it watches")
+      default:
+        guard try await seed.facts("replication")["role"] != "slave" else {
+          throw unsuitable(endpoint, "it is a replica, where nothing can be written: name the master")
+        }
+        return MoveSide(endpoint: endpoint, nodes: [seed], isCluster: false, owners: nil)
+      }
+    } catch {
+      await seed.close()
+      throw error
+    }
+  }
+
+  private static func openCluster(
+    _ seed: RedisSession, on loop: EventLoop
+  ) async throws(BackupError) -> MoveSide {
+    guard seed.endpoint.database == 0 else {
+      throw unsuitable(seed.endpoint, "a cluster has the database 0 only: leave the number out of the URL")
+    }
+    let reply = try await seed.ask(RedisCommand("CLUSTER", "SLOTS"))
+    let map = try reading { () throws(RedisError) in try SlotMap(reply, from: seed.endpoint.address) }
+    var addresses: [SlotMap.Address] = []
+    var owners: [Int] = []
+    for slot in 0..<ClusterSlot.count {
+      guard let owner = map.owner(of: slot) else {
+        throw unsuitable(
+          seed.endpoint, "no node of the cluster serves the slot \(slot)", advice: "redis-cli --cluster fix")
+      }
+      let index = addresses.firstIndex(of: owner) ?? addresses.count
+      if index == addresses.count { addresses.append(owner) }
+      owners.append(index)
+    }
+    await seed.close()
+    let side = MoveSide(
+      endpoint: seed.endpoint,
+      nodes: addresses.map { address in
+        var endpoint = seed.endpoint
+        endpoint.address = address
+        return RedisSession(loop, endpoint, onceAs: connectionName)
+      }, isCluster: true, owners: owners)
+    for node in side.nodes { await node.start() }
+    do throws(BackupError) {
+      try await side.checkState()
+      return side
+    } catch {
+      await side.close()
+      throw error
+    }
+  }
+
+  /// A node that the others have lost says so, and may have been replaced.
+  private func checkState() async throws(BackupError) {
+    for node in nodes {
+      let reply = try await node.ask(RedisCommand("CLUSTER", "INFO"))
+      let state = try Self.reading { () throws(RedisError) in try RedisInfo(reply)["cluster_state"] }
+      guard state == "ok" else {
+        throw Self.unsuitable(node.endpoint, "it says that its cluster is not whole (cluster_state)")
+      }
+    }
+  }
+
+  static func unsuitable(
+    _ endpoint: RedisEndpoint, _ cause: String, advice: String? = nil
+  ) -> BackupError {
+    BackupError(.redisUnsuitable, cause, at: endpoint.description, advice: advice)
+  }
+
+  /// Reads a reply, turning what it throws into the command's own error.
+  static func reading<Value>(_ read: () throws(RedisError) -> Value) throws(BackupError) -> Value {
+    do throws(RedisError) {
+      return try read()
+    } catch {
+      throw BackupError(error)
+    }
+  }
+}
+
+// MARK: - The format record
+
+/// The fields of a format record, in Redis's order.
+struct MoveFormatFields: Sendable {
+  let all: [(name: String, value: String)]
+
+  subscript(_ name: String) -> String? { all.first { $0.name == name }?.value }
+  var format: String? { self[FormatRecordField.format] }
+  var record: MoveRecord? { format.flatMap { MoveRecord($0) } }
+  /// The last move that took part.
+  var move: String? { self[FormatRecordField.move] }
+}
+
+extension MoveSide {
+  func readRecord() async throws(BackupError) -> MoveFormatFields {
+    let reply = try await record.ask(RedisCommand("HGETALL", FormatRecordField.key))
+    return try Self.reading { () throws(RedisError) in
+      let words = try reply.array()
+      var all: [(name: String, value: String)] = []
+      for index in stride(from: 0, to: words.count - 1, by: 2) {
+        all.append((try words[index].string(), try words[index + 1].string()))
+      }
+      return MoveFormatFields(all: all)
+    }
+  }
+
+  /// Sets fields of the record in one step, if its format is still the expected one; nil: if there is none.
+  /// - Returns: whether it was.
+  func setRecord(
+    _ fields: [(name: String, value: String)], ifFormatIs expected: String?
+  ) async throws(BackupError) -> Bool {
+    var command = RedisCommand("EVAL", Self.settingRecord, 1, FormatRecordField.key, expected ?? "")
+    for field in fields {
+      command.append(field.name)
+      command.append(field.value)
+    }
+    return try await record.ask(command) == .integer(1)
+  }
+
+  func removeRecord(ifFormatIs expected: String) async throws(BackupError) -> Bool {
+    try await record.ask(
+      RedisCommand("EVAL", Self.removingRecord, 1, FormatRecordField.key, expected)) == .integer(1)
+  }
+
+  // A Redis that is full is a reason to move: both may be done above `maxmemory`.
+  private static let settingRecord = """
+    #!lua flags=allow-oom
+    if (redis.call('HGET', KEYS[1], 'format') or '') ~= ARGV[1] then return 0 end
+    redis.call('HSET', KEYS[1], unpack(ARGV, 2))
+    return 1
+    """
+  private static let removingRecord = """
+    #!lua flags=allow-oom
+    if (redis.call('HGET', KEYS[1], 'format') or '') ~= ARGV[1] then return 0 end
+    return redis.call('DEL', KEYS[1])
+    """
+}
+
+// MARK: - Keys
+
+extension MoveSide {
+  /// Visits all keys of the keyspace but the format record, some of them perhaps twice.
+  func scan(
+    _ visit: (_ node: Int, [[UInt8]]) async throws(BackupError) -> Void
+  ) async throws(BackupError) {
+    let record = Array(FormatRecordField.key.utf8)
+    for (index, node) in nodes.enumerated() {
+      var cursor = RedisSession.scanBeginning
+      repeat {
+        let step = try await node.scanStep(KeyspaceKey.pattern, cursor)
+        cursor = step.cursor
+        let others = step.keys.filter { $0 != record }
+        if !others.isEmpty { try await visit(index, others) }
+      } while cursor != RedisSession.scanBeginning
+    }
+  }
+
+  /// Removes all keys of the keyspace but the format record.
+  func removeKeys() async throws(BackupError) {
+    try await scan { index, keys throws(BackupError) in
+      // One by one: the keys of a node have many slots.
+      _ = try await nodes[index].ask(keys.map { RedisCommand("UNLINK", $0) })
+    }
+  }
+
+  /// Milliseconds since 1970 by the clock of a node.
+  static func milliseconds(of node: RedisSession) async throws(BackupError) -> Int64 {
+    let reply = try await node.ask(RedisCommand("TIME"))
+    return try reading { () throws(RedisError) in
+      let parts = try reply.array(count: 2)
+      return try parts[0].integer() * 1_000 + parts[1].integer() / 1_000
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import BelfryServer
+import Foundation
+
+/// A move, as a program reads it.
+struct MoveFacts: Encodable {
+  var outcome: String
+  var from: String
+  var to: String
+  /// Milliseconds since 1970.
+  var pausedAt: Int64?
+  var endedAt: Int64?
+  var partitions: Int?
+  var copied: Int?
+  var bytes: Int?
+  var compared: Int?
+  var entries: Int?
+  var expired: Int?
+  var differing: Int?
+  var remarks: [String]
+
+  init(_ report: MoveReport) {
+    (outcome, from, to) = (report.outcome.rawValue, report.from, report.to)
+    (pausedAt, endedAt, remarks) = (report.pausedAt, report.endedAt, report.remarks)
+    guard report.outcome == .moved else { return }
+    (partitions, copied, bytes) = (report.partitions, report.copied, report.copiedBytes)
+    (compared, entries, expired, differing) = (report.compared, report.entries, report.expired, 0)
+  }
+}
+
+/// A move, as a person reads it.
+enum MoveText {
+  /// What is said when it happens, also where nobody looks at a terminal.
+  static func said(_ progress: MoveProgress, in zone: TimeZone) -> [String] {
+    switch progress {
+    case .found(let outline): [found(outline)]
+    case .paused(let since, false):
+      [
+        "paused at \(TimeText.of(unixMilliseconds: since, in: zone)): brokers answer 503 until they are started with "
+          + "the new address. If this is interrupted, run it again, or with --cancel"
+      ]
+    case .paused(let since, true):
+      ["going on: paused since \(TimeText.of(unixMilliseconds: since, in: zone))"]
+    default: []
+    }
+  }
+
+  private static func found(_ outline: MoveOutline) -> String {
+    let kind = outline.masters.map { "a cluster of \($0) master\($0 == 1 ? "" : "s")" } ?? "a single one"
+    return
+      "from \(outline.from) (Redis \(outline.fromVersion)) to \(outline.to) (Redis \(outline.toVersion), \(kind)): "
+      + "\(outline.partitions) partitions, \(outline.keys) keys, \(BackupText.size(outline.bytes)) in memory"
+  }
+
+  /// What is shown in the line that is written over.
+  static func of(_ progress: MoveProgress) -> String? {
+    switch progress {
+    case .startingRedis(let folder): "starting a redis-server in \(folder)"
+    case .counting(let keys): "counting: \(keys) keys"
+    case .copied(let keys, let all): "copying: \(keys) of \(all) keys"
+    case .compared(let keys, let all): "comparing: \(keys) of \(all) keys"
+    case .waitingForReplicasAndDisks: "waiting for replicas and disks"
+    case .removingKeys: "removing what was copied"
+    case .found, .paused: nil
+    }
+  }
+
+  static func ended(_ report: MoveReport, in zone: TimeZone) -> [String] {
+    let lines: [String]
+    switch report.outcome {
+    case .moved: lines = moved(report, in: zone)
+    case .movedBefore:
+      lines =
+        ["\(report.from) was moved to \(report.to) by an earlier command, after every key was compared"]
+        + next(report)
+    case .cancelled: lines = ["\(report.from) has its keyspace again: brokers go on"]
+    }
+    return (lines + report.remarks).map(VisibleText.of)
+  }
+
+  private static func moved(_ report: MoveReport, in zone: TimeZone) -> [String] {
+    let (from, to) = (report.pausedAt ?? 0, report.endedAt ?? 0)
+    let rows = [
+      ("keys copied", "\(report.copied) (\(BackupText.size(report.copiedBytes)))"),
+      ("compared", "\(report.compared)"), ("differing", "0"), ("entries of logs", "\(report.entries)"),
+      ("expired", "\(report.expired)"),
+      ("paused from", TimeText.of(unixMilliseconds: from, in: zone)),
+      ("until", "\(TimeText.of(unixMilliseconds: to, in: zone)) (\(seconds(to - from)))"),
+    ]
+    return ["moved from \(report.from) to \(report.to)"]
+      + TextTable.aligned(rows.map { ["  " + $0.0, $0.1] }) + next(report)
+  }
+
+  private static func seconds(_ milliseconds: Int64) -> String {
+    "\(milliseconds / 1_000).\(milliseconds % 1_000 / 100) s"
+  }
+
+  private static func next(_ report: MoveReport) -> [String] {
+    [
+      "Next: start brokers with --redis \(report.to) and the secret that they had, then stop those with the old address. "
+        + "The keys at \(report.from) stay until you remove them."
+    ]
+  }
+}
