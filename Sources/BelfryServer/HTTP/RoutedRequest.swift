@@ -131,7 +131,7 @@ final class RoutedRequest: HTTPRoutedRequest {
         }
         response = try await work(request, services)
       } catch {
-        response = HTTPResponse(error)
+        response = HTTPResponse(services.explained(error))
         isWrongField = error.code == .invalidField
       }
       // Nothing was done for a request with a wrong field, whichever layer noticed it.
@@ -184,7 +184,7 @@ final class RoutedRequest: HTTPRoutedRequest {
   private static let delayOfTooFast = Duration.milliseconds(200)
 
   private func refuse(_ refusal: Refusal, to taker: any AnswerTaker) {
-    let response = HTTPResponse(refusal)
+    let response = HTTPResponse(services.explained(refusal))
     guard refusal.code == .rateLimited else { return taker.respond(services.counted(response)) }
     let answer = PendingAnswer(taker, services)
     _ = services.loop.schedule(after: Self.delayOfTooFast) { answer.finish(response) }
@@ -199,6 +199,12 @@ extension LoopServices {
     if hosts.isEmpty { return true }
     guard let host = head.host.flatMap({ HostName(Substring($0)) }) else { return false }
     return hosts.contains { $0.means(host) }
+  }
+
+  /// Where the keyspace is not one that this broker may work on, as while it is being moved, callers are told why.
+  func explained(_ refusal: Refusal) -> Refusal {
+    guard refusal.code == .unavailable, let why = broker.keyspace.refusal else { return refusal }
+    return Refusal(.unavailable, why, retryAfterSeconds: refusal.retryAfterSeconds ?? 1)
   }
 
   /// A response as it leaves: counted, and with the headers that all have.
