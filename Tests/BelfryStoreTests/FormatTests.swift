@@ -43,6 +43,23 @@ import Testing
       "this keyspace has data of version 4, and this broker reads version 3: "
         + "start a release of Belfry that reads version 4"
     ),
+    (
+      "moving 3 64 a1 1795238998540 redis://node-1:7001",
+      "this keyspace is being moved to redis://node-1:7001: wait for the end of belfry move"
+    ),
+    (
+      "moved 3 64 a1 1795238998540 redis://node-1:7001",
+      "this keyspace was moved to redis://node-1:7001: start brokers with that address"
+    ),
+    (
+      "arriving 3 64 a1 1795238998540 redis://old:6379",
+      "this keyspace is being moved here from redis://old:6379, and is not complete"
+    ),
+    (
+      "cancelled 3 64 a1 1795238998540 redis://old:6379",
+      "this is what is left of a move from redis://old:6379 that was cancelled"
+    ),
+    ("moving 3 64", "this keyspace's format record says \"moving 3 64\", which no broker writes: "),
     ("3 63", "this keyspace's format record says \"3 63\", which no broker writes: "),
     ("3 64 64", "this keyspace's format record says \"3 64 64\", which no broker writes: "),
     ("", "this keyspace's format record says \"\", which no broker writes: "),

@@ -54,13 +54,18 @@ extension MoveRun {
       masters: target.isCluster ? target.nodes.count : nil, partitions: partitions)
   }
 
+  /// Two databases of one Redis have the same live channels.
+  func checkAreTwo() async throws(BackupError) {
+    let here = try await MoveNodeFacts(source.nodes[0])
+    for node in target.nodes where try await MoveNodeFacts(node).process == here.process {
+      throw MoveSide.unsuitable(node.endpoint, "it is the same Redis as \(source.place)")
+    }
+  }
+
   func checkNodes() async throws(BackupError) {
     let here = try await MoveNodeFacts(source.nodes[0])
     for node in target.nodes {
       let there = try await MoveNodeFacts(node)
-      guard there.process != here.process else {
-        throw MoveSide.unsuitable(node.endpoint, "it is the same Redis as \(source.place)")
-      }
       guard !there.isOlder(than: here) else {
         throw MoveSide.unsuitable(
           node.endpoint, "it is Redis \(there.version), which cannot read the values of Redis \(here.version)"

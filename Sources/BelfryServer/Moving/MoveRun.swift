@@ -28,6 +28,7 @@ struct MoveRun: Sendable {
 
   /// - Parameter whenBegun: called when something is about to change, with what undoes it: the source's record.
   func run(whenBegun: (MoveRecord) -> Void) async throws(BackupError) -> MoveReport {
+    try await checkAreTwo()
     try await MoveOthers.refuse(at: [source, target])
     let standing = try await standing()
     switch standing {

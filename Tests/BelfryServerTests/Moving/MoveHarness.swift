@@ -1,0 +1,74 @@
+import BelfryStore
+import Foundation
+import TestKit
+import Testing
+
+@testable import BelfryServer
+
+func move(
+  _ from: String, to target: String?, partitions: Int? = nil, isCancel: Bool = false,
+  progress: @escaping @Sendable (MoveProgress) -> Void = { _ in }
+) async throws -> MoveReport {
+  let move = try Move(
+    from: ServeOptions(), to: target, partitions: partitions, environment: ["BELFRY_REDIS": from],
+    progress: progress)
+  return isCancel ? try await move.cancel() : try await move.run()
+}
+
+/// What the work is refused with.
+func refusal(ofMove work: () async throws -> MoveReport) async -> BackupError? {
+  do {
+    _ = try await work()
+    return nil
+  } catch {
+    return error as? BackupError
+  }
+}
+
+extension RedisServer {
+  var format: String {
+    get throws { try command("HGET", FormatRecordField.key, FormatRecordField.format) }
+  }
+
+  func setFormat(_ text: String, move: String? = nil) throws {
+    try command("HSET", FormatRecordField.key, FormatRecordField.format, text)
+    if let move { try command("HSET", FormatRecordField.key, FormatRecordField.move, move) }
+  }
+
+  /// As ``fillKeyspace()``, with a record that a broker would write.
+  func fillMovedKeyspace() throws {
+    try fillKeyspace()
+    try command("DEL", "belfry:format")
+    try command("HSET", "belfry:format", "format", "3 64", "secret", "abcdef", "limits", "{}")
+    try command("SET", "other", "not ours")
+  }
+
+  /// All keys of the keyspace but the record, each with a digest of its value.
+  var values: [String: String] {
+    get throws {
+      var values: [String: String] = [:]
+      for key in try keys("belfry:*") where key != FormatRecordField.key {
+        values[key] = try command("DEBUG", "DIGEST-VALUE", key) + " " + command("PEXPIRETIME", key)
+      }
+      return values
+    }
+  }
+}
+
+extension RedisClusterServers {
+  var values: [String: String] {
+    get throws {
+      try masters.reduce(into: [:]) { all, node in
+        // Only what the node serves: a key in the wrong place would not be seen otherwise.
+        for (key, value) in try node.values where try node.command("EXISTS", key) == "1" {
+          #expect(all[key] == nil)
+          all[key] = value
+        }
+      }
+    }
+  }
+
+  var format: String {
+    get { masters.compactMap { try? $0.format }.first { !$0.isEmpty } ?? "" }
+  }
+}

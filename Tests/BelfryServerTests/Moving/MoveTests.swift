@@ -1,0 +1,249 @@
+import BelfryStore
+import Foundation
+import Glibc
+import TestKit
+import Testing
+
+@testable import BelfryServer
+
+@Suite(.timeLimit(.minutes(3))) struct MoveTests {
+  private func withTwo(
+    _ settings: [String: String] = [:], _ body: (RedisServer, RedisServer) async throws -> Void
+  ) async throws {
+    try await withRedisServer(.debuggable()) { source in
+      try source.fillMovedKeyspace()
+      var options = RedisServer.Options.debuggable()
+      options.settings.merge(settings) { $1 }
+      try await withRedisServer(options) { target in try await body(source, target) }
+    }
+  }
+
+  @Test func valuesOfAllTypesGoToTheNodesOfTheirSlots() async throws {
+    try await withRedisServer(.debuggable()) { source in
+      try source.fillMovedKeyspace()
+      try await withRedisCluster { cluster in
+        let before = try source.values
+        let report = try await move(source.url, to: cluster.url)
+        #expect(report.outcome == .moved)
+        #expect(report.compared == before.count && report.copied == before.count)
+        #expect(report.entries == 301)
+        #expect(try cluster.values == before)
+        #expect(try source.values == before, "it stays as it was")
+        #expect(cluster.format == "3 64")
+        #expect(try source.format.hasPrefix("moved 3 64 "))
+        for master in cluster.masters {
+          #expect(try master.command("FUNCTION", "LIST").contains("belfry_"))
+          #expect(try master.keys("other") == [])
+        }
+        // Again, it says so.
+        #expect(try await move(source.url, to: cluster.url).outcome == .movedBefore)
+        let refused = await refusal { try await move(source.url, to: cluster.url, isCancel: true) }
+        #expect(refused?.code == "nothingToCancel")
+      }
+    }
+  }
+
+  /// `DUMP` has other bytes for the same values there, so each field, member and entry is compared.
+  @Test func valuesInAnotherFormAreCompared() async throws {
+    try await withTwo(["rdbcompression": "no"]) { source, target in
+      let before = try source.values
+      let report = try await move(source.url, to: target.url)
+      #expect(report.compared == before.count)
+      #expect(try target.values == before)
+      #expect(try target.command("HGET", "belfry:format", "secret") == "abcdef")
+    }
+  }
+
+  @Test(arguments: [
+    ["XADD", "belfry:{1.1}:log:server:1", "*", "a", "b"],
+    ["XDEL", "belfry:{2.1}:log:account:alice", "1-2"],
+    ["HSET", "belfry:{1.1}:roster:server:1", "m7", "another"],
+    ["SADD", "belfry:words", "one more"],
+    ["SREM", "belfry:{2.1}:read:carol", "382402239304294400"],
+    ["ZADD", "belfry:scores", "3.25", "member 7"],
+    ["RPUSH", "belfry:list", "one more"],
+    ["SET", "belfry:text", "54321"],
+    ["PEXPIRE", "belfry:list", "100000"],
+    ["PERSIST", "belfry:expiring"],
+    ["DEL", "belfry:fewWords"],
+    ["SET", "belfry:new", "1"],
+  ])
+  func whatDiffersIsFoundAndTheKeyspaceGivenBack(change: [String]) async throws {
+    // In both forms of the comparison, and on both sides.
+    for (compression, changesSource) in [("yes", true), ("no", true), ("no", false)] {
+      // A key that is new at the source is not among those that are moved.
+      if change[1] == "belfry:new", changesSource { continue }
+      try await withTwo(["rdbcompression": compression]) { source, target in
+        let once = Once()
+        let refused = await refusal {
+          try await move(source.url, to: target.url) { progress in
+            guard case .copied = progress else { return }
+            once { try (changesSource ? source : target).command(change) }
+          }
+        }
+        #expect(refused?.code == "countsDiffer", "\(change) \(refused.debugDescription)")
+        #expect(refused?.cause.contains(change[1]) == true, "\(refused.debugDescription)")
+        #expect(refused?.advice?.contains("the keyspace was given back") == true)
+        let (format, left) = (try source.format, try target.keys("belfry:*"))
+        #expect(format == "3 64")
+        #expect(left == [])
+      }
+    }
+  }
+
+  @Test func whatExpiresMeanwhileIsNoDifference() async throws {
+    try await withTwo { source, target in
+      try source.addExpiring(milliseconds: 600)
+      let once = Once()
+      let report = try await move(source.url, to: target.url) { progress in
+        guard case .copied = progress else { return }
+        once { usleep(700_000) }
+      }
+      #expect(report.expired == 2)
+      #expect(try target.keys("belfry:*").count == report.compared + 1)
+    }
+  }
+
+  @Test func allConnectionsToTheSourceAreClosed() async throws {
+    var options = RedisServer.Options.debuggable()
+    options.listensOnTCP = true
+    try await withRedisServer(options) { source in
+      try source.fillMovedKeyspace()
+      try await withRedisServer(.debuggable()) { target in
+        let other = try RawConnection(port: try #require(source.port), tls: nil)
+        _ = other.send(Array("PING\r\n".utf8))
+        #expect(try other.readLine() == "+PONG")
+        _ = try await move(source.url, to: target.url)
+        #expect(other.ends())
+      }
+    }
+  }
+
+  // MARK: Several commands
+
+  @Test func whileOneWorksAnotherIsRefused() async throws {
+    try await withTwo { source, target in
+      let refused = Refusals()
+      let (from, to) = (source.url, target.url)
+      let report = try await move(from, to: to) { progress in
+        guard case .paused = progress else { return }
+        for isCancel in [false, true] {
+          // From a thread of its own: the progress is told on one of Swift's.
+          let thread = DispatchGroup()
+          thread.enter()
+          Thread.detachNewThread {
+            let done = DispatchSemaphore(value: 0)
+            Task {
+              refused.add(await refusal { try await move(from, to: to, isCancel: isCancel) }?.code ?? "none")
+              done.signal()
+            }
+            done.wait()
+            thread.leave()
+          }
+          thread.wait()
+        }
+      }
+      #expect(report.outcome == .moved)
+      #expect(refused.values == ["moveUnderWay", "moveUnderWay"])
+    }
+  }
+
+  private final class Refusals: @unchecked Sendable {
+    private let lock = NSLock()
+    private var codes: [String] = []
+    func add(_ code: String) { lock.withLock { codes.append(code) } }
+    var values: [String] { lock.withLock { codes } }
+  }
+
+  // MARK: After interruptions
+
+  /// Each place at which a command may have ended, as the records tell it.
+  private enum Interruption: CaseIterable {
+    case named, claimed, paused, copied, decided, opened
+  }
+
+  private func interrupt(_ source: RedisServer, _ target: RedisServer, at place: Interruption) throws {
+    func text(_ stage: MoveRecord.Stage) -> String {
+      MoveRecord(stage, format: "3 64", id: "abc", since: 1, other: "redis://other:6379").text
+    }
+    try source.command("HSET", "belfry:format", "move", "abc")
+    if place == .named { return }
+    try target.setFormat(text(.arriving), move: "abc")
+    if place == .claimed { return }
+    try source.setFormat(text(.moving))
+    if place == .paused { return }
+    if place == .copied {
+      // One is there, and one that is not as it should be.
+      try target.command("SET", "belfry:text", "12345")
+      try target.command("SET", "belfry:list", "stale")
+      return
+    }
+    for key in try source.keys("belfry:*") where key != "belfry:format" {
+      try target.command("SET", key, "as if copied")
+    }
+    try source.setFormat(text(.moved))
+    if place == .opened { try target.setFormat("3 64", move: "abc") }
+  }
+
+  @Test func theSameCommandGoesOn() async throws {
+    for place in Interruption.allCases {
+      try await withTwo { source, target in
+        let values = try source.values
+        try interrupt(source, target, at: place)
+        let report = try await move(source.url, to: target.url)
+        #expect(try source.format.hasPrefix("moved 3 64 "), "\(place)")
+        #expect(try target.format == "3 64", "\(place)")
+        switch place {
+        case .decided, .opened: #expect(report.outcome == .movedBefore, "\(place)")
+        default:
+          #expect(report.outcome == .moved, "\(place)")
+          #expect(try target.values == values, "\(place)")
+          #expect(report.copied == values.count - (place == .copied ? 1 : 0), "what is equal stays: \(place)")
+        }
+      }
+    }
+  }
+
+  @Test func orItIsCancelled() async throws {
+    for place in Interruption.allCases {
+      try await withTwo { source, target in
+        try interrupt(source, target, at: place)
+        let refused = await refusal { try await move(source.url, to: target.url, isCancel: true) }
+        switch place {
+        case .opened:
+          #expect(refused?.code == "nothingToCancel")
+          #expect(try source.format.hasPrefix("moved "))
+        case .named:
+          #expect(refused?.code == "nothingToCancel", "nothing was claimed")
+        default:
+          #expect(refused == nil, "\(place) \(refused.debugDescription)")
+          #expect(try source.format == "3 64", "\(place)")
+          #expect(try target.keys("belfry:*") == [], "\(place)")
+          #expect(try await move(source.url, to: target.url).outcome == .moved, "and it can be done again")
+        }
+      }
+    }
+  }
+
+  @Test func withoutTheTargetItIsCancelledUnlessItMayBeOpen() async throws {
+    for place in [Interruption.copied, .decided] {
+      try await withTwo { source, target in
+        try interrupt(source, target, at: place)
+        let away = "redis://127.0.0.1:\(try findFreePort())"
+        for url in [nil, away] {
+          if place == .copied {
+            try source.setFormat(MoveRecord(.moving, format: "3 64", id: "abc", since: 1, other: "x").text)
+          }
+          let refused = await refusal { try await move(source.url, to: url, isCancel: true) }
+          #expect((refused?.code == "nothingToCancel") == (place == .decided))
+          #expect(try (source.format == "3 64") == (place == .copied))
+        }
+        guard place == .copied else { return }
+        // What is left at the target is removed by the next move.
+        let report = try await move(source.url, to: target.url)
+        #expect(report.copied == report.compared)
+        #expect(try target.values == source.values)
+      }
+    }
+  }
+}
