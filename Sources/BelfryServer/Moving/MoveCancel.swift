@@ -17,6 +17,10 @@ struct MoveCancel {
     if let id, record.id != id { throw nothing("another move of its keyspace has begun") }
     switch record.stage {
     case .moving:
+      // A source that has forgotten what it said last would be open beside its target.
+      if let there = try await target?.readRecord(), there.isOpen(after: record.id) {
+        throw nothing("the move to \(record.other) has come to its end: run it again without --cancel")
+      }
       try await giveBack(record)
       return await removeCopies(record.id)
     case .moved: return try await undoDecision(record)

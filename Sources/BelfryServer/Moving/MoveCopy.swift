@@ -1,6 +1,5 @@
 import BelfryRedis
 import BelfryStore
-import BelfrySystem
 
 // From the pause on: what is written to the target, and what is waited for.
 
@@ -103,49 +102,6 @@ extension Array {
   fileprivate func chunks(of count: Int) -> [[Element]] {
     stride(from: 0, to: self.count, by: count).map {
       Array(self[$0..<Swift.min($0 + count, self.count)])
-    }
-  }
-}
-
-// MARK: - Replicas and disks
-
-extension MoveRun {
-  /// How long replicas may take for what was copied.
-  private static let replicasMilliseconds = 60_000
-  /// What Redis has written is on the disk after so long, with `appendfsync everysec` and a disk that keeps up.
-  private static let flushTime: Duration = .seconds(2)
-
-  /// Waits until what was written would not be lost with a node: at the target all that was copied, at the source that it
-  /// is paused.
-  func settle(_ record: MoveRecord, _ report: inout MoveReport) async throws(BackupError) {
-    let flushedAt = ContinuousClock.now + Self.flushTime
-    var hasDisk = false
-    for node in source.nodes + target.nodes {
-      let facts = try await node.facts("persistence")
-      guard facts["aof_enabled"] == "1" else {
-        report.remarks.append("\(node.endpoint) keeps nothing on its disk (appendonly no)")
-        continue
-      }
-      guard facts["aof_last_write_status"] == "ok" else {
-        throw BackupError(
-          .redisFailed, "it cannot write its append-only file: is the disk full?",
-          at: node.endpoint.description)
-      }
-      hasDisk = true
-    }
-    for node in target.nodes { try await waitForReplicas(of: node) }
-    if hasDisk { _ = Poll.readable([], until: flushedAt) }
-  }
-
-  private func waitForReplicas(of node: RedisSession) async throws(BackupError) {
-    let facts = try await node.facts("replication")
-    guard let count = facts["connected_slaves"].flatMap({ Int($0) }), count > 0 else { return }
-    let reply = try await node.ask(RedisCommand("WAIT", count, Self.replicasMilliseconds))
-    let reached = try MoveSide.reading { () throws(RedisError) in try reply.integer() }
-    guard reached >= count else {
-      throw BackupError(
-        .redisFailed, "\(reached) of its \(count) replicas have what was copied",
-        at: node.endpoint.description)
     }
   }
 }

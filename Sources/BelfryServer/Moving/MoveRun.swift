@@ -114,10 +114,11 @@ struct MoveRun: Sendable {
     try await copy(keys, isAgain: isAgain, &report)
     try await compare(keys, &report)
     progress(.waitingForReplicasAndDisks)
-    try await settle(record, &report)
+    try await settleTarget(&report)
     let moved = record.becoming(.moved)
     guard try await source.setRecord([(FormatRecordField.format, moved.text)], ifFormatIs: record.text)
     else { throw overtaken(source) }
+    report.remarks += try await settleSource()
     try await open(moved)
     report.endedAt = WallClock.nowMilliseconds()
     return report
@@ -159,11 +160,14 @@ struct MoveRun: Sendable {
   }
 
   private func finish(_ record: MoveRecord, isOpen: Bool) async throws(BackupError) -> MoveReport {
-    if !isOpen { try await open(record) }
     guard let partitions = partitionCount(ofFormat: record.format) else { throw overtaken(source) }
-    return MoveReport(
+    var report = MoveReport(
       outcome: .movedBefore, from: source.place, to: target.place, partitions: partitions,
       pausedAt: record.since)
+    guard !isOpen else { return report }
+    report.remarks = try await settleSource()
+    try await open(record)
+    return report
   }
 }
 
@@ -183,9 +187,13 @@ extension MoveRun {
     switch record.stage {
     case .moving where isOurs: return .moving(record)
     case .moved where isOurs: return .moved(record, isOpen: false)
-    // It may be that it was opened, and serves since.
-    case .moved where there.record == nil && there.format != nil && there.move == record.id:
-      return .moved(record, isOpen: true)
+    case .moved where there.isOpen(after: record.id): return .moved(record, isOpen: true)
+    // It has forgotten what it said last.
+    case .moving where there.isOpen(after: record.id):
+      let moved = record.becoming(.moved)
+      guard try await source.setRecord([(FormatRecordField.format, moved.text)], ifFormatIs: record.text)
+      else { throw overtaken(source) }
+      return .moved(moved, isOpen: true)
     case .moving:
       throw BackupError(
         .moveUnderWay, "it is being moved to \(record.other), and \(target.place) knows nothing of it",

@@ -127,6 +127,8 @@ struct MoveFormatFields: Sendable {
   var record: MoveRecord? { format.flatMap { MoveRecord($0) } }
   /// The last move that took part.
   var move: String? { self[FormatRecordField.move] }
+  /// Whether brokers may work there, since that move.
+  func isOpen(after id: String) -> Bool { format != nil && record == nil && move == id }
 }
 
 extension MoveSide {

@@ -21,8 +21,10 @@ extension HelpTopic {
       ("BELFRY_CA", "a file with the authorities that sign the broker's certificate, as --ca"),
       ("BELFRY_TOKEN", "who asks, as --token: arguments are visible to everybody on the machine"),
       (
-        "BELFRY_DATA", "the broker's data folder, as --data of serve, check-config, backup, restore and token"
+        "BELFRY_DATA",
+        "the broker's data folder, as --data of serve, check-config, backup, restore, move and token"
       ),
+      ("BELFRY_MOVE_TO", "the Redis to move to, as --to of move"),
       ("BELFRY_SECRET_FILE", "the file with the secret that signs tokens: serve, check-config, token"),
       ("BELFRY_SECRET", "that secret itself"),
       ("BELFRY_CONFIG", "the broker's configuration file, as --config"),

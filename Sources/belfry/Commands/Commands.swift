@@ -19,7 +19,7 @@ extension CommandTable {
     ],
     pairs: [
       (["serve", "check-config"], "run a broker, and check its configuration"),
-      (["backup", "restore"], "copy all that a broker keeps into a file, and back"),
+      (["backup", "restore", "move"], "copy what is kept into a file, and back; move it"),
       (["send", "resend"], "send a notification, or again what may be lost"),
       (["types", "openapi"], "describe the notifications, and the HTTP interface"),
       (["unread", "read"], "list what is unread, and mark it read"),

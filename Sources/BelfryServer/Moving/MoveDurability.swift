@@ -1,0 +1,73 @@
+import BelfryRedis
+import BelfrySystem
+
+// What is waited for, so that no node forgets what the move relies on: the target what was copied, before the source says
+// that it was moved; and the source that, before the target is open. A source that forgot it would be open, too.
+
+extension MoveRun {
+  /// How long replicas may take for what was copied.
+  private static let replicasMilliseconds = 60_000
+  /// After so long Redis has begun to flush what it has written, with `appendfsync everysec`.
+  private static let flushBegins: Duration = .milliseconds(1_300)
+  /// How long a flush may take.
+  private static let flushMax: Duration = .seconds(60)
+
+  /// Waits until all replicas and the disks of the target have what was copied.
+  func settleTarget(_ report: inout MoveReport) async throws(BackupError) {
+    for node in target.nodes { try await waitForReplicas(of: node) }
+    for node in try await waitForDisks(of: target) {
+      report.remarks.append("\(node) keeps nothing on its disk (appendonly no)")
+    }
+  }
+
+  /// Waits until the disk of the source has what its record says.
+  func settleSource() async throws(BackupError) -> [String] {
+    try await waitForDisks(of: source).map {
+      "\($0) keeps nothing on its disk (appendonly no): if it is started again from an older snapshot, it does not know that "
+        + "it was moved, so see to it that no broker has its address"
+    }
+  }
+
+  private func waitForReplicas(of node: RedisSession) async throws(BackupError) {
+    let facts = try await node.facts("replication")
+    guard let count = facts["connected_slaves"].flatMap({ Int($0) }), count > 0 else { return }
+    let reply = try await node.ask(RedisCommand("WAIT", count, Self.replicasMilliseconds))
+    let reached = try MoveSide.reading { () throws(RedisError) in try reply.integer() }
+    guard reached >= count else {
+      throw BackupError(
+        .redisFailed, "\(reached) of its \(count) replicas have what was written",
+        at: node.endpoint.description)
+    }
+  }
+
+  /// Waits for a flush that began after what was written last.
+  /// - Returns: the nodes that have no append-only file.
+  private func waitForDisks(of side: MoveSide) async throws(BackupError) -> [String] {
+    var nodes: [RedisSession] = []
+    var without: [String] = []
+    for node in side.nodes {
+      if try await node.facts("persistence")["aof_enabled"] == "1" {
+        nodes.append(node)
+      } else {
+        without.append(node.endpoint.description)
+      }
+    }
+    if !nodes.isEmpty { _ = Poll.readable([], until: .now + Self.flushBegins) }
+    for node in nodes { try await waitForFlush(of: node) }
+    return without
+  }
+
+  private func waitForFlush(of node: RedisSession) async throws(BackupError) {
+    let deadline = ContinuousClock.now + Self.flushMax
+    while true {
+      let facts = try await node.facts("persistence")
+      guard facts["aof_last_write_status"] == "ok", .now < deadline else {
+        throw BackupError(
+          .redisFailed, "it cannot write its append-only file: is the disk full?",
+          at: node.endpoint.description)
+      }
+      if facts["aof_pending_bio_fsync"] == "0", facts["aof_buffer_length"] == "0" { return }
+      _ = Poll.readable([], until: .now + .milliseconds(20))
+    }
+  }
+}
