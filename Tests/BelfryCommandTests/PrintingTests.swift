@@ -85,6 +85,8 @@ import Testing
     for words in [
       ["serve", "redis://u:s3cret@h"], ["stats", "--url", "ftp://u:s3cret@h", "--token", "x"],
       ["backup", "--redis", "redis://u:s3cret@127.0.0.1:1", "/tmp/none"], ["redis://u:s3cret@h"],
+      ["move", "--from", "redis://127.0.0.1:1", "--to", "redis://u:s3cret@h"],
+      ["move", "--from", "redis://u:s3cret@127.0.0.1:1", "--to", "redis://h"],
     ] {
       let outcome = try Executable(token: nil).run(words)
       #expect(outcome.code != 0)

@@ -43,9 +43,10 @@ extension Invocation {
     guard target != nil || isCancelled else {
       throw UsageError("--to is needed: a Redis that has nothing of Belfry's, or any node of such a cluster")
     }
-    if let named = arguments.text("to"), named.withoutCredentials != named {
+    for (option, name) in [("from", "BELFRY_REDIS"), ("to", "BELFRY_MOVE_TO")] {
+      guard let url = arguments.text(option), url.withoutCredentials != url else { continue }
       throw UsageError(
-        "everybody on this machine can read the password on a command line: put the URL into BELFRY_MOVE_TO")
+        "everybody on this machine can read the password on a command line: put --\(option) into \(name)")
     }
     let line = ProgressLine(on: console)
     defer { line.end() }

@@ -72,3 +72,15 @@ extension RedisClusterServers {
     get { masters.compactMap { try? $0.format }.first { !$0.isEmpty } ?? "" }
   }
 }
+
+/// Gives the body a filled Redis, and one that is empty.
+func withTwo(
+  _ settings: [String: String] = [:], _ body: (RedisServer, RedisServer) async throws -> Void
+) async throws {
+  try await withRedisServer(.debuggable()) { source in
+    try source.fillMovedKeyspace()
+    var options = RedisServer.Options.debuggable()
+    options.settings.merge(settings) { $1 }
+    try await withRedisServer(options) { target in try await body(source, target) }
+  }
+}
