@@ -43,14 +43,23 @@ extension RedisServer {
     try command("SET", "other", "not ours")
   }
 
-  /// All keys of the keyspace but the record, each with a digest of its value.
+  /// All keys of the keyspace but the record, each with a digest of its value, and when it expires.
   var values: [String: String] {
     get throws {
-      var values: [String: String] = [:]
-      for key in try keys("belfry:*") where key != FormatRecordField.key {
-        values[key] = try command("DEBUG", "DIGEST-VALUE", key) + " " + command("PEXPIRETIME", key)
-      }
+      var values = try digests
+      for (key, value) in values { values[key] = try value + " " + command("PEXPIRETIME", key) }
       return values
+    }
+  }
+
+  /// Less when they expire, which a replica does not tell.
+  var digests: [String: String] {
+    get throws {
+      var digests: [String: String] = [:]
+      for key in try keys("belfry:*") where key != FormatRecordField.key {
+        digests[key] = try command("DEBUG", "DIGEST-VALUE", key)
+      }
+      return digests
     }
   }
 }
