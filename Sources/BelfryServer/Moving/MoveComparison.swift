@@ -6,34 +6,46 @@ import BelfryStore
 extension MoveRun {
   /// - Throws: if one key differs.
   func compare(_ keys: [[UInt8]], _ report: inout MoveReport) async throws(BackupError) {
-    var start = 0
-    while start < keys.count {
-      // Two values of each are in memory at once.
-      let some = Array(keys[start..<min(start + Self.keysComparedAtOnce, keys.count)])
-      try await compareAtOnce(some, &report)
-      start += some.count
-      progress(.compared(keys: start, of: keys.count))
+    var done = 0
+    for some in keys.chunks(of: Self.keysAtOnce) {
+      for batch in try await batches(of: some) { try await compareAtOnce(batch, &report) }
+      done += some.count
+      progress(.compared(keys: done, of: keys.count))
     }
     try await refuseOtherKeys(Set(keys))
   }
 
-  private static let keysComparedAtOnce = 128
-
   private func compareAtOnce(_ keys: [[UInt8]], _ report: inout MoveReport) async throws(BackupError) {
     let here = try await Self.values(of: keys, at: source.nodes[0])
     let there = try await valuesAtTarget(of: keys)
+    var unordered: [[UInt8]] = []
     for (key, (one, other)) in zip(keys, zip(here, there)) {
-      guard one.dump != nil, other.dump != nil else {
+      guard let dump = one.dump, let otherDump = other.dump else {
         try await checkExpired(key, one, other)
         report.expired += 1
         continue
       }
       guard one.expiresAt == other.expiresAt else { throw differing(key, "it expires at another time") }
-      if one.dump != other.dump { try await compareContents(of: key) }
       report.compared += 1
-      if KeyspaceKey(String(decoding: key, as: UTF8.self))?.isLog == true {
-        report.entries += try await compareLengths(of: key)
+      if dump == otherDump { continue }
+      if dump.first == otherDump.first, Self.unorderedTypes.contains(dump.first ?? 0) {
+        unordered.append(key)
+      } else {
+        try await compareContents(of: key)
       }
+    }
+    try await compareUnordered(unordered)
+    report.entries += try await countEntries(of: keys)
+  }
+
+  /// Of logs that were found equal.
+  private func countEntries(of keys: [[UInt8]]) async throws(BackupError) -> Int {
+    let logs = keys.filter { KeyspaceKey(String(decoding: $0, as: UTF8.self))?.isLog == true }
+    let replies = try await source.nodes[0].ask(logs.map { RedisCommand("XLEN", $0) })
+    return try MoveSide.reading { () throws(RedisError) in
+      var sum = 0
+      for reply in replies { sum += Int(try reply.integer()) }
+      return sum
     }
   }
 
@@ -58,16 +70,6 @@ extension MoveRun {
     }
   }
 
-  /// - Returns: the number of entries of a log.
-  private func compareLengths(of key: [UInt8]) async throws(BackupError) -> Int {
-    let (here, there) = (
-      try await source.nodes[0].ask(RedisCommand("XLEN", key)),
-      try await target.nodes[target.node(of: key)].ask(RedisCommand("XLEN", key))
-    )
-    guard here == there else { throw differing(key, "it has another number of entries") }
-    return Int(try MoveSide.reading { () throws(RedisError) in try here.integer() })
-  }
-
   private func refuseOtherKeys(_ keys: Set<[UInt8]>) async throws(BackupError) {
     try await target.scan { index, found throws(BackupError) in
       for key in found where !keys.contains(key) {
@@ -82,6 +84,28 @@ extension MoveRun {
 
 extension MoveRun {
   private static let entriesAtOnce = 1_000
+  /// Sets and hashes that are tables, by the first byte of their `DUMP`: their elements have no order.
+  private static let unorderedTypes: [UInt8] = [2, 4]
+
+  /// Compares sets and hashes many at a time, for most of Belfry's hashes are tables.
+  private func compareUnordered(_ keys: [[UInt8]]) async throws(BackupError) {
+    if keys.isEmpty { return }
+    let types = try await source.nodes[0].ask(keys.map { RedisCommand("TYPE", $0) })
+    let commands = zip(keys, types).map { RedisCommand($1 == .status("hash") ? "HGETALL" : "SMEMBERS", $0) }
+    let here = try await source.nodes[0].ask(commands)
+    for (number, node) in target.nodes.enumerated() {
+      let places = keys.indices.filter { target.node(of: keys[$0]) == number }
+      let there = try await node.ask(places.map { commands[$0] })
+      for (place, reply) in zip(places, there) {
+        let isEqual = try MoveSide.reading { () throws(RedisError) in
+          types[place] == .status("hash")
+            ? try Self.pairs(here[place]) == Self.pairs(reply)
+            : try Self.members(here[place]) == Self.members(reply)
+        }
+        if !isEqual { try await refuseUnlessExpired(keys[place]) }
+      }
+    }
+  }
 
   /// The bytes differ: large hashes and sets have no order, and releases of Redis have forms of their own. So each field,
   /// member or entry is compared.
@@ -91,10 +115,7 @@ extension MoveRun {
     guard type == otherType else { throw differing(key, "it is a \(otherType) and not a \(type)") }
     let isEqual: Bool
     switch type {
-    case "hash":
-      isEqual = try await Self.pairs(of: key, at: one) == Self.pairs(of: key, at: other)
-    case "set":
-      isEqual = try await Self.members(of: key, at: one) == Self.members(of: key, at: other)
+    case "hash", "set": return try await compareUnordered([key])
     case "stream": isEqual = try await compareEntries(of: key, one, other)
     case "zset":
       let command = RedisCommand("ZRANGE", key, 0, -1, "WITHSCORES")
@@ -106,7 +127,15 @@ extension MoveRun {
       isEqual = try await one.ask(RedisCommand("GET", key)) == other.ask(RedisCommand("GET", key))
     default: throw differing(key, "it is a \(type), which Belfry does not know")
     }
-    guard isEqual else { throw differing(key, "its contents are others") }
+    if !isEqual { try await refuseUnlessExpired(key) }
+  }
+
+  /// It may have expired between two questions.
+  private func refuseUnlessExpired(_ key: [UInt8]) async throws(BackupError) {
+    let one = try await Self.values(of: [key], at: source.nodes[0])[0]
+    let other = try await valuesAtTarget(of: [key])[0]
+    guard one.dump == nil || other.dump == nil else { throw differing(key, "its contents are others") }
+    try await checkExpired(key, one, other)
   }
 
   private static func type(of key: [UInt8], at node: RedisSession) async throws(BackupError) -> String {
@@ -115,30 +144,24 @@ extension MoveRun {
   }
 
   private static func pairs(
-    of key: [UInt8], at node: RedisSession
-  ) async throws(BackupError) -> [ArraySlice<UInt8>: ArraySlice<UInt8>] {
-    let reply = try await node.ask(RedisCommand("HGETALL", key))
-    return try MoveSide.reading { () throws(RedisError) in
-      var pairs: [ArraySlice<UInt8>: ArraySlice<UInt8>] = [:]
-      var reader = try reply.array().reader
-      for _ in 0..<(try reply.array().count / 2) {
-        let field = try reader.bytes()
-        pairs[field] = try reader.bytes()
-      }
-      return pairs
+    _ reply: RedisReply
+  ) throws(RedisError) -> [ArraySlice<UInt8>: ArraySlice<UInt8>] {
+    var pairs: [ArraySlice<UInt8>: ArraySlice<UInt8>] = [:]
+    let words = try reply.array()
+    var reader = words.reader
+    for _ in 0..<(words.count / 2) {
+      let field = try reader.bytes()
+      pairs[field] = try reader.bytes()
     }
+    return pairs
   }
 
-  private static func members(
-    of key: [UInt8], at node: RedisSession
-  ) async throws(BackupError) -> Set<ArraySlice<UInt8>> {
-    let reply = try await node.ask(RedisCommand("SMEMBERS", key))
-    return try MoveSide.reading { () throws(RedisError) in
-      var members: Set<ArraySlice<UInt8>> = []
-      var reader = try reply.array().reader
-      for _ in 0..<(try reply.array().count) { members.insert(try reader.bytes()) }
-      return members
-    }
+  private static func members(_ reply: RedisReply) throws(RedisError) -> Set<ArraySlice<UInt8>> {
+    var members: Set<ArraySlice<UInt8>> = []
+    let words = try reply.array()
+    var reader = words.reader
+    for _ in 0..<words.count { members.insert(try reader.bytes()) }
+    return members
   }
 
   private func compareEntries(

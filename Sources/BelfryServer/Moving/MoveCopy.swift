@@ -22,21 +22,27 @@ extension MoveRun {
   func copy(_ keys: [[UInt8]], isAgain: Bool, _ report: inout MoveReport) async throws(BackupError) {
     var done = 0
     for some in keys.chunks(of: Self.keysAtOnce) {
-      let sizes = try await sizes(of: some)
-      var batch: [[UInt8]] = []
-      var bytes = 0
-      for (key, size) in zip(some, sizes) {
-        if !batch.isEmpty, bytes + size > Self.bytesAtOnce {
-          try await copyAtOnce(batch, isAgain: isAgain, &report)
-          (batch, bytes) = ([], 0)
-        }
-        batch.append(key)
-        bytes += size
+      for batch in try await batches(of: some) {
+        try await copyAtOnce(batch, isAgain: isAgain, &report)
       }
-      try await copyAtOnce(batch, isAgain: isAgain, &report)
       done += some.count
       progress(.copied(keys: done, of: keys.count))
     }
+  }
+
+  /// As many keys together as have values of ``bytesAtOnce``.
+  func batches(of keys: [[UInt8]]) async throws(BackupError) -> [[[UInt8]]] {
+    var batches: [[[UInt8]]] = []
+    var bytes = 0
+    for (key, size) in zip(keys, try await sizes(of: keys)) {
+      if batches.isEmpty || bytes + size > Self.bytesAtOnce {
+        batches.append([])
+        bytes = 0
+      }
+      batches[batches.count - 1].append(key)
+      bytes += size
+    }
+    return batches
   }
 
   private func copyAtOnce(
@@ -99,7 +105,7 @@ extension MoveRun {
 }
 
 extension Array {
-  fileprivate func chunks(of count: Int) -> [[Element]] {
+  func chunks(of count: Int) -> [[Element]] {
     stride(from: 0, to: self.count, by: count).map {
       Array(self[$0..<Swift.min($0 + count, self.count)])
     }
