@@ -74,6 +74,8 @@ extension EndToEnd {
       for runs in [true, false] {
         let broker = try await Broker.started(redisURL: nil)
         let scene = try MoveScene(at: broker)
+        let cursor = try #require(Person("carol", at: broker).call("GET", "/v1/notifications")["cursor"])
+        try Person("alice", at: broker).mustSend("not seen yet", ["serverId": scene.servers[4]])
         try await withRedisServer(Self.onTCP) { redis in
           if !runs { await broker.stop() }
           let url = try #require(redis.tcpURL)
@@ -89,6 +91,11 @@ extension EndToEnd {
           if runs { try await eventually { !isReady(broker) } }
           let new = try await Broker.started(redisURL: url)
           try scene.check(at: new)
+          // A cursor names the history of the Redis that gave it, and none is lost here.
+          try Person("alice", at: new).mustSend("sent there", ["serverId": scene.servers[5]])
+          let page = try Person("carol", at: new).call("GET", "/v1/notifications?after=\(cursor)")
+          #expect(page.object["gap"] == nil, "\(page)")
+          #expect(page.notifications.compactMap { $0["body"] as? String } == ["not seen yet", "sent there"])
           await new.remove()
           if !runs {
             try await broker.start(waits: false)
