@@ -8,7 +8,7 @@ package final class HostResolver {
   package typealias Answer = Result<[String], HostLookupFailure>
 
   private let loop: EventLoop
-  private let host: String
+  package let host: String
   private var isResolving = false
   private var completion: ((Answer) -> Void)?
 

@@ -19,6 +19,8 @@ func beginConnecting(to address: RedisEndpoint.Address) throws(RedisError) -> In
     unsafe context = redisConnectUnixNonBlock(path)
   case .tcp(let host, let port):
     unsafe context = redisConnectNonBlock(host, CInt(port))
+  case .master:
+    throw RedisError(.invalidEndpoint, cause: "Sentinels have to be asked where it is", place: place)
   }
   guard let context = unsafe context else {
     throw RedisError(.unavailable, cause: "no memory for a connection", place: place)

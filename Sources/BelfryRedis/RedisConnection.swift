@@ -32,13 +32,22 @@ package final class RedisConnection {
   package var onStateChange: ((State) -> Void)?
 
   /// - Parameter setUp: what each new connection sends after authentication and before other commands.
-  package init(
+  package convenience init(
     loop: EventLoop, endpoint: RedisEndpoint, limits: RedisLimits = RedisLimits(), setUp: RedisSetUp? = nil
+  ) {
+    let lookup = SentinelLookup(loop: loop, endpoint: endpoint, limits: limits)
+    self.init(loop: loop, endpoint: endpoint, by: lookup, limits: limits, setUp: setUp)
+  }
+
+  /// - Parameter lookup: says where the endpoint is, if Sentinels know; one for all connections of a loop.
+  init(
+    loop: EventLoop, endpoint: RedisEndpoint, by lookup: SentinelLookup?, limits: RedisLimits,
+    setUp: RedisSetUp?
   ) {
     self.loop = loop
     self.endpoint = endpoint
     self.limits = limits
-    link = RedisLink(loop: loop, endpoint: endpoint, limits: limits, setUp: setUp)
+    link = RedisLink(loop: loop, endpoint: endpoint, by: lookup, limits: limits, setUp: setUp)
     machine = PipelineStateMachine(endpoint: endpoint.description, limits: limits)
   }
 

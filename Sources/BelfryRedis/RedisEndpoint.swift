@@ -5,6 +5,8 @@ package struct RedisEndpoint: Sendable, Hashable {
   package enum Address: Sendable, Hashable {
     case unixSocket(path: String)
     case tcp(host: String, port: UInt16)
+    /// Wherever the Sentinels say, asked before each connection.
+    case master(of: SentinelGroup)
   }
 
   package static let defaultPort: UInt16 = 6379
@@ -38,53 +40,34 @@ extension RedisEndpoint: CustomStringConvertible {
     let suffix = database == 0 ? "" : "/\(database)"
     return switch address {
     case .unixSocket(let path): "unix://\(path)" + (database == 0 ? "" : "?db=\(database)")
-    case .tcp(let host, let port) where host.contains(":"): "\(scheme)://[\(host)]:\(port)\(suffix)"
-    case .tcp(let host, let port): "\(scheme)://\(host):\(port)\(suffix)"
+    case .tcp: "\(scheme)://\(address.hostPort)\(suffix)"
+    case .master(let group): "\(scheme)+sentinel://\(group)\(suffix)"
     }
   }
 
   private var scheme: String { tls == nil ? "redis" : "rediss" }
 }
 
-extension RedisEndpoint {
-  /// Reads `redis://[user:password@]host[:port][/database]`,
-  /// `rediss://[user:password@]host[:port][/database][?ca=FILE&cert=FILE&key=FILE]` for TLS, or
-  /// `unix://[user:password@]/path[?db=database]`. User, password and files may be percent-encoded.
-  package init(url: String) throws(RedisError) {
-    guard let separator = url.firstRange(of: "://") else {
-      throw .invalidEndpoint("it must begin with redis://, rediss:// or unix://")
+extension RedisEndpoint.Address {
+  /// As in a URL.
+  var hostPort: String {
+    switch self {
+    case .unixSocket(let path): path
+    case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    case .master(let group): group.description
     }
-    let scheme = url[..<separator.lowerBound]
-    let (credentials, rest) = RedisEndpoint.splitCredentials(url[separator.upperBound...])
-    switch scheme {
-    case "redis": try self.init(hostPortDatabase: rest)
-    case "unix": try self.init(pathDatabase: rest)
-    case "rediss":
-      let place = rest.prefix { $0 != "?" }
-      try self.init(hostPortDatabase: place)
-      tls = try RedisTLS(query: rest.dropFirst(place.count + 1))
-    // The scheme is not repeated. If the parts stand in another order, it may be the password.
-    default: throw .invalidEndpoint("it must begin with redis://, rediss:// or unix://")
-    }
-    try setCredentials(credentials)
   }
 
-  private static func splitCredentials(_ text: Substring) -> (Substring?, Substring) {
-    let authority = text.prefix { $0 != "/" }
-    guard let at = authority.lastIndex(of: "@") else { return (nil, text) }
-    return (text[..<at], text[text.index(after: at)...])
-  }
-
-  private init(hostPortDatabase text: Substring) throws(RedisError) {
-    let authority = text.prefix { $0 != "/" }
-    let (host, port) = try RedisEndpoint.splitPort(authority)
+  /// Reads `host[:port]`.
+  static func tcp(hostPort text: Substring, defaultPort: UInt16) throws(RedisError) -> Self {
+    let (host, port) = try splitPort(text, defaultPort)
     guard !host.isEmpty else { throw .invalidEndpoint("the host is missing") }
-    self.init(.tcp(host: String(host), port: port))
-    let database = text.dropFirst(authority.count + 1)
-    if !database.isEmpty { try setDatabase(database) }
+    return .tcp(host: String(host), port: port)
   }
 
-  private static func splitPort(_ authority: Substring) throws(RedisError) -> (Substring, UInt16) {
+  private static func splitPort(
+    _ authority: Substring, _ defaultPort: UInt16
+  ) throws(RedisError) -> (Substring, UInt16) {
     let host: Substring
     var rest: Substring
     if authority.hasPrefix("[") {
@@ -103,6 +86,50 @@ extension RedisEndpoint {
     }
     return (host, port)
   }
+}
+
+extension RedisEndpoint {
+  /// Reads `redis://[user:password@]host[:port][/database]`,
+  /// `rediss://[user:password@]host[:port][/database][?ca=FILE&cert=FILE&key=FILE]` for TLS,
+  /// `unix://[user:password@]/path[?db=database]`, or, where Sentinels say where the master is,
+  /// `redis+sentinel://[user:password@]host[:port][,host[:port]…]/name[/database][?sentinel_username=…&sentinel_password=…]`
+  /// or `rediss+sentinel://`. What is no number may be percent-encoded, except hosts and the socket's path.
+  package init(url: String) throws(RedisError) {
+    guard let separator = url.firstRange(of: "://") else {
+      throw .invalidEndpoint(Self.schemes)
+    }
+    let scheme = url[..<separator.lowerBound]
+    let (credentials, rest) = RedisEndpoint.splitCredentials(url[separator.upperBound...])
+    switch scheme {
+    case "redis": try self.init(hostPortDatabase: rest)
+    case "unix": try self.init(pathDatabase: rest)
+    case "rediss":
+      let place = rest.prefix { $0 != "?" }
+      try self.init(hostPortDatabase: place)
+      tls = try RedisTLS(query: rest.dropFirst(place.count + 1))
+    case "redis+sentinel": try self.init(sentinels: rest, isEncrypted: false)
+    case "rediss+sentinel": try self.init(sentinels: rest, isEncrypted: true)
+    // The scheme is not repeated. If the parts stand in another order, it may be the password.
+    default: throw .invalidEndpoint(Self.schemes)
+    }
+    try setCredentials(credentials)
+  }
+
+  private static let schemes =
+    "it must begin with redis://, rediss://, unix://, redis+sentinel:// or rediss+sentinel://"
+
+  private static func splitCredentials(_ text: Substring) -> (Substring?, Substring) {
+    let authority = text.prefix { $0 != "/" }
+    guard let at = authority.lastIndex(of: "@") else { return (nil, text) }
+    return (text[..<at], text[text.index(after: at)...])
+  }
+
+  private init(hostPortDatabase text: Substring) throws(RedisError) {
+    let authority = text.prefix { $0 != "/" }
+    self.init(try .tcp(hostPort: authority, defaultPort: RedisEndpoint.defaultPort))
+    let database = text.dropFirst(authority.count + 1)
+    if !database.isEmpty { try setDatabase(database) }
+  }
 
   private init(pathDatabase text: Substring) throws(RedisError) {
     let path = text.prefix { $0 != "?" }
@@ -119,7 +146,7 @@ extension RedisEndpoint {
     try setDatabase(query.dropFirst(3))
   }
 
-  private mutating func setDatabase(_ text: Substring) throws(RedisError) {
+  mutating func setDatabase(_ text: Substring) throws(RedisError) {
     guard let number = UInt16(text) else { throw .invalidEndpoint("the database must be a number") }
     database = Int(number)
   }

@@ -19,9 +19,15 @@ final class RedisLink {
   private let endpoint: RedisEndpoint
   private let limits: RedisLimits
   private let setUp: RedisSetUp?
-  private let resolver: HostResolver?
+  /// Says before each try to connect where Redis is; nil where the endpoint says it.
+  private let lookup: SentinelLookup?
   private var machine: LinkStateMachine
   private var contexts: RedisTLSContexts?
+  /// What this try connects to, or is connected to.
+  private var target: RedisEndpoint?
+  private var resolver: HostResolver?
+  /// The number of this try. Who is told of an earlier one is told too late.
+  private var tries = 0
 
   var owner: (any RedisLinkOwner)?
   /// The commands that leave at the end of the loop's turn. Cleared whenever the socket is closed.
@@ -32,16 +38,15 @@ final class RedisLink {
   private var connectsEver = 0
   private var lastHeardEarlier: ContinuousClock.Instant?
 
-  init(loop: EventLoop, endpoint: RedisEndpoint, limits: RedisLimits, setUp: RedisSetUp?) {
+  init(
+    loop: EventLoop, endpoint: RedisEndpoint, by lookup: SentinelLookup?, limits: RedisLimits,
+    setUp: RedisSetUp?
+  ) {
     self.loop = loop
     self.endpoint = endpoint
+    self.lookup = lookup
     self.limits = limits
     self.setUp = setUp
-    if case .tcp(let host, _) = endpoint.address, HostResolver.knownAddress(of: host) == nil {
-      resolver = HostResolver(host: host, loop: loop)
-    } else {
-      resolver = nil
-    }
     contexts = endpoint.tls.map { RedisTLSContexts($0) }
     machine = LinkStateMachine(
       backoff: Backoff(limits.reconnectDelayMin, atMost: limits.reconnectDelayMax, jitter: .half))
@@ -53,11 +58,13 @@ final class RedisLink {
   }
 
   func start() {
+    lookup?.add(self)
     carryOut(machine.start())
   }
 
   func close() {
     carryOut(machine.close())
+    lookup?.remove(self)
   }
 
   /// Closes the socket and connects again, because the owner can no longer use this connection.
@@ -84,6 +91,7 @@ final class RedisLink {
       setTimer(after: nil) {}
       owner?.linkDidComeUp()
     case .goDown(let error, let delay):
+      if let target { lookup?.refuse(target.address) }
       closeSocket()
       setTimer(after: delay) { self.carryOut(self.machine.pauseEnded()) }
       owner?.linkDidGoDown(because: error, isComingUp: machine.isComingUp)
@@ -95,49 +103,76 @@ final class RedisLink {
   }
 
   private func connect() {
+    guard let lookup else { return connect(to: endpoint) }
+    // It has time limits of its own, one for each Sentinel.
+    setTimer(after: nil) {}
+    let attempt = tries
+    lookup.locate { result in
+      guard self.tries == attempt else { return }
+      do throws(RedisError) {
+        self.connect(to: try result.get())
+      } catch {
+        self.giveUp(error)
+      }
+    }
+  }
+
+  private func connect(to target: RedisEndpoint) {
+    self.target = target
     let cause =
       endpoint.tls == nil
       ? "connecting took too long" : "connecting and TLS took too long, as where a port does not speak it"
     setTimer(after: limits.connectTimeout) { self.timedOut(cause) }
-    switch endpoint.address {
-    case .unixSocket: open(endpoint.address)
-    case .tcp(let host, let port):
-      guard let resolver else {
-        return open(.tcp(host: HostResolver.knownAddress(of: host) ?? host, port: port))
-      }
-      resolver.resolve { answer in
-        do throws(RedisError) {
-          self.open(.tcp(host: try self.choose(from: answer.mapError(RedisError.init).get()), port: port))
-        } catch {
-          self.giveUp(error)
-        }
+    guard case .tcp(let host, let port) = target.address, HostResolver.knownAddress(of: host) != host else {
+      return open(target.address, of: target)
+    }
+    if let known = HostResolver.knownAddress(of: host) {
+      return open(.tcp(host: known, port: port), of: target)
+    }
+    resolver(of: host).resolve { answer in
+      do throws(RedisError) {
+        let address = try self.choose(from: answer.mapError(RedisError.init).get())
+        self.open(.tcp(host: address, port: port), of: target)
+      } catch {
+        self.giveUp(error)
       }
     }
+  }
+
+  private func resolver(of host: String) -> HostResolver {
+    if let resolver, resolver.host == host { return resolver }
+    let resolver = HostResolver(host: host, loop: loop)
+    self.resolver = resolver
+    return resolver
   }
 
   /// Chooses the next address at each try, so that a dead address does not keep the link from the others.
   private func choose(from addresses: [String]) throws(RedisError) -> String {
     guard !addresses.isEmpty else {
-      throw RedisError(.unavailable, cause: "the host has no address", place: endpoint.description)
+      throw RedisError(.unavailable, cause: "the host has no address", place: place)
     }
     connectsEver += 1
     return addresses[connectsEver % addresses.count]
   }
 
-  private func open(_ address: RedisEndpoint.Address) {
+  /// - Parameter address: the target's, with a number for its host.
+  private func open(_ address: RedisEndpoint.Address, of target: RedisEndpoint) {
     do throws(RedisError) {
-      var target = endpoint
-      target.address = address
+      var numeric = target
+      numeric.address = address
       var tls: (TLSContext, String)?
-      if case .tcp(let host, _) = endpoint.address, let context = try contexts?.context() {
+      if case .tcp(let host, _) = target.address, let context = try contexts?.context() {
         tls = (context, host)
       }
       socket = try RedisSocket(
-        to: target, by: tls, on: loop, sending: output, limits: limits, owner: self)
+        to: numeric, by: tls, on: loop, sending: output, limits: limits, owner: self)
     } catch {
       giveUp(error)
     }
   }
+
+  /// For errors.
+  private var place: String { (target ?? endpoint).description }
 
   private func ask(_ commands: [RedisCommand]) {
     setTimer(after: limits.setUpTimeout) { self.timedOut("no reply during connection set-up") }
@@ -150,7 +185,7 @@ final class RedisLink {
     // or cancelled the timer.
     readAll()
     guard timer === expired else { return }
-    giveUp(RedisError(.timedOut, cause: cause, place: endpoint.description))
+    giveUp(RedisError(.timedOut, cause: cause, place: place))
   }
 
   private func setTimer(after delay: Duration?, _ action: @escaping () -> Void) {
@@ -164,6 +199,14 @@ final class RedisLink {
     socket = nil
     output.clear()
     resolver?.forget()
+    target = nil
+    tries += 1
+  }
+
+  /// Leaves any other: it is the master no more.
+  func masterIsAt(_ address: RedisEndpoint.Address) {
+    guard let target, target.address != address else { return }
+    giveUp(RedisError(.connectionLost, cause: "the Sentinels name another master now", place: place))
   }
 }
 

@@ -33,12 +33,21 @@ package final class RedisSubscriber {
   var onMovedAway: ((_ channel: String) -> Void)?
 
   /// - Parameter setUp: as of ``RedisConnection``.
-  package init(
+  package convenience init(
     loop: EventLoop, endpoint: RedisEndpoint, limits: RedisLimits = RedisLimits(), setUp: RedisSetUp? = nil
+  ) {
+    let lookup = SentinelLookup(loop: loop, endpoint: endpoint, limits: limits)
+    self.init(loop: loop, endpoint: endpoint, by: lookup, limits: limits, setUp: setUp)
+  }
+
+  /// - Parameter lookup: as of ``RedisConnection``.
+  init(
+    loop: EventLoop, endpoint: RedisEndpoint, by lookup: SentinelLookup?, limits: RedisLimits,
+    setUp: RedisSetUp?
   ) {
     self.loop = loop
     self.limits = limits
-    link = RedisLink(loop: loop, endpoint: endpoint, limits: limits, setUp: setUp)
+    link = RedisLink(loop: loop, endpoint: endpoint, by: lookup, limits: limits, setUp: setUp)
     machine = SubscriptionStateMachine(endpoint: endpoint.description, limits: limits)
   }
 

@@ -152,8 +152,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("localhost:6379", "redis://, rediss:// or unix://"),
-    ("http://localhost", "redis://, rediss:// or unix://"),
+    ("localhost:6379", "redis://, rediss://, unix://"),
+    ("http://localhost", "redis://, rediss://, unix://"),
     ("rediss://localhost?cert=/c.pem", "go together"),
     ("rediss://localhost?ca=", "name a file"),
     ("rediss://localhost?insecure=1", "?ca=, cert= and key="),

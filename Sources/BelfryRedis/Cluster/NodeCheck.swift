@@ -18,19 +18,29 @@ struct NodeRole: Hashable {
     _ = try RedisSetUp.refuseErrors(replies)
     let (server, replication) = (try RedisInfo(replies[0]), try RedisInfo(replies[1]))
     isReplica = replication["role"] == "slave"
-    kind = server["redis_mode"] == "cluster" ? .clusterNode : .single
+    // Valkey 8 has another name for it.
+    let mode = server["redis_mode"] ?? server["server_mode"]
+    kind = mode == "cluster" ? .clusterNode : .single
     guard let id = server["run_id"] else {
       throw RedisError(.unexpectedReply, cause: "INFO names no run_id", place: "connection set-up")
     }
     process = String(id)
-    if let refusal = refusal(server, replication, endpoint) {
+    if isReplica, kind == .single, endpoint.sentinels != nil {
+      // In the midst of a failover, so they are asked again.
+      throw RedisError(.unavailable, cause: "the Sentinels name a replica still", place: endpoint.description)
+    }
+    if let refusal = refusal(mode, replication, endpoint) {
       throw RedisError(.unsuitable, cause: refusal, place: endpoint.description)
     }
   }
 
-  private func refusal(_ server: RedisInfo, _ replication: RedisInfo, _ endpoint: RedisEndpoint) -> String? {
-    if server["redis_mode"] == "sentinel" {
-      return "it is a Sentinel, which holds no data: name the master that it watches"
+  private func refusal(_ mode: Substring?, _ replication: RedisInfo, _ endpoint: RedisEndpoint) -> String? {
+    if mode == "sentinel" {
+      return "it is a Sentinel, which holds no data: write redis+sentinel:// and the name of its master, "
+        + "as in redis+sentinel://host:26379/NAME"
+    }
+    if kind == .clusterNode, endpoint.sentinels != nil {
+      return "it is a node of a cluster, which does without Sentinels: name one of its nodes with redis://"
     }
     if kind == .clusterNode {
       return endpoint.database == 0

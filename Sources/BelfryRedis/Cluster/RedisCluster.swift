@@ -20,6 +20,8 @@ package final class RedisCluster {
   /// would work on a keyspace that is not its own.
   private let firstSlot: Int
   private let setUp: (RedisNodeProcess) -> RedisSetUp?
+  /// Who says where the single Redis is; nil where that is given, and in a cluster.
+  let lookup: SentinelLookup?
 
   var topology: TopologyStateMachine
   private(set) var nodes: [Address: RedisNode] = [:]
@@ -31,7 +33,7 @@ package final class RedisCluster {
   private var isStarted = false
   /// How often another node than the owner of a slot answered, since the slot was on its way there.
   var answeredElsewhere: [Int: Int] = [:]
-  private var question: TopologyQuestion?
+  private var question: NodeQuestion<TopologyAnswer>?
   private var timer: LoopTimer?
   private var isApplying = false
 
@@ -60,6 +62,7 @@ package final class RedisCluster {
     self.promise = promise
     self.setUp = setUp
     firstSlot = ClusterSlot.of(key: firstKey)
+    lookup = SentinelLookup(loop: loop, endpoint: endpoint, limits: limits)
     topology = TopologyStateMachine(seed: endpoint.address)
     nodes[endpoint.address] = makeNode(endpoint.address)
   }
@@ -148,13 +151,16 @@ extension RedisCluster {
   }
 
   /// Where the node is that serves the slot; nil if none does.
-  package func place(of slot: Int) -> String? { map.owner(of: slot).map { endpoint(at: $0).description } }
+  package func place(of slot: Int) -> String? { map.owner(of: slot).map { place(at: $0) } }
+
+  /// For people: of what Sentinels watch, where it is now.
+  func place(at address: Address) -> String { (lookup?.master ?? endpoint(at: address)).description }
 
   private func makeNode(_ address: Address) -> RedisNode {
     let endpoint = endpoint(at: address)
     let node = RedisNode(endpoint, promise) {
       RedisConnection(
-        loop: loop, endpoint: endpoint, limits: limits,
+        loop: loop, endpoint: endpoint, by: lookup, limits: limits,
         setUp: RedisSetUp(NodeRole.commands) { [weak self] replies throws(RedisError) in
           let role = try NodeRole(replies, at: endpoint)
           return try self?.accept(role, at: endpoint)
@@ -185,7 +191,6 @@ extension RedisCluster {
       return setUp(process)
     case .clusterNode:
       return RedisSetUp(TopologyAnswer.commands) { [weak self] replies throws(RedisError) in
-        _ = try RedisSetUp.refuseErrors(replies)
         let answer = try TopologyAnswer(replies, from: endpoint.address)
         guard let self else { return nil }
         becomeCluster()
@@ -248,11 +253,14 @@ extension RedisCluster {
       var limits = limits
       // Nobody waits for this connection.
       limits.waitForConnection = .zero
-      let question = TopologyQuestion(loop: loop, endpoint(at: address), limits)
+      let question = NodeQuestion(loop: loop, endpoint(at: address), limits, TopologyAnswer.commands) {
+        replies throws(RedisError) in try TopologyAnswer(replies, from: address)
+      }
       self.question = question
-      question.ask { [weak self] answer in
+      question.ask { [weak self] result in
         guard let self else { return }
         self.question = nil
+        let answer = try? result.get()
         if let answer { take(answer) }
         carryOut(topology.ended(isAnswered: answer != nil, now: .now))
       }

@@ -193,12 +193,11 @@ extension RedisCluster {
     await waitUntilSettled()
     guard isSettled else { return [(endpoint.description, .failure(unserved(nil)))] }
     let serving = isCluster ? map.masters.filter(map.serving.contains) : [endpoint.address]
-    let nodes = serving.map { node(at: $0) }
     let batches = serving.map {
       RoutedBatch(address: $0, isAsking: false, isAwaited: false, units: [(0, 0..<1)])
     }
     let results = await send(batches, of: [command])
-    return zip(nodes, results).map { ($0.endpoint.description, $1.map { $0[0] }) }
+    return zip(serving, results).map { (place(at: $0), $1.map { $0[0] }) }
   }
 
   /// Sends batches at the same time and waits until all have ended.

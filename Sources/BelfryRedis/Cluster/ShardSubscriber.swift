@@ -82,7 +82,7 @@ package final class ShardSubscriber {
     let endpoint = cluster.endpoint(at: address)
     // A replica, too, lets one subscribe, and once its master has left it, nobody would see that nothing comes any more.
     let subscriber = RedisSubscriber(
-      loop: loop, endpoint: endpoint, limits: limits,
+      loop: loop, endpoint: endpoint, by: cluster.lookup, limits: limits,
       setUp: RedisSetUp(NodeRole.commands) { [weak cluster] replies throws(RedisError) in
         let role = try NodeRole(replies, at: endpoint)
         if role.kind == .single, cluster?.isCluster == true {

@@ -9,6 +9,7 @@ struct TopologyAnswer: Hashable {
 
   /// - Parameter replies: to ``commands``.
   init(_ replies: [RedisReply], from asked: RedisEndpoint.Address) throws(RedisError) {
+    _ = try RedisSetUp.refuseErrors(replies)
     let info = try RedisInfo(replies[0])
     map = try SlotMap(replies[1], from: asked)
     epoch = info["cluster_current_epoch"].flatMap { Int64($0) } ?? 0

@@ -193,5 +193,10 @@ extension RedisEndpoint {
     } catch {
       throw BackupError(error)
     }
+    guard sentinels == nil else {
+      throw BackupError(
+        .redisFailed, "Sentinels are not asked where their master is", at: description,
+        advice: "name the Redis itself, as redis://host:6379; for a backup a replica will do")
+    }
   }
 }

@@ -92,7 +92,7 @@ extension Setting {
       } catch {
         throw value.refused(error.cause)
       }
-      guard endpoint.password == nil || !value.isOption else {
+      guard !endpoint.hasPassword || !value.isOption else {
         throw value.refused(
           "everybody on this machine can read the password on a command line: "
             + "put the URL into BELFRY_REDIS or the configuration file")

@@ -31,7 +31,9 @@ extension CommandOption {
     .value("listen", "HOST:PORT", "where clients connect; 127.0.0.1:8080 otherwise"),
     .value("data", "DIR", "the broker's own folder: its secret, and its Redis's data; data otherwise"),
     .value(
-      "redis", "URL", "redis://, rediss:// or unix://; without it an embedded redis-server under DIR is run"),
+      "redis", "URL",
+      "redis://, rediss:// or unix://, or redis+sentinel:// (docs/sentinel.md); without it an embedded redis-server "
+        + "under DIR is run"),
     .value("loops", "N", "event loops, each a thread; one for each processor otherwise"),
     .value(
       "partitions", "N",
