@@ -1,4 +1,5 @@
 import CHiredis
+import Foundation
 import Glibc
 import Synchronization
 
@@ -17,6 +18,8 @@ package final class RedisServer: Sendable {
     package var password: String?
     /// More settings, as `["maxmemory": "10mb"]`.
     package var settings: [String: String] = [:]
+    /// Makes it a Sentinel: what its configuration file begins with. The Sentinel writes into that file.
+    package var sentinelLines: [String]?
     /// By which it goes; the machine's if nil.
     package var clock: ShiftedClock?
 
@@ -34,12 +37,20 @@ package final class RedisServer: Sendable {
   package var url: String { "unix://\(credentials)\(socketPath)" }
   package var tcpURL: String? { port.map { "redis://\(credentials)127.0.0.1:\($0)" } }
   private var logPath: String { folder + "/redis.log" }
+  private var configurationPath: String { folder + "/sentinel.conf" }
   private var credentials: String { options.password.map { ":\($0)@" } ?? "" }
 
   private init(_ options: Options) throws(FixtureError) {
     self.options = options
     folder = try makeTemporaryFolder()
     port = options.listensOnTCP ? try findFreePort() : nil
+    guard let lines = options.sentinelLines else { return }
+    do {
+      try (lines.joined(separator: "\n") + "\n").write(
+        toFile: configurationPath, atomically: true, encoding: .utf8)
+    } catch {
+      throw FixtureError("\(error)")
+    }
   }
 
   deinit {
@@ -141,8 +152,10 @@ extension RedisServer {
   }
 
   private var arguments: [String] {
-    var arguments = [
-      "redis-server", "--dir", folder, "--unixsocket", socketPath, "--port", "\(port ?? 0)",
+    var arguments = ["redis-server"]
+    if options.sentinelLines != nil { arguments += [configurationPath, "--sentinel"] }
+    arguments += [
+      "--dir", folder, "--unixsocket", socketPath, "--port", "\(port ?? 0)",
       "--bind", "127.0.0.1", "--save", "", "--daemonize", "no",
     ]
     if let sync = options.appendOnly {

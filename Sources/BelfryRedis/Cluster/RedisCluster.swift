@@ -153,6 +153,9 @@ extension RedisCluster {
   /// Where the node is that serves the slot; nil if none does.
   package func place(of slot: Int) -> String? { map.owner(of: slot).map { place(at: $0) } }
 
+  /// Where it was configured to be, or where the master is that Sentinels watch.
+  package var place: String { place(at: endpoint.address) }
+
   /// For people: of what Sentinels watch, where it is now.
   func place(at address: Address) -> String { (lookup?.master ?? endpoint(at: address)).description }
 

@@ -136,11 +136,11 @@ actor ServingLoop {
   }
 
   private func watch(_ store: RedisStore, _ live: RedisLiveFeed, of broker: Broker) {
-    store.onStateChange = { [number, unowned live] state in
+    store.onStateChange = { [number, unowned live, unowned store] state in
       switch state {
       case .ready:
         broker.keyspace.isServed()
-        Log.line("redis connected", ["loop": String(number)])
+        Log.line("redis connected", ["loop": String(number), "at": store.place])
       case .lost(let error) where error.code == .unsuitable:
         live.reconnect(because: error)
         broker.refuseKeyspace(error, loop: number)

@@ -81,6 +81,9 @@ package final class RedisStore: Store {
 
   package var keepsWhatIsAcknowledged: Bool { redis.promise.replicas > 0 }
 
+  /// Where the Redis is that it was told of.
+  package var place: String { redis.place }
+
   package var nodeCounts: (serving: Int, connected: Int) { redis.nodeCounts }
 
   package var relayStatistics: RelayStatistics { relays.statistics }

@@ -1,0 +1,175 @@
+import Foundation
+import TestKit
+import Testing
+
+extension EndToEnd {
+  /// The Redis of brokers fails over by Sentinels; the brokers stay.
+  @Suite struct Sentinel {
+    /// What was acknowledged at `replicated` is on the stream and unread after any failover; at `local` it is, or a gap is
+    /// told.
+    @Test(arguments: ["replicated", "local"])
+    func aKilledMasterUnderLoad(durability: String) async throws {
+      try await withBrokers(durability) { redis, brokers in
+        let load = try Load(brokers)
+        try await eventually { load.acknowledged.values.count > 50 }
+        let began = ContinuousClock.now
+        await redis.nodes[0].kill()
+        try await redis.untilMaster(redis.nodes[1])
+        // At `replicated` the new master needs a replica before anything is acknowledged again.
+        if durability == "replicated" { try await redis.nodes[0].start() }
+        try await load.goesOn()
+        #expect(.now - began < .seconds(20))
+        try await load.end()
+        try expect(load, at: durability)
+      }
+    }
+
+    @Test(arguments: ["replicated", "local"])
+    func aFailoverOnPurposeUnderLoad(durability: String) async throws {
+      try await withBrokers(durability) { redis, brokers in
+        let load = try Load(brokers)
+        try await eventually { load.acknowledged.values.count > 50 }
+        try redis.sentinels[0].command("SENTINEL", "FAILOVER", RedisSentinelServers.name)
+        try await redis.untilMaster(redis.nodes[1])
+        try await load.goesOn()
+        try await load.end()
+        try expect(load, at: durability)
+      }
+    }
+
+    @Test func aFrozenMasterUnderLoad() async throws {
+      try await withBrokers("replicated") { redis, brokers in
+        let load = try Load(brokers)
+        try await eventually { load.acknowledged.values.count > 50 }
+        redis.nodes[0].pause()
+        defer { redis.nodes[0].resume() }
+        try await redis.untilMaster(redis.nodes[1])
+        redis.nodes[0].resume()
+        try await load.goesOn()
+        try await load.end()
+        try expect(load, at: "replicated")
+      }
+    }
+
+    @Test func theMasterIsShownWhereverItIs() async throws {
+      try await withBrokers("local") { redis, brokers in
+        for node in [redis.nodes[0], redis.nodes[1]] {
+          let place = "redis://127.0.0.1:\(node.port ?? 0)"
+          try await eventually(every: .milliseconds(50)) {
+            try Person.app(at: brokers[0]).call("GET", "/v1/nodes").text.contains("\"place\":\"\(place)\"")
+          }
+          try await eventually { try Wire(port: brokers[0].port).request("GET", "/readyz").status == 200 }
+          #expect(brokers[0].log.contains(place))
+          guard node === redis.nodes[0] else { continue }
+          try redis.sentinels[0].command("SENTINEL", "FAILOVER", RedisSentinelServers.name)
+          try await redis.untilMaster(redis.nodes[1])
+        }
+      }
+    }
+
+    @Test func aBrokerThatIsGivenAWrongNameEndsAndSaysWhy() async throws {
+      try await withRedisSentinels { redis in
+        let broker = try Broker(redisURL: redis.url(of: redis.sentinels, name: "nobody"))
+        try await broker.start(waits: false)
+        #expect(await broker.hasEnded())
+        #expect(broker.log.contains("the Sentinels watch no master of the name \"nobody\""), "\(broker.log)")
+        await broker.remove()
+      }
+    }
+
+    @Test func aBrokerStartsBeforeItsSentinels() async throws {
+      try await withRedisSentinels { redis in
+        for sentinel in redis.sentinels { await sentinel.kill() }
+        let broker = try Broker(redisURL: redis.url)
+        try await broker.start(waits: false)
+        try await eventually { try Wire(port: broker.port).request("GET", "/readyz").status == 503 }
+        try await redis.sentinels[2].start()
+        try await eventually { try Wire(port: broker.port).request("GET", "/readyz").status == 200 }
+        _ = try Person("alice", at: broker).createServer()
+        await broker.remove()
+      }
+    }
+
+    private func expect(_ load: Load, at durability: String) throws {
+      let bodies = load.stream.bodies
+      #expect(bodies.count == Set(bodies).count || durability == "local", "shown twice")
+      #expect(!load.stream.isOver)
+      let unread = Set(try load.owner.unreadBodies())
+      let lost = Set(load.acknowledged.values).subtracting(unread)
+      if durability == "replicated" {
+        #expect(lost.isEmpty, "\(lost.count) acknowledged and lost")
+        #expect(Set(load.acknowledged.values).subtracting(bodies).isEmpty, "not streamed")
+      } else {
+        #expect(
+          lost.isEmpty || load.stream.all.contains { $0.name == "gap" }, "\(lost.count) lost, and no gap")
+        #expect(unread.subtracting(bodies).isEmpty, "there, and not streamed")
+      }
+    }
+
+    private func withBrokers(
+      _ durability: String, _ body: (RedisSentinelServers, [Broker]) async throws -> Void
+    ) async throws {
+      try await withRedisSentinels { redis in
+        var brokers: [Broker] = []
+        let options = ["BELFRY_DURABILITY": durability, "BELFRY_REPLICAS": "1"]
+        for _ in 0..<2 { brokers.append(try await Broker.started(redisURL: redis.url, options: options)) }
+        do {
+          try await body(redis, brokers)
+        } catch {
+          for broker in brokers { Issue.record("broker's log:\n\(broker.log.suffix(2_000))") }
+          for broker in brokers { await broker.remove() }
+          throw error
+        }
+        for broker in brokers { await broker.remove() }
+      }
+    }
+  }
+}
+
+/// Four who send all the time, at two brokers, and one who listens.
+private final class Load: Sendable {
+  let owner: Person
+  let stream: EventStream
+  let acknowledged = Box<String>()
+  private let server: String
+  private let isOver = Flag()
+  private let threads = DispatchGroup()
+
+  init(_ brokers: [Broker]) throws {
+    owner = try Person("owner", at: brokers[0])
+    server = try owner.createServer()
+    stream = try owner.stream(at: brokers[1])
+    try owner.mustSend("begin", ["serverId": server])
+    #expect(stream.wait(forBody: "begin"))
+    for number in 0..<4 {
+      let sender = try Person("owner", at: brokers[number % 2])
+      threads.enter()
+      Thread.detachNewThread { [self] in
+        defer { threads.leave() }
+        var count = 0
+        // A test that fails leaves it behind.
+        let end = Date(timeIntervalSinceNow: 120)
+        while !isOver.isSet, Date() < end {
+          let body = "s\(number).\(count)"
+          let answer = try? sender.send(body, ["serverId": server, "messageClientId": body])
+          if answer?.status == 201 { acknowledged.add(body) }
+          count += 1
+          Thread.sleep(forTimeInterval: answer?.status == 201 ? 0.002 : 0.02)
+        }
+      }
+    }
+  }
+
+  /// Waits until more is acknowledged.
+  func goesOn() async throws {
+    let before = acknowledged.values.count
+    try await eventually { acknowledged.values.count > before + 20 }
+  }
+
+  func end() async throws {
+    isOver.set()
+    threads.wait()
+    try await eventually { try owner.send("end", ["serverId": server]).status == 201 }
+    #expect(stream.wait(forBody: "end"))
+  }
+}
