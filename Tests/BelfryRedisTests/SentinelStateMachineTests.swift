@@ -6,7 +6,8 @@ import Testing
 @Suite struct SentinelStateMachineTests {
   typealias Address = RedisEndpoint.Address
   private let sentinels = (1...3).map { Address.tcp(host: "s\($0)", port: 26_379) }
-  private let (old, new) = (Address.tcp(host: "old", port: 6_379), Address.tcp(host: "new", port: 6_379))
+  private let old = Address.tcp(host: "old", port: 6_379)
+  private let new = Address.tcp(host: "new", port: 6_379)
   private let start = ContinuousClock.now
 
   @Test func theFirstThatAnswersIsAskedFirstFromThenOn() {
