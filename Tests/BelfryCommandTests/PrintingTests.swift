@@ -83,7 +83,9 @@ import Testing
     }
     #expect("mail me@home://x".withoutCredentials == "mail me@home://x")
     for words in [
-      ["serve", "redis://u:s3cret@h"], ["stats", "--url", "ftp://u:s3cret@h", "--token", "x"],
+      ["serve", "redis://u:s3cret@h"], ["serve", "--redis", "redis+sentinel://h?sentinel_password=s3cret"],
+      ["backup", "--redis", "redis+sentinel://h/m?sentinel_password=s3cret", "/tmp/none"],
+      ["stats", "--url", "ftp://u:s3cret@h", "--token", "x"],
       ["backup", "--redis", "redis://u:s3cret@127.0.0.1:1", "/tmp/none"], ["redis://u:s3cret@h"],
       ["move", "--from", "redis://127.0.0.1:1", "--to", "redis://u:s3cret@h"],
       ["move", "--from", "redis://u:s3cret@127.0.0.1:1", "--to", "redis://h"],

@@ -98,16 +98,6 @@ package final class RedisCluster {
   }
 }
 
-/// A node as its set-up sees it.
-package struct RedisNodeProcess {
-  /// Where it is, for errors.
-  package let place: String
-  /// Redis's `run_id`: another one for each process.
-  package let process: String
-  /// Whether the node has only a part of the keys.
-  package let isOfCluster: Bool
-}
-
 // MARK: - Nodes
 
 extension RedisCluster {

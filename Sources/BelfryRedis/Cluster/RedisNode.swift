@@ -39,3 +39,13 @@ final class RedisNode {
   /// How many commands have no reply yet.
   var unansweredCommands: Int { connection.unansweredCommands + writes.unansweredCommands }
 }
+
+/// A node as its set-up sees it.
+package struct RedisNodeProcess {
+  /// Where it is, for errors.
+  package let place: String
+  /// Redis's `run_id`: another one for each process.
+  package let process: String
+  /// Whether the node has only a part of the keys.
+  package let isOfCluster: Bool
+}

@@ -198,11 +198,13 @@ import Testing
 
   @Test func aPasswordIsNotForTheCommandLine() throws {
     var options = ServeOptions()
-    options.redis = "redis://user:s3cret@redis:6379"
-    let error = try #require(throws: StartError.self) {
-      try Configuration.load(options: options, environment: [:])
+    for url in ["redis://user:s3cret@redis:6379", "redis+sentinel://s/main?sentinel_password=s3cret"] {
+      options.redis = url
+      let error = try #require(throws: StartError.self) {
+        try Configuration.load(options: options, environment: [:])
+      }
+      #expect(error.description.contains("BELFRY_REDIS") && !error.description.contains("s3cret"))
     }
-    #expect(error.description.contains("BELFRY_REDIS") && !error.description.contains("s3cret"))
     let variables = ["BELFRY_REDIS": "redis://user:s3cret@redis:6379"]
     #expect(throws: Never.self) { try Configuration.load(options: ServeOptions(), environment: variables) }
     options.redis = "s3cret@redis://redis:6379"
