@@ -50,7 +50,7 @@ extension EndToEnd {
       try await Task.sleep(for: .microseconds(200 * (round % 10)))
       await broker.kill()
       request.wait()
-      return try waiting(redis) > 0
+      return try redis.outboxItems() > 0
     }
 
     private func requests(in server: String, _ redis: RedisServer) throws -> Int {
@@ -59,14 +59,9 @@ extension EndToEnd {
       return Int(try redis.command("HLEN", String(key))) ?? 0
     }
 
-    private func waiting(_ redis: RedisServer) throws -> Int {
-      try redis.command("KEYS", "*:outbox").split(separator: "\n")
-        .reduce(0) { try $0 + (Int(redis.command("XLEN", String($1))) ?? 0) }
-    }
-
     private func waitUntilNothingWaits(_ redis: RedisServer) async throws {
       try await eventually("the outbox is not emptied", within: Broker.patience, every: .milliseconds(50)) {
-        try waiting(redis) == 0
+        try redis.outboxItems() == 0
       }
     }
   }

@@ -158,3 +158,11 @@ func withWorld<Result>(
     }
   }
 }
+
+extension RedisServer {
+  /// How many items wait in the outboxes of all partitions.
+  func outboxItems() throws -> Int {
+    try command("KEYS", "*:outbox").split(separator: "\n")
+      .reduce(0) { try $0 + (Int(command("XLEN", String($1))) ?? 0) }
+  }
+}
