@@ -1,4 +1,4 @@
-"""Nodes of a Redis Cluster without replicas: what each costs, not what becomes of a fault."""
+"""Nodes of a Redis Cluster, or a Redis with replicas: what each costs, not what becomes of a fault."""
 
 import time
 
@@ -28,13 +28,23 @@ class Node:
 
 
 class Nodes:
-    """A single Redis, or so many masters that share the slots."""
+    """A single Redis, perhaps with replicas, or so many masters that share the slots."""
 
-    def __init__(self, run: Run, masters: int | None):
+    def __init__(self, run: Run, masters: int | None, replicas: int = 0):
         count = masters or 1
         self.nodes = [Node(run, *(["--cluster-enabled", "yes"] if masters else [])) for _ in range(count)]
         if masters:
             self._join()
+        self.nodes += [self._replica(run) for _ in range(replicas)]
+
+    def _replica(self, run: Run) -> Node:
+        replica = Node(run, "--replicaof", f"127.0.0.1 {self.nodes[0].port}", "--repl-diskless-sync-delay", "0")
+        deadline = time.monotonic() + 20
+        while "master_link_status:up" not in replica.client.call("INFO", "replication").decode():
+            if time.monotonic() > deadline:
+                raise Failure("the replica does not find its master")
+            time.sleep(0.1)
+        return replica
 
     def _join(self) -> None:
         first, count = self.nodes[0], len(self.nodes)

@@ -101,7 +101,7 @@ extension Consumer {
     for (space, end, _) in snapshot.ends {
       guard let heard = session.follower(in: space)?.active.ring.end, heard < end else { continue }
       let had = max(heard, aheadOfRings[space] ?? .zero)
-      let place = output.cursor.position(in: space, of: snapshot.partition(of: space))
+      let place = output.cursor.position(in: space, hub.store.partitions)
       if place <= had { ahead[space] = end }
     }
     aheadOfRings = ahead
@@ -217,7 +217,7 @@ extension Consumer {
       var text: [UInt8] = []
       for one in found where scan.isVisible(one, read: snapshot.view.read) {
         let space = scan.space(of: one)
-        let place = cursor.position(in: space, of: snapshot.partition(of: space))
+        let place = cursor.position(in: space, hub.store.partitions)
         guard one.entry.id <= place else { continue }
         output.framing.append(.entry(one.entry), at: &output.cursor, to: &text)
       }

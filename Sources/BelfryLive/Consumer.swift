@@ -136,14 +136,13 @@ package final class Consumer: FeedListener {
   /// partition.
   func missed(in space: SpaceID, since id: MessageID) {
     let partitions = hub.store.partitions
-    let partition = partitions.holding(space)
-    let place = output.cursor.position(in: space, of: partition)
+    let place = output.cursor.position(in: space, partitions)
     let known = max(id, min(aheadOfRings[space] ?? .zero, place))
     guard known < place else { return }
-    if !output.cursor.addLagging(space, of: partition, since: known) {
+    if !output.cursor.addLagging(space, since: known, partitions) {
       // The cursor has no room for another lagging space. The whole partition goes back, so other spaces of it are
       // shown something again: better than to skip something.
-      output.cursor.goBack(to: known, in: partition, partitions)
+      output.cursor.goBack(to: known, in: partitions.holding(space), partitions)
     }
     setbacks += 1
   }

@@ -144,6 +144,15 @@ extension PipelineStateMachine {
     return expiry
   }
 
+  /// Why commands fail at once, whatever they are; nil if they are sent, or wait for the link.
+  var absence: RedisError? {
+    switch link {
+    case .closed: RedisError(.closed, cause: "the connection was closed", place: endpoint)
+    case .down(let cause): RedisError(.unavailable, cause: cause.cause, place: endpoint)
+    case .up, .comingUp: nil
+    }
+  }
+
   private func refusal(of batch: OutputBuffer.Batch) -> RedisError? {
     switch link {
     case .closed: return error(.closed, "the connection was closed", batch.name)

@@ -70,6 +70,12 @@ package final class RedisConnection {
   /// Closes the socket and connects again, with the set-up. Commands in flight fail.
   package func reconnect(because error: RedisError) { link.giveUp(error) }
 
+  /// Tries to connect at once, if it waits before the next try.
+  func endPause() { link.endPause() }
+
+  /// Why commands fail at once; nil if they are sent, or wait for a connection that may come in a moment.
+  var absence: RedisError? { machine.absence }
+
   /// How many commands were sent, or wait to be sent, and have no reply yet.
   package var unansweredCommands: Int { machine.unansweredCommands }
 }

@@ -72,6 +72,9 @@ final class RedisLink {
     carryOut(machine.lost(error, random: .random(in: 0..<1)))
   }
 
+  /// Tries to connect at once, if it waits before the next try.
+  func endPause() { carryOut(machine.pauseEnded()) }
+
   /// Sends a command, if there is a socket.
   func write(_ command: RedisCommand) {
     if socket != nil { output.append(command) }

@@ -93,4 +93,13 @@ package struct RedisInfo: Sendable {
 
   /// Nil if this version of Redis does not have the fact.
   package subscript(_ name: Substring) -> Substring? { facts[name] }
+
+  /// `standalone`, `cluster` or `sentinel`, of the section `server`. Valkey 8 has another name for it.
+  package var mode: Substring? { facts["redis_mode"] ?? facts["server_mode"] }
+
+  /// As users call it, of the section `server`: Redis 7.0.15, Valkey 9.1.2. Valkey says which Redis it is compatible with, too.
+  package var product: String {
+    if let version = facts["valkey_version"] { return "Valkey \(version)" }
+    return "Redis \(facts["redis_version"] ?? "?")"
+  }
 }

@@ -60,7 +60,7 @@ struct SubscriptionStateMachine<Waiter> {
 
   private struct Subscription {
     /// Tells confirmations of this subscription from those of an earlier one to the same channel.
-    let ticket: Int
+    let attempt: Int
     /// Whether Redis has confirmed the subscription on the present connection.
     var isConfirmed = false
     /// Whether a `subscribe` has ever succeeded. Then the subscription is restored on new connections.
@@ -71,7 +71,7 @@ struct SubscriptionStateMachine<Waiter> {
   }
 
   private enum SentRequest {
-    case subscribe(String, ticket: Int, restores: Bool)
+    case subscribe(String, attempt: Int, restores: Bool)
     case unsubscribe(String)
     case ping
 
@@ -91,7 +91,7 @@ struct SubscriptionStateMachine<Waiter> {
   private var awaited: Set<String> = []
   private var sent = Queue<SentRequest>()
   private var isPingUnanswered = false
-  private var ticketsEver = 0
+  private var attemptsEver = 0
 
   init(endpoint: String, limits: RedisLimits) {
     self.endpoint = endpoint
@@ -131,10 +131,10 @@ extension SubscriptionStateMachine {
       wanted[channel]?.waiters.append(waiter)
       return .wait
     }
-    ticketsEver += 1
-    wanted[channel] = Subscription(ticket: ticketsEver, waiters: [waiter], deadline: giveUpAt)
+    attemptsEver += 1
+    wanted[channel] = Subscription(attempt: attemptsEver, waiters: [waiter], deadline: giveUpAt)
     if isComingUp { return .wait }
-    sent.append(.subscribe(channel, ticket: ticketsEver, restores: false))
+    sent.append(.subscribe(channel, attempt: attemptsEver, restores: false))
     return .send(.subscribe(channel))
   }
 
@@ -249,9 +249,9 @@ extension SubscriptionStateMachine {
   }
 
   private mutating func subscribed(_ channel: String) -> ReplyAction {
-    guard case .subscribe(channel, let ticket, let restores) = sent.popFirst() else { return outOfStep }
+    guard case .subscribe(channel, let attempt, let restores) = sent.popFirst() else { return outOfStep }
     var waiters: [Waiter] = []
-    if wanted[channel]?.ticket == ticket {
+    if wanted[channel]?.attempt == attempt {
       wanted[channel]?.isConfirmed = true
       wanted[channel]?.isEstablished = true
       if awaited.remove(channel) != nil {
@@ -313,18 +313,18 @@ extension SubscriptionStateMachine {
     // afterwards, and must not be taken for that of the next request.
     if let slot = Redirection.slotMoved(message), sent.first?.slot != slot { return .none }
     switch sent.popFirst() {
-    case .subscribe(let channel, let ticket, let restores):
+    case .subscribe(let channel, let attempt, let restores):
       let error = error(.replied, message, channel)
       if restores {
         guard Redirection.isOne(message) else { return .giveUp(error) }
-        guard wanted[channel]?.ticket == ticket else {
+        guard wanted[channel]?.attempt == attempt else {
           // It was given up meanwhile.
           return isLastOfRestoration() ? .confirm([], isRestored: true) : .none
         }
         return movedAway(channel, message, isRestored: isLastOfRestoration())
       }
       var failures: [Failure] = []
-      if wanted[channel]?.ticket == ticket { _ = fail(channel, with: error, into: &failures) }
+      if wanted[channel]?.attempt == attempt { _ = fail(channel, with: error, into: &failures) }
       return .fail(failures)
     case .unsubscribe:
       return .none
@@ -362,7 +362,7 @@ extension SubscriptionStateMachine {
   mutating func linkCameUp() -> (requests: [Request], isRestored: Bool) {
     link = wanted.isEmpty ? .up : .restoring(unconfirmed: wanted.count)
     for (channel, subscription) in wanted {
-      sent.append(.subscribe(channel, ticket: subscription.ticket, restores: true))
+      sent.append(.subscribe(channel, attempt: subscription.attempt, restores: true))
     }
     return (wanted.keys.map { .subscribe($0) }, wanted.isEmpty)
   }

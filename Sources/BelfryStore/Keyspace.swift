@@ -9,7 +9,8 @@ package struct Keyspace: Sendable, Hashable {
   /// versions may work on the same data.
   package static let dataVersion = 3
 
-  package let partitions: Partitions
+  /// Their number is the one that the broker was started with; how the keyspace grew, its record says.
+  package private(set) var partitions: Partitions
   /// A fingerprint of the secret that signs tokens, which does not give it away.
   var secretFingerprint: String
   /// Fingerprints of the secrets that are also accepted, during a rotation.
@@ -31,7 +32,14 @@ package struct Keyspace: Sendable, Hashable {
 
 extension Keyspace {
   /// One text for both numbers, so that of two brokers that make a keyspace at once the first decides both.
-  var format: String { "\(Self.dataVersion) \(partitions.count)" }
+  var format: String { KeyspaceFormat(partitions).text }
+
+  /// Takes over how the keyspace grew.
+  mutating func take(format found: String) {
+    if found == format { return }
+    guard let format = KeyspaceFormat(found), format.partitions.count == partitions.count else { return }
+    partitions = format.partitions
+  }
 
   /// Why this broker must not work on a keyspace of such a format, and what to do; nil if it may.
   func refusal(ofFormat found: String) -> String? {
@@ -44,10 +52,12 @@ extension Keyspace {
         "this keyspace has data of version \(version), and this broker reads version \(Self.dataVersion): "
         + "start a release of Belfry that reads version \(version)"
     }
-    guard words.count == 2, words[0] != nil, let count = words[1], Partitions(count: count) != nil else {
+    guard let format = KeyspaceFormat(found) else {
       return "this keyspace's format record says \"\(found)\", which no broker writes: "
         + "put the field `format` of the key \(RedisLayout.format) right, or use another Redis"
     }
+    let count = format.partitions.count
+    if count == partitions.count { return nil }
     return "this keyspace has \(count) partition\(count == 1 ? "" : "s"), and this broker was started with "
       + "\(partitions.count): start it with --partitions \(count)"
   }

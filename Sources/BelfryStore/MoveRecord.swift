@@ -77,15 +77,6 @@ package enum FormatRecordField {
   package static let move = "move"
 }
 
-/// The number of partitions that a format names, if this release reads such data.
-package func partitionCount(ofFormat format: String) -> Int? {
-  let words = format.split(separator: " ", omittingEmptySubsequences: false).map { Int($0) }
-  guard words.count == 2, words[0] == Keyspace.dataVersion, let count = words[1],
-    Partitions(count: count) != nil
-  else { return nil }
-  return count
-}
-
 extension KeyspaceKey {
   /// The library of functions that a node of this release's brokers has.
   package static var functionLibrary: [UInt8] { FunctionLibrary.code }

@@ -47,7 +47,7 @@ package struct OperationRunner {
   package func run<Op: Operation>(_ operations: [Op]) async -> [Outcome<Op>] {
     var rounds = OperationRounds(operations)
     for round in 0..<Self.roundsLimit where !rounds.open.isEmpty {
-      await decide(&rounds, isRecalling: round == 0)
+      await decide(&rounds, usesCached: round == 0)
       rounds.finish(await commit(rounds.transactions))
     }
     return rounds.outcomes
@@ -89,12 +89,12 @@ extension OperationRunner {
     return try await decide(operation, on: try await read([operation]), nowMilliseconds: now)
   }
 
-  private func decide<Op: Operation>(_ rounds: inout OperationRounds<Op>, isRecalling: Bool) async {
+  private func decide<Op: Operation>(_ rounds: inout OperationRounds<Op>, usesCached: Bool) async {
     // The operations that are not decided yet.
     var missing = rounds.open
     do throws(Refusal) {
       let now = try await nowMilliseconds()
-      if isRecalling { missing = decideRecalling(&rounds, nowMilliseconds: now) }
+      if usesCached { missing = decideOnCached(&rounds, nowMilliseconds: now) }
       if missing.isEmpty { return }
       let records = try await read(missing.map { rounds.operations[$0] })
       var refused: [Int] = []
@@ -116,8 +116,8 @@ extension OperationRunner {
 
   /// Decides on the records as they were last read.
   /// - Returns: the operations to decide on what is read now: their records are not known, or led to no transaction. Only a
-  ///   commit checks recalled records, so a refusal must not rest on them.
-  private func decideRecalling<Op: Operation>(
+  ///   commit checks cached records, so a refusal must not rest on them.
+  private func decideOnCached<Op: Operation>(
     _ rounds: inout OperationRounds<Op>, nowMilliseconds now: Int64
   ) -> [Int] {
     let context = DecisionContext(nowMilliseconds: now, limits: limits)
@@ -126,12 +126,12 @@ extension OperationRunner {
     var last: (needs: [RecordAddress], records: Records)?
     for index in rounds.open {
       let operation = rounds.operations[index]
-      guard operation.mayRecall else {
+      guard operation.mayUseCached else {
         missing.append(index)
         continue
       }
       let needs = operation.needs
-      if last?.needs != needs { last = recent.recall(needs).map { (needs, $0) } }
+      if last?.needs != needs { last = recent.cached(needs).map { (needs, $0) } }
       if let last, last.needs == needs, let decision = try? operation.decide(last.records, context: context),
         decision.transaction != nil
       {
@@ -217,7 +217,7 @@ extension OperationRunner {
     if needs.isEmpty { return Records() }
     do throws(StoreError) {
       let records = try await store.records(needs)
-      if operations.contains(where: \.mayRecall) { recent.remember(records) }
+      if operations.contains(where: \.mayUseCached) { recent.remember(records) }
       return records
     } catch {
       throw error.refusal

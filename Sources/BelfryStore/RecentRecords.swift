@@ -8,14 +8,14 @@ final class RecentRecords {
 
   private struct Recent {
     var text: String?
-    /// What the text was decoded to when it was first recalled; nil for a record that is no settings.
+    /// What the text was decoded to when it was first used; nil for a record that is no settings.
     var settings: (any Sendable)?
   }
 
   private var records = RecentValues<RecordAddress, Recent>(countMax: countMax)
 
   /// Nil unless all are known.
-  func recall(_ addresses: [RecordAddress]) -> Records? {
+  func cached(_ addresses: [RecordAddress]) -> Records? {
     var found = Records()
     for address in addresses {
       guard var recent = records.use(address) else { return nil }

@@ -50,6 +50,9 @@ package protocol Store: AnyObject {
   /// The last id allotted in each partition; zero if none. Whatever is appended later, to any log of the partition, has
   /// a larger id.
   func lastIDs(of partitions: [Partition]) async throws(StoreError) -> [MessageID]
+
+  /// How many spaces all partitions have, to some hundreds.
+  func spaceCount() async throws(StoreError) -> Int
   /// The same, and where the logs of these spaces end, as of one moment per partition.
   func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd]
   /// The space whose log holds this entry; nil if none does. Looks at no more than ``Limits/spacesPerLocating`` spaces

@@ -84,6 +84,7 @@ class SlowStore: Store {
   func lastIDs(of partitions: [Partition]) async throws(StoreError) -> [MessageID] {
     try await slowly { () throws(StoreError) in memory.lastIDs(of: partitions) }
   }
+  func spaceCount() async throws(StoreError) -> Int { memory.spaceCount() }
   func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd] {
     try await slowly { () throws(StoreError) in memory.ends(of: spaces) }
   }

@@ -71,7 +71,7 @@ private struct CursorWorld {
   private mutating func learn(of space: SpaceID) {
     guard let log = logs[space], !log.isKnown else { return }
     logs[space]?.isKnown = true
-    let isAdmitted = cursor.addLagging(space, of: space.partition, since: log.joinedAt)
+    let isAdmitted = cursor.addLagging(space, since: log.joinedAt, .standard)
     #expect(isAdmitted, "a dozen at most are late")
   }
 
@@ -92,7 +92,7 @@ private struct CursorWorld {
     var waiting: [(space: SpaceID, id: MessageID)] = []
     for (space, log) in logs where log.isKnown {
       waiting += log.entries.filter {
-        $0 > max(cursor.position(in: space, of: space.partition), log.joinedAt)
+        $0 > max(cursor.position(in: space, .standard), log.joinedAt)
           && $0 <= bounds[space.partition] ?? .zero
       }.map { (space, $0) }
     }

@@ -13,14 +13,14 @@ struct FeedCursorTests {
 
   @Test func aNewCursorStandsAtTheBeginning() {
     let cursor = FeedCursor()
-    #expect(cursor.position(in: Self.server, of: Self.partition) == .zero)
+    #expect(cursor.position(in: Self.server, .standard) == .zero)
     #expect(cursor.indexed == .zero)
     #expect(cursor.text == "2")
   }
 
   /// Whether there was room.
   private func admit(_ space: SpaceID, since: MessageID, to cursor: inout FeedCursor) -> Bool {
-    cursor.addLagging(space, of: space.partition, since: since)
+    cursor.addLagging(space, since: since, .standard)
   }
 
   @Test func advancingIsPerPartitionAndNeverBack() {
@@ -28,21 +28,22 @@ struct FeedCursorTests {
     var cursor = FeedCursor()
     cursor.advance(Self.server, to: Self.id(9))
     cursor.advance(Self.server, to: Self.id(7))
-    #expect(cursor.position(in: Self.partition) == Self.id(9))
-    #expect(cursor.position(in: ann.partition) == .zero)
+    #expect(cursor.position(in: Self.partition, .standard) == Self.id(9))
+    #expect(cursor.position(in: ann.partition, .standard) == .zero)
     cursor.advance(ann, to: Self.id(3, ann.partition))
     #expect(
-      cursor.position(in: ann.partition) == Self.id(3, ann.partition), "whatever the others' clocks say")
-    #expect(cursor.position(in: Self.partition) == Self.id(9))
+      cursor.position(in: ann.partition, .standard) == Self.id(3, ann.partition),
+      "whatever the others' clocks say")
+    #expect(cursor.position(in: Self.partition, .standard) == Self.id(9))
   }
 
   @Test func aLateSpaceHasAPlaceOfItsOwnUntilSettled() {
     var cursor = FeedCursor()
-    let place = { (cursor: FeedCursor) in cursor.position(in: Self.server, of: Self.partition) }
+    let place = { (cursor: FeedCursor) in cursor.position(in: Self.server, .standard) }
     cursor.advance(Self.server, to: Self.id(9))
     #expect(admit(Self.server, since: Self.id(6), to: &cursor))
     #expect(place(cursor) == Self.id(6))
-    #expect(cursor.position(in: Self.partition) == Self.id(9))
+    #expect(cursor.position(in: Self.partition, .standard) == Self.id(9))
     cursor.advance(Self.server, to: Self.id(8))
     #expect(place(cursor) == Self.id(8))
     #expect(admit(Self.server, since: Self.id(8), to: &cursor))
@@ -81,10 +82,10 @@ struct FeedCursorTests {
     cursor.advance(Self.server, to: Self.id(9))
     cursor.advance(ann, to: Self.id(20, ann.partition))
     cursor.goBack(to: Self.id(4), in: Self.partition, .standard)
-    #expect(cursor.position(in: Self.partition) == Self.id(4))
-    #expect(cursor.position(in: ann.partition) == Self.id(20, ann.partition))
+    #expect(cursor.position(in: Self.partition, .standard) == Self.id(4))
+    #expect(cursor.position(in: ann.partition, .standard) == Self.id(20, ann.partition))
     cursor.goBack(to: .zero, in: ann.partition, .standard)
-    #expect(cursor.position(in: ann.partition) == .zero)
+    #expect(cursor.position(in: ann.partition, .standard) == .zero)
   }
 
   @Test func textRoundTrips() {
@@ -110,7 +111,7 @@ struct FeedCursorTests {
     for number in 0..<FeedCursor.laggingLimit {
       let name = "\(number)" + String(repeating: "x", count: 62)
       let space = try #require(SpaceID(kind: .server, name: name))
-      let isAdmitted = cursor.addLagging(space, of: partitions.holding(space), since: Self.id(1))
+      let isAdmitted = cursor.addLagging(space, since: Self.id(1), .standard)
       #expect(isAdmitted)
     }
     #expect(cursor.text.utf8.count <= bytesMax, "\(cursor.text.utf8.count)")
@@ -130,7 +131,7 @@ struct FeedCursorTests {
       cursor.render()
       text.append(addingCapacity: cursor.byteCountMost) { cursor.write(to: &$0, after: step) }
       #expect(String(decoding: text, as: UTF8.self) == cursor.text)
-      #expect(isNew || cursor.position(in: id.partition) >= id)
+      #expect(isNew || cursor.position(in: id.partition, .standard) >= id)
     }
   }
 

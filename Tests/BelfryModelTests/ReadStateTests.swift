@@ -44,7 +44,7 @@ struct ReadStateTests {
     #expect(state.version == 2)
     #expect(state.contains(Self.id(7), in: Self.server))
     #expect(!state.contains(Self.id(7), in: twin) && state.contains(Self.id(4), in: twin))
-    #expect(state.watermark(of: twin, in: twin.partition) == Self.id(4))
+    #expect(state.watermark(of: twin, .standard) == Self.id(4))
     state.mark([Self.id(7)])
     #expect(state.contains(Self.id(7), in: twin) && !state.contains(Self.id(8), in: twin))
     state.raise(to: Self.id(12))

@@ -19,6 +19,22 @@ import Testing
     #expect(map.masters.count == 2 && map.replicas.count == 2)
   }
 
+  @Test func aNodesSlotsAreFoundOneAfterTheOther() throws {
+    let (one, two) = (asked, RedisEndpoint.Address.tcp(host: "10.0.0.2", port: 7002))
+    let map = try SlotMap(
+      .slots([
+        (3, 4, [("10.0.0.1", 7001)]), (16_383, 16_383, [("10.0.0.1", 7001)]), (5, 5, [("10.0.0.2", 7002)]),
+      ]),
+      from: asked)
+    #expect([0, 3, 4, 16_383].map { map.slot(of: one, after: $0) } == [3, 4, 16_383, 3])
+    #expect([0, 5, 16_383].map { map.slot(of: two, after: $0) } == [5, 5, 5])
+    #expect(map.slot(of: .tcp(host: "10.0.0.3", port: 7003), after: 0) == nil)
+  }
+
+  @Test func everySlotHasAKeyForQuestions() {
+    for slot in 0..<ClusterSlot.count { #expect(ClusterSlot.of(key: OffsetKey.name(in: slot)) == slot) }
+  }
+
   /// A node that was never told its own address leaves it out; one that has lost another says `?`.
   @Test func aNodeWithoutAHostIsTheOneThatAnswers() throws {
     let map = try SlotMap(.slots([(0, 9, [("", 7001)]), (10, 16_383, [("?", 7002)])]), from: asked)

@@ -70,91 +70,46 @@ import Testing
     }
   }
 
-  /// Half of a partition's keys are at one node, half at the other: a send waits, and is carried out once.
-  @Test func aSendWaitsWhileItsPartitionIsHalfMoved() async throws {
+  enum Half: CaseIterable {
+    case hashOfPartition, allElse
+  }
+
+  /// One part of a partition's keys is at one node, the other at another: each function that writes waits, and is carried
+  /// out once.
+  @Test(arguments: Half.allCases)
+  func whatIsWrittenWaitsWhileAPartitionIsHalfMoved(first: Half) async throws {
     try await withRedisCluster { cluster in
       try await withBroker(of: try #require(cluster.nodes[0].tcpURL)) { broker in
         try await broker.makeServer(["bob"])
-        let slot = layout.slot(of: layout.partition(of: space))
+        let partition = layout.partition(of: space)
+        let reader = try #require(
+          (1...).lazy.compactMap { AccountID("reader\($0)") }.first { layout.partition(of: $0) == partition })
+        try await broker.mark(5, by: reader)
+        let slot = layout.slot(of: partition)
         let source = try cluster.owner(ofSlot: slot)
         let target = try #require(cluster.masters.first { $0 !== source })
         try cluster.beginMoving(slot: slot, from: source, to: target)
-        #expect(try cluster.moveKeys(ofSlot: slot, from: source, to: target, atMost: 2) == 2)
+        let hash = layout.partitionHash(partition)
+        let moved = try cluster.moveKeys(ofSlot: slot, from: source, to: target) {
+          ($0 == hash) == (first == .hashOfPartition)
+        }
+        #expect(moved > 0)
         async let sent = broker.append("ding")
         async let read = broker.log()
+        async let mark = broker.mark(6, by: reader)
+        async let added: Void = broker.add(["carol"])
+        try await broker.loop.sleep(for: .milliseconds(300))
+        async let batch: Void = broker.send(["one", "two"])
         try await broker.loop.sleep(for: .milliseconds(300))
         while try cluster.moveKeys(ofSlot: slot, from: source, to: target) > 0 {}
         try cluster.finishMoving(slot: slot, to: target)
         let id = try await sent
-        _ = try await read
-        #expect(try await broker.log().last?.id == id)
-        #expect(try await broker.log().count(where: { $0.body == "ding" }) == 1)
-        #expect(try await broker.members() == 2)
-      }
-    }
-  }
-}
-
-/// What is acknowledged only when replicas have it.
-@Suite struct ReplicationTests {
-  @Test func aWriteThatNoReplicaHasIsNotAcknowledged() async throws {
-    try await withRedisCluster(replicas: true) { cluster in
-      let url = try #require(cluster.nodes[0].tcpURL)
-      try await withBroker(of: url, promise: ReplicationPromise(replicas: 1)) { broker in
-        try await broker.makeServer(["bob"])
-        let sent = try await broker.append("ding")
-        let partition = layout.partition(of: space)
-        let master = try cluster.owner(ofSlot: layout.slot(of: partition))
-        let index = try #require(cluster.nodes.firstIndex { $0 === master })
-        let replica = cluster.replica(of: index)
-        #expect(try replica.keys("*log:\(space.key)").count == 1)
-        replica.pause()
-        defer { replica.resume() }
-        let error = await broker.storeError { try await $0.append("dong") }
-        #expect(error?.code == .unavailable && error?.description.contains("0 of 1 replicas") == true)
-        // Reads do not wait behind it. It may have happened, and here it has.
-        #expect(try await broker.log().map(\.body).suffix(2) == ["ding", "dong"])
-        // Nor is it acknowledged the second time, though it is known by then.
-        let again = Transaction.send("known", clientId: "known")
-        _ = await broker.storeError { _ = try await $0.store.commit(again) }
-        let repeated = await broker.storeError { _ = try await $0.store.commit(again) }
-        #expect(repeated?.code == .unavailable)
-        replica.resume()
-        try await broker.eventuallyCommits(again)
-        #expect(try await broker.log().count(where: { $0.body == "known" }) == 1)
-        #expect(try await broker.log().contains { $0.id == sent })
-      }
-    }
-  }
-
-  /// What another partition learns must not be lost where it came from.
-  @Test func nothingIsRelayedBeforeReplicasHaveIt() async throws {
-    try await withRedisCluster(replicas: true) { cluster in
-      let url = try #require(cluster.nodes[0].tcpURL)
-      try await withBroker(of: url, promise: ReplicationPromise(replicas: 1)) { broker in
-        try await broker.makeServer()
-        let partition = layout.partition(of: space)
-        let master = try cluster.owner(ofSlot: layout.slot(of: partition))
-        let index = try #require(cluster.nodes.firstIndex { $0 === master })
-        // Somebody who is told of it at another partition.
-        let bob = try #require(
-          (0..<1_000).lazy.compactMap { AccountID("bob\($0)") }.first {
-            layout.partition(of: $0) != partition
-          })
-        cluster.replica(of: index).pause()
-        defer { cluster.replica(of: index).resume() }
-        var joining = Transaction(space)
-        joining.indexChanges = [IndexChange(.joined, [bob])]
-        let unacknowledged = joining
-        #expect(await broker.storeError { _ = try await $0.store.commit(unacknowledged) } != nil)
-        let error = await broker.storeError { try await $0.store.relayOutbox(of: partition) }
-        #expect(error != nil)
-        #expect(try await broker.store.index(of: bob).isEmpty)
-        cluster.replica(of: index).resume()
-        try await TestKit.eventually {
-          try await broker.store.relayOutbox(of: partition)
-          return try await broker.store.index(of: bob).count == 1
-        }
+        _ = try await (read, mark, added, batch)
+        #expect(try await broker.log().contains { $0.id == id && $0.body == "ding" })
+        let bodies = try await broker.log().compactMap(\.body).sorted()
+        #expect(bodies == ["ding", "one", "two"])
+        #expect(try await broker.members() == 3)
+        #expect(try await broker.store.readState(of: reader).above == [5, 6])
       }
     }
   }
@@ -267,10 +222,13 @@ private final class Flag: Sendable {
 }
 
 extension Broker {
-  func eventuallyCommits(_ transaction: Transaction) async throws {
-    try await TestKit.eventually {
-      if case .duplicate = try await self.store.commit(transaction) { true } else { false }
-    }
+  func mark(_ id: MessageID, by account: AccountID) async throws {
+    _ = try await store.marked(ReadMark(items: [id]), by: account)
+  }
+
+  /// In one batch.
+  func send(_ bodies: [String]) async throws {
+    for result in await store.commit(bodies.map { .send($0) }) { _ = try result.get().commit }
   }
 
   /// As a producer that repeats what it has no answer to.
@@ -292,7 +250,7 @@ extension Broker {
 }
 
 /// A server in each partition.
-private let spaceOfEachPartition: [SpaceID] = {
+let spaceOfEachPartition: [SpaceID] = {
   var spaces: [Partition: SpaceID] = [:]
   var id: UInt64 = 2
   while spaces.count < layout.partitions.count {

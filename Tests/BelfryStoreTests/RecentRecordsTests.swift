@@ -18,15 +18,15 @@ import Testing
           addresses[2]: "m 0-0",
         ]))
       for _ in 0..<2 {
-        let records = try #require(recent.recall(addresses))
+        let records = try #require(recent.cached(addresses))
         #expect(try records.server(space).name == name)
         #expect(try records.channel(7, of: space).name == name)
         #expect(try records.member("bob", of: space)?.role == .member)
       }
     }
     recent.remember(Records([addresses[1]: nil]))
-    let records = try #require(recent.recall(addresses))
+    let records = try #require(recent.cached(addresses))
     #expect(throws: Refusal.self) { _ = try records.channel(7, of: space) }
-    #expect(recent.recall([.former("bob", of: space)]) == nil)
+    #expect(recent.cached([.former("bob", of: space)]) == nil)
   }
 }

@@ -97,7 +97,7 @@ extension EndToEnd {
 private func belfry(_ words: [String], in broker: Broker) async throws -> String {
   let output = broker.folder + "/command.log"
   let process = try ChildProcess(
-    [Broker.executable] + words, environment: ["PATH": "/usr/bin:/bin"], output: output,
+    [Broker.executable] + words, environment: ["PATH": TestEnvironment.path], output: output,
     folder: broker.folder + "/none")
   guard await process.hasEnded(within: .seconds(60)) else {
     process.signal(9)

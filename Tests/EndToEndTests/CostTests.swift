@@ -7,8 +7,12 @@ extension EndToEnd {
   @Suite struct Cost {
     /// Calls by command since the last reset, the test's own questions aside.
     static func calls(_ world: World) throws -> [String: Int] {
+      calls(statistics: try world.redis.command("INFO", "commandstats"))
+    }
+
+    private static func calls(statistics: String) -> [String: Int] {
       var calls: [String: Int] = [:]
-      for line in try world.redis.command("INFO", "commandstats").split(whereSeparator: \.isNewline) {
+      for line in statistics.split(whereSeparator: \.isNewline) {
         guard line.hasPrefix("cmdstat_"), let name = line.dropFirst(8).split(separator: ":").first,
           let count = line.split(separator: "=").dropFirst().first?.split(separator: ",").first
         else { continue }
@@ -95,29 +99,32 @@ extension EndToEnd {
       return try calls(world, named: names, of: work)
     }
 
-    /// Calls of these commands while something is done.
+    /// Calls of these commands, or of all, while something is done.
     static func calls(
-      _ world: World, named names: Set<String>, of work: () throws -> Void
+      _ world: World, named names: Set<String>? = nil, of work: () throws -> Void
     ) throws -> [String: Int] {
       try world.redis.command("CONFIG", "SET", "slowlog-log-slower-than", "0", "slowlog-max-len", "100000")
-      try world.redis.command("SLOWLOG", "RESET")
-      try world.redis.command("CONFIG", "RESETSTAT")
+      // What a broker asks between the two would be taken from counts that it is not in.
+      try world.redis.transaction(["SLOWLOG", "RESET"], ["CONFIG", "RESETSTAT"])
       try work()
-      var counted = try calls(world).filter { names.contains($0.key) }
-      for (name, count) in try callsAtAnyTime(world) {
+      let answer = try world.redis.transaction(["INFO", "commandstats"], ["SLOWLOG", "GET", "-1"])
+      var counted = calls(statistics: answer).filter { names?.contains($0.key) ?? true }
+      let other = callsAtAnyTime(slowLog: answer).merging(
+        ["multi": 1, "exec": 1], uniquingKeysWith: +)
+      for (name, count) in other {
         if let all = counted[name] { counted[name] = all > count ? all - count : nil }
       }
       return counted
     }
 
     /// What brokers ask by themselves, by the slow log, which here holds every command with its keys: whether webhooks
-    /// and keys have changed, and what waits in outboxes. A mark may leave an item there, which is relayed before these
-    /// counts are read, or after.
-    private static func callsAtAnyTime(_ world: World) throws -> [String: Int] {
-      let lines = try world.redis.command("SLOWLOG", "GET", "-1").split(separator: "\n")
+    /// and keys have changed and anybody has a pusher, and what waits in outboxes. A mark may leave an item there, which is
+    /// relayed before these counts are read, or after.
+    private static func callsAtAnyTime(slowLog: String) -> [String: Int] {
+      let lines = slowLog.split(separator: "\n")
       var calls: [String: Int] = [:]
       for (name, key) in zip(lines, lines.dropFirst())
-      where [":outbox", ":webhooks", ":keys"].contains(where: key.hasSuffix) {
+      where [":outbox", ":webhooks", ":keys", ":push"].contains(where: key.hasSuffix) {
         calls[name.lowercased(), default: 0] += 1
       }
       return calls

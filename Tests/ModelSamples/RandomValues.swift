@@ -82,7 +82,7 @@ extension SeededGenerator {
     if oneIn(2) { cursor.takeIntoAccount(indexThrough: messageID()) }
     for _ in 0..<below(3) {
       let space = spaceID()
-      _ = cursor.addLagging(space, of: space.partition, since: messageID())
+      _ = cursor.addLagging(space, since: messageID(), .standard)
     }
     return cursor
   }

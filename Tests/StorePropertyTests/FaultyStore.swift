@@ -46,7 +46,7 @@ final class FaultyStore: ForwardingStore {
     case .unlistsNothing: if transaction.listing?.isListed == false { transaction.listing = nil }
     case .wakesNobody: transaction.wakeAtMilliseconds = nil
     case .tellsNoDevice: transaction.echo = nil
-    case .fillsMailboxesWithoutEnd: transaction.mailboxRoom = nil
+    case .fillsMailboxesWithoutEnd: transaction.mailboxCapacity = nil
     case .chargesNobody: transaction.charged = nil
     case .joinsTooEarly: replace(MessageID.beforeThisCommitMark, by: MessageID.zero, in: &transaction)
     case .leavesTooEarly:

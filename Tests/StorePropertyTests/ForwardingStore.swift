@@ -41,6 +41,7 @@ class ForwardingStore: Store {
   func lastIDs(of partitions: [Partition]) async throws(StoreError) -> [MessageID] {
     try await base.lastIDs(of: partitions)
   }
+  func spaceCount() async throws(StoreError) -> Int { try await base.spaceCount() }
   func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd] { try await base.ends(of: spaces) }
   func locate(_ id: MessageID) async throws(StoreError) -> SpaceID? { try await base.locate(id) }
 

@@ -12,7 +12,7 @@ final class World {
   /// When the last of what expires soon has expired, milliseconds since 1970.
   var lastExpiry: Int64 = 0
   /// Long enough to be sent before.
-  static let soonMilliseconds: Int64 = 100
+  static let soonMilliseconds: Int64 = 250
   /// Lets time pass, where the store's clock needs to be told.
   private let beforeStep: () -> Void
   /// Before everything that will be sent here, whether anybody is told of it or not.

@@ -21,14 +21,15 @@ extension RedisClusterServers {
     try source.command("CLUSTER", "SETSLOT", "\(slot)", "MIGRATING", try target.clusterID)
   }
 
-  /// Moves so many keys of the slot, in one step.
+  /// Moves so many keys of the slot, or of them those that are wanted, in one step.
   /// - Returns: how many were moved.
   @discardableResult
   package func moveKeys(
-    ofSlot slot: Int, from source: RedisServer, to target: RedisServer, atMost count: Int = 100_000
+    ofSlot slot: Int, from source: RedisServer, to target: RedisServer, atMost count: Int = 100_000,
+    where isWanted: (String) -> Bool = { _ in true }
   ) throws(FixtureError) -> Int {
     let keys = try source.command("CLUSTER", "GETKEYSINSLOT", "\(slot)", "\(count)")
-      .split(separator: "\n").map(String.init)
+      .split(separator: "\n").map(String.init).filter(isWanted)
     if keys.isEmpty { return 0 }
     let credentials = options.password.map { ["AUTH", $0] } ?? []
     try source.command(

@@ -176,7 +176,16 @@ extension RedisServer {
   package func command(_ words: String...) throws(FixtureError) -> String { try command(words) }
 
   @discardableResult
-  package func command(_ words: [String]) throws(FixtureError) -> String {
+  package func command(_ words: [String]) throws(FixtureError) -> String { try commands([words]) }
+
+  /// As one transaction, with nothing of anybody else's in between: a line per element of each reply.
+  @discardableResult
+  package func transaction(_ commands: [String]...) throws(FixtureError) -> String {
+    try self.commands([["MULTI"]] + commands + [["EXEC"]])
+  }
+
+  /// Gives the last reply.
+  private func commands(_ commands: [[String]]) throws(FixtureError) -> String {
     let timeout = timeval(tv_sec: 60, tv_usec: 0)
     guard let context = unsafe redisConnectUnixWithTimeout(socketPath, timeout) else {
       throw FixtureError("no memory")
@@ -186,7 +195,9 @@ extension RedisServer {
       throw FixtureError("no connection to \(socketPath)")
     }
     if let password = options.password { _ = try unsafe ask(context, ["AUTH", password]) }
-    return try unsafe ask(context, words)
+    var last = ""
+    for words in commands { last = try unsafe ask(context, words) }
+    return last
   }
 }
 

@@ -37,6 +37,9 @@ package enum TestEnvironment {
   package static let seed: UInt64 =
     givenSeed ?? number("BELFRY_FIRST_SEED") ?? .random(in: 0...UInt64(UInt32.max))
 
+  /// Where executables are found, so that a broker started by hand finds the same redis-server as the others.
+  package static let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+
   package static func number<Number: LosslessStringConvertible>(_ name: String) -> Number? {
     ProcessInfo.processInfo.environment[name].flatMap { Number($0) }
   }

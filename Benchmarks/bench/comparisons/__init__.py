@@ -1,6 +1,6 @@
 """The comparisons, in the order in which they run."""
 
-from . import before, cluster, fanout, flat, loops, memory, neighbour, posting, reaching, reading, returning, soak, spread, tls
+from . import before, cluster, fanout, flat, loops, memory, neighbour, posting, reaching, reading, replicated, returning, soak, spread, tls
 
 ALL = {
     "fanout": fanout.measure,
@@ -18,5 +18,5 @@ ALL = {
 SOAK = soak.measure
 BEFORE = before.measure
 """Only with an earlier executable."""
-ASKED_FOR = {"partitions": spread.measure_partitions, "cluster": cluster.measure}
+ASKED_FOR = {"partitions": spread.measure_partitions, "cluster": cluster.measure, "replicated": replicated.measure}
 """Only when named: what was found by them is in docs/decisions and docs/cluster.md."""

@@ -77,7 +77,7 @@ extension FeedReader {
   ) async throws(StoreError) -> Bool {
     let floor = limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
     let scan = FeedScan(snapshot, at: nil, through: upTo, retentionFloor: floor, in: store)
-    var marking = Marking(snapshot, device)
+    var marking = Marking(snapshot, device, retentionFloor: floor)
     let next = { () async throws(StoreError) in try await scan.next() }
     while let found = try await scans.pass(as: snapshot.view.account, next) {
       for one in found {

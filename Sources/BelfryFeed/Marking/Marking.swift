@@ -8,6 +8,7 @@ import BelfryStore
 struct Marking {
   private let snapshot: FeedSnapshot
   private let device: DeviceID?
+  private let retentionFloor: MessageID
   private var found: [(id: MessageID, space: SpaceID)] = []
   /// What is not visible any more, may be on other devices, and is read from now on as well.
   private var covered: [MessageID] = []
@@ -15,8 +16,9 @@ struct Marking {
   var version: Int64
   private var caughtUp: Set<SpaceID> = []
 
-  init(_ snapshot: FeedSnapshot, _ device: DeviceID?) {
+  init(_ snapshot: FeedSnapshot, _ device: DeviceID?, retentionFloor: MessageID) {
     self.snapshot = snapshot
+    self.retentionFloor = retentionFloor
     self.device = device
     version = snapshot.view.read.version
   }
@@ -32,12 +34,12 @@ struct Marking {
 
   /// The mark for all entries found so far, of which none lies beyond `id`.
   mutating func take(through id: MessageID) -> ReadMark {
-    let watermarks = snapshot.lastIDs.values.map { min($0, id.last(in: $0.partition)) }.filter { $0 > .zero }
+    let watermarks = watermarks(through: id)
     let newlyCaughtUp = snapshot.view.read.lagging.keys.filter { space in
       guard !caughtUp.contains(space) else { return false }
       let partition = snapshot.partition(of: space)
       let through = min(snapshot.lastID(in: partition), id.last(in: partition))
-      return through >= snapshot.view.read.watermark(in: partition)
+      return through >= snapshot.view.read.watermark(throughout: partition, snapshot.partitions)
     }
     caughtUp.formUnion(newlyCaughtUp)
     // The watermark has passed entries of a lagging space that nobody has read, so it says nothing about that space.
@@ -53,6 +55,17 @@ struct Marking {
       directMessages: found.map(\.space).filter { $0.kind == .direct }, device: device, version: version)
     (found, covered) = ([], [])
     return mark
+  }
+
+  private func watermarks(through id: MessageID) -> [MessageID] {
+    var last = snapshot.lastIDs
+    // Entries from before the keyspace grew have ids that name the partition from which the account's space came.
+    for partition in snapshot.lastIDs.keys {
+      for origin in snapshot.partitions.origins(of: partition) where origin.last >= retentionFloor {
+        last[origin.partition] = max(last[origin.partition] ?? .zero, origin.last)
+      }
+    }
+    return last.map { min($0.value, id.last(in: $0.key)) }.filter { $0 > .zero }
   }
 
   /// Whether everything that the mark says was so already when the snapshot was taken.

@@ -19,7 +19,7 @@ extension FeedCursor {
     var reached = snapshot.lastID(in: snapshot.home)
     for (space, what) in transitions {
       guard let since = snapshot.view.beginning(of: what, in: space) else { continue }
-      guard addLagging(space, of: snapshot.partition(of: space), since: since) else {
+      guard addLagging(space, since: since, snapshot.partitions) else {
         reached = what.state.addedAt.predecessor
         break
       }
@@ -50,7 +50,7 @@ extension FeedCursor {
   private mutating func goBackFromLost(_ snapshot: FeedSnapshot) -> FeedGap? {
     var gap: FeedGap?
     for (partition, bound) in snapshot.bounds {
-      let place = position(in: partition)
+      let place = position(in: partition, snapshot.partitions)
       if let kept = bound.lastKept(before: place, of: history) {
         goBack(to: kept, in: partition, snapshot.partitions)
         gap.extend(from: kept, to: place)

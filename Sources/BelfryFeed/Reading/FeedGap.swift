@@ -45,9 +45,8 @@ extension FeedSnapshot {
   package func gap(behind cursor: FeedCursor, promisedFrom promised: MessageID) -> FeedGap? {
     var gap: FeedGap?
     for (space, _, lostThrough) in ends where lostThrough > .zero && lostThrough >= promised {
-      let partition = partition(of: space)
       let place = max(
-        cursor.position(in: space, of: partition), view.read.watermark(of: space, in: partition))
+        cursor.position(in: space, partitions), view.read.watermark(of: space, partitions))
       if let membership = view.memberships[space] {
         gap.extend(after: place, trimmedThrough: lostThrough, in: membership.intervals)
       }

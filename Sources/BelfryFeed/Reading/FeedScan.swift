@@ -88,13 +88,12 @@ package final class FeedScan {
       let through = min(end, last)
       var joined = MessageID.last
       for interval in membership.intervals.all { joined = min(joined, interval.after) }
-      let partition = snapshot.partition(of: space)
       // A reader with a cursor also reads entries that are older than retention and not trimmed yet, so that it can
       // be told that it has missed them.
       let place =
-        cursor.map { $0.position(in: space, of: partition) }.flatMap { $0 > .zero ? $0 : nil }
+        cursor.map { $0.position(in: space, snapshot.partitions) }.flatMap { $0 > .zero ? $0 : nil }
         ?? (promised > .zero ? min(promised, retentionFloor) : retentionFloor).predecessor
-      let after = max(place, joined, snapshot.view.read.watermark(of: space, in: partition))
+      let after = max(place, joined, snapshot.view.read.watermark(of: space, snapshot.partitions))
       guard after < through else { continue }
       sources.append(
         Source(log: logs.count, through: through, after: after, lostThrough: lostThrough, batch: 0))

@@ -33,7 +33,7 @@ extension FeedReader {
     let now = try await store.nowMilliseconds()
     let (index, read, preferences) = try await store.accountState(of: account, among: ids)
     let personal = SpaceID.personal(account)
-    let wanted = Set(ids.map { $0.partition })
+    let wanted = Set(ids.flatMap { store.partitions.holding($0) })
     let known = index.map { $0.space }.filter { wanted.contains(store.partitions.holding($0)) }
     let spaces = space.map { [$0].filter { $0 != personal } } ?? known
     let own = space.map { [$0] } ?? spaces + [personal]
@@ -42,7 +42,7 @@ extension FeedReader {
         try await FeedSnapshot.memberships(of: account, in: spaces, from: self.store)
       },
       { () async throws(StoreError) in
-        try await self.locate(ids, in: Dictionary(grouping: own) { self.store.partitions.holding($0) })
+        try await self.locate(ids, in: own)
       })
     return Judged(
       view: AccountView(

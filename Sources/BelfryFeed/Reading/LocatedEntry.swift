@@ -8,7 +8,7 @@ package struct LocatedEntry: Sendable, Hashable {
 }
 
 // An id names its partition, not its space. Few of an account's spaces share a partition, so all of these are asked
-// in one round trip.
+// in one round trip. An id from before the keyspace grew may be in one of several partitions.
 extension FeedReader {
   /// Entries of a stretch that are fetched for each wanted one. The others in between are not for the account, or are
   /// marked read.
@@ -20,11 +20,10 @@ extension FeedReader {
     do throws(StoreError) {
       if let account {
         let known = try await store.index(of: account).map { $0.space } + [.personal(account)]
-        let own = known.filter { store.partitions.holding($0) == id.partition }
-        if let found = try await locate([id], in: [id.partition: own]).first { return found }
+        if let found = try await locate([id], in: known).first { return found }
       }
       if let space = try await store.locate(id),
-        let found = try await locate([id], in: [id.partition: [space]]).first
+        let found = try await locate([id], in: [space]).first
       {
         return found
       }
@@ -34,21 +33,23 @@ extension FeedReader {
     throw .noNotification(id)
   }
 
-  /// The entries with these ids, as far as they are in the spaces given for their partitions.
+  /// The entries with these ids, as far as they are in these spaces.
   ///
   /// - Parameter ids: ascending. Entries that are marked together were shown together and lie close together, so each
   ///   log is asked for one stretch. Ids that lie beyond a stretch full of other entries are asked for one by one.
   func locate(
-    _ ids: [MessageID], in spaces: [Partition: [SpaceID]]
+    _ ids: [MessageID], in spaces: [SpaceID]
   ) async throws(StoreError) -> [LocatedEntry] {
-    let wanted = Dictionary(grouping: ids) { $0.partition }
+    var wanted: [Partition: [MessageID]] = [:]
+    for partition in Set(ids.flatMap { store.partitions.holding($0) }) {
+      wanted[partition] = ids.filter { store.partitions.may(partition, hold: $0) }
+    }
     var stretches: [LogRequest] = []
-    for (partition, ids) in wanted {
-      guard let first = ids.first, let last = ids.last else { continue }
+    for space in spaces {
+      guard let ids = wanted[store.partitions.holding(space)], let first = ids.first, let last = ids.last
+      else { continue }
       let limit = first == last ? 1 : Self.entriesPerWanted * ids.count
-      for space in spaces[partition] ?? [] {
-        stretches.append(LogRequest(space, after: first.predecessor, through: last, limit: limit))
-      }
+      stretches.append(LogRequest(space, after: first.predecessor, through: last, limit: limit))
     }
     var located: [LocatedEntry] = []
     var singles: [LogRequest] = []

@@ -82,7 +82,8 @@ package struct FeedSnapshot: Sendable {
       // reader would be taken for one that had passed the ids that were lost.
       if snapshot.history == store.history { return snapshot }
     }
-    throw StoreError(.unavailable, "it keeps coming back", at: "snapshot of \(account)")
+    throw StoreError(
+      .unavailable, "Redis began a new history \(historiesMax) times meanwhile", at: "snapshot of \(account)")
   }
 
   /// A store that begins a new history so often while one snapshot is taken is as good as away.
@@ -96,34 +97,8 @@ package struct FeedSnapshot: Sendable {
     let partitions = store.partitions
     let home = partitions.holding(personal)
     let takenAt = try await store.nowMilliseconds()
-    var own = LogEnd(allotted: .zero, appended: .zero)
-    var reads = 0
-    var index: [IndexEntry] = []
-    var neighbours: Set<SpaceID> = []
     let history = store.history
-    var isBound = false
-    repeat {
-      reads += 1
-      guard reads <= Self.indexReadsMax else {
-        throw StoreError(.corrupt, "it knows of ids that were never allotted", at: "index of \(account)")
-      }
-      own = try await store.ends(of: [personal])[0]
-      index = try await store.index(of: account)
-      // If the index has learned of a space since the bound was taken, the bound does not belong to this index.
-      isBound = !index.contains { $0.addedAt > own.allotted }
-      guard isBound, let follow else { continue }
-      // Spaces that the account has left are followed, too, since notifications that it was shown there may be
-      // updated. Rooms are not, since most people leave them within the hour: their updates come with the next
-      // catch-up.
-      let spaces = index.filter { $0.isMember || $0.space.kind != .room }.map { $0.space }
-      try await follow(spaces)
-      // Spaces in the account's own partition share its bound, and were followed only after the bound was taken. What
-      // was appended in between would neither lie within the bound nor arrive as a message. So once they are
-      // followed, a new bound is taken.
-      let found = Set(spaces.filter { partitions.holding($0) == home })
-      isBound = found.isSubset(of: neighbours)
-      neighbours.formUnion(found)
-    } while !isBound
+    let (own, index) = try await indexInBound(of: account, from: store, follow: follow)
     let (read, preferences) = try await store.readStateAndPreferences(of: account)
     let spaces = index.map { $0.space }
     // The bound of the account's own partition stays the one from before the index.
@@ -138,10 +113,10 @@ package struct FeedSnapshot: Sendable {
       let bound = bounds[partition] ?? Bound(end)
       bounds[partition] = bound
       if let cursor, entry.addedAt <= indexed,
-        bound.lastKept(before: cursor.position(in: partition), of: cursor.history) == nil,
+        bound.lastKept(before: cursor.position(in: partition, partitions), of: cursor.history) == nil,
         end.appended
           <= max(
-            cursor.position(in: entry.space, of: partition), read.watermark(of: entry.space, in: partition))
+            cursor.position(in: entry.space, partitions), read.watermark(of: entry.space, partitions))
       {
         continue
       }
@@ -161,6 +136,35 @@ package struct FeedSnapshot: Sendable {
     return FeedSnapshot(
       view: view, partitions: partitions, bounds: bounds, ends: ends, takenAtMilliseconds: takenAt,
       history: history, mayForget: !store.keepsWhatIsAcknowledged)
+  }
+
+  /// The index, and a bound of the account's own partition that was taken before it and belongs to it.
+  private static func indexInBound(
+    of account: AccountID, from store: any Store, follow: (([SpaceID]) async throws(StoreError) -> Void)?
+  ) async throws(StoreError) -> (own: LogEnd, index: [IndexEntry]) {
+    let personal = SpaceID.personal(account)
+    let partitions = store.partitions
+    let home = partitions.holding(personal)
+    var neighbours: Set<SpaceID> = []
+    for _ in 0..<indexReadsMax {
+      let own = try await store.ends(of: [personal])[0]
+      let index = try await store.index(of: account)
+      // If the index has learned of a space since the bound was taken, the bound does not belong to this index.
+      if index.contains(where: { $0.addedAt > own.allotted }) { continue }
+      guard let follow else { return (own, index) }
+      // Spaces that the account has left are followed, too, since notifications that it was shown there may be
+      // updated. Rooms are not, since most people leave them within the hour: their updates come with the next
+      // catch-up.
+      let spaces = index.filter { $0.isMember || $0.space.kind != .room }.map { $0.space }
+      try await follow(spaces)
+      // Spaces in the account's own partition share its bound, and were followed only after the bound was taken. What
+      // was appended in between would neither lie within the bound nor arrive as a message. So once they are
+      // followed, a new bound is taken.
+      let found = Set(spaces.filter { partitions.holding($0) == home })
+      if found.isSubset(of: neighbours) { return (own, index) }
+      neighbours.formUnion(found)
+    }
+    throw StoreError(.corrupt, "it knows of ids that were never allotted", at: "index of \(account)")
   }
 
   /// The account's memberships in these spaces and in its personal space.

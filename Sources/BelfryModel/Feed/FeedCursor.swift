@@ -49,14 +49,19 @@ package struct FeedCursor: Sendable, Hashable {
   }
 
   /// Up to this id everything in the space was served.
-  package func position(in space: SpaceID, of partition: Partition) -> MessageID {
+  package func position(in space: SpaceID, _ partitions: Partitions) -> MessageID {
     if !lagging.isEmpty, let place = lagging[space] { return place }
-    return position(in: partition)
+    return position(in: partitions.holding(space), partitions)
   }
 
   /// Up to this id everything in the partition was served, but for lagging spaces; zero if nothing was.
-  package func position(in partition: Partition) -> MessageID {
-    positions.last { $0.partitionNumber == partition.number } ?? .zero
+  package func position(in partition: Partition, _ partitions: Partitions) -> MessageID {
+    partitions.place(in: partition) { position(at: $0.number) }
+  }
+
+  /// Among the ids that name the partition.
+  private func position(at number: Int) -> MessageID {
+    positions.last { $0.partitionNumber == number } ?? .zero
   }
 
   /// Takes an entry as served. Entries of a partition come in the order of their ids, but for those of a lagging space
@@ -86,7 +91,9 @@ package struct FeedCursor: Sendable, Hashable {
   /// Takes an entry that came live as served.
   /// - Returns: whether it was not served before.
   package mutating func advance(_ space: SpaceID, by step: CursorStep) -> Bool {
-    guard step.id > position(in: space, of: step.id.partition) else { return false }
+    // What comes live is later than any growth of the keyspace, so its id names the partition that the space is in.
+    let place = lagging.isEmpty ? nil : lagging[space]
+    guard step.id > place ?? position(at: step.id.partitionNumber) else { return false }
     advance(space, to: step.id)
     return true
   }
@@ -95,8 +102,8 @@ package struct FeedCursor: Sendable, Hashable {
   /// ``reachAll(_:_:)``, so that a reader that is cut off in between neither repeats nor skips entries. A space that is
   /// lagging already goes back to `since`: nothing after it can have been shown.
   /// - Returns: false if there are as many lagging spaces as there may be, and the caller has to try again later.
-  package mutating func addLagging(_ space: SpaceID, of partition: Partition, since: MessageID) -> Bool {
-    guard since < position(in: space, of: partition) else { return true }
+  package mutating func addLagging(_ space: SpaceID, since: MessageID, _ partitions: Partitions) -> Bool {
+    guard since < position(in: space, partitions) else { return true }
     guard lagging.count < Self.laggingLimit || lagging[space] != nil else { return false }
     lagging[space] = since
     rendered.forget()
@@ -115,7 +122,11 @@ package struct FeedCursor: Sendable, Hashable {
   /// Goes back in a partition to `id`, since what was served after it is lost, or has to be served again.
   package mutating func goBack(to id: MessageID, in partition: Partition, _ partitions: Partitions) {
     rendered.forget()
-    positions.removeAll { $0.partitionNumber == partition.number }
+    // An id from before the keyspace grew names another partition. That one goes back, too: for the entries from before,
+    // both have one position.
+    positions.removeAll {
+      $0.partitionNumber == partition.number || ($0.partitionNumber == id.partitionNumber && $0 > id)
+    }
     reach(id)
     for (space, place) in lagging where place > id && partitions.holding(space) == partition {
       lagging[space] = id

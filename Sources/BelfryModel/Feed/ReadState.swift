@@ -27,14 +27,20 @@ package struct ReadState: Sendable, Hashable {
   /// The watermarks that are set; each id names its partition.
   package var watermarks: [MessageID] { marks.filter { $0 > .zero } }
 
+  /// The watermark of the ids that name the partition.
   package func watermark(in partition: Partition) -> MessageID { watermark(at: partition.number) }
 
   private func watermark(at number: Int) -> MessageID { number < marks.count ? marks[number] : .zero }
 
   /// Up to this id everything in the space is read.
-  package func watermark(of space: SpaceID, in partition: Partition) -> MessageID {
+  package func watermark(of space: SpaceID, _ partitions: Partitions) -> MessageID {
     if !lagging.isEmpty, let place = lagging[space] { return place }
-    return watermark(at: partition.number)
+    return watermark(throughout: partitions.holding(space), partitions)
+  }
+
+  /// Up to this id everything in the partition's spaces is read, but for lagging ones.
+  package func watermark(throughout partition: Partition, _ partitions: Partitions) -> MessageID {
+    partitions.place(in: partition) { watermark(at: $0.number) }
   }
 
   package func contains(_ id: MessageID, in space: SpaceID) -> Bool {
@@ -64,7 +70,7 @@ package struct ReadState: Sendable, Hashable {
     // Without a version there is no watermark yet.
     guard version > 0 else { return }
     version += 1
-    if before < watermark(of: space, in: partition) { lagging[space] = before }
+    if before < lagging[space] ?? watermark(in: partition) { lagging[space] = before }
   }
 
   /// From now on the watermark of the partition holds in these spaces, too.
@@ -80,8 +86,7 @@ package struct ReadState: Sendable, Hashable {
   /// At most this id, a watermark covers every single id of the partition.
   private func lowestPlace(in number: Int) -> MessageID {
     var place = watermark(at: number)
-    // The id of a lagging space names its partition, but for zero, which may be of any.
-    for id in lagging.values where id.partitionNumber == number || id == .zero { place = min(place, id) }
+    for id in lagging.values where id.mayName(spaceIn: number) { place = min(place, id) }
     return place
   }
 
@@ -89,5 +94,18 @@ package struct ReadState: Sendable, Hashable {
     guard !above.isEmpty else { return }
     let place = lowestPlace(in: number)
     above = above.filter { $0.partitionNumber != number || $0 > place }
+  }
+}
+
+extension MessageID {
+  /// Whether this may be the id of a lagging space in the partition of that number. It names the partition, but for zero,
+  /// which may be of any, and for an id from before the keyspace grew: that names a partition of which this one was a part
+  /// when there were fewer. How few is not known here, so of 3 it is taken for any that is 3 modulo 4: too many only keep
+  /// single marks for longer.
+  fileprivate func mayName(spaceIn number: Int) -> Bool {
+    if self == .zero { return true }
+    var fewest = 1
+    while fewest <= partitionNumber { fewest *= 2 }
+    return number & (fewest - 1) == partitionNumber
   }
 }

@@ -14,6 +14,7 @@ public struct MessageID: Hashable, Sendable, Comparable, CustomStringConvertible
   static let sequenceBits: Int64 = 12
   static let partitionBits: Int64 = 10
   static let lowBits = sequenceBits + partitionBits
+  static let sequenceMax: Int64 = 1 << sequenceBits - 1
 
   /// Before every message id that can be allotted.
   public static let zero = MessageID(raw: 0)

@@ -20,8 +20,8 @@ public struct Partition: Hashable, Sendable, Comparable {
   public static func < (left: Self, right: Self) -> Bool { left.number < right.number }
 }
 
-/// How many partitions a keyspace has: chosen when it is made, and never changed, since every key's name and
-/// every message id depend on it.
+/// How many partitions a keyspace has, since every key's name and every message id depend on it: chosen when the keyspace is
+/// made. It can be moved to a larger number (docs/move.md), and then remembers the one before.
 package struct Partitions: Sendable, Hashable {
   /// Few enough that a cursor, with a position in each, is short text; enough that eight masters of a cluster are loaded
   /// evenly (docs/decisions/0013-a-position-in-each-partition.md has the measurements).
@@ -30,13 +30,35 @@ package struct Partitions: Sendable, Hashable {
   /// A power of two, so that moving to twice as many divides each partition and mixes none.
   package let count: Int
 
-  /// Nil unless `count` is a power of two from 1 to ``Partition/limit``.
-  package init?(count: Int) {
-    guard (1...Partition.limit).contains(count), count.nonzeroBitCount == 1 else { return nil }
-    self.count = count
+  /// The numbers of partitions that the keyspace had before, smaller ones, the smallest first.
+  package let growths: [Growth]
+
+  /// The keyspace had so many partitions, and got more.
+  package struct Growth: Sendable, Hashable {
+    package let count: Int
+    /// Ids up to the end of this millisecond since 1970 were given by so many partitions, all later ones by more.
+    package let throughMilliseconds: Int64
+
+    package init(count: Int, throughMilliseconds: Int64) {
+      (self.count, self.throughMilliseconds) = (count, throughMilliseconds)
+    }
+
+    /// The last id that the partition may have given by then.
+    package func last(in partition: Partition) -> MessageID {
+      MessageID(unixMilliseconds: throughMilliseconds, partition: partition, sequence: MessageID.sequenceMax)
+    }
   }
 
-  private init(unchecked count: Int) { self.count = count }
+  /// Nil unless each is a power of two from 1 to ``Partition/limit``, and larger than the one before.
+  package init?(count: Int, growths: [Growth] = []) {
+    let counts = growths.map(\.count) + [count]
+    guard counts.allSatisfy({ (1...Partition.limit).contains($0) && $0.nonzeroBitCount == 1 }),
+      zip(counts, counts.dropFirst()).allSatisfy({ $0 < $1 })
+    else { return nil }
+    (self.count, self.growths) = (count, growths)
+  }
+
+  private init(unchecked count: Int) { (self.count, growths) = (count, []) }
 
   package var all: [Partition] { (0..<count).map { Partition(unchecked: $0) } }
 
@@ -62,6 +84,57 @@ package struct Partitions: Sendable, Hashable {
       while ClusterSlot.of("\(attempt)", after: beginning) / slotsPerPartition != partition { attempt += 1 }
       return "\(partition).\(attempt)"
     }
+  }
+}
+
+// MARK: - Ids from before a keyspace grew
+
+// An entry keeps its id when its keyspace gets more partitions: clients hold it. So of 64 partitions that became 256, the
+// logs of 3, 67, 131 and 195 begin with ids that name the partition 3, and all that is later names the partition it is in.
+// A position or a watermark is kept by the partition that its id names. For the logs of partition 67 it is that of 67, or
+// as long as there is none that of 3, up to the last id from before.
+extension Partitions {
+  /// The partition that had the spaces of this one before, and the last id that it may have given until then.
+  package struct Origin: Sendable, Hashable {
+    package let partition: Partition
+    package let last: MessageID
+    /// That id as one of the partition whose origin it is: no entry there from before has a larger one, and every later
+    /// entry has.
+    let end: MessageID
+  }
+
+  /// Where the spaces of a partition were before, if it was another one: the oldest first.
+  package func origins(of partition: Partition) -> [Origin] {
+    if growths.isEmpty { return [] }
+    return growths.compactMap { growth in
+      let origin = Partition(unchecked: partition.number & (growth.count - 1))
+      if origin == partition { return nil }
+      return Origin(partition: origin, last: growth.last(in: origin), end: growth.last(in: partition))
+    }
+  }
+
+  /// Whether an entry with this id may be in a log of the partition.
+  package func may(_ partition: Partition, hold id: MessageID) -> Bool {
+    if id.partition == partition { return true }
+    if growths.isEmpty { return false }
+    return origins(of: partition).contains { $0.partition == id.partition && id <= $0.last }
+  }
+
+  /// The partitions that may hold an entry with this id: one, but for ids from before the keyspace grew.
+  package func holding(_ id: MessageID) -> [Partition] {
+    if growths.isEmpty { return id.partition.number < count ? [id.partition] : [] }
+    return all.filter { may($0, hold: id) }
+  }
+
+  /// The place in the partition's logs, by what is known of each partition that its ids name.
+  func place(in partition: Partition, _ known: (Partition) -> MessageID) -> MessageID {
+    var place = known(partition)
+    if growths.isEmpty { return place }
+    for origin in origins(of: partition) {
+      let earlier = known(origin.partition)
+      place = max(place, earlier > origin.last ? origin.end : earlier)
+    }
+    return place
   }
 }
 

@@ -25,7 +25,7 @@ package protocol Operation: Sendable {
   /// Whether it may decide on records as they were last read, which saves reading them. True only for an operation
   /// whose transactions have all of its needs as preconditions, and which decides on nothing else: the commit then
   /// refuses a decision on outdated records.
-  var mayRecall: Bool { get }
+  var mayUseCached: Bool { get }
   /// By what a repetition of the operation is recognised, if it is to be done only once. A repetition gets the first
   /// outcome, even if it would be refused by now.
   var repetition: Repetition<Output>? { get }
@@ -39,7 +39,7 @@ extension Operation {
   package func joiners(_ records: Records) -> [AccountID] { joiners }
   package var mailboxes: MailboxQuestion? { nil }
   package func company(_ records: Records) -> CompanyQuestion? { nil }
-  package var mayRecall: Bool { false }
+  package var mayUseCached: Bool { false }
   package var repetition: Repetition<Output>? { nil }
 }
 

@@ -12,7 +12,7 @@ package struct Transaction: Sendable {
   /// known to have the same content.
   package var given: NotificationContent?
   /// For a personal space: the commit is refused where the mailbox would hold more.
-  package var mailboxRoom: MailboxRoom?
+  package var mailboxCapacity: MailboxCapacity?
   /// The account whose share of mailboxes the deliveries and direct messages use; nil: nobody's.
   package var charged: AccountID?
   /// Tables that must not have grown past a limit once the changes are made.

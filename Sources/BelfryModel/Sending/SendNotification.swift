@@ -94,7 +94,7 @@ package final class SendNotification: Operation {
   }
 
   /// The options of a direct message's receivers lie in other partitions, where this commit cannot check them.
-  package var mayRecall: Bool { space.kind != .direct }
+  package var mayUseCached: Bool { space.kind != .direct }
 
   /// Recognised by sender, space and `messageClientId`, whatever has become of memberships since.
   package var repetition: Repetition<SendNotification>? {
@@ -121,7 +121,7 @@ package final class SendNotification: Operation {
     transaction.preconditions = space.kind == .direct ? [:] : records.unchanged(needs)
     transaction.charged = actor.charged
     if space.kind == .account, content.setting.persistEnable {
-      transaction.mailboxRoom = context.limits.mailboxRoom(for: actor)
+      transaction.mailboxCapacity = context.limits.mailboxCapacity(for: actor)
     }
     transaction.dedupe = dedupe
     transaction.given = given
@@ -139,7 +139,7 @@ package final class SendNotification: Operation {
     var content = content
     content.setting.persistEnable = false
     transaction.announcements = [Announcement(content, to: Audience(.named))]
-    transaction.mailboxRoom = nil
+    transaction.mailboxCapacity = nil
     transaction.charged = nil
     return transaction
   }
@@ -155,8 +155,8 @@ package final class SendNotification: Operation {
     guard form.space != nil else {
       try records.requireAll(of: receivers, toLet: actor, .write, context, field: "toAccids")
       if space.kind == .direct {
-        try context.requireRoom(in: receivers, for: actor, field: "toAccids") {
-          $0.hasRoomForDirectMessage($1)
+        try context.requireCapacity(in: receivers, for: actor, field: "toAccids") {
+          $0.takesDirectMessage($1)
         }
       }
       return Audience(.named, named: receivers)

@@ -69,7 +69,7 @@ package struct UpdateNotification: Operation {
     // An update of a notification to oneself needs no room in a mailbox.
     if actor.account.map({ space != .personal($0) }) ?? true {
       transaction.charged = actor.charged
-      if space.kind == .account { transaction.mailboxRoom = context.limits.mailboxRoom(for: actor) }
+      if space.kind == .account { transaction.mailboxCapacity = context.limits.mailboxCapacity(for: actor) }
     }
     transaction.changes[address] = try RecordJSON.text(record)
     transaction.updates = [

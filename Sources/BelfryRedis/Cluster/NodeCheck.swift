@@ -18,9 +18,7 @@ struct NodeRole: Hashable {
     _ = try RedisSetUp.refuseErrors(replies)
     let (server, replication) = (try RedisInfo(replies[0]), try RedisInfo(replies[1]))
     isReplica = replication["role"] == "slave"
-    // Valkey 8 has another name for it.
-    let mode = server["redis_mode"] ?? server["server_mode"]
-    kind = mode == "cluster" ? .clusterNode : .single
+    kind = server.mode == "cluster" ? .clusterNode : .single
     guard let id = server["run_id"] else {
       throw RedisError(.unexpectedReply, cause: "INFO names no run_id", place: "connection set-up")
     }
@@ -29,7 +27,7 @@ struct NodeRole: Hashable {
       // In the midst of a failover, so they are asked again.
       throw RedisError(.unavailable, cause: "the Sentinels name a replica still", place: endpoint.description)
     }
-    if let refusal = refusal(mode, replication, endpoint) {
+    if let refusal = refusal(server.mode, replication, endpoint) {
       throw RedisError(.unsuitable, cause: refusal, place: endpoint.description)
     }
   }

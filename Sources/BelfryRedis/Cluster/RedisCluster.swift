@@ -28,6 +28,8 @@ package final class RedisCluster {
   /// What the nodes are; nil until one has said it.
   private var kind: NodeRole.Kind?
   package var isCluster: Bool { kind == .clusterNode }
+  /// Whether it has said that it is no cluster, and never becomes one.
+  package var isSingle: Bool { kind == .single }
   /// Whether the node with the first key has been set up.
   var isAdmitted = false
   private var isStarted = false
@@ -113,6 +115,40 @@ extension RedisCluster {
     return map.owner(of: slot).map { node(at: $0) }
   }
 
+  /// - Parameter then: gets nil if the replicas of the node have all that this process had done there before the call.
+  func wait(for process: String, at address: Address, then: @escaping (RedisError?) -> Void) {
+    guard let replication = nodes[address]?.replication else {
+      return then(
+        RedisError(.unavailable, cause: "it serves no slots", place: endpoint(at: address).description))
+    }
+    replication.wait(for: process, then: then)
+  }
+
+  /// The same slot as long as the node serves it: a question is asked after each write.
+  private func slotOfQuestion(to address: Address) -> ReplicationWait.Slot? {
+    guard isCluster else { return ReplicationWait.Slot(number: 0) }
+    guard let node = nodes[address] else { return nil }
+    if map.owner(of: node.slotOfQuestion) != address {
+      guard let slot = map.slot(of: address, after: node.slotOfQuestion) else {
+        // All that it has said until now was about slots on their way to it.
+        return node.slotOnItsWay.map { ReplicationWait.Slot(number: $0, isOnItsWay: true) }
+      }
+      node.slotOfQuestion = slot
+    }
+    return ReplicationWait.Slot(number: node.slotOfQuestion)
+  }
+
+  /// - Returns: whether the question can be asked in another slot.
+  private func noteRefusedQuestion(_ message: String, by address: Address) -> Bool {
+    guard let redirection = Redirection(message, from: address) else { return false }
+    note(redirection)
+    guard redirection != .later, let node = nodes[address] else { return false }
+    node.slotOnItsWay = nil
+    // A slot that leaves the node is its own until all keys have left it.
+    if let next = map.slot(of: address, after: node.slotOfQuestion) { node.slotOfQuestion = next }
+    return true
+  }
+
   /// For what any node can answer.
   private var anyNode: RedisNode? {
     let known = map.masters.lazy.compactMap { self.nodes[$0] }
@@ -151,16 +187,35 @@ extension RedisCluster {
 
   private func makeNode(_ address: Address) -> RedisNode {
     let endpoint = endpoint(at: address)
-    let node = RedisNode(endpoint, promise) {
-      RedisConnection(
-        loop: loop, endpoint: endpoint, by: lookup, limits: limits,
-        setUp: RedisSetUp(NodeRole.commands) { [weak self] replies throws(RedisError) in
-          let role = try NodeRole(replies, at: endpoint)
-          return try self?.accept(role, at: endpoint)
-        })
+    let connection = makeConnection(endpoint) { [weak self] role throws(RedisError) in
+      try self?.accept(role, at: endpoint)
     }
+    let node = RedisNode(endpoint, promise, connection) { makeReplicationWait(endpoint) }
     node.connection.onStateChange = { [weak self] state in self?.nodeChanged(address, state) }
     return node
+  }
+
+  private func makeReplicationWait(_ endpoint: RedisEndpoint) -> ReplicationWait {
+    let address = endpoint.address
+    let connection = makeConnection(endpoint) { [weak self] role throws(RedisError) in
+      self?.nodes[address]?.replication?.process = role.process
+      return nil
+    }
+    return ReplicationWait(on: connection, promise, at: endpoint.description) { [weak self] in
+      self?.slotOfQuestion(to: address)
+    } onRefusal: { [weak self] message in
+      self?.noteRefusedQuestion(message, by: address) ?? false
+    }
+  }
+
+  private func makeConnection(
+    _ endpoint: RedisEndpoint, then setUp: @escaping (NodeRole) throws(RedisError) -> RedisSetUp?
+  ) -> RedisConnection {
+    RedisConnection(
+      loop: loop, endpoint: endpoint, by: lookup, limits: limits,
+      setUp: RedisSetUp(NodeRole.commands) { replies throws(RedisError) in
+        try setUp(NodeRole(replies, at: endpoint))
+      })
   }
 
   /// The same user and the same encryption as at the node that the broker was told of.
@@ -183,6 +238,12 @@ extension RedisCluster {
       node?.process = role.process
       return setUp(process)
     case .clusterNode:
+      // Calls that were written for a single Redis do without what protects a slot on its way.
+      guard !isSingle else {
+        throw RedisError(
+          .unsuitable, cause: "it has become a node of a cluster: start the broker again",
+          place: process.place)
+      }
       return RedisSetUp(TopologyAnswer.commands) { [weak self] replies throws(RedisError) in
         let answer = try TopologyAnswer(replies, from: endpoint.address)
         guard let self else { return nil }
@@ -204,6 +265,8 @@ extension RedisCluster {
   }
 
   private func nodeChanged(_ address: Address, _ change: RedisConnection.State) {
+    // Both were lost, and each has a pause of its own before it tries again.
+    if case .ready = change { nodes[address]?.replication?.connection.endPause() }
     guard isCluster else {
       state = change
       return

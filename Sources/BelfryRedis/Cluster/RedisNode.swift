@@ -4,40 +4,48 @@ import BelfryLoop
 final class RedisNode {
   let endpoint: RedisEndpoint
   let connection: RedisConnection
-  /// Where writes have to be replicated, they go by a connection of their own; ``connection`` otherwise.
-  let writes: RedisConnection
+  /// Whether replicas have what it said; nil where nobody waits for them.
   let replication: ReplicationWait?
-  /// The name of the process that answers, from the set-up of the connection; empty before.
+  /// The name of the process that answers, from the set-up of ``connection``; empty before.
   var process = ""
   /// Since when no slot is known to be there; nil while some are.
   var unwantedSince: ContinuousClock.Instant?
+  /// The last slot of which another node has said that it is on its way here.
+  var slotOnItsWay: Int?
+  /// The slot in which the last question about replicas was written.
+  var slotOfQuestion = 0
 
   var address: RedisEndpoint.Address { endpoint.address }
 
-  init(_ endpoint: RedisEndpoint, _ promise: ReplicationPromise, connect: () -> RedisConnection) {
+  /// - Parameter replication: made only where somebody waits for replicas.
+  init(
+    _ endpoint: RedisEndpoint, _ promise: ReplicationPromise, _ connection: RedisConnection,
+    replication: () -> ReplicationWait
+  ) {
     self.endpoint = endpoint
-    connection = connect()
-    writes = promise.replicas > 0 ? connect() : connection
-    replication = promise.replicas > 0 ? ReplicationWait(on: writes, promise) : nil
+    self.connection = connection
+    self.replication = promise.replicas > 0 ? replication() : nil
   }
 
   func start() {
     connection.start()
-    if writes !== connection { writes.start() }
+    replication?.connection.start()
   }
 
   func close() {
     connection.close()
-    writes.close()
+    replication?.connection.close()
   }
 
   func reconnect(because error: RedisError) {
     connection.reconnect(because: error)
-    if writes !== connection { writes.reconnect(because: error) }
+    replication?.connection.reconnect(because: error)
   }
 
   /// How many commands have no reply yet.
-  var unansweredCommands: Int { connection.unansweredCommands + writes.unansweredCommands }
+  var unansweredCommands: Int {
+    connection.unansweredCommands + (replication?.connection.unansweredCommands ?? 0)
+  }
 }
 
 /// A node as its set-up sees it.

@@ -1,3 +1,5 @@
+import BelfryBytes
+
 /// When a write counts as done: by a master alone, or by so many of its replicas as well.
 package struct ReplicationPromise: Sendable, Hashable {
   /// Replicas that must have a write before anybody learns of it; 0: none.
@@ -10,47 +12,139 @@ package struct ReplicationPromise: Sendable, Hashable {
   package init(replicas: Int) { self.replicas = replicas }
 }
 
-/// Asks a master, after writes that it has carried out, whether its replicas have them too.
+/// Asks a master whether its replicas have all that it had done before the question.
 ///
-/// One question (WAIT) serves everything that the connection was answered before the question is. Redis holds back what it
-/// answers on the connection meanwhile, so the connection carries writes only.
+/// Whatever the master has said by then is covered, by whichever connection it came: the reply to a write, what a read has
+/// found, a live message. So one question serves all that came before it. It has a connection of its own, since Redis holds
+/// back what follows on the same one.
+///
+/// The question is a write and `WAIT`. Since Redis 7.2, and in Valkey, `WAIT` is about the last write of the connection that
+/// it comes by, and without one it is answered at once, as if replicas had everything. (Source: release notes of Redis 7.2,
+/// change 11713.) What is written is a key for the question alone, in a slot that the node serves.
 final class ReplicationWait {
-  private let connection: RedisConnection
-  private let promise: ReplicationPromise
-  private var waiters: [(RedisError?) -> Void] = []
-
-  init(on connection: RedisConnection, _ promise: ReplicationPromise) {
-    (self.connection, self.promise) = (connection, promise)
+  /// A slot in which a node takes a write.
+  struct Slot {
+    let number: Int
+    /// Whether the slot is on its way to the node, which then has to be told that it is meant.
+    var isOnItsWay = false
   }
 
-  /// - Parameter then: gets nil if enough replicas have all writes that this connection was answered before this call.
-  func wait(at place: String, then: @escaping (RedisError?) -> Void) {
-    waiters.append(then)
-    if waiters.count > 1 { return }
+  private struct Waiter {
+    let process: String
+    let then: (RedisError?) -> Void
+  }
+
+  /// Only replicas get it, and no append-only file. Above `maxmemory`, too, or nobody would be told anything there.
+  private static let write = """
+    #!lua flags=allow-oom
+    redis.set_repl(redis.REPL_REPLICA)
+    return redis.call('SET', KEYS[1], '', 'PX', 60000)
+    """
+  /// A node that has lost so many slots, one after the other, has lost all: a replica has taken its place.
+  private static let attemptsMax = 8
+
+  let connection: RedisConnection
+  /// The process that `connection` leads to, by Redis's `run_id`.
+  var process = ""
+  private let promise: ReplicationPromise
+  private let place: String
+  /// Those who came since the last question was asked, which may not cover them.
+  private var waiters: [Waiter] = []
+  private var isAsking = false
+  private let slot: () -> Slot?
+  private let onRefusal: (_ message: String) -> Bool
+
+  /// - Parameters:
+  ///   - slot: one that the node serves, as far as is known.
+  ///   - onRefusal: takes note of what the node has said of that slot. Returns whether it is elsewhere.
+  init(
+    on connection: RedisConnection, _ promise: ReplicationPromise, at place: String,
+    slot: @escaping () -> Slot?, onRefusal: @escaping (_ message: String) -> Bool
+  ) {
+    (self.connection, self.promise, self.place) = (connection, promise, place)
+    (self.slot, self.onRefusal) = (slot, onRefusal)
+  }
+
+  /// - Parameters:
+  ///   - process: which one has said what is waited for. A master that was killed and started again may have lost it, and
+  ///     its replicas are in step with what is left.
+  ///   - then: gets nil if enough replicas have all that the process had done before this call. Called once, perhaps before
+  ///     this function returns.
+  func wait(for process: String, then: @escaping (RedisError?) -> Void) {
+    waiters.append(Waiter(process: process, then: then))
+    if !isAsking { ask() }
+  }
+
+  private func ask() {
+    let asking = waiters
+    waiters = []
+    isAsking = true
+    ask(attempt: 1) { [self] problem in
+      isAsking = false
+      for waiter in asking {
+        waiter.then(problem ?? (waiter.process == process ? nil : unconfirmed("it was started anew")))
+      }
+      if !waiters.isEmpty, !isAsking { ask() }
+    }
+  }
+
+  private func ask(attempt: Int, then: @escaping (RedisError?) -> Void) {
+    guard attempt <= Self.attemptsMax, let slot = slot() else {
+      return then(unconfirmed("it serves no slots any more"))
+    }
     connection.send { [promise] output in
+      if slot.isOnItsWay { output.append(RedisCommand("ASKING")) }
+      output.append("EVAL") { command in
+        command.append(Self.write)
+        command.append(1)
+        command.append(OffsetKey.name(in: slot.number))
+      }
       output.append("WAIT") { command in
         command.append(promise.replicas)
         command.append(promise.timeout.milliseconds)
       }
     } then: { [self] result in
-      let waiting = waiters
-      waiters = []
-      let problem = problem(in: result, at: place)
-      for waiter in waiting { waiter(problem) }
+      do throws(RedisError) {
+        let replies = try result.get()
+        let answers = slot.isOnItsWay ? replies.droppingFirst() : replies
+        if case .error(let message) = answers[0] {
+          guard onRefusal(message) else { throw unconfirmed(message) }
+          return ask(attempt: attempt + 1, then: then)
+        }
+        let count = try answers[1].integer()
+        then(
+          count >= promise.replicas ? nil : unconfirmed("\(count) of \(promise.replicas) replicas have it"))
+      } catch {
+        then(error)
+      }
     }
   }
 
-  private func problem(in result: Result<RedisReplies, RedisError>, at place: String) -> RedisError? {
-    do throws(RedisError) {
-      let count = try result.get()[0].integer()
-      if count >= promise.replicas { return nil }
-      return RedisError(
-        .notReplicated, cause: "\(count) of \(promise.replicas) replicas have it: it may be lost",
-        place: place)
-    } catch {
-      return error
-    }
+  private func unconfirmed(_ cause: String) -> RedisError {
+    RedisError(.notReplicated, cause: "\(cause): it may be lost", place: place)
   }
+}
+
+/// The key that is written before a question: one for each slot, `belfry:offset:{N}`.
+package enum OffsetKey {
+  package static let prefix = "belfry:offset:"
+
+  static func name(in slot: Int) -> String { "\(prefix){\(tags[slot])}" }
+
+  /// For each slot the lowest number whose digits lie in it.
+  private static let tags: [Int32] = {
+    var tags = [Int32](repeating: -1, count: ClusterSlot.count)
+    var (missing, number) = (ClusterSlot.count, Int32(0))
+    while missing > 0 {
+      let slot = ClusterSlot.of(String(number))
+      if tags[slot] < 0 {
+        tags[slot] = number
+        missing -= 1
+      }
+      number += 1
+    }
+    return tags
+  }()
 }
 
 extension Duration {

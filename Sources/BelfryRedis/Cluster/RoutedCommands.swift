@@ -34,10 +34,14 @@ extension RedisCluster {
       _ = loop.schedule(after: Self.settlingPause) { self.send(send) }
       return
     }
+    if send.isAwaited, let problem = node.replication?.connection.absence {
+      // Nobody could say what has become of it.
+      return send.then(.failure(problem))
+    }
     let isAsking = send.asked != nil
     // The deadline says whether to try again. A command that is sent has the usual time for its answer: one that is
     // overdue takes the whole connection with it.
-    (send.isAwaited ? node.writes : node.connection).send { output in
+    node.connection.send { output in
       if isAsking { output.append(RedisCommand("ASKING")) }
       send.write(output)
     } then: { [self] result in
@@ -59,7 +63,7 @@ extension RedisCluster {
 
   private func finish(_ send: RoutedSend, _ replies: RedisReplies, by node: RedisNode) {
     guard send.isAwaited, let replication = node.replication else { return send.then(.success(replies)) }
-    replication.wait(at: node.endpoint.description) { problem in
+    replication.wait(for: node.process) { problem in
       send.then(problem.map { .failure($0) } ?? .success(replies))
     }
   }
@@ -77,6 +81,7 @@ extension RedisCluster {
       return nil
     case .ask(let slot, let address):
       answeredElsewhere[slot, default: 0] += 1
+      node(at: address).slotOnItsWay = slot
       return address
     case .later:
       carryOut(topology.doubt(now: .now))
@@ -209,15 +214,19 @@ extension RedisCluster {
       let round = RoutedRound(batches.count) { continuation.resume(returning: $0) }
       for (index, batch) in batches.enumerated() {
         let node = node(at: batch.address)
-        (batch.isAwaited ? node.writes : node.connection).send { output in
+        if batch.isAwaited, let problem = node.replication?.connection.absence {
+          round.end(index, .failure(problem))
+          continue
+        }
+        node.connection.send { output in
           batch.write(commands, to: output)
         } then: { result in
           guard batch.isAwaited, case .success(let replies) = result, let replication = node.replication,
-            !self.isCluster || replies.redirection(from: batch.address) == nil
+            !self.isCluster || batch.redirections(in: replies).contains(nil)
           else {
             return round.end(index, result)
           }
-          replication.wait(at: node.endpoint.description) { problem in
+          replication.wait(for: node.process) { problem in
             round.end(index, problem.map { .failure($0) } ?? result)
           }
         }

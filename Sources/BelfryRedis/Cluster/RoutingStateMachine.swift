@@ -15,6 +15,22 @@ struct RoutedBatch {
       for command in all[unit.commands] { output.append(command) }
     }
   }
+
+  /// For each unit what its replies say about its slot; nil where it was carried out.
+  func redirections(in replies: RedisReplies) -> [Redirection?] {
+    var replies = replies.makeIterator()
+    return units.map { _, commands in
+      var found: Redirection?
+      // The reply to ASKING.
+      if isAsking { _ = replies.next() }
+      for _ in commands {
+        if case .error(let message) = replies.next(), found == nil || found == .later {
+          found = Redirection(message, from: address) ?? found
+        }
+      }
+      return found
+    }
+  }
 }
 
 /// Distributes commands to the nodes that have their keys, puts the replies in the order of the commands, and sends again
@@ -45,7 +61,7 @@ struct RoutingStateMachine {
   init(_ commands: [RedisCommand], isAwaited: (RedisCommand) -> Bool, deadline: Instant) {
     self.deadline = deadline
     let units = RoutedUnit.units(of: commands)
-    // What is awaited has a connection of its own: a read behind a write to the same slot would overtake it on another.
+    // What is awaited is sent in batches of its own: a read behind a write to the same slot would overtake it in another.
     let slots = Set(units.filter { commands[$0.commands].contains(where: isAwaited) }.map(\.slot))
     awaited = units.map { slots.contains($0.slot) }
     self.units = units
@@ -106,17 +122,9 @@ struct RoutingStateMachine {
     }
     var replies = all.makeIterator()
     var redirections: [Redirection] = []
-    for (unit, commands) in batch.units {
-      var found: Redirection?
-      // The reply to ASKING.
+    for ((unit, commands), found) in zip(batch.units, batch.redirections(in: all)) {
       if batch.isAsking { _ = replies.next() }
-      for index in commands {
-        guard let reply = replies.next() else { continue }
-        results[index] = .success(reply)
-        if case .error(let message) = reply, found == nil || found == .later {
-          found = Redirection(message, from: batch.address) ?? found
-        }
-      }
+      for index in commands { if let reply = replies.next() { results[index] = .success(reply) } }
       guard let found else {
         open.removeAll { $0 == unit }
         asked[unit] = nil

@@ -17,6 +17,10 @@ package final class ShardSubscriber {
   private struct Node {
     let subscriber: RedisSubscriber
     var isConnected = false
+    /// The process that it hears, by Redis's `run_id`.
+    var process = ""
+    /// Empty where nobody waits for replicas.
+    var held = HeldMessages()
   }
 
   /// A slot of which channels are wanted.
@@ -83,7 +87,7 @@ package final class ShardSubscriber {
     // A replica, too, lets one subscribe, and once its master has left it, nobody would see that nothing comes any more.
     let subscriber = RedisSubscriber(
       loop: loop, endpoint: endpoint, by: cluster.lookup, limits: limits,
-      setUp: RedisSetUp(NodeRole.commands) { [weak cluster] replies throws(RedisError) in
+      setUp: RedisSetUp(NodeRole.commands) { [weak self, weak cluster] replies throws(RedisError) in
         let role = try NodeRole(replies, at: endpoint)
         if role.kind == .single, cluster?.isCluster == true {
           throw RedisError(
@@ -92,13 +96,57 @@ package final class ShardSubscriber {
         if role.isReplica {
           throw RedisError(.unavailable, cause: "it is a replica in its cluster", place: endpoint.description)
         }
+        self?.nodes[address]?.process = role.process
+        self?.nodes[address]?.held.dropAll()
         return nil
       })
-    subscriber.onMessage = { [weak self] channel, payload in self?.onMessage?(channel, payload) }
+    subscriber.onMessage = { [weak self] channel, payload in self?.hear(channel, payload, at: address) }
     subscriber.onStateChange = { [weak self] state in self?.nodeChanged(address, state == .connected) }
     subscriber.onMovedAway = { [weak self] channel in self?.movedAway(channel, from: address) }
     nodes[address] = Node(subscriber: subscriber)
     if isStarted { subscriber.start() }
+  }
+}
+
+// MARK: - Messages
+
+extension ShardSubscriber {
+  private func hear(_ channel: String, _ payload: ArraySlice<UInt8>, at address: Address) {
+    guard cluster.promise.replicas > 0 else {
+      onMessage?(channel, payload)
+      return
+    }
+    let message = HeldMessages.Message(channel: channel, payload: Array(payload))
+    if let action = nodes[address]?.held.take(message) { carryOut(action, at: address) }
+  }
+
+  private func carryOut(_ action: HeldMessages.Action, at address: Address) {
+    switch action {
+    case .none: break
+    case .giveUp:
+      nodes[address]?.held.dropAll()
+      nodes[address]?.subscriber.reconnect(
+        because: RedisError(
+          .overloaded, cause: "more live messages wait for replicas than are held",
+          place: cluster.endpoint(at: address).description))
+    case .ask:
+      guard let node = nodes[address] else { return }
+      cluster.wait(for: node.process, at: address) { [weak self] problem in
+        guard let self else { return }
+        guard problem != nil else { return answered(true, node.subscriber, address) }
+        _ = loop.schedule(after: Self.retryPause) { [weak self] in
+          self?.answered(false, node.subscriber, address)
+        }
+      }
+    }
+  }
+
+  /// - Parameter subscriber: whose messages it is about. Another one may be at the address by now.
+  private func answered(_ isReplicated: Bool, _ subscriber: RedisSubscriber, _ address: Address) {
+    guard let node = nodes[address], node.subscriber === subscriber else { return }
+    guard let (delivered, action) = nodes[address]?.held.answered(isReplicated: isReplicated) else { return }
+    for message in delivered { onMessage?(message.channel, message.payload[...]) }
+    carryOut(action, at: address)
   }
 }
 
@@ -118,7 +166,7 @@ extension ShardSubscriber {
         try await node.subscriber.subscribe(channel)
         // The only node may have said meanwhile that it is one of many, or the slot may have moved.
         if !cluster.isCluster || homes[slot]?.address == address { return }
-        nodes[address]?.subscriber.unsubscribe(channel)
+        unsubscribe(channel, at: address)
       } catch {
         guard isRefused(error, as: slot, at: address), .now < deadline else { throw error }
         try await pause(before: channel)
@@ -157,13 +205,18 @@ extension ShardSubscriber {
   package func unsubscribe(_ channel: String) {
     for pause in pauses[channel] ?? [] { pause.isEnded = true }
     guard cluster.isCluster else {
-      nodes[cluster.endpoint.address]?.subscriber.unsubscribe(channel)
+      unsubscribe(channel, at: cluster.endpoint.address)
       return
     }
     let slot = ClusterSlot.of(key: channel)
     guard let home = homes[slot] else { return }
-    nodes[home.address]?.subscriber.unsubscribe(channel)
+    unsubscribe(channel, at: home.address)
     if homes[slot]?.missing.remove(channel) != nil { settle(slot) }
+  }
+
+  private func unsubscribe(_ channel: String, at address: Address) {
+    nodes[address]?.subscriber.unsubscribe(channel)
+    nodes[address]?.held.drop(channel)
   }
 
   private func home(of slot: Int) throws(RedisError) -> Address {
@@ -174,6 +227,8 @@ extension ShardSubscriber {
     }
     if nodes[owner] == nil { addNode(owner) }
     homes[slot] = Home(address: owner)
+    // Until its node is connected, the connection may be lost once more without a word.
+    if nodes[owner]?.isConnected != true { loseHearing(slot) }
     return owner
   }
 }
@@ -190,6 +245,7 @@ extension ShardSubscriber {
     for (slot, home) in homes {
       guard let owner = cluster.map.owner(of: slot), owner != home.address else { continue }
       let channels = nodes[home.address]?.subscriber.release(slot) ?? []
+      for channel in channels { nodes[home.address]?.held.drop(channel) }
       if nodes[owner] == nil { addNode(owner) }
       homes[slot]?.address = owner
       homes[slot]?.missing.formUnion(channels)
@@ -223,6 +279,7 @@ extension ShardSubscriber {
     cluster.note(.later)
     guard homes[slot]?.address == address else { return }
     homes[slot]?.missing.insert(channel)
+    nodes[address]?.held.drop(channel)
     loseHearing(slot)
     // The other channels of the slot follow in the same turn.
     tryLater(slot)
@@ -274,6 +331,7 @@ extension ShardSubscriber {
 
   private func nodeChanged(_ address: Address, _ isConnected: Bool) {
     nodes[address]?.isConnected = isConnected
+    if !isConnected { nodes[address]?.held.dropAll() }
     guard cluster.isCluster else {
       onHearing?(isConnected, .all)
       return

@@ -49,6 +49,13 @@ package struct SlotMap: Hashable, Sendable {
     return index == Self.nobody ? nil : masters[Int(index)]
   }
 
+  /// The node's next slot after a number, with the first after the last; nil if it serves none.
+  func slot(of address: Address, after number: Int) -> Int? {
+    guard let index = masters.firstIndex(of: address) else { return nil }
+    let isServed = { owners[$0] == index }
+    return (number + 1..<owners.count).first(where: isServed) ?? (0...number).first(where: isServed)
+  }
+
   /// The nodes that serve any slot.
   package var serving: Set<Address> {
     var counts = [Bool](repeating: false, count: masters.count)

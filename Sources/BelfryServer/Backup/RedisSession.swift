@@ -97,12 +97,17 @@ actor RedisSession {
   /// Sends the commands together.
   /// - Throws: also if one of the replies is an error.
   func ask(_ commands: [RedisCommand]) async throws(BackupError) -> [RedisReply] {
+    let replies = try await replies(to: commands)
+    for case .error(let message) in replies {
+      throw BackupError(RedisError.replied(message, to: "\(commands.first?.name ?? "") at \(endpoint)"))
+    }
+    return replies
+  }
+
+  /// Sends the commands together. Replies may be errors.
+  func replies(to commands: [RedisCommand]) async throws(BackupError) -> [RedisReply] {
     do throws(RedisError) {
-      let replies = try await connection.sendPipeline(commands)
-      for case .error(let message) in replies {
-        throw RedisError.replied(message, to: "\(commands.first?.name ?? "") at \(endpoint)")
-      }
-      return replies
+      return try await connection.sendPipeline(commands)
     } catch {
       throw BackupError(error)
     }

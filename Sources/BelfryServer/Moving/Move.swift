@@ -146,6 +146,7 @@ package struct Move: Sendable {
       await source.close()
       return MoveReport(
         outcome: .cancelled, from: from.description, to: target?.description ?? "", partitions: 0,
+        partitionsBefore: 0,
         endedAt: WallClock.nowMilliseconds(), remarks: remarks)
     } catch {
       await there?.close()

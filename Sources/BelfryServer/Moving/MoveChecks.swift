@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryRedis
 import BelfryStore
 
@@ -6,8 +7,7 @@ import BelfryStore
 /// What INFO says of a node that a move depends on.
 struct MoveNodeFacts {
   let process: String
-  let version: String
-  private let versionNumbers: [Int]
+  let product: String
   let usedBytes: Int
   /// 0: as much as there is.
   let maxBytes: Int
@@ -16,15 +16,10 @@ struct MoveNodeFacts {
   init(_ node: RedisSession) async throws(BackupError) {
     let (server, memory) = (try await node.facts("server"), try await node.facts("memory"))
     process = String(server["run_id"] ?? "")
-    version = String(server["redis_version"] ?? "")
-    versionNumbers = version.split(separator: ".").prefix(2).map { Int($0) ?? 0 }
+    product = server.product
     usedBytes = memory["used_memory"].flatMap { Int($0) } ?? 0
     maxBytes = memory["maxmemory"].flatMap { Int($0) } ?? 0
     dropsKeys = maxBytes > 0 && memory["maxmemory_policy"] != "noeviction"
-  }
-
-  func isOlder(than other: MoveNodeFacts) -> Bool {
-    versionNumbers.lexicographicallyPrecedes(other.versionNumbers)
   }
 }
 
@@ -35,23 +30,12 @@ extension MoveRun {
   private static let roomFactor = 1.1
 
   /// The outline without keys.
-  func outline(ofFormat format: String) async throws(BackupError) -> MoveOutline {
-    guard let partitions = partitionCount(ofFormat: format) else {
-      throw BackupError(
-        .partitionsDiffer,
-        "its format record says \"\(format)\", and this release moves data of version \(Keyspace.dataVersion)",
-        at: source.place)
-    }
-    if let wanted = partitionsWanted, wanted != partitions {
-      throw BackupError(
-        .partitionsDiffer,
-        "this keyspace has \(partitions) partitions, and a move to another number is not possible yet",
-        at: source.place, advice: "leave --partitions out, or say --partitions \(partitions)")
-    }
+  func outline(ofFormat format: String, claimed: String? = nil) async throws(BackupError) -> MoveOutline {
+    let (before, after) = try partitions(ofFormat: format, claimed: claimed)
     let (here, there) = (try await MoveNodeFacts(source.nodes[0]), try await MoveNodeFacts(target.nodes[0]))
     return MoveOutline(
-      from: source.place, to: target.place, fromVersion: here.version, toVersion: there.version,
-      masters: target.isCluster ? target.nodes.count : nil, partitions: partitions)
+      from: source.place, to: target.place, fromProduct: here.product, toProduct: there.product,
+      masters: target.isCluster ? target.nodes.count : nil, before: before, after: after)
   }
 
   /// Two databases of one Redis have the same live channels.
@@ -64,12 +48,11 @@ extension MoveRun {
 
   func checkNodes() async throws(BackupError) {
     let here = try await MoveNodeFacts(source.nodes[0])
-    for node in target.nodes {
+    for (index, node) in target.nodes.enumerated() {
       let there = try await MoveNodeFacts(node)
-      guard !there.isOlder(than: here) else {
+      guard try await readsValues(index) else {
         throw MoveSide.unsuitable(
-          node.endpoint, "it is Redis \(there.version), which cannot read the values of Redis \(here.version)"
-        )
+          node.endpoint, "it is \(there.product), which cannot read the values of \(here.product)")
       }
       guard !there.dropsKeys else {
         throw MoveSide.unsuitable(
@@ -86,17 +69,44 @@ extension MoveRun {
     }
   }
 
+  /// Whether the node takes a value as the source writes it. Which release of Redis or Valkey reads the values of which other
+  /// does not follow from their numbers, so it is given one for a moment.
+  private func readsValues(_ index: Int) async throws(BackupError) -> Bool {
+    let record = try await Self.values(of: [Array(FormatRecordField.key.utf8)], at: source.nodes[0])
+    guard let dump = record.first?.dump else { throw overtaken(source) }
+    // A key of the node's own slots: one of so many names is.
+    let names = (0..<ClusterSlot.count).lazy.map { Array("belfry:move-trial:\($0)".utf8) }
+    guard let key = names.first(where: { target.node(of: $0) == index }) else { return true }
+    var restore = RedisCommand("RESTORE", key, 1_000)
+    restore.append(bytes: dump)
+    restore.append("REPLACE")
+    let node = target.nodes[index]
+    let replies = try await node.replies(to: [restore, RedisCommand("UNLINK", key)])
+    guard case .error(let message) = replies[0] else { return true }
+    // Source: Redis and Valkey, src/cluster.c, restoreCommand.
+    if message.contains("DUMP payload version") { return false }
+    throw BackupError(RedisError.replied(message, to: "RESTORE at \(node.endpoint)"))
+  }
+
   /// Counts what is to be moved, and looks whether each node has the memory for its part.
   func measure(_ outline: MoveOutline) async throws(BackupError) -> MoveOutline {
     var outline = outline
     var needed = [Int](repeating: 0, count: target.nodes.count)
     var seen: Set<[UInt8]> = []
+    let rules = outline.isDivided ? KeyspaceDivision(from: outline.before, to: outline.after) : nil
     try await source.scan { _, found throws(BackupError) in
       let keys = found.filter { seen.insert($0).inserted }
       let sizes = try await sizes(of: keys)
       for (key, size) in zip(keys, sizes) {
-        needed[target.node(of: key)] += size
         outline.bytes += size
+        switch rules?.destination(of: String(decoding: key, as: UTF8.self)) {
+        case .whole(let name): needed[target.node(of: Array(name.utf8))] += size
+        case .divided(let key):
+          // Any of them may get all of it.
+          for place in rules?.places(of: key) ?? [] { needed[target.node(of: Array(place.key.utf8))] += size }
+        case .nowhere: continue
+        case nil: needed[target.node(of: key)] += size
+        }
       }
       outline.keys += keys.count
       progress(.counting(keys: outline.keys))

@@ -5,27 +5,32 @@ import BelfryStore
 
 extension MoveRun {
   /// - Throws: if one key differs.
-  func compare(_ keys: [[UInt8]], _ report: inout MoveReport) async throws(BackupError) {
+  func compare(_ plan: MovePlan, _ report: inout MoveReport) async throws(BackupError) {
     var done = 0
-    for some in keys.chunks(of: Self.keysAtOnce) {
+    var names = Set(plan.keys.map(\.there))
+    if let division = plan.division {
+      names.formUnion(try await compareDivided(division, &report))
+      done += division.keys.count
+    }
+    for some in plan.keys.chunks(of: Self.keysAtOnce) {
       for batch in try await batches(of: some) { try await compareAtOnce(batch, &report) }
       done += some.count
-      progress(.compared(keys: done, of: keys.count))
+      progress(.compared(keys: done, of: plan.count))
     }
-    try await refuseOtherKeys(Set(keys))
+    try await refuseOtherKeys(names)
   }
 
-  private func compareAtOnce(_ keys: [[UInt8]], _ report: inout MoveReport) async throws(BackupError) {
-    let here = try await Self.values(of: keys, at: source.nodes[0])
-    let there = try await valuesAtTarget(of: keys)
-    var unordered: [[UInt8]] = []
+  private func compareAtOnce(_ keys: [MovedKey], _ report: inout MoveReport) async throws(BackupError) {
+    let here = try await Self.values(of: keys.map(\.here), at: source.nodes[0])
+    let there = try await valuesAtTarget(of: keys.map(\.there))
+    var unordered: [MovedKey] = []
     for (key, (one, other)) in zip(keys, zip(here, there)) {
       guard let dump = one.dump, let otherDump = other.dump else {
-        try await checkExpired(key, one, other)
+        try await checkExpired(key.there, one, other)
         report.expired += 1
         continue
       }
-      guard one.expiresAt == other.expiresAt else { throw differing(key, "it expires at another time") }
+      guard one.expiresAt == other.expiresAt else { throw differing(key.there, "it expires at another time") }
       report.compared += 1
       if dump == otherDump { continue }
       if dump.first == otherDump.first, Self.unorderedTypes.contains(dump.first ?? 0) {
@@ -35,7 +40,7 @@ extension MoveRun {
       }
     }
     try await compareUnordered(unordered)
-    report.entries += try await countEntries(of: keys)
+    report.entries += try await countEntries(of: keys.map(\.here))
   }
 
   /// Of logs that were found equal.
@@ -49,7 +54,7 @@ extension MoveRun {
     }
   }
 
-  private func differing(_ key: [UInt8], _ how: String) -> BackupError {
+  func differing(_ key: [UInt8], _ how: String) -> BackupError {
     BackupError(
       .countsDiffer,
       "the key \(String(decoding: key, as: UTF8.self)) differs from that at \(source.place): \(how)",
@@ -88,14 +93,14 @@ extension MoveRun {
   private static let unorderedTypes: [UInt8] = [2, 4]
 
   /// Compares sets and hashes many at a time, for most of Belfry's hashes are tables.
-  private func compareUnordered(_ keys: [[UInt8]]) async throws(BackupError) {
+  private func compareUnordered(_ keys: [MovedKey]) async throws(BackupError) {
     if keys.isEmpty { return }
-    let types = try await source.nodes[0].ask(keys.map { RedisCommand("TYPE", $0) })
-    let commands = zip(keys, types).map { RedisCommand($1 == .status("hash") ? "HGETALL" : "SMEMBERS", $0) }
-    let here = try await source.nodes[0].ask(commands)
+    let types = try await source.nodes[0].ask(keys.map { RedisCommand("TYPE", $0.here) })
+    let names = types.map { $0 == .status("hash") ? "HGETALL" : "SMEMBERS" }
+    let here = try await source.nodes[0].ask(zip(names, keys).map { RedisCommand($0, $1.here) })
     for (number, node) in target.nodes.enumerated() {
-      let places = keys.indices.filter { target.node(of: keys[$0]) == number }
-      let there = try await node.ask(places.map { commands[$0] })
+      let places = keys.indices.filter { target.node(of: keys[$0].there) == number }
+      let there = try await node.ask(places.map { RedisCommand(names[$0], keys[$0].there) })
       for (place, reply) in zip(places, there) {
         let isEqual = try MoveSide.reading { () throws(RedisError) in
           types[place] == .status("hash")
@@ -109,41 +114,42 @@ extension MoveRun {
 
   /// The bytes differ: large hashes and sets have no order, and releases of Redis have forms of their own. So each field,
   /// member or entry is compared.
-  private func compareContents(of key: [UInt8]) async throws(BackupError) {
-    let (one, other) = (source.nodes[0], target.nodes[target.node(of: key)])
-    let (type, otherType) = (try await Self.type(of: key, at: one), try await Self.type(of: key, at: other))
-    guard type == otherType else { throw differing(key, "it is a \(otherType) and not a \(type)") }
+  private func compareContents(of key: MovedKey) async throws(BackupError) {
+    let (one, other) = (source.nodes[0], target.nodes[target.node(of: key.there)])
+    let type = try await Self.type(of: key.here, at: one)
+    let otherType = try await Self.type(of: key.there, at: other)
+    guard type == otherType else { throw differing(key.there, "it is a \(otherType) and not a \(type)") }
     let isEqual: Bool
     switch type {
     case "hash", "set": return try await compareUnordered([key])
     case "stream": isEqual = try await compareEntries(of: key, one, other)
     case "zset":
-      let command = RedisCommand("ZRANGE", key, 0, -1, "WITHSCORES")
-      isEqual = try await one.ask(command) == other.ask(command)
+      let command = { RedisCommand("ZRANGE", $0, 0, -1, "WITHSCORES") }
+      isEqual = try await one.ask(command(key.here)) == other.ask(command(key.there))
     case "list":
-      let command = RedisCommand("LRANGE", key, 0, -1)
-      isEqual = try await one.ask(command) == other.ask(command)
+      let command = { RedisCommand("LRANGE", $0, 0, -1) }
+      isEqual = try await one.ask(command(key.here)) == other.ask(command(key.there))
     case "string":
-      isEqual = try await one.ask(RedisCommand("GET", key)) == other.ask(RedisCommand("GET", key))
-    default: throw differing(key, "it is a \(type), which Belfry does not know")
+      isEqual = try await one.ask(RedisCommand("GET", key.here)) == other.ask(RedisCommand("GET", key.there))
+    default: throw differing(key.there, "it is a \(type), which Belfry does not know")
     }
     if !isEqual { try await refuseUnlessExpired(key) }
   }
 
   /// It may have expired between two questions.
-  private func refuseUnlessExpired(_ key: [UInt8]) async throws(BackupError) {
-    let one = try await Self.values(of: [key], at: source.nodes[0])[0]
-    let other = try await valuesAtTarget(of: [key])[0]
-    guard one.dump == nil || other.dump == nil else { throw differing(key, "its contents are others") }
-    try await checkExpired(key, one, other)
+  private func refuseUnlessExpired(_ key: MovedKey) async throws(BackupError) {
+    let one = try await Self.values(of: [key.here], at: source.nodes[0])[0]
+    let other = try await valuesAtTarget(of: [key.there])[0]
+    guard one.dump == nil || other.dump == nil else { throw differing(key.there, "its contents are others") }
+    try await checkExpired(key.there, one, other)
   }
 
-  private static func type(of key: [UInt8], at node: RedisSession) async throws(BackupError) -> String {
+  static func type(of key: [UInt8], at node: RedisSession) async throws(BackupError) -> String {
     let reply = try await node.ask(RedisCommand("TYPE", key))
     return try MoveSide.reading { () throws(RedisError) in try reply.string() }
   }
 
-  private static func pairs(
+  static func pairs(
     _ reply: RedisReply
   ) throws(RedisError) -> [ArraySlice<UInt8>: ArraySlice<UInt8>] {
     var pairs: [ArraySlice<UInt8>: ArraySlice<UInt8>] = [:]
@@ -156,7 +162,7 @@ extension MoveRun {
     return pairs
   }
 
-  private static func members(_ reply: RedisReply) throws(RedisError) -> Set<ArraySlice<UInt8>> {
+  static func members(_ reply: RedisReply) throws(RedisError) -> Set<ArraySlice<UInt8>> {
     var members: Set<ArraySlice<UInt8>> = []
     let words = try reply.array()
     var reader = words.reader
@@ -165,16 +171,18 @@ extension MoveRun {
   }
 
   private func compareEntries(
-    of key: [UInt8], _ one: RedisSession, _ other: RedisSession
+    of key: MovedKey, _ one: RedisSession, _ other: RedisSession
   ) async throws(BackupError) -> Bool {
     let (facts, otherFacts) = (
-      try await Self.streamFacts(of: key, at: one), try await Self.streamFacts(of: key, at: other)
+      try await Self.streamFacts(of: key.here, at: one), try await Self.streamFacts(of: key.there, at: other)
     )
     guard facts == otherFacts else { return false }
     var from = "-"
     while true {
-      let command = RedisCommand("XRANGE", key, from, "+", "COUNT", Self.entriesAtOnce)
-      let (here, there) = (try await one.ask(command), try await other.ask(command))
+      let command = { RedisCommand("XRANGE", $0, from, "+", "COUNT", Self.entriesAtOnce) }
+      let (here, there) = (
+        try await one.ask(command(key.here)), try await other.ask(command(key.there))
+      )
       guard here == there else { return false }
       let last = try MoveSide.reading { () throws(RedisError) in
         let entries = try here.array()

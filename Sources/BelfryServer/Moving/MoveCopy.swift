@@ -19,22 +19,26 @@ extension MoveRun {
   private static let valueBytesMax = 512 << 20
 
   /// - Parameter isAgain: whether an earlier command may have copied some: what is equal then stays.
-  func copy(_ keys: [[UInt8]], isAgain: Bool, _ report: inout MoveReport) async throws(BackupError) {
+  func copy(_ plan: MovePlan, isAgain: Bool, _ report: inout MoveReport) async throws(BackupError) {
     var done = 0
-    for some in keys.chunks(of: Self.keysAtOnce) {
+    if let division = plan.division {
+      try await copyDivided(division, &report)
+      done += division.keys.count
+    }
+    for some in plan.keys.chunks(of: Self.keysAtOnce) {
       for batch in try await batches(of: some) {
         try await copyAtOnce(batch, isAgain: isAgain, &report)
       }
       done += some.count
-      progress(.copied(keys: done, of: keys.count))
+      progress(.copied(keys: done, of: plan.count))
     }
   }
 
   /// As many keys together as have values of ``bytesAtOnce``.
-  func batches(of keys: [[UInt8]]) async throws(BackupError) -> [[[UInt8]]] {
-    var batches: [[[UInt8]]] = []
+  func batches(of keys: [MovedKey]) async throws(BackupError) -> [[MovedKey]] {
+    var batches: [[MovedKey]] = []
     var bytes = 0
-    for (key, size) in zip(keys, try await sizes(of: keys)) {
+    for (key, size) in zip(keys, try await sizes(of: keys.map(\.here))) {
       if batches.isEmpty || bytes + size > Self.bytesAtOnce {
         batches.append([])
         bytes = 0
@@ -46,10 +50,10 @@ extension MoveRun {
   }
 
   private func copyAtOnce(
-    _ keys: [[UInt8]], isAgain: Bool, _ report: inout MoveReport
+    _ keys: [MovedKey], isAgain: Bool, _ report: inout MoveReport
   ) async throws(BackupError) {
-    let values = try await Self.values(of: keys, at: source.nodes[0])
-    let known = isAgain ? try await valuesAtTarget(of: keys) : []
+    let values = try await Self.values(of: keys.map(\.here), at: source.nodes[0])
+    let known = isAgain ? try await valuesAtTarget(of: keys.map(\.there)) : []
     var commands = [[RedisCommand]](repeating: [], count: target.nodes.count)
     for (index, (key, value)) in zip(keys, values).enumerated() {
       // It has expired since it was listed.
@@ -57,11 +61,11 @@ extension MoveRun {
       guard dump.count < Self.valueBytesMax else {
         throw BackupError(
           .redisFailed,
-          "its key \(String(decoding: key, as: UTF8.self)) has a value of \(dump.count) bytes, more than can be sent to a "
+          "its key \(String(decoding: key.here, as: UTF8.self)) has a value of \(dump.count) bytes, more than can be sent to a "
             + "Redis (\(Self.valueBytesMax))", at: source.place)
       }
       if isAgain, known[index] == value { continue }
-      commands[target.node(of: key)].append(Self.restoring(key, dump, value.expiresAt))
+      commands[target.node(of: key.there)].append(Self.restoring(key.there, dump, value.expiresAt))
       report.copied += 1
       report.copiedBytes += dump.count
     }

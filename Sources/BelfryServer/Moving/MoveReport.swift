@@ -1,17 +1,23 @@
+package import BelfryModel
 import BelfryRedis
 
 /// What a move has found before it changes anything.
 package struct MoveOutline: Sendable, Hashable {
   package var from: String
   package var to: String
-  package var fromVersion: String
-  package var toVersion: String
+  /// What each is, with its version.
+  package var fromProduct: String
+  package var toProduct: String
   /// How many masters the target has; nil of a single Redis.
   package var masters: Int?
-  package var partitions: Int
+  package var before: Partitions
+  package var after: Partitions
   package var keys = 0
   /// What the keys take in the source's memory.
   package var bytes = 0
+
+  /// Whether the keyspace gets more partitions.
+  package var isDivided: Bool { before.count != after.count }
 }
 
 /// What a move is doing, for whoever waits for it.
@@ -40,7 +46,9 @@ package struct MoveReport: Sendable {
   package var outcome: Outcome
   package var from: String
   package var to: String
+  /// How many the keyspace has at its new place, and how many it had.
   package var partitions: Int
+  package var partitionsBefore: Int
   /// Milliseconds since 1970.
   package var pausedAt: Int64?
   package var endedAt: Int64?

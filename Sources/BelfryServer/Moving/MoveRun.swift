@@ -9,6 +9,9 @@ import BelfrySystem
 ///
 ///     source   3 64       moving             moved
 ///     target          arriving                      3 64
+///
+/// The target's has the number of partitions that the keyspace gets: `3 256` while it is copied to, and when it is open also
+/// how it grew.
 struct MoveRun: Sendable {
   let source: MoveSide
   let target: MoveSide
@@ -21,9 +24,9 @@ struct MoveRun: Sendable {
     /// The source is open; this is the target's record, if it has one that may be replaced.
     case open(format: String, leftover: MoveRecord?)
     /// An earlier command has paused the source, and claimed the target.
-    case moving(MoveRecord)
+    case moving(MoveRecord, claim: MoveRecord)
     /// An earlier command has decided, and perhaps opened the target.
-    case moved(MoveRecord, isOpen: Bool)
+    case moved(MoveRecord, claim: MoveRecord?)
   }
 
   /// - Parameter whenBegun: called when something is about to change, with what undoes it: the source's record.
@@ -32,10 +35,10 @@ struct MoveRun: Sendable {
     try await MoveOthers.refuse(at: [source, target])
     let standing = try await standing()
     switch standing {
-    case .moved(let record, let isOpen): return try await finish(record, isOpen: isOpen)
+    case .moved(let record, let claim): return try await finish(record, claim)
     case .open(let format, let leftover): return try await begin(format, leftover, whenBegun)
-    case .moving(let record):
-      let outline = try await outline(ofFormat: record.format)
+    case .moving(let record, let claim):
+      let outline = try await outline(ofFormat: record.format, claimed: claim.format)
       try await checkNodes()
       progress(.found(try await measure(outline)))
       whenBegun(record)
@@ -55,7 +58,7 @@ struct MoveRun: Sendable {
     guard try await source.setRecord([(FormatRecordField.move, record.id)], ifFormatIs: format) else {
       throw overtaken(source)
     }
-    try await claim(record, leftover)
+    try await claim(record, KeyspaceFormat(outline.after).text, leftover)
     whenBegun(record)
     return try await carryOut(record, outline, isAgain: false)
   }
@@ -64,9 +67,11 @@ struct MoveRun: Sendable {
     (0..<16).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined()
   }
 
-  private func claim(_ record: MoveRecord, _ leftover: MoveRecord?) async throws(BackupError) {
+  private func claim(
+    _ record: MoveRecord, _ format: String, _ leftover: MoveRecord?
+  ) async throws(BackupError) {
     let claim = MoveRecord(
-      .arriving, format: record.format, id: record.id, since: record.since, other: source.place)
+      .arriving, format: format, id: record.id, since: record.since, other: source.place)
     let fields = [(FormatRecordField.format, claim.text), (FormatRecordField.move, claim.id)]
     guard try await target.setRecord(fields, ifFormatIs: leftover?.text) else { throw overtaken(target) }
     if leftover != nil {
@@ -108,11 +113,11 @@ struct MoveRun: Sendable {
     }
     try await pause(record, isAgain: isAgain)
     var report = MoveReport(
-      outcome: .moved, from: source.place, to: target.place, partitions: outline.partitions,
-      pausedAt: record.since)
-    let keys = try await listKeys()
-    try await copy(keys, isAgain: isAgain, &report)
-    try await compare(keys, &report)
+      outcome: .moved, from: source.place, to: target.place, partitions: outline.after.count,
+      partitionsBefore: outline.before.count, pausedAt: record.since)
+    let plan = try await plan(outline)
+    try await copy(plan, isAgain: isAgain, &report)
+    try await compare(plan, &report)
     progress(.waitingForReplicasAndDisks)
     try await settleTarget(&report)
     let moved = record.becoming(.moved)
@@ -136,16 +141,6 @@ struct MoveRun: Sendable {
     progress(.paused(since: record.since, byEarlier: isAgain))
   }
 
-  /// All there is to be moved. Nothing is added to it any more.
-  private func listKeys() async throws(BackupError) -> [[UInt8]] {
-    var keys: [[UInt8]] = []
-    var seen: Set<[UInt8]> = []
-    try await source.scan { _, found in
-      for key in found where seen.insert(key).inserted { keys.append(key) }
-    }
-    return keys
-  }
-
   /// Opens the target, as the source has allowed.
   private func open(_ moved: MoveRecord) async throws(BackupError) {
     let claim = try await target.readRecord()
@@ -155,16 +150,19 @@ struct MoveRun: Sendable {
     let own = [FormatRecordField.format, FormatRecordField.move]
     let fields = try await source.readRecord().all.filter { !own.contains($0.name) }
     let isOpened = try await target.setRecord(
-      fields + [(FormatRecordField.format, moved.format)], ifFormatIs: arriving.text)
+      fields + [(FormatRecordField.format, try await openFormat(moved, arriving))], ifFormatIs: arriving.text)
     guard isOpened else { throw overtaken(target) }
   }
 
-  private func finish(_ record: MoveRecord, isOpen: Bool) async throws(BackupError) -> MoveReport {
-    guard let partitions = partitionCount(ofFormat: record.format) else { throw overtaken(source) }
+  /// - Parameter claim: what the target says as long as it is not open.
+  private func finish(_ record: MoveRecord, _ claim: MoveRecord?) async throws(BackupError) -> MoveReport {
+    var format = claim?.format
+    if format == nil { format = try await target.readRecord().format }
+    let (before, after) = try partitions(ofFormat: record.format, claimed: format)
     var report = MoveReport(
-      outcome: .movedBefore, from: source.place, to: target.place, partitions: partitions,
-      pausedAt: record.since)
-    guard !isOpen else { return report }
+      outcome: .movedBefore, from: source.place, to: target.place, partitions: after.count,
+      partitionsBefore: before.count, pausedAt: record.since)
+    guard claim != nil else { return report }
     report.remarks = try await settleSource()
     try await open(record)
     return report
@@ -183,17 +181,18 @@ extension MoveRun {
         advice: "--from names the Redis that the brokers use, as they do")
     }
     guard let record = here.record else { return try await standing(open: format, here, there) }
-    let isOurs = there.record?.stage == .arriving && there.record?.id == record.id
+    if let claim = there.record, claim.stage == .arriving, claim.id == record.id {
+      if record.stage == .moving { return .moving(record, claim: claim) }
+      if record.stage == .moved { return .moved(record, claim: claim) }
+    }
     switch record.stage {
-    case .moving where isOurs: return .moving(record)
-    case .moved where isOurs: return .moved(record, isOpen: false)
-    case .moved where there.isOpen(after: record.id): return .moved(record, isOpen: true)
+    case .moved where there.isOpen(after: record.id): return .moved(record, claim: nil)
     // It has forgotten what it said last.
     case .moving where there.isOpen(after: record.id):
       let moved = record.becoming(.moved)
       guard try await source.setRecord([(FormatRecordField.format, moved.text)], ifFormatIs: record.text)
       else { throw overtaken(source) }
-      return .moved(moved, isOpen: true)
+      return .moved(moved, claim: nil)
     case .moving:
       throw BackupError(
         .moveUnderWay, "it is being moved to \(record.other), and \(target.place) knows nothing of it",

@@ -36,7 +36,7 @@ extension MoveSide {
     await seed.start()
     do throws(BackupError) {
       let server = try await seed.facts("server")
-      switch server["redis_mode"] {
+      switch server.mode {
       case "cluster": return try await openCluster(seed, on: loop)
       case "sentinel":
         throw unsuitable(endpoint, "it is a Sentinel, which holds no data: name the master that it watches")

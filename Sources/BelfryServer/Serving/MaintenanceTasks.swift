@@ -8,17 +8,10 @@ struct MaintenanceTasks {
   /// How often all outboxes are looked at, for what a broker committed and died before relaying. Until it is relayed, an
   /// account does not see a space it joined. A look is one cheap command for each partition.
   static let relayInterval: Duration = .seconds(3)
-  /// The pause between two partitions of a round. Entries beyond retention are hidden at once; sweeping only frees memory.
-  static let sweepStepMilliseconds: Int64 = 250
-  /// The pause between two rounds, for deployments with few partitions in use; half of retention if that is less.
-  static let sweepPauseMaxMilliseconds: Int64 = 30_000
 
   let loop: EventLoop
   let runner: OperationRunner
   private var store: any Store { runner.store }
-  private var sweepPauseMilliseconds: Int64 {
-    min(Self.sweepPauseMaxMilliseconds, runner.limits.retentionMilliseconds / 2)
-  }
 
   func start(in scope: LoopScope) {
     scope.start { await relay() }
@@ -34,15 +27,17 @@ struct MaintenanceTasks {
     }
   }
 
+  /// Entries beyond retention are hidden at once; sweeping only frees memory.
   private func sweep() async {
-    while await pause(.milliseconds(sweepPauseMilliseconds)) {
+    let retention = runner.limits.retentionMilliseconds
+    while await pause(.milliseconds(SweepPace.pause(retentionMilliseconds: retention))) {
       let partitions = await partitionsInUse()
-      // A little less than a round takes, so that several brokers together sweep no more than one would. In the same order
-      // each time: a partition that came last in one round and first in the next would not be due.
-      let interval = max(sweepPauseMilliseconds, Self.sweepStepMilliseconds * Int64(partitions.count))
+      guard let spaces = try? await store.spaceCount() else { continue }
+      let pace = SweepPace(spaces: spaces, partitions: partitions.count, retentionMilliseconds: retention)
+      // In the same order each time: a partition that came last in one round and first in the next would not be due.
       for partition in partitions {
-        guard await pause(.milliseconds(Self.sweepStepMilliseconds)) else { return }
-        let isDue = try? await store.beginSweep(of: partition, everyMilliseconds: interval)
+        guard await pause(.milliseconds(pace.stepMilliseconds)) else { return }
+        let isDue = try? await store.beginSweep(of: partition, everyMilliseconds: pace.intervalMilliseconds)
         if isDue == true { try? await store.sweep(partition) }
       }
     }

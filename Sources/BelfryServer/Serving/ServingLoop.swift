@@ -5,7 +5,7 @@ import BelfryModel
 import BelfryRedis
 import BelfryStore
 
-/// One event loop with everything that serves on it: Redis connections, a hub, an HTTP daemon on the shared
+/// One event loop with everything that serves on it: Redis connections, a hub, an HTTP server on the shared
 /// port. The loops of a broker are alike and share nothing but what `Broker` holds.
 actor ServingLoop {
   /// How long requests and streams have to end when the loop drains.
@@ -36,9 +36,9 @@ actor ServingLoop {
     let store: RedisStore
     let live: RedisLiveFeed
     let services: LoopServices
-    let daemon: HTTPServer
+    let httpServer: HTTPServer
 
-    var isBusy: Bool { daemon.openRequests + daemon.openStreams > 0 }
+    var isBusy: Bool { httpServer.openRequests + httpServer.openStreams > 0 }
   }
 
   /// Begins to listen, whether or not Redis is there yet.
@@ -60,11 +60,11 @@ actor ServingLoop {
     do throws(HTTPError) {
       var limits = broker.httpLimits
       limits.headMaxBytes += FeedCursor.textBytesMost(in: configuration.partitions)
-      let daemon = try HTTPServer(
+      let httpServer = try HTTPServer(
         on: loop, listening: socket, limits: limits, budgets: broker.budgets,
         tls: broker.certificate?.tls, handler: FrontDoor(services))
-      services.hub.onNotified = { [weak daemon] in daemon?.pumpStreams() ?? true }
-      serving = Serving(scope: scope, store: store, live: live, services: services, daemon: daemon)
+      services.hub.onNotified = { [weak httpServer] in httpServer?.pumpStreams() ?? true }
+      serving = Serving(scope: scope, store: store, live: live, services: services, httpServer: httpServer)
     } catch {
       throw StartError(.systemRefused, error.cause, at: error.place)
     }
@@ -116,7 +116,7 @@ actor ServingLoop {
     await serving.services.streams.close()
     serving.services.outbound.close()
     serving.services.pushOutbound.close()
-    serving.daemon.stop()
+    serving.httpServer.stop()
     serving.live.close()
     serving.store.close()
     self.serving = nil
@@ -191,7 +191,7 @@ actor ServingLoop {
   func drain() {
     guard let serving, !serving.services.isDraining else { return }
     serving.services.isDraining = true
-    serving.daemon.quiesce()
+    serving.httpServer.quiesce()
     serving.services.hub.drain()
     serving.services.waitingSockets.sendAway()
     serving.scope.start { [loop] in
@@ -217,7 +217,7 @@ actor ServingLoop {
       requests: Dictionary(uniqueKeysWithValues: counts.byStatus.map { (String($0.key), $0.value) }),
       sends: counts.sends, duplicates: counts.duplicates, streams: counts.streams, sockets: counts.sockets,
       streamsClosed: counts.streamsClosed,
-      handshakes: serving.daemon.handshakeCounts.map { HandshakeStatistics($0) },
+      handshakes: serving.httpServer.handshakeCounts.map { HandshakeStatistics($0) },
       relays: serving.store.relayStatistics, hub: serving.services.hub.statistics,
       callbacks: serving.services.callbacks.statistics,
       webhooks: serving.services.webhooks.statistics, push: serving.services.push.statistics)

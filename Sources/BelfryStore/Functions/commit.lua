@@ -48,7 +48,7 @@ local function read_count(commit, text)
   if commit.announced then return end
   local count, entries, share, sender = string.match(text, '^(%d+)<(%d+)<(%d*)<(.*)$')
   commit.announced = tonumber(count)
-  commit.room = { entries = tonumber(entries), share = tonumber(share), sender = sender }
+  commit.capacity = { entries = tonumber(entries), share = tonumber(share), sender = sender }
 end
 
 -- Reads the transactions, and the spaces to which they may append. `=` stands for the same preconditions as those of the
@@ -125,12 +125,12 @@ local function find_table_over_ceiling(call, space, changes)
 end
 
 -- Whether the account's mailbox may take so many entries. Two calls, one of a trusted caller's.
-local function has_room(call, space, room, count)
+local function has_capacity(call, space, capacity, count)
   local prefix = call.prefix
-  if redis_call('XLEN', log_key(prefix, space)) + count > room.entries then return false end
-  if room.sender == '' then return true end
+  if redis_call('XLEN', log_key(prefix, space)) + count > capacity.entries then return false end
+  if capacity.sender == '' then return true end
   local account = string.sub(space, 9)
-  return tonumber(redis_call('HGET', shares_key(prefix, account), room.sender) or 0) + count <= room.share
+  return tonumber(redis_call('HGET', shares_key(prefix, account), capacity.sender) or 0) + count <= capacity.share
 end
 
 -- The ids of the entries, and those of the updates.
@@ -231,9 +231,9 @@ local function carry_out(call, commit)
   local fingerprint = commit.announced > 0 and commit.fingerprint
   local earlier = fingerprint and find_earlier(call.dedupe, commit.field, fingerprint)
   if earlier then return earlier end
-  local room = commit.room
-  local count = room and commit.announced + (changes and #changes.updates / 4 or 0)
-  if room and not has_room(call, space, room, count) then return 'full' end
+  local capacity = commit.capacity
+  local count = capacity and commit.announced + (changes and #changes.updates / 4 or 0)
+  if capacity and not has_capacity(call, space, capacity, count) then return 'full' end
 
   local before = partition.last
   local ids, update_ids = take_ids(partition, commit)
@@ -247,7 +247,7 @@ local function carry_out(call, commit)
     local is_stored, audience, notification = unpack(call.arguments, at, at + 2)
     announce(partition, space, id, stamp(call, space, audience), notification, is_stored == '1', call.entries_max)
   end
-  if room then charge(call.prefix, string.sub(space, 9), room.sender, count, partition.retention) end
+  if capacity then charge(call.prefix, string.sub(space, 9), capacity.sender, count, partition.retention) end
   if changes then finish_changes(call, space, changes, update_ids, before) end
   if fingerprint then note_dedupe(call.dedupe, commit.field, fingerprint, ids[1]) end
   return 'committed ' .. before .. ' ' .. table.concat(ids, ' ')

@@ -182,7 +182,7 @@ local function read_partition(prefix, number, spaces)
     copies = found[4],
     last_of = {},
     lost_of = {},
-    bucket_of = {},
+    slice_of = {},
     changed = {},
     said = {},
   }

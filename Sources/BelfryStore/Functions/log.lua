@@ -82,25 +82,25 @@ end
 -- the microseconds of the time, so that no regular sending always evades it.
 local ENTRIES_PER_TRIM = 32
 
--- An id names its partition, not its space. Which spaces have an entry in a stretch of time, some 17 minutes, a set
+-- An id names its partition, not its space. Which spaces have an entry in a slice of time, some 17 minutes, a set
 -- says: there whoever knows no more than an id looks for it. What ends it is its age: two hours more than what is kept,
--- for the stretch itself and for clocks that are set.
-local BUCKET_MS = 1048576
+-- for the slice itself and for clocks that are set.
+local SLICE_MS = 1048576
 local ACTIVE_KEPT_MS = 7200000
 
-local stretch_from, stretch_to, stretch = 0, 0, 0
+local latest_from, latest_to, latest = 0, 0, 0
 
-local function time_bucket(ms)
-  if ms >= stretch_from and ms < stretch_to then return stretch end
-  local bucket = math.floor(ms / BUCKET_MS)
+local function time_slice(ms)
+  if ms >= latest_from and ms < latest_to then return latest end
+  local slice = math.floor(ms / SLICE_MS)
   -- Not of what lies long ago, which is asked for once.
-  if bucket > stretch then stretch, stretch_from, stretch_to = bucket, bucket * BUCKET_MS, (bucket + 1) * BUCKET_MS end
-  return bucket
+  if slice > latest then latest, latest_from, latest_to = slice, slice * SLICE_MS, (slice + 1) * SLICE_MS end
+  return slice
 end
 
--- The space has an entry in this stretch. Two calls.
-local function note_active(prefix, space, bucket, retention)
-  local key = active_key(prefix, bucket)
+-- The space has an entry in this slice. Two calls.
+local function note_active(prefix, space, slice, retention)
+  local key = active_key(prefix, slice)
   redis_call('SADD', key, space)
   redis_call('PEXPIRE', key, retention + ACTIVE_KEPT_MS, 'NX')
 end
@@ -112,11 +112,11 @@ local function copy_entry(prefix, space, id, ms, retention, ...)
     'space', space, ...)
 end
 
--- Upkeep of a log after some of its entries: notes the space as active at the first entry of a stretch of time, compacts
+-- Upkeep of a log after some of its entries: notes the space as active at the first entry of a slice of time, compacts
 -- the log at its first entry of all, and trims it at one in 32, by the number `appended`. `last` is the entry before, in
--- the stretch `last_bucket`. Returns the id up to which entries are lost, nil if none are. No call for most entries.
-local function tend_log(prefix, space, id, bucket, last, last_bucket, appended, entries_max, retention)
-  if bucket ~= last_bucket then note_active(prefix, space, bucket, retention) end
+-- the slice `last_slice`. Returns the id up to which entries are lost, nil if none are. No call for most entries.
+local function tend_log(prefix, space, id, slice, last, last_slice, appended, entries_max, retention)
+  if slice ~= last_slice then note_active(prefix, space, slice, retention) end
   local lost
   -- A mailbox is kept short by refusing what would be too much, so that nothing unread gives way.
   if appended % ENTRIES_PER_TRIM == 0 and string.sub(space, 1, 8) ~= 'account:' then
@@ -132,11 +132,11 @@ local function append(partition, space, id, entries_max, ...)
   redis_call('XADD', log_key(prefix, space), id, ...)
   if partition.copies then copy_entry(prefix, space, id, ms_of(id), partition.retention, ...) end
   partition.appended = partition.appended + 1
-  local last_bucket = partition.bucket_of[space] or time_bucket(ms_of(last))
+  local last_slice = partition.slice_of[space] or time_slice(ms_of(last))
   -- No id is later than the last one of the partition.
-  local bucket = last_bucket == time_bucket(partition.ms) and last_bucket or time_bucket(ms_of(id))
-  local lost = tend_log(prefix, space, id, bucket, last, last_bucket, partition.appended, entries_max, partition.retention)
-  partition.bucket_of[space] = bucket
+  local slice = last_slice == time_slice(partition.ms) and last_slice or time_slice(ms_of(id))
+  local lost = tend_log(prefix, space, id, slice, last, last_slice, partition.appended, entries_max, partition.retention)
+  partition.slice_of[space] = slice
   partition.lost_of[space] = lost or partition.lost_of[space]
   partition.last_of[space] = id
   partition.changed[space] = true
@@ -173,7 +173,7 @@ end
 local function locate(keys, arguments)
   local prefix = open_partition(keys)
   local id, cursor, count = unpack(arguments, 1, 3)
-  local reply = redis_call('SSCAN', active_key(prefix, time_bucket(ms_of(id))), cursor, 'COUNT', count)
+  local reply = redis_call('SSCAN', active_key(prefix, time_slice(ms_of(id))), cursor, 'COUNT', count)
   local spaces = reply[2]
   for first = 1, #spaces, ARGUMENTS_PER_CALL do
     local last = math.min(first + ARGUMENTS_PER_CALL - 1, #spaces)

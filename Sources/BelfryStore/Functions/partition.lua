@@ -14,7 +14,7 @@ local function delivered_key(prefix, account) return prefix .. 'delivered:' .. a
 local function shares_key(prefix, account) return prefix .. 'shares:' .. account end
 local function directory_key(prefix, name) return prefix .. 'directory:' .. name end
 local function wake_key(prefix) return prefix .. 'wake' end
-local function active_key(prefix, bucket) return prefix .. 'active:' .. string.format('%d', bucket) end
+local function active_key(prefix, slice) return prefix .. 'active:' .. string.format('%d', slice) end
 local function pushers_key(prefix, account) return prefix .. 'pushers:' .. account end
 local function accounts_pushed_key(prefix) return prefix .. 'pushed' end
 local function badges_key(prefix) return prefix .. 'badges' end

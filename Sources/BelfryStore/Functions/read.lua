@@ -16,6 +16,15 @@ end
 
 local function watermark_field(low) return 'w' .. math.floor(low / SEQUENCES) end
 
+-- Whether a space that lags at an id with this low part may have entries whose ids name the partition of the watermark. The
+-- id names the space's partition, or from before the keyspace grew one of which that was a part when there were fewer. How
+-- few is not known here, so of 3 it is taken for any that is 3 modulo 4: too many only keep single marks for longer.
+local function may_hold_back(low, field)
+  local named, fewest = math.floor(low / SEQUENCES), 1
+  while fewest <= named do fewest = fewest * 2 end
+  return tonumber(string.sub(field, 2)) % fewest == named
+end
+
 -- The lagging spaces with their ids, in the order of the text.
 local function parse_lagging(text)
   local lagging = {}
@@ -66,8 +75,11 @@ local function covered_by(fields)
   for _, each in ipairs(lagging or {}) do
     local ms, low = parse_id(each.id)
     if ms == 0 then return function() return false end end -- of which partition, it does not say
-    local place = places[watermark_field(low)]
-    if place and (ms < place[1] or (ms == place[1] and low < place[2])) then places[watermark_field(low)] = { ms, low } end
+    for field, place in pairs(places) do
+      if may_hold_back(low, field) and (ms < place[1] or (ms == place[1] and low < place[2])) then
+        places[field] = { ms, low }
+      end
+    end
   end
   return function(id)
     local ms, low = parse_decimal(id)

@@ -69,7 +69,7 @@ local function bucket_key(partition, bucket)
 end
 
 -- What a dedupe bucket remembers of the name, if anything.
-local function recall(prefix, bucket, field, now)
+local function earlier_send(prefix, bucket, field, now)
   local record = redis_call('HGET', dedupe_key(prefix, bucket), field)
   return is_remembered(record, now, limits[1]) and record
 end
@@ -80,12 +80,12 @@ local function enter_send(partition, field, record, now, buckets)
   local prefix, in_use, before = partition.prefix, read_buckets(buckets)
   local bucket, name = bucket_of(now, limits[1])
   local is_in_use = in_use == name
-  local earlier = before and recall(prefix, before, field, now)
-    or in_use and not is_in_use and recall(prefix, in_use, field, now)
+  local earlier = before and earlier_send(prefix, before, field, now)
+    or in_use and not is_in_use and earlier_send(prefix, in_use, field, now)
   if earlier then return earlier end
   local key = bucket_key(partition, name)
   if redis_call('HSETNX', key, field, record) == 0 then
-    earlier = recall(prefix, name, field, now)
+    earlier = earlier_send(prefix, name, field, now)
     if earlier then return earlier end
     redis_call('HSET', key, field, record)
   end
@@ -100,9 +100,9 @@ local function copy_send(prefix, space, id, ms, audience, notification)
 end
 
 -- What the log needs after some entries. Gives up to where entries have been lost by this, and what went wrong.
-local function tend_send(prefix, space, id, bucket, last, last_bucket, appended)
+local function tend_send(prefix, space, id, slice, last, last_slice, appended)
   local is_tended, lost = pcall(
-    tend_log, prefix, space, id, bucket, last, last_bucket, appended, limits[2], limits[4])
+    tend_log, prefix, space, id, slice, last, last_slice, appended, limits[2], limits[4])
   if is_tended then return lost, nil end
   return nil, lost
 end
@@ -153,9 +153,9 @@ local function send(keys, arguments)
     problem = reply
   else
     if found[4] then problem = copy_send(prefix, space, id, ms, audience, notification) end
-    local bucket, last_bucket = time_bucket(ms), time_bucket(last == before and before_ms or ms_of(last))
-    if not problem and (bucket ~= last_bucket or microsecond % ENTRIES_PER_TRIM == 0) then
-      lost_now, problem = tend_send(prefix, space, id, bucket, last, last_bucket, microsecond)
+    local slice, last_slice = time_slice(ms), time_slice(last == before and before_ms or ms_of(last))
+    if not problem and (slice ~= last_slice or microsecond % ENTRIES_PER_TRIM == 0) then
+      lost_now, problem = tend_send(prefix, space, id, slice, last, last_slice, microsecond)
     end
   end
   if problem then
@@ -173,7 +173,7 @@ local function send(keys, arguments)
 end
 
 -- What a dedupe bucket remembers of the names, so many arguments from `first` on; nil where there is nothing to look for.
-local function recall_many(prefix, arguments, first, count, bucket)
+local function earlier_sends(prefix, arguments, first, count, bucket)
   if count == 0 or not bucket then return nil end
   return redis_call('HMGET', dedupe_key(prefix, bucket), unpack(arguments, first, first + count - 1))
 end
@@ -220,7 +220,7 @@ local function begin_many(partition, key, sections)
   local before = found[1] or NO_ID
   local call = {
     partition = partition, prefix = partition.prefix, key = key, base = partition.number * SEQUENCES, before = before,
-    history = found[2], copies = found[4], last_of = {}, lost_of = {}, bucket_of = {}, changed = {}, answer = { before },
+    history = found[2], copies = found[4], last_of = {}, lost_of = {}, slice_of = {}, changed = {}, answer = { before },
     runs = {}, entered_count = 0,
   }
   call.in_use, call.bucket_before = read_buckets(found[3])
@@ -229,7 +229,7 @@ local function begin_many(partition, key, sections)
     local space, last = section.space, nil
     last, call.lost_of[space] = parse_end(found[index + 4])
     call.last_of[space] = last
-    call.bucket_of[space] = time_bucket(last == before and call.ms or ms_of(last))
+    call.slice_of[space] = time_slice(last == before and call.ms or ms_of(last))
   end
   call.now, call.appended, call.is_another_history = partition_time(call.ms, call.history)
   return call
@@ -256,9 +256,9 @@ local function begin_run(call, section, audience, id, last, at)
   return run
 end
 
-local function note_end(call, space, last, bucket, lost)
+local function note_end(call, space, last, slice, lost)
   if last == call.last_of[space] then return end
-  call.last_of[space], call.bucket_of[space], call.changed[space] = last, bucket, true
+  call.last_of[space], call.slice_of[space], call.changed[space] = last, slice, true
   call.lost_of[space] = lost or call.lost_of[space]
 end
 
@@ -268,8 +268,8 @@ local function append_section(call, arguments, section, number, audience)
   local space, names, known, known_before = section.space, call.names, call.known, call.known_before
   local now, ms, low, low_max = call.now, call.ms, call.low, call.base + SEQUENCES - 1
   local key, is_asked, prints = section.keys.log, section.senders, names and names + call.count
-  local last, last_bucket, lost, run, bytes = call.last_of[space], call.bucket_of[space], nil, nil, 0
-  local beginning, bucket, id, entered_count, appended = nil, nil, nil, call.entered_count, call.appended
+  local last, last_slice, lost, run, bytes = call.last_of[space], call.slice_of[space], nil, nil, 0
+  local beginning, slice, id, entered_count, appended = nil, nil, nil, call.entered_count, call.appended
   for at = section.first, section.first + section.count - 1 do
     number = number + 1
     local outcome, lost_now
@@ -281,7 +281,7 @@ local function append_section(call, arguments, section, number, audience)
         low = low + 1
       else
         ms, low = next_id(now, ms, low, call.base)
-        beginning, bucket, run = id_beginning(ms), time_bucket(ms), nil
+        beginning, slice, run = id_beginning(ms), time_slice(ms), nil
       end
       id = beginning .. (low_texts[low] or low_text_of(low))
       call.given = call.given or id
@@ -291,8 +291,8 @@ local function append_section(call, arguments, section, number, audience)
       end
       if outcome ~= id then
         outcome = failed(outcome)
-      elseif bucket ~= last_bucket or (appended + number) % ENTRIES_PER_TRIM == 0 then
-        lost_now, outcome = tend_send(call.prefix, space, id, bucket, last, last_bucket, appended + number)
+      elseif slice ~= last_slice or (appended + number) % ENTRIES_PER_TRIM == 0 then
+        lost_now, outcome = tend_send(call.prefix, space, id, slice, last, last_slice, appended + number)
         outcome = outcome and failed(outcome) or id
       end
     end
@@ -303,7 +303,7 @@ local function append_section(call, arguments, section, number, audience)
       else
         run, bytes = begin_run(call, section, audience, id, last, at), #audience + #arguments[at]
       end
-      last, last_bucket, lost = id, bucket, lost_now or lost
+      last, last_slice, lost = id, slice, lost_now or lost
       if names and arguments[names + number] ~= '' then
         entered[entered_count + 1] = arguments[names + number]
         entered[entered_count + 2] = record_text(id, arguments[prints + number])
@@ -315,7 +315,7 @@ local function append_section(call, arguments, section, number, audience)
     end
   end
   call.ms, call.low, call.last, call.entered_count = ms, low, id or call.last, entered_count
-  note_end(call, space, last, last_bucket, lost)
+  note_end(call, space, last, last_slice, lost)
 end
 
 local function send_section(call, arguments, section, number)
@@ -384,8 +384,8 @@ local function send_many(keys, arguments)
   limits = read_numbers(arguments[1])
   local sections, first_field = read_sections(arguments, totals[1])
   local call = begin_many(partition, keys[1], sections)
-  call.known = recall_many(prefix, arguments, first_field, totals[2], call.in_use)
-  call.known_before = recall_many(prefix, arguments, first_field, totals[2], call.bucket_before)
+  call.known = earlier_sends(prefix, arguments, first_field, totals[2], call.in_use)
+  call.known_before = earlier_sends(prefix, arguments, first_field, totals[2], call.bucket_before)
   call.names, call.count = totals[2] > 0 and first_field - 1, totals[2]
   local sent = 0
   for _, section in ipairs(sections) do

@@ -106,18 +106,20 @@ end
 
 -- Watermarks beyond retention, and the lagging spaces of their partitions. `floor` is a decimal id.
 local function sweep_watermarks(key, floor)
-  local fields, gone, is_gone, left = redis_call('HGETALL', key), {}, {}, {}
+  local fields, gone, kept, left = redis_call('HGETALL', key), {}, {}, {}
   for index = 1, #fields, 2 do
-    if string.sub(fields[index], 1, 1) == 'w' and is_decimal_before(fields[index + 1], floor) then
-      gone[#gone + 1] = fields[index]
-      is_gone[fields[index]] = true
+    if string.sub(fields[index], 1, 1) == 'w' then
+      local list = is_decimal_before(fields[index + 1], floor) and gone or kept
+      list[#list + 1] = fields[index]
     end
   end
   if not gone[1] then return end
   local lagging = parse_lagging(redis_call('HGET', key, 'lagging'))
   for _, each in ipairs(lagging) do
     local ms, low = parse_id(each.id)
-    if ms > 0 and not is_gone[watermark_field(low)] then left[#left + 1] = each end
+    local is_needed = false
+    for _, field in ipairs(kept) do is_needed = is_needed or may_hold_back(low, field) end
+    if ms > 0 and is_needed then left[#left + 1] = each end
   end
   call_in_chunks('HDEL', key, gone)
   if #left < #lagging then write_lagging(key, left) end

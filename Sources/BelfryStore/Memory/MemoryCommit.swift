@@ -32,7 +32,7 @@ extension MemoryStore {
       return first.contents == repeated ? .duplicate(of: first.id) : .differentContent
     }
 
-    if let room = transaction.mailboxRoom, !hasRoom(for: transaction, room) { return .mailboxFull }
+    if let capacity = transaction.mailboxCapacity, !takes(transaction, capacity) { return .mailboxFull }
 
     let partition = partitions.holding(space)
     let before = lastID(in: partition)
@@ -62,8 +62,8 @@ extension MemoryStore {
       append(announcement, id, content, in: space)
     }
     for entry in updated { append(entry, in: space) }
-    if let room = transaction.mailboxRoom, let account = AccountID(space.name) {
-      charge(room.sender, transaction.entryCount, at: account)
+    if let capacity = transaction.mailboxCapacity, let account = AccountID(space.name) {
+      charge(capacity.sender, transaction.entryCount, at: account)
     }
     relay(transaction, version: last, before: before)
     if let echo = transaction.echo { publish(.device(echo), in: .personal(echo.account)) }
@@ -83,13 +83,13 @@ extension MemoryStore {
   }
 
   /// Every entry counts, as if each were sent by itself.
-  private func hasRoom(for transaction: Transaction, _ room: MailboxRoom) -> Bool {
+  private func takes(_ transaction: Transaction, _ capacity: MailboxCapacity) -> Bool {
     guard let account = AccountID(transaction.space.name) else { return true }
-    var level = mailbox(of: account, writtenToBy: room.sender)
+    var level = mailbox(of: account, writtenToBy: capacity.sender)
     let more = transaction.entryCount - 1
     level.entries += more
     level.fromSender += more
-    return room.hasRoomForEntry(level)
+    return capacity.takesEntry(level)
   }
 
   /// The send that this one repeats, if it is still remembered.

@@ -68,6 +68,8 @@ struct MemoryLog {
 extension MemoryStore {
   package func lastIDs(of partitions: [Partition]) -> [MessageID] { partitions.map(lastID) }
 
+  package func spaceCount() -> Int { logs.count }
+
   package func ends(of spaces: [SpaceID]) -> [LogEnd] {
     spaces.map {
       LogEnd(

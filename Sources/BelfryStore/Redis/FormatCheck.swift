@@ -52,6 +52,7 @@ final class FormatCheck {
     if let format = record.format, let refusal = keyspace.refusal(ofFormat: format) {
       throw RedisError(.unsuitable, cause: refusal, place: place)
     }
+    record.format.map { keyspace.take(format: $0) }
     guard record.format != nil, let secret = record.secret, let limits = record.limits else { return nil }
     isSecretBehind = secret != keyspace.secretFingerprint && keyspace.otherFingerprints.contains(secret)
     return keyspace.differences(fromSecret: secret, limits: limits)

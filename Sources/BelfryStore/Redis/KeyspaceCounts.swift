@@ -1,4 +1,5 @@
 import BelfryModel
+import BelfryRedis
 
 /// How much a keyspace holds, counted key by key, in whatever order the keys come: what a copy of it is compared
 /// with.
@@ -26,7 +27,7 @@ package struct KeyspaceCounts: Sendable {
   /// - Parameter entries: of a log, how many it has.
   package mutating func add(_ key: KeyspaceKey, entries: Int) {
     // Keys of these kinds expire, and may be gone before a copy is counted.
-    if key.kind == "active" || key.kind == "shares" { return }
+    if ["active", "shares", "offset"].contains(key.kind) { return }
     keys += 1
     switch key.kind {
     case "log":
@@ -60,6 +61,10 @@ package struct KeyspaceKey: Sendable {
   /// Nil of what is not Belfry's.
   package init?(_ key: String) {
     guard key.hasPrefix(Self.prefix) else { return nil }
+    if key.hasPrefix(OffsetKey.prefix) {
+      (kind, name) = ("offset", "")
+      return
+    }
     // What has no partition's tag has no space's name either.
     let rest = key.firstIndex(of: "}").map { key[$0...].dropFirst(2) } ?? ""
     kind = rest.prefix { $0 != ":" }

@@ -52,7 +52,7 @@ extension RedisStore {
   }
 
   private func indexes(of accounts: [AccountID]) async throws(StoreError) -> [[IndexEntry]] {
-    let replies = try await pipeline(accounts.map(indexCommand), at: "index")
+    let replies = try await pipeline(accounts.map(indexCommand), isAwaited: true, at: "index")
     var indexes: [[IndexEntry]] = []
     for (account, reply) in zip(accounts, replies) { indexes.append(try index(of: account, reply)) }
     return indexes

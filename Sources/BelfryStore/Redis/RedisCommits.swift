@@ -85,7 +85,8 @@ final class RedisCommits {
   private func isSend(_ place: CommitRequest.Place) -> Bool { usesSendFunctions && place.plainSend != nil }
 
   private func newCall(_ partition: Partition) -> CommitCall {
-    CommitCall(layout.call(.commit, in: partition), limits, of: layout.partitions)
+    CommitCall(
+      layout.call(.commit, in: partition, isGuarded: !redis.isSingle), limits, of: layout.partitions)
   }
 
   /// - Returns: False if it has to go in another call. None of a call of commits does.
@@ -151,7 +152,9 @@ final class RedisCommits {
 
   private func write(_ call: OpenCall, to output: OutputBuffer) {
     switch call.arguments {
-    case .sends(let sends): sends.write(to: output, in: call.partition, layout, limits: limitsOfSends)
+    case .sends(let sends):
+      sends.write(
+        to: output, in: call.partition, layout, isGuarded: !redis.isSingle, limits: limitsOfSends)
     case .any(let commits): output.append(commits.command)
     }
   }

@@ -160,7 +160,7 @@ extension RedisStore {
     command.append(through == .last ? "+" : through.streamForm)
     command.append("COUNT")
     command.append(limit)
-    let reply = try await pipeline([command], at: "copies")[0]
+    let reply = try await pipeline([command], isAwaited: true, at: "copies")[0]
     return try reading(at: "copies") { () throws(RedisError) in
       var copies: [EntryCopy] = []
       for element in try reply.array() {

@@ -30,6 +30,12 @@ extension RedisStore {
     }
   }
 
+  /// The hash of a partition has a few facts beside its spaces.
+  package func spaceCount() async throws(StoreError) -> Int {
+    let questions = partitions.all.map { RedisCommand("HLEN", layout.partitionHash($0)) }
+    return try await ask(questions, at: "spaces").reduce(0) { $0 + $1.number }
+  }
+
   /// One command for all spaces of a partition.
   package func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd] {
     // For each space the index of its partition's command, and for each partition that index by its number.
@@ -51,7 +57,7 @@ extension RedisStore {
       commands[place].append(space.key)
       asked.append(place)
     }
-    let replies = try await pipeline(commands, at: "ends of logs")
+    let replies = try await pipeline(commands, isAwaited: true, at: "ends of logs")
     return try reading(at: "ends of logs") { () throws(RedisError) in
       var answers = try replies.map { reply throws(RedisError) in try LastIDs(reply) }
       return try zip(spaces, asked).map { space, place throws(RedisError) in
@@ -67,15 +73,21 @@ extension RedisStore {
 
   package func locate(_ id: MessageID) async throws(StoreError) -> SpaceID? {
     // A caller may send any id, also one of a partition that this keyspace does not have.
-    guard id.partition.number < partitions.count else { return nil }
+    for partition in partitions.holding(id) {
+      if let space = try await locate(id, in: partition) { return space }
+    }
+    return nil
+  }
+
+  private func locate(_ id: MessageID, in partition: Partition) async throws(StoreError) -> SpaceID? {
     let place = "locate \(id)"
     var hashScan = HashScan()
     for _ in 0..<Limits.spacesPerLocating / Self.locatedPerStep {
-      var call = layout.call(.locate, in: id.partition)
+      var call = layout.call(.locate, in: partition)
       call.append(id.streamForm)
       call.append(hashScan.cursor)
       call.append(Self.locatedPerStep)
-      let (reply, mark) = try await scanStep(call, in: id.partition, at: place)
+      let (reply, mark) = try await scanStep(call, in: partition, at: place)
       let (next, space) = try reading(at: place) { () throws(RedisError) in
         let parts = try reply.array(count: 2)
         return (try parts[0].string(), SpaceID(key: try parts[1].string()))
@@ -104,7 +116,7 @@ extension RedisStore {
         commands.append(pages[index].command(layout))
         commands.append(RedisCommand("HLEN", at: layout.table(TableAddress(space, .updates))))
       }
-      let replies = try await pipeline(commands, at: "entries")
+      let replies = try await pipeline(commands, isAwaited: true, at: "entries")
       try reading(at: "entries") { () throws(RedisError) in
         for (index, reply) in zip(open, stride(from: 0, to: replies.count, by: 2)) {
           try pages[index].take(replies[reply])
@@ -128,7 +140,7 @@ extension RedisStore {
       for entry in answers[index] { command.append(entry.notificationID.text) }
       return command
     }
-    let replies = try await pipeline(commands, at: "entries")
+    let replies = try await pipeline(commands, isAwaited: true, at: "entries")
     for (index, reply) in zip(updated, replies) {
       let place = "updates \(pages[index].request.space)"
       let count = answers[index].count

@@ -7,14 +7,16 @@ extension RedisStore {
   /// in both places instead of in neither.
   package func readState(of account: AccountID) async throws(StoreError) -> ReadState {
     let place = "read state of \(account)"
-    return try readState(try await pipeline(readStateCommands(account), at: place), at: place)
+    return try readState(
+      try await pipeline(readStateCommands(account), isAwaited: true, at: place), at: place)
   }
 
   package func readStateAndPreferences(
     of account: AccountID
   ) async throws(StoreError) -> (read: ReadState, preferences: Preferences) {
     let place = "read state of \(account)"
-    let replies = try await pipeline(readStateCommands(account) + [preferencesCommand(account)], at: place)
+    let replies = try await pipeline(
+      readStateCommands(account) + [preferencesCommand(account)], isAwaited: true, at: place)
     return (try readState(replies, at: place), try preferences(of: account, replies[2]))
   }
 
@@ -47,7 +49,8 @@ extension RedisStore {
   ) async throws(StoreError) -> [ReadState] {
     if ids.isEmpty { return accounts.map { _ in ReadState() } }
     let question = ReadStateQuestion(ids)
-    let replies = try await pipeline(accounts.flatMap { question.commands($0, layout) }, at: "read states")
+    let replies = try await pipeline(
+      accounts.flatMap { question.commands($0, layout) }, isAwaited: true, at: "read states")
     return try reading(at: "read states") { () throws(RedisError) in
       try stride(from: 0, to: replies.count, by: 2).map { index throws(RedisError) in
         try question.state(replies[index], replies[index + 1])
@@ -64,7 +67,7 @@ extension RedisStore {
     }
     let question = ReadStateQuestion(ids)
     let commands = question.commands(account, layout) + [indexCommand(account), preferencesCommand(account)]
-    let replies = try await pipeline(commands, at: "state of \(account)")
+    let replies = try await pipeline(commands, isAwaited: true, at: "state of \(account)")
     let read = try reading(at: "read state of \(account)") { () throws(RedisError) in
       try question.state(replies[0], replies[1])
     }
@@ -85,7 +88,7 @@ extension RedisStore {
 
   package func markRead(_ mark: ReadMark, by account: AccountID) async throws(StoreError) -> MarkOutcome {
     let home = layout.partition(of: account)
-    var call = layout.call(.markRead, in: home)
+    var call = layout.call(.markRead, in: home, isGuarded: !redis.isSingle)
     call.append(account.text)
     call.append(mark.version)
     call.append(LiveText.read(mark.echo))
@@ -94,8 +97,8 @@ extension RedisStore {
     call.append(list: mark.watermarks.map(\.text))
     call.append(list: mark.caughtUp.map(\.key))
     // The log of the personal space has one reader, so its entries are deleted when they are marked. Only the log
-    // knows which ids are its own: all ids of its partition are passed to XDEL, which ignores the others.
-    call.append(list: mark.items.filter { $0.partition == home }.map(\.streamForm))
+    // knows which ids are its own: all that its partition may hold are passed to XDEL, which ignores the others.
+    call.append(list: mark.items.filter { partitions.may(home, hold: $0) }.map(\.streamForm))
     call.append(list: mark.directMessages.map(\.key))
     let place = "mark read of \(account)"
     let reply = try await self.call(call, at: place)

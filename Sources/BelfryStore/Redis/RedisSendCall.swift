@@ -16,7 +16,7 @@ struct PlainSend {
 
   /// Nil if the transaction does anything else.
   init?(_ transaction: Transaction) {
-    guard transaction.announcements.count == 1, transaction.onlyAnnounces, transaction.mailboxRoom == nil,
+    guard transaction.announcements.count == 1, transaction.onlyAnnounces, transaction.mailboxCapacity == nil,
       transaction.preconditions.count <= SendCall.recordsMax
     else { return nil }
     switch transaction.space.kind {
@@ -72,11 +72,15 @@ struct SendCall {
   }
 
   /// Writes the call into the connection's output buffer.
-  /// - Parameter limits: the limits that the functions need.
-  func write(to output: OutputBuffer, in partition: Partition, _ layout: RedisLayout, limits: String) {
+  /// - Parameters:
+  ///   - isGuarded: as of ``RedisLayout/append(_:in:isGuarded:to:)``.
+  ///   - limits: the limits that the functions need.
+  func write(
+    to output: OutputBuffer, in partition: Partition, _ layout: RedisLayout, isGuarded: Bool, limits: String
+  ) {
     let isOne = sends.count == 1
     output.append(RedisLayout.callName) { command in
-      layout.append(isOne ? .send : .sendMany, in: partition, to: &command)
+      layout.append(isOne ? .send : .sendMany, in: partition, isGuarded: isGuarded, to: &command)
       if isOne {
         command.append(joining: limits, " ", sends[0].records.shape, "")
       } else {

@@ -22,7 +22,8 @@ package final class RedisStore: Store {
   let outboxLengths: [RedisCommand]
   let isThereAnyWake: [RedisCommand]
 
-  package var partitions: Partitions { layout.partitions }
+  /// With what the keyspace says of its growth, once it has been asked.
+  package var partitions: Partitions { format.keyspace.partitions }
   /// The name of the history in which one Redis gives ids. A cluster's nodes have one each, and a cursor names none then:
   /// what was lost is told by the ids alone (see ``Rewind``).
   package var history: String { redis.isCluster ? "" : scanMark(of: partitions.all[0]) }
@@ -215,12 +216,36 @@ extension RedisStore {
     var replies = try await pipeline(calls, isAwaited: isAwaited, at: place())
     let missed = replies.indices.filter { FunctionLibrary.isMissing(replies[$0]) }
     if missed.isEmpty { return replies }
-    let callsAgain = missed.map { calls[$0] }
-    let again =
-      try await loadLibrary(at: place())
-      ? pipeline(callsAgain, isAwaited: isAwaited, at: place()) : callWithoutLibrary(callsAgain, at: place())
+    let again = try await callWithNewLibrary(missed.map { calls[$0] }, isAwaited, at: place())
     for (index, reply) in zip(missed, again) { replies[index] = reply }
     return replies
+  }
+
+  /// The same for calls to many partitions: what a node does not answer fails by itself.
+  /// - Throws: if none is answered.
+  func callEach(
+    _ calls: [RedisCommand], at place: String
+  ) async throws(StoreError) -> [Result<RedisReply, StoreError>] {
+    var results = await pipelineEach(calls, at: place)
+    if let first = results.first, case .failure(let error) = first,
+      results.allSatisfy({ (try? $0.get()) == nil })
+    {
+      throw error
+    }
+    let missed = results.indices.filter { index in
+      if case .success(let reply) = results[index] { FunctionLibrary.isMissing(reply) } else { false }
+    }
+    if missed.isEmpty { return results }
+    let again = try await callWithNewLibrary(missed.map { calls[$0] }, false, at: place)
+    for (index, reply) in zip(missed, again) { results[index] = .success(reply) }
+    return results
+  }
+
+  private func callWithNewLibrary(
+    _ calls: [RedisCommand], _ isAwaited: Bool, at place: String
+  ) async throws(StoreError) -> [RedisReply] {
+    try await loadLibrary(at: place)
+      ? pipeline(calls, isAwaited: isAwaited, at: place) : callWithoutLibrary(calls, at: place)
   }
 
   /// - Returns: False if the memory of a node is too full for it.
@@ -238,11 +263,14 @@ extension RedisStore {
     return hasRoom
   }
 
-  /// The same for questions about many partitions: what a node does not answer fails by itself.
+  /// As ``pipeline(_:isAwaited:at:)``, for questions about many partitions: what a node does not answer fails by itself.
   func pipelineEach(
     _ commands: [RedisCommand], at place: String
   ) async -> [Result<RedisReply, StoreError>] {
-    await redis.sendEach(commands).map { $0.mapError { StoreError($0, at: place) } }
+    await redis.sendEach(commands).map { result in
+      if case .success(let reply) = result, reply.isFromReplica { redis.lookAgain() }
+      return result.mapError { StoreError($0, at: place) }
+    }
   }
 
   func call(_ call: RedisCommand, at place: @autoclosure () -> String) async throws(StoreError) -> RedisReply

@@ -4,13 +4,21 @@ import BelfryRedis
 extension RedisStore {
   /// Relays messages to their partitions, in one pipeline. Idempotent.
   /// - Returns: the messages that failed, and why.
+  /// - Throws: if all of them failed since no node answers.
   func sendRelays(_ messages: [RelayMessage]) async throws(StoreError) -> [(
     message: RelayMessage, problem: StoreError
   )] {
     let calls = RelayCall.calls(for: messages, among: partitions)
-    let replies = try await call(calls.map(command), at: "relays")
     var failures: [(message: RelayMessage, problem: StoreError)] = []
-    for (call, reply) in zip(calls, replies) {
+    // One node that is away, or lacks replicas, does not keep the others' partitions from learning of anything.
+    for (call, result) in zip(calls, try await callEach(calls.map(command), at: "relays")) {
+      let reply: RedisReply
+      switch result {
+      case .success(let answer): reply = answer
+      case .failure(let problem):
+        failures += call.messages.map { ($0, problem) }
+        continue
+      }
       // An error in place of the results is the result of each message.
       let results = (try? reply.array(count: call.messages.count)).map { Array($0) }
       for (position, message) in call.messages.enumerated() {

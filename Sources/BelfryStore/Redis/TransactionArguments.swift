@@ -158,9 +158,9 @@ extension Transaction {
   /// How many entries it announces, and where they go to a mailbox how many that may hold, in all and of the sender:
   /// `1<7500<500<alice`.
   fileprivate var countWithRoom: String {
-    guard let mailboxRoom else { return String(announcements.count) }
-    let share = mailboxRoom.sender.map { "\(mailboxRoom.perSender)<\($0)" } ?? "<"
-    return "\(announcements.count)<\(mailboxRoom.entries)<\(share)"
+    guard let mailboxCapacity else { return String(announcements.count) }
+    let share = mailboxCapacity.sender.map { "\(mailboxCapacity.perSender)<\($0)" } ?? "<"
+    return "\(announcements.count)<\(mailboxCapacity.entries)<\(share)"
   }
 
   /// Whether it changes nothing and only appends entries, as a send does.

@@ -14,7 +14,9 @@ extension Command {
     options: [
       .value("from", "URL", "the Redis that brokers use now: redis://, rediss:// or unix://"),
       .value("to", "URL", "a Redis that has nothing of Belfry's, or any node of such a cluster"),
-      .value("partitions", "N", "how many parts it is to have; only as many as it has are possible yet"),
+      .value(
+        "partitions", "N",
+        "how many parts it is to have, a larger power of two than before; as many otherwise"),
       .flag("cancel", "give the keyspace back, while the move has not come to its end"),
       .value("config", "FILE", "the broker's configuration file"),
       .value("data", "DIR", "the broker's data folder; data otherwise"),

@@ -10,6 +10,7 @@ struct MoveFacts: Encodable {
   var pausedAt: Int64?
   var endedAt: Int64?
   var partitions: Int?
+  var partitionsBefore: Int?
   var copied: Int?
   var bytes: Int?
   var compared: Int?
@@ -22,7 +23,8 @@ struct MoveFacts: Encodable {
     (outcome, from, to) = (report.outcome.rawValue, report.from, report.to)
     (pausedAt, endedAt, remarks) = (report.pausedAt, report.endedAt, report.remarks)
     guard report.outcome == .moved else { return }
-    (partitions, copied, bytes) = (report.partitions, report.copied, report.copiedBytes)
+    (partitions, partitionsBefore) = (report.partitions, report.partitionsBefore)
+    (copied, bytes) = (report.copied, report.copiedBytes)
     (compared, entries, expired, differing) = (report.compared, report.entries, report.expired, 0)
   }
 }
@@ -47,8 +49,8 @@ enum MoveText {
   private static func found(_ outline: MoveOutline) -> String {
     let kind = outline.masters.map { "a cluster of \($0) master\($0 == 1 ? "" : "s")" } ?? "a single one"
     return
-      "from \(outline.from) (Redis \(outline.fromVersion)) to \(outline.to) (Redis \(outline.toVersion), \(kind)): "
-      + "\(outline.partitions) partitions, \(outline.keys) keys, \(BackupText.size(outline.bytes)) in memory"
+      "from \(outline.from) (\(outline.fromProduct)) to \(outline.to) (\(outline.toProduct), \(kind)): "
+      + "\(outline.before.count) partitions\(outline.isDivided ? " that become \(outline.after.count)" : ""), \(outline.keys) keys, \(BackupText.size(outline.bytes)) in memory"
   }
 
   /// What is shown in the line that is written over.
@@ -79,13 +81,16 @@ enum MoveText {
 
   private static func moved(_ report: MoveReport, in zone: TimeZone) -> [String] {
     let (from, to) = (report.pausedAt ?? 0, report.endedAt ?? 0)
-    let rows = [
-      ("keys copied", "\(report.copied) (\(BackupText.size(report.copiedBytes)))"),
-      ("compared", "\(report.compared)"), ("differing", "0"), ("entries of logs", "\(report.entries)"),
-      ("expired", "\(report.expired)"),
-      ("paused from", TimeText.of(unixMilliseconds: from, in: zone)),
-      ("until", "\(TimeText.of(unixMilliseconds: to, in: zone)) (\(seconds(to - from)))"),
-    ]
+    let isDivided = report.partitions != report.partitionsBefore
+    let divided = [("partitions", "\(report.partitions), where there were \(report.partitionsBefore)")]
+    let rows =
+      (isDivided ? divided : []) + [
+        ("keys copied", "\(report.copied) (\(BackupText.size(report.copiedBytes)))"),
+        ("compared", "\(report.compared)"), ("differing", "0"), ("entries of logs", "\(report.entries)"),
+        ("expired", "\(report.expired)"),
+        ("paused from", TimeText.of(unixMilliseconds: from, in: zone)),
+        ("until", "\(TimeText.of(unixMilliseconds: to, in: zone)) (\(seconds(to - from)))"),
+      ]
     return ["moved from \(report.from) to \(report.to)"]
       + TextTable.aligned(rows.map { ["  " + $0.0, $0.1] }) + next(report)
   }
@@ -95,8 +100,9 @@ enum MoveText {
   }
 
   private static func next(_ report: MoveReport) -> [String] {
-    [
-      "Next: start brokers with --redis \(report.to) and the secret that they had, then stop those with the old address. "
+    let partitions = report.partitions == report.partitionsBefore ? "" : " --partitions \(report.partitions)"
+    return [
+      "Next: start brokers with --redis \(report.to)\(partitions) and the secret that they had, then stop those with the old address. "
         + "The keys at \(report.from) stay until you remove them."
     ]
   }

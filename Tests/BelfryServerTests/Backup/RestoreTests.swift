@@ -227,17 +227,16 @@ import Testing
   @Test func whatHasExpiredSinceTheBackupIsNotMissed() async throws {
     try await TemporaryFolder.with { folder in
       let file = folder.path + "/b"
-      let lifetime = Duration.seconds(2)
-      let began = ContinuousClock.now
       try await withRedisServer(.debuggable()) { redis in
         try redis.fillKeyspace()
         let lasting = try redis.keys("belfry:*")
         try redis.addExpiring(milliseconds: 2_000)
+        let expired = ContinuousClock.now + .seconds(2)
         let counts = try makeBackup(to: file, redis: redis.url).namedCounts
         #expect(counts.first { $0.name == "keys" }?.count == lasting.count)
         let kept = try keys(in: file)
         #expect(kept.count == lasting.count + 2, "they are in the backup")
-        try await Task.sleep(until: began + lifetime + .milliseconds(500))
+        try await Task.sleep(until: expired + .milliseconds(500))
         try redis.command("FLUSHALL")
         _ = try await restore(file, redis: redis.url)
         #expect(try redis.keys("belfry:*") == lasting)

@@ -26,11 +26,14 @@ import Testing
     }
   }
 
-  @Test func anotherNumberOfPartitions() async throws {
-    try await expect(
-      "partitionsDiffer", "this keyspace has 64 partitions, and a move to another number is not possible yet",
-      partitions: 256
-    ) { _, _ in }
+  @Test func fewerPartitionsOrNoPowerOfTwo() async throws {
+    for count in [32, 1, 96] {
+      try await expect(
+        "partitionsDiffer",
+        "this keyspace has 64 partitions, which can be divided into a larger power of two, and not into \(count)",
+        partitions: count
+      ) { _, _ in }
+    }
   }
 
   @Test func dataOfAnotherVersion() async throws {

@@ -43,7 +43,7 @@ extension EndToEnd {
         let space = SpaceID.server(server)
         let partition = partitions.holding(space)
         let place = MessageID(unixMilliseconds: time, partition: partition, sequence: 1)
-        let isAdmitted = cursor.addLagging(space, of: partition, since: place)
+        let isAdmitted = cursor.addLagging(space, since: place, .standard)
         #expect(isAdmitted)
       }
       let text = cursor.text

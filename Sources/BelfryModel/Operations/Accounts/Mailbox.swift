@@ -17,15 +17,15 @@ package struct MailboxLevel: Sendable, Hashable {
 }
 
 /// How full a mailbox may be for an actor to add to it.
-package struct MailboxRoom: Sendable, Hashable {
+package struct MailboxCapacity: Sendable, Hashable {
   package var entries: Int
   package var directMessages: Int
   /// Nil: a trusted caller, whom no share binds.
   package var sender: AccountID?
   package var perSender: Int
 
-  package func hasRoomForEntry(_ level: MailboxLevel) -> Bool { level.entries < entries && hasShare(level) }
-  package func hasRoomForDirectMessage(_ level: MailboxLevel) -> Bool {
+  package func takesEntry(_ level: MailboxLevel) -> Bool { level.entries < entries && hasShare(level) }
+  package func takesDirectMessage(_ level: MailboxLevel) -> Bool {
     level.directMessages < directMessages && hasShare(level)
   }
   private func hasShare(_ level: MailboxLevel) -> Bool { sender == nil || level.fromSender < perSender }
@@ -45,9 +45,9 @@ package struct MailboxQuestion: Sendable, Hashable {
 
 extension Limits {
   /// The last quarter is kept for trusted callers, so that users cannot keep their notifications out.
-  package func mailboxRoom(for actor: Actor) -> MailboxRoom {
+  package func mailboxCapacity(for actor: Actor) -> MailboxCapacity {
     func part(_ most: Int) -> Int { actor.isTrusted ? most : most - most / 4 }
-    return MailboxRoom(
+    return MailboxCapacity(
       entries: part(notificationsPerMailbox), directMessages: part(directMessagesPerMailbox),
       sender: actor.charged,
       perSender: unreadPerSender)
@@ -61,12 +61,12 @@ extension Actor {
 
 extension DecisionContext {
   /// - Throws: `mailboxFull`, naming the accounts whose mailboxes are full.
-  func requireRoom(
+  func requireCapacity(
     in accounts: [AccountID], for actor: Actor, field: String,
-    _ hasRoom: (MailboxRoom, MailboxLevel) -> Bool
+    _ takes: (MailboxCapacity, MailboxLevel) -> Bool
   ) throws(Refusal) {
-    let room = limits.mailboxRoom(for: actor)
-    let full = accounts.filter { !hasRoom(room, mailboxes[$0] ?? MailboxLevel()) }
+    let capacity = limits.mailboxCapacity(for: actor)
+    let full = accounts.filter { !takes(capacity, mailboxes[$0] ?? MailboxLevel()) }
     if !full.isEmpty { throw .mailboxFull(full, field: field) }
   }
 }

@@ -141,9 +141,9 @@ extension Draft<GroupRecord> {
         invitations.asked.append(.init(account: account, request: request))
       }
     }
-    try context.requireRoom(
+    try context.requireCapacity(
       in: invitations.asked.map(\.account), for: actor, field: fields.accounts
-    ) { $0.hasRoomForEntry($1) }
+    ) { $0.takesEntry($1) }
     announce(invitations, by: inviter, message)
     return invitations
   }

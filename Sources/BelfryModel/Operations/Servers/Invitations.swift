@@ -48,7 +48,7 @@ package struct InviteToServer: SpaceOperation {
     }
     let entering = Set(joining)
     let asked = accounts.filter { !entering.contains($0) }
-    try draft.context.requireRoom(in: asked, for: actor, field: "accids") { $0.hasRoomForEntry($1) }
+    try draft.context.requireCapacity(in: asked, for: actor, field: "accids") { $0.takesEntry($1) }
     let outcomes = try ask(asked, inviter, &draft)
     if joining.isEmpty { return outcomes }
     return outcomes.merging(try letIn(joining, &draft)) { first, _ in first }

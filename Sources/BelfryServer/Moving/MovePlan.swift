@@ -1,0 +1,127 @@
+import BelfryBytes
+import BelfryModel
+import BelfryRedis
+import BelfryStore
+
+/// A key whose value is the same at both sides, by its name at each.
+struct MovedKey: Hashable {
+  let here: [UInt8]
+  let there: [UInt8]
+}
+
+/// What is moved, and under which names.
+struct MovePlan {
+  /// All that goes as it is.
+  var keys: [MovedKey] = []
+  /// Nil where the number of partitions stays.
+  var division: MoveDivision?
+
+  var count: Int { keys.count + (division?.keys.count ?? 0) }
+}
+
+/// What is divided since the keyspace gets more partitions.
+struct MoveDivision {
+  let rules: KeyspaceDivision
+  var keys: [DividedKey] = []
+  /// The last millisecond of all ids that the keyspace has given; nil if it has given none.
+  var lastMilliseconds: Int64?
+}
+
+extension MoveRun {
+  /// The partitions that the keyspace is to have, by the format of the one that it is.
+  /// - Parameter claimed: the format that an earlier command has claimed the target for.
+  func partitions(
+    ofFormat text: String, claimed: String?
+  ) throws(BackupError) -> (before: Partitions, after: Partitions) {
+    guard let format = KeyspaceFormat(text), format.version == Keyspace.dataVersion else {
+      throw BackupError(
+        .partitionsDiffer,
+        "its format record says \"\(text)\", and this release moves data of version \(Keyspace.dataVersion)",
+        at: source.place)
+    }
+    let before = format.partitions
+    let begun = claimed.flatMap { KeyspaceFormat($0) }?.partitions.count
+    if let begun, let wanted = partitionsWanted, wanted != begun {
+      throw BackupError(
+        .partitionsDiffer, "it is being moved to \(begun) partitions already", at: source.place,
+        advice: "say --partitions \(begun), or --cancel first")
+    }
+    let count = begun ?? partitionsWanted ?? before.count
+    if count == before.count { return (before, before) }
+    guard count > before.count, let after = Partitions(count: count) else {
+      throw BackupError(
+        .partitionsDiffer,
+        "this keyspace has \(before.count) partitions, which can be divided into a larger power of two, and not into \(count)",
+        at: source.place,
+        advice: "say --partitions \(min(2 * before.count, Partition.limit)), or leave it out")
+    }
+    return (before, after)
+  }
+
+  /// All there is to be moved. Nothing is added to it any more.
+  func plan(_ outline: MoveOutline) async throws(BackupError) -> MovePlan {
+    var plan = MovePlan()
+    if outline.isDivided {
+      let rules = KeyspaceDivision(from: outline.before, to: outline.after)
+      try await refuseWaitingChanges(rules)
+      plan.division = MoveDivision(
+        rules: rules, keys: rules.partitionHashes, lastMilliseconds: try await lastMilliseconds(rules))
+    }
+    let hashes = Set(plan.division?.keys.map(\.key) ?? [])
+    var seen: Set<[UInt8]> = []
+    try await source.scan { _, found throws(BackupError) in
+      for key in found where seen.insert(key).inserted {
+        guard let rules = plan.division?.rules else {
+          plan.keys.append(MovedKey(here: key, there: key))
+          continue
+        }
+        let text = String(decoding: key, as: UTF8.self)
+        switch rules.destination(of: text) {
+        case .whole(let name): plan.keys.append(MovedKey(here: key, there: Array(name.utf8)))
+        case .divided(let divided): if !hashes.contains(text) { plan.division?.keys.append(divided) }
+        case .nowhere: continue
+        case nil:
+          throw BackupError(
+            .partitionsDiffer, "to which partition its key \(text) belongs is not known", at: source.place,
+            advice: "remove the key, if nothing of yours needs it")
+        }
+      }
+    }
+    return plan
+  }
+
+  /// What one partition has for another is written with ids of its own, and is not divided.
+  private func refuseWaitingChanges(_ rules: KeyspaceDivision) async throws(BackupError) {
+    let replies = try await source.nodes[0].ask(rules.outboxes.map { RedisCommand("XLEN", $0) })
+    let waiting = try MoveSide.reading { () throws(RedisError) in
+      try replies.map { reply throws(RedisError) in Int(try reply.integer()) }.reduce(0, +)
+    }
+    guard waiting == 0 else {
+      throw BackupError(
+        .partitionsDiffer, "\(waiting) changes have yet to be relayed from one partition to others",
+        at: source.place,
+        advice: "run it again at a quieter moment; belfry stats says what waits, while brokers run")
+    }
+  }
+
+  /// The latest of all partitions. It is read again when the target is opened: nothing has written since.
+  func lastMilliseconds(_ rules: KeyspaceDivision) async throws(BackupError) -> Int64? {
+    let replies = try await source.nodes[0].ask(
+      rules.partitionHashes.map { RedisCommand("HGET", $0.key, KeyspaceDivision.lastField) })
+    return try MoveSide.reading { () throws(RedisError) in
+      try replies.map { reply throws(RedisError) in try reply.ifPresent?.string() }
+    }.compactMap { $0.flatMap { MessageID(streamForm: $0) }?.unixMilliseconds }.max()
+  }
+
+  /// What the target says when it is open.
+  func openFormat(_ record: MoveRecord, _ claim: MoveRecord) async throws(BackupError) -> String {
+    let (before, after) = try partitions(ofFormat: record.format, claimed: claim.format)
+    guard after != before else { return record.format }
+    var growths = before.growths
+    if let last = try await lastMilliseconds(KeyspaceDivision(from: before, to: after)) {
+      growths.append(Partitions.Growth(count: before.count, throughMilliseconds: last))
+    }
+    let grown = Partitions(count: after.count, growths: growths)
+    return KeyspaceFormat(grown ?? after).text
+  }
+}

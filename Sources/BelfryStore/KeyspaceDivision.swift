@@ -1,0 +1,232 @@
+package import BelfryModel
+import BelfryRedis
+
+/// Where the keys of a keyspace go that gets more partitions.
+///
+/// The numbers are powers of two, so that the spaces of each partition go to some that have nobody else's: of 64 that become
+/// 256, those of 3 to 3, 67, 131 and 195. What belongs to one space or account keeps its value under another name. What a
+/// partition has for many of them is divided, element by element. Entries keep their ids (``Partitions/Origin``).
+package struct KeyspaceDivision: Sendable {
+  private let before: RedisLayout
+  private let after: RedisLayout
+  /// The number of partitions before by their hash tags.
+  private let numbers: [Substring: Int]
+
+  package init(from partitions: Partitions, to more: Partitions) {
+    (before, after) = (RedisLayout(partitions), RedisLayout(more))
+    numbers = Dictionary(
+      uniqueKeysWithValues: partitions.hashTags.enumerated().map { (Substring($1), $0) })
+  }
+
+  package enum Destination: Sendable, Hashable {
+    /// The value is the same.
+    case whole(String)
+    case divided(DividedKey)
+    /// It says nothing any more where nobody works yet.
+    case nowhere
+  }
+
+  /// Nil of a key that this release does not know.
+  package func destination(of key: String) -> Destination? {
+    if key.hasPrefix(OffsetKey.prefix) { return .nowhere }
+    guard key.hasPrefix(RedisLayout.anyPartition.dropLast()) else { return .whole(key) }
+    guard let brace = key.firstIndex(of: "}"),
+      let number = numbers[key[..<brace].dropFirst(RedisLayout.anyPartition.count - 1)]
+    else { return nil }
+    let name = String(key[brace...].dropFirst(2))
+    if let rule = DividedKey.Rule(name) {
+      return .divided(DividedKey(key: key, name: name, number: number, rule: rule))
+    }
+    return home(ofKey: name).map { $0.map { .whole(after.prefix($0) + name) } ?? .nowhere }
+  }
+
+  /// The partition that a key with this name, of one space or account, goes to; within, nil for what goes nowhere.
+  private func home(ofKey name: String) -> Partition?? {
+    let kind = name.prefix { $0 != ":" }
+    let rest = name.dropFirst(kind.count + 1)
+    switch kind {
+    case "copies-lease", "outbox": return .some(nil)
+    case "registration", "revocations": return after.partitions.all[0]
+    case "ticket": return after.partitions.holding(key: String(rest))
+    case "directory": return after.partitions.holding(key: name)
+    case "spaces", "read", "account", "delivered", "shares", "pushers":
+      return AccountID(String(rest)).map { after.partition(of: $0) }
+    default:
+      // A table of a channel has the channel's id before the space: `channel:9:server:77`.
+      let space = SpaceID(key: rest) ?? SpaceID(key: rest.drop { $0 != ":" }.dropFirst())
+      return space.map { after.partition(of: $0) }
+    }
+  }
+
+  /// The hashes of all partitions before: each has something to say after, also if it is not there.
+  package var partitionHashes: [DividedKey] {
+    before.partitions.all.map {
+      DividedKey(key: before.partitionHash($0), name: "partition", number: $0.number, rule: .partition)
+    }
+  }
+
+  package static var lastField: String { RedisLayout.lastField }
+
+  /// For the state of a reader of copies: the copies, and the id of the last one that it has had. Nil for all other keys.
+  package func copies(beside key: DividedKey, _ contents: KeyContents) -> (key: String, position: String)? {
+    guard key.rule == .reader, case .hash(let fields) = contents,
+      let position = fields[ArraySlice("position".utf8)], let partition = Partition(key.number)
+    else { return nil }
+    return (before.copies(partition), String(decoding: position, as: UTF8.self))
+  }
+
+  package var outboxes: [String] { before.partitions.all.map { before.outbox($0) } }
+
+  /// Where the elements of a key may go.
+  package func places(of key: DividedKey) -> [(partition: Partition, key: String)] {
+    after.partitions.all.filter { $0.number & (before.partitions.count - 1) == key.number }.map {
+      ($0, after.prefix($0) + key.name)
+    }
+  }
+}
+
+// MARK: - What is divided
+
+/// A key whose value concerns many spaces or accounts.
+package struct DividedKey: Sendable, Hashable {
+  package let key: String
+  /// Without the prefix of its partition.
+  let name: String
+  /// That of its partition.
+  let number: Int
+  let rule: Rule
+
+  enum Rule: Sendable, Hashable {
+    case partition, spaces, accounts, pushes, corrections, copies, reader, everywhere
+
+    init?(_ name: String) {
+      switch name.prefix(while: { $0 != ":" }) {
+      case "partition": self = .partition
+      case "active", "wake": self = .spaces
+      case "pushed", "badges", "streams", "revoked": self = .accounts
+      case "pushes": self = .pushes
+      case "corrections": self = .corrections
+      case "copies": self = name == "copies" ? .copies : .reader
+      // What is remembered of a send does not say to which space it went.
+      case "copy-readers", "dedupe": self = .everywhere
+      default: return nil
+      }
+    }
+  }
+}
+
+/// The value of a key, element by element.
+package enum KeyContents: Sendable, Hashable {
+  package typealias Bytes = ArraySlice<UInt8>
+
+  case hash([Bytes: Bytes])
+  case set(Set<Bytes>)
+  /// Scores by member.
+  case sortedSet([Bytes: Bytes])
+  case stream([Entry])
+
+  package struct Entry: Sendable, Hashable {
+    package var id: Bytes
+    package var fields: [Bytes]
+
+    package init(id: Bytes, fields: [Bytes]) { (self.id, self.fields) = (id, fields) }
+
+    package subscript(_ name: String) -> String? {
+      for index in stride(from: 0, to: fields.count - 1, by: 2) where fields[index].elementsEqual(name.utf8) {
+        return String(decoding: fields[index + 1], as: UTF8.self)
+      }
+      return nil
+    }
+  }
+
+  package var isEmpty: Bool {
+    switch self {
+    case .hash(let pairs), .sortedSet(let pairs): pairs.isEmpty
+    case .set(let members): members.isEmpty
+    case .stream(let entries): entries.isEmpty
+    }
+  }
+
+  fileprivate func filter(_ isIncluded: (Bytes) -> Bool, entries: (Entry) -> Bool) -> KeyContents {
+    switch self {
+    case .hash(let pairs): .hash(pairs.filter { isIncluded($0.key) })
+    case .sortedSet(let pairs): .sortedSet(pairs.filter { isIncluded($0.key) })
+    case .set(let members): .set(members.filter(isIncluded))
+    case .stream(let all): .stream(all.filter(entries))
+    }
+  }
+}
+
+extension KeyspaceDivision {
+  /// What each of the key's places has of its value.
+  /// - Parameters:
+  ///   - last: the last millisecond of all ids that the keyspace has given; nil if it has given none.
+  ///   - next: where the first copy is that a reader has yet to have, for the state of a reader.
+  package func divide(
+    _ contents: KeyContents, of key: DividedKey, lastMilliseconds last: Int64?, next: SpaceID? = nil
+  ) -> [(key: String, contents: KeyContents)] {
+    places(of: key).map { partition, name in
+      var part = contents.filter {
+        isElement($0, of: key, in: partition, next)
+      } entries: {
+        $0["space"].flatMap { SpaceID(key: $0) }.map { after.partition(of: $0) } == partition
+      }
+      if case .hash(var fields) = part {
+        if key.rule == .partition, let last { begin(partition, after: last, &fields) }
+        if key.rule == .reader { fields[Self.bytes("count")] = Self.bytes("?") }
+        part = .hash(fields)
+      }
+      return (name, part)
+    }
+  }
+
+  private func isElement(
+    _ bytes: KeyContents.Bytes, of key: DividedKey, in partition: Partition, _ next: SpaceID?
+  ) -> Bool {
+    let text = String(decoding: bytes, as: UTF8.self)
+    switch key.rule {
+    case .everywhere, .copies: return true
+    case .spaces: return SpaceID(key: text).map { after.partition(of: $0) } == partition
+    case .partition: return SpaceID(key: text).map { after.partition(of: $0) == partition } ?? true
+    case .accounts: return home(ofAccount: text) == partition
+    case .pushes, .corrections:
+      let words = text.split(separator: " ")
+      guard words.count > 1 else { return false }
+      if key.rule == .pushes { return SpaceID(key: words[1]).map { after.partition(of: $0) } == partition }
+      // Where push came past an entry, the account may be of any partition.
+      let home = home(ofAccount: String(words[1]))
+      let isBeneath = home.map { $0.number & (before.partitions.count - 1) == key.number } ?? false
+      return (isBeneath ? home?.number : key.number) == partition.number
+    case .reader:
+      if text.hasPrefix("behind:") {
+        return SpaceID(key: text.dropFirst("behind:".count)).map { after.partition(of: $0) } == partition
+      }
+      if text == "place" { return next.map { after.partition(of: $0) } == partition }
+      // A sum over all partitions.
+      return text != "lost" || partition.number == key.number
+    }
+  }
+
+  private func home(ofAccount accid: String) -> Partition? {
+    AccountID(accid).map { after.partition(of: $0) }
+  }
+
+  /// All ids that the partition gives from now on are later than any that the keyspace gave before, whichever partition they
+  /// name. Ids between its last one and that are lost, if there were any: a reader who stands at one of them is told.
+  private func begin(
+    _ partition: Partition, after last: Int64, _ fields: inout [KeyContents.Bytes: KeyContents.Bytes]
+  ) {
+    func field(_ name: String) -> String? {
+      fields[Self.bytes(name)].map { String(decoding: $0, as: UTF8.self) }
+    }
+    let end = Partitions.Growth(count: before.partitions.count, throughMilliseconds: last).last(in: partition)
+    let ended = field(RedisLayout.historyField) ?? "-"
+    let rewind = "\(ended) \(field(RedisLayout.lastField) ?? MessageID.zero.streamForm) \(end.streamForm)"
+    let known = field(RedisLayout.rewoundField)
+    fields[Self.bytes(RedisLayout.lastField)] = Self.bytes(end.streamForm)
+    fields[Self.bytes(RedisLayout.rewoundField)] = Self.bytes(
+      [known, rewind].compactMap(\.self).joined(separator: " "))
+  }
+
+  private static func bytes(_ text: String) -> KeyContents.Bytes { ArraySlice(text.utf8) }
+}
