@@ -1,0 +1,46 @@
+"""Divides the tests into shards that take about the same time. Pure functions, tested by scripts/tests/test_plan.py."""
+import re
+
+# A suite that Tests/seconds.txt does not know yet.
+UNKNOWN_SECONDS = 1.0
+
+
+def unit_of(test):
+    """The smallest part of the tests that is never divided: a suite. `EndToEnd` only groups suites, so its suites count."""
+    path = test.split("(")[0].split("/")
+    depth = 2 if path[0] == "EndToEndTests.EndToEnd" and len(path) > 2 else 1
+    return "/".join(path[:depth])
+
+
+def read_seconds(text):
+    """The lines of Tests/seconds.txt: seconds and suite. Raises ValueError with the number of a line that is neither."""
+    seconds = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.split("#")[0].strip()
+        if not line:
+            continue
+        words = line.split()
+        try:
+            took, name = words
+            seconds[name] = float(took)
+        except ValueError:
+            raise ValueError(f"line {number} is not `SECONDS SUITE`: {line}") from None
+    return seconds
+
+
+def divide(tests, seconds, count):
+    """Gives each shard its suites: the longest first, always to the shard that has least so far. The same tests and the same
+    seconds give the same shards on every machine."""
+    units = sorted({unit_of(test) for test in tests}, key=lambda unit: (-seconds.get(unit, UNKNOWN_SECONDS), unit))
+    shards = [[] for _ in range(count)]
+    loads = [0.0] * count
+    for unit in units:
+        index = loads.index(min(loads))
+        shards[index].append(unit)
+        loads[index] += seconds.get(unit, UNKNOWN_SECONDS)
+    return [shard for shard in shards if shard]
+
+
+def filter_of(units):
+    """A regular expression of all tests of these suites and of no others."""
+    return "^(" + "|".join(re.escape(unit).replace("/", r"\/") for unit in sorted(units)) + r")\/"
