@@ -124,7 +124,7 @@ package final class Hub {
     guard isHeard(space), let active = spaces[space] else { return }
     switch message {
     case .appended(let entry, let predecessor):
-      advance(active, to: entry.id, after: predecessor)
+      guard advance(active, to: entry.id, after: predecessor) else { return }
       let step = CursorStep(to: entry.id)
       let kind: RingItem.Kind =
         entry.updates == nil ? .entry(step) : entry.isRecalled ? .recall(step) : .update(step)
@@ -190,10 +190,15 @@ package final class Hub {
     }
   }
 
-  private func advance(_ active: ActiveSpace, to id: MessageID, after predecessor: MessageID) {
-    guard !active.ring.advance(to: id, after: predecessor) else { return }
-    breakOff(active)
-    _ = active.ring.advance(to: id, after: predecessor)
+  /// - Returns: false if the entry is known already, and nobody must be told of it again.
+  private func advance(_ active: ActiveSpace, to id: MessageID, after predecessor: MessageID) -> Bool {
+    switch active.ring.advance(to: id, after: predecessor) {
+    case .next: return true
+    case .known: return false
+    case .afterMissed:
+      breakOff(active)
+      return active.ring.advance(to: id, after: predecessor) == .next
+    }
   }
 
   /// Lets an account go on in the ring of a space whose log the account has read up to `end`.

@@ -70,6 +70,8 @@ struct Ring {
   /// The last id of the log that is known here: of the last entry that came through, or before one did, the id up to
   /// which an account that joined the ring has read the log. Nil before both.
   private(set) var end: MessageID?
+  /// The last entry that came through, also before the ring broke off.
+  private var lastArrived = MessageID.zero
   /// The predecessor of the first entry that came through; nil before it.
   private var firstPredecessor: MessageID?
 
@@ -81,16 +83,29 @@ struct Ring {
     while items.count - head > Self.itemsLimit || bytesHeld > Self.bytesLimit { dropFirst() }
   }
 
-  /// Takes note of an entry that arrives.
-  /// - Returns: whether the entry is the next one, as far as is known. If not, something was missed, and nothing
-  ///   changes.
-  mutating func advance(to id: MessageID, after predecessor: MessageID) -> Bool {
+  /// How an entry that arrives stands to the others.
+  enum Arrival {
+    /// It is the next one, as far as is known.
+    case next
+    /// It arrived before, or every account that joined the ring has read the log beyond it.
+    case known
+    /// Something before it was missed.
+    case afterMissed
+  }
+
+  /// Takes note of an entry that arrives, if it is the next one.
+  mutating func advance(to id: MessageID, after predecessor: MessageID) -> Arrival {
+    // A server that was cut off sends its messages once it is heard again, after all that its successor has sent since.
+    // The end must not go back to such an entry: the next good message would then seem to come after a gap, and every
+    // consumer would be shown once more all that it was shown since.
+    if id <= lastArrived || id <= end ?? .zero { return .known }
     let isFirst = firstPredecessor == nil
     // If the end is from the log, the first entry may have been on its way when the log was read.
-    if let end, isFirst ? predecessor > end : predecessor != end { return false }
+    if let end, isFirst ? predecessor > end : predecessor != end { return .afterMissed }
     if isFirst { firstPredecessor = predecessor }
     end = id
-    return true
+    lastArrived = id
+    return .next
   }
 
   /// Lets an account that has read the log up to `id` go on in the ring.

@@ -115,9 +115,11 @@ final class UnreadTally {
   private func beginCount() {
     guard isWatched, !isCounting else { return }
     isCounting = true
-    let hasStarted = hub.scope.start { [self] in
+    // The work begins in a later job. The account's last stream may have gone since, and its session with it, so the
+    // work keeps the session.
+    let hasStarted = hub.scope.start { [self, session] in
       do throws(StoreError) {
-        try await count()
+        try await count(for: session)
       } catch {
         needsCount = true
         mayCountAt = .now + Self.pauseAfterFailure
@@ -131,7 +133,8 @@ final class UnreadTally {
   /// A store that did not answer is asked again after so long.
   private static let pauseAfterFailure = Duration.seconds(1)
 
-  private func count() async throws(StoreError) {
+  private func count(for session: AccountSession) async throws(StoreError) {
+    guard isWatched else { return }
     needsCount = false
     let sequence = hub.lastSequence
     let snapshot = try await session.snapshot()

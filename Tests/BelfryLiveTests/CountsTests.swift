@@ -1,8 +1,10 @@
 import BelfryFeed
 import BelfryLive
+import BelfryLoop
 import BelfryModel
 import BelfryStore
 import ModelSamples
+import TestKit
 import Testing
 
 /// How much is unread, as clients are told.
@@ -52,5 +54,55 @@ import Testing
     }
     #expect(told?["unread"] == 5)
     #expect(scans == 0)
+  }
+
+  /// A count is due, its timer has run, and before its work begins the account's last stream goes. The session must not be
+  /// used after its end: that would end the broker.
+  @Test func aStreamThatGoesBeforeItsCountBegins() async throws {
+    let told = try await withLoop { loop, scope in
+      let memory = MemoryStore(limits: Limits())
+      let live = SlowLiveFeed(memory)
+      let hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
+      hub.countsInterval = .zero
+      let client = Client("bob", wantsCounts: true)
+      var isLeaving = false
+      var leaving: LoopTimer?
+      // Hooks of this phase run after the hub has told its sessions, so this timer follows the one of the count, and both
+      // run before any work.
+      let hook = loop.beforeWaiting(.serve) {
+        if isLeaving, leaving == nil { leaving = loop.schedule(after: .zero) { client.cut() } }
+      }
+      defer { hook.cancel() }
+      let message = try await send(to: "bob", memory)
+      try client.open(hub)
+      try await eventually {
+        live.arrive(atMost: 100)
+        try client.pull(room: 8_192)
+        return client.counts?["unread"] == 1
+      }
+      _ = memory.markRead(ReadMark(items: [message]), by: "bob")
+      live.arrive(atMost: 100)
+      isLeaving = true
+      try await eventually { !client.isOpen }
+      isLeaving = false
+      // The next one is told by a session of its own.
+      try client.open(hub)
+      defer { client.cut() }
+      try await eventually {
+        live.arrive(atMost: 100)
+        try client.pull(room: 8_192)
+        return client.counts?["unread"] == 0
+      }
+      return client.counts
+    }
+    #expect(told?["unread"] == 0)
+  }
+
+  private func send(to account: AccountID, _ memory: MemoryStore) async throws -> MessageID {
+    var content = NotificationContent(type: Catalogue.custom.code, toType: .accounts)
+    content.toAccids = [account]
+    let sends = try SendNotification.sends(content, by: Self.app, generatedClientId: "only")
+    let done = try await OperationRunner(store: memory, limits: Limits()).run(#require(sends.first))
+    return try #require(done.commit?.ids.first)
   }
 }

@@ -34,9 +34,18 @@ final class SlowLiveFeed: LiveFeed {
     subscribed.remove(space)
   }
 
+  /// What has arrived, for `arriveAgain`.
+  private(set) var arrived: [(space: SpaceID, message: LiveMessage)] = []
+
+  /// A message comes once more, after all that came since: a server that was cut off sends it when it is heard again.
+  func arriveAgain(_ message: (space: SpaceID, message: LiveMessage)) {
+    onMessage?(message.space, message.message)
+  }
+
   func arrive(atMost count: Int) {
     for _ in 0..<min(count, underWay.count) {
       let (space, message) = underWay.removeFirst()
+      if let message { arrived.append((space, message)) }
       if let message { onMessage?(space, message) } else { onUnreadable?(space) }
     }
   }

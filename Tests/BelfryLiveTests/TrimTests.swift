@@ -1,3 +1,4 @@
+import BelfryFeed
 import BelfryLive
 import BelfryLoop
 import BelfryModel
@@ -53,6 +54,30 @@ import Testing
     }
   }
 
+  /// Trimmed before the entries are fetched, and once more before the end is read: the second look at the log does not say
+  /// what the first trim took.
+  @Test func nothingIsPassedOverThatIsTrimmedTwice() async throws {
+    try await withStage { _, memory, _, hub in
+      let sent = memory.send(1_000)
+      let first = try await hub.feed.page(for: Self.bob, after: nil, limit: 10)
+      let slow = try #require(hub.feed.store as? TrimmingStore)
+      slow.trimsNow = true
+      slow.sendsBeforeTheEnd = 150
+      var (shown, cursor, gaps) = (first.notifications.map(\.id), first.cursor, [FeedGap]())
+      var page = first
+      repeat {
+        page = try await hub.feed.page(for: Self.bob, after: cursor, limit: 10)
+        shown += page.notifications.map(\.id)
+        if let gap = page.gap { gaps.append(gap) }
+        cursor = page.cursor
+      } while !page.notifications.isEmpty
+      let missing = Set(sent).subtracting(shown)
+      #expect(!missing.isEmpty)
+      #expect(missing.allSatisfy { id in gaps.contains { $0.from < id && id <= $0.to } })
+      #expect(shown.count == Set(shown).count)
+    }
+  }
+
   private func withStage(
     _ body: @escaping @Sendable (EventLoop, MemoryStore, SlowLiveFeed, Hub) async throws -> Void
   ) async throws {
@@ -77,6 +102,17 @@ import Testing
 /// Is swept when it is next asked for entries, just before it answers.
 private final class TrimmingStore: SlowStore {
   var trimsNow = false
+  /// When it is next asked for ends after that, so many entries are appended, and the log is trimmed once more.
+  var sendsBeforeTheEnd = 0
+
+  override func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd] {
+    if !trimsNow, sendsBeforeTheEnd > 0, spaces.contains(.server(14)) {
+      _ = memory.send(sendsBeforeTheEnd)
+      sendsBeforeTheEnd = 0
+      for partition in memory.partitions.all { memory.sweep(partition) }
+    }
+    return try await super.ends(of: spaces)
+  }
 
   override func entries(_ requests: [LogRequest]) async throws(StoreError) -> [[LogEntry]] {
     if trimsNow {

@@ -37,7 +37,7 @@ package final class FeedScan {
     /// The log has been fetched up to this id.
     var after: MessageID
     /// Trimming up to this id has been taken into account.
-    var lostThrough: MessageID
+    var notedThrough: MessageID
     /// Entries to ask for next.
     var batch: Int
     var buffered: ArraySlice<LogEntry> = []
@@ -96,7 +96,7 @@ package final class FeedScan {
       let after = max(place, joined, snapshot.view.read.watermark(of: space, snapshot.partitions))
       guard after < through else { continue }
       sources.append(
-        Source(log: logs.count, through: through, after: after, lostThrough: lostThrough, batch: 0))
+        Source(log: logs.count, through: through, after: after, notedThrough: lostThrough, batch: 0))
       logs.append(Log(space: space, membership: membership, place: place))
     }
     self.logs = logs
@@ -241,17 +241,19 @@ package final class FeedScan {
     }
   }
 
+  /// Notes what was trimmed between the source's place and the first entry that was fetched.
+  ///
+  /// The log may have been trimmed twice, before the entries were fetched and again before its end was read. The end then
+  /// lies beyond the first entry and does not say what the first trim took. So all up to that entry counts as trimmed: a
+  /// reader may be told of a gap in which nothing was, and never misses an entry in silence.
   /// - Parameter next: the first entry that was fetched; nil if there was none.
   private func noteTrimmed(from number: Int, before next: MessageID?, _ lostThrough: MessageID) {
     let source = sources[number]
-    let place = max(source.after, source.lostThrough)
-    guard lostThrough > place else { return }
-    sources[number].lostThrough = lostThrough
-    // This entry was fetched before it was trimmed, and so was everything before it.
-    if let next, next <= lostThrough { return }
-    gap.extend(
-      after: place, trimmedThrough: min(lostThrough, source.through),
-      in: logs[source.log].membership.intervals)
+    let place = max(source.after, source.notedThrough)
+    let end = min(lostThrough, next?.predecessor ?? source.through)
+    guard end > place else { return }
+    sources[number].notedThrough = end
+    gap.extend(after: place, trimmedThrough: end, in: logs[source.log].membership.intervals)
   }
 
   /// What was trimmed before the scan came to it, since the last call.
