@@ -1,8 +1,8 @@
-"""Compares what a send, a line of a batch, a delivery, an entry of a page and a mark cost with what is written down:
-commands of Redis, instructions of Redis, instructions of the broker.
+"""Compares what a send, a batch, a page and a mark cost with what is written down: the commands of Redis for one request, in
+whole numbers; and for one notification the instructions of Redis and of the broker.
 
-What costs more, or less, than is written by more than a few parts in a hundred is reported, and the exit status is 1:
-who means it to be so writes it down (`--write`) and says why.
+What takes another command, or more or fewer instructions by more than a few parts in a hundred, is reported, and the exit
+status is 1: who means it to be so writes it down (`--write`) and says why.
 """
 
 import argparse
@@ -11,15 +11,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .instructions import Count, count
+from .instructions import count, count_commands
 
 COUNTS = Path(__file__).parent.parent / "counts.json"
 OPERATIONS = ["sends", "batches", "deliveries", "pages", "marks"]
 TOLERANCE = 0.03
-# Of calls a send: what a round that is a little shorter makes of them.
-ROUNDING = 0.01
-# Fewer calls of a command than this for each operation come and go by chance, as those that tend a log.
-COMMANDS_LEAST = 0.2
 
 
 def redis_version() -> str:
@@ -27,22 +23,12 @@ def redis_version() -> str:
     return next(word.removeprefix("v=") for word in words if word.startswith("v="))
 
 
-def figures(counted: Count, of_redis: bool) -> dict[str, float]:
-    """By name. The commands are the same whoever is counted; they are looked at with Redis."""
-    found = {"instructions": round(counted.instructions)}
-    if of_redis:
-        for name, calls in counted.commands.items():
-            if calls >= COMMANDS_LEAST:
-                found[name] = round(calls, 3)
-    return found
-
-
-def differences(known: dict[str, float], found: dict[str, float]) -> list[str]:
+def differences(known: dict[str, int], found: dict[str, int], tolerance: float = 0) -> list[str]:
     lines = []
     for name in sorted({*known, *found}):
         before, now = known.get(name, 0), found.get(name, 0)
-        if abs(now - before) > TOLERANCE * before + ROUNDING:
-            lines.append(f"{name}: {now:,g} where {before:,g} is written down")
+        if abs(now - before) > tolerance * before:
+            lines.append(f"{name}: {now:,} where {before:,} is written down")
     return lines
 
 
@@ -50,28 +36,31 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/count-instructions --check", description=__doc__)
     parser.add_argument("--belfry", type=Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--output", type=Path, default=Path(".build/instructions"), help="where the profiles go")
-    parser.add_argument("--redis", action="store_true", help="only what Redis does; any build of the broker will do")
+    parser.add_argument("--redis", action="store_true", help="not the broker's instructions; any build of it will do")
     parser.add_argument("--write", action="store_true", help="write down what is found")
     given = parser.parse_args()
     known = json.loads(COUNTS.read_text()) if COUNTS.exists() else {}
     version, failed = redis_version(), False
-    for whom in ["redis"] if given.redis else ["redis", "broker"]:
-        for name in OPERATIONS:
-            # Of a delivery Redis has no part but that of the send.
-            if whom == "redis" and name == "deliveries":
-                continue
-            counted = figures(count(name, given.belfry, given.output / whom, whom == "redis"), whom == "redis")
-            before = known.setdefault(whom, {}).get(name, {})
-            if whom == "redis" and known.get("redis-server") != version:
-                # Another Redis has other instructions for the same commands.
-                before = {word: calls for word, calls in before.items() if word != "instructions"}
-                compared = {word: calls for word, calls in counted.items() if word != "instructions"}
-            else:
-                compared = counted
-            found = differences(before, compared)
-            failed = failed or bool(found)
-            print(f"{whom:7} {name:11} {counted['instructions']:11,}", *found, sep="\n    " if found else " ", flush=True)
-            known[whom][name] = counted
+    # Another Redis has other instructions for the same commands.
+    is_same_redis = known.get("redis-server") == version
+
+    def compare(whom: str, name: str, found: dict[str, int], shown: str, tolerance: float, is_judged: bool = True) -> None:
+        nonlocal failed
+        wrong = differences(known.setdefault(whom, {}).get(name, {}), found, tolerance) if is_judged else []
+        failed = failed or bool(wrong)
+        print(f"{whom:9} {name:11} {shown}", *wrong, sep="\n    ", flush=True)
+        known[whom][name] = found
+
+    # Of a delivery Redis has no part but that of the send.
+    of_redis = [name for name in OPERATIONS if name != "deliveries"]
+    for name in of_redis:
+        commands = count_commands(name, given.belfry)
+        compare("commands", name, commands, ", ".join(f"{word} {calls}" for word, calls in commands.items()), 0)
+    for whom, names in [("redis", of_redis)] + ([] if given.redis else [("broker", OPERATIONS)]):
+        for name in names:
+            instructions = round(count(name, given.belfry, given.output / whom, whom == "redis")[0])
+            found = {"instructions": instructions}
+            compare(whom, name, found, f"{instructions:11,}", TOLERANCE, whom == "broker" or is_same_redis)
     if given.write:
         known["redis-server"] = version
         COUNTS.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n")

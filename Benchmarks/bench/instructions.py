@@ -1,4 +1,5 @@
-"""Counts the instructions of the broker, or of its Redis, for one operation, by valgrind's callgrind.
+"""Counts the instructions of the broker, or of its Redis, for one operation, by valgrind's callgrind; or, without valgrind,
+the commands that Redis is asked for one request.
 
 Seconds wander with the machine, instructions hardly do, so this is what to look at before and after a change, and what
 a check compares with what is written down. What the counted one does by itself meanwhile is counted too: on a busy
@@ -7,6 +8,7 @@ beside, as it is.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -14,9 +16,8 @@ import socket
 import subprocess
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable
+from typing import Callable, Iterator
 
 from .broker import is_ready
 from .interface import Interface
@@ -25,6 +26,8 @@ from .redis import Client
 
 CONSUMERS = 200
 SERVERS = 100
+PARTITIONS = 64
+SPREAD = 51
 PER_SERVER = 10
 PAGE = 500
 MARKS = 100
@@ -32,13 +35,20 @@ PAYLOAD = "x" * 200
 
 
 # What a broker asks by itself now and then, and what operations ask besides: how often says more of the time that passes.
-UPKEEP = {"time", "ping", "info", "exists", "xlen", "hgetall", "zrange", "config|resetstat"}
+UPKEEP = {
+    *("auth", "client", "time", "ping", "info", "exists", "xlen", "hgetall", "zrange", "config|resetstat", "multi", "exec"),
+    *("slowlog|reset", "slowlog|get", "xtrim", "xrevrange", "zmscore", "pexpire"),
+}
+# The same by the ends of keys: whether webhooks and keys have changed, who has a pusher, and what waits in outboxes.
+UPKEEP_KEYS = (b":outbox", b":webhooks", b":keys", b":push")
 
 
 class CountedBroker(Interface):
-    """A broker and its Redis, one of them under callgrind, which counts only while it is told to."""
+    """A broker and its Redis, one of them under callgrind, which counts only while it is told to; or neither, where the
+    commands are counted."""
 
-    def __init__(self, belfry: Path, folder: Path, output: Path, of_redis: bool = False):
+    def __init__(self, belfry: Path, folder: Path, output: Path, counted: str):
+        """Counted is "broker", "redis" or "commands"."""
         self.output = output
         port, redis_socket = free_port(), folder / "redis.sock"
         everywhere = os.sched_getaffinity(0)
@@ -46,7 +56,7 @@ class CountedBroker(Interface):
         # A Redis of its own: callgrind knows no pidfd_open, which the broker watches an embedded one with.
         self.redis = Process(
             "redis-server",
-            [*(callgrind if of_redis else []), "redis-server", "--port", "0", "--unixsocket", str(redis_socket)]
+            [*(callgrind if counted == "redis" else []), "redis-server", "--port", "0", "--unixsocket", str(redis_socket)]
             + ["--save", "", "--appendonly", "yes", "--appendfsync", "no", "--hz", "1", "--dir", str(folder)],
             log=folder / "redis-log",
             cores=everywhere,
@@ -54,7 +64,7 @@ class CountedBroker(Interface):
         self.redis.wait_until(redis_socket.exists)
         self.process = Process(
             "belfry",
-            [*([] if of_redis else callgrind), str(belfry), "serve", "--listen", f"127.0.0.1:{port}", "--data", str(folder / "data")],
+            [*(callgrind if counted == "broker" else []), str(belfry), "serve", "--listen", f"127.0.0.1:{port}", "--data", str(folder / "data")],
             log=folder / "log",
             cores=everywhere,
             environment={
@@ -68,10 +78,11 @@ class CountedBroker(Interface):
         )
         self.process.wait_until(lambda: is_ready(port), seconds=120)
         super().__init__(port, folder / "data" / "secret")
-        self.counted_process = self.redis if of_redis else self.process
+        self.counted_process = {"redis": self.redis, "broker": self.process}.get(counted)
         self.client = Client(path=redis_socket)
         self.commands: dict[str, int] = {}
         self.sends = 0
+        self.requests = 0
 
     def stop(self) -> None:
         self.process.stop()
@@ -97,28 +108,48 @@ class CountedBroker(Interface):
         stream.recv(100)
         return stream
 
+    def call(self, *arguments, **more):
+        self.requests += 1
+        return super().call(*arguments, **more)
+
     def counting(self, work: Callable[[], None]) -> None:
-        before = self._calls()
+        self.requests = 0
+        if not self.counted_process:
+            self._count_commands(work)
+            return
         self._control("--instr=on")
         work()
         time.sleep(0.5)
         self._control("--instr=off")
         self._control("--dump")
-        after = self._calls()
-        self.commands = {name: after[name] - before.get(name, 0) for name in after if name not in UPKEEP}
 
     def _control(self, word: str) -> None:
         command = ["callgrind_control", word, str(self.counted_process.id)]
         subprocess.run(command, check=True, capture_output=True)
 
-    def _calls(self) -> dict[str, int]:
-        """How often Redis was asked what, by functions and by itself."""
+    def _count_commands(self, work: Callable[[], None]) -> None:
+        """How often Redis is asked what, by functions and by itself. The slow log holds every command with its keys, so that
+        what brokers ask by themselves can be taken out; each two are read in one transaction, so that neither has what the
+        other has not."""
+        self.client.call("CONFIG", "SET", "slowlog-log-slower-than", "0", "slowlog-max-len", "1000000")
+        self._transaction(["SLOWLOG", "RESET"], ["CONFIG", "RESETSTAT"])
+        work()
+        statistics, slow = self._transaction(["INFO", "commandstats"], ["SLOWLOG", "GET", "-1"])
         calls = {}
-        for line in self.client.call("INFO", "commandstats").decode().splitlines():
+        for line in statistics.decode().splitlines():
             if line.startswith("cmdstat_"):
                 name, numbers = line.removeprefix("cmdstat_").split(":")
                 calls[name] = int(numbers.split(",")[0].removeprefix("calls="))
-        return calls
+        for _, _, _, words, *_ in slow:
+            if len(words) > 1 and words[1].endswith(UPKEEP_KEYS):
+                calls[words[0].decode().lower()] -= 1
+        self.commands = {name: count for name, count in calls.items() if name not in UPKEEP}
+
+    def _transaction(self, *commands: list[str]) -> list:
+        self.client.call("MULTI")
+        for command in commands:
+            self.client.call(*command)
+        return self.client.call("EXEC")
 
     def counted(self) -> int:
         """Of the dump that was asked for; the one at the end has less."""
@@ -173,8 +204,34 @@ def with_consumers(broker: CountedBroker, work: Callable[[str], None]) -> None:
         stream.close()
 
 
+def spread_servers(broker: CountedBroker) -> list[str]:
+    """In as many partitions as so many servers would be in on average, in most of them two. A page asks each partition, and
+    ids are random: without this it would take other commands in each run."""
+    left = {partition: SERVERS // SPREAD + (partition < SERVERS % SPREAD) for partition in range(SPREAD)}
+    servers = []
+    while any(left.values()):
+        server = broker.new_server(["owner"])
+        if left.get(partition(f"server:{server}"), 0):
+            left[partition(f"server:{server}")] -= 1
+            servers.append(server)
+        else:
+            broker.call("DELETE", f"/v1/servers/{server}", account="owner")
+    return sorted(servers, key=lambda server: partition(f"server:{server}"))
+
+
+def partition(space: str) -> int:
+    """FNV-1a of the space's name: docs/redis-layout.md."""
+    hash = 0xCBF29CE484222325
+    for byte in space.encode():
+        hash = (hash ^ byte) * 0x100000001B3 % 2**64
+    return hash % PARTITIONS
+
+
 def pages(broker: CountedBroker) -> int:
-    for server in [broker.new_server(crowd(1)) for _ in range(SERVERS)]:
+    servers = spread_servers(broker)
+    for server in servers:
+        broker.call("POST", f"/v1/servers/{server}/members", {"accids": crowd(1)[1:]})
+    for server in servers:
         broker.send(server, PER_SERVER)
     token = broker.token("m0")
 
@@ -226,28 +283,34 @@ OPERATIONS = {
 }
 
 
-@dataclass
-class Count:
-    """Of one operation; the commands are those of Redis, by name."""
-
-    instructions: float
-    commands: dict[str, float]
-    of: int
-
-
-def count(name: str, belfry: Path, output: Path, of_redis: bool = False) -> Count:
+def count(name: str, belfry: Path, output: Path, of_redis: bool = False) -> tuple[float, int]:
+    """The instructions for one operation, and of how many that was taken."""
     output.mkdir(parents=True, exist_ok=True)
     for old in output.glob(name + "*"):
         old.unlink()
-    folder = Path(tempfile.mkdtemp(prefix="belfry-count-"))
-    broker = CountedBroker(belfry, folder, (output / name).resolve(), of_redis)
-    try:
+    with counted_broker(belfry, (output / name).resolve(), "redis" if of_redis else "broker") as broker:
         times = OPERATIONS[name](broker)
+    return broker.counted() / times, times
+
+
+def count_commands(name: str, belfry: Path) -> dict[str, int]:
+    """What Redis is asked for one request, in whole numbers. What is less than half a command a request is not the
+    request's own: it comes by the clock."""
+    with counted_broker(belfry, Path(os.devnull), "commands") as broker:
+        OPERATIONS[name](broker)
+    whole = {word: round(calls / broker.requests) for word, calls in sorted(broker.commands.items())}
+    return {word: calls for word, calls in whole.items() if calls}
+
+
+@contextlib.contextmanager
+def counted_broker(belfry: Path, output: Path, counted: str) -> Iterator[CountedBroker]:
+    folder = Path(tempfile.mkdtemp(prefix="belfry-count-"))
+    broker = CountedBroker(belfry, folder, output, counted)
+    try:
+        yield broker
     finally:
         broker.stop()
         shutil.rmtree(folder, ignore_errors=True)
-    commands = {word: calls / times for word, calls in sorted(broker.commands.items()) if calls}
-    return Count(broker.counted() / times, commands, times)
 
 
 def main() -> None:
@@ -258,8 +321,8 @@ def main() -> None:
     parser.add_argument("operations", nargs="*", choices=[[], *OPERATIONS], metavar="|".join(OPERATIONS))
     given = parser.parse_args()
     for name in given.operations or OPERATIONS:
-        counted = count(name, given.belfry, given.output, given.redis)
-        print(f"{name:12} {counted.instructions:12,.0f} instructions each, of {counted.of:,}", flush=True)
+        instructions, times = count(name, given.belfry, given.output, given.redis)
+        print(f"{name:12} {instructions:12,.0f} instructions each, of {times:,}", flush=True)
 
 
 if __name__ == "__main__":

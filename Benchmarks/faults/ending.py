@@ -7,12 +7,14 @@ from bench.failure import Failure
 from .checker import check
 from .history import FOREVER, OK, Fault, FinalFeed, History
 from .keyspace import partition, partitions_of
-from .load.consumers import HEAD_SECONDS, Stream
+from .load.consumers import Stream
 from .load.people import Person
 from .machinery.http import Connection, Events, NoAnswer
 from .stage import OWN_LAG_SECONDS, Stage
 
 PAGE = 500
+# So long a machine may be busy with something else, before an answer or the rest of a feed is said not to come.
+PATIENCE_SECONDS = 30
 # How far a replica that is in step may be behind its master.
 LAG_SECONDS = 1.0
 
@@ -98,7 +100,8 @@ async def read_feeds(stage: Stage) -> None:
 
 
 async def ask_patiently(person: Person, path: str):
-    for _ in range(20):
+    end = person.stage.now + PATIENCE_SECONDS
+    while person.stage.now < end:
         try:
             answer = await person.ask("GET", path, trusted=False, device="final")
             if answer.status < 500:
@@ -140,20 +143,22 @@ async def watch_fresh(stage: Stage, account: str, expected: int) -> list[str]:
     connection = Connection(stage.random.choice(stage.brokers).front.port)
     try:
         answer, reader = await connection.open_stream(
-            "/v1/notifications/stream", probe.token, {}, HEAD_SECONDS
+            "/v1/notifications/stream", probe.token, {}, PATIENCE_SECONDS
         )
         events = Events(answer, reader)
         # Never given up in the middle of a piece.
         next_piece = asyncio.create_task(events.next())
-        quiet = 0
-        while quiet < (2 if len(shown) >= expected else 8):
+        # Heartbeats say nothing new. A little longer than it takes, for what is shown beyond what is expected.
+        last = stage.now
+        while stage.now - last < (0.5 if len(shown) >= expected else PATIENCE_SECONDS):
             done, _ = await asyncio.wait({next_piece}, timeout=0.25)
             if not done:
-                quiet += 1
                 continue
-            quiet = 0
+            before = len(shown)
             for event in next_piece.result():
                 probe.hear(event, 0)
+            if len(shown) > before:
+                last = stage.now
             next_piece = asyncio.create_task(events.next())
         next_piece.cancel()
     except (NoAnswer, OSError, EOFError, TimeoutError) as problem:

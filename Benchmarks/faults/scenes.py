@@ -60,12 +60,16 @@ async def mixed(stage: Stage, cast: Cast) -> None:
         while stage.now < end:
             await asyncio.sleep(rest * (0.5 + stage.random.random()))
             names, weights = zip(*choices)
-            await stage.random.choices(names, weights)[0](stage)
+            injection = stage.random.choices(names, weights)[0]
+            # Faults last, and some wait until all is well again: none begins when the time is over.
+            if stage.now < end:
+                await injection(stage)
 
     async def still() -> None:
         while stage.now < end:
             await asyncio.sleep(10 * (0.5 + stage.random.random()))
-            await injections.consumer_stands_still(stage, cast.streams)
+            if stage.now < end:
+                await injections.consumer_stands_still(stage, cast.streams)
 
     await asyncio.sleep(3)
     await asyncio.gather(row(shared, 6), row(alone, 10), still())

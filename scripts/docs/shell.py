@@ -6,8 +6,8 @@ import subprocess
 import time
 
 
-# How long what goes on in the background may take to print what is shown, in seconds.
-PATIENCE = 5
+# How long what goes on in the background may take to print what is shown, in seconds: not for ever.
+PATIENCE = 30
 
 
 class ShellError(Exception):

@@ -22,6 +22,7 @@ RULES = [
     (r"maxMembers", r"must be 1 to|must not be below", "a deployment sets its own limit"),
     (r"maxMembers", r"must be left out: everyone", "only a channel with a roster has a ceiling of its own"),
     (r"preferences\[\d+\]\.types\[\d+\]", r"is no type|cannot be muted", "GET /v1/notification-types has the types"),
+    (r"expireAt", r"must lie in the future", "no schema knows the time"),
     (r"preferences\[\d+\]\.until", r"must lie in the future", "no schema knows the time"),
     (r"preferences\[\d+\]\.space", r"must be `server:`", "a kind and a name of that kind"),
     (r"preferences\[\d+\]", r"a second time", "for each space and type there is one"),

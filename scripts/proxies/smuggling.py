@@ -20,6 +20,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "shared"))
 from broker import Broker  # noqa: E402
 from cases import cases  # noqa: E402
+from ports import HeldPort  # noqa: E402
 
 BEHIND = b"GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n"
 NGINX = """
@@ -87,12 +88,6 @@ class Relay:
             target.shutdown(socket.SHUT_WR)
 
 
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
 def asked(port, request, seconds):
     """All that is answered until the connection ends, or for so long after the last bytes."""
     whole = b""
@@ -120,14 +115,15 @@ def bodies(answers):
 
 @contextlib.contextmanager
 def proxy(name, configuration, arguments, relay):
-    folder, port = tempfile.mkdtemp(prefix="belfry-proxy-"), free_port()
+    folder, held_port = tempfile.mkdtemp(prefix="belfry-proxy-"), HeldPort()
+    port = held_port.number
     os.chmod(folder, 0o777)
     path = os.path.join(folder, "configuration")
     with open(path, "w") as file:
         file.write(configuration.format(folder=folder, port=port, relay=relay.port))
     process = subprocess.Popen([*arguments, path], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        for _ in range(100):
+        for _ in range(600):
             with contextlib.suppress(OSError):
                 if is_ready(victim(port)):
                     break
@@ -137,7 +133,8 @@ def proxy(name, configuration, arguments, relay):
         yield port
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(30)
+        held_port.release()
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -4,13 +4,15 @@ import http.server
 import json
 import os
 import pathlib
-import socket
 import subprocess
 import sys
 import threading
 import time
 import urllib.error
 import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "shared"))
+from ports import HeldPort  # noqa: E402
 
 
 class Receiver(http.server.ThreadingHTTPServer):
@@ -87,26 +89,25 @@ class Broker:
 def broker(belfry, folder, settings):
     """A broker that may reach the loopback, until the block ends."""
     belfry, folder = os.path.abspath(belfry), pathlib.Path(folder)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    held_port = HeldPort()
     environment = os.environ | {
-        "BELFRY_LISTEN": f"127.0.0.1:{port}", "BELFRY_DATA": str(folder / "data"),
+        "BELFRY_LISTEN": f"127.0.0.1:{held_port.number}", "BELFRY_DATA": str(folder / "data"),
         "BELFRY_WEBHOOKS_ALLOWED_NETWORKS": '["127.0.0.0/8"]',
     } | settings
     with open(folder / "log", "wb") as log:
         process = subprocess.Popen([belfry, "serve"], env=environment, stderr=log)
     try:
-        url = f"http://127.0.0.1:{port}"
+        url = f"http://127.0.0.1:{held_port.number}"
         wait_until_ready(url, process, folder)
         yield Broker(belfry, folder, url, process.pid)
     finally:
         process.terminate()
         process.wait()
+        held_port.release()
 
 
 def wait_until_ready(url, process, folder):
-    for _ in range(600):
+    for _ in range(1200):
         if process.poll() is not None:
             sys.exit((folder / "log").read_text())
         try:

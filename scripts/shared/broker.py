@@ -8,11 +8,12 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
+
+from ports import HeldPort
 
 
 class Broker:
@@ -20,9 +21,8 @@ class Broker:
         self.program = os.path.abspath(program)
         self.folder = tempfile.mkdtemp(prefix="belfry-")
         self.data = os.path.join(self.folder, "data")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.held_port = HeldPort()
+        self.port = self.held_port.number
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = open(os.path.join(self.folder, "log"), "w+b")
         self.process = subprocess.Popen(
@@ -31,7 +31,7 @@ class Broker:
             start_new_session=True)
         self._wait_until_ready()
 
-    def _wait_until_ready(self, seconds=20):
+    def _wait_until_ready(self, seconds=60):
         end = time.monotonic() + seconds
         while time.monotonic() < end and self.process.poll() is None:
             try:
@@ -53,7 +53,7 @@ class Broker:
 
     def ask(self, method, target, headers={}, body=None):
         """Status, headers and body of one answer."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request(method, target, body=body, headers=headers)
             answer = connection.getresponse()
@@ -67,6 +67,7 @@ class Broker:
         try:
             return self.process.wait(30)
         finally:
+            self.held_port.release()
             self.log.close()
             shutil.rmtree(self.folder, ignore_errors=True)
 

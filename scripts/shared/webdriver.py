@@ -1,7 +1,8 @@
 """A headless Chromium, driven by chromedriver over the W3C's WebDriver protocol (https://www.w3.org/TR/webdriver2/)."""
 import base64
 import json
-import socket
+import os
+import re
 import subprocess
 import tempfile
 import time
@@ -9,6 +10,7 @@ import urllib.error
 import urllib.request
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"     # how an element is named in the protocol
+PATIENCE = 120      # seconds for what takes a few, the start of a browser included: not for ever
 
 
 class BrowserError(Exception):
@@ -17,23 +19,15 @@ class BrowserError(Exception):
 
 class Chromium:
     def __init__(self, width=640, height=360):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
         self.folder = tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True)
-        self.driver = subprocess.Popen(
-            ["chromedriver", f"--port={port}"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL)
-        self.url = f"http://127.0.0.1:{port}"
+        self.log_path = os.path.join(self.folder.name, "chromedriver.log")
+        # It chooses a port itself, and says which.
+        with open(self.log_path, "wb") as log:
+            self.driver = subprocess.Popen(
+                ["chromedriver", "--port=0"], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
         try:
-            self._wait_until_ready()
-            arguments = [
-                # Root, as CI is, may run it without its sandbox only; a container has a small /dev/shm.
-                "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars",
-                f"--user-data-dir={self.folder.name}", f"--window-size={width},{height}"]
-            session = self._ask("POST", "/session", {"capabilities": {"alwaysMatch": {
-                "browserName": "chrome", "goog:chromeOptions": {"args": arguments},
-                "goog:loggingPrefs": {"browser": "ALL"}}}})
+            self.url = f"http://127.0.0.1:{self._wait_for_port()}"
+            session = self._new_session(width, height)
         except BaseException:
             self.driver.kill()
             self.driver.wait()
@@ -41,15 +35,30 @@ class Chromium:
         self.url += f"/session/{session['sessionId']}"
         self._empty_tab = self._ask("GET", "/window")
 
-    def _wait_until_ready(self, seconds=20):
-        end = time.monotonic() + seconds
-        while True:
+    def _new_session(self, width, height, tries=3):
+        for number in range(tries):
+            arguments = [
+                # Root, as CI is, may run it without its sandbox only; a container has a small /dev/shm.
+                "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars",
+                f"--user-data-dir={self.folder.name}/{number}", f"--window-size={width},{height}"]
             try:
-                if self._ask("GET", "/status")["ready"]:
-                    return
-            except OSError:
-                if time.monotonic() > end or self.driver.poll() is not None:
+                return self._ask("POST", "/session", {"capabilities": {"alwaysMatch": {
+                    "browserName": "chrome", "goog:chromeOptions": {"args": arguments},
+                    "goog:loggingPrefs": {"browser": "ALL"}}}})
+            except BrowserError:
+                # chromedriver waits a minute for a browser, which a busy machine may not start in that time.
+                if number + 1 == tries:
                     raise
+
+    def _wait_for_port(self):
+        end = time.monotonic() + PATIENCE
+        while True:
+            with open(self.log_path, encoding="utf-8", errors="replace") as log:
+                text = log.read()
+            if found := re.search(r"started successfully on port (\d+)", text):
+                return int(found.group(1))
+            if time.monotonic() > end or self.driver.poll() is not None:
+                raise BrowserError(f"chromedriver does not start:\n{text}")
             time.sleep(0.05)
 
     def _ask(self, method, path, body=None):
@@ -57,7 +66,7 @@ class Chromium:
             self.url + path, method=method, data=None if body is None else json.dumps(body).encode(),
             headers={"Content-Type": "application/json"})
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             raise BrowserError(json.load(error)["value"]["message"].splitlines()[0]) from None
@@ -105,5 +114,5 @@ class Chromium:
         except (BrowserError, OSError):
             pass
         self.driver.terminate()
-        self.driver.wait(20)
+        self.driver.wait(PATIENCE)
         self.folder.cleanup()

@@ -7,8 +7,7 @@ import asyncio
 import threading
 from typing import Callable
 
-from bench.processes import free_port
-
+from ..machinery.ports import held_port
 from ..machinery.proxy import Proxy
 
 # Of brokers, and of this program.
@@ -21,8 +20,8 @@ class Ways:
     def __init__(self, number: int, port: int, bus_port: int):
         # Where the node's own connections come from.
         self.address = f"127.0.0.{10 + number}"
-        self.front = Proxy(free_port(), port)
-        self.bus = Proxy(free_port(), bus_port)
+        self.front = Proxy(held_port(), port)
+        self.bus = Proxy(held_port(), bus_port)
 
     @property
     def options(self) -> list[str]:

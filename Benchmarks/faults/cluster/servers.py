@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.failure import Failure
-from bench.processes import free_port
 
 from ..machinery.appendonly import message_id
+from ..machinery.ports import held_port
 from ..machinery.preload import System
 from ..machinery.servers import RedisServer, wait_until
 from .network import Network, Ways
@@ -57,7 +57,7 @@ class Node(RedisServer):
         self.needs_replica = needs_replica
         super().__init__(folder, System(library, folder / "redis.told"), *settings)
         self.name = f"redis-{self.port}"
-        self.bus_port = free_port()
+        self.bus_port = held_port()
         self.id = ""
         self.ways = Ways(number, self.port, self.bus_port)
 

@@ -9,10 +9,11 @@ import urllib.request
 from pathlib import Path
 
 from bench.failure import Failure
-from bench.processes import Process, free_port
+from bench.processes import Process
 from bench.redis import Client
 
 from .appendonly import AppendOnlyFile
+from .ports import held_port
 from .preload import System
 from .proxy import Proxy
 
@@ -79,7 +80,7 @@ class RedisServer(Server):
     def __init__(self, folder: Path, system: System, *settings: Path):
         super().__init__("redis-server", system, folder / "redis.log")
         self.folder = folder
-        self.port = free_port()
+        self.port = held_port()
         (folder / "redis.conf").write_text("\n".join(file.read_text() for file in settings))
         self.file = AppendOnlyFile(folder)
 
@@ -142,10 +143,10 @@ class Broker(Server):
         super().__init__(f"belfry-{number}", system, folder / f"belfry-{number}.log")
         self.number, self.belfry = number, belfry
         self.data = folder / f"data-{number}"
-        self.port = free_port()
-        self.front = Proxy(free_port(), self.port)
+        self.port = held_port()
+        self.front = Proxy(held_port(), self.port)
         # A cluster says itself where its nodes are.
-        self.back = None if is_on_cluster else Proxy(free_port(), redis_port)
+        self.back = None if is_on_cluster else Proxy(held_port(), redis_port)
         self.redis_port = self.back.port if self.back else redis_port
         self.settings = settings
 

@@ -1,0 +1,115 @@
+import BelfryModel
+import Foundation
+import TestKit
+import Testing
+
+extension EndToEnd.Cost {
+  private static let reading: Set = [
+    "hget", "hmget", "hgetall", "smembers", "smismember", "xrange", "hlen", "sadd", "hsetnx", "hset", "hdel",
+    "xdel",
+    "xadd", "fcall", "spublish", "publish",
+  ]
+
+  /// What one request takes, of so many that take the same: in whole numbers.
+  private static func callsOfEach(
+    of count: Int, _ world: World, _ work: () throws -> Void,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> [String: Int] {
+    let calls = try calls(world, named: reading, of: work)
+    #expect(
+      calls.values.allSatisfy { $0.isMultiple(of: count) }, "\(calls) in \(count) requests",
+      sourceLocation: sourceLocation)
+    return calls.mapValues { $0 / count }
+  }
+
+  private static func settle(_ world: World) async throws {
+    try await eventually("the outbox is not emptied", within: Broker.patience) {
+      try world.redis.outboxItems() == 0
+    }
+  }
+
+  /// In another partition than the account: what is in one with it is read in one command.
+  private static func serverApart(from account: String, by owner: Person) throws -> String {
+    while true {
+      let server = try owner.createServer()
+      let partitions = ["account:\(account)", "server:\(server)"].map { Partitions.standard.holding(key: $0) }
+      if partitions[0] != partitions[1] { return server }
+    }
+  }
+
+  /// A notification goes to streams by what is published, for which nobody asks Redis: to forty as to two.
+  @Test func aSendToManyStreamsCostsAsToFew() async throws {
+    try await withWorld(settings: ["BELFRY_LOOPS": "1"]) { world in
+      let app = try Person.app(at: world[0])
+      let owner = try Person("owner", at: world[0])
+      let server = try owner.createServer()
+      let members = try (0..<20).map { try Person("m\($0)", at: world[0]) }
+      try app.add(members.map(\.name), to: server)
+      var streams: [EventStream] = []
+      var counted: [[String: Int]] = []
+      for more in [members[..<1], members[1...]] {
+        for member in more { streams += [try member.stream(), try member.stream()] }
+        for member in more {
+          try await eventually("its streams are not registered", within: Broker.patience) {
+            (try member.call("GET", "/v1/account/streams").object["streams"] as? [Any])?.count == 2
+          }
+        }
+        try owner.mustSend("warm \(streams.count)", ["serverId": server])
+        for stream in streams { #expect(stream.wait(forBody: "warm \(streams.count)")) }
+        try await Self.settle(world)
+        counted.append(
+          try Self.callsOfEach(of: 20, world) {
+            for index in 0..<20 { try owner.mustSend("\(streams.count) \(index)", ["serverId": server]) }
+            for stream in streams { #expect(stream.wait(forBody: "\(streams.count) 19")) }
+          })
+      }
+      let expected = ["fcall": 1, "xadd": 1, "spublish": 1, "hget": 2, "hmget": 1, "hset": 1, "hlen": 1]
+      #expect(counted == [expected, expected])
+    }
+  }
+
+  @Test func aPageOfOneServer() async throws {
+    try await withWorld(settings: ["BELFRY_LOOPS": "1"]) { world in
+      let owner = try Person("owner", at: world[0])
+      let reader = try Person("reader", at: world[0])
+      let server = try Self.serverApart(from: "reader", by: owner)
+      try Person.app(at: world[0]).add(["reader"], to: server)
+      for index in 0..<30 { try owner.mustSend("\(index)", ["serverId": server]) }
+      try await Self.settle(world)
+      let calls = try Self.callsOfEach(of: 10, world) {
+        for _ in 0..<10 {
+          let page = try reader.call("GET", "/v1/notifications?limit=500")
+          #expect(page.notifications.count { $0["body"] != nil } >= 30, "\(page)")
+        }
+      }
+      #expect(
+        calls == ["xrange": 1, "hmget": 3, "hgetall": 2, "smembers": 1, "hget": 2, "hlen": 1])
+    }
+  }
+
+  @Test func aMarkInOneServer() async throws {
+    try await withWorld(settings: ["BELFRY_LOOPS": "1"]) { world in
+      let owner = try Person("owner", at: world[0])
+      let reader = try Person("reader", at: world[0])
+      let server = try Self.serverApart(from: "reader", by: owner)
+      try Person.app(at: world[0]).add(["reader"], to: server)
+      let ids = try (0..<42).map { try owner.mustSend("\($0)", ["serverId": server]) }
+      func mark(_ ids: some Collection<String>) throws {
+        let items = ids.map { ["messageServerId": $0] }
+        let answer = try reader.call("POST", "/v1/notifications/read", ["items": items])
+        #expect(answer["read"] == "\(ids.count)", "\(answer)")
+      }
+      // The account's first mark makes it known to the partition, once for all.
+      try mark(ids[..<2])
+      try await Self.settle(world)
+      let calls = try Self.callsOfEach(of: 10, world) {
+        for first in stride(from: 2, to: 42, by: 4) { try mark(ids[first..<first + 4]) }
+      }
+      let expected = [
+        "fcall": 1, "xrange": 1, "hmget": 1, "hgetall": 1, "hget": 3, "hlen": 1, "smismember": 1, "sadd": 1,
+        "hsetnx": 1, "spublish": 1,
+      ]
+      #expect(calls == expected)
+    }
+  }
+}
