@@ -31,8 +31,9 @@ extension EndToEnd {
         // A plain member's record, and no more than twice that with what the hash adds.
         #expect(bytes / Self.members <= 110, "\(bytes / Self.members) bytes of Redis a member")
 
-        let inSmall = try await costs(of: deeds(in: small), world)
-        let inLarge = try await costs(of: deeds(in: large), world)
+        let (inSmall, inLarge) = try await betweenSweeps(world) {
+          (try await costs(of: deeds(in: small), world), try await costs(of: deeds(in: large), world))
+        }
         for (name, cost) in inSmall { #expect(inLarge[name] == cost, "\(name)") }
       }
     }
@@ -70,6 +71,20 @@ extension EndToEnd {
         #expect(try world.redis.command("KEYS", "*:server:\(server)").isEmpty)
         #expect(try world.redis.command("KEYS", "*:spaces:*").isEmpty)
       }
+    }
+
+    /// Does something while the broker sweeps no partition: it begins to half a minute after its start. Where a machine takes
+    /// longer, it is done once more. After all the deeds a server is as it was.
+    private func betweenSweeps<Value>(_ world: World, _ work: () async throws -> Value) async throws -> Value
+    {
+      for _ in 0..<10 {
+        await world[0].stop()
+        try await world[0].start()
+        let before = try Writes(world.redis).sweeps
+        let value = try await work()
+        if try Writes(world.redis).sweeps == before { return value }
+      }
+      throw FixtureError("sweeps come between each time")
     }
 
     /// In a partition that is none of these accounts': a deed is cheaper where both are in one, for nothing is handed over.
