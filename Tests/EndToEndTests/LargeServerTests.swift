@@ -21,8 +21,8 @@ extension EndToEnd {
       let settings = ["BELFRY_LOOPS": "1", "BELFRY_LIMITS_SUBSCRIPTION_THRESHOLD": "5"]
       try await withWorld(settings: settings) { world in
         let owner = try Person("olga", at: world[0])
-        let small = try serverApart(from: ["olga", "joiner"], by: owner)
-        let large = try serverApart(from: ["olga", "joiner"], by: owner)
+        let small = try Cost.serverApart(from: ["olga", "joiner"], by: owner)
+        let large = try Cost.serverApart(from: ["olga", "joiner"], by: owner)
         try Person.app(at: world[0]).add((0..<8).map { "small\($0)" }, to: small)
         let roster = try key("roster", large, world.redis)
         try fill(roster, to: Self.members, world.redis)
@@ -85,15 +85,6 @@ extension EndToEnd {
         if try Writes(world.redis).sweeps == before { return value }
       }
       throw FixtureError("sweeps come between each time")
-    }
-
-    /// In a partition that is none of these accounts': a deed is cheaper where both are in one, for nothing is handed over.
-    private func serverApart(from accounts: [String], by owner: Person) throws -> String {
-      let taken = Set(accounts.map { Partitions.standard.holding(key: "account:" + $0) })
-      while true {
-        let server = try owner.createServer()
-        if !taken.contains(Partitions.standard.holding(key: "server:" + server)) { return server }
-      }
     }
 
     // MARK: The deeds
