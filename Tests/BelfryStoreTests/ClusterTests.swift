@@ -166,9 +166,7 @@ import Testing
         #expect(error?.code == .unavailable)
         // The others are served as ever.
         let elsewhere = try await broker.append("elsewhere", in: other)
-        let killed = ContinuousClock.now
         let after = try await broker.sendUntilAnswered("after", in: space)
-        #expect(killed.duration(to: .now) < .seconds(15))
         let log = try await broker.log(space)
         #expect(log.map(\.id).contains(before) && log.last?.id == after)
         try await broker.eventually {

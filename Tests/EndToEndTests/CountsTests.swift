@@ -21,7 +21,7 @@ extension EndToEnd {
           #expect(Counted(answer.object) == wanted)
           #expect(stream.wait { _ in true })
           try #require(
-            stream.wait(seconds: 20) { $0.last { $0.name == "counts" }.map { Counted($0.object) } == wanted })
+            stream.wait { $0.last { $0.name == "counts" }.map { Counted($0.object) } == wanted })
         }
 
         try expectTold()

@@ -76,7 +76,7 @@ import Testing
       try await waitForAll(wanted(sent), gateway)
       // What was under way was done once more and nothing else.
       #expect(gateway.pushes.values.allSatisfy { $0 <= 2 })
-      try await Task.sleep(for: .seconds(2))
+      try await Task.sleep(for: .seconds(1))
       // Whose devices the killed broker was telling are told their number once more.
       #expect(Set(gateway.pushes.keys.filter { !$0.hasPrefix("badge ") }) == wanted(sent))
     }
@@ -89,7 +89,7 @@ import Testing
       let app = try Person.app(at: world[1])
       let sent = try (0..<6).map { try app.mustSend("\($0)", ["serverId": server, "setting": Self.push]) }
       try await waitForAll(wanted(sent), gateway)
-      try await Task.sleep(for: .seconds(2))
+      try await Task.sleep(for: .seconds(1))
       #expect(gateway.pushes.values.allSatisfy { $0 == 1 })
     }
   }
@@ -110,7 +110,7 @@ import Testing
       }
       try await waitForAll(wanted(sent), gateway)
       world[0].signal(SIGCONT)
-      try await Task.sleep(for: .seconds(2))
+      try await Task.sleep(for: .seconds(1))
       #expect(gateway.pushes.values.allSatisfy { $0 <= 2 })
     }
   }
@@ -125,10 +125,46 @@ import Testing
       let sent = try (0..<4).map { try app.mustSend("\($0)", ["serverId": server, "setting": Self.push]) }
       try await Task.sleep(for: .milliseconds(700))
       await world.redis.kill()
-      try await Task.sleep(for: .seconds(2))
+      try await Task.sleep(for: .seconds(1))
       try await world.redis.start()
       try await waitForAll(wanted(sent), gateway)
       #expect(gateway.pushes.values.allSatisfy { $0 <= 2 })
+    }
+  }
+
+  // MARK: Streams
+
+  /// On a Redis whose clock the test steps on: a broker that died counts for ten seconds as having its streams.
+  private func withClock(_ body: (World, ShiftedClock) async throws -> Void) async throws {
+    let clock = try await ShiftedClock()
+    var options = RedisServer.Options()
+    options.clock = clock
+    try await withWorld(brokers: 2, redis: options, settings: Self.settings) { try await body($0, clock) }
+  }
+
+  /// Time passes in which the brokers live, and renew what says so. They stand still while the clock steps, so that none of
+  /// them finds what was not renewed.
+  private func letTimePass(seconds: Int64, _ clock: ShiftedClock, _ world: World) throws {
+    for broker in world.brokers { broker.signal(SIGSTOP) }
+    defer { for broker in world.brokers { broker.signal(SIGCONT) } }
+    let registrations = try world.redis.command("KEYS", "belfry:{*}:registration:*").split(separator: "\n")
+    for key in registrations {
+      let left = try #require(Int64(world.redis.command("PTTL", String(key))))
+      try world.redis.command("PEXPIRE", String(key), "\(left + seconds * 1_000)")
+    }
+    try clock.step(bySeconds: seconds)
+  }
+
+  private func streamCount(_ person: Person) throws -> Int {
+    (try person.call("GET", "/v1/account/streams").object["streams"] as? [Any])?.count ?? -1
+  }
+
+  /// How many were not pushed to because they are connected, by all brokers.
+  private func connectedCount(_ world: World) throws -> Int {
+    try world.brokers.reduce(0) { sum, broker in
+      let text = try Wire(port: broker.port).request("GET", "/metrics").text
+      let lines = text.split(separator: "\n").filter { $0.hasPrefix("belfry_push_live_total") }
+      return sum + lines.compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }.reduce(0, +)
     }
   }
 
@@ -139,38 +175,41 @@ import Testing
 
   @Test func whoeverIsConnectedToAnyBrokerIsNotPushedTo() async throws {
     let gateway = try Gateway()
-    try await withWorld(brokers: 2, settings: Self.settings) { world in
+    try await withClock { world, clock in
       let server = try makeServer(gateway, at: world[1])
       let app = try Person.app(at: world[1])
-      let stream = try Person(accounts[0], device: "laptop", at: world[0]).stream()
-      #expect(stream.status == 200)
+      let person = try Person(accounts[0], device: "laptop", at: world[0])
+      let stream = try person.stream()
+      try await eventually { try streamCount(person) == 1 }
       let sent = try app.mustSend("one", ["serverId": server, "setting": Self.push])
       #expect(stream.wait(forBody: "one"))
       try await waitForAll(wanted([sent]).subtracting(["\(sent) \(accounts[0])"]), gateway)
-      // Longer than a broker that died counts as having its streams.
-      try await Task.sleep(for: .seconds(14))
+      // Only then it is sure that the broker with the stream has not died.
+      try letTimePass(seconds: 14, clock, world)
+      try await eventually { try connectedCount(world) == 1 }
       #expect(pushes(of: accounts[0], gateway) == 0)
       _ = stream.cut()
-      try await Task.sleep(for: .seconds(1))
+      try await eventually { try streamCount(person) == 0 }
       _ = try app.mustSend("two", ["serverId": server, "setting": Self.push])
-      for _ in 0..<150 where pushes(of: accounts[0], gateway) == 0 {
-        try await Task.sleep(for: .milliseconds(100))
-      }
-      #expect(pushes(of: accounts[0], gateway) == 1)
+      try await eventually { pushes(of: accounts[0], gateway) == 1 }
     }
   }
 
   /// What is sent while a broker that was killed still counts as having its streams.
   @Test func whoeverWasConnectedToABrokerThatDiedIsPushedTo() async throws {
     let gateway = try Gateway()
-    try await withWorld(brokers: 2, settings: Self.settings) { world in
+    try await withClock { world, clock in
       let server = try makeServer(gateway, at: world[1])
       let app = try Person.app(at: world[1])
-      let stream = try Person(accounts[0], device: "laptop", at: world[0]).stream()
-      #expect(stream.status == 200)
-      try await Task.sleep(for: .seconds(1))
+      let person = try Person(accounts[0], device: "laptop", at: world[0])
+      let stream = try person.stream()
+      try await eventually { try streamCount(person) == 1 }
       await world[0].kill()
+      #expect(stream.waitUntilOver())
       let sent = try app.mustSend("one", ["serverId": server, "setting": Self.push])
+      let others = wanted([sent]).subtracting(["\(sent) \(accounts[0])"])
+      try await eventually("not even the others are pushed to") { others.isSubset(of: gateway.pushes.keys) }
+      try clock.step(bySeconds: 12)
       try await waitForAll(wanted([sent]), gateway)
     }
   }

@@ -62,6 +62,8 @@ extension EndToEnd {
         let laptop = try Person("alice", device: "laptop", at: world[0]).stream()
         var ids: [String] = []
         let servers = try (0..<4).map { _ in try alice.createServer() }
+        // That they are hers she learns after the answer.
+        try await eventually { try world.redis.outboxItems() == 0 }
         for index in 0..<40 { ids.append(try app.mustSend("n\(index)", ["serverId": servers[index % 4]])) }
         #expect(laptop.wait(forBody: "n39"))
         // Within one millisecond ids go by partition: those of several servers are in the order of their

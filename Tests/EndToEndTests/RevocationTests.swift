@@ -7,20 +7,17 @@ import Testing
 extension EndToEnd {
   /// `POST /v1/account/revoke`: what was issued before is void on all brokers, whatever happens to them.
   @Suite struct Revocations {
-    /// The broker asks Redis four times a second.
-    private static let second = 1.0
-
     private func isRevoked(_ answer: Answer) -> Bool {
       answer.status == 401 && answer["code"] == "tokenRevoked"
     }
 
-    private func expectKicked(_ stream: EventStream, seconds: Double = 20) {
-      #expect(stream.wait(forEvent: "kicked", seconds: seconds))
+    private func expectKicked(_ stream: EventStream) {
+      #expect(stream.wait(forEvent: "kicked"))
       #expect(stream.all.last?.object["reason"] as? String == "tokenRevoked")
       #expect(stream.all.last?.object["retry"] as? Bool == false)
     }
 
-    @Test func whatWasIssuedBeforeIsVoidOnAllBrokersWithinASecond() async throws {
+    @Test func whatWasIssuedBeforeIsVoidOnAllBrokersOnceThatIsAnswered() async throws {
       try await withWorld(brokers: 2) { world in
         let (here, there) = (try Person("bob", at: world[0]), try Person("bob", at: world[1]))
         let app = try Person.app(at: world[1])
@@ -29,18 +26,16 @@ extension EndToEnd {
         let apps = try EventStream(
           port: world[0].port, headers: app.headers.merging(["Belfry-Account": "bob"]) { $1 })
         for person in [here, there] { #expect(try person.call("GET", "/v1/account").status == 200) }
-        let began = Date()
+        // The answer waits until it is done everywhere.
         let answer = try here.call("POST", "/v1/account/revoke")
         try #require(answer.status == 200, "\(answer)")
-        // The answer waits until the second is over, and by then it is done everywhere.
-        #expect(Date().timeIntervalSince(began) < 2 * Self.second)
-        for stream in streams[..<2] { expectKicked(stream, seconds: Self.second) }
         for person in [here, there] {
           let refused = try person.call("GET", "/v1/account")
           #expect(isRevoked(refused), "\(refused)")
           #expect(isRevoked(try person.call("POST", "/v1/account/revoke")))
           #expect(try person.stream().status == 401)
         }
+        for stream in streams[..<2] { expectKicked(stream) }
         // A broker that never saw the token.
         let late = try Broker(redisURL: world.redis.url)
         try await late.start()
@@ -54,7 +49,7 @@ extension EndToEnd {
         #expect(fresh.status == 200)
         #expect(!streams[2].isOver && !apps.isOver && !fresh.isOver)
         #expect(try app.call("POST", "/v1/account/revoke", extra: ["Belfry-Account": "bob"]).status == 200)
-        expectKicked(fresh, seconds: Self.second)
+        expectKicked(fresh)
         #expect(isRevoked(try again.call("GET", "/v1/account")))
         let audit = try Person("ops", role: "operator", at: world[0]).call("GET", "/v1/audit?account=bob")
         #expect(audit.text.contains("account revoke"), "\(audit)")

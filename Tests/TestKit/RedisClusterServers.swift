@@ -96,7 +96,7 @@ extension RedisClusterServers {
     options.listensOnTCP = true
     var settings = [
       "cluster-enabled": "yes", "cluster-node-timeout": "\(Self.nodeTimeoutMilliseconds)",
-      "cluster-require-full-coverage": "no", "cluster-port": "\(try findFreePort())",
+      "cluster-require-full-coverage": "no",
       // A replica of any age takes over, and nothing waits for replicas that may come.
       "cluster-replica-validity-factor": "0", "repl-diskless-sync-delay": "0",
       "enable-debug-command": "yes",

@@ -29,6 +29,9 @@ package final class RedisServer: Sendable {
   package let folder: String
   /// nil unless it listens on TCP.
   package let port: UInt16?
+  /// Of a cluster's node, by which the nodes talk to each other. Chosen with the port: where one of them is taken, another
+  /// server has others.
+  private let busPort: UInt16?
   private let options: Options
   private let process = Mutex<ChildProcess?>(nil)
   private let isPaused = Mutex(false)
@@ -44,6 +47,7 @@ package final class RedisServer: Sendable {
     self.options = options
     folder = try makeTemporaryFolder()
     port = options.listensOnTCP ? try findFreePort() : nil
+    busPort = options.settings["cluster-enabled"] == "yes" ? try findFreePort() : nil
     guard let lines = options.sentinelLines else { return }
     do {
       try (lines.joined(separator: "\n") + "\n").write(
@@ -98,9 +102,11 @@ extension RedisServer {
   }
 
   /// Starts the server, again perhaps, on the data in its folder. Returns when it answers.
-  package func start() async throws(FixtureError) {
+  /// - Parameter more: settings for this start only.
+  package func start(with more: [String: String] = [:]) async throws(FixtureError) {
     let child = try ChildProcess(
-      arguments, environment: options.clock?.environment ?? [:], output: logPath, folder: folder)
+      arguments + more.flatMap { ["--\($0)", $1] }, environment: options.clock?.environment ?? [:],
+      output: logPath, folder: folder)
     process.withLock { $0 = child }
     let deadline = ContinuousClock.now + RedisServer.patience
     while (try? command("PING")) != "PONG" {
@@ -133,6 +139,9 @@ extension RedisServer {
     isPaused.withLock { $0 = false }
   }
 
+  /// The last lines that it has to say about itself.
+  package var log: String { lastLogLines(of: logPath, atMost: 40) }
+
   /// Whether it runs and is not frozen: a command to one that is frozen waits for a minute.
   package var answers: Bool { process.withLock { $0 != nil } && !isPaused.withLock(\.self) }
 
@@ -162,6 +171,7 @@ extension RedisServer {
       arguments += ["--appendonly", "yes", "--appendfsync", sync.rawValue]
     }
     if let password = options.password { arguments += ["--requirepass", password] }
+    if let busPort { arguments += ["--cluster-port", "\(busPort)"] }
     for (name, value) in options.settings { arguments += ["--\(name)", value] }
     return arguments
   }

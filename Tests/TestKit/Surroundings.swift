@@ -14,9 +14,9 @@ package func removeFolder(_ path: String) {
 }
 
 /// What a server that did not start has to say about it.
-package func lastLogLines(of path: String) -> String {
+package func lastLogLines(of path: String, atMost count: Int = 5) -> String {
   let log = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
-  return log.split(separator: "\n").suffix(5).joined(separator: "\n")
+  return log.split(separator: "\n").suffix(count).joined(separator: "\n")
 }
 
 /// A port that is free now, below those that Linux gives to outgoing connections (from 32,768): only another

@@ -20,9 +20,9 @@ extension EndToEnd {
         "BELFRY_LIMITS_ABSENCE_MILLISECONDS": "600000", "BELFRY_LIMITS_ROOMS_PER_ACCOUNT": "1000",
       ]
       try await withWorld(settings: settings) { world in
-        let scenario = try AudienceScenario(stage, at: world[0], watches: false)
+        let scenario = try AudienceScenario(stage, in: world, watches: false)
         for act in acts {
-          let answers = try await scenario.attempt(act, on: world.redis)
+          let answers = try await scenario.attempt(act)
           // Whoever does it on the stage may.
           if let status = answers[act.line.by] {
             #expect((200...299).contains(status), "\(act.testDescription) as \(act.line.by): \(status)")
@@ -36,14 +36,14 @@ extension EndToEnd {
 extension AudienceScenario {
   /// The act as each of the cast would try it. Whoever is refused is told why in a word that a program can
   /// switch on, and has changed nothing.
-  func attempt(_ act: Act, on redis: RedisServer) async throws -> [String: Int] {
+  func attempt(_ act: Act) async throws -> [String: Int] {
     var answers: [String: Int] = [:]
-    try await prepare(act, on: redis)
+    try await prepare(act)
     for (name, person) in people.sorted(by: { $0.key < $1.key }) {
-      let (answer, writes) = try self.try(act.line, by: person, on: redis)
+      let (answer, writes) = try self.try(act.line, by: person)
       answers[name] = answer.status
       if (200...299).contains(answer.status) {
-        try await prepare(act, on: redis)
+        try await prepare(act)
         continue
       }
       #expect((400...499).contains(answer.status), "\(act.testDescription) as \(name): \(answer)")
@@ -54,15 +54,9 @@ extension AudienceScenario {
     return answers
   }
 
-  /// Until all that others have to learn of it is relayed: that writes, too, after the answer.
-  private func prepare(_ act: Act, on redis: RedisServer) async throws {
-    try prepare(act)
-    try await eventually("the outboxes are not emptied") { try Writes(redis).waiting == 0 }
-  }
-
   /// - Returns: the answer, and how much it wrote. Brokers note by themselves when they swept a partition, from half a
   ///   minute after their start; what is refused is tried again if that came between.
-  private func `try`(_ line: Line, by person: Person, on redis: RedisServer) throws -> (Answer, writes: Int) {
+  private func `try`(_ line: Line, by person: Person) throws -> (Answer, writes: Int) {
     while true {
       let before = try Writes(redis)
       let answer = try ask(person, line)
@@ -75,7 +69,7 @@ extension AudienceScenario {
 }
 
 /// What Redis has counted of writes: the same work however much it holds.
-private struct Writes {
+struct Writes {
   let count: Int
   /// When each partition was swept.
   let sweeps: Substring

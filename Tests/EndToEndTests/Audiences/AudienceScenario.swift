@@ -1,25 +1,28 @@
 import BelfryModel
 import Foundation
+import TestKit
 import Testing
 
 /// Plays acts against a broker and watches every device of the whole cast.
 ///
-/// All streams stay open throughout. Before and after an act everybody is sent a mark; what a device
-/// receives between the two is what it heard of the act.
+/// All streams stay open throughout. Ids say what belongs to an act: they are made from Redis's clock, and an act has some
+/// milliseconds of its own. The order in which a device hears it says nothing, since spaces have no order among each other.
 final class AudienceScenario {
   private let stage: Stage
-  private let broker: Broker
+  let redis: RedisServer
   private let app: Person
   private(set) var people: [String: Person] = [:]
   private var streams: [(account: String, device: String, stream: EventStream)] = []
   /// What the names in braces stand for in the act that is played.
   private var names: [String: String] = [:]
   private var marks = 0
+  private var played: [(name: String, ids: Range<MessageID>, expected: [String: [Int]])] = []
 
   /// - Parameter watches: false where nobody needs to hear anything.
-  init(_ stage: Stage, at broker: Broker, watches: Bool = true) throws {
+  init(_ stage: Stage, in world: World, watches: Bool = true) throws {
     self.stage = stage
-    self.broker = broker
+    redis = world.redis
+    let broker = world[0]
     app = try Person.app(at: broker)
     for (account, devices) in stage.cast {
       people[account] = try Person(account, device: devices[0], at: broker)
@@ -34,31 +37,60 @@ final class AudienceScenario {
 
   // MARK: Playing
 
-  func play(_ act: Act, _ heard: [Heard]) throws {
-    try prepare(act)
-    let starts = try mark()
+  func play(_ act: Act, _ heard: [Heard]) async throws {
+    try await prepare(act)
+    let start = try await boundary()
     try say(act.line)
+    try await untilRelayed()
+    let ids = try await start..<boundary()
     let expected = expectation(heard)
-    for (index, (account, device, stream)) in streams.enumerated() {
+    for (account, device, stream) in streams {
       let wanted = expected[account] ?? []
-      let arrived = stream.wait { events in
-        self.types(in: events, after: starts[index]).count >= wanted.count
-      }
+      let arrived = stream.wait { self.types(in: $0, ids).count >= wanted.count }
       #expect(arrived, "\(act.testDescription): \(account) on \(device) misses some of \(wanted)")
     }
-    let ends = try mark()
-    for (index, (account, device, stream)) in streams.enumerated() {
-      let heard = types(in: stream.all, after: starts[index], before: ends[index])
+    try mark()
+    played.append((act.testDescription, ids, expected))
+    for (account, device, stream) in streams {
+      let heard = types(in: stream.all, ids)
       #expect(
         heard == expected[account] ?? [], "\(act.testDescription): what \(account) hears on \(device)")
-      checkAttachments(stream, starts[index], ends[index])
+      checkAttachments(stream, ids)
     }
-    try explain(act, starts, ends)
+    try explain(act, ids)
   }
 
-  func prepare(_ act: Act) throws {
+  /// Once more of all acts, in the end: a device may have heard of one too late to be seen then.
+  func checkAll() {
+    for (name, ids, expected) in played {
+      for (account, device, stream) in streams {
+        let heard = types(in: stream.all, ids)
+        #expect(heard == expected[account] ?? [], "\(name): what \(account) hears on \(device) in the end")
+      }
+    }
+  }
+
+  /// Returns when others have learned what they have to, too: that is written after the answer.
+  func prepare(_ act: Act) async throws {
     names = [:]
     for line in stage.setUp + act.before { try say(line) }
+    try await untilRelayed()
+  }
+
+  private func untilRelayed() async throws {
+    try await eventually("the outboxes are not emptied") { try Writes(redis).waiting == 0 }
+  }
+
+  /// An id between those of all that was written before and of all that is written from now on.
+  private func boundary() async throws -> MessageID {
+    func milliseconds() throws -> Int64 {
+      let words = try redis.command("TIME").split(separator: "\n").compactMap { Int64($0) }
+      try #require(words.count == 2)
+      return words[0] * 1_000 + words[1] / 1_000
+    }
+    let before = try milliseconds()
+    try await eventually("Redis's clock stands still") { try milliseconds() > before }
+    return MessageID(firstAtUnixMilliseconds: before + 1)
   }
 
   /// On a machine that does much else Redis may leave a broker without an answer for a while: who is told to try again
@@ -94,32 +126,32 @@ final class AudienceScenario {
     return expected.mapValues { $0.sorted() }
   }
 
-  /// Everybody is sent a mark, and has it. Gives how many events each stream had before it.
-  private func mark() throws -> [Int] {
+  /// Everybody is sent a mark, and has it: so long whoever must not hear anything is watched.
+  private func mark() throws {
     marks += 1
     let text = "mark \(marks)"
     try app.mustSend(text, ["toAccids": people.keys.sorted()])
-    return try streams.map { account, device, stream in
+    for (account, device, stream) in streams {
       try #require(stream.wait(forBody: text), "\(account) on \(device) is not reached")
-      return stream.all.firstIndex { $0.body == text } ?? 0
     }
   }
 
   private func notifications(
-    _ events: [EventStream.Event], _ start: Int, _ end: Int
+    _ events: [EventStream.Event], _ ids: Range<MessageID>
   ) -> [EventStream.Event] {
-    events[start..<min(end, events.count)].filter {
-      $0.name == "notification" && $0.body?.hasPrefix("mark ") != true
+    events.filter { event in
+      event.name == "notification"
+        && event.messageServerId.flatMap { MessageID($0) }.map { ids.contains($0) } ?? true
     }
   }
 
-  private func types(in events: [EventStream.Event], after start: Int, before end: Int = .max) -> [Int] {
-    notifications(events, start, end).compactMap(\.type).sorted()
+  private func types(in events: [EventStream.Event], _ ids: Range<MessageID>) -> [Int] {
+    notifications(events, ids).compactMap(\.type).sorted()
   }
 
   /// The details are those that the catalogue names for the type.
-  private func checkAttachments(_ stream: EventStream, _ start: Int, _ end: Int) {
-    for event in notifications(stream.all, start, end) {
+  private func checkAttachments(_ stream: EventStream, _ ids: Range<MessageID>) {
+    for event in notifications(stream.all, ids) {
       guard let type = event.type.flatMap({ Catalogue.type($0) }), type.code != Catalogue.custom.code else {
         continue
       }
@@ -131,10 +163,10 @@ final class AudienceScenario {
   // MARK: Asking why
 
   /// `explain` says of every notification of the act, for everybody, what their devices saw.
-  private func explain(_ act: Act, _ starts: [Int], _ ends: [Int]) throws {
+  private func explain(_ act: Act, _ ids: Range<MessageID>) throws {
     var receivers: [String: Set<String>] = [:]
-    for (index, (account, _, stream)) in streams.enumerated() {
-      for event in notifications(stream.all, starts[index], ends[index]) {
+    for (account, _, stream) in streams {
+      for event in notifications(stream.all, ids) {
         if let id = event.messageServerId { receivers[id, default: []].insert(account) }
       }
     }

@@ -27,9 +27,10 @@ extension EndToEnd {
       _ heard: (Act) -> [Heard] = { $0.heard }
     ) async throws {
       try await withWorld(settings: settings) { world in
-        let scenario = try AudienceScenario(stage, at: world[0])
+        let scenario = try AudienceScenario(stage, in: world)
         defer { scenario.close() }
-        for act in acts { try scenario.play(act, heard(act)) }
+        for act in acts { try await scenario.play(act, heard(act)) }
+        scenario.checkAll()
       }
     }
 

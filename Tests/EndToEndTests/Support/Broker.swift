@@ -44,9 +44,20 @@ final class Broker: @unchecked Sendable {
   }
 
   static func started(redisURL: String?, options: [String: String] = [:]) async throws -> Broker {
-    let broker = try Broker(redisURL: redisURL, options: options)
-    try await broker.start()
-    return broker
+    var attempts = 0
+    while true {
+      let broker = try Broker(redisURL: redisURL, options: options)
+      do {
+        try await broker.start()
+        return broker
+      } catch {
+        // Another server may have taken the port meanwhile.
+        let isPortTaken = broker.log.contains("addressInUse")
+        await broker.remove()
+        attempts += 1
+        guard isPortTaken, attempts < 3 else { throw error }
+      }
+    }
   }
 
   /// For clients that are programs of their own, which find the authority in `BELFRY_CA`.

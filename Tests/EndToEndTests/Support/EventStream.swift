@@ -6,13 +6,21 @@ final class EventStream: @unchecked Sendable {
     var name = "message"
     var data = ""
     var id: String?
+    // Read once: tests look through all events again and again.
+    private(set) var body: String?
+    private(set) var type: Int?
+    private(set) var messageServerId: String?
 
     var object: [String: Any] {
       (try? JSONSerialization.jsonObject(with: Data(data.utf8))) as? [String: Any] ?? [:]
     }
-    var body: String? { object["body"] as? String }
-    var type: Int? { object["type"] as? Int }
-    var messageServerId: String? { object["messageServerId"] as? String }
+
+    fileprivate mutating func read() {
+      let object = object
+      body = object["body"] as? String
+      type = object["type"] as? Int
+      messageServerId = object["messageServerId"] as? String
+    }
   }
 
   private let wire: Wire
@@ -114,7 +122,10 @@ final class EventStream: @unchecked Sendable {
         let line = String(decoding: buffered[start..<end], as: UTF8.self)
         start = end + 1
         if line.isEmpty {
-          if hasData { events.append(current) }
+          if hasData {
+            current.read()
+            events.append(current)
+          }
           current = Event()
           hasData = false
         } else if line.hasPrefix(":") {

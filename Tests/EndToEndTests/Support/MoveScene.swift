@@ -1,3 +1,4 @@
+import BelfryModel
 import Foundation
 import TestKit
 import Testing
@@ -40,6 +41,8 @@ final class MoveScene {
   /// What was acknowledged to alice, by what she sent it as.
   private(set) var sent: [(key: String, id: String, place: [String: String])] = []
   let accounts = ["bob", "carol"]
+  /// Of so many servers carol has read what was sent first.
+  private static let markedCount = 3
   private var rounds = 0
 
   init(at broker: Broker) throws {
@@ -60,14 +63,27 @@ final class MoveScene {
       try Person("bob", at: broker).call("PUT", "/v1/servers/\(servers[1])/subscription").status == 204)
     let hook = try app.call("POST", "/v1/webhooks", ["url": "https://example.com/", "types": [100]])
     webhook = try #require(hook["webhookId"], "\(hook)")
-    for (index, server) in servers.enumerated() {
-      first[server] = try alice.mustSend("first \(index)", ["serverId": server])
-    }
-    try alice.mustSend("to bob", ["toAccids": ["bob"]])
-    try Self.mark("bob", ["items": [["messageServerId": first[servers[0]] ?? "", "type": 100]]], at: broker)
-    try Self.mark("carol", ["upTo": first[servers[2]] ?? ""], at: broker)
     ticket = try #require(
       Person("bob", at: broker).call("POST", "/v1/notifications/stream/tickets")["ticket"])
+    let early = try sendFirst(0..<Self.markedCount, by: alice)
+    // Within a millisecond ids are in the order of their partitions, whatever was sent first. A mark up to the largest of
+    // these covers exactly these only if all others are of a later millisecond.
+    let last = try #require(early.max())
+    while Date().timeIntervalSince1970 * 1_000 < Double(last.unixMilliseconds + 1) { usleep(500) }
+    let late = try sendFirst(Self.markedCount..<servers.count, by: alice)
+    try #require(late.allSatisfy { $0 > last }, "\(early) \(late)")
+    try alice.mustSend("to bob", ["toAccids": ["bob"]])
+    try Self.mark("bob", ["items": [["messageServerId": first[servers[0]] ?? "", "type": 100]]], at: broker)
+    try Self.mark("carol", ["upTo": last.text], at: broker)
+  }
+
+  /// One to each of these servers.
+  private func sendFirst(_ indices: Range<Int>, by alice: Person) throws -> [MessageID] {
+    try indices.map { index in
+      let id = try alice.mustSend("first \(index)", ["serverId": servers[index]])
+      first[servers[index]] = id
+      return try #require(MessageID(id))
+    }
   }
 
   private static func mark(_ name: String, _ body: [String: Any], at broker: Broker) throws {
@@ -75,11 +91,12 @@ final class MoveScene {
     try #require(marked.status == 200, "\(marked)")
   }
 
-  /// Sends on while the work goes on, over two threads; what fails is sent again in the end by whoever wants to.
+  /// Sends on while the work goes on, over two threads; what fails can be sent again in the end.
+  /// - Parameter untilRefused: whether to send on after the work until something is refused.
   /// - Returns: what was not acknowledged, with its place.
-  func whileSending(at broker: Broker, _ work: () async throws -> Void) async throws -> [(
-    key: String, place: [String: String]
-  )] {
+  func whileSending(
+    at broker: Broker, untilRefused: Bool = false, _ work: () async throws -> Void
+  ) async throws -> [(key: String, place: [String: String])] {
     let isOver = Flag()
     let acknowledged = Box<(key: String, id: String, place: [String: String])>()
     let refused = Box<(key: String, place: [String: String])>()
@@ -111,9 +128,10 @@ final class MoveScene {
         }
       }
     }
-    while acknowledged.values.count < 60 { try await Task.sleep(for: .milliseconds(5)) }
     do {
+      try await eventually("too few sends are acknowledged") { acknowledged.values.count >= 60 }
       try await work()
+      if untilRefused { try await eventually("nothing is refused") { !refused.values.isEmpty } }
     } catch {
       isOver.set()
       threads.wait()
@@ -149,12 +167,7 @@ final class MoveScene {
 
   private var unmarkedByBob: [String] { (1..<servers.count).map { "first \($0)" } }
 
-  /// Those with a later id than the one up to which she marked. Of two that were sent one after the other within a
-  /// millisecond, in two partitions, the first may have the later id.
-  private var unmarkedByCarol: [String] {
-    let ids = servers.map { first[$0].flatMap { Int64($0) } ?? 0 }
-    return servers.indices.filter { ids[$0] > ids[2] }.map { "first \($0)" }
-  }
+  private var unmarkedByCarol: [String] { (Self.markedCount..<servers.count).map { "first \($0)" } }
 
   /// Sent again with the same key, it is the same; and what was refused is sent now, or was done.
   func checkDedupe(at broker: Broker, refused: [(key: String, place: [String: String])]) throws {
