@@ -37,7 +37,7 @@ import Testing
     let other = try RawConnection(port: server.port)
     for _ in 0..<20 { #expect(try other.get("/echo").status == 200) }
     let grown = bytesInUse - before
-    #expect(grown < 30 << 20, "\(grown) bytes for 50 connections")
+    #expect(grown < 12 << 20, "\(grown) bytes for 50 connections")
     // The others stay as they are.
     let client = clients[0]
     let rest = Array(requests[sent[0]...])
