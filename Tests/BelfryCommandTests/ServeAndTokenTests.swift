@@ -150,7 +150,12 @@ import Testing
       // Whatever this one is told: once it is answered, the connection before it has been accepted.
       _ = try Executable(token: nil).run("stats", "--token", "x", "--url", "http://127.0.0.1:\(port)")
       process.terminate()
-      while !String(decoding: log.availableData, as: UTF8.self).contains("draining") {}
+      var said = ""
+      while !said.contains("draining") {
+        let more = log.availableData
+        try #require(!more.isEmpty, "it has ended: \(said)")
+        said += String(decoding: more, as: UTF8.self)
+      }
       process.terminate()
       process.waitUntilExit()
       #expect(process.terminationStatus == 128 + SIGTERM)

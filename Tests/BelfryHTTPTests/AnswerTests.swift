@@ -7,7 +7,7 @@ import Testing
 @Suite struct AnswerTests {
   /// A page in a browser reads nothing, not even that it was refused, without fields that follow from its request.
   @Test func everyAnswerToARequestHasItsFields() throws {
-    var limits = HTTPLimits()
+    var limits = HTTPLimits.patient
     limits.requestTime = .milliseconds(200)
     limits.streamsPerLoop = 1
     let server = try TestServer(limits: limits, bodyMaxBytes: 100)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct RefusalTests {
   private func small() -> HTTPLimits {
-    var limits = HTTPLimits()
+    var limits = HTTPLimits.patient
     limits.drainBytes = 10_000
     return limits
   }
@@ -43,11 +43,12 @@ import Testing
     client.send("GET /behind HTTP/1.1\r\nHost: t\r\n\r\n")
     #expect(client.readToEnd() == "")
     #expect(server.notes == ["route POST /echo", "refuse 413"])
+    client.close()
     #expect(server.eventually { server.openConnections == 0 })
   }
 
   @Test func whoDoesNotSendWhatIsRefusedIsCutInTime() throws {
-    var limits = HTTPLimits()
+    var limits = HTTPLimits.patient
     limits.requestTime = .milliseconds(50)
     let server = try TestServer(limits: limits, bodyMaxBytes: 1_000)
     let client = try RawConnection(port: server.port)
@@ -197,7 +198,7 @@ import Testing
     "GET /echo HTTP/1.1\r\n", "", "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 9\r\n\r\n",
   ])
   func whoDawdlesIsRefused(_ beginning: String) throws {
-    var limits = HTTPLimits()
+    var limits = HTTPLimits.patient
     limits.requestTime = .milliseconds(50)
     let server = try TestServer(limits: limits)
     let client = try RawConnection(port: server.port)
@@ -207,7 +208,7 @@ import Testing
   }
 
   @Test func anIdleConnectionEndsInTime() throws {
-    var limits = HTTPLimits()
+    var limits = HTTPLimits.patient
     limits.keepAliveTime = .milliseconds(50)
     let server = try TestServer(limits: limits)
     let client = try RawConnection(port: server.port)
@@ -217,7 +218,7 @@ import Testing
   }
 
   @Test func aClientThatTakesNoAnswerIsCut() throws {
-    var limits = HTTPLimits()
+    var limits = HTTPLimits.patient
     limits.responseTime = .milliseconds(50)
     let server = try TestServer(limits: limits)
     let client = try RawConnection(port: server.port, receiveBytes: 4_096)
@@ -226,20 +227,22 @@ import Testing
   }
 
   @Test func awaitingAnAnswerIsNoIdleness() throws {
-    var limits = HTTPLimits()
+    var limits = HTTPLimits.patient
     limits.requestTime = .milliseconds(50)
     limits.keepAliveTime = .milliseconds(50)
     let server = try TestServer(limits: limits)
     let client = try RawConnection(port: server.port)
     client.send("GET /never HTTP/1.1\r\nHost: t\r\n\r\n")
-    usleep(2_500_000)
+    #expect(server.eventually { server.notes.contains("handle /never") })
+    // Several times what would be idleness, and several looks at the deadlines.
+    usleep(300_000)
     _ = server.onLoop { _, handler in handler.waiting[0].respond(HTTPResponse(status: 204)) }
     #expect(try client.readResponse().status == 204)
   }
 
   @Test(.disabled(if: TestTLS.isOn, "whoever is not accepted has no handshake"))
   func connectionsBeyondTheLimitWait() throws {
-    var limits = HTTPLimits()
+    var limits = HTTPLimits.patient
     limits.connectionsPerLoop = 2
     let server = try TestServer(limits: limits)
     let first = try RawConnection(port: server.port)
@@ -256,7 +259,7 @@ import Testing
 
   /// Its client has to expect that at any time, and begins another.
   @Test func whatHasBeenIdleLongestMakesRoom() throws {
-    var limits = HTTPLimits()
+    var limits = HTTPLimits.patient
     limits.connectionsPerLoop = 3
     let server = try TestServer(limits: limits)
     let busy = try RawConnection(port: server.port)
@@ -277,7 +280,7 @@ import Testing
 
   @Test(.disabled(if: TestTLS.isOn, "whoever is not accepted has no handshake"))
   func aStreamThatEndsLetsTheNextOneIn() throws {
-    var limits = HTTPLimits()
+    var limits = HTTPLimits.patient
     (limits.connectionsPerLoop, limits.streamsPerLoop) = (2, 2)
     let server = try TestServer(limits: limits)
     let streams = try (0..<2).map { _ in try RawConnection(port: server.port) }
@@ -294,7 +297,7 @@ import Testing
     }
     let third = try RawConnection(port: server.port)
     third.send("GET /echo HTTP/1.1\r\nHost: t\r\n\r\n")
-    usleep(20_000)
+    #expect(server.eventually { server.notes.contains { $0.hasPrefix("paused") } })
     streams[0].close()
     #expect(try third.readResponse().status == 200)
     #expect(server.notes.count { $0.hasPrefix("paused at 2, ") } == 1)

@@ -296,7 +296,7 @@ import Testing
   }
 
   @Test func largeHeadsInPiecesAreTaken() throws {
-    var limits = HTTPLimits()
+    var limits = HTTPLimits.patient
     limits.headMaxBytes = 24 * 1024
     let server = try TestServer(limits: limits)
     let client = try RawConnection(port: server.port)

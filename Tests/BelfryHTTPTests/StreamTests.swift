@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test func whoTakesNothingIsCutInTime() throws {
-    var limits = HTTPLimits()
+    var limits = HTTPLimits.patient
     limits.streamStallTime = .milliseconds(100)
     let server = try TestServer(limits: limits)
     let client = try RawConnection(port: server.port, receiveBytes: 4_096)
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test func streamsBeyondTheLimitAreRefused() throws {
-    var limits = HTTPLimits()
+    var limits = HTTPLimits.patient
     limits.streamsPerLoop = 1
     let server = try TestServer(limits: limits)
     let first = try open(server)

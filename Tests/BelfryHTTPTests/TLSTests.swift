@@ -14,7 +14,7 @@ struct TLSStage {
   let trusting: TLSContext
   private let folder: String
 
-  init(limits: HTTPLimits = HTTPLimits(), minimum: TLSVersion = .v12) throws {
+  init(limits: HTTPLimits = .patient, minimum: TLSVersion = .v12) throws {
     folder = try makeTemporaryFolder()
     authority = try TestAuthority(in: folder)
     identity = try authority.identity()
@@ -31,7 +31,7 @@ struct TLSStage {
   func plainClient() throws -> RawConnection { try RawConnection(port: server.port, tls: nil) }
 
   static func with(
-    limits: HTTPLimits = HTTPLimits(), minimum: TLSVersion = .v12, _ body: (TLSStage) throws -> Void
+    limits: HTTPLimits = .patient, minimum: TLSVersion = .v12, _ body: (TLSStage) throws -> Void
   ) throws {
     let stage = try TLSStage(limits: limits, minimum: minimum)
     defer { removeFolder(stage.folder) }
@@ -153,7 +153,7 @@ struct TLSStage {
   }
 
   @Test func whoEndsTheHandshakeLateOrNeverIsCut() throws {
-    var limits = HTTPLimits()
+    var limits = HTTPLimits.patient
     limits.handshakeTime = .milliseconds(300)
     try TLSStage.with(limits: limits) { stage in
       let (silent, half) = (try stage.plainClient(), try stage.plainClient())

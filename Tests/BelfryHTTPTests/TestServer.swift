@@ -22,7 +22,7 @@ final class TestServer {
 
   /// - Parameter identity: by which it speaks TLS; nil: by none, unless `BELFRY_TEST_TLS` asks for it.
   init(
-    limits: HTTPLimits = HTTPLimits(), bodyMaxBytes: Int = 1 << 20, budgets: HTTPBudgets = HTTPBudgets(),
+    limits: HTTPLimits = .patient, bodyMaxBytes: Int = 1 << 20, budgets: HTTPBudgets = HTTPBudgets(),
     by tls: ServerTLS? = nil
   ) throws {
     let tls = try tls ?? TestTLS.shared.map { try ServerTLS(TLSIdentity($0.identity)) }
@@ -58,11 +58,26 @@ final class TestServer {
 
   /// Waits for something to become true, much longer than it takes.
   func eventually(_ condition: () -> Bool) -> Bool {
-    for _ in 0..<1_000 {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while ContinuousClock.now < deadline {
       if condition() { return true }
-      usleep(10_000)
+      usleep(2_000)
     }
     return false
+  }
+}
+
+extension HTTPLimits {
+  /// Nothing ends by time on a machine that does much else, unless a test sets such a time; and that is then noticed soon.
+  static var patient: HTTPLimits {
+    var limits = HTTPLimits()
+    (limits.requestTime, limits.keepAliveTime, limits.responseTime) = (
+      .seconds(600), .seconds(600), .seconds(600)
+    )
+    (limits.streamStallTime, limits.handshakeTime) = (.seconds(600), .seconds(600))
+    limits.socketCloseTime = .seconds(600)
+    limits.sweepInterval = .milliseconds(20)
+    return limits
   }
 }
 
@@ -250,7 +265,7 @@ final class TestSource: HTTPStreamSource {
 
 extension RawConnection {
   convenience init(port: Int, receiveBytes: Int32? = nil, tls: TLSContext? = TestTLS.shared?.context) throws {
-    try self.init(port: UInt16(port), timeoutSeconds: 20, receiveBytes: receiveBytes, tls: tls)
+    try self.init(port: UInt16(port), receiveBytes: receiveBytes, tls: tls)
   }
 
   /// Nil for the last chunk, and where the connection ends.

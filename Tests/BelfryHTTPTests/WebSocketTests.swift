@@ -7,7 +7,7 @@ import Testing
 @Suite struct WebSocketTests {
   private func open(_ server: TestServer, receiveBytes: Int32? = nil) throws -> RawSocket {
     let socket = try RawSocket(
-      port: UInt16(server.port), path: "/socket", receiveBytes: receiveBytes, timeoutSeconds: 20,
+      port: UInt16(server.port), path: "/socket", receiveBytes: receiveBytes,
       tls: TestTLS.shared?.context)
     #expect(socket.head.status == 101)
     return socket
@@ -114,6 +114,7 @@ import Testing
     // What was said before the close frame is not answered any more once that was seen.
     #expect(heard.contains(.close(1_000)))
     #expect(server.onLoop { _, handler in handler.echoes[0].heardCount } == 51)
+    socket.connection.close()
     #expect(server.eventually { server.openStreams == 0 })
   }
 
@@ -127,14 +128,26 @@ import Testing
     socket.send(0x89, [1])
     socket.send(0x88, RawSocket.closing(4_000))
     #expect(try socket.hear() == .end)
+    socket.connection.close()
     #expect(server.eventually { server.openStreams == 0 })
     #expect(server.notes.contains("finished ended"))
+  }
+
+  @Test func whoDoesNotCloseIsCutInTime() throws {
+    let server = try TestServer(limits: cuttingSoon)
     let silent = try open(server)
+    let begin = ContinuousClock.now
     silent.say("end")
     #expect(try silent.hear() == .close(4_000))
-    let begin = ContinuousClock.now
     #expect(try silent.hear() == .end)
-    #expect(begin.duration(to: .now) > .seconds(1.5))
+    #expect(begin.duration(to: .now) >= cuttingSoon.socketCloseTime)
+    #expect(server.eventually { server.openStreams == 0 })
+  }
+
+  private var cuttingSoon: HTTPLimits {
+    var limits = HTTPLimits.patient
+    limits.socketCloseTime = .milliseconds(300)
+    return limits
   }
 
   @Test func whoLeavesWithoutAWord() throws {
@@ -171,10 +184,10 @@ import Testing
   @Test(arguments: [1_002, 1_003, 1_009])
   func whoIsRefusedWhileSendingIsToldWhy(_ code: Int) throws {
     let server = try TestServer()
-    for pause in [0, 1, 50] as [UInt32] {
+    let long = [UInt8](repeating: 0x2A, count: 3 << 20)
+    let frame = RawSocket.frame(code == 1_003 ? 0x82 : 0x81, long, mask: code == 1_002 ? nil : 1)
+    for pause in [0, 1, 10] as [UInt32] {
       let socket = try open(server)
-      let long = [UInt8](repeating: 0x2A, count: 3 << 20)
-      let frame = RawSocket.frame(code == 1_003 ? 0x82 : 0x81, long, mask: code == 1_002 ? nil : 1)
       for start in stride(from: 0, to: frame.count, by: 1 << 18) {
         #expect(socket.connection.send(Array(frame[start..<min(start + 1 << 18, frame.count)])))
         usleep(pause * 1_000)
@@ -186,13 +199,15 @@ import Testing
   }
 
   @Test func whoGoesOnSendingIsCut() throws {
-    let server = try TestServer()
+    let server = try TestServer(limits: cuttingSoon)
     let socket = try open(server)
     let begin = ContinuousClock.now
     let more = [UInt8](repeating: 0xFF, count: 1_000)
-    while socket.connection.send(more), begin.duration(to: .now) < .seconds(15) { usleep(1_000) }
-    let time = begin.duration(to: .now)
-    #expect(time > .seconds(1.5) && time < .seconds(10), "\(time)")
+    while socket.connection.send(more) {
+      try #require(begin.duration(to: .now) < .seconds(60), "it is not cut")
+      usleep(1_000)
+    }
+    #expect(begin.duration(to: .now) >= cuttingSoon.socketCloseTime)
     #expect(server.eventually { server.openStreams == 0 })
     #expect(server.notes.filter { $0.hasPrefix("finished") } == ["finished ended"])
   }

@@ -133,6 +133,8 @@ private func readAll(_ descriptor: Int32) -> String {
               for watch in watches { watch.cancel() }
             })
         }
+        while calls == 0 { try await resident.loop.sleep(for: .milliseconds(1)) }
+        // A second call would come in the same turn of the loop, or in the next.
         try await resident.loop.sleep(for: .milliseconds(5))
         return calls
       }

@@ -60,7 +60,7 @@ func withSender<R>(
 
 extension OutboundRequest {
   static func post(
-    _ url: String, _ body: String = "{}", deadline: Duration = .seconds(5), answerMaxBytes: Int = 65_536
+    _ url: String, _ body: String = "{}", deadline: Duration = .seconds(60), answerMaxBytes: Int = 65_536
   ) throws -> OutboundRequest {
     OutboundRequest(
       .post, try #require(OutboundURL(url)), headers: [("Content-Type", "application/json")],

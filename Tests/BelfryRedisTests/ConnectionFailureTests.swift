@@ -21,7 +21,7 @@ import Testing
             return outcomes
           }
         }
-        while (try? server.command("GET", "counter")).flatMap({ Int($0) }) ?? 0 < 1_000 { await Task.yield() }
+        try? await eventually { Int(try server.command("GET", "counter")) ?? 0 >= 1_000 }
         await server.kill()
         return await group.reduce(into: []) { $0 += $1 }
       }
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test func aServerThatNeverAnswersTimesOut() async throws {
-    var limits = RedisLimits()
+    var limits = RedisLimits.patient
     limits.commandTimeout = .milliseconds(300)
     limits.setUpTimeout = .milliseconds(300)
     try await withServerAndClient(.init(), limits) { server, client in
@@ -50,12 +50,12 @@ import Testing
       async let first = client.result(of: RedisCommand("PING"))
       async let second = client.result(of: RedisCommand("PING"))
       let codes = await [first.failureCode, second.failureCode]
-      // The second was sent within its own deadline, or fails with the connection.
+      // The second was sent within its own deadline, or fails with the connection, or began after that was lost.
       #expect(codes.contains(.timedOut))
-      #expect(codes.allSatisfy { $0 == .timedOut || $0 == .connectionLost })
+      #expect(Set(codes).isSubset(of: [.timedOut, .connectionLost, .unavailable]))
       let elapsed = ContinuousClock.now - started
       #expect(elapsed >= limits.commandTimeout)
-      #expect(elapsed < .seconds(10))
+      #expect(elapsed < .seconds(60))
 
       // The kernel still accepts connections for the frozen server, but nobody mistakes that for Redis.
       #expect(await client.eventually { if case .lost = $0.connection.state { true } else { false } })
@@ -69,12 +69,12 @@ import Testing
   }
 
   @Test func aSlowCommandMayHaveALongerDeadline() async throws {
-    var limits = RedisLimits()
+    var limits = RedisLimits.patient
     limits.commandTimeout = .milliseconds(200)
     try await withServerAndClient(.init(), limits) { _, client in
       #expect(await client.eventually { $0.connection.state == .ready })
       let slow = RedisCommand("BLPOP", "none", "1")
-      let reply = try await client.send(slow, timeout: .seconds(20))
+      let reply = try await client.send(slow, timeout: .seconds(60))
       #expect(reply == .null)
       #expect(await client.connectionStates == [.ready])
     }
@@ -108,8 +108,8 @@ import Testing
   }
 
   @Test func aHostWithoutAnAddressIsUnavailable() async throws {
-    var limits = RedisLimits()
-    limits.connectTimeout = .seconds(20)
+    var limits = RedisLimits.patient
+    limits.connectTimeout = .seconds(60)
     try await withClient(of: "redis://no-such-host.invalid:1", limits) { client in
       #expect(await client.eventually { !$0.connectionStates.isEmpty })
       guard case .failure(let error) = await client.result(of: RedisCommand("PING")) else {

@@ -65,13 +65,13 @@ actor Client {
 
   /// Waits until the condition holds, for as long as a busy machine may need.
   func eventually(_ condition: @Sendable (isolated Client) -> Bool) async -> Bool {
-    (try? await TestKit.eventually(within: .seconds(20)) { condition(self) }) != nil
+    (try? await TestKit.eventually { condition(self) }) != nil
   }
 }
 
 /// Gives the body a client of the endpoint on a loop of its own, and ends both afterwards.
 func withClient<R>(
-  of url: String, _ limits: RedisLimits = RedisLimits(), setUp: sending RedisSetUp? = nil,
+  of url: String, _ limits: RedisLimits = .patient, setUp: sending RedisSetUp? = nil,
   _ body: (Client) async throws -> R
 ) async throws -> R {
   // SAFETY: the body of a loop runs once, and nobody else has it.
@@ -92,7 +92,7 @@ func withClient<R>(
 
 /// A server, and a client of it.
 func withServerAndClient<R>(
-  _ options: RedisServer.Options = RedisServer.Options(), _ limits: RedisLimits = RedisLimits(),
+  _ options: RedisServer.Options = RedisServer.Options(), _ limits: RedisLimits = .patient,
   _ body: (RedisServer, Client) async throws -> R
 ) async throws -> R {
   try await withRedisServer(options) { server in
@@ -104,8 +104,9 @@ func withServerAndClient<R>(
 extension RedisLimits {
   static var patient: RedisLimits {
     var limits = RedisLimits()
-    limits.commandTimeout = .seconds(20)
-    limits.waitForConnection = .seconds(20)
+    (limits.commandTimeout, limits.waitForConnection) = (.seconds(60), .seconds(60))
+    (limits.connectTimeout, limits.setUpTimeout) = (.seconds(60), .seconds(60))
+    limits.heartbeatInterval = .seconds(60)
     return limits
   }
 }

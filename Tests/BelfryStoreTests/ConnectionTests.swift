@@ -79,7 +79,7 @@ import Testing
         let estimate = try await broker.store.nowMilliseconds()
         let after = try redis.milliseconds()
         // The estimate is behind by a reply's way at most, which may be long on a busy machine.
-        #expect(estimate > before - 10_000 && estimate <= after)
+        #expect(estimate > before - 60_000 && estimate <= after)
       }
     }
   }

@@ -152,8 +152,8 @@ extension RedisLimits {
   /// Nothing times out by accident on a machine that does much else.
   static var patient: RedisLimits {
     var limits = RedisLimits()
-    limits.commandTimeout = .seconds(20)
-    limits.waitForConnection = .seconds(20)
+    (limits.commandTimeout, limits.waitForConnection) = (.seconds(60), .seconds(60))
+    (limits.connectTimeout, limits.setUpTimeout) = (.seconds(60), .seconds(60))
     return limits
   }
 }

@@ -1,5 +1,6 @@
 #include "call_counts.h"
 
+#include <malloc.h>
 #include <stddef.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -33,9 +34,19 @@ uint64_t count_of_allocated_bytes(void) { return allocated; }
 
 bool allocations_are_counted(void) { return false; }
 
+// A sanitizer keeps freed memory back for a while, which this leaves out.
+size_t __sanitizer_get_current_allocated_bytes(void);
+
+uint64_t count_of_bytes_in_use(void) { return __sanitizer_get_current_allocated_bytes(); }
+
 #else
 
 bool allocations_are_counted(void) { return true; }
+
+uint64_t count_of_bytes_in_use(void) {
+  struct mallinfo2 heap = mallinfo2();
+  return heap.uordblks + heap.hblkhd;
+}
 
 // What is allocated is glibc's, so its `free` is left alone.
 void *__libc_malloc(size_t);

