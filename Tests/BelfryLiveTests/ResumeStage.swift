@@ -107,7 +107,7 @@ final class ResumeStage {
           SetSubscription(
             server, channel: nil, actor: Actor(account: account), isSubscribed: chance.happens(percent: 70)))
       case 60..<66:
-        let seen = Array(everVisible[account] ?? [])
+        let seen = (everVisible[account] ?? []).sorted()
         if !seen.isEmpty {
           _ = try await hub.feed.markRead(account: account, device: nil, items: [chance.pick(seen)])
         }
@@ -134,7 +134,7 @@ final class ResumeStage {
     content.body = "\(step)"
     switch chance.below(4) {
     case 0: content.toAccids = [account]
-    case 1: content.toAccids = Array(Set([account, chance.pick(accounts)]))
+    case 1: content.toAccids = Set([account, chance.pick(accounts)]).sorted()
     default: content.serverId = server
     }
     for send in try SendNotification.sends(content, by: app, generatedClientId: "c\(step)") {

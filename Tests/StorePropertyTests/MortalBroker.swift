@@ -16,7 +16,7 @@ protocol MortalBroker: AnyObject {
 }
 
 /// Gives a broker that dies after so many writes.
-typealias MakeMortal = (_ writes: Int) async throws -> any MortalBroker
+typealias MakeMortal = (_ writes: Int, _ usesSendFunctions: Bool) async throws -> any MortalBroker
 
 // MARK: - Redis
 
@@ -53,34 +53,33 @@ final class MortalRedis: MortalBroker {
 final class MortalMemory: ForwardingStore, MortalBroker {
   private let memory: MemoryStore
   private let fault: FaultyStore.Fault?
+  private let usesSendFunctions: Bool
   private var writesLeft: Int
   private(set) var hasDied = false
   var store: any Store { self }
 
   /// - Parameter base: the memory, or what passes everything on to it.
-  init(_ base: any Store, _ memory: MemoryStore, writes: Int, fault: FaultyStore.Fault?) {
+  init(
+    _ base: any Store, _ memory: MemoryStore, writes: Int, usesSendFunctions: Bool, fault: FaultyStore.Fault?
+  ) {
     self.memory = memory
     self.fault = fault
+    self.usesSendFunctions = usesSendFunctions
     writesLeft = writes
     super.init(base)
   }
 
   func end() {}
 
-  /// What is in one partition is one write.
+  /// Each call of Redis is one write.
   override func commit(_ transactions: [Transaction]) async -> [CommitResult] {
     var results: [CommitResult] = transactions.map { _ in .failure(Self.dead) }
-    var partitions: [Partition] = []
-    for transaction in transactions where !partitions.contains(transaction.space.partition) {
-      partitions.append(transaction.space.partition)
-    }
-    for partition in partitions {
+    for indices in calls(of: transactions) {
       guard writesLeft > 0 else {
         die()
         break
       }
       writesLeft -= 1
-      let indices = transactions.indices.filter { transactions[$0].space.partition == partition }
       if writesLeft == 0 {
         _ = await base.commit(indices.map { left(transactions[$0]) })
         die()
@@ -90,6 +89,41 @@ final class MortalMemory: ForwardingStore, MortalBroker {
       for (index, result) in zip(indices, done) { results[index] = result }
     }
     return results
+  }
+
+  private struct Call {
+    var partition: Partition
+    /// Nil for the function of all commits, which takes anything.
+    var sends: SendCall?
+    var indices: [Int] = []
+
+    /// False if the send has to go in another call.
+    mutating func add(_ index: Int, _ send: PlainSend?) -> Bool {
+      if let send {
+        guard sends?.add(send) ?? true else { return false }
+      } else {
+        sends = nil
+      }
+      indices.append(index)
+      return true
+    }
+  }
+
+  /// The calls by which Redis is asked, each as the indices of its transactions: one for each partition, and another one
+  /// where a send has the name of one before it. A broker may die between the two.
+  private func calls(of transactions: [Transaction]) -> [[Int]] {
+    var calls: [Call] = []
+    for (index, transaction) in transactions.enumerated() {
+      let partition = transaction.space.partition
+      let send = usesSendFunctions ? PlainSend(transaction) : nil
+      if let last = calls.lastIndex(where: { $0.partition == partition }), calls[last].add(index, send) {
+        continue
+      }
+      var call = Call(partition: partition, sends: send.map { _ in SendCall() })
+      _ = call.add(index, send)
+      calls.append(call)
+    }
+    return calls.map(\.indices)
   }
 
   /// What is left of one that the broker dies over.

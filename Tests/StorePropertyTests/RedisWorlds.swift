@@ -5,14 +5,14 @@ import BelfryStore
 import ModelSamples
 import TestKit
 
-/// A Redis store on a loop of its own, and whoever drives it there.
+/// Worlds of Redis on a loop of its own, one after the other, and whoever drives them there.
 actor RedisWorlds {
   nonisolated let loop: EventLoop
   private let server: RedisServer
-  private let store: RedisStore
-  private let feed: RedisLiveFeed
   private let redisLimits: RedisLimits
   private let link: FrailLink
+  private var store: RedisStore?
+  private var feed: RedisLiveFeed?
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
@@ -25,40 +25,41 @@ actor RedisWorlds {
     limits.waitForConnection = .seconds(20)
     redisLimits = limits
     link = try FrailLink(to: server)
-    let endpoint = try RedisEndpoint(url: server.url)
-    store = RedisStore(loop: loop, endpoint: endpoint, limits: Cast.limits, redisLimits: limits)
-    feed = RedisLiveFeed(of: store)
-  }
-
-  func start() {
-    store.start()
-    feed.start()
   }
 
   func close() {
-    feed.close()
-    store.close()
+    feed?.close()
+    store?.close()
+    (feed, store) = (nil, nil)
   }
 
-  /// Walks over Redis and memory; gives the report of the first one on which they differ. By chance a step's sends go by
-  /// the functions made for sends, or as all other commits do: nobody can tell which.
-  func disagreement(seed: UInt64, steps: Int?) async -> String? {
-    let (server, store, feed, link, loop, limits) = (server, store, feed, link, loop, redisLimits)
-    let trace = Trace(
-      makeLeft: Trace.memory(tickMilliseconds: 1),
-      makeRight: { cast in
-        try server.command("FLUSHALL")
-        try await store.compareFormat()
-        var random = SeededGenerator(seed: seed)
-        return try await World(
-          store, feed, cast: cast,
-          makeMortal: {
-            MortalRedis(link, writes: $0, on: loop, limits, usesSendFunctions: store.usesSendFunctions)
-          },
-          beforeStep: { store.usesSendFunctions = random.oneIn(2) })
-      })
+  /// Walks over Redis and memory; gives the report of the first one on which they differ.
+  func disagreement(_ run: SeededRun) async -> String? {
     defer { print("\(link.breaks) brokers have died") }
-    return await trace.disagreement(seed: seed, steps: steps)
+    return await trace.disagreement(seed: run.seed, steps: run.count)
+  }
+
+  func divergence(_ steps: [Step]) async -> Divergence? { await trace.divergence(steps) }
+
+  private var trace: Trace {
+    Trace(makeLeft: Trace.memory(tickMilliseconds: 1), makeRight: { try await self.world(of: $0) })
+  }
+
+  /// With a store of its own: a walk must not depend on those before it, or its seed alone would not repeat it.
+  private func world(of cast: Cast) async throws -> World {
+    close()
+    try server.command("FLUSHALL")
+    let endpoint = try RedisEndpoint(url: server.url)
+    let store = RedisStore(loop: loop, endpoint: endpoint, limits: Cast.limits, redisLimits: redisLimits)
+    let feed = RedisLiveFeed(of: store)
+    (self.store, self.feed) = (store, feed)
+    store.start()
+    feed.start()
+    let (link, loop, limits) = (link, loop, redisLimits)
+    return try await World(
+      store, feed, cast: cast,
+      makeMortal: { MortalRedis(link, writes: $0, on: loop, limits, usesSendFunctions: $1) },
+      useSendFunctions: { store.usesSendFunctions = $0 })
   }
 }
 
@@ -66,7 +67,6 @@ func withRedisWorlds<R>(_ body: (RedisWorlds) async throws -> R) async throws ->
   try await withRedisServer { server in
     try await withLoop { loop in
       let worlds = try RedisWorlds(server, on: loop)
-      await worlds.start()
       do {
         let result = try await body(worlds)
         await worlds.close()

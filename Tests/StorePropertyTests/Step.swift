@@ -38,38 +38,14 @@ indirect enum Step: Sendable {
   case command(CommandStep)
   /// Done by a broker that dies after so many writes: an operation, a relay, or a sweep.
   case death(Step, writes: Int)
+  /// Done by brokers whose sends go by the function of all commits instead of those made for sends.
+  case byCommit(Step)
 }
 
 enum Postponement: CaseIterable, Sendable {
   case forEver, untilLongAfter
   /// By somebody who saw another time.
   case tooLate
-}
-
-/// A custom notification, in any of its forms.
-struct SendStep: Sendable {
-  var by: Int?
-  var server: Int?
-  var channel: Int?
-  var group: Int?
-  var room: Int?
-  var accounts: [Int]?
-  var clientId: String?
-  var body: String
-  var attach: JSONValue?
-  var isPersisted: Bool
-  var expiry = Expiry.never
-}
-
-/// When a notification expires.
-enum Expiry: Sendable {
-  case never
-  /// Later than the walk ends.
-  case late
-  /// Before the next step.
-  case soon
-  /// It has, already.
-  case past
 }
 
 extension SeededGenerator {

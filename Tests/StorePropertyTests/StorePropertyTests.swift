@@ -4,17 +4,47 @@ import ModelSamples
 import TestKit
 import Testing
 
-/// Random random walks over two stores that must not differ. `BELFRY_SEED` repeats one, `BELFRY_STEPS` says how
-/// many steps to take in all; without it they go on for some twenty seconds.
+/// Random walks over two stores that must not differ.
 @Suite(.serialized)
 struct StorePropertyTests {
-  static let steps: Int? = TestEnvironment.number("BELFRY_STEPS")
-
-  @Test func redisAgreesWithMemory() async throws {
-    let report = try await withRedisWorlds { worlds in
-      await worlds.disagreement(seed: TestEnvironment.seed, steps: Self.steps)
-    }
+  @Test(
+    arguments: TestEnvironment.runs(
+      of: "StorePropertyTests/redisAgreesWithMemory", count: TestEnvironment.steps(or: 1_200)))
+  func redisAgreesWithMemory(run: SeededRun) async throws {
+    let report = try await withRedisWorlds { await $0.disagreement(run) }
     if let report { Issue.record("\(report)") }
+  }
+
+  /// Sends of one name take a call of Redis each, between which a broker may die, unless they go by the function of all
+  /// commits.
+  @Test(arguments: [false, true], 0..<5)
+  func aBrokerDiesBetweenSendsOfOneName(isByCommit: Bool, writes: Int) async throws {
+    let sends = ["a", "a", nil, "a", "b"].map {
+      SendStep(by: 1, server: 0, clientId: $0, body: "same", isPersisted: true)
+    }
+    let death = Step.death(.batch(sends), writes: writes)
+    let steps: [Step] = [
+      .createServer(0, owner: 1), isByCommit ? .byCommit(death) : death, .send(sends[3]), .relay,
+    ]
+    let divergence = try await withRedisWorlds { await $0.divergence(steps) }
+    #expect(divergence == nil, "\(divergence.map(\.description) ?? "")")
+  }
+
+  /// On a busy machine any time may pass within a step.
+  @Test func whatExpiresSoonIsSentBefore() async throws {
+    let memory = MemoryStore(limits: Cast.limits)
+    let world = try await World(
+      RushingStore(memory), MemoryLiveFeed(memory), cast: Cast(),
+      makeMortal: {
+        MortalMemory(RushingStore(memory), memory, writes: $0, usesSendFunctions: $1, fault: nil)
+      })
+    let send = SendStep(by: 1, server: 0, body: "soon", isPersisted: true, expiry: .soon)
+    let steps: [Step] = [
+      .createServer(0, owner: 1), .send(send), .batch([send, send]), .death(.send(send), writes: 1),
+    ]
+    var said: [String] = []
+    for number in steps.indices { said.append(try await world.perform(steps[number], number: number)) }
+    #expect(said[1...].allSatisfy { $0.contains("appended 1") && !$0.contains("invalidField") }, "\(said)")
   }
 
   /// Two oracles whose clocks run differently: what a store says must not depend on when. Of one, many steps
@@ -23,7 +53,8 @@ struct StorePropertyTests {
     let trace = Trace(
       makeLeft: Trace.memory(tickMilliseconds: 3),
       makeRight: Trace.memory(startMilliseconds: 1_800_000_000_000, tickMilliseconds: 1, stepsPerTick: 10))
-    let report = await trace.disagreement(seed: TestEnvironment.seed, steps: 1_000)
+    let steps = TestEnvironment.steps(or: 800)
+    let report = await trace.disagreement(seed: TestEnvironment.seed, steps: steps)
     if let report { Issue.record("\(report)") }
   }
 
@@ -46,11 +77,10 @@ struct StorePropertyTests {
   /// The steps that lead to where the fault shows. The seeds are fixed: whether it does within so many steps
   /// is then no matter of luck.
   private static func found(_ fault: FaultyStore.Fault) async throws -> [Step]? {
-    for (seed, transcript) in transcripts.enumerated() {
-      let steps = Trace.steps(seed: UInt64(seed))
-      if let found = await trace(fault).divergence(
-        steps, compareEvery: Trace.interval, known: try await transcript.value)
-      {
+    for seed in transcripts.seeds {
+      let steps = Trace.steps(seed: seed)
+      let known = try await transcripts.of(seed)
+      if let found = await trace(fault).divergence(steps, compareEvery: Trace.interval, known: known) {
         return Array(steps[...found.step])
       }
     }
@@ -62,10 +92,7 @@ struct StorePropertyTests {
       makeLeft: Trace.memory(tickMilliseconds: 1), makeRight: Trace.memory(tickMilliseconds: 1, fault: fault))
   }
 
-  /// All that the oracle says on a few random walks, the same ones each time.
-  private static let transcripts = (UInt64(0)..<16).map { seed in
-    Task { try await trace().transcript(seed: seed) }
-  }
+  private static let transcripts = Transcripts { trace() }
 
   /// A random walk that never comes to a rule says nothing about it.
   @Test(arguments: [
@@ -95,8 +122,8 @@ struct StorePropertyTests {
   ])
   func aWalkComesTo(words: String) async throws {
     var isThere = false
-    for transcript in Self.transcripts where !isThere {
-      isThere = try await transcript.value.joined().contains { $0.contains(words) }
+    for seed in Self.transcripts.seeds where !isThere {
+      isThere = try await Self.transcripts.of(seed).joined().contains { $0.contains(words) }
     }
     #expect(isThere)
   }
@@ -123,5 +150,36 @@ struct StorePropertyTests {
     ]
     let taken = Set(Command.all.map(\.name) + own.map(\.description))
     #expect(Set(operations.map { $0.name.description }).subtracting(taken) == [])
+  }
+}
+
+/// All that the oracle says on a few random walks, the same ones each time. It walks one when that is asked for first.
+private actor Transcripts {
+  nonisolated let seeds: [UInt64] = [3, 4, 0, 1, 2] + Array(5..<16)
+  private let trace: @Sendable () -> Trace
+  private var known: [UInt64: Transcript] = [:]
+
+  init(_ trace: @escaping @Sendable () -> Trace) { self.trace = trace }
+
+  func of(_ seed: UInt64) async throws -> Transcript {
+    if let known = known[seed] { return known }
+    let transcript = try await trace().transcript(seed: seed)
+    known[seed] = transcript
+    return transcript
+  }
+}
+
+/// A store of which each look at the clock takes a minute.
+private final class RushingStore: ForwardingStore {
+  private let memory: MemoryStore
+
+  init(_ memory: MemoryStore) {
+    self.memory = memory
+    super.init(memory)
+  }
+
+  override func nowMilliseconds() async throws(StoreError) -> Int64 {
+    memory.clockMilliseconds += 60_000
+    return memory.clockMilliseconds
   }
 }

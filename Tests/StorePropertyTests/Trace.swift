@@ -21,7 +21,6 @@ struct Trace {
   static let stepsPerTrace = 400
   /// Between two comparisons of everything.
   static let interval = 25
-  static let whileDuration: Duration = .seconds(20)
 
   let cast = Cast()
   let makeLeft: MakeWorld
@@ -64,16 +63,17 @@ struct Trace {
 
   static func steps(seed: UInt64) -> [Step] {
     var random = SeededGenerator(seed: seed)
-    return random.steps(stepsPerTrace)
+    // Numbers of their own: the steps of a seed stay the same, however their sends go.
+    var coin = SeededGenerator(seed: ~seed)
+    return random.steps(stepsPerTrace).map { coin.oneIn(2) ? .byCommit($0) : $0 }
   }
 
   /// Goes on random walks of seeds that follow one another. Gives the report of the first on which the stores differ.
-  /// - Parameter total: how many steps in all; nil: what can be done in a while.
-  func disagreement(seed: UInt64, steps total: Int?) async -> String? {
-    print("BELFRY_SEED=\(seed)")
-    let deadline = ContinuousClock.now + Self.whileDuration
+  /// - Parameter total: how many steps in all, of which the last walk may take more.
+  func disagreement(seed: UInt64, steps total: Int) async -> String? {
+    print("BELFRY_SEED=\(seed) BELFRY_STEPS=\(total)")
     var (taken, seed) = (0, seed)
-    while taken == 0 || total.map({ taken < $0 }) ?? (ContinuousClock.now < deadline) {
+    while taken < total {
       let steps = Self.steps(seed: seed)
       if let found = await divergence(steps, compareEvery: Self.interval) {
         return await report(steps, seed: seed, found)
@@ -92,10 +92,10 @@ struct Trace {
     { cast in
       var steps = 0
       let store = MemoryStore(limits: Cast.limits, clockMilliseconds: startMilliseconds)
-      let shown: any Store = fault.map { FaultyStore(store, $0) } ?? store
+      let shown = EchoesLast(fault.map { FaultyStore(store, $0) } ?? store)
       return try await World(
         shown, MemoryLiveFeed(store), cast: cast,
-        makeMortal: { MortalMemory(shown, store, writes: $0, fault: fault) },
+        makeMortal: { MortalMemory(shown, store, writes: $0, usesSendFunctions: $1, fault: fault) },
         beforeStep: {
           steps += 1
           if steps % stepsPerTick == 0 { store.clockMilliseconds += tickMilliseconds }
@@ -114,14 +114,16 @@ struct Trace {
 
   /// Few of the steps that still tell the stores apart: a prefix that shows a difference in the end, and of
   /// that what cannot be left out, in ever smaller pieces.
-  func shrunk(_ steps: [Step], patience: Duration = .seconds(60)) async -> [Step] {
-    let deadline = ContinuousClock.now + patience
+  /// - Parameter tries: after so many the rest is left as it is.
+  func shrunk(_ steps: [Step], tries: Int = 300) async -> [Step] {
+    var triesLeft = tries
     var kept = await shortestPrefix(of: steps)
     var piece = kept.count / 2
     while piece > 0 {
       var start = 0
       while start < kept.count {
-        if ContinuousClock.now > deadline { return kept }
+        guard triesLeft > 0 else { return kept }
+        triesLeft -= 1
         var fewer = kept
         fewer.removeSubrange(start..<min(start + piece, kept.count))
         // Whatever is asked for is asked for once, in the end, which makes a try as cheap as its steps.

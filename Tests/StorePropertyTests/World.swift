@@ -4,17 +4,20 @@ import BelfryStore
 /// One store, driven by steps. Its ids are its own, so everything it says about a notification names it by
 /// the order in which it was sent: `#0` is the first.
 final class World {
+  /// With one time of day for the whole of a step, whichever broker asks.
   let store: any Store
   let heard: Heard
   let cast: Cast
   private let runner: OperationRunner
-  let makeMortal: MakeMortal
+  private let makeMortal: MakeMortal
+  private let time: StepTime
   /// When the last of what expires soon has expired, milliseconds since 1970.
   var lastExpiry: Int64 = 0
-  /// Long enough to be sent before.
-  static let soonMilliseconds: Int64 = 250
   /// Lets time pass, where the store's clock needs to be told.
   private let beforeStep: () -> Void
+  /// Says whether sends go by the functions made for them from now on.
+  private let useSendFunctions: (Bool) -> Void
+  private var usesSendFunctions = true
   /// Before everything that will be sent here, whether anybody is told of it or not.
   let beginning: MessageID
   private(set) var ids: [MessageID] = []
@@ -25,14 +28,17 @@ final class World {
 
   init(
     _ store: any Store, _ feed: any LiveFeed, cast: Cast, makeMortal: @escaping MakeMortal,
-    beforeStep: @escaping () -> Void = {}
+    beforeStep: @escaping () -> Void = {}, useSendFunctions: @escaping (Bool) -> Void = { _ in }
   ) async throws {
+    time = try await StepTime(of: store)
+    let store = StoreOfStep(store, time)
     self.store = store
     heard = Heard(feed)
-    beginning = MessageID(firstAtUnixMilliseconds: try await store.nowMilliseconds() - 1)
+    beginning = MessageID(firstAtUnixMilliseconds: time.milliseconds - 1)
     self.cast = cast
     self.makeMortal = makeMortal
     self.beforeStep = beforeStep
+    self.useSendFunctions = useSendFunctions
     runner = OperationRunner(store: store, limits: Cast.limits)
     try await heard.subscribe(cast.spaces + cast.accounts.map(SpaceID.personal))
     // Whatever was said in an earlier world, if the feed is from there.
@@ -50,10 +56,12 @@ final class World {
   /// What the store answered, in words that do not depend on its ids and its clock.
   func perform(_ step: Step, number: Int) async throws -> String {
     beforeStep()
+    try await time.read()
     let answer = try await carryOut(step, number: number)
-    while try await store.nowMilliseconds() <= lastExpiry {
+    while time.milliseconds <= lastExpiry {
       beforeStep()
       try await Task.sleep(for: .microseconds(100))
+      try await time.read()
     }
     lastExpiry = 0
     return answer
@@ -70,14 +78,30 @@ final class World {
     case .race(let first, let second, let isTogether):
       return try await race(first, second, isTogether, number)
     case .death(let step, let writes): return try await death(step, writes, number)
+    case .byCommit(let step):
+      usesSendFunctions = false
+      useSendFunctions(false)
+      defer {
+        usesSendFunctions = true
+        useSendFunctions(true)
+      }
+      return try await carryOut(step, number: number)
     default: return try await run(step, number)
     }
+  }
+
+  /// A broker that dies after so many writes, and its store, which has the time of the step.
+  func mortal(writes: Int) async throws -> (broker: any MortalBroker, store: any Store) {
+    let broker = try await makeMortal(writes, usesSendFunctions)
+    return (broker, StoreOfStep(broker.store, time))
   }
 
   // MARK: Operations
 
   /// - Parameter mortal: in the place of who is always there. What it did and did not say is learned.
-  func run(_ step: Step, _ number: Int, by mortal: (any MortalBroker)? = nil) async throws -> String {
+  func run(
+    _ step: Step, _ number: Int, by mortal: (broker: any MortalBroker, store: any Store)? = nil
+  ) async throws -> String {
     let runner = mortal.map { OperationRunner(store: $0.store, limits: Cast.limits) } ?? runner
     var answers: [String] = []
     var spaces: [SpaceID] = []
@@ -89,7 +113,7 @@ final class World {
         try record(outcomes.map { try? $0.get().commit }, in: spaces)
         for outcome in outcomes { answers.append(try words(outcome)) }
       } else {
-        for operation in try await operations(step, number) where mortal?.hasDied != true {
+        for operation in try await operations(step, number) where mortal?.broker.hasDied != true {
           spaces.append(operation.space)
           answers.append(try await run(operation, by: runner))
         }
@@ -97,7 +121,7 @@ final class World {
     } catch let refusal as Refusal {
       answers.append(Self.words(refusal))
     }
-    if mortal?.hasDied == true { for log in try await wholeLogs(of: spaces) { learn(log) } }
+    if mortal?.broker.hasDied == true { for log in try await wholeLogs(of: spaces) { learn(log) } }
     return answers.joined(separator: "; ")
   }
 
@@ -193,43 +217,6 @@ final class World {
       ids.append(id)
     }
     lastIDs[partition] = last
-  }
-
-  // MARK: Reading
-
-  private func markRead(_ account: Int, _ places: [Int]) async throws -> String {
-    let seen = try await visible(to: cast.accounts[account])
-    let chosen = seen.isEmpty ? [] : places.map { seen[$0 % seen.count] }
-    return try await mark(ReadMark(items: chosen.map(\.id), directMessages: directMessages(chosen)), account)
-  }
-
-  private func readUpToNow(_ account: Int) async throws -> String {
-    let seen = try await visible(to: cast.accounts[account])
-    let watermarks = try await store.lastIDs(of: store.partitions.all).filter { $0 > .zero }
-    let late = try await store.readState(of: cast.accounts[account]).lagging.keys.sorted { $0.key < $1.key }
-    let mark = ReadMark(
-      items: [], covered: seen.map(\.id), watermarks: watermarks, caughtUp: late, upTo: watermarks.max(),
-      directMessages: directMessages(seen))
-    return try await self.mark(mark, account)
-  }
-
-  private func rewind(_ account: Int) async throws -> String {
-    try await mark(ReadMark(items: [], watermarks: [beginning]), account) + ", rewound"
-  }
-
-  /// As hubs do: on the read state as it is, until it is still that.
-  private func mark(_ mark: ReadMark, _ account: Int) async throws -> String {
-    var mark = mark
-    while true {
-      mark.version = try await store.readState(of: cast.accounts[account]).version
-      if case .marked(let count, let version) = try await store.markRead(mark, by: cast.accounts[account]) {
-        return "read \(count), now version \(version)"
-      }
-    }
-  }
-
-  private func directMessages(_ chosen: [Seen]) -> [SpaceID] {
-    chosen.map(\.space).filter { $0.kind == .direct }
   }
 
   // MARK: Words

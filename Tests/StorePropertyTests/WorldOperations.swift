@@ -112,8 +112,8 @@ extension World {
     case .never: break
     case .late: content.expireAt = Self.longAfterMilliseconds
     case .soon:
-      content.expireAt = now + Self.soonMilliseconds
-      lastExpiry = max(lastExpiry, now + Self.soonMilliseconds)
+      content.expireAt = now + 1
+      lastExpiry = now + 1
     case .past: content.expireAt = now
     }
     return try SendNotification.sends(content, by: actor(send.by), generatedClientId: "g\(number)")

@@ -36,15 +36,15 @@ extension World {
   /// A broker does the step that dies after so many writes. What it leaves to be relayed waits until another
   /// comes by; a send that it does not answer is sent again, to another.
   func death(_ step: Step, _ writes: Int, _ number: Int) async throws -> String {
-    let mortal = try await makeMortal(writes)
+    let mortal = try await mortal(writes: writes)
     let answer: String
     switch step {
     case .sweep(let server, let account): return try await sweep(server, account, after: mortal)
     case .relay: answer = (try? await relay(by: mortal.store)) ?? "not all relayed"
     default: answer = try await run(step, number, by: mortal)
     }
-    let hasDied = mortal.hasDied
-    try await mortal.end()
+    let hasDied = mortal.broker.hasDied
+    try await mortal.broker.end()
     guard hasDied else { return answer }
     switch step {
     case .send, .batch: return "died: \(answer); again: \(try await run(step, number))"
@@ -54,9 +54,11 @@ extension World {
 
   /// Sweeps to the end what another begins. At once: until then, what is over may be there or not. And the
   /// answer does not tell whether the other died, for the oracle sweeps in one step and Redis in many.
-  private func sweep(_ server: Int, _ account: Int, after mortal: any MortalBroker) async throws -> String {
+  private func sweep(
+    _ server: Int, _ account: Int, after mortal: (broker: any MortalBroker, store: any Store)
+  ) async throws -> String {
     _ = try? await sweep(server, account, by: mortal.store)
-    try await mortal.end()
+    try await mortal.broker.end()
     return try await sweep(server, account, by: store) + " to the end"
   }
 }

@@ -28,14 +28,34 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
   }
 }
 
-/// What the environment sets for a run of random tests.
+/// The environment's settings for tests that chance drives. Without any of them each run takes the same seed and the same
+/// number of steps and inputs, and after that the seeds of `Tests/seeds.txt`.
+///
+/// | variable | meaning |
+/// |---|---|
+/// | `BELFRY_SEED` | Repeats a failure: a test takes this seed alone, and of a walk or a simulation one. Failures print it, together with the count that they need. |
+/// | `BELFRY_FIRST_SEED` | The first seed of a run, 1 otherwise. A walk of many steps goes on with the seeds that follow. Exploration sets a new one. |
+/// | `BELFRY_STEPS` | The steps of each test that walks or simulates, all seeds together. The last walk is taken to its end. |
+/// | `BELFRY_FUZZ_INPUTS` | The damaged inputs for each decoder. |
 package enum TestEnvironment {
-  /// `BELFRY_SEED` repeats what failed.
   package static let givenSeed: UInt64? = number("BELFRY_SEED")
-  /// Without a given one each run is new, unless `BELFRY_FIRST_SEED` says where its seeds begin: a run of CI is told by
-  /// its commit, so that the same commit sees the same.
-  package static let seed: UInt64 =
-    givenSeed ?? number("BELFRY_FIRST_SEED") ?? .random(in: 0...UInt64(UInt32.max))
+  package static let seed: UInt64 = givenSeed ?? number("BELFRY_FIRST_SEED") ?? 1
+
+  /// - Parameter standard: the number of steps if nothing is set.
+  package static func steps(or standard: Int) -> Int {
+    number("BELFRY_STEPS") ?? (givenSeed == nil ? standard : 1)
+  }
+
+  package static func fuzzInputs(or standard: Int) -> Int { number("BELFRY_FUZZ_INPUTS") ?? standard }
+
+  /// The seed of this run, and those that found something in an earlier one; or only the seed that is to be repeated.
+  /// - Parameters:
+  ///   - test: as `Tests/seeds.txt` names it, `Suite/test`.
+  ///   - count: the steps or inputs for the seed of this run.
+  package static func runs(of test: String, count: Int) -> [SeededRun] {
+    let run = SeededRun(seed: seed, count: count)
+    return givenSeed == nil ? [run] + KeptSeeds.of(test).filter { $0 != run } : [run]
+  }
 
   /// Where executables are found, so that a broker started by hand finds the same redis-server as the others.
   package static let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
