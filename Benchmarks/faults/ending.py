@@ -24,17 +24,18 @@ async def drain(stage: Stage, bound: float) -> None:
     history = stage.history
     write_down_losses(stage)
     started = max([stage.now, *(fault.ended for fault in history.faults if fault.ended < 1e18)])
-    pause = 1.0
     while stage.now < started + bound + 3:
-        await asyncio.sleep(pause)
+        await asyncio.sleep(1)
         before = stage.now
         history.ended = before
         # What would be missing if no patience were had.
         outstanding = [one for one in check(history, 0.0) if one.kind in ("lost", "untold")]
-        # What passes through this program waits for a check that takes long, and is excused: nothing is due
-        # any more that is not left alone for the whole bound afterwards.
-        pause = 1.0 if stage.now - before < OWN_LAG_SECONDS / 2 else bound + 1
         if not outstanding:
+            break
+        # What passes through this program waits for a check that takes long, and is excused: nothing is due any more that is
+        # not left alone for the whole bound afterwards. Then it is, and needs no other check here.
+        if stage.now - before >= OWN_LAG_SECONDS / 2:
+            await asyncio.sleep(bound + 1)
             break
     history.ended = stage.now
 
@@ -88,15 +89,19 @@ def marked_read(history: History) -> set[str]:
 
 
 async def read_feeds(stage: Stage) -> None:
-    for account in stage.history.accounts:
-        person = Person(stage, account)
-        # Taken first: what a page shows is what there is when it is asked for.
-        final = FinalFeed(account, stage.now, ())
-        final.ids = tuple(await read_feed(person))
-        final.count = await read_count(person)
-        final.fresh = tuple(await watch_fresh(stage, account, len(final.ids)))
-        stage.history.finals[account] = final
-        person.close()
+    """All at once: most of it is waiting for more to come."""
+    await asyncio.gather(*(read_everything(stage, account) for account in stage.history.accounts))
+
+
+async def read_everything(stage: Stage, account: str) -> None:
+    person = Person(stage, account)
+    # Taken first: what a page shows is what there is when it is asked for.
+    final = FinalFeed(account, stage.now, ())
+    final.ids = tuple(await read_feed(person))
+    final.count = await read_count(person)
+    final.fresh = tuple(await watch_fresh(stage, account, len(final.ids)))
+    stage.history.finals[account] = final
+    person.close()
 
 
 async def ask_patiently(person: Person, path: str):
