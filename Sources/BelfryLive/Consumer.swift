@@ -147,7 +147,7 @@ package final class Consumer: FeedListener {
     setbacks += 1
   }
 
-  /// How often a client hears of a quiet stream.
+  /// How often a client hears of a quiet stream, unless its hub says otherwise.
   package static let heartbeatSeconds = HeartbeatWheel.heartbeatSeconds
 
   func beat() {

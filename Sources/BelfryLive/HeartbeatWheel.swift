@@ -3,8 +3,10 @@
 final class HeartbeatWheel {
   static let heartbeatSeconds = 15
 
-  private var slots: [[ObjectIdentifier: Consumer]] = Array(repeating: [:], count: heartbeatSeconds)
+  private var slots: [[ObjectIdentifier: Consumer]]
   private var nextSlot = 0
+
+  init(seconds: Int) { slots = Array(repeating: [:], count: seconds) }
 
   func add(_ consumer: Consumer) {
     consumer.heartbeatSlot = nextSlot

@@ -18,7 +18,9 @@ package final class Hub {
   private let subscriptions: LiveSubscriptions
   private var spaces: [SpaceID: ActiveSpace] = [:]
   private var sessions: [AccountID: AccountSession] = [:]
-  private let heartbeats = HeartbeatWheel()
+  /// How often a client hears of a quiet stream.
+  package let heartbeatSeconds: Int
+  private let heartbeats: HeartbeatWheel
   /// The number of the last thing that arrived on this loop, over all spaces.
   private(set) var lastSequence: UInt64 = 0
   private var counts = HubStatistics()
@@ -47,7 +49,12 @@ package final class Hub {
   /// Rings forget an item after one to two times so many seconds. A consumer that lags longer reads from the store.
   static let ringSeconds = 30
 
-  package init(loop: EventLoop, scope: LoopScope, feed: FeedReader, live: any LiveFeed) {
+  package init(
+    loop: EventLoop, scope: LoopScope, feed: FeedReader, live: any LiveFeed,
+    heartbeatSeconds: Int = Consumer.heartbeatSeconds
+  ) {
+    self.heartbeatSeconds = heartbeatSeconds
+    heartbeats = HeartbeatWheel(seconds: heartbeatSeconds)
     self.loop = loop
     self.scope = scope
     self.feed = feed

@@ -6,7 +6,7 @@ package struct LiveStream: Sendable, Hashable {
   package var id: String
   /// The loop of a broker that has it, for as long as that loop renews its registration.
   package var registration: StreamRegistration
-  /// Milliseconds since 1970.
+  /// Milliseconds since 1970, by Redis's clock.
   package var openedAtMilliseconds: Int64
   /// The device that it says it is; nil where it says nothing.
   package var device: DeviceID?
@@ -20,6 +20,23 @@ package struct LiveStream: Sendable, Hashable {
     self.id = id
     self.registration = registration
     self.openedAtMilliseconds = openedAtMilliseconds
+    self.device = device
+    self.address = address
+  }
+}
+
+/// A stream that its broker registers.
+package struct OpenedStream: Sendable, Hashable {
+  package var id: String
+  /// For how long it has been open. Redis computes from this when it was opened, by its own clock, so streams of brokers
+  /// whose clocks differ can be compared.
+  package var age: Duration
+  package var device: DeviceID?
+  package var address: String
+
+  package init(id: String, age: Duration, device: DeviceID?, address: String) {
+    self.id = id
+    self.age = age
     self.device = device
     self.address = address
   }

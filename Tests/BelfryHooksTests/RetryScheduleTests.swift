@@ -5,7 +5,7 @@ import Testing
 @Suite struct RetryScheduleTests {
   @Test func delaysGrowWithJitterAndEndAtADay() {
     for (index, seconds) in RetrySchedule.delaysSeconds.enumerated() {
-      let range = Int64(seconds) * 800...Int64(seconds) * 1_200
+      let range = Int64(seconds * 800)...Int64(seconds * 1_200)
       for random in [0, 0.5, 0.999] {
         let delay = RetrySchedule.delayMilliseconds(attempts: index + 1, retryAfter: nil, random: random)
         #expect(range.contains(delay))

@@ -11,22 +11,32 @@ import Testing
   private static let here = StreamRegistration(broker: "here", loop: 0, number: 1)
   private static let there = StreamRegistration(broker: "there", loop: 0, number: 1)
 
+  private struct Stream: Hashable {
+    var id: String
+    var device: DeviceID?
+    var registration: StreamRegistration
+    var age: Duration = .zero
+    var address = "::1"
+
+    var opened: OpenedStream { OpenedStream(id: id, age: age, device: device, address: address) }
+  }
+
   private func stream(
-    _ id: String, on device: DeviceID? = nil, by registration: StreamRegistration = here, at time: Int64 = 1
-  ) -> LiveStream {
-    LiveStream(
-      id: id, registration: registration, openedAtMilliseconds: time, device: device, address: "::1")
+    _ id: String, on device: DeviceID? = nil, by registration: StreamRegistration = here,
+    openFor age: Duration = .zero
+  ) -> Stream {
+    Stream(id: id, device: device, registration: registration, age: age)
   }
 
   /// - Returns: why each is to end.
   @discardableResult private func open(
-    _ broker: isolated Broker, _ streams: [LiveStream], of account: AccountID = "bob",
+    _ broker: isolated Broker, _ streams: [Stream], of account: AccountID = "bob",
     _ logins: LoginPolicy = .all, again: Bool = false
   ) async throws -> [StreamEnd?] {
     var ends: [StreamEnd?] = []
     for stream in streams {
       ends += try await broker.store.openStreams(
-        [(account, stream)], by: stream.registration, logins, again: again)
+        [(account, stream.opened)], by: stream.registration, logins, again: again)
     }
     return ends
   }
@@ -52,7 +62,9 @@ import Testing
       two.address = ""
       #expect(try await open(broker, [one, two]) == [nil, nil])
       try await open(broker, [stream("c")], of: "carol")
-      let found = try await broker.store.liveStreams(of: ["dave", "carol", "bob", "bob"])
+      let found = try await broker.store.liveStreams(of: ["dave", "carol", "bob", "bob"]).map {
+        $0.map { Stream(id: $0.id, device: $0.device, registration: $0.registration, address: $0.address) }
+      }
       #expect(found == [[], [stream("c")], [one, two], [one, two]])
       try await broker.store.closeStreams([("bob", "a"), ("bob", "none"), ("dave", "a"), ("carol", "c")])
       #expect(try await live(broker) == ["b"])
@@ -70,7 +82,7 @@ import Testing
     try await listening { broker, _ in
       let accounts = (0..<20_000).map { AccountID("a\($0)") }.compactMap(\.self)
       let ends = try await broker.store.openStreams(
-        accounts.map { ($0, stream("s.\($0)")) }, by: Self.here, .all, again: false)
+        accounts.map { ($0, stream("s.\($0)").opened) }, by: Self.here, .all, again: false)
       #expect(ends.allSatisfy { $0 == nil })
       let found = try await broker.store.liveStreams(of: accounts)
       #expect(found.map { $0.map(\.id) } == accounts.map { ["s.\($0)"] })
@@ -104,10 +116,9 @@ import Testing
   func aLaterStreamReplacesThoseThatMayNotBeBesideIt(_ logins: LoginPolicy, _ left: [String]) async throws {
     try await listening { broker, _ in
       let streams = [
-        stream("a", on: "phone", at: 9), stream("b", on: "tablet", at: 8), stream("c", on: "phone", at: 7),
-        stream("d"), stream("e"), stream("f", on: "phone", by: Self.there, at: 1),
+        stream("a", on: "phone"), stream("b", on: "tablet"), stream("c", on: "phone"),
+        stream("d"), stream("e"), stream("f", on: "phone", by: Self.there),
       ]
-      // Later by the order in which they come, whatever their brokers' clocks say.
       #expect(try await open(broker, streams, logins).allSatisfy { $0 == nil })
       #expect(try await live(broker) == left)
       let gone = streams.map(\.id).filter { !left.contains($0) }
@@ -140,7 +151,7 @@ import Testing
     async throws
   {
     try await listening { broker, server in
-      let streams = (0..<3).map { stream("\($0)", on: "phone", at: Int64($0)) }
+      let streams = (0..<3).map { stream("\($0)", on: "phone", openFor: .seconds(600 - 60 * $0)) }
       var over: Set<String> = []
       for place in order {
         if try await open(broker, [streams[place]], .onePerDevice, again: true) != [nil] {

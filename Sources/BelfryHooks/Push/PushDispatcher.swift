@@ -45,6 +45,7 @@ package final class PushDispatcher {
   private let partitions: [Partition]
   private lazy var lanes = partitions.map { PushLane($0, self) }
   private let settings: PushSettings
+  private let retryDelaysSeconds: [Double]
   private var tokens: VAPIDTokens?
   let report: (String, AccountID, String, String) -> Void
 
@@ -72,6 +73,7 @@ package final class PushDispatcher {
     loop: EventLoop, scope: LoopScope, store: RedisStore, feed: FeedReader, client: OutboundClient,
     word: PushWord,
     partitions: [Partition], loops: Int, settings: PushSettings, key: VAPIDKey?,
+    retryDelaysSeconds: [Double] = RetrySchedule.delaysSeconds,
     report: @escaping (String, AccountID, String, String) -> Void
   ) {
     (self.loop, self.scope, self.store, self.feed, self.client) = (loop, scope, store, feed, client)
@@ -80,6 +82,7 @@ package final class PushDispatcher {
     delayMilliseconds = Int64(settings.delayMilliseconds)
     pace = PushPace(perSecond: Double(settings.perSecond) / Double(loops))
     self.partitions = partitions
+    self.retryDelaysSeconds = retryDelaysSeconds
   }
 
   /// Until it is cancelled.
@@ -219,7 +222,7 @@ package final class PushDispatcher {
   func again(_ task: PushTask, retryAfter: String?) -> DuePush? {
     let now = store.estimatedMilliseconds ?? WallClock.nowMilliseconds()
     let delay = RetrySchedule.delayMilliseconds(
-      attempts: task.attempts, retryAfter: retryAfter, random: .random(in: 0..<1))
+      attempts: task.attempts, retryAfter: retryAfter, random: .random(in: 0..<1), delays: retryDelaysSeconds)
     return later(task, dueAtMilliseconds: now + delay)
   }
 

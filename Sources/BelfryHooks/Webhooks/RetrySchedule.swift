@@ -2,7 +2,7 @@
 ///
 /// Source: Standard Webhooks 1.0.0, "Deliverability and reliability": 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h.
 package enum RetrySchedule {
-  package static let delaysSeconds = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]
+  package static let delaysSeconds: [Double] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]
   /// So long an endpoint may fail before it is disabled.
   package static let failingMaxMilliseconds: Int64 = 120 * 3_600_000
 
@@ -10,9 +10,12 @@ package enum RetrySchedule {
   ///   - attempts: how often it has failed, once at least.
   ///   - retryAfter: what the receiver asked for, as it wrote it; a date is not understood.
   ///   - random: in `0..<1`. A fifth more or less, so that what failed together does not come back together.
-  package static func delayMilliseconds(attempts: Int, retryAfter: String?, random: Double) -> Int64 {
-    let seconds = delaysSeconds[min(max(attempts, 1), delaysSeconds.count) - 1]
-    let delay = Double(seconds) * 1_000 * (0.8 + 0.4 * random)
+  ///   - delays: in seconds.
+  package static func delayMilliseconds(
+    attempts: Int, retryAfter: String?, random: Double, delays: [Double] = delaysSeconds
+  ) -> Int64 {
+    let seconds = delays[min(max(attempts, 1), delays.count) - 1]
+    let delay = seconds * 1_000 * (0.8 + 0.4 * random)
     let asked = retryAfter.flatMap { Int64($0) }.map { min(max($0, 0), 86_400) * 1_000 } ?? 0
     return max(Int64(delay), asked)
   }

@@ -20,6 +20,7 @@ package final class WebhookDispatcher {
   private let endpoints: WebhookEndpoints
   private let partitions: [Partition]
   private let timeout: Duration
+  let retryDelaysSeconds: [Double]
   private let report: (String, WebhookEndpoint, String) -> Void
   private var lanes: [EntityID: [WebhookLane]] = [:]
   private var breakers: [EntityID: CircuitBreaker] = [:]
@@ -34,11 +35,13 @@ package final class WebhookDispatcher {
   package init(
     loop: EventLoop, scope: LoopScope, store: RedisStore, client: OutboundClient, endpoints: WebhookEndpoints,
     partitions: [Partition], timeoutMilliseconds: Int,
+    retryDelaysSeconds: [Double] = RetrySchedule.delaysSeconds,
     report: @escaping (String, WebhookEndpoint, String) -> Void
   ) {
     (self.loop, self.scope, self.store, self.client) = (loop, scope, store, client)
     (self.endpoints, self.partitions, self.report) = (endpoints, partitions, report)
     timeout = .milliseconds(timeoutMilliseconds)
+    self.retryDelaysSeconds = retryDelaysSeconds
   }
 
   /// A request waits as long for its turn as for its answer.

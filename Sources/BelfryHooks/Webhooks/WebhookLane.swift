@@ -133,7 +133,8 @@ final class WebhookLane {
 
   private func putBehind(_ copy: EntryCopy, attempts: Int, _ retryAfter: String?) {
     let delay = RetrySchedule.delayMilliseconds(
-      attempts: attempts, retryAfter: retryAfter, random: .random(in: 0..<1))
+      attempts: attempts, retryAfter: retryAfter, random: .random(in: 0..<1),
+      delays: dispatcher.retryDelaysSeconds)
     state.behind[copy.space] = WebhookDelay(
       id: copy.id, attempts: attempts, dueAtMilliseconds: WallClock.nowMilliseconds() + delay)
   }

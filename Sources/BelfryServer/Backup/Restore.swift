@@ -5,7 +5,7 @@ import BelfryStore
 /// counted before a broker can see any of it.
 package struct Restore {
   let file: String
-  let configuration: Configuration
+  var configuration: Configuration
   let progress: @Sendable (BackupProgress) -> Void
 
   /// - Parameter options: those of `belfry serve`. The Redis that it would use is restored into.

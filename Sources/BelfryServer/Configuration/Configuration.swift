@@ -1,5 +1,6 @@
 package import BelfryBytes
 package import BelfryHooks
+import BelfryLive
 package import BelfryModel
 package import BelfryOutbound
 package import BelfryTransport
@@ -28,11 +29,15 @@ package struct Configuration: Sendable, Hashable {
   /// How long the receiver of a webhook has for its answer.
   package var webhookTimeoutMilliseconds = 15_000
   package var push = PushSettings()
+  /// How long a copy or a push waits that has failed once, twice and so on. No setting.
+  package var retryDelaysSeconds = RetrySchedule.delaysSeconds
   /// Which of an account's streams may be open at a time.
   package var logins = LoginPolicy.all
   package var browsers = BrowserSettings()
   /// Sockets of each loop that have yet to say who they are. No setting.
   package var socketsWaitingMax = 1_024
+  /// How often a client hears of a quiet stream or socket. No setting.
+  package var heartbeatSeconds = Consumer.heartbeatSeconds
   package var embeddedRedis = EmbeddedRedisSettings()
   package var limits = Limits()
   /// Whether the keyspace takes over this broker's secret and limits as those of all its brokers. An option of `serve`
@@ -98,6 +103,8 @@ package struct TokenSettings: Sendable, Hashable {
   package var jwksFile: String?
   /// Where another one is fetched.
   package var jwksURL: OutboundURL?
+  /// Between two fetches that unknown keys ask for. No setting.
+  package var jwksPace = KeySetFetches.pace
   package var expected = ExpectedClaims()
 
   package init() {}
@@ -121,6 +128,8 @@ package struct EmbeddedRedisSettings: Sendable, Hashable {
   /// The memory in bytes beyond which Redis refuses writes. 0: no limit, until the kernel kills a process. Nil: half of
   /// the machine's or the container's memory, or what one's own `configFile` says.
   package var maxMemoryBytes: Int?
+  /// From SIGTERM to SIGKILL. No setting.
+  package var stopTimeout = RedisLaunch.stopTimeout
   static let maxMemoryBytesMin = 16 << 20
 
   package init() {}

@@ -9,6 +9,8 @@ import Glibc
 final class RedisLaunch: Sendable {
   let socketPath: String
   let logPath: String
+  /// From SIGTERM to the end, in which Redis writes its data to disk. Afterwards it is killed.
+  let stopTimeout: Duration
   private let executable: String
   private let arguments: [String]
   private let lock: Int32
@@ -17,7 +19,6 @@ final class RedisLaunch: Sendable {
   /// At a start, a log of redis-server beyond this size is renamed, and replaces the one renamed before. Redis writes
   /// some lines an hour.
   static let logSizeMaxBytes = 4 << 20
-  /// From SIGTERM to the end, in which Redis writes its data to disk. Afterwards it is killed.
   static let stopTimeout: Duration = .seconds(15)
 
   /// - Parameter others: arguments that override Belfry's own.
@@ -25,6 +26,7 @@ final class RedisLaunch: Sendable {
     folder: String, socketPath: String, settings: EmbeddedRedisSettings, arguments others: [String] = []
   ) throws(StartError) {
     executable = try RedisExecutable.find(settings.server)
+    stopTimeout = settings.stopTimeout
     let redisFolder = folder + "/redis"
     guard unsafe mkdir(redisFolder, 0o700) == 0 || errno == EEXIST else {
       throw .refused(.dataFolderUnusable, "cannot make the folder", at: redisFolder)
@@ -95,13 +97,13 @@ final class RedisLaunch: Sendable {
     if let orphan {
       // The data folder is ours now, so it serves nobody. The kernel sends the same when a broker ends (`spawn`).
       orphan.signal(SIGTERM)
-      if !orphan.waitForEnd(for: RedisLaunch.stopTimeout) {
+      if !orphan.waitForEnd(for: stopTimeout) {
         orphan.signal(SIGKILL)
-        _ = orphan.waitForEnd(for: RedisLaunch.stopTimeout)
+        _ = orphan.waitForEnd(for: stopTimeout)
       }
     }
     // A child of Redis that rewrites the append-only file holds the lock too; it ends when its parent has ended.
-    guard Poll.until(.now + RedisLaunch.stopTimeout, takeLock) else {
+    guard Poll.until(.now + stopTimeout, takeLock) else {
       throw StartError(
         .redisUnusable, "a redis-server that an earlier broker started still runs on this folder",
         at: lockPath)

@@ -132,7 +132,7 @@ final class RedisSupervisor: Sendable {
   /// By SIGTERM, upon which Redis writes the append-only file to disk and removes its socket.
   private func end(_ process: RunningProcess) {
     process.signal(SIGTERM)
-    if !process.waitForEnd(for: RedisLaunch.stopTimeout) {
+    if !process.waitForEnd(for: launch.stopTimeout) {
       process.signal(SIGKILL)
       report(.killed)
     }

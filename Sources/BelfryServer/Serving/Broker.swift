@@ -48,7 +48,7 @@ final class Broker: Sendable {
     self.certificate = certificate
     crossOrigin = CrossOrigin(configuration.browsers)
     self.pushKey = pushKey
-    keySet = configuration.tokens.jwksURL.map { KeySetFetches($0) }
+    keySet = configuration.tokens.jwksURL.map { KeySetFetches($0, pace: configuration.tokens.jwksPace) }
     currentKeys = Mutex(keys)
     self.readKeys = readKeys
     accountLimits = AccountLimits(configuration.limits)

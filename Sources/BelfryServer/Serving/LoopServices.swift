@@ -47,7 +47,9 @@ final class LoopServices {
     let limits = broker.configuration.limits
     waitingSockets = WaitingSockets(countMax: broker.configuration.socketsWaitingMax)
     feed = FeedReader(store: store, limits: limits, loop: loop, scope: scope)
-    hub = Hub(loop: loop, scope: scope, feed: feed, live: live)
+    hub = Hub(
+      loop: loop, scope: scope, feed: feed, live: live,
+      heartbeatSeconds: broker.configuration.heartbeatSeconds)
     let streams = StreamRegistry(
       broker: broker.name, loopNumber: number, scope: scope, loop: loop, store: store,
       logins: broker.configuration.logins)
@@ -68,14 +70,15 @@ final class LoopServices {
     webhooks = WebhookDispatcher(
       loop: loop, scope: scope, store: store, client: outbound, endpoints: broker.webhooks,
       partitions: partitions,
-      timeoutMilliseconds: broker.configuration.webhookTimeoutMilliseconds
+      timeoutMilliseconds: broker.configuration.webhookTimeoutMilliseconds,
+      retryDelaysSeconds: broker.configuration.retryDelaysSeconds
     ) { event, endpoint, cause in
       Log.line(event, ["webhookId": endpoint.id.text, "url": endpoint.url.text, "cause": cause])
     }
     push = PushDispatcher(
       loop: loop, scope: scope, store: store, feed: feed, client: pushOutbound, word: broker.pushWord,
       partitions: partitions, loops: broker.configuration.loops, settings: broker.configuration.push,
-      key: broker.pushKey
+      key: broker.pushKey, retryDelaysSeconds: broker.configuration.retryDelaysSeconds
     ) { event, account, url, cause in
       Log.line(event, ["account": account.text, "url": url, "cause": cause])
     }

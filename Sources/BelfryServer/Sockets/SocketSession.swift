@@ -75,7 +75,7 @@ final class SocketSession {
   /// What is said of the connection before anything else.
   private func greet(_ id: Int64) {
     var text = JSONText()
-    text.field("pingSeconds", Consumer.heartbeatSeconds)
+    text.field("pingSeconds", services.hub.heartbeatSeconds)
     text.field("retryMilliseconds", Consumer.reconnectDelayMilliseconds())
     socket?.say(SocketReply.text(of: .json(text), to: id))
     socket?.wake()

@@ -1,7 +1,6 @@
 import BelfryLive
 import BelfryModel
 import BelfryStore
-import BelfrySystem
 
 /// What a stream needs to know before it begins.
 struct StreamOpening {
@@ -47,8 +46,7 @@ final class OpenFeed: RegisteredStream {
     }
     address = opening.address
     (counts, registry) = (services.counts, services.streams)
-    registered = StreamRegistry.Place(
-      openedAtMilliseconds: services.store.estimatedMilliseconds ?? WallClock.nowMilliseconds())
+    registered = StreamRegistry.Place()
     place.onRevoked = { [unowned consumer] in consumer.kick(.tokenRevoked) }
     counts.streams += 1
     registry.opened(self)

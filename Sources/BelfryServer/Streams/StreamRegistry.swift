@@ -23,13 +23,11 @@ protocol RegisteredStream: AnyObject {
 final class StreamRegistry {
   /// Where a stream stands in the registry.
   struct Place {
-    let openedAtMilliseconds: Int64
+    fileprivate let openedAt = ContinuousClock.now
     /// In the order in which they were opened. 0 before it was.
     fileprivate(set) var number = 0
     /// Whether Redis was told of it, or may have been.
     fileprivate(set) var isTold = false
-
-    init(openedAtMilliseconds: Int64) { self.openedAtMilliseconds = openedAtMilliseconds }
   }
 
   /// Streams that are registered, or closed, in one round.
@@ -188,16 +186,16 @@ final class StreamRegistry {
   private func register(
     _ numbers: [Int], by registration: StreamRegistration, again: Bool
   ) async throws(StoreError) {
-    var told: [(account: AccountID, stream: LiveStream)] = []
+    var told: [(account: AccountID, stream: OpenedStream)] = []
+    let now = ContinuousClock.now
     for number in numbers {
       guard let stream = streams[number], stream.registered.isTold == again else { continue }
       stream.registered.isTold = true
       told.append(
         (
           stream.account,
-          LiveStream(
-            id: name(number), registration: registration,
-            openedAtMilliseconds: stream.registered.openedAtMilliseconds, device: stream.device,
+          OpenedStream(
+            id: name(number), age: now - stream.registered.openedAt, device: stream.device,
             address: stream.address)
         ))
     }

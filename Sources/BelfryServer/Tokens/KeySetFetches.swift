@@ -27,9 +27,10 @@ final class KeySetFetches: Sendable {
   }
 
   let url: OutboundURL
+  private let pace: Duration
   private let state = Mutex(State())
 
-  init(_ url: OutboundURL) { self.url = url }
+  init(_ url: OutboundURL, pace: Duration = pace) { (self.url, self.pace) = (url, pace) }
 
   /// Whether to fetch now. Who is told so fetches, and says what came of it.
   func begin(now: ContinuousClock.Instant = .now) -> Bool {
@@ -56,7 +57,7 @@ final class KeySetFetches: Sendable {
   func missKey(now: ContinuousClock.Instant = .now) -> Bool {
     state.withLock { state in
       if state.isUnderWay { return true }
-      let isTime = state.lastBegan.map { $0.duration(to: now) >= Self.pace } ?? true
+      let isTime = state.lastBegan.map { $0.duration(to: now) >= pace } ?? true
       if isTime { state.dueAt = min(state.dueAt, now) }
       return isTime || !state.hasSucceeded
     }

@@ -3,7 +3,8 @@
 --
 --     <id> <registration> <since> <device> <address>[ <why it is to end> <by which device>]
 --
--- with `*` for no device. Which registrations stand, their keys say (`registration:<name>`, in the first partition), which
+-- with `*` for no device. `since` is when the stream was opened, in milliseconds by the clock of this Redis: its broker says for
+-- how long it has been open, so clocks of brokers, which may be minutes apart, decide nothing. Which registrations stand, their keys say (`registration:<name>`, in the first partition), which
 -- their loops renew: of a broker that died nothing else has to be written. A stream that is to end keeps its line until its broker has
 -- closed it, so that a broker which did not hear of it finds out when it registers its streams anew.
 
@@ -31,9 +32,13 @@ local function may_not_be_beside(logins, one, other)
   return logins == 'onePerAccount' or (logins == 'onePerDevice' and one.device == other.device and one.device ~= '*')
 end
 
-local function is_later(one, other)
-  if one.since ~= other.since then return one.since > other.since end
-  return one.id > other.id
+-- Whether `other`, which is registered, was opened after `stream`, which registers now. The stream that registers later counts
+-- as the later one within a millisecond, and where the clock was set back since `other` was registered. Of two that are both
+-- registered again the ids decide within a millisecond, so that both orders of registering end the same one.
+local function is_later(other, stream, now, was_registered)
+  if other.since > now then return false end
+  if other.since ~= stream.since then return other.since > stream.since end
+  return was_registered and other.id > stream.id
 end
 
 -- Notes of the streams for which `is_to_end(stream)` why they are to end, and tells their brokers. Gives their lines.
@@ -51,41 +56,47 @@ local function end_those(prefix, account, streams, over, is_to_end)
 end
 
 -- Gives '' where the stream is open, and otherwise why it is to end. One that was registered before may have been ended
--- since, or, where its line is gone, be earlier than one that may not be beside it: then it is the one that ends.
-local function open_stream(prefix, account, stream, logins, was_registered)
+-- since. One that was opened before another that may not be beside it is the one that ends, also where it is registered
+-- later: loops and brokers register streams some milliseconds after these were opened, or when they reach Redis again.
+local function open_stream(prefix, account, stream, logins, now, was_registered)
   local key = streams_key(prefix)
   local known, kept, over = read_streams(key, account), {}, ''
   for _, other in ipairs(known) do
-    if other.id == stream.id then over = other.over else kept[#kept + 1] = other end
-  end
-  if was_registered and over == '' then
-    for _, other in ipairs(kept) do
-      if other.over == '' and may_not_be_beside(logins, stream, other) and is_later(other, stream) then
-        over = ' replaced ' .. other.device
-      end
+    if other.id == stream.id then
+      over = other.over
+      -- Each call takes a moment to arrive, by which `since` is late: the earlier one is nearer.
+      stream.since = math.min(stream.since, other.since)
+    else
+      kept[#kept + 1] = other
     end
   end
-  if over ~= '' then
-    return string.sub(over, 2)
+  for _, other in ipairs(kept) do
+    local ends_this = over == '' and other.over == '' and may_not_be_beside(logins, stream, other)
+    if ends_this and is_later(other, stream, now, was_registered) then over = ' replaced ' .. other.device end
   end
+  if over ~= '' then return string.sub(over, 2) end
   end_those(prefix, account, kept, ' replaced ' .. stream.device, function(other)
     return may_not_be_beside(logins, stream, other)
   end)
+  stream.text = string.format('%s %s %d %s %s', stream.id, stream.registration, stream.since, stream.device, stream.address)
   kept[#kept + 1] = stream
   write_streams(key, account, kept)
   return ''
 end
 
--- open_streams: registers streams, four words each behind their account: id, since, device, address.
+-- open_streams: registers streams, four words each behind their account: id, for how many milliseconds it has been open,
+-- device, address. A stream that was opened after another one was registered never counts as the earlier one: its call
+-- arrives after it was opened, so `now` less its age is not before that.
 local function open_streams(keys, arguments)
   local prefix = open_partition(keys)
   local registration, logins, was_registered = arguments[1], arguments[2], arguments[3] == 'again'
+  local time = redis_call('TIME')
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
   local outcomes = {}
   for index = 4, #arguments, 5 do
-    local account, id, since, device, address = unpack(arguments, index, index + 4)
-    local text = table.concat({ id, registration, since, device, address }, ' ')
-    local stream = { text = text, id = id, since = tonumber(since), device = device, over = '' }
-    outcomes[#outcomes + 1] = open_stream(prefix, account, stream, logins, was_registered)
+    local account, id, age, device, address = unpack(arguments, index, index + 4)
+    local stream = { id = id, registration = registration, since = now - age, device = device, address = address, over = '' }
+    outcomes[#outcomes + 1] = open_stream(prefix, account, stream, logins, now, was_registered)
   end
   return outcomes
 end

@@ -88,12 +88,13 @@ extension RedisStore {
       [RedisCommand("UNLINK", layout.registration(registration))], at: "stream registration")
   }
 
-  /// Registers streams; those that may not be beside them by the policy are to end.
+  /// Registers streams. Of those that may not be beside each other by the policy, all but the one that was opened last
+  /// are to end.
   /// - Parameter again: whether they were registered before, or may have been: then one that was ended since, or replaced
   ///   by a later one, stays so.
   /// - Returns: for each why it is to end; nil where it is live.
   package func openStreams(
-    _ streams: [(account: AccountID, stream: LiveStream)], by registration: StreamRegistration,
+    _ streams: [(account: AccountID, stream: OpenedStream)], by registration: StreamRegistration,
     _ logins: LoginPolicy, again: Bool
   ) async throws(StoreError) -> [StreamEnd?] {
     let place = "open streams"
@@ -107,7 +108,7 @@ extension RedisStore {
         let (account, stream) = streams[place]
         call.append(account.text)
         call.append(stream.id)
-        call.append(stream.openedAtMilliseconds)
+        call.append(stream.age.inMilliseconds)
         call.append(stream.device?.text ?? StreamLine.none)
         call.append(stream.address.isEmpty ? StreamLine.none : stream.address)
       }
@@ -228,6 +229,7 @@ extension StreamRegistration {
 
 extension Duration {
   fileprivate var wholeMilliseconds: Int64 { components.seconds * 1_000 }
+  fileprivate var inMilliseconds: Int64 { Int64(self / .milliseconds(1)) }
 }
 
 // MARK: - As it is kept

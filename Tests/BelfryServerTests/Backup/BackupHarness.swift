@@ -17,11 +17,14 @@ func makeBackup(
 
 func restore(
   _ file: String, redis url: String? = nil, data folder: String? = nil,
+  stopTimeout: Duration = RedisLaunch.stopTimeout,
   progress: @escaping @Sendable (BackupProgress) -> Void = { _ in }
 ) async throws -> BackupReport {
   var options = ServeOptions()
   options.data = folder
-  return try await Restore(from: file, into: options, environment: environment(url), progress: progress).run()
+  var work = try Restore(from: file, into: options, environment: environment(url), progress: progress)
+  work.configuration.embeddedRedis.stopTimeout = stopTimeout
+  return try await work.run()
 }
 
 /// Where a URL may have a password.

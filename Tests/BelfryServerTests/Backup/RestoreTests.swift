@@ -227,16 +227,20 @@ import Testing
   @Test func whatHasExpiredSinceTheBackupIsNotMissed() async throws {
     try await TemporaryFolder.with { folder in
       let file = folder.path + "/b"
-      try await withRedisServer(.debuggable()) { redis in
+      // The backup is made an hour ago: what expires half an hour later has expired when it is restored.
+      let clock = try await ShiftedClock()
+      try clock.step(bySeconds: -3_600)
+      var options = RedisServer.Options.debuggable()
+      options.clock = clock
+      try await withRedisServer(options) { redis in
         try redis.fillKeyspace()
         let lasting = try redis.keys("belfry:*")
-        try redis.addExpiring(milliseconds: 2_000)
-        let expired = ContinuousClock.now + .seconds(2)
+        try redis.addExpiring(milliseconds: 1_800_000)
         let counts = try makeBackup(to: file, redis: redis.url).namedCounts
         #expect(counts.first { $0.name == "keys" }?.count == lasting.count)
         let kept = try keys(in: file)
         #expect(kept.count == lasting.count + 2, "they are in the backup")
-        try await Task.sleep(until: expired + .milliseconds(500))
+        try clock.step(bySeconds: 3_600)
         try redis.command("FLUSHALL")
         _ = try await restore(file, redis: redis.url)
         #expect(try redis.keys("belfry:*") == lasting)
@@ -274,7 +278,10 @@ import Testing
         let left = try FileManager.default.contentsOfDirectory(atPath: small)
         #expect(left == [])
         _ = try makeBackup(to: folder.path + "/b", redis: redis.url)
-        let refusedToo = await refusal { try await restore(folder.path + "/b", data: small + "/d") }
+        let refusedToo = await refusal {
+          // A redis-server that cannot write its data does not end by itself.
+          try await restore(folder.path + "/b", data: small + "/d", stopTimeout: .seconds(1))
+        }
         #expect(refusedToo != nil)
         let leftThen = try FileManager.default.contentsOfDirectory(atPath: small)
         #expect(leftThen == [])

@@ -185,7 +185,9 @@ extension EmbeddedRedisTests {
       let orphan = try Orphan(in: folder)
       defer { orphan.letGo() }
       kill(orphan.processID, SIGSTOP)
-      let redis = try EmbeddedRedis(in: folder, settings: EmbeddedRedisSettings())
+      var settings = EmbeddedRedisSettings()
+      settings.stopTimeout = .seconds(2)
+      let redis = try EmbeddedRedis(in: folder, settings: settings)
       try redis.start()
       defer { redis.stop() }
       #expect(try RedisCLI(url: redis.endpointURL)("PING") == "PONG")

@@ -83,12 +83,15 @@ extension RedisClusterServers {
 }
 
 /// Gives the body a filled Redis, and one that is empty.
+/// - Parameter clock: of both.
 func withTwo(
-  _ settings: [String: String] = [:], _ body: (RedisServer, RedisServer) async throws -> Void
+  _ settings: [String: String] = [:], clock: ShiftedClock? = nil,
+  _ body: (RedisServer, RedisServer) async throws -> Void
 ) async throws {
-  try await withRedisServer(.debuggable()) { source in
+  var options = RedisServer.Options.debuggable()
+  options.clock = clock
+  try await withRedisServer(options) { source in
     try source.fillMovedKeyspace()
-    var options = RedisServer.Options.debuggable()
     options.settings.merge(settings) { $1 }
     try await withRedisServer(options) { target in try await body(source, target) }
   }

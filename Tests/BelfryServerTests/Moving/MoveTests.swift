@@ -81,12 +81,13 @@ import Testing
   }
 
   @Test func whatExpiresMeanwhileIsNoDifference() async throws {
-    try await withTwo { source, target in
-      try source.addExpiring(milliseconds: 600)
+    let clock = try await ShiftedClock()
+    try await withTwo(clock: clock) { source, target in
+      try source.addExpiring(milliseconds: 600_000)
       let once = Once()
       let report = try await move(source.url, to: target.url) { progress in
         guard case .copied = progress else { return }
-        once { usleep(700_000) }
+        once { try clock.step(bySeconds: 700) }
       }
       #expect(report.expired == 2)
       #expect(try target.keys("belfry:*").count == report.compared + 1)

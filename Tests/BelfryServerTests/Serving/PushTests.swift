@@ -3,7 +3,7 @@ import BelfryHooks
 import BelfryModel
 import BelfryOutbound
 import Foundation
-import Synchronization
+import Glibc
 import TestKit
 import Testing
 
@@ -12,14 +12,17 @@ import Testing
 /// What is pushed to whom, at a real gateway.
 @Suite struct PushTests {
   private func withPush<R: Sendable>(
-    loops: Int = 2, delayMilliseconds: Int = 400, limits: Limits = .unhurried,
+    loops: Int = 2, delayMilliseconds: Int = 300, limits: Limits = .unhurried, clock: ShiftedClock? = nil,
     _ configure: @Sendable (inout Configuration) throws -> Void = { _ in },
     _ body: @Sendable (TestBroker) async throws -> R
   ) async throws -> R {
-    try await withBroker(
-      loops: loops, limits: limits,
+    var options = RedisServer.Options()
+    options.clock = clock
+    return try await withBroker(
+      loops: loops, limits: limits, redis: options,
       configure: {
         $0.allowedNetworks = try [#require(IPNetwork("127.0.0.0/8"))]
+        $0.retryDelaysSeconds = [0.3]
         $0.push.delayMilliseconds = delayMilliseconds
         try configure(&$0)
       }, body)
@@ -76,23 +79,19 @@ import Testing
     }.sorted()
   }
 
-  private func eventually(seconds: Int = 20, _ condition: () throws -> Bool) async throws -> Bool {
-    for _ in 0..<(seconds * 20) {
-      if try condition() { return true }
-      try await Task.sleep(for: .milliseconds(50))
-    }
-    return try condition()
-  }
-
-  /// Waits for these and nothing else.
+  /// Waits until nothing is left to be pushed: these were, and nothing else.
   /// - Parameter passing: left out of what was posted.
   private func expect(
-    _ wanted: [String], at server: ScriptedServer, passing: @escaping (String) -> Bool = { _ in false }
+    _ wanted: [String], at server: ScriptedServer, on broker: TestBroker,
+    passing: (String) -> Bool = { _ in false }
   ) async throws {
-    let posted = { posts(server).filter { !passing($0) } }
-    _ = try await eventually { posted().count >= wanted.count && !wanted.isEmpty }
-    try await Task.sleep(for: .milliseconds(wanted.isEmpty ? 2_500 : 1_000))
-    #expect(posted() == wanted.sorted())
+    try await broker.waitUntilNothingIsToBeSent()
+    #expect(posts(server).filter { !passing($0) } == wanted.sorted())
+  }
+
+  /// A gateway's thread waits until the test lets it go on.
+  private func wait(until isOpen: Shared<Bool>) {
+    for _ in 0..<4_000 where !isOpen.withLock({ $0 }) { usleep(2_000) }
   }
 
   // MARK: To whom
@@ -111,7 +110,7 @@ import Testing
         [
           "\(all) to bob", "\(all) to bob's tablet", "\(all) to carol", "\(all) to dave", "\(two) to carol",
           "\(two) to erin", "\(one) to erin",
-        ], at: server,
+        ], at: server, on: broker,
         // Two pushes to a device may be on their way at the same time: a count corrects what either has told.
         passing: { $0.hasPrefix("badge ") })
     }
@@ -119,10 +118,12 @@ import Testing
 
   @Test func nothingIsPushedThatIsReadRecalledOverUnwantedOrNotTheirsByThen() async throws {
     let server = try gateway()
-    try await withPush(delayMilliseconds: 1_500) { broker async throws in
+    // Its pushes are due when the clock has stepped, so there is time for all that comes before.
+    let clock = try await ShiftedClock()
+    try await withPush(delayMilliseconds: 60_000, clock: clock) { broker async throws in
       for name in ["bob", "carol", "dave", "erin"] { try put(name, server, broker) }
       let place = try broker.makeServer(owner: "alice", members: ["bob", "dave"])
-      let soon = Int64(Date().timeIntervalSince1970 * 1_000) + 700
+      let soon = Int64(Date().timeIntervalSince1970 * 1_000) + 30_000
       let read = try send(broker, #""toAccids":["bob"],"body":"read""#)
       let recalled = try send(broker, #""toAccids":["bob"],"body":"recalled""#)
       try send(broker, #""toAccids":["bob"],"body":"over","expireAt":\#(soon)"#)
@@ -142,7 +143,8 @@ import Testing
           == 200)
       #expect(
         try broker.ask("DELETE", "/v1/account/pushers/phone", as: try broker.token("dave")).status == 204)
-      try await expect(["\(kept) to bob"], at: server)
+      try clock.step(bySeconds: 61)
+      try await expect(["\(kept) to bob"], at: server, on: broker)
     }
   }
 
@@ -159,7 +161,7 @@ import Testing
           #"{"servers":["\#(place)"],"subscribe":true}"#
         ).status == 200)
       let sent = try send(broker, #""serverId":"\#(place)","body":"to subscribers""#)
-      try await expect(["\(sent) to carol"], at: server)
+      try await expect(["\(sent) to carol"], at: server, on: broker)
     }
   }
 
@@ -172,57 +174,72 @@ import Testing
       let sent = try send(broker, #""toAccids":["bob"],"body":"counted""#)
       let other = try send(
         broker, #""toAccids":["bob"],"body":"not""#, setting: #""pushEnable":true,"needBadge":false"#)
-      try await expect(["\(sent) to bob", "\(other) to bob"], at: server)
+      try await expect(["\(sent) to bob", "\(other) to bob"], at: server, on: broker)
       let counts = server.requests.compactMap {
         (try? JSONParser.value(of: Array($0.body.utf8)))?["notification"]?["counts"]
       }
       #expect(counts == [["unread": 2]])
-      try read(other, by: "bob", broker)
-      try read(sent, by: "bob", broker)
+      // On one connection, so that no pause of this machine comes between them.
+      let marks = try broker.connect()
+      for id in [other, sent] {
+        marks.begin(
+          "POST", "/v1/notifications/read", as: try broker.token("bob"),
+          Array(#"{"items":[{"messageServerId":"\#(id)"}]}"#.utf8))
+      }
+      for _ in 0..<2 { #expect(try marks.answer().json["read"] == 1) }
       // Two marks at once are one correction; and when nothing is left, nothing is to be corrected any more.
-      try await expect(["\(sent) to bob", "\(other) to bob", "badge 0 to bob"], at: server)
+      try await expect(["\(sent) to bob", "\(other) to bob", "badge 0 to bob"], at: server, on: broker)
       let later = try send(
         broker, #""toAccids":["bob"],"body":"later""#, setting: #""pushEnable":true,"needBadge":false"#)
       try await expect(
-        ["\(sent) to bob", "\(other) to bob", "badge 0 to bob", "\(later) to bob"], at: server)
+        ["\(sent) to bob", "\(other) to bob", "badge 0 to bob", "\(later) to bob"], at: server, on: broker)
       try read(later, by: "bob", broker)
       try await expect(
-        ["\(sent) to bob", "\(other) to bob", "badge 0 to bob", "\(later) to bob"], at: server)
+        ["\(sent) to bob", "\(other) to bob", "badge 0 to bob", "\(later) to bob"], at: server, on: broker)
     }
   }
 
   @Test func theNumberIsCorrectedAfterARecallAndAnExpiry() async throws {
     let server = try gateway()
-    try await withPush { broker async throws in
+    let clock = try await ShiftedClock()
+    try await withPush(clock: clock) { broker async throws in
       for name in ["bob", "carol"] { try put(name, server, broker) }
       let place = try broker.makeServer(owner: "alice", members: ["bob"])
       // That he is in, and that the server is one of his.
       let joined = 2
       let kept = try send(broker, #""serverId":"\#(place)","body":"recalled""#)
-      try await expect(["\(kept) to bob"], at: server)
+      try await expect(["\(kept) to bob"], at: server, on: broker)
       #expect(
         try broker.ask("DELETE", "/v1/notifications/\(kept)", as: try broker.token("app", .app)).status == 204
       )
       let recalled = ["\(kept) to bob", "badge \(joined) to bob"]
-      try await expect(recalled, at: server)
-      let soon = Int64(Date().timeIntervalSince1970 * 1_000) + 3_000
+      try await expect(recalled, at: server, on: broker)
+      let soon = Int64(Date().timeIntervalSince1970 * 1_000) + 60_000
       let over = try send(broker, #""toAccids":["bob","carol"],"body":"over","expireAt":\#(soon)"#)
+      try await eventually { posts(server).count == recalled.count + 2 }
+      try await broker.waitUntilNothingIsToBePushed()
+      try clock.step(bySeconds: 61)
       try await expect(
         recalled + [
           "\(over) to bob", "\(over) to carol", "badge \(joined) to bob", "badge 0 to carol",
-        ], at: server)
+        ], at: server, on: broker)
     }
   }
 
   /// A slow gateway is told each number once.
   @Test func aSlowDeliveryIsCorrectedOnlyIfSomethingCameBetween() async throws {
-    let server = try gateway { _, _ in [.pause(milliseconds: 1_200), .kept(200, #"{"rejected":[]}"#), .next] }
+    let isOpen = Shared(false)
+    let server = try gateway { _, _ in
+      wait(until: isOpen)
+      return [.kept(200, #"{"rejected":[]}"#), .next]
+    }
     try await withPush { broker async throws in
       for name in ["bob", "carol"] { try put(name, server, broker) }
       let sent = try send(broker, #""toAccids":["bob","carol"],"body":"slow""#)
-      #expect(try await eventually { posts(server).count == 2 })
+      try await eventually { posts(server).count == 2 }
       try read(sent, by: "carol", broker)
-      try await Task.sleep(for: .milliseconds(5_000))
+      isOpen.withLock { $0 = true }
+      try await broker.waitUntilNothingIsToBeSent()
       let told = posts(server)
       #expect(told.filter { $0.hasSuffix("bob") } == ["\(sent) to bob"])
       #expect(Set(told.filter { $0.hasSuffix("carol") }) == ["\(sent) to carol", "badge 0 to carol"])
@@ -232,15 +249,16 @@ import Testing
   // MARK: Gateways
 
   @Test func whatAGatewayDoesNotKnowAnyMoreIsRemovedUnlessItWasReplaced() async throws {
-    let isSlow = Mutex(false)
+    let (isAsked, isReplaced) = (Shared(false), Shared(false))
     let server = try gateway { value, _ in
       let key = value["notification"]?["devices"]?[0]?["pushkey"]?.text ?? ""
       switch key {
       case "lost": return [.kept(200, #"{"rejected":["lost"]}"#), .next]
       case "missing": return [.kept(404), .next]
       case "old":
-        isSlow.withLock { $0 = true }
-        return [.pause(milliseconds: 1_500), .kept(200, #"{"rejected":["old"]}"#), .next]
+        isAsked.withLock { $0 = true }
+        wait(until: isReplaced)
+        return [.kept(200, #"{"rejected":["old"]}"#), .next]
       default: return [.kept(200, #"{"rejected":[]}"#), .next]
       }
     }
@@ -250,11 +268,12 @@ import Testing
       try put("bob", device: "c", key: "fine", server, broker)
       try put("carol", device: "a", key: "old", server, broker)
       try send(broker, #""toAccids":["bob","carol"],"body":"hello""#)
-      #expect(try await eventually { isSlow.withLock { $0 } })
+      try await eventually { isAsked.withLock { $0 } }
       // While the gateway takes its time to reject the key before.
       try put("carol", device: "a", key: "new", server, broker)
-      #expect(try await eventually { try devices("bob", broker) == ["c"] })
-      try await Task.sleep(for: .milliseconds(2_500))
+      isReplaced.withLock { $0 = true }
+      try await broker.waitUntilNothingIsToBeSent()
+      #expect(try devices("bob", broker) == ["c"])
       #expect(try devices("carol", broker) == ["a"])
     }
   }
@@ -266,10 +285,18 @@ import Testing
       try await withPush { broker async throws in
         try put("bob", server, broker)
         let sent = try send(broker, #""toAccids":["bob"],"body":"again""#)
-        try await expect(["\(sent) to bob", "\(sent) to bob"], at: server)
+        try await expect(["\(sent) to bob", "\(sent) to bob"], at: server, on: broker)
         #expect(try devices("bob", broker) == ["phone"])
       }
     }
+  }
+
+  /// How many pushes did not arrive, whether or not they will be tried again.
+  private func failures(_ broker: TestBroker) throws -> Int64 {
+    let stats = try broker.ask("GET", "/v1/stats", as: try broker.token("ops", .operation)).json
+    return stats["loops"]?.elements.reduce(0) { sum, loop in
+      sum + (loop["push"]?["failed"]?.number ?? 0) + (loop["push"]?["givenUp"]?.number ?? 0)
+    } ?? 0
   }
 
   @Test func redirectsAreNotFollowedAndPrivateAddressesNotGoneTo() async throws {
@@ -280,14 +307,14 @@ import Testing
     try await withPush { broker async throws in
       try put("bob", server, broker)
       try send(broker, #""toAccids":["bob"],"body":"redirected""#)
-      #expect(try await eventually { !server.requests.isEmpty })
-      try await Task.sleep(for: .milliseconds(500))
+      try await eventually { try failures(broker) > 0 }
+      #expect(!server.requests.isEmpty)
       #expect(inside.requests.isEmpty)
     }
     try await withPush({ $0.allowedNetworks = [] }) { broker async throws in
       try put("bob", inside, broker)
       try send(broker, #""toAccids":["bob"],"body":"inside""#)
-      try await Task.sleep(for: .milliseconds(1_500))
+      try await eventually { try failures(broker) > 0 }
       #expect(inside.requests.isEmpty)
     }
   }

@@ -74,7 +74,12 @@ import Testing
       socket.say(#"{"id":1,"connect":{"token":"nonsense"}}"#)
       #expect(try socket.answer(to: 1)["problem"]?["status"] == 401)
       #expect(try socket.closeCode() == 4_401)
-      let expiring = try broker.connectedSocket(as: try broker.token("bob", seconds: 2))
+      var expiring = socket
+      try broker.withShortToken("bob") { token in
+        expiring = try broker.socket()
+        expiring.say(#"{"id":1,"connect":{"token":"\#(token)"}}"#)
+        return try expiring.answer(to: 1)["ok"] != nil
+      }
       #expect(try expiring.hear("kicked")["reason"] == "tokenExpired")
       #expect(try expiring.closeCode() == 4_401)
     }
@@ -140,11 +145,18 @@ import Testing
   @Test func replacedEndedAndRevoked() async throws {
     try await withBroker(loops: 2, configure: { $0.logins = .onePerDevice }) { broker in
       let bob = try broker.token("bob", device: "phone")
+      // Each is registered a moment after it is connected. While it is not, nothing can end it.
+      func listed() throws -> [String] {
+        let streams = try broker.ask("GET", "/v1/account/streams", as: bob).json["streams"]?.elements ?? []
+        return streams.compactMap { $0["streamId"]?.text }
+      }
       let first = try broker.connectedSocket(as: bob)
+      try await eventually { try listed().count == 1 }
+      let before = try listed()
       let second = try broker.connectedSocket(as: bob)
       #expect(try first.hear("kicked")["reason"] == "replaced")
       #expect(try first.closeCode() == 3_001)
-      #expect(try broker.ask("GET", "/v1/account/streams", as: bob).json["streams"]?.elements.count == 1)
+      try await eventually { try listed().count == 1 && listed() != before }
       _ = try broker.ask("DELETE", "/v1/account/streams/phone", as: bob)
       #expect(try second.hear("kicked")["reason"] == "ended")
       #expect(try second.closeCode() == 3_002)
@@ -203,7 +215,7 @@ import Testing
 
   /// Two beats, and no answer to the first.
   @Test func whoIsSilent() async throws {
-    try await withBroker { broker in
+    try await withBroker(configure: { $0.heartbeatSeconds = 3 }) { broker in
       let socket = try broker.connectedSocket(as: try broker.token("bob"))
       let talker = try broker.connectedSocket(as: try broker.token("bob"))
       #expect(try socket.raw.hear() == .text("{}"))

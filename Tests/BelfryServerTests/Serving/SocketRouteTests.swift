@@ -63,7 +63,8 @@ extension TestBroker {
     let socket = try socket()
     socket.say(#"{"id":1,"connect":{"token":"\#(token)"\#(more)}}"#)
     let answer = try socket.hear()
-    #expect(answer["ok"]?["pingSeconds"] == 15, "\(answer)")
+    let seconds = Int64(broker.configuration.heartbeatSeconds)
+    #expect(answer["ok"]?["pingSeconds"]?.number == seconds, "\(answer)")
     return socket
   }
 

@@ -2,6 +2,7 @@ import BelfryBytes
 import BelfrySystem
 import Foundation
 import Synchronization
+import TestKit
 import Testing
 
 @testable import BelfryServer
@@ -25,13 +26,20 @@ import Testing
       let files = RereadFiles(from: try read(), reading: read, onFailure: "keys stay as they were") {
         seen.add($0)
       }
-      let watch = try FileWatch([{ files.look() }])
+      let looks = Looks()
+      let watch = try FileWatch([{ looks.count { files.look() } }])
       let thread = try SystemThread("keys") { watch.run() }
       defer {
         watch.requestStop()
         thread.join()
       }
-      for text in [set(rsa, ed25519), "{", set(ed25519)] { try await Self.write(text, folder) }
+      for text in [set(rsa, ed25519), "{", set(ed25519)] {
+        _ = try folder.write(text, to: "keys.json", mode: 0o644)
+        let begun = looks.begun
+        watch.lookNow()
+        // One that had begun before the file was written may not have seen it.
+        try await eventually { looks.ended > begun }
+      }
       let accepted = seen.all.map { keys in
         [TokenSamples.rs, TokenSamples.ed].map { token in
           (try? keys.verify(UTF8Text(token), nowSeconds: 0)) != nil
@@ -41,10 +49,18 @@ import Testing
       #expect(accepted == [[true, true], [false, true]])
     }
   }
+}
 
-  private static func write(_ text: String, _ folder: TemporaryFolder) async throws {
-    _ = try folder.write(text, to: "keys.json", mode: 0o644)
-    try await Task.sleep(for: FileWatch.interval + .seconds(1))
+/// How many looks have begun, and the number of the last one that has ended.
+private final class Looks: Sendable {
+  private let counts = Mutex<(begun: Int, ended: Int)>((0, 0))
+  var begun: Int { counts.withLock { $0.begun } }
+  var ended: Int { counts.withLock { $0.ended } }
+
+  func count(_ look: () -> Void) {
+    counts.withLock { $0.begun += 1 }
+    look()
+    counts.withLock { $0.ended = $0.begun }
   }
 }
 
