@@ -163,7 +163,7 @@ import Testing
           .first?["webhookId"] as? String)
       for _ in 0..<60 where !sent.isSubset(of: receiver.ids) {
         #expect(try app.call("POST", "/v1/webhooks/\(id)/replay", ["from": 0]).status == 204)
-        try? await eventually(within: .seconds(2), every: .milliseconds(20)) {
+        try? await eventually(within: .seconds(2), every: .milliseconds(20)) {  // own pace: again
           sent.isSubset(of: receiver.ids)
         }
       }

@@ -99,10 +99,11 @@ private struct OutwardWalk {
     let began = ContinuousClock.now
     let first = sent.count
     for _ in 0..<(4 + random.below(5)) { try step(isQuiet: isQuiet) }
-    var isInTime = ContinuousClock.now - began < .milliseconds(850)
+    // A round that took longer is played again.
+    var isInTime = ContinuousClock.now - began < .milliseconds(850)  // own pace: played again
     try await broker.waitUntilNothingIsToBePushed()
     let wanted = try expectation(sent[first...])
-    isInTime = isInTime && ContinuousClock.now - began < .milliseconds(2_900)
+    isInTime = isInTime && ContinuousClock.now - began < .milliseconds(2_900)  // own pace: again
     if isQuiet { for account in accounts { try mark(account) } }
     // Where nothing is left to correct, nothing is told until the next push; nor where a preference hides all, so that
     // there was nothing to mark.
