@@ -9,7 +9,7 @@ import Testing
 struct StorePropertyTests {
   @Test(
     arguments: TestEnvironment.runs(
-      of: "StorePropertyTests/redisAgreesWithMemory", count: TestEnvironment.steps(or: 1_200)))
+      of: "StorePropertyTests/redisAgreesWithMemory", count: TestEnvironment.steps(or: 800)))
   func redisAgreesWithMemory(run: SeededRun) async throws {
     let report = try await withRedisWorlds { await $0.disagreement(run) }
     if let report { Issue.record("\(report)") }

@@ -118,6 +118,13 @@ local function change_listing(prefix, directory, place, is_listed)
   return redis_call('ZREM', key, place)
 end
 
+-- The first millisecond within retention. It never goes back, as the last id of the partition does not: a delivery whose
+-- key the sweep has removed is too old for `deliver` ever after.
+local function retention_floor(partition, retention) return math.max(partition.now, partition.ms) - retention end
+
+-- No later file uses these names, and Lua has room for 200 in all.
+do
+
 -- relay: index changes. Beside the calls of each, three for all of them together if any account has joined.
 local function relay(keys, arguments)
   local prefix, number = open_partition(keys)
@@ -148,10 +155,6 @@ local function relay(keys, arguments)
   return results
 end
 
--- The first millisecond within retention. It never goes back, as the last id of the partition does not: a delivery whose
--- key the sweep has removed is too old for `deliver` ever after.
-local function retention_floor(partition, retention) return math.max(partition.now, partition.ms) - retention end
-
 -- deliver: entries for personal spaces. A delivery older than retention is not appended.
 local function deliver(keys, arguments)
   local prefix, number = open_partition(keys)
@@ -179,3 +182,5 @@ end
 register('relay', relay)
 register('deliver', deliver)
 register('list', list)
+
+end
