@@ -10,8 +10,12 @@ import Testing
 /// pushed is what the feeds show, the numbers that devices were told last are the counts, and each notification was
 /// copied once, in order. `BELFRY_SEED` repeats one.
 @Suite struct OutwardWalkTests {
-  @Test func whatReachesOutIsWhatFeedsShow() async throws {
-    let seed = TestEnvironment.seed
+  @Test(
+    arguments: TestEnvironment.runs(
+      of: "OutwardWalkTests/whatReachesOutIsWhatFeedsShow",
+      count: TestEnvironment.number("BELFRY_ROUNDS") ?? 4))
+  func whatReachesOutIsWhatFeedsShow(run: SeededRun) async throws {
+    let (seed, rounds) = (run.seed, run.count)
     try await withBroker(
       loops: 2,
       configure: {
@@ -20,23 +24,18 @@ import Testing
       }
     ) { broker async throws in
       var walk = try OutwardWalk(broker, seed: seed)
-      let rounds = TestEnvironment.number("BELFRY_ROUNDS", or: 4)
       var (round, inTime) = (0, 0)
       // A round during which the machine stalls says less, and another one is played in its place.
       while inTime < rounds, round < rounds + 20 {
-        if try await walk.play(isQuiet: round.isMultiple(of: 2), "seed \(seed), round \(round)") {
+        if try await walk.play(isQuiet: round.isMultiple(of: 2), "BELFRY_SEED=\(seed), round \(round)") {
           inTime += 1
         }
         round += 1
       }
       #expect(inTime == rounds, "in \(round - inTime) rounds this machine was too slow to tell")
-      try await walk.checkCopies("seed \(seed)")
+      try await walk.checkCopies("BELFRY_SEED=\(seed)")
     }
   }
-}
-
-extension TestEnvironment {
-  fileprivate static func number(_ name: String, or standard: Int) -> Int { number(name) ?? standard }
 }
 
 /// What is sent to whom, and what arrived outside.
