@@ -144,7 +144,7 @@ extension PipelineStateMachine {
     return expiry
   }
 
-  /// Why commands fail at once, whatever they are; nil if they are sent, or wait for the link.
+  /// The error with which every command fails at once; nil if commands are sent, or wait for the link.
   var absence: RedisError? {
     switch link {
     case .closed: RedisError(.closed, cause: "the connection was closed", place: endpoint)

@@ -1,10 +1,10 @@
 package import BelfryModel
 import BelfryRedis
 
-/// Where the keys of a keyspace go that gets more partitions.
+/// The rules by which a keyspace gets more partitions: which key goes to which of them.
 ///
 /// The numbers are powers of two, so that the spaces of each partition go to some that have nobody else's: of 64 that become
-/// 256, those of 3 to 3, 67, 131 and 195. What belongs to one space or account keeps its value under another name. What a
+/// 256, those of 3 to 3, 67, 131 and 195. A key of one space or account keeps its value under another name. A key that a
 /// partition has for many of them is divided, element by element. Entries keep their ids (``Partitions/Origin``).
 package struct KeyspaceDivision: Sendable {
   private let before: RedisLayout
@@ -68,7 +68,7 @@ package struct KeyspaceDivision: Sendable {
   package static var lastField: String { RedisLayout.lastField }
 
   /// For the state of a reader of copies: the copies, and the id of the last one that it has had. Nil for all other keys.
-  package func copies(beside key: DividedKey, _ contents: KeyContents) -> (key: String, position: String)? {
+  package func copies(readBy key: DividedKey, _ contents: KeyContents) -> (key: String, position: String)? {
     guard key.rule == .reader, case .hash(let fields) = contents,
       let position = fields[ArraySlice("position".utf8)], let partition = Partition(key.number)
     else { return nil }
@@ -77,7 +77,7 @@ package struct KeyspaceDivision: Sendable {
 
   package var outboxes: [String] { before.partitions.all.map { before.outbox($0) } }
 
-  /// Where the elements of a key may go.
+  /// The keys to which the elements of a key may go.
   package func places(of key: DividedKey) -> [(partition: Partition, key: String)] {
     after.partitions.all.filter { $0.number & (before.partitions.count - 1) == key.number }.map {
       ($0, after.prefix($0) + key.name)
@@ -107,7 +107,7 @@ package struct DividedKey: Sendable, Hashable {
       case "pushes": self = .pushes
       case "corrections": self = .corrections
       case "copies": self = name == "copies" ? .copies : .reader
-      // What is remembered of a send does not say to which space it went.
+      // The record of a send does not say to which space it went.
       case "copy-readers", "dedupe": self = .everywhere
       default: return nil
       }
@@ -158,7 +158,7 @@ package enum KeyContents: Sendable, Hashable {
 }
 
 extension KeyspaceDivision {
-  /// What each of the key's places has of its value.
+  /// The part of the key's value that each of its places gets.
   /// - Parameters:
   ///   - last: the last millisecond of all ids that the keyspace has given; nil if it has given none.
   ///   - next: where the first copy is that a reader has yet to have, for the state of a reader.
@@ -193,7 +193,7 @@ extension KeyspaceDivision {
       let words = text.split(separator: " ")
       guard words.count > 1 else { return false }
       if key.rule == .pushes { return SpaceID(key: words[1]).map { after.partition(of: $0) } == partition }
-      // Where push came past an entry, the account may be of any partition.
+      // Push came past an entry, whose account may be of any partition.
       let home = home(ofAccount: String(words[1]))
       let isBeneath = home.map { $0.number & (before.partitions.count - 1) == key.number } ?? false
       return (isBeneath ? home?.number : key.number) == partition.number

@@ -1,6 +1,6 @@
 package import BelfryModel
 
-/// What the format record says of an open keyspace: the version of its data, and its partitions.
+/// The format record of an open keyspace: the version of its data, and its partitions.
 ///
 /// `3 64`; and of one that had 64 partitions and has 256 since its move, `3 256/64@1795238998540`, with the last millisecond
 /// of ids that were given by 64. A release that knows of no growth refuses that.

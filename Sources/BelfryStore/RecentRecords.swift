@@ -8,7 +8,7 @@ final class RecentRecords {
 
   private struct Recent {
     var text: String?
-    /// What the text was decoded to when it was first used; nil for a record that is no settings.
+    /// The settings that the text was decoded to when it was first used; nil for a record that is no settings.
     var settings: (any Sendable)?
   }
 

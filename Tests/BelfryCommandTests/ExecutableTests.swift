@@ -322,7 +322,7 @@ import Testing
       process.waitUntilExit()
     }
     try await eventually { !server.requests.isEmpty }
-    // A hundred ticks a second, which a loop that never rests takes. What it takes for its start is over some time.
+    // A loop that never rests takes a hundred ticks a second. The ticks that its start takes end after a while.
     try await eventually("it does not rest") {
       let before = try Self.processorTicks(of: process)
       try await Task.sleep(for: .seconds(1))

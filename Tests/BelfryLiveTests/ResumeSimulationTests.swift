@@ -13,7 +13,7 @@ import Testing
 /// A seed repeats a simulation exactly with `SWIFT_DETERMINISTIC_HASHING=1`, as long as the hub's timers come alike: what
 /// is asked for first may depend on the order of a set.
 @Suite struct ResumeSimulationTests {
-  /// Of one simulation, before everything settles.
+  /// The steps of one simulation, before everything settles.
   static let steps = 250
 
   @Test(

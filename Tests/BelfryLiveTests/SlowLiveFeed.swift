@@ -34,7 +34,7 @@ final class SlowLiveFeed: LiveFeed {
     subscribed.remove(space)
   }
 
-  /// What has arrived, for `arriveAgain`.
+  /// The messages that have arrived, for `arriveAgain`.
   private(set) var arrived: [(space: SpaceID, message: LiveMessage)] = []
 
   /// A message comes once more, after all that came since: a server that was cut off sends it when it is heard again.

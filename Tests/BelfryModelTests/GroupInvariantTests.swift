@@ -9,7 +9,7 @@ struct GroupInvariantTests {
   @Test(arguments: 0..<16)
   func holdAfterEveryOperation(round: Int) throws {
     let seed = TestEnvironment.seed &+ UInt64(round)
-    // By the seed, which alone is printed, and not by the round.
+    // The seed decides the style and not the round, since only the seed is printed.
     let style = GroupStyle.allCases[Int(seed % UInt64(GroupStyle.allCases.count))]
     var world = try GroupWorld(seed: seed, style: style)
     for step in 0..<120 {

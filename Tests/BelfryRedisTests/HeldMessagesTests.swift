@@ -7,30 +7,30 @@ import Testing
 @Suite struct HeldMessagesTests {
   @Test func aMessageThatComesWhileAQuestionIsOutWaitsForTheNext() {
     var held = HeldMessages()
-    #expect(held.take(message(1)) == .ask)
-    #expect(held.take(message(2)) == .none)
-    var answer = held.answered(isReplicated: true)
+    #expect(held.holdMessage(message(1)) == .ask)
+    #expect(held.holdMessage(message(2)) == .none)
+    var answer = held.applyAnswer(isReplicated: true)
     #expect(answer.delivered == [message(1)] && answer.action == .ask)
-    answer = held.answered(isReplicated: true)
+    answer = held.applyAnswer(isReplicated: true)
     #expect(answer.delivered == [message(2)] && answer.action == .none)
     #expect(held.isEmpty && held.bytes == 0)
   }
 
   @Test func whatIsNotReplicatedIsAskedAboutAgain() {
     var held = HeldMessages()
-    _ = held.take(message(1))
-    let answer = held.answered(isReplicated: false)
+    _ = held.holdMessage(message(1))
+    let answer = held.applyAnswer(isReplicated: false)
     #expect(answer.delivered.isEmpty && answer.action == .ask)
-    #expect(held.answered(isReplicated: true).delivered == [message(1)])
+    #expect(held.applyAnswer(isReplicated: true).delivered == [message(1)])
   }
 
   /// The connection was lost while a question was out: its answer says nothing of what the next connection has brought.
   @Test func anAnswerOfBeforeALossLetsNothingPass() {
     var held = HeldMessages()
-    _ = held.take(message(1))
+    _ = held.holdMessage(message(1))
     held.dropAll()
-    #expect(held.take(message(2)) == .none)
-    let answer = held.answered(isReplicated: true)
+    #expect(held.holdMessage(message(2)) == .none)
+    let answer = held.applyAnswer(isReplicated: true)
     #expect(answer.delivered.isEmpty && answer.action == .ask)
   }
 
@@ -38,7 +38,7 @@ import Testing
     var held = HeldMessages()
     let large = HeldMessages.Message(channel: "a", payload: Array(repeating: 0, count: 1 << 20))
     var count = 0
-    while held.take(large) != .giveUp { count += 1 }
+    while held.holdMessage(large) != .giveUp { count += 1 }
     #expect(count == 15)
     held.dropAll()
     #expect(held.bytes == 0 && held.isEmpty)
@@ -63,18 +63,18 @@ import Testing
       case 0..<5:
         let next = message(number)
         model.append((next, nil))
-        if held.take(next) == .ask { asked() }
+        if held.holdMessage(next) == .ask { asked() }
       case 5..<8 where isOut:
         isOut = false
         let isReplicated = Bool.random(using: &random)
-        let answer = held.answered(isReplicated: isReplicated)
+        let answer = held.applyAnswer(isReplicated: isReplicated)
         let covered = isReplicated ? model.filter { $0.question == question }.map(\.message) : []
         #expect(answer.delivered == covered)
         if isReplicated { model.removeAll { $0.question == question } }
         #expect((answer.action == .ask) == !model.isEmpty)
         if answer.action == .ask { asked() }
       case 8:
-        held.drop(channel(number))
+        held.dropMessages(of: channel(number))
         model.removeAll { $0.message.channel == channel(number) }
       default:
         guard Int.random(in: 0..<20, using: &random) == 0 else { continue }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import BelfryStore
 
-/// What is acknowledged only when replicas have it.
+/// Belfry acknowledges nothing before replicas have it.
 @Suite struct ReplicationTests {
   @Test func aWriteThatNoReplicaHasIsNotAcknowledged() async throws {
     try await withRedisCluster(replicas: true) { cluster in
@@ -28,7 +28,7 @@ import Testing
         // It may have happened, and here it has; nobody is shown what may be lost yet.
         let unread = await broker.storeError { _ = try await $0.log() }
         #expect(unread?.code == .unavailable && unread?.description.contains("0 of 1 replicas") == true)
-        // Of another master's slots, everything goes on.
+        // In another master's slots everything goes on.
         let other = try #require(
           spaceOfEachPartition.first {
             try cluster.owner(ofSlot: layout.slot(of: layout.partition(of: $0))) !== master
@@ -98,7 +98,7 @@ import Testing
         defer { replica.resume() }
         let error = await broker.storeError { _ = try await $0.store.ends(of: [stays, goes]) }
         #expect(error?.code == .unavailable && error?.description.contains("0 of 1 replicas") == true)
-        // What has moved does not depend on that replica.
+        // A space that has moved does not depend on that replica.
         #expect(try await broker.store.ends(of: [goes]).count == 1)
       }
     }
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  /// What a new node has of the first partition on its way there is acknowledged by that node's replicas.
+  /// A new node receives its first partition. That node's replicas acknowledge the part that it has already.
   @Test func aNodeWithoutSlotsAcknowledgesWhatIsOnItsWayThere() async throws {
     try await withRedisCluster(replicas: true) { cluster in
       let url = try #require(cluster.nodes[0].tcpURL)
@@ -135,7 +135,7 @@ import Testing
         let source = try cluster.owner(ofSlot: slot)
         try cluster.beginMoving(slot: slot, from: source, to: target)
         while try cluster.moveKeys(ofSlot: slot, from: source, to: target) > 0 {}
-        // What is written waits for the rest of the slot; a log is read where it is.
+        // A write waits for the rest of the slot; a log is read where it is.
         #expect(try await broker.store.ends(of: [space]).count == 1)
         replica.pause()
         defer { replica.resume() }
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  /// What another partition learns must not be lost where it came from.
+  /// A change that another partition learns of must not be lost in the partition that it came from.
   @Test func nothingIsRelayedBeforeReplicasHaveIt() async throws {
     try await withRedisCluster(replicas: true) { cluster in
       let url = try #require(cluster.nodes[0].tcpURL)

@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  /// Of one millisecond the one that is registered last stays. Ids have no part in it: either name may be the greater.
+  /// Within one millisecond the one that is registered last stays. Ids have no part in it: either name may be the greater.
   @Test(arguments: [["a", "b"], ["b", "a"]]) func withinAMillisecondTheOneThatIsRegisteredLastStays(
     _ ids: [String]
   ) async throws {

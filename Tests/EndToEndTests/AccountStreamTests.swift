@@ -170,7 +170,7 @@ extension EndToEnd {
             stream = try phone.stream(at: world[round])
           }
           try await shows(["phone"], phone)
-          // Whatever is told late is told within one round to Redis.
+          // A late answer would come within one round to Redis.
           try await Task.sleep(for: .seconds(1))
           #expect(try devices(phone) == ["phone"])
           #expect(!stream.isOver)

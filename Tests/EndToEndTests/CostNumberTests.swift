@@ -10,7 +10,7 @@ extension EndToEnd.Cost {
     "xadd", "fcall", "spublish", "publish",
   ]
 
-  /// What one request takes, of so many that take the same: in whole numbers.
+  /// The commands of one request, in whole numbers, from so many requests that all take the same.
   private static func callsOfEach(
     of count: Int, _ world: World, _ work: () throws -> Void,
     sourceLocation: SourceLocation = #_sourceLocation

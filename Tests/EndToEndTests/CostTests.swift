@@ -114,7 +114,7 @@ extension EndToEnd {
       _ world: World, named names: Set<String>? = nil, of work: () throws -> Void
     ) throws -> [String: Int] {
       try world.redis.command("CONFIG", "SET", "slowlog-log-slower-than", "0", "slowlog-max-len", "100000")
-      // What a broker asks between the two would be taken from counts that it is not in.
+      // A command between the two would be subtracted from counts that do not contain it.
       try world.redis.transaction(["SLOWLOG", "RESET"], ["CONFIG", "RESETSTAT"])
       try work()
       let answer = try world.redis.transaction(["INFO", "commandstats"], ["SLOWLOG", "GET", "-1"])

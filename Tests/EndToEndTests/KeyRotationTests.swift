@@ -86,7 +86,7 @@ import Testing
     try await withWorld(settings: ["BELFRY_SECRET": "", "BELFRY_CONFIG": file.path]) { world in
       let wire = try Wire(port: world[0].port)
       try wire.writeRequest("GET", "/v1/notifications?wait=50", headers: bearer(mint("a")))
-      // Where it is not waiting yet, it is refused at once.
+      // If it is not waiting yet, it is refused at once.
       try await Task.sleep(for: .milliseconds(300))
       try file.write(["b"])
       world[0].signal(SIGHUP)

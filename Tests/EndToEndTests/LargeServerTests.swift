@@ -73,7 +73,7 @@ extension EndToEnd {
       }
     }
 
-    /// Does something while the broker sweeps no partition: it begins to half a minute after its start. Where a machine takes
+    /// Does something while the broker sweeps no partition: it begins to half a minute after its start. If a machine takes
     /// longer, it is done once more. After all the deeds a server is as it was.
     private func betweenSweeps<Value>(_ world: World, _ work: () async throws -> Value) async throws -> Value
     {
@@ -125,8 +125,8 @@ extension EndToEnd {
           let answer = try person.call(
             line.method, line.path.replacingOccurrences(of: "{default}", with: channel), json: line.body)
           #expect((200...299).contains(answer.status), "\(name): \(answer)")
-          // The echo to one's own devices is said beside the commit, and nobody waits for it. What the broker asks Redis
-          // now, on its one connection, is answered after it.
+          // The echo to one's own devices is published apart from the commit, and nobody waits for it. A question that the broker
+          // sends to Redis now, on its one connection, is answered after it.
           #expect(try person.call("GET", "/readyz").status == 200)
         }
       }

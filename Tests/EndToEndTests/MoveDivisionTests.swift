@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
   /// A keyspace that was moved to more partitions says the same to everybody as one that was moved to as many: of two moves of
-  /// the same data, whatever is done at both afterwards has the same outcome.
+  /// the same data, everything that is done at both afterwards has the same outcome.
   @Suite struct Divisions {
     @Test(arguments: [(1, 4), (2, 32), (8, 16)], [UInt64(0), 1])
     func nobodyNoticesThatAKeyspaceIsDivided(partitions: (Int, Int), round: UInt64) async throws {
@@ -60,7 +60,7 @@ extension RedisServer.Options {
   static var onTCP: RedisServer.Options {
     var options = RedisServer.Options()
     options.listensOnTCP = true
-    // Otherwise whatever takes what a replica would is kept waiting for others.
+    // Otherwise Redis makes a replica wait for others before it sends the data.
     options.settings["repl-diskless-sync-delay"] = "0"
     return options
   }

@@ -122,7 +122,7 @@ extension EndToEnd {
         try #require(lost.isEmpty, "\(lost.count) acknowledged and lost")
         try #require(Set(load.acknowledged.values).subtracting(bodies).isEmpty, "not streamed")
       } else {
-        // What the old master took while this stream's broker had left it already was shown to nobody.
+        // The old master may take sends after this stream's broker has left it. Nobody was shown those.
         let shown = lost.intersection(bodies)
         try #require(
           shown.isEmpty || load.stream.all.contains { $0.name == "gap" },

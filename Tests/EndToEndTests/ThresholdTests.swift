@@ -118,7 +118,7 @@ extension EndToEnd {
       }
     }
 
-    // What is in different spaces comes in no order, so that these wait for all of it, and compare it as a set.
+    // Notifications of different spaces come in no order, so these wait for all of them and compare them as a set.
 
     private func expectBodies(
       _ bodies: [String], on stream: EventStream, location: SourceLocation = #_sourceLocation

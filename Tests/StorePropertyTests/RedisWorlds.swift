@@ -5,7 +5,7 @@ import BelfryStore
 import ModelSamples
 import TestKit
 
-/// Worlds of Redis on a loop of its own, one after the other, and whoever drives them there.
+/// Worlds of Redis on a loop of its own, one after the other, and the walk that drives them there.
 actor RedisWorlds {
   nonisolated let loop: EventLoop
   private let server: RedisServer

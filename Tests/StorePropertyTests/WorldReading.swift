@@ -1,7 +1,7 @@
 import BelfryModel
 import BelfryStore
 
-// What accounts mark as read.
+// The marks of accounts.
 extension World {
   func markRead(_ account: Int, _ places: [Int]) async throws -> String {
     let seen = try await visible(to: cast.accounts[account])

@@ -61,7 +61,7 @@ package final class RedisSentinelServers: Sendable {
   }
 }
 
-/// Gives the body the five servers, and removes them with their data afterwards, whatever happened. The error of a body that
+/// Gives the body the five servers, and always removes them with their data afterwards. The error of a body that
 /// fails then says what the servers have logged: only they know why one was elected.
 package func withRedisSentinels<R>(
   _ options: RedisSentinelServers.Options = RedisSentinelServers.Options(),

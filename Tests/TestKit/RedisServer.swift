@@ -29,8 +29,8 @@ package final class RedisServer: Sendable {
   package let folder: String
   /// nil unless it listens on TCP.
   package let port: UInt16?
-  /// Of a cluster's node, by which the nodes talk to each other. Chosen with the port: where one of them is taken, another
-  /// server has others.
+  /// The port by which a cluster's nodes talk to each other. It is chosen with the other one: if one of them is taken, both
+  /// are chosen again.
   private let busPort: UInt16?
   private let options: Options
   private let process = Mutex<ChildProcess?>(nil)

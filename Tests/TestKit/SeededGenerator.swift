@@ -57,7 +57,7 @@ package enum TestEnvironment {
     return givenSeed == nil ? [run] + KeptSeeds.of(test).filter { $0 != run } : [run]
   }
 
-  /// Where executables are found, so that a broker started by hand finds the same redis-server as the others.
+  /// The folders of executables, so that a broker started by hand finds the same redis-server as the others.
   package static let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
 
   package static func number<Number: LosslessStringConvertible>(_ name: String) -> Number? {

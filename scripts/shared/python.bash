@@ -21,8 +21,8 @@ _make_python_tools() {
   local try
   for try in 1 2 3; do
     rm -rf "$1"
-    # What builds packages comes first, and by the list: pip would fetch the newest. `pip check` says what the list lacks, or
-    # what in it does not fit together.
+    # The packages that build others come first, by the list, since pip would fetch the newest. `pip check` names packages
+    # that the list lacks, or that do not fit together.
     if python3 -m venv "$1" \
       && _install_into "$1" "$(grep '^setuptools==' "$2")" \
       && _install_into "$1" --no-build-isolation --requirement "$2" \

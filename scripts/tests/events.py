@@ -59,8 +59,8 @@ def name_of(test):
     return re.sub(r"/[^/]+\.swift:\d+:\d+$", "", test)
 
 
-def filter_of(test):
-    """A regular expression that finds this test, whatever its arguments are called."""
+def filter_of_test(test):
+    """A regular expression that finds this test with any arguments."""
     return "^" + re.escape(test.split("(")[0]).replace("/", r"\/") + r"\("
 
 

@@ -28,7 +28,7 @@ def read_seconds(text):
     return seconds
 
 
-def divide(tests, seconds, count):
+def divide_tests(tests, seconds, count):
     """Gives each shard its suites: the longest first, always to the shard that has least so far. The same tests and the same
     seconds give the same shards on every machine."""
     units = sorted({unit_of(test) for test in tests}, key=lambda unit: (-seconds.get(unit, UNKNOWN_SECONDS), unit))
@@ -41,6 +41,6 @@ def divide(tests, seconds, count):
     return [shard for shard in shards if shard]
 
 
-def filter_of(units):
+def filter_of_suites(units):
     """A regular expression of all tests of these suites and of no others."""
     return "^(" + "|".join(re.escape(unit).replace("/", r"\/") for unit in sorted(units)) + r")\/"

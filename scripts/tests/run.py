@@ -18,14 +18,14 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
-from events import Outcome, filter_of, switches  # noqa: E402
+from events import Outcome, filter_of_test, switches  # noqa: E402
 import plan  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SECONDS = os.path.join(ROOT, "Tests", "seconds.txt")
 # Most tests wait for brokers, clocks and clusters. So eight processes take hardly more from two processors than one.
 SHARDS = 8
-# A shard takes some three minutes, and three times as long beside busy loops.
+# A shard takes some three minutes, and three times as long next to busy loops.
 SHARD_LIMIT_SECONDS = 900
 ALONE_LIMIT_SECONDS = 300
 # More failures than this are no accident, and to repeat them all would only delay the answer.
@@ -56,7 +56,7 @@ class Shard:
         self.took = 0.0
 
     def wait(self, limit):
-        """Ends the shard with all that it has started, whatever came of it."""
+        """Ends the shard with all that it has started, also if it failed."""
         try:
             self.process.wait(max(0.0, self.begun + limit - time.monotonic()))
         except subprocess.TimeoutExpired:
@@ -89,7 +89,7 @@ class Failure:
     @property
     def command(self):
         environment = "".join(f"{name}={value} " for name, value in switches(" ".join(self.messages)).items())
-        return f"{environment}scripts/test --filter '{filter_of(self.test)}'"
+        return f"{environment}scripts/test --filter '{filter_of_test(self.test)}'"
 
     @property
     def may_be_an_accident(self):
@@ -106,12 +106,12 @@ def run_shards(binary, folder):
     with open(SECONDS, encoding="utf-8") as file:
         seconds = plan.read_seconds(file.read())
     tests = list_tests(binary)
-    parts = plan.divide(tests, seconds, SHARDS)
+    parts = plan.divide_tests(tests, seconds, SHARDS)
     print(f"{len(tests)} tests in {len(parts)} shards; the logs are in {folder}", flush=True)
     shards = []
     try:
         for number, units in enumerate(parts, 1):
-            shards.append(Shard(binary, folder, f"shard-{number}", ["--filter", plan.filter_of(units)]))
+            shards.append(Shard(binary, folder, f"shard-{number}", ["--filter", plan.filter_of_suites(units)]))
         waiting = list(shards)
         while waiting:
             for shard in waiting[:]:
@@ -130,7 +130,7 @@ def run_shards(binary, folder):
     return tests, shards
 
 
-def collect(shards):
+def collect_failures(shards):
     """Gives the failures that may be repeated, and those of shards that did not end."""
     failures, faults = [], []
     for shard in shards:
@@ -162,7 +162,7 @@ def try_again(binary, folder, failures):
             failed.append(failure)
             continue
         print(f"once more, alone: {failure.test}", flush=True)
-        shard = Shard(binary, folder, f"alone-{number}", ["--filter", filter_of(failure.test)])
+        shard = Shard(binary, folder, f"alone-{number}", ["--filter", filter_of_test(failure.test)])
         shard.wait(ALONE_LIMIT_SECONDS)
         outcome = Outcome(shard.events)
         if not shard.fault and not outcome.issues and outcome.passed:
@@ -214,7 +214,7 @@ def main(binary, options):
         shards, tests = [shard], None
     else:
         tests, shards = run_shards(binary, folder)
-    failures, faults = collect(shards)
+    failures, faults = collect_failures(shards)
     unstable = []
     if tests is not None:
         failures, unstable = try_again(binary, folder, failures)
@@ -223,7 +223,7 @@ def main(binary, options):
             write_seconds(seconds)
     passed = set().union(*(Outcome(shard.events).passed for shard in shards)) | {one.test for one in unstable}
     skipped = set().union(*(Outcome(shard.events).skipped for shard in shards))
-    say_failures(unstable, "Unstable: failed beside others, passed alone. Each is a fault to be understood.")
+    say_failures(unstable, "Unstable: failed next to others, passed alone. Each is a fault to be understood.")
     failed = failures + faults
     missing = len(set(tests) - passed - skipped - {one.test for one in failed}) if tests is not None else 0
     say_failures(failed, "What failed, and how to see it again")

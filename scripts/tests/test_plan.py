@@ -2,7 +2,7 @@
 import re
 import unittest
 
-from plan import divide, filter_of, read_seconds, unit_of
+from plan import divide_tests, filter_of_suites, read_seconds, unit_of
 
 
 class PlanTests(unittest.TestCase):
@@ -13,15 +13,15 @@ class PlanTests(unittest.TestCase):
 
     def test_every_test_is_in_one_shard(self):
         for count in (1, 2, 3, 8):
-            shards = divide(self.TESTS, {"A.Slow": 90}, count)
+            shards = divide_tests(self.TESTS, {"A.Slow": 90}, count)
             for test in self.TESTS:
-                self.assertEqual(sum(bool(re.search(filter_of(shard), test)) for shard in shards), 1, test)
+                self.assertEqual(sum(bool(re.search(filter_of_suites(shard), test)) for shard in shards), 1, test)
 
     def test_a_name_that_begins_like_another_is_another(self):
-        self.assertIsNone(re.search(filter_of(["A.Slow"]), "A.SlowReader/one()"))
+        self.assertIsNone(re.search(filter_of_suites(["A.Slow"]), "A.SlowReader/one()"))
 
     def test_the_longest_suite_has_a_shard_of_its_own(self):
-        shards = divide(self.TESTS, {"A.Slow": 90, "A.Quick": 20, "EndToEndTests.EndToEnd/Moves": 30}, 2)
+        shards = divide_tests(self.TESTS, {"A.Slow": 90, "A.Quick": 20, "EndToEndTests.EndToEnd/Moves": 30}, 2)
         self.assertIn(["A.Slow"], shards)
 
     def test_suites_of_the_group_are_divided(self):

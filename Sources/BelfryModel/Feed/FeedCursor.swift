@@ -91,7 +91,7 @@ package struct FeedCursor: Sendable, Hashable {
   /// Takes an entry that came live as served.
   /// - Returns: whether it was not served before.
   package mutating func advance(_ space: SpaceID, by step: CursorStep) -> Bool {
-    // What comes live is later than any growth of the keyspace, so its id names the partition that the space is in.
+    // A live entry is later than any growth of the keyspace, so its id names the partition that the space is in.
     let place = lagging.isEmpty ? nil : lagging[space]
     guard step.id > place ?? position(at: step.id.partitionNumber) else { return false }
     advance(space, to: step.id)

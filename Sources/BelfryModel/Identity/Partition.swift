@@ -103,7 +103,7 @@ extension Partitions {
     let end: MessageID
   }
 
-  /// Where the spaces of a partition were before, if it was another one: the oldest first.
+  /// The partitions that had this one's spaces before, the oldest first; none if it always had them.
   package func origins(of partition: Partition) -> [Origin] {
     if growths.isEmpty { return [] }
     return growths.compactMap { growth in

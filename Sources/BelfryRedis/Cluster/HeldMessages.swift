@@ -12,7 +12,7 @@ struct HeldMessages {
 
   enum Action: Hashable {
     case none
-    /// Ask, and call ``answered(isReplicated:)``.
+    /// Ask, and call ``applyAnswer(isReplicated:)``.
     case ask
     /// Give the connection up: what is lost with it is read from the log later.
     case giveUp
@@ -29,7 +29,7 @@ struct HeldMessages {
 
   var isEmpty: Bool { messages.isEmpty }
 
-  mutating func take(_ message: Message) -> Action {
+  mutating func holdMessage(_ message: Message) -> Action {
     bytes += message.size
     guard bytes <= Self.bytesMax else { return .giveUp }
     messages.append(message)
@@ -37,7 +37,7 @@ struct HeldMessages {
   }
 
   /// - Returns: the messages that may be delivered, in their order, and whether to ask again at once.
-  mutating func answered(isReplicated: Bool) -> (delivered: [Message], action: Action) {
+  mutating func applyAnswer(isReplicated: Bool) -> (delivered: [Message], action: Action) {
     isAsking = false
     let delivered = isReplicated ? Array(messages.prefix(asked)) : []
     messages.removeFirst(delivered.count)
@@ -47,7 +47,7 @@ struct HeldMessages {
   }
 
   /// Forgets the messages of a channel that is not wanted any more, or is heard at another node.
-  mutating func drop(_ channel: String) {
+  mutating func dropMessages(of channel: String) {
     asked -= messages.prefix(asked).count { $0.channel == channel }
     messages.removeAll { $0.channel == channel }
     bytes = messages.reduce(0) { $0 + $1.size }

@@ -14,13 +14,13 @@ package struct ReplicationPromise: Sendable, Hashable {
 
 /// Asks a master whether its replicas have all that it had done before the question.
 ///
-/// Whatever the master has said by then is covered, by whichever connection it came: the reply to a write, what a read has
-/// found, a live message. So one question serves all that came before it. It has a connection of its own, since Redis holds
+/// The answer covers all that the master had said before, by any connection: the reply to a write, the result of a read, a
+/// live message. So one question serves all that came before it. It has a connection of its own, since Redis holds
 /// back what follows on the same one.
 ///
 /// The question is a write and `WAIT`. Since Redis 7.2, and in Valkey, `WAIT` is about the last write of the connection that
 /// it comes by, and without one it is answered at once, as if replicas had everything. (Source: release notes of Redis 7.2,
-/// change 11713.) What is written is a key for the question alone, in a slot that the node serves.
+/// change 11713.) The write is of a key for the question alone, in a slot that the node serves.
 final class ReplicationWait {
   /// A slot in which a node takes a write.
   struct Slot {
@@ -82,7 +82,7 @@ final class ReplicationWait {
     ask(attempt: 1) { [self] problem in
       isAsking = false
       for waiter in asking {
-        waiter.then(problem ?? (waiter.process == process ? nil : unconfirmed("it was started anew")))
+        waiter.then(problem ?? (waiter.process == process ? nil : unconfirmed("it was restarted")))
       }
       if !waiters.isEmpty, !isAsking { ask() }
     }

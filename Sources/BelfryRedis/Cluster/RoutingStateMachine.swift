@@ -61,7 +61,7 @@ struct RoutingStateMachine {
   init(_ commands: [RedisCommand], isAwaited: (RedisCommand) -> Bool, deadline: Instant) {
     self.deadline = deadline
     let units = RoutedUnit.units(of: commands)
-    // What is awaited is sent in batches of its own: a read behind a write to the same slot would overtake it in another.
+    // Awaited commands are sent in batches of their own: a read behind a write to the same slot would overtake it in another.
     let slots = Set(units.filter { commands[$0.commands].contains(where: isAwaited) }.map(\.slot))
     awaited = units.map { slots.contains($0.slot) }
     self.units = units

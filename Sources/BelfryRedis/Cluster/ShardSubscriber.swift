@@ -117,7 +117,7 @@ extension ShardSubscriber {
       return
     }
     let message = HeldMessages.Message(channel: channel, payload: Array(payload))
-    if let action = nodes[address]?.held.take(message) { carryOut(action, at: address) }
+    if let action = nodes[address]?.held.holdMessage(message) { carryOut(action, at: address) }
   }
 
   private func carryOut(_ action: HeldMessages.Action, at address: Address) {
@@ -144,7 +144,9 @@ extension ShardSubscriber {
   /// - Parameter subscriber: whose messages it is about. Another one may be at the address by now.
   private func answered(_ isReplicated: Bool, _ subscriber: RedisSubscriber, _ address: Address) {
     guard let node = nodes[address], node.subscriber === subscriber else { return }
-    guard let (delivered, action) = nodes[address]?.held.answered(isReplicated: isReplicated) else { return }
+    guard let (delivered, action) = nodes[address]?.held.applyAnswer(isReplicated: isReplicated) else {
+      return
+    }
     for message in delivered { onMessage?(message.channel, message.payload[...]) }
     carryOut(action, at: address)
   }
@@ -216,7 +218,7 @@ extension ShardSubscriber {
 
   private func unsubscribe(_ channel: String, at address: Address) {
     nodes[address]?.subscriber.unsubscribe(channel)
-    nodes[address]?.held.drop(channel)
+    nodes[address]?.held.dropMessages(of: channel)
   }
 
   private func home(of slot: Int) throws(RedisError) -> Address {
@@ -245,7 +247,7 @@ extension ShardSubscriber {
     for (slot, home) in homes {
       guard let owner = cluster.map.owner(of: slot), owner != home.address else { continue }
       let channels = nodes[home.address]?.subscriber.release(slot) ?? []
-      for channel in channels { nodes[home.address]?.held.drop(channel) }
+      for channel in channels { nodes[home.address]?.held.dropMessages(of: channel) }
       if nodes[owner] == nil { addNode(owner) }
       homes[slot]?.address = owner
       homes[slot]?.missing.formUnion(channels)
@@ -279,7 +281,7 @@ extension ShardSubscriber {
     cluster.note(.later)
     guard homes[slot]?.address == address else { return }
     homes[slot]?.missing.insert(channel)
-    nodes[address]?.held.drop(channel)
+    nodes[address]?.held.dropMessages(of: channel)
     loseHearing(slot)
     // The other channels of the slot follow in the same turn.
     tryLater(slot)

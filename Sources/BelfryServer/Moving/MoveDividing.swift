@@ -15,7 +15,7 @@ extension MoveRun {
       for (name, contents) in parts {
         let bytes = Array(name.utf8)
         let node = target.nodes[target.node(of: bytes)]
-        // Of an earlier command.
+        // An earlier command may have written some of it.
         _ = try await node.ask(RedisCommand("UNLINK", bytes))
         for commands in Self.writing(contents, to: name).chunks(of: Self.elementsAtOnce) {
           _ = try await node.ask(commands)
@@ -71,7 +71,7 @@ extension MoveRun {
   private func nextCopy(
     of key: DividedKey, _ contents: KeyContents, _ division: MoveDivision
   ) async throws(BackupError) -> SpaceID? {
-    guard let (copies, position) = division.rules.copies(beside: key, contents) else { return nil }
+    guard let (copies, position) = division.rules.copies(readBy: key, contents) else { return nil }
     let reply = try await source.nodes[0].ask(
       RedisCommand("XRANGE", copies, "(" + position, "+", "COUNT", 1))
     return try MoveSide.reading { () throws(RedisError) in

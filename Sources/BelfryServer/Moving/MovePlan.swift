@@ -9,7 +9,7 @@ struct MovedKey: Hashable {
   let there: [UInt8]
 }
 
-/// What is moved, and under which names.
+/// The keys that are moved, and their names at both sides.
 struct MovePlan {
   /// All that goes as it is.
   var keys: [MovedKey] = []
@@ -19,7 +19,7 @@ struct MovePlan {
   var count: Int { keys.count + (division?.keys.count ?? 0) }
 }
 
-/// What is divided since the keyspace gets more partitions.
+/// The keys that are divided because the keyspace gets more partitions.
 struct MoveDivision {
   let rules: KeyspaceDivision
   var keys: [DividedKey] = []
@@ -90,7 +90,7 @@ extension MoveRun {
     return plan
   }
 
-  /// What one partition has for another is written with ids of its own, and is not divided.
+  /// A change that waits for another partition is written with ids of its own, and cannot be divided.
   private func refuseWaitingChanges(_ rules: KeyspaceDivision) async throws(BackupError) {
     let replies = try await source.nodes[0].ask(rules.outboxes.map { RedisCommand("XLEN", $0) })
     let waiting = try MoveSide.reading { () throws(RedisError) in
@@ -113,7 +113,7 @@ extension MoveRun {
     }.compactMap { $0.flatMap { MessageID(streamForm: $0) }?.unixMilliseconds }.max()
   }
 
-  /// What the target says when it is open.
+  /// The format record of the target once it is open.
   func openFormat(_ record: MoveRecord, _ claim: MoveRecord) async throws(BackupError) -> String {
     let (before, after) = try partitions(ofFormat: record.format, claimed: claim.format)
     guard after != before else { return record.format }

@@ -5,7 +5,7 @@ import BelfryRedis
 package struct MoveOutline: Sendable, Hashable {
   package var from: String
   package var to: String
-  /// What each is, with its version.
+  /// The product that each side runs, with its version.
   package var fromProduct: String
   package var toProduct: String
   /// How many masters the target has; nil of a single Redis.

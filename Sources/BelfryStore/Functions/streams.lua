@@ -33,8 +33,8 @@ local function may_not_be_beside(logins, one, other)
 end
 
 -- Whether `other`, which is registered, was opened after `stream`, which registers now. The stream that registers later counts
--- as the later one within a millisecond, and where the clock was set back since `other` was registered. Of two that are both
--- registered again the ids decide within a millisecond, so that both orders of registering end the same one.
+-- as the later one within a millisecond, and if the clock was set back since `other` was registered. If both are registered
+-- again, the ids decide within a millisecond, so that both orders of registering end the same one.
 local function is_later(other, stream, now, was_registered)
   if other.since > now then return false end
   if other.since ~= stream.since then return other.since > stream.since end
@@ -56,7 +56,7 @@ local function end_those(prefix, account, streams, over, is_to_end)
 end
 
 -- Gives '' where the stream is open, and otherwise why it is to end. One that was registered before may have been ended
--- since. One that was opened before another that may not be beside it is the one that ends, also where it is registered
+-- since. If two may not be open together, the one that was opened first ends, also if it is registered
 -- later: loops and brokers register streams some milliseconds after these were opened, or when they reach Redis again.
 local function open_stream(prefix, account, stream, logins, now, was_registered)
   local key = streams_key(prefix)

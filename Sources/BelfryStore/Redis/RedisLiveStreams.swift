@@ -88,8 +88,8 @@ extension RedisStore {
       [RedisCommand("UNLINK", layout.registration(registration))], at: "stream registration")
   }
 
-  /// Registers streams. Of those that may not be beside each other by the policy, all but the one that was opened last
-  /// are to end.
+  /// Registers streams. If the policy does not allow some of them together, all but the one that was opened last are to
+  /// end.
   /// - Parameter again: whether they were registered before, or may have been: then one that was ended since, or replaced
   ///   by a later one, stays so.
   /// - Returns: for each why it is to end; nil where it is live.

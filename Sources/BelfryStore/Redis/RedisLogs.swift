@@ -30,7 +30,7 @@ extension RedisStore {
     }
   }
 
-  /// The hash of a partition has a few facts beside its spaces.
+  /// An upper bound: the hash of a partition holds a few facts, too, next to its spaces.
   package func spaceCount() async throws(StoreError) -> Int {
     let questions = partitions.all.map { RedisCommand("HLEN", layout.partitionHash($0)) }
     return try await ask(questions, at: "spaces").reduce(0) { $0 + $1.number }

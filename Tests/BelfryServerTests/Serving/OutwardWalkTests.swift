@@ -104,8 +104,8 @@ private struct OutwardWalk {
     let wanted = try expectation(sent[first...])
     isInTime = isInTime && ContinuousClock.now - began < .milliseconds(2_900)  // own pace: again
     if isQuiet { for account in accounts { try mark(account) } }
-    // Where nothing is left to correct, nothing is told until the next push; nor where a preference hides all, so that
-    // there was nothing to mark.
+    // If nothing is left to correct, nothing is told until the next push. The same holds if a preference hides all, so
+    // that there was nothing to mark.
     try await eventually("devices were told other numbers than the counts, \(place)") {
       noteTold()
       return try pushed.allSatisfy { account in

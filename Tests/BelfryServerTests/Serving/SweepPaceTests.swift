@@ -17,7 +17,7 @@ import Testing
     #expect(pace(5_000, 1_024).intervalMilliseconds == 256_000)
   }
 
-  /// Whatever the spaces, so many are swept in a second.
+  /// The number of spaces does not change how many are swept in a second.
   @Test(arguments: [16_000, 100_000, 1_000_000, 10_000_000], [1, 64, 1_024])
   func manySpacesTakeLonger(spaces: Int, partitions: Int) {
     let pace = pace(spaces, partitions)

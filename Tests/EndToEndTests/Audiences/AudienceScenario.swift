@@ -126,7 +126,7 @@ final class AudienceScenario {
     return expected.mapValues { $0.sorted() }
   }
 
-  /// Everybody is sent a mark, and has it: so long whoever must not hear anything is watched.
+  /// Sends everybody a mark and waits until all have it. Until then the test watches those who must not hear anything.
   private func mark() throws {
     marks += 1
     let text = "mark \(marks)"

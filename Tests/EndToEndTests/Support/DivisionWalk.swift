@@ -2,8 +2,8 @@ import Foundation
 import TestKit
 import Testing
 
-/// What is done at random, first at one broker, then at two that should not differ. Bodies are unique, so they name what was
-/// sent in both; ids are the same for what was sent before.
+/// Random requests, first to one broker, then to two that should not differ. Bodies are unique, so a body names the same
+/// notification at both. Ids are the same only for those that were sent before.
 struct DivisionWalk {
   private var random: SeededGenerator
   private let comment: String
@@ -14,7 +14,7 @@ struct DivisionWalk {
   private var servers: [String] = []
   private var group = ""
   private var count = 0
-  /// By body the ids at each broker, and who sent it.
+  /// Each body, its ids at both brokers, and its sender.
   private var sent: [(body: String, ids: [String], sender: String)] = []
   /// Cursors at each broker, and whose.
   private var cursors: [(account: String, texts: [String])] = []
@@ -137,7 +137,7 @@ struct DivisionWalk {
   private mutating func takeCursor(of account: String) throws {
     let limit = 1 + random.below(6)
     let pages = try both { try people[account, $0].call("GET", "/v1/notifications?limit=\(limit)") }
-    // Of entries of one millisecond in two partitions, either may come first.
+    // If two partitions have entries of one millisecond, either may come first.
     cursors.append((account, pages.compactMap { $0["cursor"] }))
   }
 
@@ -193,7 +193,7 @@ struct DivisionWalk {
       try compareCounts(of: account)
       try await compareStreams(of: account)
     }
-    // What was sent before is the same when it is sent again.
+    // A send from before the move is the same one when it is sent again.
     for each in sent.prefix(20) {
       let answers = try both {
         try people[each.sender, $0].call("GET", "/v1/notifications/\(each.ids[0])/explain?account=x")
@@ -241,7 +241,7 @@ struct DivisionWalk {
     try brokers.enumerated().map { try work($0, $1) }
   }
 
-  /// What it says, and whether its id is the one that it was acknowledged with.
+  /// The words of a notification, and whether its id is the one that it was acknowledged with.
   private func words(_ notification: [String: Any], _ index: Int) -> String {
     let (body, id) = (notification["body"] as? String, notification["messageServerId"] as? String)
     let key = notification["messageClientId"] as? String

@@ -41,7 +41,7 @@ final class MoveScene {
   /// What was acknowledged to alice, by what she sent it as.
   private(set) var sent: [(key: String, id: String, place: [String: String])] = []
   let accounts = ["bob", "carol"]
-  /// Of so many servers carol has read what was sent first.
+  /// Carol has read the first notification of so many servers.
   private static let markedCount = 3
   private var rounds = 0
 
@@ -66,7 +66,7 @@ final class MoveScene {
     ticket = try #require(
       Person("bob", at: broker).call("POST", "/v1/notifications/stream/tickets")["ticket"])
     let early = try sendFirst(0..<Self.markedCount, by: alice)
-    // Within a millisecond ids are in the order of their partitions, whatever was sent first. A mark up to the largest of
+    // Within a millisecond ids are in the order of their partitions, not in the order of sending. A mark up to the largest of
     // these covers exactly these only if all others are of a later millisecond.
     let last = try #require(early.max())
     while Date().timeIntervalSince1970 * 1_000 < Double(last.unixMilliseconds + 1) { usleep(500) }
