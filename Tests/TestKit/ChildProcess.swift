@@ -47,7 +47,7 @@ package struct ChildProcess: Sendable {
       if ContinuousClock.now > deadline { return false }
       try? await Task.sleep(for: .milliseconds(2))
     }
-    _ = unsafe write(leash, "\n", 1)
+    _ = unsafe send(leash, "\n", 1, Int32(MSG_NOSIGNAL))
     close(leash)
     waitpid(watchdog, nil, 0)
     return true
