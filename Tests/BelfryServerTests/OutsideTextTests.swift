@@ -138,11 +138,17 @@ import Testing
   private static let fixedBytes: UInt64 = 4_096
 
   private func work(_ decoder: Decoder, _ text: String) -> (requests: UInt64, bytes: UInt64) {
-    // What is made once for all is made now.
+    // Things that are made once for all are made now. The runtime's own tables may still grow in any later reading, so
+    // the least of several readings counts: work that the text causes is in all of them.
     decoder.read(text)
-    let (requests, bytes) = (count_of_allocations(), count_of_allocated_bytes())
-    decoder.read(text)
-    return (count_of_allocations() - requests, count_of_allocated_bytes() - bytes)
+    var least = (requests: UInt64.max, bytes: UInt64.max)
+    for _ in 0..<4 {
+      let (requests, bytes) = (count_of_allocations(), count_of_allocated_bytes())
+      decoder.read(text)
+      least.requests = min(least.requests, count_of_allocations() - requests)
+      least.bytes = min(least.bytes, count_of_allocated_bytes() - bytes)
+    }
+    return least
   }
 
   /// The measure would find it.
