@@ -47,7 +47,9 @@ def write_down_losses(stage: Stage) -> None:
     cuts = [fault for fault in history.faults if fault.lost_since < FOREVER or fault.undone]
     if not cuts:
         return
-    present = stage.redis.ids() | marked_read(history)
+    present = stage.redis.ids()
+    if not stage.redis.ids_include_read:
+        present |= marked_read(history)
     sent = {send.client_id: send for send in history.sends}
     began = {send.id: send.began for send in history.sends if send.id}
     acknowledged = {send.id for send in history.sends if send.outcome == OK}
@@ -76,7 +78,8 @@ def may_concern(cut: Fault, time: float, partitions: set[int]) -> bool:
 
 
 def marked_read(history: History) -> set[str]:
-    """What an account was shown and has marked read: of its own log Redis does not keep it."""
+    """Notifications that an account was shown and has marked read: Redis removes them from its own log. A mark up to a later
+    one also covers what a lost tail took, so this serves only where a look at Redis cannot tell the two apart."""
     items, ends = set(), {}
     for mark in history.marks:
         if mark.outcome == OK:

@@ -268,6 +268,8 @@ class RedisCluster:
 
     # --- Looking ------------------------------------------------------------------------------------------
 
+    ids_include_read = False
+
     def ids(self) -> set[str]:
         """Of all notifications that are in a log."""
         found = set()

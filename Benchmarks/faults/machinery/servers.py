@@ -91,8 +91,11 @@ class RedisServer(Server):
     async def stop(self) -> None:
         """After it has ended."""
 
+    # The file keeps each append, also of a notification that is removed when its one reader has read it.
+    ids_include_read = True
+
     def ids(self) -> set[str]:
-        """Of all notifications that it still has."""
+        """Of all notifications whose append it still has."""
         return self.file.ids()
 
     def command(self) -> list[str]:
