@@ -31,7 +31,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, help="of everything mixed, in rounds of about two minutes")
     parser.add_argument("--scene", action="append", metavar="NAME", choices=[*{**SCENES, **SCENES_OF_CLUSTER}], help="only this; --list")
     parser.add_argument("--all", action="store_true", help="each scene once")
-    parser.add_argument("--seed", type=int, help="what happens when; printed, so that it can be given again")
+    parser.add_argument("--seed", type=int, help="which faults, in which order; printed, so that it can be given again")
     parser.add_argument("--seconds", type=float, help="of load in a scene")
     parser.add_argument("--bound", type=float, default=BOUND_SECONDS, help="when what is told is told late, in s")
     parser.add_argument("--prove", action="store_true", help="plant faults, and see that each is found")

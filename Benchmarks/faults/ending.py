@@ -148,7 +148,7 @@ async def watch_fresh(stage: Stage, account: str, expected: int) -> list[str]:
     shown: list[str] = []
     probe.show = lambda notification, asked: shown.append(str(notification["messageServerId"]))
     probe.tell = lambda what, **more: None
-    connection = Connection(stage.random.choice(stage.brokers).front.port)
+    connection = Connection(stage.random_of(f"fresh {account}").choice(stage.brokers).front.port)
     try:
         answer, reader = await connection.open_stream(
             "/v1/notifications/stream", probe.token, {}, PATIENCE_SECONDS

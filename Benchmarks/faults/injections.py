@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from random import Random
 from typing import Awaitable, Callable
 
 from bench.failure import Failure
@@ -30,22 +31,22 @@ async def healed(stage: Stage, fault: Fault) -> None:
     stage.end_fault(fault)
 
 
-def any_broker(stage: Stage) -> Broker:
-    return stage.random.choice(stage.brokers)
+def any_broker(stage: Stage, random: Random) -> Broker:
+    return random.choice(stage.brokers)
 
 
-def any_way(stage: Stage) -> tuple[Proxy, str]:
+def any_way(stage: Stage, random: Random) -> tuple[Proxy, str]:
     """A connection before or behind a broker, and what it is called."""
-    broker = any_broker(stage)
-    proxy = stage.random.choice(broker.proxies)
+    broker = any_broker(stage, random)
+    proxy = random.choice(broker.proxies)
     return proxy, f"{broker.name} to {'clients' if proxy is broker.front else 'Redis'}"
 
 
 # --- Processes ------------------------------------------------------------------------------------------------
 
 
-async def broker_killed(stage: Stage, seconds: float = 2) -> None:
-    broker = any_broker(stage)
+async def broker_killed(stage: Stage, random: Random, seconds: float = 2) -> None:
+    broker = any_broker(stage, random)
     fault = stage.begin_fault("broker killed", broker.name)
     broker.kill()
     await hold(seconds)
@@ -53,8 +54,8 @@ async def broker_killed(stage: Stage, seconds: float = 2) -> None:
     await healed(stage, fault)
 
 
-async def broker_stopped(stage: Stage, seconds: float = 4) -> None:
-    broker = any_broker(stage)
+async def broker_stopped(stage: Stage, random: Random, seconds: float = 4) -> None:
+    broker = any_broker(stage, random)
     # Longer than what a broker reckons with: what it missed is in doubt.
     fault = stage.begin_fault("broker stopped", f"{broker.name} for {seconds:.0f} s", is_step=seconds > 50)
     broker.pause()
@@ -63,11 +64,11 @@ async def broker_stopped(stage: Stage, seconds: float = 4) -> None:
     await healed(stage, fault)
 
 
-async def broker_stopped_long(stage: Stage) -> None:
-    await broker_stopped(stage, 76)
+async def broker_stopped_long(stage: Stage, random: Random) -> None:
+    await broker_stopped(stage, random, 76)
 
 
-async def redis_killed(stage: Stage, seconds: float = 1) -> None:
+async def redis_killed(stage: Stage, random: Random, seconds: float = 1) -> None:
     fault = stage.begin_fault("Redis killed")
     stage.redis.kill()
     await hold(seconds)
@@ -75,7 +76,7 @@ async def redis_killed(stage: Stage, seconds: float = 1) -> None:
     await healed(stage, fault)
 
 
-async def redis_stopped(stage: Stage, seconds: float = 3) -> None:
+async def redis_stopped(stage: Stage, random: Random, seconds: float = 3) -> None:
     fault = stage.begin_fault("Redis stopped", f"for {seconds:.0f} s", is_step=seconds > 50)
     stage.redis.pause()
     await hold(seconds)
@@ -83,22 +84,22 @@ async def redis_stopped(stage: Stage, seconds: float = 3) -> None:
     await healed(stage, fault)
 
 
-async def redis_stopped_long(stage: Stage) -> None:
-    await redis_stopped(stage, 72)
+async def redis_stopped_long(stage: Stage, random: Random) -> None:
+    await redis_stopped(stage, random, 72)
 
 
 # --- Connections ----------------------------------------------------------------------------------------------
 
 
-async def connections_cut(stage: Stage) -> None:
-    proxy, way = any_way(stage)
+async def connections_cut(stage: Stage, random: Random) -> None:
+    proxy, way = any_way(stage, random)
     fault = stage.begin_fault("connections cut", way)
     proxy.cut()
     await healed(stage, fault)
 
 
-async def replies_cut(stage: Stage, seconds: float = 2) -> None:
-    proxy, way = any_way(stage)
+async def replies_cut(stage: Stage, random: Random, seconds: float = 2) -> None:
+    proxy, way = any_way(stage, random)
     fault = stage.begin_fault("replies cut in the middle", way)
     for _ in range(int(seconds * 2)):
         proxy.cuts_next_replies = 3
@@ -107,9 +108,9 @@ async def replies_cut(stage: Stage, seconds: float = 2) -> None:
     await healed(stage, fault)
 
 
-async def replies_eaten(stage: Stage, seconds: float = 1.5) -> None:
+async def replies_eaten(stage: Stage, random: Random, seconds: float = 1.5) -> None:
     """What was asked is done, and nobody hears that it was."""
-    proxy, way = any_way(stage)
+    proxy, way = any_way(stage, random)
     fault = stage.begin_fault("replies eaten", way)
     proxy.eats_replies = True
     await hold(seconds)
@@ -119,9 +120,9 @@ async def replies_eaten(stage: Stage, seconds: float = 1.5) -> None:
     await healed(stage, fault)
 
 
-async def connections_slow(stage: Stage, seconds: float = 4) -> None:
-    proxy, way = any_way(stage)
-    delay = stage.random.choice([0.1, 0.5, 1.5])
+async def connections_slow(stage: Stage, random: Random, seconds: float = 4) -> None:
+    proxy, way = any_way(stage, random)
+    delay = random.choice([0.1, 0.5, 1.5])
     fault = stage.begin_fault("connections slow", f"{way}, {delay} s a piece")
     proxy.delay = delay
     await hold(seconds)
@@ -129,19 +130,19 @@ async def connections_slow(stage: Stage, seconds: float = 4) -> None:
     await healed(stage, fault)
 
 
-async def half_open(stage: Stage, seconds: float = 5) -> None:
-    proxy, way = any_way(stage)
+async def half_open(stage: Stage, random: Random, seconds: float = 5) -> None:
+    proxy, way = any_way(stage, random)
     fault = stage.begin_fault("connections half-open", f"{way} for {seconds:.0f} s")
     proxy.stall()
     await hold(seconds)
-    if stage.random.random() < 0.5:
+    if random.random() < 0.5:
         proxy.cut()
     proxy.heal()
     await healed(stage, fault)
 
 
-async def half_open_long(stage: Stage) -> None:
-    await half_open(stage, 72)
+async def half_open_long(stage: Stage, random: Random) -> None:
+    await half_open(stage, random, 72)
 
 
 # --- Clocks ---------------------------------------------------------------------------------------------------
@@ -149,23 +150,23 @@ async def half_open_long(stage: Stage) -> None:
 STEPS = [-3_600, -600, -61, -5, 5, 61, 600, 3_600]
 
 
-async def redis_clock_steps(stage: Stage, by: float | None = None) -> None:
-    by = stage.random.choice(STEPS) if by is None else by
+async def redis_clock_steps(stage: Stage, random: Random, by: float | None = None) -> None:
+    by = random.choice(STEPS) if by is None else by
     system = stage.redis.system
     fault = stage.begin_fault("Redis's clock stepped", f"by {by:+.0f} s", is_step=True)
     system.tell(step_seconds=system.step_seconds + by)
     await healed(stage, fault)
 
 
-async def redis_clock_forward_and_back(stage: Stage, by: float = 600) -> None:
-    await redis_clock_steps(stage, by)
+async def redis_clock_forward_and_back(stage: Stage, random: Random, by: float = 600) -> None:
+    await redis_clock_steps(stage, random, by)
     await hold(6)
-    await redis_clock_steps(stage, -by)
+    await redis_clock_steps(stage, random, -by)
 
 
-async def broker_clock_steps(stage: Stage) -> None:
-    by = stage.random.choice(STEPS)
-    broker = any_broker(stage)
+async def broker_clock_steps(stage: Stage, random: Random) -> None:
+    by = random.choice(STEPS)
+    broker = any_broker(stage, random)
     # Beyond an hour in all, tokens would end.
     if abs(broker.system.step_seconds + by) > 7_300:
         by = -by
@@ -177,7 +178,7 @@ async def broker_clock_steps(stage: Stage) -> None:
 # --- Disk and memory ------------------------------------------------------------------------------------------
 
 
-async def tail_cut(stage: Stage, seconds: float = 3, *, clock_behind: float = 0) -> None:
+async def tail_cut(stage: Stage, random: Random, seconds: float = 3, *, clock_behind: float = 0) -> None:
     """Redis dies, and what it wrote last is not in its file: as after a power cut."""
     size, since = stage.redis.file.size(), stage.now
     await hold(seconds)
@@ -193,11 +194,11 @@ async def tail_cut(stage: Stage, seconds: float = 3, *, clock_behind: float = 0)
     await healed(stage, fault)
 
 
-async def tail_cut_behind(stage: Stage) -> None:
-    await tail_cut(stage, 3, clock_behind=8)
+async def tail_cut_behind(stage: Stage, random: Random) -> None:
+    await tail_cut(stage, random, 3, clock_behind=8)
 
 
-async def disk_full(stage: Stage, seconds: float = 4) -> None:
+async def disk_full(stage: Stage, random: Random, seconds: float = 4) -> None:
     fault = stage.begin_fault("disk full", f"for {seconds:.0f} s")
     stage.redis.system.tell(disk_is_full=True)
     await hold(seconds)
@@ -206,7 +207,7 @@ async def disk_full(stage: Stage, seconds: float = 4) -> None:
     await healed(stage, fault)
 
 
-async def killed_while_disk_is_full(stage: Stage, seconds: float = 3) -> None:
+async def killed_while_disk_is_full(stage: Stage, random: Random, seconds: float = 3) -> None:
     """What was acknowledged and could not be written is gone: `everysec` promises no more."""
     fault = stage.begin_fault("Redis killed while the disk is full", is_step=True, lost_since=stage.now - 3)
     stage.redis.system.tell(disk_is_full=True)
@@ -218,7 +219,7 @@ async def killed_while_disk_is_full(stage: Stage, seconds: float = 3) -> None:
     await healed(stage, fault)
 
 
-async def flush_slow(stage: Stage, seconds: float = 5) -> None:
+async def flush_slow(stage: Stage, random: Random, seconds: float = 5) -> None:
     fault = stage.begin_fault("the disk is slow", "1.8 s a flush")
     stage.redis.system.tell(flush_seconds=1.8)
     await hold(seconds)
@@ -227,7 +228,7 @@ async def flush_slow(stage: Stage, seconds: float = 5) -> None:
     await healed(stage, fault)
 
 
-async def memory_full(stage: Stage, seconds: float = 3, *, flush: bool = False) -> None:
+async def memory_full(stage: Stage, random: Random, seconds: float = 3, *, flush: bool = False) -> None:
     kind = "memory full, functions flushed" if flush else "memory full"
     fault = stage.begin_fault(kind, f"for {seconds:.0f} s")
     await redis_call(stage, "CONFIG", "SET", "maxmemory", "1mb")
@@ -238,11 +239,11 @@ async def memory_full(stage: Stage, seconds: float = 3, *, flush: bool = False) 
     await healed(stage, fault)
 
 
-async def memory_full_and_flushed(stage: Stage) -> None:
-    await memory_full(stage, flush=True)
+async def memory_full_and_flushed(stage: Stage, random: Random) -> None:
+    await memory_full(stage, random, flush=True)
 
 
-async def functions_flushed(stage: Stage) -> None:
+async def functions_flushed(stage: Stage, random: Random) -> None:
     fault = stage.begin_fault("functions flushed")
     await redis_call(stage, "FUNCTION", "FLUSH")
     await healed(stage, fault)
@@ -251,21 +252,26 @@ async def functions_flushed(stage: Stage) -> None:
 # --- Clients --------------------------------------------------------------------------------------------------
 
 
-async def clients_killed(stage: Stage) -> None:
-    kind = stage.random.choice(["normal", "pubsub"])
+async def clients_killed(stage: Stage, random: Random) -> None:
+    kind = random.choice(["normal", "pubsub"])
     fault = stage.begin_fault("CLIENT KILL", kind)
     await redis_call(stage, "CLIENT", "KILL", "TYPE", kind)
     await healed(stage, fault)
 
 
-async def pubsub_killed(stage: Stage) -> None:
+async def pubsub_killed(stage: Stage, random: Random) -> None:
     fault = stage.begin_fault("CLIENT KILL", "pubsub")
     await redis_call(stage, "CLIENT", "KILL", "TYPE", "pubsub")
     await healed(stage, fault)
 
 
-async def consumer_stands_still(stage: Stage, streams: list[Stream], seconds: float = 8) -> None:
-    stream = stage.random.choice(streams)
+STILL_SECONDS = 8
+
+
+async def consumer_stands_still(
+    stage: Stage, random: Random, streams: list[Stream], seconds: float = STILL_SECONDS
+) -> None:
+    stream = random.choice(streams)
     fault = stage.begin_fault("a consumer stood still", f"{stream.name} for {seconds:.0f} s", holds_requests=False)
     stream.reads.clear()
     await hold(seconds)
@@ -282,7 +288,7 @@ async def redis_call(stage: Stage, *words: str) -> None:
     raise Failure(f"Redis does not take {' '.join(words)}")
 
 
-Injection = Callable[[Stage], Awaitable[None]]
+Injection = Callable[[Stage, Random], Awaitable[None]]
 
 # What a mixed run chooses from, with how often.
 MIXED: list[tuple[Injection, int]] = [

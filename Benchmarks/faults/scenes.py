@@ -2,10 +2,12 @@
 
 import asyncio
 from dataclasses import dataclass, field
+from random import Random
 from typing import Awaitable, Callable
 
 from . import injections
 from .load.cast import Cast
+from .plan import PlannedFault, draw_row, play_row
 from .stage import Stage
 
 Play = Callable[[Stage, Cast], Awaitable[None]]
@@ -26,13 +28,14 @@ def again(*each: injections.Injection, rest: float = 4) -> Play:
     """These, one after the other, until the time is over."""
 
     async def play(stage: Stage, cast: Cast) -> None:
+        random = stage.random_of("faults")
         await asyncio.sleep(3)
         end = stage.now + cast.seconds - 6
         count = 0
         while stage.now < end:
-            await each[count % len(each)](stage)
+            await each[count % len(each)](stage, random)
             count += 1
-            await asyncio.sleep(rest * (0.5 + stage.random.random()))
+            await asyncio.sleep(rest * (0.5 + random.random()))
 
     return play
 
@@ -40,7 +43,7 @@ def again(*each: injections.Injection, rest: float = 4) -> Play:
 def once(injection: injections.Injection, before: float = 5, after: float = 8) -> Play:
     async def play(stage: Stage, cast: Cast) -> None:
         await asyncio.sleep(before)
-        await injection(stage)
+        await injection(stage, stage.random_of("faults"))
         await asyncio.sleep(after)
 
     return play
@@ -51,35 +54,32 @@ async def nothing(stage: Stage, cast: Cast) -> None:
 
 
 async def mixed(stage: Stage, cast: Cast) -> None:
-    """Two rows of faults side by side, one of which has those of Redis; then quiet for a while, and again."""
-    end = stage.now + cast.seconds - 4
+    """Two rows of faults side by side, one of which has those of Redis, and consumers that stand still now and then."""
+
+    def row(name: str, choices, rest: float, **more) -> list[PlannedFault]:
+        # They begin after three seconds. Faults last, and some wait until all is well again: none begins in the last four.
+        return draw_row(stage.random_of(f"faults of {name}"), choices, rest=rest, seconds=cast.seconds - 7, **more)
+
+    async def still(stage: Stage, random: Random) -> None:
+        await injections.consumer_stands_still(stage, random, cast.streams)
+
     shared = [(injection, weight) for injection, weight in injections.MIXED if injection not in injections.ALONE]
     alone = [(injection, weight) for injection, weight in injections.MIXED if injection in injections.ALONE]
-
-    async def row(choices, rest: float) -> None:
-        while stage.now < end:
-            await asyncio.sleep(rest * (0.5 + stage.random.random()))
-            names, weights = zip(*choices)
-            injection = stage.random.choices(names, weights)[0]
-            # Faults last, and some wait until all is well again: none begins when the time is over.
-            if stage.now < end:
-                await injection(stage)
-
-    async def still() -> None:
-        while stage.now < end:
-            await asyncio.sleep(10 * (0.5 + stage.random.random()))
-            if stage.now < end:
-                await injections.consumer_stands_still(stage, cast.streams)
-
+    rows = [
+        row("all", shared, 6),
+        row("Redis", alone, 10),
+        row("consumers", [(still, 1)], 10, usual=injections.STILL_SECONDS),
+    ]
     await asyncio.sleep(3)
-    await asyncio.gather(row(shared, 6), row(alone, 10), still())
+    await asyncio.gather(*(play_row(stage, each) for each in rows))
 
 
 async def standing_still(stage: Stage, cast: Cast) -> None:
+    random = stage.random_of("faults")
     await asyncio.sleep(3)
     end = stage.now + cast.seconds - 6
     while stage.now < end:
-        await injections.consumer_stands_still(stage, cast.streams)
+        await injections.consumer_stands_still(stage, random, cast.streams)
         await asyncio.sleep(2)
 
 
@@ -127,7 +127,7 @@ async def unrelayed(stage: Stage, cast: Cast) -> None:
     await asyncio.sleep(3)
     for _ in range(3):
         sends = [asyncio.create_task(cast.producers[0].send_one("several")) for _ in range(20)]
-        await injections.memory_full(stage, 70)
+        await injections.memory_full(stage, stage.random_of("faults"), 70)
         await asyncio.gather(*sends)
         for marker in cast.markers:
             await marker.mark(marker.streams[0], everything=True)

@@ -1,10 +1,10 @@
 """Where a scene plays: a Redis or a cluster of them, brokers, the proxies before them, and what is written down of it."""
 
 import asyncio
-import random
 import signal
 import time
 from pathlib import Path
+from random import Random
 
 from bench import processes
 
@@ -17,6 +17,12 @@ SECRET = "faults-faults-faults-faults-faults-faults"
 THRESHOLD = 16
 # Beyond this the machine itself stood still, which no broker can help.
 OWN_LAG_SECONDS = 0.7
+
+
+
+def random_of(seed: int, actor: str) -> Random:
+    """Each actor draws for itself: drawing from one source, they would draw in the order in which the machine serves them."""
+    return Random(f"{seed} {actor}")
 
 
 class Stage:
@@ -36,7 +42,7 @@ class Stage:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.is_replicated = is_replicated
-        self.random = random.Random(seed)
+        self.seed = seed
         self.history = History(threshold=THRESHOLD)
         if masters:
             self.redis = RedisCluster(folder, library, settings, masters, needs_replicas=is_replicated)
@@ -66,6 +72,9 @@ class Stage:
     @property
     def now(self) -> float:
         return time.monotonic()
+
+    def random_of(self, actor: str) -> Random:
+        return random_of(self.seed, actor)
 
     async def start(self) -> None:
         await self.redis.start()

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from random import Random
 
 from bench.failure import Failure
 
@@ -37,29 +38,29 @@ def begin(stage: Stage, kind: str, detail: str, *, loses_place: Node | None = No
     return fault
 
 
-async def any_master(stage: Stage) -> Node:
+async def any_master(stage: Stage, random: Random) -> Node:
     masters = await asyncio.to_thread(stage.redis.masters)
-    return stage.random.choice(masters)
+    return random.choice(masters)
 
 
 # --- Nodes ----------------------------------------------------------------------------------------------------
 
 
-async def master_killed(stage: Stage) -> None:
+async def master_killed(stage: Stage, random: Random) -> None:
     """Its replica takes over, and it comes back as one."""
-    master = await any_master(stage)
+    master = await any_master(stage, random)
     replica = stage.redis.replica_of(master)
     fault = begin(stage, "master killed", master.name, loses_place=master)
     master.kill()
     await stage.redis.taken_over(replica)
-    await hold(stage.random.random() * 3)
+    await hold(random.random() * 3)
     await master.start()
     await healed(stage, fault)
 
 
-async def master_restarted(stage: Stage) -> None:
+async def master_restarted(stage: Stage, random: Random) -> None:
     """Sooner than the others notice: it is the master as before, with what its file has."""
-    master = await any_master(stage)
+    master = await any_master(stage, random)
     fault = begin(stage, "master killed and started at once", master.name)
     master.kill()
     await hold(0.2)
@@ -67,10 +68,10 @@ async def master_restarted(stage: Stage) -> None:
     await healed(stage, fault)
 
 
-async def master_stopped(stage: Stage) -> None:
+async def master_stopped(stage: Stage, random: Random) -> None:
     """When it goes on it takes itself for the master, until it hears of the other."""
-    master = await any_master(stage)
-    seconds = ELECTION_SECONDS + stage.random.random() * 4
+    master = await any_master(stage, random)
+    seconds = ELECTION_SECONDS + random.random() * 4
     fault = begin(stage, "master stopped, past the node timeout", f"{master.name} for {seconds:.0f} s", loses_place=master)
     master.pause()
     await hold(seconds)
@@ -78,9 +79,9 @@ async def master_stopped(stage: Stage) -> None:
     await healed(stage, fault)
 
 
-async def _master_parted(stage: Stage, kind: str, *, also_from_brokers: bool) -> None:
-    master = await any_master(stage)
-    seconds = ELECTION_SECONDS + stage.random.random() * 4
+async def _master_parted(stage: Stage, random: Random, kind: str, *, also_from_brokers: bool) -> None:
+    master = await any_master(stage, random)
+    seconds = ELECTION_SECONDS + random.random() * 4
     fault = begin(stage, kind, f"{master.name} for {seconds:.0f} s", loses_place=master)
     await stage.redis.network.part(master.ways, also_from_brokers=also_from_brokers)
     await hold(seconds)
@@ -88,17 +89,17 @@ async def _master_parted(stage: Stage, kind: str, *, also_from_brokers: bool) ->
     await healed(stage, fault)
 
 
-async def master_parted_from_nodes(stage: Stage) -> None:
+async def master_parted_from_nodes(stage: Stage, random: Random) -> None:
     """Brokers still reach it, and it takes writes until it sees that it is alone."""
-    await _master_parted(stage, "master parted from the nodes", also_from_brokers=False)
+    await _master_parted(stage, random, "master parted from the nodes", also_from_brokers=False)
 
 
-async def master_parted_from_all(stage: Stage) -> None:
-    await _master_parted(stage, "master parted from nodes and brokers", also_from_brokers=True)
+async def master_parted_from_all(stage: Stage, random: Random) -> None:
+    await _master_parted(stage, random, "master parted from nodes and brokers", also_from_brokers=True)
 
 
-async def master_stopped_briefly(stage: Stage) -> None:
-    master = await any_master(stage)
+async def master_stopped_briefly(stage: Stage, random: Random) -> None:
+    master = await any_master(stage, random)
     fault = begin(stage, "master stopped, within the node timeout", master.name)
     master.pause()
     await hold(NODE_TIMEOUT_SECONDS / 3)
@@ -106,8 +107,8 @@ async def master_stopped_briefly(stage: Stage) -> None:
     await healed(stage, fault)
 
 
-async def replica_killed(stage: Stage) -> None:
-    master = await any_master(stage)
+async def replica_killed(stage: Stage, random: Random) -> None:
+    master = await any_master(stage, random)
     replica = stage.redis.replica_of(master)
     fault = begin(stage, "replica killed", replica.name)
     replica.kill()
@@ -119,42 +120,42 @@ async def replica_killed(stage: Stage) -> None:
 # --- Failover that is asked for -------------------------------------------------------------------------------
 
 
-async def _failover(stage: Stage, kind: str, *how: str) -> None:
-    master = await any_master(stage)
+async def _failover(stage: Stage, random: Random, kind: str, *how: str) -> None:
+    master = await any_master(stage, random)
     replica = stage.redis.replica_of(master)
     fault = begin(stage, kind, f"{master.name} to {replica.name}", loses_place=master if how else None)
     await stage.redis.fail_over(replica, *how)
     await healed(stage, fault)
 
 
-async def failover(stage: Stage) -> None:
-    await _failover(stage, "failover, graceful")
+async def failover(stage: Stage, random: Random) -> None:
+    await _failover(stage, random, "failover, graceful")
 
 
-async def failover_forced(stage: Stage) -> None:
-    await _failover(stage, "failover, forced", "FORCE")
+async def failover_forced(stage: Stage, random: Random) -> None:
+    await _failover(stage, random, "failover, forced", "FORCE")
 
 
-async def failover_taken(stage: Stage) -> None:
-    await _failover(stage, "failover, taken over", "TAKEOVER")
+async def failover_taken(stage: Stage, random: Random) -> None:
+    await _failover(stage, random, "failover, taken over", "TAKEOVER")
 
 
 # --- Slots ----------------------------------------------------------------------------------------------------
 
 
-async def _move(stage: Stage, slot: int, source: Node, target: Node) -> None:
+async def _move(stage: Stage, random: Random, slot: int, source: Node, target: Node) -> None:
     """A few keys at a time, so that for a while they are at both."""
 
     def do(what, *arguments):
         return asyncio.to_thread(what, slot, *arguments)
 
     await do(stage.redis.begin_moving, source, target)
-    while await do(stage.redis.move_keys, source, target, stage.random.choice([1, 3, 10, 100])):
-        await hold(stage.random.random() * 0.1)
+    while await do(stage.redis.move_keys, source, target, random.choice([1, 3, 10, 100])):
+        await hold(random.random() * 0.1)
     await do(stage.redis.finish_moving, target)
 
 
-async def any_slot(stage: Stage) -> tuple[int, Node, Node]:
+async def any_slot(stage: Stage, random: Random) -> tuple[int, Node, Node]:
     """One that is in use, the node that has it, and another."""
     masters = await asyncio.to_thread(stage.redis.masters)
     choices = []
@@ -162,25 +163,25 @@ async def any_slot(stage: Stage) -> tuple[int, Node, Node]:
         choices += [(slot, source) for slot in await asyncio.to_thread(stage.redis.slots_in_use, source)]
     if not choices:
         raise Failure("no slot is in use")
-    slot, source = stage.random.choice(choices)
-    return slot, source, stage.random.choice([one for one in masters if one is not source])
+    slot, source = random.choice(choices)
+    return slot, source, random.choice([one for one in masters if one is not source])
 
 
-async def slots_moved(stage: Stage) -> None:
+async def slots_moved(stage: Stage, random: Random) -> None:
     """To another node and back, one after the other."""
     for _ in range(3):
-        slot, source, target = await any_slot(stage)
+        slot, source, target = await any_slot(stage, random)
         fault = begin(stage, "slot moved and moved back", f"{slot} from {source.name} to {target.name}")
-        await _move(stage, slot, source, target)
-        await hold(0.5 + stage.random.random())
-        await _move(stage, slot, target, source)
+        await _move(stage, random, slot, source, target)
+        await hold(0.5 + random.random())
+        await _move(stage, random, slot, target, source)
         await healed(stage, fault)
 
 
-async def move_interrupted(stage: Stage) -> None:
+async def move_interrupted(stage: Stage, random: Random) -> None:
     """The source dies with a slot half moved. Its replica does not know of the move, and the target, as long as it imports
     the slot, does not take note of who has it: an operator begins the move again."""
-    slot, source, target = await any_slot(stage)
+    slot, source, target = await any_slot(stage, random)
     replica = stage.redis.replica_of(source)
     detail = f"{slot} from {source.name} to {target.name}"
     fault = begin(stage, "master killed with a slot half moved", detail, loses_place=source)
@@ -193,15 +194,15 @@ async def move_interrupted(stage: Stage) -> None:
     await source.start()
     # As long as it has no replica, it may refuse to give keys away.
     await stage.redis.replicated(replica)
-    await _move(stage, slot, replica, target)
+    await _move(stage, random, slot, replica, target)
     await healed(stage, fault)
 
 
 # --- The library ----------------------------------------------------------------------------------------------
 
 
-async def functions_flushed(stage: Stage) -> None:
-    master = await any_master(stage)
+async def functions_flushed(stage: Stage, random: Random) -> None:
+    master = await any_master(stage, random)
     fault = begin(stage, "functions flushed at a master", master.name)
     with contextlib.suppress(OSError, Failure):
         await asyncio.to_thread(master.call, "FUNCTION", "FLUSH")

@@ -4,6 +4,7 @@ import asyncio
 
 from ..injections import broker_killed, broker_stopped
 from ..load.cast import Cast
+from ..plan import PlannedFault, draw_row, play_row
 from ..scenes import SCENES as SCENES_OF_ONE_REDIS
 from ..scenes import Scene, again, once
 from ..stage import Stage
@@ -11,17 +12,14 @@ from . import injections
 
 
 async def mixed(stage: Stage, cast: Cast) -> None:
-    """What happens to the cluster, and beside it what happens to brokers."""
-    end = stage.now + cast.seconds - 4
+    """What happens to the cluster, and next to it what happens to brokers."""
 
-    async def row(choices, rest: float) -> None:
-        while stage.now < end:
-            await asyncio.sleep(rest * (0.5 + stage.random.random()))
-            each, weights = zip(*choices)
-            await stage.random.choices(each, weights)[0](stage)
+    def row(name: str, choices, rest: float) -> list[PlannedFault]:
+        return draw_row(stage.random_of(f"faults of {name}"), choices, rest=rest, seconds=cast.seconds - 7)
 
+    rows = [row("the cluster", injections.OF_CLUSTER, 6), row("brokers", injections.OF_BROKERS, 12)]
     await asyncio.sleep(3)
-    await asyncio.gather(row(injections.OF_CLUSTER, 6), row(injections.OF_BROKERS, 12))
+    await asyncio.gather(*(play_row(stage, each) for each in rows))
 
 
 SCENES: dict[str, Scene] = {

@@ -25,6 +25,7 @@ class Consumer:
         self.stage, self.account, self.name = stage, account, f"{account}-{name}"
         self.device = Device(self.name, account, self.kind, stage.now)
         stage.history.devices[self.name] = self.device
+        self.random = stage.random_of(f"{self.kind} {self.name}")
         self.token = mint(SECRET.encode(), account, device=self.name)
         self.cursor = ""
         self.is_over = False
@@ -61,7 +62,7 @@ class Stream(Consumer):
         self.life = life
         self.reads = asyncio.Event()
         self.reads.set()
-        self.place = stage.random.randrange(len(stage.brokers))
+        self.place = self.random.randrange(len(stage.brokers))
         self.connection: Connection | None = None
 
     async def run(self) -> None:
@@ -69,7 +70,7 @@ class Stream(Consumer):
             self.place = (self.place + 1) % len(self.stage.brokers)
             await self.connect(self.stage.brokers[self.place].front.port)
             if not self.is_over:
-                await asyncio.sleep(0.02 + 0.3 * self.stage.random.random())
+                await asyncio.sleep(0.02 + 0.3 * self.random.random())
 
     async def connect(self, port: int) -> None:
         self.connection = connection = Connection(port)
@@ -101,7 +102,7 @@ class Stream(Consumer):
         return next(at for at in reversed(range(len(spells))) if spells[at].device == self.name)
 
     async def follow(self, events: Events, asked: float) -> None:
-        random = self.stage.random
+        random = self.random
         until = self.stage.now + (random.uniform(0.2, 2) * self.life if self.life else 1e9)
         while not self.is_over:
             if not self.reads.is_set():
@@ -173,8 +174,8 @@ class Pager(Consumer):
     async def run(self) -> None:
         while not self.is_over:
             # Whoever has more to fetch does not wait.
-            if not await self.page(self.stage.random.choice((5, 50))):
-                await asyncio.sleep(self.pause * 2 * self.stage.random.random())
+            if not await self.page(self.random.choice((5, 50))):
+                await asyncio.sleep(self.pause * 2 * self.random.random())
 
     async def page(self, limit: int) -> bool:
         """Whether it was full."""
@@ -204,14 +205,15 @@ class Marker:
 
     def __init__(self, stage: Stage, streams: list[Stream], pause: float):
         self.stage, self.streams, self.pause = stage, streams, pause
+        self.random = stage.random_of(f"marker {streams[0].account}")
         self.person = Person(stage, streams[0].account)
 
     async def run(self) -> None:
         while not self.stage.is_over:
-            await asyncio.sleep(self.pause * 2 * self.stage.random.random())
-            stream = self.stage.random.choice(self.streams)
+            await asyncio.sleep(self.pause * 2 * self.random.random())
+            stream = self.random.choice(self.streams)
             if stream.unread:
-                await self.mark(stream, everything=self.stage.random.random() < 0.15)
+                await self.mark(stream, everything=self.random.random() < 0.15)
 
     async def mark(self, stream: Stream, *, everything: bool = False) -> Mark:
         mark = Mark(self.stage.now, account=stream.account, device=stream.name)
@@ -220,7 +222,7 @@ class Marker:
             mark.up_to = max(ids, key=int)
             body: dict = {"upTo": mark.up_to}
         else:
-            mark.items = tuple(self.stage.random.sample(ids, min(len(ids), self.stage.random.randint(1, 6))))
+            mark.items = tuple(self.random.sample(ids, min(len(ids), self.random.randint(1, 6))))
             body = {"items": [{"messageServerId": id} for id in mark.items]}
         self.stage.history.marks.append(mark)
         path = "/v1/notifications/read"

@@ -12,13 +12,14 @@ class Toggle:
 
     def __init__(self, stage: Stage, account: str, what: str, on: tuple, off: tuple, *, is_on: bool, pause: float):
         self.stage, self.account, self.what, self.pause = stage, account, what, pause
+        self.random = stage.random_of(f"{account} {what.partition(':')[0]}")
         self.ways = {True: on, False: off}
         self.is_on = is_on
         self.people: dict[str, Person] = {}
 
     async def run(self) -> None:
         while not self.stage.is_over:
-            await asyncio.sleep(self.pause * 2 * self.stage.random.random())
+            await asyncio.sleep(self.pause * 2 * self.random.random())
             await self.switch()
 
     async def switch(self) -> None:
@@ -90,13 +91,14 @@ class Population:
 
     def __init__(self, stage: Stage, world: World, pause: float):
         self.stage, self.world, self.pause = stage, world, pause
+        self.random = stage.random_of("population")
         self.back_end = Person(stage, "")
 
     async def run(self) -> None:
         while not self.stage.is_over:
-            await asyncio.sleep(self.pause * 2 * self.stage.random.random())
+            await asyncio.sleep(self.pause * 2 * self.random.random())
             await self.come()
-            await asyncio.sleep(self.pause * 2 * self.stage.random.random())
+            await asyncio.sleep(self.pause * 2 * self.random.random())
             await self.go()
 
     async def come(self) -> None:

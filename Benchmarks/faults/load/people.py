@@ -28,7 +28,8 @@ class Person:
         self.app = mint(SECRET.encode(), "faults", role="app")
         self.device = device
         self.connections = [Connection(broker.front.port) for broker in stage.brokers]
-        self.place = stage.random.randrange(len(self.connections))
+        self.random = stage.random_of(f"person {account}")
+        self.place = self.random.randrange(len(self.connections))
 
     async def ask(
         self, method: str, path: str, body: object = None, *, trusted=True, device: str = "", seconds=5.0
@@ -59,7 +60,7 @@ class Person:
                 return answer
             if not answer or answer.status >= 500:
                 call.unanswered.append(self.stage.now)
-            await asyncio.sleep(RETRY_SECONDS * (0.5 + self.stage.random.random()))
+            await asyncio.sleep(RETRY_SECONDS * (0.5 + self.random.random()))
         return None
 
     async def change(

@@ -17,16 +17,17 @@ KINDS = {"plaza": 5, "hall": 4, "channel": 3, "choir": 3, "one": 4, "several": 2
 class Producer:
     def __init__(self, stage: Stage, world: World, number: int, pause: float, kinds: dict[str, int] | None = None):
         self.stage, self.world, self.number, self.pause = stage, world, number, pause
+        self.random = stage.random_of(f"producer {number}")
         self.kinds = kinds or KINDS
         self.count = 0
         self.people: dict[str, Person] = {}
 
     async def run(self) -> None:
         while not self.stage.is_over:
-            await self.send_one(self.stage.random.choices([*self.kinds], [*self.kinds.values()])[0])
-            if self.stage.random.random() < REPEATED:
+            await self.send_one(self.random.choices([*self.kinds], [*self.kinds.values()])[0])
+            if self.random.random() < REPEATED:
                 await self.repeat_one()
-            await asyncio.sleep(self.pause * 2 * self.stage.random.random())
+            await asyncio.sleep(self.pause * 2 * self.random.random())
 
     def person(self, account: str) -> Person:
         if account not in self.people:
@@ -34,7 +35,7 @@ class Producer:
         return self.people[account]
 
     async def send_one(self, kind: str, to: tuple[str, ...] = (), sender: str = "") -> Send:
-        random, world = self.stage.random, self.world
+        random, world = self.random, self.world
         self.count += 1
         client_id = f"p{self.number}-{self.count}"
         sender = sender or random.choice(ACCOUNTS[:9])
@@ -64,7 +65,7 @@ class Producer:
 
     async def settle(self, send: Send, body: dict, sender: Person, *, trusted: bool) -> None:
         """As Person.settle, but every answer is compared with the ones before it."""
-        random = self.stage.random
+        random = self.random
         while not (self.stage.is_over and send.tries > 40):
             send.tries += 1
             # Whoever tries again may do so from another device.
@@ -92,7 +93,7 @@ class Producer:
     async def repeat_one(self) -> None:
         done = [send for send in self.stage.history.sends[-200:] if send.outcome == OK]
         if done:
-            await self.repeat(self.stage.random.choice(done))
+            await self.repeat(self.random.choice(done))
 
     async def repeat(self, send: Send) -> None:
         """What was settled before, again, as a producer does that lost its notes: from another device, perhaps."""
@@ -104,7 +105,7 @@ class Producer:
                 body["channelId"] = name.split("/")[1]
         body = {key: value for key, value in body.items() if value}
         try:
-            device = self.stage.random.choice(["phone", "desk"])
+            device = self.random.choice(["phone", "desk"])
             answer = await self.person(send.sender).ask("POST", "/v1/notifications", body, device=device)
         except (NoAnswer, TimeoutError):
             return
@@ -119,16 +120,17 @@ class Updater:
 
     def __init__(self, stage: Stage, pause: float):
         self.stage, self.pause = stage, pause
+        self.random = stage.random_of("updater")
         self.versions: dict[str, int] = {}
         self.recent: deque[Send] = deque(maxlen=60)
         self.person = Person(stage, "")
 
     async def run(self) -> None:
         while not self.stage.is_over:
-            await asyncio.sleep(self.pause * 2 * self.stage.random.random())
+            await asyncio.sleep(self.pause * 2 * self.random.random())
             sends = [send for send in self.stage.history.sends[-80:] if send.outcome == OK]
             if sends:
-                await self.update(self.stage.random.choice(sends))
+                await self.update(self.random.choice(sends))
 
     async def update(self, send: Send) -> Update:
         version = self.versions[send.id] = self.versions.get(send.id, 0) + 1
@@ -144,13 +146,14 @@ class Recaller:
 
     def __init__(self, stage: Stage, pause: float):
         self.stage, self.pause = stage, pause
+        self.random = stage.random_of("recaller")
         self.person = Person(stage, "")
 
     async def run(self) -> None:
         while not self.stage.is_over:
-            await asyncio.sleep(self.pause * 2 * self.stage.random.random())
+            await asyncio.sleep(self.pause * 2 * self.random.random())
             sends = [send for send in self.stage.history.sends[-80:] if send.outcome == OK]
             if sends:
-                recall = Recall(self.stage.now, id=self.stage.random.choice(sends).id)
+                recall = Recall(self.stage.now, id=self.random.choice(sends).id)
                 self.stage.history.recalls.append(recall)
                 await self.person.settle(recall, "DELETE", f"/v1/notifications/{recall.id}")
