@@ -19,7 +19,7 @@ class PlannedFault:
     """Seconds to wait before it begins."""
     injection: "Injection"
     seed: float
-    """Of what the fault itself draws: which broker, which connection, how long."""
+    """The fault draws from it, for example which broker or which connection."""
 
 
 def draw_row(

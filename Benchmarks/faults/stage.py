@@ -19,7 +19,6 @@ THRESHOLD = 16
 OWN_LAG_SECONDS = 0.7
 
 
-
 def random_of(seed: int, actor: str) -> Random:
     """Each actor draws for itself: drawing from one source, they would draw in the order in which the machine serves them."""
     return Random(f"{seed} {actor}")
@@ -74,6 +73,7 @@ class Stage:
         return time.monotonic()
 
     def random_of(self, actor: str) -> Random:
+        """A source of its own for the actor, which the scene's seed and the actor's name decide."""
         return random_of(self.seed, actor)
 
     async def start(self) -> None:
