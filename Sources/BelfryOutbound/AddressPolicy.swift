@@ -3,17 +3,21 @@
 package struct AddressPolicy: Sendable, Hashable {
   /// The networks inside which requests may go, without encryption too. Outside of them only what is public.
   package let allowedNetworks: [IPNetwork]
+  /// The setting that names these networks, for refusals.
+  package let setting: String
 
-  package init(allowedNetworks: [IPNetwork] = []) { self.allowedNetworks = allowedNetworks }
+  package init(allowedNetworks: [IPNetwork] = [], setting: String = "webhooks.allowedNetworks") {
+    (self.allowedNetworks, self.setting) = (allowedNetworks, setting)
+  }
 
   /// - Returns: why not; nil if it may be connected to.
   package func refusal(of address: IPAddress, isEncrypted: Bool) -> String? {
     if allowedNetworks.contains(where: { $0.contains(address) }) { return nil }
     guard Self.isPublic(address) else {
-      return "its address is not public, and in no network of webhooks.allowedNetworks"
+      return "its address is not public, and in no network of \(setting)"
     }
     return isEncrypted
-      ? nil : "it has to be https: its address is in no network of webhooks.allowedNetworks"
+      ? nil : "it has to be https: its address is in no network of \(setting)"
   }
 
   static func isPublic(_ address: IPAddress) -> Bool {

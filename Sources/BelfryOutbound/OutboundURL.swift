@@ -27,6 +27,16 @@ import CCurl
     return port == standard ? "\(scheme)://\(name)" : "\(scheme)://\(name):\(port)"
   }
 
+  /// Whether nothing follows the host but this path.
+  package func hasPathOnly(_ path: String) -> Bool {
+    var slashes = 0
+    let whole = text.utf8.drop { byte in
+      if byte == UInt8(ascii: "/") { slashes += 1 }
+      return slashes < 3
+    }
+    return whole.elementsEqual(path.utf8)
+  }
+
   /// Nil unless it is as ``rule`` says.
   package init?(_ text: String) {
     guard (1...Self.lengthMaxBytes).contains(text.utf8.count),

@@ -7,7 +7,7 @@ import Testing
 /// is not.
 @Suite(.timeLimit(.minutes(5)), .serialized) struct PushFaultTests {
   private static let settings = [
-    "BELFRY_WEBHOOKS_ALLOWED_NETWORKS": #"["127.0.0.0/8"]"#, "BELFRY_PUSH_DELAY_MILLISECONDS": "300",
+    "BELFRY_PUSH_ALLOWED_NETWORKS": #"["127.0.0.0/8"]"#, "BELFRY_PUSH_DELAY_MILLISECONDS": "300",
   ]
 
   /// A gateway that takes a moment for each push.

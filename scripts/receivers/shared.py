@@ -92,7 +92,7 @@ def broker(belfry, folder, settings):
     held_port = HeldPort()
     environment = os.environ | {
         "BELFRY_LISTEN": f"127.0.0.1:{held_port.number}", "BELFRY_DATA": str(folder / "data"),
-        "BELFRY_WEBHOOKS_ALLOWED_NETWORKS": '["127.0.0.0/8"]',
+        "BELFRY_WEBHOOKS_ALLOWED_NETWORKS": '["127.0.0.0/8"]', "BELFRY_PUSH_ALLOWED_NETWORKS": '["127.0.0.0/8"]',
     } | settings
     with open(folder / "log", "wb") as log:
         process = subprocess.Popen([belfry, "serve"], env=environment, stderr=log)

@@ -67,7 +67,7 @@ def _configured(run: Run, receiver: Receiver) -> Broker:
     configuration = run.new_folder("reaching") / "belfry.json"
     values = {
         "webhooks": {"allowedNetworks": ["127.0.0.0/8"]},
-        "push": {"delayMilliseconds": 0, "perSecond": 100_000},
+        "push": {"allowedNetworks": ["127.0.0.0/8"], "delayMilliseconds": 0, "perSecond": 100_000},
         "callbacks": [callback("asked"), callback("slow")],
     }
     configuration.write_text(json.dumps(values))

@@ -128,7 +128,7 @@ extension PushDispatcher {
     switch pusher.kind {
     case .matrix(let gateway):
       let body = message.matrixBody(for: gateway, sinceSeconds: pusher.createdAtMilliseconds / 1_000)
-      return await attempt(pusher.url) { [client] in
+      return await attempt(pusher.kind) { [client] in
         await client.push(body, to: gateway, deadline: Self.answerTime)
       }
     case .webPush(let subscription):
@@ -142,7 +142,7 @@ extension PushDispatcher {
       else { return .refused("its keys are none") }
       let until = message.expiresAtMilliseconds ?? now + Self.keptTryingMilliseconds
       let seconds = min(max((until - now) / 1_000, 0), Self.keptTryingMilliseconds / 1_000)
-      return await attempt(pusher.url) { [client] in
+      return await attempt(pusher.kind) { [client] in
         await client.push(
           body, to: subscription, authorization: authorization, topic: message.id.text,
           timeToLiveSeconds: seconds,
@@ -173,7 +173,7 @@ extension PushDispatcher {
       else { continue }
       let body = PushMessage.matrixBadge(
         unread, for: gateway, sinceSeconds: pusher.createdAtMilliseconds / 1_000)
-      let outcome = await attempt(pusher.url) { [client] in
+      let outcome = await attempt(pusher.kind) { [client] in
         await client.push(body, to: gateway, deadline: Self.answerTime)
       }
       if outcome == .delivered { statistics.badges += 1 }

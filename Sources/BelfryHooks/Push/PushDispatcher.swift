@@ -182,9 +182,11 @@ package final class PushDispatcher {
 
   // MARK: Requests
 
-  /// One request, unless whom it goes to has failed too often just before.
-  func attempt(_ url: OutboundURL, _ request: () async -> PushOutcome) async -> PushOutcome {
-    let origin = url.origin
+  /// One request, unless whom it goes to has failed too often just before, or it may not go there. The settings may have
+  /// become stricter since the pusher was put.
+  func attempt(_ kind: Pusher.Kind, _ request: () async -> PushOutcome) async -> PushOutcome {
+    if let cause = settings.refusal(of: kind) { return .refused("its URL \(cause)") }
+    let origin = kind.url.origin
     var breaker = breakers[origin] ?? CircuitBreaker()
     guard breaker.begin(now: .now) else { return .notTried }
     if breakers[origin] != nil { breakers[origin] = breaker }

@@ -10,13 +10,26 @@ package struct PushSettings: Sendable, Hashable {
   package var keyFile: String?
   /// For whoever runs a push service.
   package var contact: String?
-  /// Where pushers may lead; nil: anywhere that the broker's requests may go.
+  /// Where pushers may lead; nil: wherever ``allowedNetworks`` and the standards let them.
   package var origins: [String]?
+  /// Networks that are not public, to which pushes may go, without encryption too. They are apart from those of webhooks
+  /// and callbacks because any account may name the URL of a pusher.
+  package var allowedNetworks: [IPNetwork] = []
 
   package static let delayMillisecondsRange = 0...600_000
   package static let perSecondRange = 1...100_000
 
   package init() {}
 
-  package func allows(_ url: OutboundURL) -> Bool { origins?.contains(url.origin) ?? true }
+  /// - Returns: why a pusher may not lead there; nil if it may. Which address a host has is judged when it is connected to.
+  package func refusal(of kind: Pusher.Kind) -> String? {
+    let url = kind.url
+    if let origins { return origins.contains(url.origin) ? nil : "must lead to one of push.origins" }
+    if !url.isEncrypted, allowedNetworks.isEmpty { return "must be an https URL" }
+    // Otherwise an account chooses what a service in these networks is asked to do.
+    if case .matrix = kind, !url.hasPathOnly(MatrixGateway.path) {
+      return "must have the path \(MatrixGateway.path), and no query, unless push.origins names its origin"
+    }
+    return nil
+  }
 }

@@ -15,6 +15,14 @@ package struct Pusher: Sendable, Hashable {
       case .webPush: .webpush
       }
     }
+
+    /// Where requests for it go.
+    package var url: OutboundURL {
+      switch self {
+      case .matrix(let gateway): gateway.url
+      case .webPush(let subscription): subscription.endpoint
+      }
+    }
   }
 
   package let device: DeviceID
@@ -28,12 +36,7 @@ package struct Pusher: Sendable, Hashable {
   }
 
   /// Where requests for it go.
-  package var url: OutboundURL {
-    switch kind {
-    case .matrix(let gateway): gateway.url
-    case .webPush(let subscription): subscription.endpoint
-    }
-  }
+  package var url: OutboundURL { kind.url }
 }
 
 /// A push gateway as Matrix has them, which knows how to reach an app's devices.
@@ -52,10 +55,7 @@ package struct MatrixGateway: Sendable, Hashable {
   /// - Parameter url: where only the gateway's host is named, the standard's path is meant.
   package init?(url: String, appID: String, pushkey: String, data: JSONObject?) {
     guard let given = OutboundURL(url) else { return nil }
-    let isBare =
-      given.text.utf8.count(where: { $0 == UInt8(ascii: "/") }) == 3
-      && given.text.utf8.last == UInt8(ascii: "/")
-    guard let whole = isBare ? OutboundURL(given.text.dropLast() + Self.path) : given else { return nil }
+    guard let whole = given.hasPathOnly("/") ? OutboundURL(given.text.dropLast() + Self.path) : given else { return nil }
     self.url = whole
     self.appID = appID
     self.pushkey = pushkey

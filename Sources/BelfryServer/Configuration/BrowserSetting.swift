@@ -31,7 +31,8 @@ extension Setting {
     },
   ]
 
-  private static func list(_ elements: [some CustomStringConvertible]) -> String? {
+  /// Nil of an empty list.
+  static func list(_ elements: [some CustomStringConvertible]) -> String? {
     elements.isEmpty ? nil : elements.map(\.description).joined(separator: ", ")
   }
 }

@@ -23,7 +23,7 @@ package struct Configuration: Sendable, Hashable {
   package var partitions = Partitions.standard
   package var secret = SecretSource.dataFolder
   package var tokens = TokenSettings()
-  /// Networks inside which the broker's own requests may go: to callbacks, webhooks and key sets.
+  /// Networks inside which the broker's own requests may go: to callbacks, webhooks and key sets. Pushes have their own.
   package var allowedNetworks: [IPNetwork] = []
   package var callbacks: [CallbackSettings] = []
   /// How long the receiver of a webhook has for its answer.

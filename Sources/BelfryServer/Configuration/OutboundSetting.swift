@@ -7,17 +7,10 @@ extension Setting {
   /// What the broker asks of others.
   static let outbound: [Setting] = [
     Setting(
-      "webhooks.allowedNetworks",
-      shown: {
-        $0.allowedNetworks.isEmpty ? nil : $0.allowedNetworks.map(\.description).joined(separator: ", ")
-      }, otherwise: "public addresses only, by https"
+      "webhooks.allowedNetworks", shown: { Self.list($0.allowedNetworks) },
+      otherwise: "public addresses only, by https"
     ) { configuration, value throws(StartError) in
-      configuration.allowedNetworks = try value.texts().map { text throws(StartError) in
-        guard let network = IPNetwork(text) else {
-          throw value.refused("each of them must be a network, as 10.0.0.0/8 or fd00::/8, or an address")
-        }
-        return network
-      }
+      configuration.allowedNetworks = try value.networks()
     },
     Setting("webhooks.timeoutMilliseconds", shown: { "\($0.webhookTimeoutMilliseconds)" }) {
       configuration, value throws(StartError) in
@@ -45,7 +38,7 @@ extension Setting {
     },
     Setting(
       "push.origins", shown: { $0.push.origins.map { $0.joined(separator: ", ") } },
-      otherwise: "wherever requests may go"
+      otherwise: "wherever pushes may go"
     ) { configuration, value throws(StartError) in
       configuration.push.origins = try value.texts().map { text throws(StartError) in
         guard let url = OutboundURL(text) else {
@@ -53,6 +46,12 @@ extension Setting {
         }
         return url.origin
       }
+    },
+    Setting(
+      "push.allowedNetworks", shown: { Self.list($0.push.allowedNetworks) },
+      otherwise: "public addresses only, by https"
+    ) { configuration, value throws(StartError) in
+      configuration.push.allowedNetworks = try value.networks()
     },
     Setting(
       "callbacks",
@@ -70,6 +69,16 @@ extension ConfiguredValue {
   func url() throws(StartError) -> OutboundURL {
     guard let url = OutboundURL(try text()) else { throw refused("it must be \(OutboundURL.rule)") }
     return url
+  }
+
+  /// A list of networks and addresses.
+  func networks() throws(StartError) -> [IPNetwork] {
+    try texts().map { text throws(StartError) in
+      guard let network = IPNetwork(text) else {
+        throw refused("each of them must be a network, as 10.0.0.0/8 or fd00::/8, or an address")
+      }
+      return network
+    }
   }
 
   fileprivate func callbacks() throws(StartError) -> [CallbackSettings] {

@@ -21,7 +21,7 @@ final class LoopServices {
   let outbound: OutboundClient
   let callbacks: Callbacks
   let webhooks: WebhookDispatcher
-  /// For push alone: what it keeps waiting is nobody else's.
+  /// For push alone: what it keeps waiting is nobody else's, and it goes into no network that webhooks may go into.
   let pushOutbound: OutboundClient
   let push: PushDispatcher
   let broker: Broker
@@ -62,9 +62,13 @@ final class LoopServices {
     let policy = AddressPolicy(allowedNetworks: broker.configuration.allowedNetworks)
     let userAgent = "belfry/\(BelfryVersion.text)"
     outbound = OutboundClient(loop: loop, policy: policy, userAgent: userAgent)
-    pushOutbound = OutboundClient(loop: loop, policy: policy, userAgent: userAgent)
-    callbacks = Callbacks(broker.configuration.callbacks, loop: loop, client: outbound) { url, cause in
-      Log.line("a callback is not asked for a while", ["loop": loop.name, "url": url, "cause": cause])
+    pushOutbound = OutboundClient(
+      loop: loop,
+      policy: AddressPolicy(
+        allowedNetworks: broker.configuration.push.allowedNetworks, setting: "push.allowedNetworks"),
+      userAgent: userAgent)
+    callbacks = Callbacks(broker.configuration.callbacks, loop: loop, client: outbound) { origin, cause in
+      Log.line("a callback is not asked for a while", ["loop": loop.name, "origin": origin, "cause": cause])
     }
     let partitions = store.partitions.all.filter { $0.number % broker.configuration.loops == number }
     webhooks = WebhookDispatcher(

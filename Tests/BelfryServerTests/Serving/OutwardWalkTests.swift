@@ -20,6 +20,7 @@ import Testing
       loops: 2,
       configure: {
         $0.allowedNetworks = try [#require(IPNetwork("127.0.0.0/8"))]
+        $0.push.allowedNetworks = $0.allowedNetworks
         $0.push.delayMilliseconds = 1_000
       }
     ) { broker async throws in

@@ -21,7 +21,7 @@ import Testing
     return try await withBroker(
       loops: loops, limits: limits, redis: options,
       configure: {
-        $0.allowedNetworks = try [#require(IPNetwork("127.0.0.0/8"))]
+        $0.push.allowedNetworks = try [#require(IPNetwork("127.0.0.0/8"))]
         $0.retryDelaysSeconds = [0.3]
         $0.push.delayMilliseconds = delayMilliseconds
         try configure(&$0)
@@ -299,7 +299,7 @@ import Testing
     } ?? 0
   }
 
-  @Test func redirectsAreNotFollowedAndPrivateAddressesNotGoneTo() async throws {
+  @Test func redirectsAreNotFollowed() async throws {
     let inside = try gateway()
     let server = try gateway { [port = inside.port] _, _ in
       [.answer(307, headers: ["Location: http://127.0.0.1:\(port)/"])]
@@ -311,11 +311,48 @@ import Testing
       #expect(!server.requests.isEmpty)
       #expect(inside.requests.isEmpty)
     }
-    try await withPush({ $0.allowedNetworks = [] }) { broker async throws in
+  }
+
+  /// Any account may name a URL: the networks that the operator has opened for webhooks are not open to it.
+  @Test func pushesDoNotGoIntoTheNetworksOfWebhooks() async throws {
+    let inside = try gateway()
+    let loopback = try #require(IPNetwork("127.0.0.0/8"))
+    let other = try #require(IPNetwork("10.0.0.0/8"))
+    try await withPush({
+      $0.allowedNetworks = [loopback]
+      $0.push.allowedNetworks = [other]
+    }) { broker async throws in
       try put("bob", inside, broker)
       try send(broker, #""toAccids":["bob"],"body":"inside""#)
       try await eventually { try failures(broker) > 0 }
       #expect(inside.requests.isEmpty)
+    }
+    // Where no network is open to pushes, nothing but https can succeed.
+    try await withPush({
+      $0.allowedNetworks = [loopback]
+      $0.push.allowedNetworks = []
+    }) { broker async throws in
+      let answer = try broker.ask(
+        "PUT", "/v1/account/pushers/phone", as: try broker.token("bob"),
+        #"{"kind":"matrix","url":"http://127.0.0.1:\#(inside.port)","appId":"app","pushkey":"key"}"#)
+      #expect(answer.status == 400 && answer.json["field"] == "url", "\(answer)")
+    }
+  }
+
+  /// A pusher that was put under other settings may lead where none may lead today.
+  @Test func storedPushersAreHeldToTheSettings() async throws {
+    let server = try gateway()
+    try await withPush { broker async throws in
+      for name in ["bob", "carol"] { try put(name, server, broker) }
+      let script = """
+        local key = redis.call('KEYS', 'belfry:*:pushers:bob')[1]
+        local record = redis.call('HGET', key, 'phone')
+        return redis.call('HSET', key, 'phone', (string.gsub(record, '/_matrix/push/v1/notify', '/latest/meta-data')))
+        """
+      #expect(try broker.redis.command("EVAL", script, "0") == "0")
+      let sent = try send(broker, #""toAccids":["bob","carol"],"body":"hello""#)
+      try await expect(["\(sent) to carol"], at: server, on: broker)
+      #expect(try failures(broker) == 1)
     }
   }
 
@@ -345,6 +382,7 @@ import Testing
         (#"{"kind":"pigeon"}"#, "kind"), (#"{"kind":"matrix","appId":"a","pushkey":"k"}"#, "url"),
         (#"{"kind":"matrix","url":"https://x.example","pushkey":"k"}"#, "appId"),
         (#"{"kind":"matrix","url":"ftp://x.example","appId":"a","pushkey":"k"}"#, "url"),
+        (#"{"kind":"matrix","url":"https://x.example/other?a=b","appId":"a","pushkey":"k"}"#, "url"),
         (#"{"kind":"matrix","url":"https://x.example","appId":"a","pushkey":"k","data":[1]}"#, "data"),
         (
           #"{"kind":"matrix","url":"https://x.example","appId":"a","pushkey":"k","auth":"\#(secret)"}"#,

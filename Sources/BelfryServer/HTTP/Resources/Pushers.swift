@@ -54,8 +54,8 @@ enum Pushers {
           auth: try given(auth, "auth", kind)))
     }
     let pusher = Pusher(device: device, found, nowMilliseconds: WallClock.nowMilliseconds())
-    guard services.broker.configuration.push.allows(pusher.url) else {
-      throw .invalid(kind == .matrix ? "url" : "endpoint", "must lead to one of push.origins")
+    if let cause = services.broker.configuration.push.refusal(of: found) {
+      throw .invalid(kind == .matrix ? "url" : "endpoint", cause)
     }
     let store = services.administration
     let isPut = try await reading { () async throws(StoreError) in
