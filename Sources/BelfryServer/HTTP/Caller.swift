@@ -105,10 +105,6 @@ extension Caller {
     case .loopbackOrToken where head.client.isLoopback && header == nil: return nil
     case .loopbackOrToken, .tokenLater, .token, .trusted, .operators: break
     }
-    // No browser keeps a page of another origin from a socket, as it does from answers.
-    if route.access == .tokenLater, services.broker.crossOrigin.asker(head.headers) == .other {
-      throw .otherOrigin
-    }
     if route.access == .tokenLater, header == nil, Self.saysLater(head) { return nil }
     guard let token = try Self.token(head, header, services.broker) else {
       if route.access == .tokenLater { return nil }
@@ -117,6 +113,15 @@ extension Caller {
     try self.init(
       token: token, account: head.headers[RequestHeader.account],
       device: head.headers[RequestHeader.device], for: route, services)
+  }
+
+  /// Refuses the pages of other origins where no browser does: it keeps them from answers, and not from sockets. It does
+  /// not matter by what the page says who is asking.
+  static func refuseOtherPages(
+    _ head: HTTPRequestHead, of route: Route, _ services: LoopServices
+  ) throws(Refusal) {
+    guard route.access == .tokenLater, services.broker.crossOrigin.asker(head.headers) == .other else { return }
+    throw .otherOrigin
   }
 
   /// By a token, from a header or from the first frame of a socket.

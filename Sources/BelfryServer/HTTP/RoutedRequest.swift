@@ -25,6 +25,7 @@ final class RoutedRequest: HTTPRoutedRequest {
     let route = match.route
     guard route.access == .everyone || services.isMeant(by: head) else { throw .misdirected }
     do throws(Refusal) {
+      try Caller.refuseOtherPages(head, of: route, services)
       ticket = match.isHead ? nil : try Caller.ticket(head, of: route)
       caller = ticket == nil ? try Caller(head, of: route, services) : nil
     } catch {

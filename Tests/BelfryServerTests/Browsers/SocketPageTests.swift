@@ -25,11 +25,19 @@ import Testing
     return ("Cookie", String(try #require(answer.headers["set-cookie"]).prefix { $0 != ";" }))
   }
 
+  private func ticket(_ broker: TestBroker, of account: String) throws -> String {
+    let made = try broker.ask("POST", "/v1/notifications/stream/tickets", as: try broker.token(account))
+    return try #require(made.json["ticket"]?.text)
+  }
+
   @Test func onlyPagesThatAreAllowed() async throws {
     try await withBroker(configure: Self.allow) { broker in
       let bob = ("Authorization", "Bearer \(try broker.token("bob"))")
       let cookie = try cookie(broker, of: "bob")
+      let ticket = try ticket(broker, of: "bob")
       for origin in ["https://evil.example", "null", "https://APP.example", "https://app.example:444"] {
+        let byTicket = try open(broker, "?ticket=\(ticket)", [("Origin", origin)])
+        #expect(byTicket.raw.head.status == 403, "\(origin)")
         for headers in [[], [bob], [cookie]] {
           for query in ["", "?connect=1"] {
             let refused = try open(broker, query, [("Origin", origin)] + headers)
@@ -41,6 +49,17 @@ import Testing
         let socket = try open(broker, "", [("Origin", Self.page)] + headers)
         #expect(try socket.hear()["ok"] != nil)
       }
+      // The refusals have not used it.
+      let socket = try open(broker, "?ticket=\(ticket)", [("Origin", Self.page)])
+      #expect(try socket.hear()["ok"] != nil)
+    }
+  }
+
+  @Test func noPageWhereNoneIsAllowed() async throws {
+    try await withBroker { broker in
+      let socket = try open(
+        broker, "?ticket=\(try ticket(broker, of: "bob"))", [("Origin", "https://evil.example")])
+      #expect(socket.raw.head.status == 403)
     }
   }
 
@@ -61,8 +80,7 @@ import Testing
 
   @Test func aTicketOpensOne() async throws {
     try await withBroker(configure: Self.allow) { broker in
-      let made = try broker.ask("POST", "/v1/notifications/stream/tickets", as: try broker.token("bob"))
-      let ticket = try #require(made.json["ticket"]?.text)
+      let ticket = try ticket(broker, of: "bob")
       _ = try broker.send("for bob", to: "bob")
       let socket = try open(broker, "?ticket=\(ticket)", [("Origin", Self.page)])
       #expect(try socket.hear()["ok"] != nil)
