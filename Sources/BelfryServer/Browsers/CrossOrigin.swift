@@ -43,12 +43,12 @@ struct CrossOrigin: Sendable {
   private static let fromNoPage: UTF8Text = "none"
   private static let crossSite: UTF8Text = "cross-site"
 
-  /// Of every answer: a page must be able to read why it was refused.
+  /// Of every answer: a page must be able to read why it was refused. `Vary` stands there without an `Origin` too, or a
+  /// cache would give a page the answer that a program was given.
   func fields(ofAnswerTo headers: HTTPHeaders) -> [(name: String, value: String)] {
     if origins.isEmpty { return [] }
     switch asker(headers) {
-    case .unnamed: return []
-    case .other: return [Self.vary]
+    case .unnamed, .other: return [Self.vary]
     case .allowed(let origin):
       let fields = [Self.vary, ("Access-Control-Allow-Origin", origin), Self.exposed]
       return givesCookies ? fields + [("Access-Control-Allow-Credentials", "true")] : fields
