@@ -69,7 +69,6 @@ import Testing
       ("/host", "t:80", "t:80"), ("http://other:81/host", "t", "other:81"),
       ("http://other/host?http://t/", "t", "other"),
       ("/host?http://other/", "t", "t"), ("https://[::1]:8080/host", "t", "[::1]:8080"),
-      ("http:///host", "t", ""),
     ])
   func forWhomARequestIs(target: String, host: String, meant: String) throws {
     let server = try TestServer()

@@ -24,7 +24,7 @@ enum RequestFraming {
     case 1: break
     default: return .malformed(detail: "Host stands there more than once")
     }
-    guard let host = headers["Host"], HeadSyntax.isHost(host.utf8) else {
+    guard let host = headers["Host"], HeadSyntax.isHost(Substring(host).utf8) else {
       return .malformed(detail: "Host is no host")
     }
     return nil

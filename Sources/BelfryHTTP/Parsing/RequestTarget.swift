@@ -10,7 +10,7 @@ struct RequestTarget: Sendable {
   /// `host[:port]`, where the target says it.
   let authority: String?
 
-  /// Nil if an escape is cut short or not hexadecimal, or what is decoded is not UTF-8.
+  /// Nil if an escape is cut short or not hexadecimal, what is decoded is not UTF-8, or the authority is none.
   init?(_ raw: String) {
     let raw = Substring(raw).utf8
     let question = raw.firstIndex(of: UInt8(ascii: "?"))
@@ -37,7 +37,10 @@ struct RequestTarget: Sendable {
     self.path = String(Substring(path))
     self.segments = segments
     self.query = query
-    authority = Self.authority(of: raw).map { String($0) }
+    let authority = Self.authority(of: raw)
+    // A target may not leave it out, as `Host` may.
+    guard authority.map({ !$0.isEmpty && HeadSyntax.isHost($0.utf8) }) ?? true else { return nil }
+    self.authority = authority.map { String($0) }
   }
 
   private static func authority(of raw: Substring.UTF8View) -> Substring? {
