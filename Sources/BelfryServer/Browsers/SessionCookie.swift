@@ -24,13 +24,33 @@ struct SessionCookie: Sendable, Hashable {
 
   private init(name: String, isSecure: Bool) { (self.name, self.isSecure) = (name, isSecure) }
 
-  /// Whoever is on this machine and asked for it by such a name has no proxy in between that speaks TLS.
+  /// The one that is given to whoever asks so. Who is on this machine and asks by such a name is given the second, unless
+  /// something says that a proxy is in between, which may speak TLS: many proxies put a `Host` of their own there.
   /// - Parameter isEncrypted: whether the broker itself speaks TLS.
-  static func of(_ head: HTTPRequestHead, isEncrypted: Bool) -> SessionCookie {
-    if isEncrypted { return secure }
+  static func given(to head: HTTPRequestHead, isEncrypted: Bool) -> SessionCookie {
+    if isEncrypted || isPageEncrypted(head) || namesProxy(head) { return secure }
     let host = head.host.flatMap { HostName(Substring($0)) }
     return head.client.isLoopback && host?.isLoopback == true ? onLoopback : secure
   }
+
+  /// Those that a request may bring, in the order in which they are looked for. A page behind a proxy brings the first,
+  /// though not each of its requests shows that there is a proxy.
+  static func taken(from head: HTTPRequestHead, isEncrypted: Bool) -> [SessionCookie] {
+    given(to: head, isEncrypted: isEncrypted) == onLoopback ? [secure, onLoopback] : [secure]
+  }
+
+  private static func isPageEncrypted(_ head: HTTPRequestHead) -> Bool {
+    head.headers[CrossOrigin.origin]?.utf8.starts(with: "https://".utf8) ?? false
+  }
+
+  private static func namesProxy(_ head: HTTPRequestHead) -> Bool {
+    proxyFields.contains { head.headers.contains($0) }
+  }
+
+  /// What proxies add to a request (RFC 9110 section 7.6.3, RFC 7239, and those that came before it).
+  private static let proxyFields = [
+    "Via", "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP",
+  ]
 
   func field(holding token: UTF8Text, seconds: Int64, sameSite: SameSite) -> (name: String, value: String) {
     let secure = isSecure ? "; Secure" : ""

@@ -163,7 +163,7 @@ extension Caller {
   ) throws(Refusal) -> UTF8Text? {
     if header != nil { return try bearer(header) }
     guard broker.configuration.browsers.givesCookies, let cookies = head.headers[SessionCookie.header],
-      let token = try broker.sessionCookie(of: head).value(in: cookies)
+      let token = try broker.sessionToken(in: cookies, of: head)
     else { return nil }
     switch broker.crossOrigin.asker(head.headers) {
     case .allowed: return token

@@ -138,9 +138,8 @@ import Testing
         let field = try #require(answer.headers["set-cookie"])
         #expect(field.utf8.starts(with: "\(name)=".utf8))
         #expect(field.contains("Secure") == (name == "__Host-belfry"))
-        for (other, isTaken) in [
-          (name, true), (name == "belfry-session" ? "__Host-belfry" : "belfry-session", false),
-        ] {
+        // A page behind a proxy that says nothing of itself brings the name that it was given there.
+        for (other, isTaken) in [("__Host-belfry", true), ("belfry-session", name == "belfry-session")] {
           let status = try ask("GET", "/v1/account", host: host, "Cookie: \(other)=\(bob)").status
           #expect(status == (isTaken ? 200 : 401), "\(host) \(other)")
         }
@@ -149,6 +148,34 @@ import Testing
           ended.status == 204
             && ended.headers["set-cookie"]?.utf8.starts(with: "\(name)=; Path=/; Max-Age=0".utf8) == true)
       }
+    }
+  }
+
+  /// A proxy may speak TLS and put a `Host` of its own there, as nginx does unless it is told otherwise.
+  @Test func behindAProxyTheCookieIsSecure() async throws {
+    try await withBroker(configure: Self.allow) { broker in
+      let bob = try broker.token("bob")
+      func ask(_ method: String, _ path: String, _ fields: [String]) throws -> Answer {
+        let connection = try broker.connect()
+        let lines = ["\(method) \(path) HTTP/1.1", "Host: 127.0.0.1:8080"] + fields
+        connection.send(Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8))
+        return try connection.answer()
+      }
+      for sign in [
+        "Origin: \(Self.page)", "X-Forwarded-For: 192.0.2.7", "x-forwarded-proto: https",
+        "Forwarded: for=192.0.2.7", "Via: 1.1 proxy", "X-Real-IP: 192.0.2.7", "X-Forwarded-Host: app.example",
+      ] {
+        let field = try #require(
+          try ask("POST", "/v1/session", ["Authorization: Bearer \(bob)", sign]).headers["set-cookie"])
+        #expect(field.utf8.starts(with: "__Host-belfry=".utf8) && field.contains("; Secure;"), "\(sign)")
+        // Another host of the same domain can put this one there.
+        #expect(try ask("GET", "/v1/account", ["Cookie: belfry-session=\(bob)", sign]).status == 401, "\(sign)")
+      }
+      #expect(try ask("GET", "/v1/account", ["Cookie: __Host-belfry=\(bob)"]).status == 200)
+      let alice = try broker.token("alice")
+      #expect(try broker.ask("PATCH", "/v1/account", as: bob, #"{"mayWrite":"nobody"}"#).status == 200)
+      let both = try ask("GET", "/v1/account", ["Cookie: belfry-session=\(alice); __Host-belfry=\(bob)"])
+      #expect(both.json["mayWrite"] == "nobody", "it is bob's that counts: \(both)")
     }
   }
 

@@ -27,7 +27,7 @@ enum Sessions {
     let seconds = max(caller.rest().components.seconds, 0)
     var response = HTTPResponse.json(["expiresAt": .integer(caller.expiresAtSeconds * 1_000)], status: 201)
     response.headers.append(
-      services.broker.sessionCookie(of: head).field(
+      services.broker.sessionCookie(for: head).field(
         holding: token, seconds: seconds, sameSite: sameSite(head, services)))
     return response
   }
@@ -35,7 +35,7 @@ enum Sessions {
   /// A cookie that is not for other sites would not be sent along by the page that asks for it.
   private static func sameSite(_ head: HTTPRequestHead, _ services: LoopServices) -> SessionCookie.SameSite {
     guard case .allowed = services.broker.crossOrigin.asker(head.headers),
-      services.broker.sessionCookie(of: head) == .secure
+      services.broker.sessionCookie(for: head) == .secure
     else { return .strict }
     return CrossOrigin.isFromAnotherSite(head.headers) ? .none : .strict
   }
@@ -44,7 +44,7 @@ enum Sessions {
   {
     let head = try head(of: request, services)
     var response = HTTPResponse.noContent
-    response.headers.append(services.broker.sessionCookie(of: head).ending)
+    response.headers.append(services.broker.sessionCookie(for: head).ending)
     return response
   }
 
@@ -66,8 +66,16 @@ extension Refusal {
 }
 
 extension Broker {
-  /// By which name a session's cookie comes with a request, or is given to whoever asks by it.
-  func sessionCookie(of head: HTTPRequestHead) -> SessionCookie {
-    .of(head, isEncrypted: certificate != nil)
+  /// By which name a session's cookie is given to whoever asks so.
+  func sessionCookie(for head: HTTPRequestHead) -> SessionCookie {
+    .given(to: head, isEncrypted: certificate != nil)
+  }
+
+  /// What the session's cookie of a request holds.
+  func sessionToken(in cookies: String, of head: HTTPRequestHead) throws(Refusal) -> UTF8Text? {
+    for cookie in SessionCookie.taken(from: head, isEncrypted: certificate != nil) {
+      if let token = try cookie.value(in: cookies) { return token }
+    }
+    return nil
   }
 }
