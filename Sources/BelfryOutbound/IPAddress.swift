@@ -1,7 +1,7 @@
 import Glibc
 
 /// An address of IPv4 or IPv6. An IPv4 address written as one of IPv6 (`::ffff:10.0.0.1`) is the IPv4 address.
-@safe package struct IPAddress: Sendable, Hashable {
+@safe package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
   /// 4 or 16, in the order of the network.
   let bytes: [UInt8]
 
@@ -21,6 +21,15 @@ import Glibc
     } else {
       return nil
     }
+  }
+
+  /// In its standard form (RFC 5952).
+  package var description: String {
+    var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    let family = bytes.count == 4 ? AF_INET : AF_INET6
+    // SAFETY: there are as many bytes as an address of the family has, and room for the longest text.
+    unsafe inet_ntop(family, bytes, &text, socklen_t(text.count))
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   /// Nil for an address of another family.

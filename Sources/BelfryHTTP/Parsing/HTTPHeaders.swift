@@ -64,6 +64,19 @@ package struct HTTPHeaders: Sendable {
     }
   }
 
+  /// The values of all fields of this name, in their order.
+  package func values(of name: String) -> [String] {
+    var name = name
+    return name.withUTF8 { name in
+      var (values, start): ([String], Int) = ([], 0)
+      while let field = unsafe index(of: name, from: start) {
+        values.append(String(decoding: block[fields[field].value], as: UTF8.self))
+        start = field + 1
+      }
+      return values
+    }
+  }
+
   /// How many fields have this name.
   package func count(of name: String) -> Int {
     var name = name

@@ -68,6 +68,7 @@ package enum OperatorRoutes {
       .always("status", .count, "the status of the answer"),
       .always("role", .text, "app or operator"),
       .sometimes("keyId", .id, "the key it was done with"),
+      .sometimes("address", .text, "from where it was asked, as far as the broker knows"),
     ])
 
   package static let audit = endpoint(

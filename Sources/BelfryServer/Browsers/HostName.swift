@@ -65,8 +65,13 @@ package struct HostName: Sendable, Hashable, CustomStringConvertible {
 
   /// Whether it is this machine for whoever is on it, whatever DNS says.
   var isLoopback: Bool {
-    host == "localhost" || host == "[::1]"
-      || host.utf8.starts(with: "127.".utf8) && host.utf8.allSatisfy(Self.isInIPv4)
+    host == "localhost" || host == "[::1]" || Self.isLoopbackAddress(host)
+  }
+
+  /// Of an address without brackets.
+  static func isLoopbackAddress(_ text: String) -> Bool {
+    text.utf8.elementsEqual("::1".utf8)
+      || text.utf8.starts(with: "127.".utf8) && text.utf8.allSatisfy(isInIPv4)
   }
 
   private static func isInIPv4(_ byte: UInt8) -> Bool {

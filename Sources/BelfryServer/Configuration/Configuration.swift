@@ -34,6 +34,7 @@ package struct Configuration: Sendable, Hashable {
   /// Which of an account's streams may be open at a time.
   package var logins = LoginPolicy.all
   package var browsers = BrowserSettings()
+  package var proxies = TrustedProxies()
   /// Sockets of each loop that have yet to say who they are. No setting.
   package var socketsWaitingMax = 1_024
   /// How often a client hears of a quiet stream or socket. No setting.

@@ -109,7 +109,7 @@ extension Configuration {
 
   private static let objectVariablePrefixes = [
     "BELFRY_LIMITS_", "BELFRY_EMBEDDED_REDIS_", "BELFRY_TOKENS_", "BELFRY_WEBHOOKS_", "BELFRY_PUSH_",
-    "BELFRY_BROWSERS_",
+    "BELFRY_BROWSERS_", "BELFRY_PROXIES_",
   ]
 
   private static func values(of options: ServeOptions) -> [UTF8Text: ConfiguredValue] {

@@ -71,7 +71,7 @@ extension Setting {
   /// Shown in place of a secret.
   static let notShown = "(not shown)"
 
-  static let all: [Setting] = general + tls + browsers + tokens + outbound + embeddedRedis + limits
+  static let all: [Setting] = general + tls + proxies + browsers + tokens + outbound + embeddedRedis + limits
 
   private static let general: [Setting] = [
     Setting("listen", shown: { $0.listen.description }) { configuration, value throws(StartError) in

@@ -102,7 +102,7 @@ extension Caller {
     let header = head.headers["Authorization"]
     switch route.access {
     case .everyone: return nil
-    case .loopbackOrToken where head.client.isLoopback && header == nil: return nil
+    case .loopbackOrToken where header == nil && services.client(of: head).isLoopback: return nil
     case .loopbackOrToken, .tokenLater, .token, .trusted, .operators: break
     }
     if route.access == .tokenLater, header == nil, Self.saysLater(head) { return nil }

@@ -57,6 +57,28 @@ import Testing
     }
   }
 
+  @Test func whichNetworksAreTrustedWithWhat() throws {
+    let configuration = try Configuration.load(
+      options: ServeOptions(),
+      environment: [
+        "BELFRY_PROXIES_TRUSTED": #"["127.0.0.1", "fd00::/8"]"#, "BELFRY_PROXIES_FIELD": "Forwarded",
+        "BELFRY_PUSH_ALLOWED_NETWORKS": #"["10.0.0.0/8"]"#,
+      ])
+    #expect(configuration.proxies.networks.map(\.description) == ["127.0.0.1", "fd00::/8"])
+    #expect(configuration.proxies.field == .forwarded)
+    #expect(configuration.push.allowedNetworks.map(\.description) == ["10.0.0.0/8"])
+    #expect(configuration.allowedNetworks.isEmpty)
+    for (name, text) in [
+      ("PROXIES_TRUSTED", "127.0.0.1"), ("PROXIES_TRUSTED", #"["proxy"]"#), ("PROXIES_FIELD", "X-Real-IP"),
+      ("PROXIES_TRUST", "x"), ("PUSH_ALLOWED_NETWORKS", #"["10.0.0.0/33"]"#),
+    ] {
+      let error = #expect(throws: StartError.self) {
+        try Configuration.load(options: ServeOptions(), environment: ["BELFRY_\(name)": text])
+      }
+      #expect(error?.description.contains("BELFRY_\(name)") == true)
+    }
+  }
+
   @Test(arguments: [1, 16, 1_024])
   func partitionsAreAPowerOfTwo(count: Int) throws {
     var options = ServeOptions()

@@ -38,6 +38,22 @@ import Testing
     #expect(asked.headers["webhook-signature"] == headers.all.last?.value)
   }
 
+  @Test func aCallbackIsToldTheClientsAddress() async throws {
+    let server = try ScriptedServer(Self.decide(#"{"decision":"allow"}"#))
+    let callback = try callback(server)
+    let loopback = try #require(IPNetwork("127.0.0.0/8"))
+    try await withBroker(configure: {
+      ($0.callbacks, $0.allowedNetworks, $0.proxies.networks) = ([callback], [loopback], [loopback])
+    }) { broker async throws in
+      let answer = try broker.ask(
+        "POST", "/v1/notifications", as: try broker.token("alice"), #"{"toAccids":["bob"],"body":"x"}"#,
+        headers: [("X-Forwarded-For", "192.0.2.7")])
+      #expect(answer.status == 201)
+    }
+    let asked = try #require(server.requests.first)
+    #expect(try object(asked.body)["actor"]?["ip"] == "192.0.2.7")
+  }
+
   @Test func aDenialReachesTheSenderInItsOwnWords() async throws {
     let server = try ScriptedServer(Self.decide(#"{"decision":"deny","code":"words","detail":"not these"}"#))
     try await withCallback(server) { broker async throws in

@@ -24,6 +24,7 @@ enum Audit {
     var entry: JSONObject = [
       "caller": .string(caller.subject), "role": .string(caller.role.rawValue),
       "operation": .string(route.name), "status": .integer(Int64(reply.status)),
+      "address": .string(request.address),
     ]
     if let account = caller.actor.account { entry["account"] = .string(account.text) }
     if !target.isEmpty { entry["target"] = .string(target) }
@@ -33,6 +34,7 @@ enum Audit {
       [
         "caller": caller.subject, "role": caller.role.rawValue, "account": caller.actor.account?.text ?? "-",
         "operation": route.name, "target": target.isEmpty ? "-" : target, "status": "\(reply.status)",
+        "address": request.address,
       ])
     do throws(StoreError) {
       try await services.administration.appendAudit(RecordJSON.text(.object(entry)))
