@@ -65,7 +65,7 @@ package final class Callbacks {
 
   package private(set) var statistics = CallbackStatistics()
 
-  /// - Parameter report: told of a callback's URL, and why it cannot be asked; once each time it is given up.
+  /// - Parameter report: told of the origin of a callback's URL, and why it cannot be asked; once each time it is given up.
   package init(
     _ settings: [CallbackSettings], loop: EventLoop, client: OutboundClient,
     report: @escaping (String, String) -> Void
@@ -164,7 +164,7 @@ package final class Callbacks {
   private func end(_ callback: Int, isGood: Bool?, because cause: String = "") {
     let wasOpen = breakers[callback].isOpen
     breakers[callback].end(isGood: isGood, now: .now)
-    if breakers[callback].isOpen, !wasOpen { report(settings[callback].url.text, cause) }
+    if breakers[callback].isOpen, !wasOpen { report(settings[callback].url.origin, cause) }
   }
 
   private func answer(

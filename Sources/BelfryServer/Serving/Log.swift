@@ -10,7 +10,8 @@ import Glibc
 ///     2026-11-21T04:10:11.123Z belfry 0.1.0 serves on 127.0.0.1:8080 loops=2
 ///
 /// A line leaves in one write, so lines of several threads do not mix. No secret is ever given to it, and what a
-/// URL holds of one is left out.
+/// URL holds of one is left out. Of a URL that the broker asks it is given the origin alone: many receivers keep a secret
+/// in the path or the query.
 package enum Log {
   package static func line(_ event: String, _ facts: KeyValuePairs<String, String> = [:]) {
     let text = render(event, facts, at: WallClock.nowMilliseconds()).withoutCredentials

@@ -77,14 +77,14 @@ final class LoopServices {
       timeoutMilliseconds: broker.configuration.webhookTimeoutMilliseconds,
       retryDelaysSeconds: broker.configuration.retryDelaysSeconds
     ) { event, endpoint, cause in
-      Log.line(event, ["webhookId": endpoint.id.text, "url": endpoint.url.text, "cause": cause])
+      Log.line(event, ["webhookId": endpoint.id.text, "origin": endpoint.url.origin, "cause": cause])
     }
     push = PushDispatcher(
       loop: loop, scope: scope, store: store, feed: feed, client: pushOutbound, word: broker.pushWord,
       partitions: partitions, loops: broker.configuration.loops, settings: broker.configuration.push,
       key: broker.pushKey, retryDelaysSeconds: broker.configuration.retryDelaysSeconds
-    ) { event, account, url, cause in
-      Log.line(event, ["account": account.text, "url": url, "cause": cause])
+    ) { event, account, origin, cause in
+      Log.line(event, ["account": account.text, "origin": origin, "cause": cause])
     }
   }
 

@@ -130,7 +130,7 @@ actor ServingLoop {
         keySet.end(isGood: true, random: .random(in: 0..<1))
       } catch {
         keySet.end(isGood: false, random: .random(in: 0..<1))
-        Log.line("the key set stays as it was", ["url": keySet.url.text, "cause": error.cause])
+        Log.line("the key set stays as it was", ["origin": keySet.url.origin, "cause": error.cause])
       }
     } while (try? await loop.sleep(for: keySetInterval)) != nil
   }
