@@ -25,7 +25,8 @@ import Testing
     ("2001:DB8::1", "2001:db8::1"), ("[2001:db8::1]:80", "2001:db8::1"), ("::ffff:192.0.2.7", "192.0.2.7"),
     ("10.0.0.8, 10.0.0.9", "10.0.0.8"),
     // Nobody knows who was before the proxy that wrote this.
-    ("192.0.2.7, unknown", "10.0.0.1"), ("192.0.2.7, unknown, 10.0.0.9", "10.0.0.9"), ("192.0.2.7,", "10.0.0.1"),
+    ("192.0.2.7, unknown", "10.0.0.1"), ("192.0.2.7, unknown, 10.0.0.9", "10.0.0.9"),
+    ("192.0.2.7,", "10.0.0.1"),
     ("", "10.0.0.1"), ("x", "10.0.0.1"), ("[", "10.0.0.1"), ("127.1", "10.0.0.1"),
   ])
   func theLastAddressThatIsNoProxysIsTheClients(_ value: String, _ address: String) {
@@ -34,7 +35,8 @@ import Testing
 
   @Test(arguments: [
     ("for=192.0.2.7", "192.0.2.7"), ("For=192.0.2.7;proto=https;by=10.0.0.1", "192.0.2.7"),
-    ("proto=https; for=\"[2001:db8::1]:4711\"", "2001:db8::1"), ("for=198.51.100.1, for=192.0.2.7", "192.0.2.7"),
+    ("proto=https; for=\"[2001:db8::1]:4711\"", "2001:db8::1"),
+    ("for=198.51.100.1, for=192.0.2.7", "192.0.2.7"),
     ("for=198.51.100.1, for=_hidden", "10.0.0.1"), ("for=198.51.100.1, by=10.0.0.1", "10.0.0.1"),
     ("for=", "10.0.0.1"), ("for=\"", "10.0.0.1"), ("192.0.2.7", "10.0.0.1"),
   ])
@@ -92,7 +94,8 @@ import Testing
           "POST", "/v1/servers", as: app, #"{"name":"x"}"#, headers: [("Belfry-Account", "bob")] + headers)
         #expect(made.status == 201)
       }
-      let entries = try broker.ask("GET", "/v1/audit", as: try broker.token("ops", .operation)).json["entries"]
+      let entries = try broker.ask("GET", "/v1/audit", as: try broker.token("ops", .operation)).json[
+        "entries"]
       #expect(entries?.elements.map { $0["address"] } == ["127.0.0.1", "192.0.2.7"])
       #expect(try broker.ask("GET", "/metrics", headers: [through]).status == 401)
       #expect(try broker.ask("GET", "/metrics").status == 200)

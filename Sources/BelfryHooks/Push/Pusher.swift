@@ -55,7 +55,9 @@ package struct MatrixGateway: Sendable, Hashable {
   /// - Parameter url: where only the gateway's host is named, the standard's path is meant.
   package init?(url: String, appID: String, pushkey: String, data: JSONObject?) {
     guard let given = OutboundURL(url) else { return nil }
-    guard let whole = given.hasPathOnly("/") ? OutboundURL(given.text.dropLast() + Self.path) : given else { return nil }
+    guard let whole = given.hasPathOnly("/") ? OutboundURL(given.text.dropLast() + Self.path) : given else {
+      return nil
+    }
     self.url = whole
     self.appID = appID
     self.pushkey = pushkey

@@ -12,7 +12,9 @@ package enum AccountStreamRoutes {
       .always("streamId", .text, "its id"),
       .sometimes("deviceId", .device, "the device that it says it is"),
       .always("openedAt", .time, "since when it is open"),
-      .always("address", .text, "from where, as far as the broker knows: behind a proxy that it does not trust, the proxy's"),
+      .always(
+        "address", .text,
+        "from where, as far as the broker knows: behind a proxy that it does not trust, the proxy's"),
       .always("broker", .text, "which broker has it; `GET /v1/stats` and the log say each one's name"),
     ])
   private static let streams = Shape.resource(

@@ -9,7 +9,8 @@ extension Setting {
     ) { configuration, value throws(StartError) in
       configuration.proxies.networks = try value.networks()
     },
-    Setting("proxies.field", shown: { $0.proxies.field.rawValue }) { configuration, value throws(StartError) in
+    Setting("proxies.field", shown: { $0.proxies.field.rawValue }) {
+      configuration, value throws(StartError) in
       guard let field = TrustedProxies.Field(word: UTF8Text(try value.text())) else {
         throw value.refused("it must be X-Forwarded-For or Forwarded")
       }

@@ -120,7 +120,9 @@ extension Caller {
   static func refuseOtherPages(
     _ head: HTTPRequestHead, of route: Route, _ services: LoopServices
   ) throws(Refusal) {
-    guard route.access == .tokenLater, services.broker.crossOrigin.asker(head.headers) == .other else { return }
+    guard route.access == .tokenLater, services.broker.crossOrigin.asker(head.headers) == .other else {
+      return
+    }
     throw .otherOrigin
   }
 

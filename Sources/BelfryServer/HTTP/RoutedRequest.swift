@@ -58,7 +58,8 @@ final class RoutedRequest: HTTPRoutedRequest {
     }
     let parts = RequestParts(
       path: match.parameters, query: request.head.query, headers: headers, body: request.body)
-    var given = GivenRequest(parts: parts, held: request.held, address: services.client(of: request.head).host)
+    var given = GivenRequest(
+      parts: parts, held: request.held, address: services.client(of: request.head).host)
     do throws(Refusal) {
       let work = try prepare(&given)
       let answer = PendingAnswer(exchange, services)

@@ -169,7 +169,8 @@ import Testing
           try ask("POST", "/v1/session", ["Authorization: Bearer \(bob)", sign]).headers["set-cookie"])
         #expect(field.utf8.starts(with: "__Host-belfry=".utf8) && field.contains("; Secure;"), "\(sign)")
         // Another host of the same domain can put this one there.
-        #expect(try ask("GET", "/v1/account", ["Cookie: belfry-session=\(bob)", sign]).status == 401, "\(sign)")
+        #expect(
+          try ask("GET", "/v1/account", ["Cookie: belfry-session=\(bob)", sign]).status == 401, "\(sign)")
       }
       #expect(try ask("GET", "/v1/account", ["Cookie: __Host-belfry=\(bob)"]).status == 200)
       let alice = try broker.token("alice")
