@@ -10,6 +10,12 @@ set -euo pipefail
 url=${BELFRY_URL:-http://127.0.0.1:8080} cursor=${CURSOR:-belfry.cursor}
 # The token goes by a file descriptor: everybody on the machine can read command lines.
 ask() { curl -sS --fail-with-body -H @<(echo "Authorization: Bearer $BELFRY_TOKEN") "$@"; }
+# Prints a field of the answer. A refusal has no such field: it goes to the standard error as it is, with its code and why.
+answered() {
+  local answer
+  answer=$(cat)
+  jq --exit-status --raw-output ".$1 // empty" <<<"$answer" 2>/dev/null || { echo "$answer" >&2; return 1; }
+}
 
 send() {
   local id=${CLIENT_ID:-$(cat /proc/sys/kernel/random/uuid)}
@@ -17,7 +23,7 @@ send() {
   jq --null-input --compact-output --arg to "$1" --arg body "$2" --arg id "$id" \
     '{toAccids: [$to], body: $body, messageClientId: $id}' \
     | ask --retry 3 --retry-connrefused -H 'Content-Type: application/json' --data @- "$url/v1/notifications" \
-    | jq --raw-output .messageServerId
+    | answered messageServerId
 }
 
 tail_feed() {
@@ -54,7 +60,7 @@ tail_feed() {
 
 mark_read() {
   ask -H 'Content-Type: application/json' --data "{\"upTo\": \"$(cat "$cursor.last")\"}" "$url/v1/notifications/read" \
-    | jq --raw-output .read
+    | answered read
 }
 
 case "${1:-}" in
