@@ -60,7 +60,6 @@ package final class Consumer: FeedListener {
   /// How often the cursor was set back. A scan that began before has not read what it has to, and begins anew.
   private(set) var setbacks = 0
   private var drained: CheckedContinuation<Void, Never>?
-  private var isQuiet = true
   private var isCatchUpRunning = false
   /// How much is unread, if that is to be told once the client has taken what came before.
   private var lateCounts: UnreadCounts?
@@ -150,10 +149,12 @@ package final class Consumer: FeedListener {
   /// How often a client hears of a quiet stream, unless its hub says otherwise.
   package static let heartbeatSeconds = HeartbeatWheel.heartbeatSeconds
 
+  /// Sends a heartbeat, also on a stream that is busy: then a client never waits longer than the interval for a byte.
+  /// A client that has yet to take what came before gets none, or heartbeats would pile up for it.
   func beat() {
     outlet?.consumerBeats()
-    if isQuiet, !output.framing.heartbeat.isEmpty { queue(output.framing.heartbeat) }
-    isQuiet = true
+    guard !output.hasQueued, !output.framing.heartbeat.isEmpty else { return }
+    queue(output.framing.heartbeat)
   }
 
   func sendAway() { kick(.shutdown) }
@@ -244,7 +245,6 @@ package final class Consumer: FeedListener {
     }
     if fill.hasLostTrack { lostTrack() }
     guard buffer.count > 0 else { return state == .ending ? .end : .wait }
-    isQuiet = false
     return .bytes(buffer.count, more: output.mayFlow || state == .ending)
   }
 
