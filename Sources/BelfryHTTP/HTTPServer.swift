@@ -161,9 +161,7 @@ extension HTTPServer {
   func handshakeEnded() { acceptor?.resume() }
 
   func makeIntake() -> RequestIntake {
-    RequestIntake(
-      RequestReader(HeadLimits(bytesMax: limits.headMaxBytes), namesOnce: namesOnce),
-      drainBytes: limits.drainBytes)
+    RequestIntake(RequestReader(HeadLimits(bytesMax: limits.headMaxBytes), namesOnce: namesOnce))
   }
 
   /// Asks the handler about a request whose head is there.

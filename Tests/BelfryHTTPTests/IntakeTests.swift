@@ -7,11 +7,9 @@ import Testing
 @Suite struct IntakeTests {
   /// All that is done with the bytes, in words.
   private func actions(
-    _ text: String, inPiecesOf size: Int = .max, bodyMaxBytes: Int = 100, drainBytes: Int = 300_000,
-    refuse: Bool = false
+    _ text: String, inPiecesOf size: Int = .max, bodyMaxBytes: Int = 100, refuse: Bool = false
   ) -> [String] {
-    var intake = RequestIntake(
-      RequestReader(HeadLimits(bytesMax: 1_000), namesOnce: []), drainBytes: drainBytes)
+    var intake = RequestIntake(RequestReader(HeadLimits(bytesMax: 1_000), namesOnce: []))
     var actions: [String] = []
     var rest = Array(text.utf8)[...]
     var input: [UInt8] = []
@@ -80,9 +78,23 @@ import Testing
     let chunk = "64\r\n" + String(repeating: "x", count: 100) + "\r\n"
     #expect(actions(head + chunk + "0\r\n\r\n" + post(1)) == ["handle 100", "handle 1"])
     #expect(actions(head + chunk + chunk + "0\r\n\r\n" + post(1)) == ["413", "handle 1"])
-    let endless = head + String(repeating: chunk, count: 13)
-    #expect(actions(endless, drainBytes: 1_000) == ["413 last"])
     #expect(actions(head + "fffffffffffffffff\r\n") == ["413 last"])
+  }
+
+  /// Told at once when it is longer than what is waited for: also if the client then sends no more, and for whatever reason
+  /// it is refused.
+  @Test(arguments: [1_000, .max]) func aLongChunkedBodyIsNotWaitedFor(_ size: Int) {
+    let head = "POST / HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n"
+    func chunks(_ bytes: Int) -> String {
+      head + String(bytes, radix: 16) + "\r\n" + String(repeating: "x", count: bytes)
+    }
+    let (most, end) = (HTTPLimits.awaitedBytes, "\r\n0\r\n\r\n")
+    #expect(actions(chunks(most) + end + post(1), inPiecesOf: size) == ["413", "handle 1"])
+    #expect(actions(chunks(most) + end + post(1), inPiecesOf: size, refuse: true) == ["403", "403"])
+    #expect(actions(chunks(most + 1), inPiecesOf: size) == ["413 last"])
+    #expect(actions(chunks(most + 1), inPiecesOf: size, refuse: true) == ["403 last"])
+    #expect(actions(chunks(2 * most), inPiecesOf: size, bodyMaxBytes: 2 * most) == [])
+    #expect(actions(chunks(2 * most + 1), inPiecesOf: size, bodyMaxBytes: 2 * most) == ["413 last"])
   }
 
   @Test func nothingBehindAFlawIsRead() {

@@ -3,7 +3,8 @@
 ///
 /// A refusal that comes before or within a body can be told at once or after the body. A client that is told at once
 /// saves itself the rest, but the connection ends with it: whatever the client sends next might be body or request. A
-/// client that is cut while it sends seldom sees the answer, so what is on its way is read first.
+/// client that is cut while it sends seldom sees the answer, so what is on its way is read first. Of a body whose length the
+/// client has not told, as much is waited for as of one whose length is known.
 struct RequestIntake {
   enum Action {
     /// More has to arrive.
@@ -21,12 +22,10 @@ struct RequestIntake {
   private var bodyMaxBytes = 0
   /// What is answered when the body has been read.
   private var refusal: IntakeRefusal?
-  private var drainedBytes = 0
-  private let drainBytes: Int
+  /// How much of a body has arrived whose length the client has not told; nil while there is none.
+  private var chunkedBytes: Int?
 
-  init(_ reader: RequestReader, drainBytes: Int) {
-    (self.reader, self.drainBytes) = (reader, drainBytes)
-  }
+  init(_ reader: RequestReader) { self.reader = reader }
 
   /// Whether anything of a request has arrived.
   var hasBegun: Bool { reader.hasBegun }
@@ -54,17 +53,22 @@ struct RequestIntake {
     switch step {
     case .body: nil
     case .incomplete: .wait
-    case .head(let head): .route(head)
+    case .head(let head): route(head)
     case .end: finish()
     case .tooLong: .answer(.byProtocol(.bodyTooLarge(limitBytes: bodyMaxBytes)), isLast: true)
     case .refused(let refusal): .answer(.byProtocol(refusal), isLast: true)
     }
   }
 
+  private mutating func route(_ head: RequestHead) -> Action {
+    chunkedBytes = head.contentLength == nil ? 0 : nil
+    return .route(head)
+  }
+
   private mutating func finish() -> Action {
     let taken = body?.take() ?? ([], nil)
     body = nil
-    drainedBytes = 0
+    chunkedBytes = nil
     defer { refusal = nil }
     return refusal.map { .answer($0, isLast: false) } ?? .handle(body: taken.0, held: taken.1)
   }
@@ -87,18 +91,16 @@ struct RequestIntake {
 
   /// - Returns: the answer, where the body is refused and the rest of it is not waited for.
   private mutating func take(_ bytes: ArraySlice<UInt8>) -> Action? {
-    if let refusal {
-      drainedBytes += bytes.count
-      return drainedBytes > drainBytes ? .answer(refusal, isLast: true) : nil
+    if let arrived = chunkedBytes { chunkedBytes = arrived + bytes.count }
+    if refusal == nil {
+      guard let flaw = body?.append(bytes) else { return nil }
+      refusal = .byProtocol(flaw)
     }
-    guard let flaw = body?.append(bytes) else { return nil }
-    let refusal = IntakeRefusal.byProtocol(flaw)
-    if let missing = body?.missingBytes, missing > HTTPLimits.awaitedBytes {
-      return .answer(refusal, isLast: true)
-    }
+    let missing = body?.missingBytes ?? 0
     body = nil
-    self.refusal = refusal
-    return nil
+    guard let refusal, missing > HTTPLimits.awaitedBytes || (chunkedBytes ?? 0) > HTTPLimits.awaitedBytes
+    else { return nil }
+    return .answer(refusal, isLast: true)
   }
 }
 
