@@ -36,6 +36,12 @@ static inline void easy_set_sender(CURL *easy, curl_read_callback send, void *co
   curl_easy_setopt(easy, CURLOPT_READDATA, context);
 }
 
+// Tells of each socket that is made, before it is connected.
+static inline CURLcode easy_set_socket_observer(CURL *easy, curl_sockopt_callback observe, void *context) {
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, observe);
+  return code ? code : curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, context);
+}
+
 static inline long easy_status(CURL *easy) {
   long status = 0;
   curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);

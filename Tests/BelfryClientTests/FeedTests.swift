@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfrySystem
 import Foundation
 import TestKit
@@ -118,6 +119,27 @@ import Testing
     client.timing.streamSilenceSeconds = 4
     #expect(try await ids(client.notifications(), count: 1) == [1])
     #expect(server.requests.count == 1)
+  }
+
+  /// Long before the client would take the silence for an end: the connection was closed, as when a broker is killed.
+  @Test func `a socket that is closed without a word is made again at once`() async throws {
+    let server = try ScriptedServer { request, _ in
+      let key = (request.headers["sec-websocket-key"] ?? "") + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+      let lines = [
+        "HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade",
+        "Sec-WebSocket-Protocol: belfry.v1.json",
+        "Sec-WebSocket-Accept: \(Base64.encode(Hashing.sha1(Array(key.utf8))))", "", "",
+      ]
+      return [.write(lines.joined(separator: "\r\n")), .pause(milliseconds: 50)]
+    }
+    var client = client(server)
+    client.timing.streamSilenceSeconds = 3_600
+    var connections = 0
+    for try await event in client.notifications(over: .socket) where event == .connected {
+      connections += 1
+      if connections == 3 { break }
+    }
+    #expect(connections == 3)
   }
 
   @Test func `a kick for good ends the loop`() async throws {

@@ -92,8 +92,9 @@ import Synchronization
       var runningCount: Int32 = 0
       var code = unsafe curl_multi_perform(multi, &runningCount)
       finishCompleted(&transfers)
+      finishHungUp(&transfers)
       let sleep = finishSilent(&transfers)
-      if code == CURLM_OK { code = unsafe curl_multi_poll(multi, nil, 0, sleep, nil) }
+      if code == CURLM_OK { code = wait(milliseconds: sleep, transfers) }
       if code != CURLM_OK {
         // There is no memory, or no descriptors. Whoever asked tries again after a pause; this loop must not.
         let words = unsafe String(cString: curl_multi_strerror(code))
@@ -138,6 +139,19 @@ import Synchronization
       // SAFETY: the context of each transfer is the transfer, which `transfers` holds until it is finished.
       let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
       finish(transfer, transfer.failure(result), &transfers)
+    }
+  }
+
+  private func wait(milliseconds: Int32, _ transfers: [UInt64: CurlTransfer]) -> CURLMcode {
+    var watched = transfers.values.compactMap(\.socketToWatch).map { descriptor in
+      curl_waitfd(fd: descriptor, events: Int16(CURL_WAIT_POLLIN), revents: 0)
+    }
+    return unsafe curl_multi_poll(multi, &watched, UInt32(watched.count), milliseconds, nil)
+  }
+
+  private func finishHungUp(_ transfers: inout [UInt64: CurlTransfer]) {
+    for transfer in transfers.values where transfer.hasHungUp() {
+      finish(transfer, .lost("the connection was closed"), &transfers)
     }
   }
 

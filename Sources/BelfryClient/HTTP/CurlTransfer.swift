@@ -23,6 +23,10 @@ import Foundation
   /// What is to be sent once the other protocol is spoken, and whether libcurl waits for some.
   private var upload: [UInt8] = []
   private var isUploadPaused = false
+  /// The sockets that were made for an upgrade, of which one is connected.
+  private var sockets: [ObservedSocket] = []
+  /// When the end of what the broker sends was first seen.
+  private var endSeenAfter: ContinuousClock.Instant?
   /// Why a callback told libcurl to stop.
   private var refusal: ExchangeFailure?
 
@@ -74,6 +78,8 @@ import Foundation
       // A body that has no framing of HTTP's: so libcurl sends what the protocol says.
       lines.append("Transfer-Encoding:")
       unsafe results.append(easy_set_long(easy, CURLOPT_UPLOAD, 1))
+      // Its sockets are known only if they are made for it.
+      unsafe results.append(easy_set_long(easy, CURLOPT_FRESH_CONNECT, 1))
       unsafe results.append(easy_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue))
     }
     for line in lines {
@@ -84,7 +90,10 @@ import Foundation
     // SAFETY: the thread holds this object for as long as libcurl may call back.
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe easy_set_receivers(easy, receiveHeader, receiveBody, context)
-    if request.isUpgrade { unsafe easy_set_sender(easy, sendBody, context) }
+    if request.isUpgrade {
+      unsafe easy_set_sender(easy, sendBody, context)
+      unsafe results.append(easy_set_socket_observer(easy, observeSocket, context))
+    }
     return results.allSatisfy { $0 == CURLE_OK }
   }
 
@@ -127,6 +136,25 @@ import Foundation
     heardAt = now
     return silence
   }
+
+  // MARK: The end of an upgraded connection
+
+  /// While an upload may go on, libcurl does not say that the other side has closed the connection, and reads no more of
+  /// it. So the socket is looked at here.
+  var socketToWatch: Int32? {
+    guard isUpgrade, isHeadComplete, !isPaused else { return nil }
+    return sockets.first(where: \.isConnected)?.descriptor
+  }
+
+  /// Whether the broker has closed the connection. True only when libcurl has had another turn in which nothing came: it may
+  /// hold a record of TLS that it has yet to hand over.
+  func hasHungUp() -> Bool {
+    guard let descriptor = socketToWatch, ObservedSocket.isAtEnd(descriptor) else { return false }
+    defer { endSeenAfter = heardAt }
+    return endSeenAfter == heardAt
+  }
+
+  fileprivate func observe(_ descriptor: Int32) { sockets.append(ObservedSocket(descriptor)) }
 
   func failure(_ result: CURLcode) -> ExchangeFailure? {
     guard result != CURLE_OK else { return nil }
@@ -204,6 +232,14 @@ private func receiveBody(
   guard let context = unsafe context else { return 0 }
   let transfer = unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
   return unsafe transfer.receivedBody(UnsafeRawBufferPointer(start: bytes, count: size * count))
+}
+
+private func observeSocket(
+  _ context: UnsafeMutableRawPointer?, _ descriptor: curl_socket_t, _ purpose: curlsocktype
+) -> Int32 {
+  guard let context = unsafe context else { return CURL_SOCKOPT_ERROR }
+  unsafe Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().observe(descriptor)
+  return CURL_SOCKOPT_OK
 }
 
 private func sendBody(
