@@ -132,7 +132,8 @@ let package = Package(
         "BelfryRedis", "BelfryOutbound", "BelfryHooks",
         "BelfryLoop", "BelfrySystem", "BelfryModel", "BelfryBytes", "CallCounts", "ModelSamples", "TestKit",
       ]),
-    tests("BelfryClientTests", ["BelfryClient", "BelfryInterface", "BelfryBytes", "BelfrySystem", "TestKit"]),
+    tests(
+      "BelfryClientTests", ["BelfryClient", "BelfryInterface", "BelfryBytes", "BelfrySystem", "TestKit"]),
     tests(
       "BelfryCommandTests",
       ["belfry", "BelfryClient", "BelfryInterface", "BelfryServer", "BelfryBytes", "TestKit"]),
