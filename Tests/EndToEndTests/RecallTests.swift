@@ -61,6 +61,38 @@ extension EndToEnd {
       }
     }
 
+    /// Who has left a room, or was put out, may still show what was sent there.
+    @Test(arguments: [false, true]) func whoIsOutOfARoomIsToldThere(isPutOut: Bool) async throws {
+      try await withWorld(brokers: 2) { world in
+        let host = try Person("host", at: world[0])
+        let bob = try Person("bob", at: world[1])
+        let made = try host.call("POST", "/v1/rooms", ["subject": "Bells"])
+        let room = try #require(made["roomId"])
+        let attendees = "/v1/rooms/\(room)/attendees"
+        #expect(try bob.call("POST", attendees).status < 300)
+        let live = try bob.stream(query: "?counts=1")
+        let recalled = try host.mustSend("recalled", ["roomId": room])
+        let updated = try host.mustSend("to be updated", ["roomId": room])
+        #expect(live.wait(forBody: "to be updated"))
+        #expect(try (isPutOut ? host : bob).call("DELETE", attendees + "/bob").status < 300)
+        // The stream has taken into account that he is out.
+        try await eventually("he is still in the room", within: Broker.patience, every: .milliseconds(50)) {
+          try host.mustSend("too late", ["roomId": room])
+          try Person.app(at: world[0]).mustSend("to bob", ["toAccids": ["bob"]])
+          let told = live.all
+          return told.count { $0.body == "to bob" } > 3 && told.last?.body != "too late"
+        }
+
+        #expect(try host.call("DELETE", "/v1/notifications/\(recalled)").status == 204)
+        #expect(try host.call("PATCH", "/v1/notifications/\(updated)", ["body": "updated"]).status < 300)
+        #expect(live.wait { $0.contains { $0.name == "retracted" && $0.messageServerId == recalled } })
+        #expect(live.wait { $0.contains { $0.name == "updated" && $0.messageServerId == updated } })
+        let unread = try #require(bob.call("GET", "/v1/notifications/counts").object["unread"] as? Int)
+        #expect(live.wait { $0.last { $0.name == "counts" }?.object["unread"] as? Int == unread })
+        #expect(!live.bodies.contains("too late"))
+      }
+    }
+
     /// Also what was changed in between is not told any more to whoever was away.
     @Test func whatWasUpdatedBeforeIsGoneToo() async throws {
       try await withWorld { world in

@@ -153,9 +153,8 @@ package struct FeedSnapshot: Sendable {
       if index.contains(where: { $0.addedAt > own.allotted }) { continue }
       guard let follow else { return (own, index) }
       // Spaces that the account has left are followed, too, since notifications that it was shown there may be
-      // updated. Rooms are not, since most people leave them within the hour: their updates come with the next
-      // catch-up.
-      let spaces = index.filter { $0.isMember || $0.space.kind != .room }.map { $0.space }
+      // updated or recalled.
+      let spaces = index.map { $0.space }
       try await follow(spaces)
       // Spaces in the account's own partition share its bound, and were followed only after the bound was taken. What
       // was appended in between would neither lie within the bound nor arrive as a message. So once they are
