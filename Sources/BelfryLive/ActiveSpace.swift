@@ -56,6 +56,8 @@ final class SpaceFollower {
   /// The loop's last sequence number when the account began to follow the space. Earlier items of the ring are not
   /// for the account.
   let since: UInt64
+  /// The latest item that is for named accounts only and names this one.
+  private var namedAt: UInt64 = 0
   /// The index of this follower in its space's list.
   fileprivate(set) var position = 0
 
@@ -63,5 +65,17 @@ final class SpaceFollower {
     self.session = session
     self.active = active
     self.since = since
+  }
+
+  /// Takes note of an item that is for named accounts only and names this one.
+  func noteNamed(at sequence: UInt64) { namedAt = sequence }
+
+  /// Whether the ring has an item after a sequence number that may be for the account.
+  func hasItems(after sequence: UInt64) -> Bool { max(namedAt, active.ring.lastShared) > sequence }
+
+  /// The items of the ring after a sequence number, in order, also those for others; nil if some that may be for the account
+  /// are forgotten, or may be missing.
+  func items(after sequence: UInt64) -> ArraySlice<RingItem>? {
+    active.ring.items(after: sequence, isNamed: namedAt > sequence)
   }
 }

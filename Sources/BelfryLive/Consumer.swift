@@ -153,6 +153,9 @@ package final class Consumer: FeedListener {
   /// A client that has yet to take what came before gets none, or heartbeats would pile up for it.
   func beat() {
     outlet?.consumerBeats()
+    if state == .live, hub.hasNotifiedAll {
+      output.passOthersItems(in: session.followers, latest: hub.lastSequence)
+    }
     guard !output.hasQueued, !output.framing.heartbeat.isEmpty else { return }
     queue(output.framing.heartbeat)
   }

@@ -130,8 +130,17 @@ struct ConsumerOutput {
     max(consumed, follower.since, min(recovered, follower.active.ring.droppedThrough))
   }
 
-  private func hasMore(_ follower: SpaceFollower) -> Bool {
-    follower.active.ring.lastSequence > place(in: follower)
+  private func hasMore(_ follower: SpaceFollower) -> Bool { follower.hasItems(after: place(in: follower)) }
+
+  /// Passes what has arrived in the rings and is for others. Called when the consumer has been notified of all that may be
+  /// for it. Without this its cursor would stay behind in a partition where everything is for others. A client that comes
+  /// back with such a cursor would be told that it has missed what was trimmed there.
+  mutating func passOthersItems(in followers: some Sequence<SpaceFollower>, latest: UInt64) {
+    guard ready.isEmpty, consumed < latest else { return }
+    for follower in followers where follower.active.ring.lastSequence > consumed {
+      if let step = follower.active.ring.lastStep { _ = cursor.advance(follower.active.space, by: step) }
+    }
+    consumed = latest
   }
 
   mutating func leaveRings() { ready.removeAll() }
@@ -175,7 +184,7 @@ struct ConsumerOutput {
   private mutating func writeRing(
     of follower: SpaceFollower, _ buffer: inout StreamBuffer, for reader: Reader, _ fill: inout Fill
   ) {
-    guard let items = follower.active.ring.items(after: place(in: follower)) else {
+    guard let items = follower.items(after: place(in: follower)) else {
       return fill.hasLostTrack = true
     }
     let membership = follower.membership
@@ -192,7 +201,7 @@ struct ConsumerOutput {
     var earliest: (RingItem, SpaceFollower)?
     var hasFinished = false
     for follower in ready {
-      guard let items = follower.active.ring.items(after: place(in: follower)) else {
+      guard let items = follower.items(after: place(in: follower)) else {
         fill.hasLostTrack = true
         return nil
       }

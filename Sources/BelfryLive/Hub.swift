@@ -158,10 +158,24 @@ package final class Hub {
   private func arrive(_ kind: RingItem.Kind, _ entry: LogEntry, _ event: LiveEvent, in active: ActiveSpace) {
     lastSequence += 1
     counts.liveMessages += 1
+    let audience = entry.audience
+    // Notified are the named accounts or all followers, whichever are fewer.
+    let isForNamedOnly = audience.rule == .named && audience.named.count < active.followers.count
     active.ring.append(
-      RingItem(sequence: lastSequence, kind: kind, entry, event: event))
+      RingItem(
+        sequence: lastSequence, kind: kind, isForNamedOnly: isForNamedOnly, entry, event: event))
+    if isForNamedOnly { return notify(audience.named, in: active) }
     if active.beginRound() { pendingSpaces.append(active) }
     loop.requireHooks()
+  }
+
+  /// Notifies these accounts and nobody else. The other followers pass the item with their next one, or with a heartbeat.
+  private func notify(_ accounts: [AccountID], in active: ActiveSpace) {
+    for account in accounts {
+      guard let follower = sessions[account]?.follower(in: active.space) else { continue }
+      follower.noteNamed(at: lastSequence)
+      follower.session.notify(of: follower)
+    }
   }
 
   /// Notifies the followers at the end of the loop's turn, once for everything that arrived in it.
@@ -196,6 +210,9 @@ package final class Hub {
       }
     }
   }
+
+  /// Whether each account has been notified of all that arrived and may be for it.
+  var hasNotifiedAll: Bool { pendingSpaces.isEmpty }
 
   /// - Returns: false if the entry is known already, and nobody must be told of it again.
   private func advance(_ active: ActiveSpace, to id: MessageID, after predecessor: MessageID) -> Bool {

@@ -20,6 +20,8 @@ final class RingItem {
   /// number.
   let sequence: UInt64
   let kind: Kind
+  /// Whether only those followers were notified that the item's audience names, since it is for nobody else.
+  let isForNamedOnly: Bool
   /// The id of the notification that the item is, or is about.
   let id: MessageID
   /// Its type; 0 of what is about none.
@@ -35,9 +37,10 @@ final class RingItem {
     }
   }
 
-  init(sequence: UInt64, kind: Kind, _ entry: LogEntry, event: LiveEvent) {
+  init(sequence: UInt64, kind: Kind, isForNamedOnly: Bool, _ entry: LogEntry, event: LiveEvent) {
     self.sequence = sequence
     self.kind = kind
+    self.isForNamedOnly = isForNamedOnly
     id = entry.notificationID
     type = entry.type
     audience = entry.audience
@@ -67,6 +70,12 @@ struct Ring {
   private var bytesHeld = 0
   /// The sequence number up to which items are forgotten, or may be missing.
   private(set) var droppedThrough: UInt64 = 0
+  /// The same of those items that are not for named accounts only.
+  private var sharedDroppedThrough: UInt64 = 0
+  /// The latest item that is not for named accounts only.
+  private(set) var lastShared: UInt64 = 0
+  /// The step by which a cursor passes all that came through since the ring last broke off.
+  private(set) var lastStep: CursorStep?
   /// The last id of the log that is known here: of the last entry that came through, or before one did, the id up to
   /// which an account that joined the ring has read the log. Nil before both.
   private(set) var end: MessageID?
@@ -79,6 +88,8 @@ struct Ring {
 
   mutating func append(_ item: RingItem) {
     items.append(item)
+    if !item.isForNamedOnly { lastShared = item.sequence }
+    lastStep = item.step ?? lastStep
     bytesHeld += item.event.json.count
     while items.count - head > Self.itemsLimit || bytesHeld > Self.bytesLimit { dropFirst() }
   }
@@ -117,8 +128,10 @@ struct Ring {
   }
 
   /// The items after a sequence number, in order; nil if some of them are forgotten, or may be missing.
-  func items(after sequence: UInt64) -> ArraySlice<RingItem>? {
-    if droppedThrough > sequence { return nil }
+  /// - Parameter isNamed: false for an account that none of the items for named accounts only names. It misses nothing if
+  ///   some of these are forgotten.
+  func items(after sequence: UInt64, isNamed: Bool = true) -> ArraySlice<RingItem>? {
+    if (isNamed ? droppedThrough : sharedDroppedThrough) > sequence { return nil }
     guard let last = items.last, last.sequence > sequence else { return [] }
     // Most consumers need just the one item that has arrived last.
     if items.count - head == 1 || items[items.count - 2].sequence <= sequence {
@@ -144,6 +157,9 @@ struct Ring {
     head = 0
     bytesHeld = 0
     droppedThrough = sequence
+    sharedDroppedThrough = sequence
+    lastShared = sequence
+    lastStep = nil
     end = nil
     firstPredecessor = nil
   }
@@ -151,6 +167,7 @@ struct Ring {
   private mutating func dropFirst() {
     guard head < items.count else { return }
     droppedThrough = items[head].sequence
+    if !items[head].isForNamedOnly { sharedDroppedThrough = droppedThrough }
     bytesHeld -= items[head].event.json.count
     head += 1
     // Moving the rest once per half keeps each append's share of the work constant.

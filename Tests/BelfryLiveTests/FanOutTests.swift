@@ -1,11 +1,14 @@
-import BelfryLive
+import BelfryFeed
 import BelfryLoop
 import BelfryModel
 import BelfryServer
 import BelfryStore
 import CallCounts
 import ModelSamples
+import TestKit
 import Testing
+
+@testable import BelfryLive
 
 /// What one notification costs for each of many consumers, counted and never timed.
 @Suite struct FanOutTests {
@@ -42,6 +45,78 @@ import Testing
     #expect(pulls.map(\.events) == [3, 0])
   }
 
+  /// Thousands who join a large server are announced to themselves, and must not wake all others each time.
+  @Test func whatNamesOneWakesNobodyElse() async throws {
+    let (wakes, pulls) = try await onHall { hall in
+      let consumers = try await hall.open(3)
+      let bells = consumers.map { _ in Bell() }
+      for (consumer, bell) in zip(consumers, bells) { consumer.outlet = bell }
+      try await hall.send(5, naming: [consumers[0].account])
+      try await hall.arrive(5)
+      let named = bells.map(\.wakes)
+      try await hall.send(1)
+      try await hall.arrive(1)
+      return ([named, bells.map(\.wakes)], consumers.map { hall.pull($0) })
+    }
+    #expect(wakes == [[1, 0, 0], [1, 1, 1]])
+    #expect(pulls.map(\.events) == [6, 1, 1])
+  }
+
+  /// A ring forgets what names others, and a consumer that has not been woken for it has missed nothing.
+  @Test func whatARingForgetsOfOthersIsNotMissed() async throws {
+    let (events, scans) = try await onHall { hall in
+      let consumers = try await hall.open(2)
+      let before = hall.scans
+      var events = [0, 0]
+      // More than a ring holds.
+      for _ in 0..<60 {
+        try await hall.send(10, naming: [consumers[0].account])
+        try await hall.arrive(10)
+        events[0] += hall.pull(consumers[0]).events
+      }
+      try await hall.send(1)
+      try await hall.arrive(1)
+      for (place, consumer) in consumers.enumerated() { events[place] += hall.pull(consumer).events }
+      return (events, hall.scans - before)
+    }
+    #expect(events == [601, 1])
+    #expect(scans == 0)
+  }
+
+  /// A consumer that has not taken what names it, and whose ring has forgotten that, reads it from the store.
+  @Test func whatARingForgetsOfOnesOwnIsReadFromTheStore() async throws {
+    let events = try await onHall { hall in
+      let consumer = try await hall.open(2)[0]
+      try await hall.send(600, naming: [consumer.account])
+      try await hall.arrive(600)
+      var events = 0
+      try await eventually {
+        events += hall.pull(consumer).events
+        return events >= 600
+      }
+      return events
+    }
+    #expect(events == 600)
+  }
+
+  /// A cursor that stays behind in a partition where everything is for others would count as having missed what is trimmed
+  /// there.
+  @Test func aHeartbeatPassesWhatIsForOthers() async throws {
+    let places = try await onHall { hall in
+      let consumers = try await hall.open(2)
+      try await hall.send(3, naming: [consumers[0].account])
+      try await hall.arrive(3)
+      _ = hall.pull(consumers[0])
+      for consumer in consumers { consumer.beat() }
+      // Not what was not taken yet.
+      try await hall.send(1, naming: [consumers[0].account])
+      try await hall.arrive(1)
+      for consumer in consumers { consumer.beat() }
+      return consumers.map { hall.distance(of: $0) }
+    }
+    #expect(places == [1, 0])
+  }
+
   /// Rendered once, whoever is shown it: a consumer more costs a bounded number of allocations, its id line
   /// included, whatever the notification holds.
   @Test(.enabled(if: allocations_are_counted()))
@@ -60,6 +135,13 @@ import Testing
   ) async throws -> Value {
     try await withLoop { loop, scope in try await work(try await Hall(loop: loop, scope: scope)) }
   }
+}
+
+/// What is rung when a consumer has something to send.
+private final class Bell: Consumer.Outlet {
+  private(set) var wakes = 0
+  func consumerIsReady() { wakes += 1 }
+  func consumerBeats() {}
 }
 
 /// A server with many members, whose consumers are all live before anything is sent.
@@ -131,12 +213,13 @@ private final class Hall {
 
   func arriveUnnotified(_ count: Int) { live.arrive(atMost: count) }
 
-  func send(_ count: Int, to server: Int = 0) async throws {
+  func send(_ count: Int, to server: Int = 0, naming accounts: [AccountID] = []) async throws {
     for _ in 0..<count {
       sends += 1
       var content = NotificationContent(type: 100, toType: .server)
       content.body = "\(sends)"
       content.serverId = servers[server]
+      if !accounts.isEmpty { content.toAccids = accounts }
       for send in try SendNotification.sends(content, by: app, generatedClientId: "c\(sends)") {
         _ = try await runner.run(send)
       }
@@ -160,6 +243,15 @@ private final class Hall {
     let allocations = count_of_allocations() - before
     #expect(events == count * consumers)
     return allocations
+  }
+
+  var scans: Int { hub.statistics.scans }
+
+  /// How many entries of the first server lie beyond the consumer's cursor.
+  func distance(of consumer: Consumer) -> Int {
+    let space = SpaceID.server(servers[0])
+    let place = consumer.output.cursor.position(in: space, memory.partitions)
+    return (try? memory.entries([LogRequest(space, after: place, through: .last, limit: 100)])[0].count) ?? -1
   }
 
   /// Everything there is, and what the pull after that says.
