@@ -5,7 +5,10 @@ import BelfryModel
 package final class FeedWait: FeedListener {
   let duration: Duration
   private(set) var hasEnded = false
-  private var hasNews = false
+  /// Whether the store has to be read again, whatever has arrived in the rings.
+  private var hasLostTrack = false
+  /// What has arrived before is in the page that was read last.
+  private var places = RingPlaces(after: 0)
   private var waiting: CheckedContinuation<Void, Never>?
 
   package init(_ duration: Duration) {
@@ -17,25 +20,48 @@ package final class FeedWait: FeedListener {
     wake()
   }
 
-  func notify(of follower: SpaceFollower) { wake() }
-  func lostTrack() { wake() }
+  /// Ignored while the page is read: ``untilSomethingComes(in:)`` looks at everything that has arrived since.
+  func notify(of follower: SpaceFollower) {
+    if waiting != nil, hasNews(follower) { wake() }
+  }
+
+  func lostTrack() {
+    hasLostTrack = true
+    wake()
+  }
+
   /// Nothing to do: a page is read from its cursor on, and live messages do not move that cursor.
   func missed(in space: SpaceID, since id: MessageID) {}
   func sendAway() { end() }
 
-  func rearm() { hasNews = false }
+  /// Called before the page is read.
+  /// - Parameter sequence: the loop's latest sequence number.
+  func rearm(after sequence: UInt64) {
+    hasLostTrack = false
+    places = RingPlaces(after: sequence)
+  }
 
-  /// Returns when something comes, or at once if something came since ``rearm()``.
-  func untilSomethingComes() async {
+  /// Returns when something comes that the page would have, or at once if that came since ``rearm(after:)``.
+  /// - Parameter followers: all spaces of the account.
+  func untilSomethingComes(in followers: some Sequence<SpaceFollower>) async {
+    guard !hasLostTrack, !hasEnded, !followers.contains(where: { hasNews($0) }) else { return }
     // Cancellation does not end the wait: whoever cancels calls ``end()``.
-    await withCheckedContinuation { continuation in
-      guard !hasNews, !hasEnded else { return continuation.resume() }
-      waiting = continuation
+    await withCheckedContinuation { waiting = $0 }
+  }
+
+  /// Whether something has arrived that a page would have. Each reading of a page costs the store some commands for each
+  /// of the account's spaces, so what is for others must not cause one.
+  private func hasNews(_ follower: SpaceFollower) -> Bool {
+    guard let reader = follower.session.reader(on: nil), let items = places.take(from: follower) else {
+      return true
+    }
+    return items.contains { item in
+      guard case .entry = item.kind else { return false }
+      return reader.sees(item, in: follower.active.space, by: follower.membership)
     }
   }
 
   private func wake() {
-    hasNews = true
     waiting?.resume()
     waiting = nil
   }

@@ -25,11 +25,11 @@ extension Hub {
     defer { timer.cancel() }
     var cursor = cursor
     while true {
-      wait.rearm()
+      wait.rearm(after: lastSequence)
       let page = try await feed.page(of: try await session.snapshot(), after: cursor, limit: limit)
       if !page.notifications.isEmpty || page.gap != nil || wait.hasEnded || Task.isCancelled { return page }
       cursor = page.cursor
-      await wait.untilSomethingComes()
+      await wait.untilSomethingComes(in: session.followers)
     }
   }
 }

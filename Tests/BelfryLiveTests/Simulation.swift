@@ -25,6 +25,8 @@ class SlowStore: Store {
   var relayFailurePercent = 0
   /// How often logs were read.
   private(set) var readings = 0
+  /// How often it was asked anything that takes a while.
+  private(set) var questions = 0
 
   init(_ memory: MemoryStore, _ chance: Chance) {
     self.memory = memory
@@ -40,6 +42,7 @@ class SlowStore: Store {
   }
 
   private func slowly<Value>(_ work: () throws(StoreError) -> Value) async throws(StoreError) -> Value {
+    questions += 1
     await delay()
     let value = try work()
     await delay()

@@ -173,6 +173,48 @@ extension EndToEnd {
       }
     }
 
+    /// Three hundred members of a server above the threshold wait, and none of them is subscribed.
+    @Test func aSendCostsNothingForThoseWhoWaitAndDoNotSeeIt() async throws {
+      let settings = ["BELFRY_LOOPS": "1", "BELFRY_LIMITS_SUBSCRIPTION_THRESHOLD": "3"]
+      try await withWorld(settings: settings) { world in
+        let owner = try Person("owner", at: world[0])
+        let app = try Person.app(at: world[0])
+        let server = try owner.createServer()
+        let names = (0..<300).map { "m\($0)" }
+        try app.add(names, to: server)
+        let polls = try names.map { name in
+          let member = try Person(name, at: world[0])
+          let cursor = try #require(member.call("GET", "/v1/notifications?limit=500")["cursor"])
+          let wire = try Wire(port: world[0].port)
+          try wire.writeRequest("GET", "/v1/notifications?wait=60&after=\(cursor)", headers: member.headers)
+          return wire
+        }
+        func waitUntilNothingIsRead() async throws {
+          try await eventually("the store is read all the time", within: Broker.patience) {
+            try Self.readingCalls(world) { Thread.sleep(forTimeInterval: 0.3) }.isEmpty
+          }
+        }
+        func arrived() throws -> Int {
+          let metrics = try app.call("GET", "/metrics").text
+          let line = metrics.split(separator: "\n").first { $0.hasPrefix("belfry_live_messages_total") }
+          return try #require(line?.split(separator: " ").last.flatMap { Int($0) })
+        }
+        try owner.mustSend("the first", ["serverId": server])
+        try await waitUntilNothingIsRead()
+        let before = try arrived()
+        let calls = try Self.readingCalls(world) {
+          for number in 0..<3 { try owner.mustSend("\(number)", ["serverId": server]) }
+          while try arrived() < before + 3 { Thread.sleep(forTimeInterval: 0.01) }
+          Thread.sleep(forTimeInterval: 0.3)
+        }
+        for name in ["hgetall", "smembers", "smismember", "xrange"] {
+          #expect(calls[name] == nil, "\(calls)")
+        }
+        try owner.mustSend("for one", ["serverId": server, "toAccids": ["m7"]])
+        #expect(try polls[7].readAnswer().notifications.map { $0["body"] as? String } == ["for one"])
+      }
+    }
+
     @Test func markingReadCostsTheSameForFewAndForManyEntries() async throws {
       try await withWorld(settings: ["BELFRY_LOOPS": "1"]) { world in
         let owner = try Person("owner", at: world[0])
