@@ -7,7 +7,7 @@ import BelfryStore
 ///
 /// What arrives is added to the last count as it comes through the rings. Whatever takes from it (marks, changes of
 /// memberships, missed messages) leads to another count from the store. So the numbers are the feed's at any time, and
-/// a busy space costs no reading.
+/// a busy space costs no reading. However counts change, there is an interval between two that a stream is told.
 final class UnreadTally {
   private unowned let hub: Hub
   private unowned let session: AccountSession
@@ -17,9 +17,8 @@ final class UnreadTally {
   private var told: UnreadCounts?
   /// Up to these ids the last count has read the logs.
   private var countedThrough: [Partition: MessageID] = [:]
-  /// For each space the sequence number up to which its ring was added; of others that of the last count.
-  private var places: [SpaceID: UInt64] = [:]
-  private var countedAtSequence: UInt64 = 0
+  /// Up to where the rings were added.
+  private var places = RingPlaces(after: 0)
   /// When the first of what was counted expires, milliseconds since 1970.
   private var firstExpiry: Int64?
   private var needsCount = true
@@ -42,7 +41,12 @@ final class UnreadTally {
 
   func add(_ consumer: Consumer) {
     watchers.append(consumer)
-    if let told { consumer.tell(told) } else { plan() }
+    if let told {
+      consumer.tell(told)
+      // This stream, too, is told once in an interval.
+      mayTellAt = max(mayTellAt, .now + hub.countsInterval)
+    }
+    plan()
   }
 
   func remove(_ consumer: Consumer) {
@@ -70,8 +74,7 @@ final class UnreadTally {
   private func add(from follower: SpaceFollower) {
     guard isWatched, !needsCount, !isCounting, let reader = session.reader(on: nil) else { return }
     let space = follower.active.space
-    let place = max(places[space] ?? countedAtSequence, follower.since)
-    guard let items = follower.active.ring.items(after: place) else { return needsCount = true }
+    guard let items = places.take(from: follower) else { return needsCount = true }
     for item in items {
       switch item.kind {
       case .entry(let step):
@@ -84,7 +87,6 @@ final class UnreadTally {
       case .update, .ephemeral, .device: continue
       }
     }
-    if let last = items.last { places[space] = last.sequence }
   }
 
   // MARK: Counting and telling
@@ -142,19 +144,28 @@ final class UnreadTally {
     guard isWatched else { return }
     (counts, firstExpiry) = (count.counts, count.firstExpiry)
     countedThrough = snapshot.lastIDs
-    (places, countedAtSequence) = ([:], sequence)
+    places = RingPlaces(after: sequence)
     let pause = max(Self.pausePerEntry * count.entriesRead, hub.countsInterval)
     mayCountAt = .now + pause
     isCounting = false
     for follower in session.followers { add(from: follower) }
-    tell()
   }
 
   private func tell() {
     guard counts != told else { return }
+    // What was counted may have expired while this waited.
+    if hasExpired, mayCountAt <= .now {
+      needsCount = true
+      return plan()
+    }
     told = counts
     mayTellAt = .now + hub.countsInterval
     for consumer in watchers { consumer.tell(counts) }
     plan()
+  }
+
+  private var hasExpired: Bool {
+    guard let firstExpiry, let now = hub.store.estimatedMilliseconds else { return false }
+    return firstExpiry <= now
   }
 }

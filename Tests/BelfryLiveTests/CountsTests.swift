@@ -56,6 +56,54 @@ import Testing
     #expect(scans == 0)
   }
 
+  /// However counts change, streams are told once in an interval: after an arrival was told, the count that a mark leads to
+  /// waits, and so does what expires.
+  @Test(arguments: [false, true]) func aCountWaitsForItsInterval(expires: Bool) async throws {
+    let (told, unread) = try await withLoop { loop, scope in
+      let memory = MemoryStore(limits: Limits())
+      let live = SlowLiveFeed(memory)
+      let hub = Hub(loop: loop, scope: scope, store: memory, live: live, limits: Limits())
+      hub.countsInterval = .milliseconds(1)
+      let client = Client("bob", wantsCounts: true)
+      try client.open(hub)
+      defer { client.cut() }
+      func pull() throws {
+        live.arrive(atMost: 100)
+        try client.pull(room: 8_192)
+      }
+      try await eventually {
+        try pull()
+        return client.counts?["unread"] == 0
+      }
+      // Nothing else is told before the test is over.
+      hub.countsInterval = .seconds(3_600)
+      let message = try await send(
+        to: "bob", memory, expiresAt: expires ? memory.clockMilliseconds + 1_000 : nil)
+      try await eventually {
+        try pull()
+        return client.counts?["unread"] == 1
+      }
+      let scans = hub.statistics.scans
+      if expires {
+        memory.clockMilliseconds += 2_000
+      } else {
+        _ = memory.markRead(ReadMark(items: [message]), by: "bob")
+      }
+      try await eventually {
+        try pull()
+        return hub.statistics.scans > scans
+      }
+      // Time for what must not come.
+      for _ in 0..<50 {
+        try pull()
+        try await loop.sleep(for: .zero)
+      }
+      return (client.counts, try await hub.feed.count(for: "bob").counts.unread)
+    }
+    #expect(told?["unread"] == 1)
+    #expect(unread == 0)
+  }
+
   /// A count is due, its timer has run, and before its work begins the account's last stream goes. The session must not be
   /// used after its end: that would end the broker.
   @Test func aStreamThatGoesBeforeItsCountBegins() async throws {
@@ -98,9 +146,12 @@ import Testing
     #expect(told?["unread"] == 0)
   }
 
-  private func send(to account: AccountID, _ memory: MemoryStore) async throws -> MessageID {
+  private func send(
+    to account: AccountID, _ memory: MemoryStore, expiresAt time: Int64? = nil
+  ) async throws -> MessageID {
     var content = NotificationContent(type: Catalogue.custom.code, toType: .accounts)
     content.toAccids = [account]
+    content.expireAt = time
     let sends = try SendNotification.sends(content, by: Self.app, generatedClientId: "only")
     let done = try await OperationRunner(store: memory, limits: Limits()).run(#require(sends.first))
     return try #require(done.commit?.ids.first)
