@@ -6,14 +6,18 @@ final class ActiveSpace {
   let space: SpaceID
   /// A subscription that has failed is tried anew by the next that waits for it.
   var subscription = LiveSubscription.subscribing([])
-  var ring = Ring()
+  var ring: Ring
   /// The accounts that follow the space, each once, however many consumers the account has.
   private(set) var followers: [SpaceFollower] = []
   private var round = FanOutRound()
 
-  init(_ space: SpaceID) {
+  init(_ space: SpaceID, ringsIn memory: RingMemory) {
     self.space = space
+    ring = Ring(in: memory)
   }
+
+  /// Nothing of the ring is in memory any more.
+  deinit { ring.breakOff(at: .max) }
 
   func add(_ follower: SpaceFollower) {
     follower.position = followers.count

@@ -24,7 +24,7 @@ package final class Hub {
   /// The number of the last thing that arrived on this loop, over all spaces.
   private(set) var lastSequence: UInt64 = 0
   private var counts = HubStatistics()
-  private var ringHorizon: UInt64 = 0
+  private let ringMemory = RingMemory()
   /// The partitions of which no live messages are taken: while the live channels are lost, and while they are subscribed
   /// again one after the other. A message of one channel would move cursors past entries that were missed in the others
   /// of its partition.
@@ -70,6 +70,14 @@ package final class Hub {
 
   var store: any Store { feed.store }
 
+  /// What all rings may take in memory.
+  package var ringBytesMost: Int {
+    get { ringMemory.bytesMost }
+    set { ringMemory.bytesMost = newValue }
+  }
+  /// What they take, about.
+  package var ringBytes: Int { ringMemory.bytes }
+
   package var statistics: HubStatistics {
     var statistics = counts
     statistics.scans = feed.scanCount
@@ -91,7 +99,7 @@ package final class Hub {
   }
 
   func follow(_ space: SpaceID, session: AccountSession) -> SpaceFollower {
-    let active = spaces[space] ?? ActiveSpace(space)
+    let active = spaces[space] ?? ActiveSpace(space, ringsIn: ringMemory)
     if spaces[space] == nil {
       spaces[space] = active
       startSubscribing(active)
@@ -164,6 +172,7 @@ package final class Hub {
     active.ring.append(
       RingItem(
         sequence: lastSequence, kind: kind, isForNamedOnly: isForNamedOnly, entry, event: event))
+    ringMemory.keepWithinLimit(spaces.values, latest: lastSequence)
     if isForNamedOnly { return notify(audience.named, in: active) }
     if active.beginRound() { pendingSpaces.append(active) }
     loop.requireHooks()
@@ -278,8 +287,7 @@ package final class Hub {
       seconds += 1
       heartbeats.beat(second: seconds, nowMilliseconds: WallClock.nowMilliseconds())
       if seconds % Self.ringSeconds == 0 {
-        for active in spaces.values { active.ring.drop(through: ringHorizon) }
-        ringHorizon = lastSequence
+        ringMemory.forgetOld(in: spaces.values, latest: lastSequence)
       }
     }
   }

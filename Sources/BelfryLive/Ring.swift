@@ -28,6 +28,8 @@ final class RingItem {
   let type: Int
   let audience: Audience
   let event: LiveEvent
+  /// What the item takes in memory, about.
+  let memoryBytes: Int
 
   /// The step by which a cursor passes the item; nil if the item is not in the log.
   var step: CursorStep? {
@@ -45,7 +47,13 @@ final class RingItem {
     type = entry.type
     audience = entry.audience
     self.event = event
+    memoryBytes =
+      Self.memoryBytesBesideEvent + event.json.count + Self.memoryBytesPerName * entry.audience.named.count
   }
+
+  /// Measured with events of a kilobyte.
+  private static let memoryBytesBesideEvent = 400
+  private static let memoryBytesPerName = 64
 }
 
 extension RingItem {
@@ -68,6 +76,10 @@ struct Ring {
   private var items: [RingItem] = []
   private var head = 0
   private var bytesHeld = 0
+  private var memoryBytes = 0 {
+    didSet { memory.hold(memoryBytes - oldValue) }
+  }
+  private let memory: RingMemory
   /// The sequence number up to which items are forgotten, or may be missing.
   private(set) var droppedThrough: UInt64 = 0
   /// The same of those items that are not for named accounts only.
@@ -84,6 +96,8 @@ struct Ring {
   /// The predecessor of the first entry that came through; nil before it.
   private var firstPredecessor: MessageID?
 
+  init(in memory: RingMemory) { self.memory = memory }
+
   var lastSequence: UInt64 { items.last?.sequence ?? droppedThrough }
 
   mutating func append(_ item: RingItem) {
@@ -91,6 +105,7 @@ struct Ring {
     if !item.isForNamedOnly { lastShared = item.sequence }
     lastStep = item.step ?? lastStep
     bytesHeld += item.event.json.count
+    memoryBytes += item.memoryBytes
     while items.count - head > Self.itemsLimit || bytesHeld > Self.bytesLimit { dropFirst() }
   }
 
@@ -156,6 +171,7 @@ struct Ring {
     items.removeAll()
     head = 0
     bytesHeld = 0
+    memoryBytes = 0
     droppedThrough = sequence
     sharedDroppedThrough = sequence
     lastShared = sequence
@@ -169,6 +185,7 @@ struct Ring {
     droppedThrough = items[head].sequence
     if !items[head].isForNamedOnly { sharedDroppedThrough = droppedThrough }
     bytesHeld -= items[head].event.json.count
+    memoryBytes -= items[head].memoryBytes
     head += 1
     // Moving the rest once per half keeps each append's share of the work constant.
     if head > 32, head * 2 > items.count || head == items.count {

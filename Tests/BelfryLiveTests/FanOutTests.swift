@@ -117,6 +117,31 @@ import Testing
     #expect(places == [1, 0])
   }
 
+  /// However many spaces there are, rings take no more memory together than they may. Consumers read from the store what
+  /// was forgotten before they took it.
+  @Test func ringsHaveOneLimitTogether() async throws {
+    let (events, most, few) = try await onHall { hall in
+      let consumer = try await hall.open(1)[0]
+      hall.hub.ringBytesMost = 64 * 1_024
+      var most = 0
+      for number in 0..<500 {
+        try await hall.send(1, to: number % 2)
+        try await hall.arrive(1)
+        most = max(most, hall.hub.ringBytes)
+      }
+      var events = 0
+      try await eventually {
+        events += hall.pull(consumer).events
+        return events >= 500
+      }
+      consumer.close()
+      return (events, most, hall.hub.ringBytes)
+    }
+    #expect(events == 500)
+    #expect((32 * 1_024...64 * 1_024).contains(most))
+    #expect(few == 0)
+  }
+
   /// Rendered once, whoever is shown it: a consumer more costs a bounded number of allocations, its id line
   /// included, whatever the notification holds.
   @Test(.enabled(if: allocations_are_counted()))
@@ -154,7 +179,7 @@ private final class Hall {
   private let live: SlowLiveFeed
   private let loop: EventLoop
   private let memory: MemoryStore
-  private let hub: Hub
+  let hub: Hub
   private let runner: OperationRunner
   /// Both of one partition.
   private let servers: [EntityID]
