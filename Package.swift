@@ -111,7 +111,9 @@ let package = Package(
         "BelfryLive", "BelfryFeed", "BelfryServer", "BelfryStore", "BelfryModel", "BelfryLoop", "CallCounts",
         "ModelSamples", "TestKit",
       ]),
-    tests("BelfryFeedTests", ["BelfryFeed", "BelfryStore", "BelfryModel", "ModelSamples", "TestKit"]),
+    tests(
+      "BelfryFeedTests",
+      ["BelfryFeed", "BelfryStore", "BelfryRedis", "BelfryModel", "BelfryLoop", "ModelSamples", "TestKit"]),
     tests("BelfryOutboundTests", ["BelfryOutbound", "BelfryLoop", "TestKit"]),
     tests(
       "BelfryHooksTests",
