@@ -19,7 +19,7 @@ package struct Explanation: Sendable, Hashable, Codable {
   }
 
   package var visible: Bool
-  /// A stable word, one of ``Visibility``'s.
+  /// A stable word: one of ``Visibility``'s, or `trimmed`.
   package var reason: String
   package var detail: String
   package var facts: Facts
@@ -41,7 +41,7 @@ extension FeedReader {
       located = try await find(id, for: account)
       recalled = try await recall(of: located)
     } catch  where error.code == .notFound {
-      return try explainAbsence(of: id, view, floor, otherwise: error)
+      return try explainAbsence(of: id, snapshot, floor, otherwise: error)
     }
     let verdict = view.visibility(of: located, limits, nowMilliseconds: snapshot.takenAtMilliseconds)
     return Explanation(verdict, located, view, recalled)
@@ -62,8 +62,9 @@ extension FeedReader {
 
   /// For an id that no entry has: the entry was deleted when all had read it, or trimmed, or there never was one.
   private func explainAbsence(
-    of id: MessageID, _ view: AccountView, _ floor: MessageID, otherwise refusal: Refusal
+    of id: MessageID, _ snapshot: FeedSnapshot, _ floor: MessageID, otherwise refusal: Refusal
   ) throws(Refusal) -> Explanation {
+    let view = snapshot.view
     let personal = SpaceID.personal(view.account)
     let isRead = view.read.contains(id, in: personal)
     let facts = Explanation.Facts(sentAt: id.unixMilliseconds, read: isRead)
@@ -79,7 +80,30 @@ extension FeedReader {
           "\(view.account) has marked it read, or everything up to it, and nobody else has yet to read it:"
           + " it is kept no more.", facts: facts)
     }
+    if let space = snapshot.spaceTrimmed(through: id) {
+      return Explanation(
+        visible: false, reason: Self.trimmed,
+        detail:
+          "\(space) keeps only its latest entries, and those of that time have been trimmed; if it was sent there,"
+          + " it was trimmed with them.",
+        facts: Explanation.Facts(
+          space: space.key, sentAt: id.unixMilliseconds, read: view.read.contains(id, in: space)))
+    }
     throw refusal
+  }
+
+  /// The reason where a log's limit on its length took the entry before its time.
+  private static let trimmed = "trimmed"
+}
+
+extension FeedSnapshot {
+  /// A space of the account from which everything up to the id and beyond was trimmed by length, at a time at which the
+  /// account belonged to the space. An id names only its partition, so another space of it may have had the entry.
+  fileprivate func spaceTrimmed(through id: MessageID) -> SpaceID? {
+    ends.first { space, _, lostThrough in
+      id <= lostThrough && partitions.may(partition(of: space), hold: id)
+        && view.membership(in: space).intervals.contains(id)
+    }?.space
   }
 }
 
@@ -89,7 +113,7 @@ extension Explanation {
   ) {
     let id = located.entry.id
     let audience = located.entry.audience
-    let membership = view.memberships[located.space] ?? .never
+    let membership = view.membership(in: located.space)
     let subscription =
       audience.channel.map { membership.channels[$0]?.subscription ?? Intervals() } ?? membership.subscription
     let interval = membership.intervals.all.last { $0.after < id } ?? membership.intervals.all.first
@@ -103,29 +127,29 @@ extension Explanation {
       recalledBy: recalled.map { $0.recall?.by?.text ?? "a trusted caller" })
     switch verdict {
     case .visible(let why):
-      self.init(
-        visible: true, reason: why.rawValue, detail: why.sentence(view.account, audience), facts: facts)
+      let detail = why.sentence(view.account, audience.place(in: located.space))
+      self.init(visible: true, reason: why.rawValue, detail: detail, facts: facts)
     case .hidden(let why):
-      self.init(
-        visible: false, reason: why.rawValue, detail: why.sentence(view.account, audience), facts: facts)
+      let detail = why.sentence(view.account, audience, audience.place(in: located.space))
+      self.init(visible: false, reason: why.rawValue, detail: detail, facts: facts)
     }
   }
 }
 
 extension Visibility.Inclusion {
-  fileprivate func sentence(_ account: AccountID, _ audience: Audience) -> String {
+  fileprivate func sentence(_ account: AccountID, _ place: String) -> String {
     switch self {
     case .named:
       "\(account) is named in it, as a receiver or because it is about them; no subscription needed."
-    case .openToAll: "It went to everybody \(audience.place), and \(account) belonged there when it was sent."
+    case .openToAll: "It went to everybody \(place), and \(account) belonged there when it was sent."
     case .subscribedBefore:
-      "It went to subscribers \(audience.place), and \(account) had subscribed before it."
+      "It went to subscribers \(place), and \(account) had subscribed before it."
     }
   }
 }
 
 extension Visibility.Exclusion {
-  fileprivate func sentence(_ account: AccountID, _ audience: Audience) -> String {
+  fileprivate func sentence(_ account: AccountID, _ audience: Audience, _ place: String) -> String {
     switch self {
     case .neverMember: "\(account) does not belong to the space it was sent to, and did not then."
     case .joinedAfter: "\(account) joined after it was sent."
@@ -136,11 +160,11 @@ extension Visibility.Exclusion {
     case .blocked: "\(account) was on the block list of channel \(audience.channel?.text ?? "") then."
     case .stopped: "\(account) had stopped receiving the group's custom notifications before it was sent."
     case .notSubscribed:
-      "The server was above the threshold, so it went to subscribers \(audience.place); \(account) has no such subscription."
+      "The server was above the threshold, so it went to subscribers \(place); \(account) has no such subscription."
     case .subscribedAfter:
-      "It went to subscribers \(audience.place), and \(account) subscribed only after it."
+      "It went to subscribers \(place), and \(account) subscribed only after it."
     case .subscriptionEndedBefore:
-      "It went to subscribers \(audience.place), and \(account) had ended the subscription before it."
+      "It went to subscribers \(place), and \(account) had ended the subscription before it."
     case .read: "\(account) has marked it read, so no device is shown it again."
     case .recalled: "It was recalled, so nobody is shown it any more."
     case .expired: "It expired: whoever sent it wanted it shown until then and no longer."
@@ -151,5 +175,11 @@ extension Visibility.Exclusion {
 }
 
 extension Audience {
-  fileprivate var place: String { channel.map { "of channel \($0)" } ?? "of the server" }
+  fileprivate func place(in space: SpaceID) -> String {
+    if let channel { return "of channel \(channel)" }
+    return switch space.kind {
+    case .server, .group, .room: "of the \(space.kind.rawValue)"
+    case .account, .direct: "it was sent to"
+    }
+  }
 }

@@ -21,13 +21,19 @@ package struct AccountView: Sendable {
     self.preferences = preferences
   }
 
+  /// The receivers of a direct message are those that it names, also when their indexes have forgotten it since they have
+  /// read it.
+  package func membership(in space: SpaceID) -> Membership {
+    memberships[space] ?? (space.kind == .direct ? .always : .never)
+  }
+
   package func visibility(
     of located: LocatedEntry, _ limits: Limits, nowMilliseconds: Int64
   ) -> Visibility {
     let (entry, space) = (located.entry, located.space)
     return Visibility.of(
       entry.id, entry.audience, type: entry.type, isRecalled: entry.isRecalled, in: space, for: account,
-      membership: memberships[space] ?? .never, read: read, preferences: preferences,
+      membership: membership(in: space), read: read, preferences: preferences,
       retentionFloor: limits.retentionFloor(nowMilliseconds: nowMilliseconds),
       nowMilliseconds: nowMilliseconds)
   }

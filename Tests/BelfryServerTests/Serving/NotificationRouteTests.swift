@@ -1,4 +1,5 @@
 import BelfryModel
+import TestKit
 import Testing
 
 @testable import BelfryServer
@@ -239,6 +240,64 @@ import Testing
         #expect(try broker.ask("GET", path, as: try broker.token("bob")).code == "forbidden")
       }
       #expect(try broker.ask("GET", "/v1/notifications/\(message)/explain", as: app).field == "account")
+    }
+  }
+
+  /// What was sent to accounts by name, when all of them have read it and no index knows it any more.
+  @Test func explainKnowsTheReceiversOfADirectMessage() async throws {
+    try await withBroker { broker in
+      let (app, bob) = (try broker.token("app", .app), try broker.token("bob"))
+      let sent = try broker.ask("POST", "/v1/notifications", as: app, #"{"toAccids":["bob","cid"]}"#)
+      let message = try #require(sent.json["messageServerId"]?.text)
+      func explained(_ account: String) throws -> JSONValue {
+        try broker.ask("GET", "/v1/notifications/\(message)/explain?account=\(account)", as: app).json
+      }
+      try await eventually { try explained("bob")["visible"] == true }
+      let items = #"{"items":[{"messageServerId":"\#(message)"}]}"#
+      #expect(try broker.ask("POST", "/v1/notifications/read", as: bob, items).json["read"] == 1)
+      #expect(try explained("bob")["reason"] == "read")
+      #expect(try explained("cid")["reason"] == "named")
+      #expect(try explained("zoe")["reason"] == "notNamed")
+      #expect(try broker.ask("DELETE", "/v1/notifications/\(message)", as: app).status == 204)
+      for account in ["bob", "cid"] { #expect(try explained(account)["reason"] == "recalled") }
+    }
+  }
+
+  @Test func explainSaysThatALogHasTrimmedIt() async throws {
+    var limits = Limits.unhurried
+    limits.entriesPerSpace = 100
+    try await withBroker(limits: limits) { broker in
+      let server = try broker.makeServer(owner: "alice", members: ["bob"])
+      let (app, alice) = (try broker.token("app", .app), try broker.token("alice"))
+      func send() throws -> String {
+        let sent = try broker.ask(
+          "POST", "/v1/notifications", as: alice, #"{"serverId":"\#(server)"}"#)
+        return try #require(sent.json["messageServerId"]?.text)
+      }
+      let first = try send()
+      for _ in 0..<300 { _ = try send() }
+      let path = "/v1/notifications/\(first)/explain?account="
+      let explained = try broker.ask("GET", path + "bob", as: app)
+      #expect(explained.json["visible"] == false && explained.json["reason"] == "trimmed")
+      #expect(explained.json["facts"]?["space"] == .string("server:\(server)"))
+      // Nothing of the kind is known of somebody who was never there.
+      #expect(try broker.ask("GET", path + "zoe", as: app).status == 404)
+    }
+  }
+
+  @Test(arguments: ["group", "room"]) func explainNamesThePlace(kind: String) async throws {
+    try await withBroker { broker in
+      let (app, alice) = (try broker.token("app", .app), try broker.token("alice"))
+      let body = kind == "room" ? #"{"subject":"Bells"}"# : #"{"name":"Ringers","style":"publicOpen"}"#
+      let made = try broker.ask("POST", "/v1/\(kind)s", as: alice, body)
+      let place = try #require(made.json["\(kind)Id"]?.text)
+      let sent = try broker.ask("POST", "/v1/notifications", as: alice, #"{"\#(kind)Id":"\#(place)"}"#)
+      let message = try #require(sent.json["messageServerId"]?.text)
+      let path = "/v1/notifications/\(message)/explain?account=alice"
+      try await eventually {
+        let detail = try broker.ask("GET", path, as: app).json["detail"]?.text ?? ""
+        return detail.contains("everybody of the \(kind)")
+      }
     }
   }
 
