@@ -196,7 +196,8 @@ extension Consumer {
   ) async throws(StoreError) {
     output.cursor.beginAnew()
     var text: [UInt8] = []
-    output.framing.append(.preferences(snapshot.view.preferences), at: &output.cursor, to: &text)
+    let current = snapshot.view.preferences.current(nowMilliseconds: snapshot.takenAtMilliseconds)
+    output.framing.append(.preferences(current), at: &output.cursor, to: &text)
     queue(text)
     _ = try await showAgain(snapshot, .last, from: cursor, floor, while: mayGoOn)
   }

@@ -47,9 +47,9 @@ package struct LiveEvent: Sendable {
         + ",\"target\":\(target)\(device)}")
   }
 
-  static func preferences(_ preferences: Preferences) -> LiveEvent {
+  static func preferences(_ preferences: [Preference]) -> LiveEvent {
     var text = JSONText()
-    text.field("preferences", .array(preferences.all.map(\.info)))
+    text.field("preferences", .array(preferences.map(\.info)))
     return LiveEvent(.preferences, text.finish())
   }
 

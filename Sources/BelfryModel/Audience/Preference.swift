@@ -23,6 +23,8 @@ package struct Preference: Sendable, Hashable, Codable {
     self.until = until
   }
 
+  package func hasEnded(nowMilliseconds now: Int64) -> Bool { until.map { $0 <= now } ?? false }
+
   private enum CodingKeys: CodingKey { case space, types, level, until }
 
   package init(from decoder: any Decoder) throws {
@@ -46,7 +48,7 @@ package struct Preference: Sendable, Hashable, Codable {
   }
 }
 
-/// All that an account prefers. What it wants to hear is asked when something is about to be shown, by the preferences of
+/// All that an account prefers, also what has ended since. What it wants to hear is asked when something is about to be shown, by the preferences of
 /// that moment; nothing is decided when something is sent.
 package struct Preferences: Sendable, Hashable {
   package var all: [Preference]
@@ -78,7 +80,7 @@ package struct Preferences: Sendable, Hashable {
   ) -> Preference.Level {
     let place = space.kind == .direct ? .personal(account) : space
     var best: (rank: Int, level: Preference.Level) = (-1, .all)
-    for one in all where one.until.map({ $0 > now }) ?? true {
+    for one in all where !one.hasEnded(nowMilliseconds: now) {
       guard one.space == nil || one.space == place, one.types?.contains(type) ?? true else { continue }
       let rank = (one.space == nil ? 0 : 2) + (one.types == nil ? 0 : 1)
       if rank > best.rank { best = (rank, one.level) }
@@ -92,6 +94,11 @@ package struct Preferences: Sendable, Hashable {
     case .parties: isConcerned
     case .everybody: true
     }
+  }
+
+  /// Those that have not ended.
+  package func current(nowMilliseconds now: Int64) -> [Preference] {
+    all.filter { !$0.hasEnded(nowMilliseconds: now) }
   }
 
   /// The first time after which something else holds since one of them has ended; nil if none will.

@@ -1,4 +1,5 @@
 import BelfryModel
+import BelfrySystem
 import TestKit
 import Testing
 
@@ -298,6 +299,34 @@ import Testing
         let detail = try broker.ask("GET", path, as: app).json["detail"]?.text ?? ""
         return detail.contains("everybody of the \(kind)")
       }
+    }
+  }
+
+  /// A client adds one preference to those that it was shown, of which one has ended meanwhile.
+  @Test func preferencesThatHaveEndedAreNotListedAndNotRefused() async throws {
+    try await withBroker { broker in
+      let bob = try broker.token("bob")
+      func put(_ preferences: String) throws -> Answer {
+        try broker.ask("PUT", "/v1/account/preferences", as: bob, #"{"preferences":[\#(preferences)]}"#)
+      }
+      func kept() throws -> [JSONValue] {
+        try #require(try broker.ask("GET", "/v1/account/preferences", as: bob).json["preferences"]).elements
+      }
+      let lasting = #"{"space":"server:7","level":"none"}"#
+      // A machine that is held up may take longer than that to ask for it.
+      var ending = ""
+      for seconds in [1, 10, 100] {
+        let until = WallClock.nowMilliseconds() + Int64(seconds) * 1_000
+        ending = #"{"space":"server:8","level":"none","until":\#(until)}"#
+        if try put(lasting + "," + ending).status == 200 { break }
+      }
+      try await eventually { try kept().count == 1 }
+      let added = #"{"space":"server:9","level":"parties"}"#
+      let answer = try put([lasting, ending, added].joined(separator: ","))
+      #expect(answer.status == 200 && answer.json["preferences"]?.elements.count == 2)
+      #expect(try kept().count == 2)
+      // The account does not have it any more.
+      #expect(try put(ending).field == "preferences[0].until")
     }
   }
 

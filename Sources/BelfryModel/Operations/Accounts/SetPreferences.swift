@@ -17,8 +17,11 @@ package struct SetPreferences: Operation {
   package func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<[Preference]>
   {
     try actor.requireActing(for: account, to: "say what to hear")
-    try check(context)
-    guard try records.preferences(of: account).all != preferences else { return Decision(nil, preferences) }
+    let now = context.nowMilliseconds
+    let known = try records.preferences(of: account)
+    try check(known, nowMilliseconds: now)
+    let preferences = preferences.filter { !$0.hasEnded(nowMilliseconds: now) }
+    guard known.current(nowMilliseconds: now) != preferences else { return Decision(nil, preferences) }
     var transaction = Transaction(space)
     transaction.preconditions = records.unchanged(needs)
     transaction.changes[.preferences(of: account)] = .some(try Preferences.text(preferences))
@@ -26,13 +29,16 @@ package struct SetPreferences: Operation {
     return Decision(transaction, preferences)
   }
 
-  private func check(_ context: DecisionContext) throws(Refusal) {
+  /// A preference that has ended is taken if the account has it, and dropped. A client that adds one to those that it was
+  /// shown may have been shown it before it ended.
+  private func check(_ known: Preferences, nowMilliseconds now: Int64) throws(Refusal) {
     guard preferences.count <= Limits.preferencesPerAccount else {
       throw .invalid(
         "preferences", "must be at most \(Limits.preferencesPerAccount), are \(preferences.count)")
     }
     var seen: Set<Place> = []
     for (index, one) in preferences.enumerated() {
+      if one.hasEnded(nowMilliseconds: now), known.all.contains(one) { continue }
       let field = "preferences[\(index)]"
       if let space = one.space { try check(space, field + ".space") }
       for (place, type) in (one.types ?? []).enumerated() {
@@ -42,7 +48,7 @@ package struct SetPreferences: Operation {
           throw .invalid(field, "cannot be muted: \(known.name) is critical")
         }
       }
-      if let until = one.until, until <= context.nowMilliseconds {
+      if one.hasEnded(nowMilliseconds: now) {
         throw .invalid(field + ".until", "must lie in the future, in milliseconds since 1970")
       }
       // Of two that are as specific nobody could say which one holds.

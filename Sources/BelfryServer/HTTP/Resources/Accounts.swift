@@ -44,7 +44,8 @@ enum Accounts {
   ) async throws(Refusal) -> HTTPResponse {
     let account = try request.known().account()
     let records = try await services.records([.preferences(of: account)])
-    return response(try records.preferences(of: account).all)
+    let now = try await reading { () async throws(StoreError) in try await services.store.nowMilliseconds() }
+    return response(try records.preferences(of: account).current(nowMilliseconds: now))
   }
 
   private static func prefer(
