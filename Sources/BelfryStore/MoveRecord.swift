@@ -75,6 +75,9 @@ package enum FormatRecordField {
   package static let format = "format"
   /// The id of the last move that this Redis took part in.
   package static let move = "move"
+  /// That the hashes of all partitions were made.
+  package static let hashes = RedisLayout.hashesField
+  package static let hashesMade = PartitionHashes.made
 }
 
 extension KeyspaceKey {

@@ -15,7 +15,7 @@ import Testing
       #expect(try redis.command("HGET", RedisLayout.format, "secret") == "")
       let limits = try redis.command("HGET", RedisLayout.format, "limits")
       #expect(RecordJSON.value(Limits.self, limits) == Limits())
-      #expect(try redis.command("HLEN", RedisLayout.format) == "3")
+      #expect(try redis.command("HLEN", RedisLayout.format) == "4")
     }
   }
 

@@ -110,7 +110,32 @@ extension MoveRun {
       rules.partitionHashes.map { RedisCommand("HGET", $0.key, KeyspaceDivision.lastField) })
     return try MoveSide.reading { () throws(RedisError) in
       try replies.map { reply throws(RedisError) in try reply.ifPresent?.string() }
-    }.compactMap { $0.flatMap { MessageID(streamForm: $0) }?.unixMilliseconds }.max()
+    }.compactMap { $0.flatMap { MessageID(streamForm: $0) } }.filter { $0 > .zero }
+      .map(\.unixMilliseconds).max()
+  }
+
+  /// Makes the hashes that an earlier release has not made at the source. A single Redis has the whole of each partition, so
+  /// one that is missing there never was, while at a cluster nobody could tell.
+  func makeMissingHashes(_ partitions: Partitions) async throws(BackupError) {
+    let missing = try await hashes(of: partitions).filter { !$0.isMade }.map(\.key)
+    // A source that is full refuses it. The target's brokers can see to it as well.
+    _ = try await source.nodes[0].replies(
+      to: missing.map { RedisCommand("HSETNX", $0, KeyspaceDivision.lastField, MessageID.zero.streamForm) })
+  }
+
+  /// What the target's record says of the hashes, once it is open.
+  func hashesField(_ partitions: Partitions) async throws(BackupError) -> [(name: String, value: String)] {
+    guard try await hashes(of: partitions).allSatisfy(\.isMade) else { return [] }
+    return [(FormatRecordField.hashes, FormatRecordField.hashesMade)]
+  }
+
+  private func hashes(
+    of partitions: Partitions
+  ) async throws(BackupError) -> [(key: String, isMade: Bool)] {
+    let keys = KeyspaceDivision(from: partitions, to: partitions).partitionHashes.map(\.key)
+    let replies = try await source.nodes[0].ask(
+      keys.map { RedisCommand("HEXISTS", $0, KeyspaceDivision.lastField) })
+    return zip(keys, replies).map { ($0, $1 == .integer(1)) }
   }
 
   /// The format record of the target once it is open.

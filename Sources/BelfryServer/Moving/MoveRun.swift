@@ -115,6 +115,7 @@ struct MoveRun: Sendable {
     var report = MoveReport(
       outcome: .moved, from: source.place, to: target.place, partitions: outline.after.count,
       partitionsBefore: outline.before.count, pausedAt: record.since)
+    try await makeMissingHashes(outline.before)
     let plan = try await plan(outline)
     try await copy(plan, isAgain: isAgain, &report)
     try await compare(plan, &report)
@@ -147,10 +148,11 @@ struct MoveRun: Sendable {
     guard let arriving = claim.record, arriving.stage == .arriving, arriving.id == moved.id else {
       throw overtaken(target)
     }
-    let own = [FormatRecordField.format, FormatRecordField.move]
-    let fields = try await source.readRecord().all.filter { !own.contains($0.name) }
-    let isOpened = try await target.setRecord(
-      fields + [(FormatRecordField.format, try await openFormat(moved, arriving))], ifFormatIs: arriving.text)
+    let own = [FormatRecordField.format, FormatRecordField.move, FormatRecordField.hashes]
+    var fields = try await source.readRecord().all.filter { !own.contains($0.name) }
+    fields += try await hashesField(try partitions(ofFormat: moved.format, claimed: arriving.format).before)
+    fields.append((FormatRecordField.format, try await openFormat(moved, arriving)))
+    let isOpened = try await target.setRecord(fields, ifFormatIs: arriving.text)
     guard isOpened else { throw overtaken(target) }
   }
 

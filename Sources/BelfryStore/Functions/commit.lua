@@ -255,27 +255,27 @@ end
 
 -- Gives the outcomes, a line each.
 local function commit(keys, arguments)
-  local prefix, number = open_partition(keys)
   local commits, spaces = read_commits(arguments, 6)
-  local call = { prefix = prefix, arguments = arguments, changes = 0, members = {} }
+  local partition = read_partition(keys, spaces)
+  local prefix = partition.prefix
+  local call = { prefix = prefix, partition = partition, arguments = arguments, changes = 0, members = {} }
   call.entries_max, call.threshold = arguments[2], tonumber(arguments[3])
-  call.partition = read_partition(prefix, number, spaces)
-  call.partition.retention, call.index_max = tonumber(arguments[4]), tonumber(arguments[5])
-  call.dedupe = read_dedupe(call.partition, commits, tonumber(arguments[1]))
+  partition.retention, call.index_max = tonumber(arguments[4]), tonumber(arguments[5])
+  call.dedupe = read_dedupe(partition, commits, tonumber(arguments[1]))
   local outcomes = {}
   for index, each in ipairs(commits) do
     local is_carried_out, outcome = pcall(carry_out, call, each)
     outcomes[index] = is_carried_out and outcome or failed(outcome)
   end
-  write_dedupe(call.partition, call.dedupe)
-  write_partition(call.partition)
-  publish_said(prefix, call.partition.said)
+  write_dedupe(partition, call.dedupe)
+  write_partition(partition)
+  publish_said(prefix, partition.said)
   return table.concat(outcomes, '\n')
 end
 
 -- A time that is no longer what the caller read stays. An empty time removes it.
 local function postpone(keys, arguments)
-  local key = wake_key((open_partition(keys)))
+  local key = wake_key(open_partition(keys))
   local space, known, time = unpack(arguments, 1, 3)
   local score = redis_call('ZSCORE', key, space)
   if not score or tonumber(score) ~= tonumber(known) then return 0 end

@@ -119,12 +119,11 @@ end
 -- first_sends: what became of earlier tries of sends that would be refused now. Returns `duplicate <id>`, `different`, or
 -- an empty text if there is no record. Four calls; writes nothing.
 local function first_sends(keys, arguments)
-  local prefix, number = open_partition(keys)
   local sends = {}
   for at = 2, #arguments, 2 do
     sends[#sends + 1] = { field = arguments[at], fingerprint = arguments[at + 1] }
   end
-  local dedupe = read_dedupe(read_partition(prefix, number, {}), sends, tonumber(arguments[1]))
+  local dedupe = read_dedupe(read_partition(keys, {}), sends, tonumber(arguments[1]))
   local found = {}
   for index, send in ipairs(sends) do found[index] = find_earlier(dedupe, send.field, send.fingerprint) or '' end
   return found

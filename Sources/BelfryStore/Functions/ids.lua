@@ -150,34 +150,19 @@ end
 
 local function end_text(last, lost) return lost and last .. ' ' .. lost or last end
 
--- What goes wrong where the hash of the partition is missing and what it speaks of is not: say a slot of a cluster was on
--- its way to another node, the hash had arrived there, and the rest is left with a master that has forgotten about it. Ids
--- would begin anew beside a log that has later ones, or a second log at another node. Nil if the partition is new.
-local function missing_hash(prefix, space)
-  -- Records are no sign: an account may have settings before anything has an id there.
-  if redis_call('EXISTS', log_key(prefix, space)) == 0 then return nil end
-  return 'belfry: the hash of the partition is missing, and the log of ' .. space .. ' is not'
-end
-
--- The same for the spaces from the `first`th name on.
-local function refuse_missing_hash(prefix, names, first)
-  for index = first, #names do
-    local problem = missing_hash(prefix, names[index])
-    if problem then error(problem) end
-  end
-end
-
 -- Reads the last id of a partition, and the last entries of some of its spaces. The caller takes ids and says messages by
--- what is returned, and writes it once at the end (`write_partition`). Two calls.
-local function read_partition(prefix, number, spaces)
-  local wanted = { 'last', 'dedupe', 'history', 'copies' }
+-- what is returned, and writes it once at the end (`write_partition`). An incomplete partition
+-- is refused. Two calls.
+local function read_partition(keys, spaces)
+  local known = know_partition(keys)
+  local prefix, wanted = known.prefix, { 'last', 'dedupe', 'history', 'copies' }
   for index, space in ipairs(spaces) do wanted[index + 4] = space end
   local found = read_fields(partition_key(prefix), wanted)
-  if not found[1] then refuse_missing_hash(prefix, wanted, 5) end
+  if not found[1] then refuse_incomplete_partition() end
   local partition = {
     prefix = prefix,
-    base = number * SEQUENCES,
-    last = found[1] or NO_ID,
+    base = known.number * SEQUENCES,
+    last = found[1],
     buckets = found[2],
     copies = found[4],
     last_of = {},
@@ -254,8 +239,7 @@ end
 
 -- begin_history: a partition takes note of a history that it has not seen yet, where it has ever given an id.
 local function begin_history(keys)
-  local prefix, number = open_partition(keys)
-  local partition = read_partition(prefix, number, {})
+  local partition = read_partition(keys, {})
   if partition.last == NO_ID or partition.history == current_history() then return 0 end
   take_id(partition)
   write_partition(partition)

@@ -44,10 +44,18 @@ local function know_partition(keys)
   return known
 end
 
--- Gives the prefix and the partition's number.
+-- The hash of each partition is made with the keyspace and never removed, `last` included. One that is missing is elsewhere:
+-- a slot of a cluster was on its way to another node, the hash had arrived there, and the node that knew of that has failed.
+-- What is written or not found here would then contradict what the other node has, so a function does neither.
+local function refuse_incomplete_partition()
+  error('belfry: the partition is incomplete: its hash is missing, and may be at another node', 0)
+end
+
+-- Gives the prefix of the partition, which must be complete. For functions that do not read its hash anyway. One call.
 local function open_partition(keys)
   local known = know_partition(keys)
-  return known.prefix, known.number
+  if redis_call('HEXISTS', keys[1], 'last') == 0 then refuse_incomplete_partition() end
+  return known.prefix
 end
 
 -- Of spaces that were sent to lately, so many at most: to put a key together costs as much as half a call of Redis.

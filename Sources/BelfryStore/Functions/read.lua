@@ -172,15 +172,18 @@ local function correct_badge(prefix, account)
 end
 
 -- Gives how many of the ids were unread, and the version of the read state since. Gives 'conflict', having done nothing,
--- if the version is no longer the one that the mark was made from. Five calls for single ids.
+-- if the version is no longer the one that the mark was made from. Six calls for single ids.
 local function mark_read(keys, arguments)
-  local prefix, number = open_partition(keys)
+  local known_partition = know_partition(keys)
+  local prefix, number = known_partition.prefix, known_partition.number
   local account, known, message = unpack(arguments, 1, 3)
-  local key = account_key(prefix, account)
+  local key, personal = account_key(prefix, account), personal_space(account)
+  local found = redis_call('HMGET', keys[1], 'last', personal)
+  if not found[1] then refuse_incomplete_partition() end
   local version = redis_call('HGET', key, 'version') or '0'
   if version ~= known then return 'conflict' end
   -- The hash of the partition is the list of its accounts, by which the sweep finds them.
-  if known == '0' then redis_call('HSETNX', partition_key(prefix), personal_space(account), NO_ID) end
+  if not found[2] then redis_call('HSET', keys[1], personal, NO_ID) end
   local items, covered, watermarks, caught_up, own_entries, directs, at
   items, at = read_list(arguments, 4)
   covered, at = read_list(arguments, at)
@@ -202,12 +205,12 @@ local function mark_read(keys, arguments)
     raise_watermarks(prefix, number, account, watermarks)
     prune_read(prefix, account)
   end
-  call_in_chunks('XDEL', log_key(prefix, personal_space(account)), own_entries)
+  call_in_chunks('XDEL', log_key(prefix, personal), own_entries)
   forget_direct_messages(prefix, account, directs)
   -- An account that marks has looked at its mailbox: the share of each sender is free again.
   redis_call('UNLINK', shares_key(prefix, account))
   correct_badge(prefix, account)
-  publish(prefix, personal_space(account), message)
+  publish(prefix, personal, message)
   return count .. ' ' .. version
 end
 

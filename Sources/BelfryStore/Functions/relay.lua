@@ -127,11 +127,11 @@ do
 
 -- relay: index changes. Beside the calls of each, three for all of them together if any account has joined.
 local function relay(keys, arguments)
-  local prefix, number = open_partition(keys)
+  local prefix = open_partition(keys)
   local entries_max, retention = tonumber(arguments[1]), arguments[2]
   local partition
   local function need_partition()
-    partition = partition or read_partition(prefix, number, personal_spaces(arguments, 3, 7))
+    partition = partition or read_partition(keys, personal_spaces(arguments, 3, 7))
     return partition
   end
   local changed, is_done = {}, {}
@@ -157,9 +157,8 @@ end
 
 -- deliver: entries for personal spaces. A delivery older than retention is not appended.
 local function deliver(keys, arguments)
-  local prefix, number = open_partition(keys)
   local retention = tonumber(arguments[1])
-  local partition = read_partition(prefix, number, personal_spaces(arguments, 2, 6))
+  local partition = read_partition(keys, personal_spaces(arguments, 2, 6))
   partition.retention = retention
   local floor = retention_floor(partition, retention)
 
@@ -169,7 +168,7 @@ local function deliver(keys, arguments)
   end)
 
   write_partition(partition)
-  publish_said(prefix, partition.said)
+  publish_said(partition.prefix, partition.said)
   return results
 end
 

@@ -133,8 +133,8 @@ local function send(keys, arguments)
 
   local found = field and redis_call('HMGET', key, 'last', 'history', space, 'copies', 'dedupe')
     or redis_call('HMGET', key, 'last', 'history', space, 'copies')
-  if not found[1] then refuse_missing_hash(prefix, { space }, 1) end
-  local before, history = found[1] or NO_ID, found[2]
+  if not found[1] then refuse_incomplete_partition() end
+  local before, history = found[1], found[2]
   -- Taken apart when it was given: to do so costs as much as two calls.
   local before_ms, before_low = partition.ms, partition.low
   if before ~= partition.last then before_ms, before_low = parse_id(before) end
@@ -216,8 +216,8 @@ local function begin_many(partition, key, sections)
   local wanted = { 'last', 'history', 'dedupe', 'copies' }
   for index, section in ipairs(sections) do wanted[index + 4] = section.space end
   local found = redis_call('HMGET', key, unpack(wanted))
-  if not found[1] then refuse_missing_hash(partition.prefix, wanted, 5) end
-  local before = found[1] or NO_ID
+  if not found[1] then refuse_incomplete_partition() end
+  local before = found[1]
   local call = {
     partition = partition, prefix = partition.prefix, key = key, base = partition.number * SEQUENCES, before = before,
     history = found[2], copies = found[4], last_of = {}, lost_of = {}, slice_of = {}, changed = {}, answer = { before },

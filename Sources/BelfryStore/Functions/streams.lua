@@ -113,7 +113,7 @@ end
 
 -- close_streams: streams that their broker has closed, an account and an id each.
 local function close_streams(keys, arguments)
-  local key, removed = streams_key((open_partition(keys))), 0
+  local key, removed = streams_key(open_partition(keys)), 0
   for index = 1, #arguments, 2 do
     local id = arguments[index + 1]
     removed = removed + remove_streams(key, arguments[index], function(stream) return stream.id == id end)
@@ -136,7 +136,7 @@ end
 
 -- sweep_streams: those of registrations that are forgotten, an account and a registration each.
 local function sweep_streams(keys, arguments)
-  local key, removed = streams_key((open_partition(keys))), 0
+  local key, removed = streams_key(open_partition(keys)), 0
   for index = 1, #arguments, 2 do
     local registration = arguments[index + 1]
     removed = removed + remove_streams(key, arguments[index], function(stream)
@@ -148,7 +148,7 @@ end
 
 local function begin_registration(keys, arguments)
   local name, milliseconds = unpack(arguments, 1, 2)
-  return redis_call('SET', (open_partition(keys)) .. 'registration:' .. name, '', 'PX', milliseconds)
+  return redis_call('SET', open_partition(keys) .. 'registration:' .. name, '', 'PX', milliseconds)
 end
 
 -- Above maxmemory, too: some 100 bytes for each connection, without which streams that are open would count as closed.

@@ -7,7 +7,7 @@ local STEP = 100
 -- begin_sweep: whether an interval has passed since the last sweep began; if so, one begins now. A recorded time in the
 -- future was written before the clock was set back, and must not stop sweeps until then.
 local function begin_sweep(keys, arguments)
-  local key, interval = partition_key((open_partition(keys))), tonumber(arguments[1])
+  local key, interval = partition_key(open_partition(keys)), tonumber(arguments[1])
   local time = redis_call('TIME')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
   local swept_at = tonumber(redis_call('HGET', key, 'swept-at') or nil)
@@ -63,7 +63,7 @@ end
 
 -- remove_unchanged: removes records that the broker found to be over, each only if it still has the text that was judged.
 local function remove_unchanged(keys, arguments)
-  local key = table_key((open_partition(keys)), arguments[1], arguments[2])
+  local key = table_key(open_partition(keys), arguments[1], arguments[2])
   local fields, gone = {}, {}
   for index = 3, #arguments, 2 do fields[#fields + 1] = arguments[index] end
   local texts = redis_call('HMGET', key, unpack(fields))
@@ -142,10 +142,10 @@ end
 
 -- sweep_delivered: keys of deliveries so old that `deliver` refuses them.
 local function sweep_delivered(keys, arguments)
-  local prefix, number = open_partition(keys)
+  local partition = read_partition(keys, {})
   local account, cursor, retention = unpack(arguments, 1, 3)
-  local floor = retention_floor(read_partition(prefix, number, {}), tonumber(retention))
-  return sweep_hash(delivered_key(prefix, account), cursor, function(delivery)
+  local floor = retention_floor(partition, tonumber(retention))
+  return sweep_hash(delivered_key(partition.prefix, account), cursor, function(delivery)
     local ms = string.match(delivery, '^(%d+)%-')
     return ms and tonumber(ms) < floor
   end)
@@ -169,7 +169,7 @@ end
 
 -- unlist: a removed space leaves its directory.
 local function unlist(keys, arguments)
-  return redis_call('ZREM', directory_key((open_partition(keys)), arguments[1]), arguments[2])
+  return redis_call('ZREM', directory_key(open_partition(keys), arguments[1]), arguments[2])
 end
 
 -- drop_space: removes the tables of a removed space, all of which are among the arguments, if its settings are still
@@ -187,9 +187,8 @@ end
 
 -- sweep_dedupe: dedupe hashes whose windows are over.
 local function sweep_dedupe(keys, arguments)
-  local prefix, number = open_partition(keys)
-  local window = tonumber(arguments[1])
-  local partition = read_partition(prefix, number, {})
+  local window, partition = tonumber(arguments[1]), read_partition(keys, {})
+  local prefix = partition.prefix
   local in_use, before = read_buckets(partition.buckets)
   local bucket = tonumber(in_use)
   if not bucket or bucket + 2 * window > math.max(partition.now, partition.ms) then return 0 end

@@ -7,13 +7,13 @@ local REVOCATIONS_MAX = 10000
 -- revoke_tokens: of two times the later one stays, whatever the clocks of brokers say.
 local function revoke_tokens(keys, arguments)
   local account, time = unpack(arguments, 1, 2)
-  return redis_call('ZADD', (open_partition(keys)) .. 'revoked', 'GT', time, account)
+  return redis_call('ZADD', open_partition(keys) .. 'revoked', 'GT', time, account)
 end
 
 local function announce_revocation(keys, arguments)
   local account, time = unpack(arguments, 1, 2)
   return redis_call(
-    'XADD', (open_partition(keys)) .. 'revocations', 'MAXLEN', '~', REVOCATIONS_MAX, '*', 'account', account, 'before', time)
+    'XADD', open_partition(keys) .. 'revocations', 'MAXLEN', '~', REVOCATIONS_MAX, '*', 'account', account, 'before', time)
 end
 
 -- Whoever has filled Redis may be just who is to be locked out.

@@ -13,14 +13,18 @@ final class FormatCheck {
   /// Whether the record names a secret that this broker still accepts but no longer signs with. Then the record has
   /// to be changed to the new secret.
   private(set) var isSecretBehind = false
+  let hashes: PartitionHashes
+  private var isOfCluster = false
 
   init(_ keyspace: Keyspace, adopts: Bool, at place: String) {
     self.keyspace = keyspace
     self.adopts = adopts
     self.place = place
+    hashes = PartitionHashes(RedisLayout(keyspace.partitions))
   }
 
-  let read = RedisCommand("HMGET", RedisLayout.format, "format", "secret", "limits")
+  let read = RedisCommand(
+    "HMGET", RedisLayout.format, "format", "secret", "limits", RedisLayout.hashesField)
 
   /// Secrets are rotated while brokers run.
   func take(secretFingerprint: String, others: [String]) {
@@ -39,6 +43,11 @@ final class FormatCheck {
     ].map { RedisCommand("HSETNX", RedisLayout.format, $0.0, $0.1) }
   }
 
+  /// Of a keyspace that is about to be made.
+  private var writingNew: [RedisCommand] {
+    writing + [RedisCommand("HSETNX", RedisLayout.format, RedisLayout.hashesField, PartitionHashes.begun)]
+  }
+
   /// - Throws: `unsuitable` if the broker must not work on it.
   /// - Returns: whether all of the record was there.
   func compare(_ record: FormatRecord) throws(RedisError) -> Bool {
@@ -53,6 +62,7 @@ final class FormatCheck {
       throw RedisError(.unsuitable, cause: refusal, place: place)
     }
     record.format.map { keyspace.take(format: $0) }
+    hashes.take(record.hashes)
     guard record.format != nil, let secret = record.secret, let limits = record.limits else { return nil }
     isSecretBehind = secret != keyspace.secretFingerprint && keyspace.otherFingerprints.contains(secret)
     return keyspace.differences(fromSecret: secret, limits: limits)
@@ -64,8 +74,11 @@ final class FormatCheck {
 extension FormatCheck {
   /// - Parameter isOfCluster: whether another node may have the record. A broker uses no node before that one.
   func setUp(isOfCluster: Bool, then following: RedisSetUp) -> RedisSetUp {
-    RedisSetUp([read]) { [self] replies throws(RedisError) in
-      if isOfCluster, case .error(let message) = replies[0], message.hasPrefix("MOVED ") { return following }
+    self.isOfCluster = isOfCluster
+    return RedisSetUp([read]) { [self] replies throws(RedisError) in
+      if isOfCluster, case .error(let message) = replies[0], message.hasPrefix("MOVED ") {
+        return makeHashes(then: following)
+      }
       let record = try FormatRecord(replies[0])
       return record.format == nil
         ? lookForData(from: Array("0".utf8), then: following) : try take(record, then: following)
@@ -79,7 +92,8 @@ extension FormatCheck {
       let reply = try replies[0].array(count: 2)
       if try reply[1].array().isEmpty == false { return refuseUnlessWritten(then: following) }
       let next = Array(try reply[0].bytes())
-      return next == Array("0".utf8) ? write(then: following) : lookForData(from: next, then: following)
+      return next == Array("0".utf8)
+        ? write(writingNew, then: following) : lookForData(from: next, then: following)
     }
   }
 
@@ -94,19 +108,25 @@ extension FormatCheck {
     }
   }
 
-  private func write(then following: RedisSetUp) -> RedisSetUp {
+  private func write(_ writing: [RedisCommand], then following: RedisSetUp) -> RedisSetUp {
     RedisSetUp(writing + [read]) { [self] replies throws(RedisError) in
       _ = try RedisSetUp.refuseErrors(replies)
       return try take(try FormatRecord(replies[writing.count]), then: following)
     }
   }
 
+  private func makeHashes(then following: RedisSetUp) -> RedisSetUp {
+    hashes.setUp(isOfCluster: isOfCluster, then: following)
+  }
+
   private func take(_ record: FormatRecord, then following: RedisSetUp) throws(RedisError) -> RedisSetUp {
-    guard let differences = try differences(from: record) else { return write(then: following) }
+    guard let differences = try differences(from: record) else {
+      return write(writing, then: following)
+    }
     if adopts, !differences.isEmpty { return adopt(differences, then: following) }
     adopts = false
     onSettings?(.differ(differences))
-    return following
+    return makeHashes(then: following)
   }
 
   private func adopt(_ differences: [SettingDifference], then following: RedisSetUp) -> RedisSetUp {
@@ -120,7 +140,7 @@ extension FormatCheck {
         adopts = false
         onSettings?(.adopted(differences))
       }
-      return following
+      return makeHashes(then: following)
     }
   }
 }
@@ -130,11 +150,14 @@ struct FormatRecord {
   let format: String?
   let secret: String?
   let limits: String?
+  /// How far the hashes of the partitions were made; see ``PartitionHashes``.
+  let hashes: String?
 
   init(_ reply: RedisReply) throws(RedisError) {
-    let fields = try reply.array(count: 3)
+    let fields = try reply.array(count: 4)
     format = try fields[0].ifPresent?.string()
     secret = try fields[1].ifPresent?.string()
     limits = try fields[2].ifPresent?.string()
+    hashes = try fields[3].ifPresent?.string()
   }
 }

@@ -50,6 +50,8 @@ struct RedisLayout: Sendable {
 
   /// Hash: the version of the data, the number of partitions, and the settings that brokers should agree on.
   static let format = "belfry:format"
+  /// Its field that says how far the hashes of the partitions were made.
+  static let hashesField = "hashes"
   /// Hash: the keys of back ends by id, as JSON, and `version`.
   static let keys = "belfry:keys"
   static let keysVersion = "version"

@@ -163,8 +163,12 @@ private struct LastIDs {
 
   init(_ reply: RedisReply) throws(RedisError) {
     reader = try reply.array().reader
-    allotted =
-      try reader.bytesIfPresent().map { bytes throws(RedisError) in try MessageID(replied: bytes) } ?? .zero
+    guard let last = try reader.bytesIfPresent() else {
+      throw RedisError(
+        .unavailable, cause: "the partition is incomplete: its hash is missing, and may be at another node",
+        place: "partition hash")
+    }
+    allotted = try MessageID(replied: last)
     let words = try reader.bytesIfPresent()?.split(separator: UInt8(ascii: " ")) ?? []
     var rewinds: [Rewind] = []
     for index in stride(from: 0, to: words.count - 2, by: 3) {

@@ -6,13 +6,23 @@ extension RedisStore {
     let reads = RecordReads(addresses)
     // An operation that finds all done already is acknowledged as if it had done it, so that must not be lost either.
     let replies = try await pipeline(reads.commands(layout), isAwaited: true, at: "records")
-    return Records(try reading(at: "records") { () throws(RedisError) in try reads.texts(replies) })
+    let records = Records(try reading(at: "records") { () throws(RedisError) in try reads.texts(replies) })
+    try await refuseIncomplete(
+      addresses.filter { $0.isOfSpaceWithSettings && records.text($0) == nil }.map(\.tableAddress.space))
+    return records
   }
 
   package func counts(_ tables: [TableAddress]) async throws(StoreError) -> [Int] {
     let commands = tables.map { RedisCommand("HLEN", layout.table($0)) }
     let replies = try await pipeline(commands, at: "counts")
     return try reading(at: "counts") { () throws(RedisError) in try replies.map(integer) }
+  }
+}
+
+extension RecordAddress {
+  /// Without it, the space counts as one that does not exist.
+  fileprivate var isOfSpaceWithSettings: Bool {
+    tableAddress.table == .settings && tableAddress.space.kind.isRemovable
   }
 }
 

@@ -1,0 +1,79 @@
+import BelfryModel
+import BelfryRedis
+
+// What the keyspace says of itself, and what is done with it as a whole.
+
+extension RedisStore {
+  /// Told on each new connection, and by ``compareFormat()``.
+  package var onSettings: ((SettingsFinding) -> Void)? {
+    get { format.onSettings }
+    set { format.onSettings = newValue }
+  }
+
+  /// Compares again what the keyspace says of itself: another broker may have been told to write its settings there.
+  /// If it has become another keyspace, the connection is given up, and is refused when it is made again.
+  package func compareFormat() async throws(StoreError) {
+    let place = "format record"
+    try await checkRole(at: place)
+    let found = try await pipeline([format.read], at: place)
+    if try compare(found[0], at: place) {
+      if format.isSecretBehind { _ = try await pipeline([format.writingSecret], at: place) }
+      return try await makeMissingHashes()
+    }
+    // Somebody removed it while this broker worked here; until another broker writes one, it is as it was.
+    let written = try await pipeline(format.writing + [format.read], at: place)
+    _ = try compare(written[written.count - 1], at: place)
+    try await makeMissingHashes()
+  }
+
+  /// Whoever only reads would not be told that a single Redis has become a replica. In a cluster, its map tells.
+  private func checkRole(at place: String) async throws(StoreError) {
+    if redis.isCluster { return }
+    let replies = try await pipeline([RedisCommand("INFO", "replication")], at: place)
+    try reading(at: place) { () throws(RedisError) in
+      guard try RedisInfo(replies[0])["role"] == "slave" else { return }
+      redis.lookAgain()
+      throw RedisError(.unsuitable, cause: "it has become a replica", place: place)
+    }
+  }
+
+  /// Whether one of the nodes is full.
+  package func isMemoryFull() async throws(StoreError) -> Bool {
+    var (isFull, answers, failure): (Bool, Int, StoreError?) = (false, 0, nil)
+    for (_, result) in await redis.sendToAll(RedisCommand("INFO", "memory")) {
+      do throws(StoreError) {
+        let info = try reading(at: "memory") { () throws(RedisError) in try RedisInfo(try result.get()) }
+        isFull = isFull || Self.isMemoryFull(info)
+        answers += 1
+      } catch {
+        failure = error
+      }
+    }
+    // One node that is away says nothing of the others.
+    if answers == 0, let failure { throw failure }
+    return isFull
+  }
+
+  private static func isMemoryFull(_ info: RedisInfo) -> Bool {
+    guard let used = info["used_memory"].flatMap({ Int($0) }),
+      let limit = info["maxmemory"].flatMap({ Int($0) })
+    else { return false }
+    return limit > 0 && used > limit
+  }
+
+  /// Takes other secrets, when those of the deployment are rotated.
+  package func take(secretFingerprint: String, others: [String]) {
+    format.take(secretFingerprint: secretFingerprint, others: others)
+  }
+
+  private func compare(_ reply: RedisReply, at place: String) throws(StoreError) -> Bool {
+    try reading(at: place) { () throws(RedisError) in
+      do throws(RedisError) {
+        return try format.compare(try FormatRecord(reply))
+      } catch {
+        if error.code == .unsuitable { redis.reconnect(because: error) }
+        throw error
+      }
+    }
+  }
+}
