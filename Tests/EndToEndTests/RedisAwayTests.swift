@@ -68,6 +68,32 @@ extension EndToEnd {
       }
     }
 
+    /// A master that takes no writes for want of replicas, as one that has just taken over, cannot note its history. A cursor
+    /// that is given meanwhile is good after the next failover all the same.
+    @Test func nothingLostInTwoFailoversIsNoGap() async throws {
+      var durable = RedisServer.Options()
+      durable.appendOnly = .always
+      try await withWorld(redis: durable) { world in
+        let owner = try Person("owner", at: world[0])
+        let server = try owner.createServer()
+        for number in 0..<5 { try owner.mustSend("\(number)", ["serverId": server]) }
+        var page = try owner.call("GET", "/v1/notifications?limit=500")
+        for settings in [["min-replicas-to-write": "1"], [:]] {
+          let before = page["cursor"] ?? ""
+          await world.redis.stop()
+          try await world.redis.start(with: settings)
+          try await eventually {
+            page = try owner.call("GET", "/v1/notifications?limit=500&after=\(before)")
+            return page.status == 200
+          }
+          #expect(page.object["gap"] == nil && page.notifications.isEmpty, "\(settings): \(page)")
+        }
+        try owner.mustSend("after", ["serverId": server])
+        page = try owner.call("GET", "/v1/notifications?limit=500&after=\(page["cursor"] ?? "")")
+        #expect(page.object["gap"] == nil && page.notifications.count == 1, "\(page)")
+      }
+    }
+
     @Test func aBrokerStartsBeforeItsRedis() async throws {
       try await withRedisServer { redis in
         await redis.stop()

@@ -35,15 +35,21 @@ enum FunctionLibrary {
   ///
   /// Then each partition takes note of the history of the data, before anybody passes anything by it: so every history
   /// that a cursor may name has an end that can be found.
-  /// - Parameter read: takes what TIME answers.
+  /// - Parameters:
+  ///   - read: takes what TIME answers.
+  ///   - noted: takes whether every partition of a single Redis has taken note of its history.
   static func setUp(
     of layout: RedisLayout,
-    reading read: @escaping (_ time: RedisReply) throws(RedisError) -> Void
+    reading read: @escaping (_ time: RedisReply) throws(RedisError) -> Void,
+    noting noted: @escaping (_ isNoted: Bool) -> Void
   ) -> RedisSetUp {
-    // Where it is refused, no id is given either, and whoever gives the first one notes the history then: above `maxmemory`
-    // the library may be missing, and a master may want more replicas than it has. What is there can be read all the same.
-    // A node of a cluster refuses it for the partitions that others have.
-    let begin = RedisSetUp(layout.partitions.all.map { layout.call(.beginHistory, in: $0) }) { _ in nil }
+    // It may be refused: above `maxmemory` the library may be missing, and a master may want more replicas than it has. What
+    // is there can be read all the same, by cursors that do not name the history. A node of a cluster refuses it for the
+    // partitions that others have.
+    let begin = RedisSetUp(beginHistory(of: layout)) { replies in
+      noted(areDone(replies))
+      return nil
+    }
     return RedisSetUp([list, RedisCommand("TIME")]) {
       replies throws(RedisError) in
       _ = try RedisSetUp.refuseErrors(replies)
@@ -55,6 +61,14 @@ enum FunctionLibrary {
         return begin
       }
     }
+  }
+
+  static func beginHistory(of layout: RedisLayout) -> [RedisCommand] {
+    layout.partitions.all.map { layout.call(.beginHistory, in: $0) }
+  }
+
+  static func areDone(_ replies: [RedisReply]) -> Bool {
+    replies.allSatisfy { if case .integer = $0 { true } else { false } }
   }
 
   static func isRefusedForMemory(_ reply: RedisReply) -> Bool {

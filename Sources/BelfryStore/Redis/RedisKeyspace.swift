@@ -18,12 +18,22 @@ extension RedisStore {
     let found = try await pipeline([format.read], at: place)
     if try compare(found[0], at: place) {
       if format.isSecretBehind { _ = try await pipeline([format.writingSecret], at: place) }
-      return try await makeMissingHashes()
+      return try await completeKeyspace()
     }
     // Somebody removed it while this broker worked here; until another broker writes one, it is as it was.
     let written = try await pipeline(format.writing + [format.read], at: place)
     _ = try compare(written[written.count - 1], at: place)
+    try await completeKeyspace()
+  }
+
+  /// Does what could not be done when the connection was made, say because the master had too few replicas.
+  private func completeKeyspace() async throws(StoreError) {
     try await makeMissingHashes()
+    if redis.isCluster || noted.isNoted { return }
+    let process = scanMark(of: partitions.all[0])
+    let isDone = FunctionLibrary.areDone(
+      try await call(FunctionLibrary.beginHistory(of: layout), at: "history"))
+    if isDone, process == scanMark(of: partitions.all[0]) { noted.isNoted = true }
   }
 
   /// Whoever only reads would not be told that a single Redis has become a replica. In a cluster, its map tells.
@@ -76,4 +86,9 @@ extension RedisStore {
       }
     }
   }
+}
+
+/// Whether all partitions have noted the history in which the connected Redis gives ids.
+final class HistoryNote {
+  var isNoted = false
 }

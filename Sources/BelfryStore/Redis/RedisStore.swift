@@ -17,6 +17,7 @@ package final class RedisStore: Store {
   /// By space a reader who had not read its log at the last sweep; see `trimWhatAllHaveRead`.
   var slowReaders: [SpaceID: AccountID] = [:]
   let format: FormatCheck
+  let noted: HistoryNote
   /// The commands that ask each partition whether its outbox or its due spaces hold work. They are sent often, and
   /// mostly in vain, so making them anew each time would be most of what an idle broker does.
   let outboxLengths: [RedisCommand]
@@ -25,8 +26,11 @@ package final class RedisStore: Store {
   /// With what the keyspace says of its growth, once it has been asked.
   package var partitions: Partitions { format.keyspace.partitions }
   /// The name of the history in which one Redis gives ids. A cluster's nodes have one each, and a cursor names none then:
-  /// what was lost is told by the ids alone (see ``Rewind``).
-  package var history: String { redis.isCluster ? "" : scanMark(of: partitions.all[0]) }
+  /// what was lost is told by the ids alone (see ``Rewind``). Nor does a cursor name a history which the partitions have not
+  /// noted: nothing would say later how much of it was kept.
+  package var history: String {
+    redis.isCluster || !noted.isNoted ? "" : scanMark(of: partitions.all[0])
+  }
 
   /// - Parameters:
   ///   - secretFingerprint: of the secret that signs the deployment's tokens.
@@ -53,12 +57,19 @@ package final class RedisStore: Store {
         limits: limits),
       adopts: adoptsSettings, at: endpoint.description)
     self.format = format
+    let noted = HistoryNote()
+    self.noted = noted
     redis = RedisCluster(
       loop: loop, endpoint: endpoint, limits: redisLimits, promise: promise, firstKey: RedisLayout.format
     ) { node in
-      format.setUp(
+      noted.isNoted = false
+      return format.setUp(
         isOfCluster: node.isOfCluster,
-        then: FunctionLibrary.setUp(of: layout) { time throws(RedisError) in clock.take(time) })
+        then: FunctionLibrary.setUp(of: layout) { time throws(RedisError) in
+          clock.take(time)
+        } noting: {
+          noted.isNoted = $0
+        })
     }
     commits = RedisCommits(loop: loop, redis: redis, layout: layout, limits: limits)
     relays = OutboxRelays(retryPause: relayRetryPause)
