@@ -246,6 +246,87 @@ import Testing
     }
   }
 
+  /// What a send depends on is of a wrong type: it is not done, nor remembered as done, and those to other spaces are.
+  @Test(arguments: counts)
+  func whatCannotBeJudgedIsNotDoneAtAll(count: Int) async throws {
+    try await withBroker { broker, redis in
+      let spaces = try Self.spaces()
+      for key in [TableAddress(spaces[1], .roster), TableAddress(spaces[1], .settings)].map({
+        layout.table($0).text
+      }) {
+        try redis.command("SET", key, "no hash")
+        let body = String(key.suffix(20))
+        let sends = (0..<count).map { number in
+          let space = spaces[count == 1 || number % 2 == 1 ? 1 : 0]
+          var send = Transaction.send("\(number) \(body)", in: space, clientId: "\(number) \(body)")
+          send.preconditions = [.settings(space): nil]
+          return send
+        }
+        let before = try await broker.log(spaces[0]).count
+        let results = await broker.store.commit(sends)
+        for (send, result) in zip(sends, results) {
+          guard send.space == spaces[1] else {
+            _ = try result.get().commit
+            continue
+          }
+          let error = #expect(throws: StoreError.self) { try result.get() }
+          #expect(error?.detail.contains("WRONGTYPE") == true)
+        }
+        let done = sends.count { $0.space == spaces[0] }
+        #expect(try await broker.log(spaces[0]).count == before + done)
+        try redis.command("DEL", key)
+        for (send, result) in zip(sends, await broker.store.commit(sends)) {
+          let outcome = try result.get()
+          if case .duplicate = outcome {
+            #expect(send.space == spaces[0], "remembered as done")
+          } else {
+            #expect(send.space == spaces[1], "done twice")
+          }
+        }
+      }
+    }
+  }
+
+  /// What follows the append fails: nothing is left of it.
+  @Test(arguments: counts)
+  func whatCannotBeCopiedIsNotDoneAtAll(count: Int) async throws {
+    try await withBroker { broker, redis in
+      _ = try await broker.store.commit(.send("before")).commit
+      let hash = layout.partitionHash(space.partition)
+      try redis.command("HSET", hash, "copies", "1")
+      try redis.command("SET", layout.copies(space.partition), "no stream")
+      let sends = (0..<count).map { Transaction.send("\($0)", clientId: "\($0)") }
+      for result in await broker.store.commit(sends) {
+        let error = #expect(throws: StoreError.self) { try result.get() }
+        #expect(error?.detail.contains("WRONGTYPE") == true)
+      }
+      #expect(try await broker.log().map(\.body) == ["before"])
+      try redis.command("DEL", layout.copies(space.partition))
+      for result in await broker.store.commit(sends) { _ = try result.get().commit }
+      #expect(try await broker.log().map(\.body) == ["before"] + (0..<count).map { "\($0)" })
+    }
+  }
+
+  /// The bucket that is about to be used is looked at before anything is appended.
+  @Test(arguments: counts)
+  func aBucketOfAWrongTypeFailsTheCallBeforeItsAppends(count: Int) async throws {
+    try await withBroker { broker, redis in
+      let ahead = try await broker.store.nowMilliseconds() + 600_000
+      let window = broker.store.limits.dedupeWindowMilliseconds
+      let bucket = "belfry:{\(hashTag(of: space.partition))}:dedupe:\(ahead / window * window)"
+      try redis.setLastID(MessageID(unixMilliseconds: ahead, partition: space.partition, sequence: 0))
+      try redis.command("SET", bucket, "no hash")
+      let sends = (0..<count).map { Transaction.send("\($0)", clientId: "\($0)") }
+      for result in await broker.store.commit(sends) {
+        #expect(throws: StoreError.self) { try result.get() }
+      }
+      #expect(try await broker.log() == [])
+      try redis.command("DEL", bucket)
+      for result in await broker.store.commit(sends) { _ = try result.get().commit }
+      #expect(try await broker.log().count == count)
+    }
+  }
+
   /// With the first id there, before which there was nothing.
   @Test(arguments: counts)
   func theFirstOfAPartitionBeginsAHistory(count: Int) async throws {
@@ -291,6 +372,10 @@ import Testing
       }
     }
   }
+}
+
+private func hashTag(of partition: Partition) -> String {
+  String(layout.partitionHash(partition).dropFirst("belfry:{".count).prefix { $0 != "}" })
 }
 
 extension Broker {

@@ -214,7 +214,7 @@ local function finish_changes(call, space, changes, update_ids, before)
   local partition = call.partition
   for index, id in ipairs(update_ids) do
     local updated, time, audience, notification = unpack(changes.updates, 4 * index - 3, 4 * index)
-    announce_update(partition, space, id, updated, time, audience, notification, call.entries_max)
+    announce_update(partition, space, id, updated, time, audience, notification)
   end
   relay_changes(call, space, changes, before)
   if changes.wake_time ~= '' then wake(call.prefix, space, changes.wake_time) end
@@ -245,7 +245,7 @@ local function carry_out(call, commit)
   for index, id in ipairs(ids) do
     local at = commit.first + 3 * index - 3
     local is_stored, audience, notification = unpack(call.arguments, at, at + 2)
-    announce(partition, space, id, stamp(call, space, audience), notification, is_stored == '1', call.entries_max)
+    announce(partition, space, id, stamp(call, space, audience), notification, is_stored == '1')
   end
   if capacity then charge(call.prefix, string.sub(space, 9), capacity.sender, count, partition.retention) end
   if changes then finish_changes(call, space, changes, update_ids, before) end
@@ -259,7 +259,7 @@ local function commit(keys, arguments)
   local partition = read_partition(keys, spaces)
   local prefix = partition.prefix
   local call = { prefix = prefix, partition = partition, arguments = arguments, changes = 0, members = {} }
-  call.entries_max, call.threshold = arguments[2], tonumber(arguments[3])
+  call.threshold = tonumber(arguments[3])
   partition.retention, call.index_max = tonumber(arguments[4]), tonumber(arguments[5])
   call.dedupe = read_dedupe(partition, commits, tonumber(arguments[1]))
   local outcomes = {}
@@ -267,6 +267,7 @@ local function commit(keys, arguments)
     local is_carried_out, outcome = pcall(carry_out, call, each)
     outcomes[index] = is_carried_out and outcome or failed(outcome)
   end
+  trim_appended(partition, tonumber(arguments[2]))
   write_dedupe(partition, call.dedupe)
   write_partition(partition)
   publish_said(prefix, partition.said)

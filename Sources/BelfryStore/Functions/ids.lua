@@ -168,6 +168,8 @@ local function read_partition(keys, spaces)
     last_of = {},
     lost_of = {},
     slice_of = {},
+    count_of = {},
+    to_trim = {},
     changed = {},
     said = {},
   }

@@ -59,18 +59,11 @@ end
 local NODE_ENTRIES = 100
 
 -- Trims a log by whole nodes, which frees memory without moving entries. Returns the id up to which entries are lost, nil
--- if none were trimmed. One call if there is nothing to trim.
-local function trim(prefix, space, strategy, bound, last)
-  local key, through = log_key(prefix, space), '+'
-  if strategy == 'MINID' then
-    through = '(' .. bound
-  elseif redis_call('XLEN', key) <= tonumber(bound) then
-    return nil
-  end
-  -- The last entry that goes is known only by how many go; a reader who stands at it has lost nothing. If more than one
-  -- node goes, the id before the first entry that stays is returned instead.
-  local oldest = redis_call('XRANGE', key, '-', through, 'COUNT', NODE_ENTRIES)
-  if not oldest[1] then return nil end
+-- if none were trimmed.
+--
+-- The last entry that goes is known only by how many go: `oldest` are the first ones, as many as were read. A reader who
+-- stands at it has lost nothing. If more go than were read, the id before the first entry that stays is returned instead.
+local function trim(key, strategy, bound, oldest, last)
   local count = redis_call('XTRIM', key, strategy, '~', bound)
   if count == 0 then return nil end
   if oldest[count] then return oldest[count][1] end
@@ -78,9 +71,31 @@ local function trim(prefix, space, strategy, bound, last)
   return first and predecessor_of(first[1]) or last
 end
 
--- A log is trimmed to its length after one of so many entries, since each check costs a call. Which one is counted from
--- the microseconds of the time, so that no regular sending always evades it.
+-- Trims a log of what is before the id `floor`. One call if there is nothing to trim, and two if it is less than a node.
+local function trim_to_age(prefix, space, floor, last)
+  local key = log_key(prefix, space)
+  local oldest = redis_call('XRANGE', key, '-', '(' .. floor, 'COUNT', NODE_ENTRIES)
+  return oldest[1] and trim(key, 'MINID', floor, oldest, last)
+end
+
+-- Trims a log to so many entries. To read an entry costs half as much as to send one of many, so after many entries none is
+-- read. A mailbox is kept short by refusing what would be too much, so that nothing unread gives way. One call if there is
+-- nothing to trim.
+local function trim_to_length(prefix, space, entries_max, last, is_after_many)
+  if string.sub(space, 1, 8) == 'account:' then return nil end
+  local key = log_key(prefix, space)
+  local excess = redis_call('XLEN', key) - entries_max
+  if excess <= 0 then return nil end
+  local oldest = is_after_many and {} or redis_call('XRANGE', key, '-', '+', 'COUNT', math.min(excess, NODE_ENTRIES))
+  return trim(key, 'MAXLEN', entries_max, oldest, last)
+end
+
+-- A log is trimmed to its length after one of so many entries, since each check costs a call, and once for all entries of a
+-- call. Which one is counted from the microseconds of the time, so that no regular sending always evades it.
 local ENTRIES_PER_TRIM = 32
+
+-- Whether one of so many entries is one after which a log is trimmed. `number` is that of the last one.
+local function is_trim_due(number, count) return number % ENTRIES_PER_TRIM < count end
 
 -- An id names its partition, not its space. Which spaces have an entry in a slice of time, some 17 minutes, a set
 -- says: there whoever knows no more than an id looks for it. What ends it is its age: two hours more than what is kept,
@@ -112,22 +127,25 @@ local function copy_entry(prefix, space, id, ms, retention, ...)
     'space', space, ...)
 end
 
--- Upkeep of a log after some of its entries: notes the space as active at the first entry of a slice of time, compacts
--- the log at its first entry of all, and trims it at one in 32, by the number `appended`. `last` is the entry before, in
--- the slice `last_slice`. Returns the id up to which entries are lost, nil if none are. No call for most entries.
-local function tend_log(prefix, space, id, slice, last, last_slice, appended, entries_max, retention)
-  if slice ~= last_slice then note_active(prefix, space, slice, retention) end
-  local lost
-  -- A mailbox is kept short by refusing what would be too much, so that nothing unread gives way.
-  if appended % ENTRIES_PER_TRIM == 0 and string.sub(space, 1, 8) ~= 'account:' then
-    lost = trim(prefix, space, 'MAXLEN', entries_max, id)
-  end
+-- Upkeep after the first entry of a log in a slice of time: notes the space as active in it, and compacts the log at its
+-- first entry of all. `last` is the entry before.
+local function begin_slice(prefix, space, slice, last, retention)
+  note_active(prefix, space, slice, retention)
   if last == NO_ID then make_compact(log_key(prefix, space)) end
-  return lost
 end
 
--- Appends an entry of these fields; gives the one before it. One call, and those of `tend_log`.
-local function append(partition, space, id, entries_max, ...)
+-- Trims the logs that were appended to in this call, each once. What fails is tried again with later entries.
+local function trim_appended(partition, entries_max)
+  for space in pairs(partition.to_trim) do
+    local is_after_many = partition.count_of[space] >= ENTRIES_PER_TRIM
+    local is_trimmed, lost = pcall(
+      trim_to_length, partition.prefix, space, entries_max, partition.last_of[space], is_after_many)
+    if is_trimmed and lost then partition.lost_of[space] = lost end
+  end
+end
+
+-- Appends an entry of these fields; gives the one before it. One call, and those of `begin_slice`.
+local function append(partition, space, id, ...)
   local prefix, last = partition.prefix, partition.last_of[space]
   redis_call('XADD', log_key(prefix, space), id, ...)
   if partition.copies then copy_entry(prefix, space, id, ms_of(id), partition.retention, ...) end
@@ -135,9 +153,10 @@ local function append(partition, space, id, entries_max, ...)
   local last_slice = partition.slice_of[space] or time_slice(ms_of(last))
   -- No id is later than the last one of the partition.
   local slice = last_slice == time_slice(partition.ms) and last_slice or time_slice(ms_of(id))
-  local lost = tend_log(prefix, space, id, slice, last, last_slice, partition.appended, entries_max, partition.retention)
+  if slice ~= last_slice then begin_slice(prefix, space, slice, last, partition.retention) end
+  partition.count_of[space] = (partition.count_of[space] or 0) + 1
+  if partition.appended % ENTRIES_PER_TRIM == 0 then partition.to_trim[space] = true end
   partition.slice_of[space] = slice
-  partition.lost_of[space] = lost or partition.lost_of[space]
   partition.last_of[space] = id
   partition.changed[space] = true
   return last
@@ -153,16 +172,16 @@ local function stamped(audience, members, threshold)
 end
 
 -- Appends an entry and says so; only says so if it is not to be stored.
-local function announce(partition, space, id, audience, notification, is_stored, entries_max)
+local function announce(partition, space, id, audience, notification, is_stored)
   if not is_stored then return say(partition.said, space, 'ephemeral ' .. id .. '\n' .. audience, notification) end
-  local last = append(partition, space, id, entries_max, audience, notification)
+  local last = append(partition, space, id, audience, notification)
   say(partition.said, space, appended_header(id, last, audience), notification)
 end
 
 -- The same with what an entry has become. It is an entry of the log itself, so that whoever is away, or reads the log
 -- for another reason, learns of it as of any other.
-local function announce_update(partition, space, id, updated, time, audience, notification, entries_max)
-  local last = append(partition, space, id, entries_max,
+local function announce_update(partition, space, id, updated, time, audience, notification)
+  local last = append(partition, space, id,
     'updates', updated, 'updateTime', time, audience, notification)
   local header = 'updated ' .. id .. ' ' .. last .. ' ' .. updated .. ' ' .. time
   say(partition.said, space, header .. '\n' .. audience, notification)

@@ -8,7 +8,7 @@
 --   2 the hash of the partition, and the time
 --   2 the dedupe record, if the sender gave an id; 1 more in a partition that has one bucket only
 --   1 the member count, if the audience depends on it
---   1 append, and those of `tend_log`
+--   1 append, those of `begin_slice`, and one in 32 times those of `trim_to_length`
 --   1 the hash of the partition
 --   1 publish
 --
@@ -19,7 +19,7 @@
 --   1 for each dedupe bucket, and 1 to enter new records
 --   1 for each record that a section relies on, 1 for each send that relies on its sender's own
 --   1 the member count, for each section
---   1 append for each, and those of `tend_log`
+--   1 append for each, those of `begin_slice`, and one in 32 times, once for a section, those of `trim_to_length`
 --   1 the hash of the partition
 --   1 who listens, of 16 sends or more
 --   1 publish for each run, then only where a broker listens
@@ -27,6 +27,10 @@
 -- A run is what has ids that follow one another, in a section: it is one live message, of 8 KB at most, and one line of
 -- the answer. A message of many that nobody would hear is not made: it is a tenth of what they cost. Those count who
 -- listen at this node, as every broker does: one that is elsewhere has to read the log in any case.
+--
+-- A send is done as a whole or not at all: all that it depends on is read before anything is written, and what an append
+-- leaves when something after it fails is taken back. A section that cannot be judged, say because of a key of a wrong type,
+-- fails by itself.
 --
 -- The answer is lines: the partition's last id before, empty where no id was taken; then for each send its id, for
 -- several of a run the first one's and how many they are, or the words in which `commit` refuses.
@@ -93,18 +97,23 @@ local function enter_send(partition, field, record, now, buckets)
   return nil, key
 end
 
--- Copies an entry where the partition has readers of copies. Gives what went wrong.
-local function copy_send(prefix, space, id, ms, audience, notification)
-  local is_copied, problem = pcall(copy_entry, prefix, space, id, ms, limits[4], audience, notification)
-  if not is_copied then return problem end
+-- What follows the append of an entry: its copy, where the partition has readers of copies, and what its log needs at the
+-- first entry of a slice of time.
+local function follow_append(prefix, space, id, ms, slice, last, last_slice, has_copies, audience, notification)
+  if has_copies then copy_entry(prefix, space, id, ms, limits[4], audience, notification) end
+  if slice ~= last_slice then begin_slice(prefix, space, slice, last, limits[4]) end
 end
 
--- What the log needs after some entries. Gives up to where entries have been lost by this, and what went wrong.
-local function tend_send(prefix, space, id, slice, last, last_slice, appended)
-  local is_tended, lost = pcall(
-    tend_log, prefix, space, id, slice, last, last_slice, appended, limits[2], limits[4])
-  if is_tended then return lost, nil end
-  return nil, lost
+-- Takes back what was appended before something else failed.
+local function undo_append(prefix, log, id, has_copies)
+  redis_pcall('XDEL', log, id)
+  if has_copies then redis_pcall('XDEL', prefix .. 'copies', id) end
+end
+
+-- Gives up to where entries have been lost by this, if any have. What fails is tried again with later entries.
+local function trim_after_sends(prefix, space, last, count)
+  local is_trimmed, lost = pcall(trim_to_length, prefix, space, limits[2], last, count >= ENTRIES_PER_TRIM)
+  return is_trimmed and lost or nil
 end
 
 local function decided_audience(keys, audience)
@@ -140,58 +149,47 @@ local function send(keys, arguments)
   if before ~= partition.last then before_ms, before_low = parse_id(before) end
   local now, microsecond, is_another_history = partition_time(before_ms, history)
   local ms, low = next_id(now, before_ms, before_low, partition.number * SEQUENCES)
+  local audience = decided_audience(its, arguments[3])
+  local last, lost = parse_end(found[3])
+  local slice, last_slice = time_slice(ms), time_slice(last == before and before_ms or ms_of(last))
   local id, earlier, entered = id_text(ms, low), nil, nil
   if field then
     earlier, entered = enter_send(partition, field, record_text(id, fingerprint), now, found[5])
     if earlier then return '\n' .. repeated(earlier, fingerprint) end
   end
 
-  local audience = decided_audience(its, arguments[3])
-  local last, lost = parse_end(found[3])
-  local reply, problem, lost_now = redis_pcall('XADD', its.log, id, audience, notification), nil, nil
+  local reply, is_done, problem = redis_pcall('XADD', its.log, id, audience, notification), true, nil
   if reply ~= id then
-    problem = reply
-  else
-    if found[4] then problem = copy_send(prefix, space, id, ms, audience, notification) end
-    local slice, last_slice = time_slice(ms), time_slice(last == before and before_ms or ms_of(last))
-    if not problem and (slice ~= last_slice or microsecond % ENTRIES_PER_TRIM == 0) then
-      lost_now, problem = tend_send(prefix, space, id, slice, last, last_slice, microsecond)
-    end
+    is_done, problem = false, reply
+  elseif found[4] or slice ~= last_slice then
+    is_done, problem = pcall(
+      follow_append, prefix, space, id, ms, slice, last, last_slice, found[4], audience, notification)
+    if not is_done then undo_append(prefix, its.log, id, found[4]) end
   end
-  if problem then
-    -- What was not done must not be remembered as done. The id may stand in the log.
+  if not is_done then
+    -- What was not done must not be remembered as done.
     if entered then redis_call('HDEL', entered, field) end
     redis_call('HSET', key, 'last', id)
   else
-    redis_call('HSET', key, 'last', id, space, end_text(id, lost_now or lost))
+    if is_trim_due(microsecond, 1) then lost = trim_after_sends(prefix, space, id, 1) or lost end
+    redis_call('HSET', key, 'last', id, space, end_text(id, lost))
   end
   partition.last, partition.ms, partition.low = id, ms, low
   if is_another_history then note_history(prefix, history, before, id) end
-  if problem then return '\n' .. failed(problem) end
+  if not is_done then return '\n' .. failed(problem) end
   redis_call('SPUBLISH', its.channel, appended_message(id, last, audience, notification))
   return before .. '\n' .. id
-end
-
--- What a dedupe bucket remembers of the names, so many arguments from `first` on; nil where there is nothing to look for.
-local function earlier_sends(prefix, arguments, first, count, bucket)
-  if count == 0 or not bucket then return nil end
-  return redis_call('HMGET', dedupe_key(prefix, bucket), unpack(arguments, first, first + count - 1))
-end
-
--- What a bucket remembers of the send with this number, if anything.
-local function record_in(known, number, now)
-  local record = known and known[number]
-  return is_remembered(record, now, limits[1]) and record
 end
 
 -- The texts by which the sends of a call are entered. One table for all calls: to let one grow costs as much again.
 local entered = {}
 
-local function enter_many(call, in_use, before)
+local function enter_many(call)
   if call.entered_count == 0 then return end
-  local bucket, name = bucket_of(call.now, limits[1])
-  redis_call('HSET', dedupe_key(call.prefix, name), unpack(entered, 1, call.entered_count))
-  if in_use ~= name then open_bucket(call.prefix, in_use, before, bucket, limits[1]) end
+  redis_call('HSET', dedupe_key(call.prefix, call.bucket_name), unpack(entered, 1, call.entered_count))
+  if call.in_use ~= call.bucket_name then
+    open_bucket(call.prefix, call.in_use, call.bucket_before, call.bucket, limits[1])
+  end
 end
 
 -- The sections: where the arguments of each begin, how many sends there are in it, whether each relies on its sender's
@@ -221,7 +219,7 @@ local function begin_many(partition, key, sections)
   local call = {
     partition = partition, prefix = partition.prefix, key = key, base = partition.number * SEQUENCES, before = before,
     history = found[2], copies = found[4], last_of = {}, lost_of = {}, slice_of = {}, changed = {}, answer = { before },
-    runs = {}, entered_count = 0,
+    runs = {}, entered_count = 0, known = {},
   }
   call.in_use, call.bucket_before = read_buckets(found[3])
   call.ms, call.low = parse_id(before)
@@ -235,6 +233,28 @@ local function begin_many(partition, key, sections)
   return call
 end
 
+-- Reads what the buckets remember of the call's sends, the one that they will be entered into among them. None if no send has
+-- a name.
+local function read_names(call, arguments, first_field, count)
+  call.names, call.count = count > 0 and first_field - 1, count
+  call.bucket, call.bucket_name = bucket_of(call.now, limits[1])
+  local buckets = { call.in_use or '', call.bucket_before or '' }
+  if call.bucket_name ~= call.in_use then buckets[3] = call.bucket_name end
+  for _, bucket in ipairs(buckets) do
+    if count > 0 and bucket ~= '' then
+      call.known[#call.known + 1] = redis_call(
+        'HMGET', dedupe_key(call.prefix, bucket), unpack(arguments, first_field, first_field + count - 1))
+    end
+  end
+end
+
+-- The record of the send with this number, if a bucket has one within the window.
+local function record_of(call, number)
+  for _, known in ipairs(call.known) do
+    if known[number] and is_remembered(known[number], call.now, limits[1]) then return known[number] end
+  end
+end
+
 -- Why the send with this number, the section's `index`th from 0, is refused. No call, but for its sender's record.
 local function refusal(call, arguments, section, index, number)
   local senders, names = section.senders, call.names
@@ -243,7 +263,7 @@ local function refusal(call, arguments, section, index, number)
     if not is_sender_as_read(section.keys, account, record) then return 'conflict' end
   end
   if not names or arguments[names + number] == '' then return nil end
-  local record = record_in(call.known, number, call.now) or record_in(call.known_before, number, call.now)
+  local record = record_of(call, number)
   return record and repeated(record, arguments[names + call.count + number])
 end
 
@@ -262,20 +282,40 @@ local function note_end(call, space, last, slice, lost)
   call.lost_of[space] = lost or call.lost_of[space]
 end
 
--- Appends a section's sends, of which the one before has `number`. What changes with each stands in locals: to look into
--- a table costs as much as a tenth of an entry, to call a function as much as a twentieth.
-local function append_section(call, arguments, section, number, audience)
-  local space, names, known, known_before = section.space, call.names, call.known, call.known_before
+-- Whether there is anything to look at for each send of a section by itself.
+local function is_judged_singly(call, section) return section.senders or call.known[1] end
+
+-- Decides what becomes of a section's sends, of which the one before has `number`, and writes nothing: the audience, and why
+-- the sends with some numbers are refused.
+local function judge_section(call, arguments, section, number)
+  local at = section.at
+  section.keys = keys_of_space(call.prefix, section.space)
+  if not are_as_read(section.keys, section.space, arguments[at + 2], arguments, at + 3, section.first - 1) then
+    section.refusal = 'conflict'
+    return
+  end
+  section.audience = decided_audience(section.keys, arguments[at + 1])
+  if not is_judged_singly(call, section) then return end
+  for index = 0, section.count - 1 do
+    local outcome = refusal(call, arguments, section, index, number + index + 1)
+    if outcome then
+      section.refusals = section.refusals or {}
+      section.refusals[number + index + 1] = outcome
+    end
+  end
+end
+
+-- Appends a section's sends, of which the one before has `number`, and so many are done. What changes with each stands in
+-- locals: to look into a table costs as much as a tenth of an entry, to call a function as much as a twentieth.
+local function append_section(call, arguments, section, number)
+  local space, audience, names, refusals = section.space, section.audience, call.names, section.refusals
   local now, ms, low, low_max = call.now, call.ms, call.low, call.base + SEQUENCES - 1
-  local key, is_asked, prints = section.keys.log, section.senders, names and names + call.count
-  local last, last_slice, lost, run, bytes = call.last_of[space], call.slice_of[space], nil, nil, 0
-  local beginning, slice, id, entered_count, appended = nil, nil, nil, call.entered_count, call.appended
+  local key, prints, has_copies = section.keys.log, names and names + call.count, call.copies
+  local last, last_slice, run, bytes, count = call.last_of[space], call.slice_of[space], nil, 0, 0
+  local beginning, slice, id, entered_count = nil, nil, nil, call.entered_count
   for at = section.first, section.first + section.count - 1 do
     number = number + 1
-    local outcome, lost_now
-    if is_asked or known and known[number] or known_before and known_before[number] then
-      outcome = refusal(call, arguments, section, at - section.first, number)
-    end
+    local outcome = refusals and refusals[number]
     if not outcome then
       if run and low < low_max then
         low = low + 1
@@ -286,14 +326,15 @@ local function append_section(call, arguments, section, number, audience)
       id = beginning .. (low_texts[low] or low_text_of(low))
       call.given = call.given or id
       outcome = redis_pcall('XADD', key, id, audience, arguments[at])
-      if outcome == id and call.copies then
-        outcome = copy_send(call.prefix, space, id, ms, audience, arguments[at]) or id
-      end
       if outcome ~= id then
         outcome = failed(outcome)
-      elseif slice ~= last_slice or (appended + number) % ENTRIES_PER_TRIM == 0 then
-        lost_now, outcome = tend_send(call.prefix, space, id, slice, last, last_slice, appended + number)
-        outcome = outcome and failed(outcome) or id
+      elseif has_copies or slice ~= last_slice then
+        local is_done, problem = pcall(
+          follow_append, call.prefix, space, id, ms, slice, last, last_slice, has_copies, audience, arguments[at])
+        if not is_done then
+          undo_append(call.prefix, key, id, has_copies)
+          outcome = failed(problem)
+        end
       end
     end
     if outcome == id then
@@ -303,7 +344,7 @@ local function append_section(call, arguments, section, number, audience)
       else
         run, bytes = begin_run(call, section, audience, id, last, at), #audience + #arguments[at]
       end
-      last, last_slice, lost = id, slice, lost_now or lost
+      last, last_slice, count = id, slice, count + 1
       if names and arguments[names + number] ~= '' then
         entered[entered_count + 1] = arguments[names + number]
         entered[entered_count + 2] = record_text(id, arguments[prints + number])
@@ -315,17 +356,13 @@ local function append_section(call, arguments, section, number, audience)
     end
   end
   call.ms, call.low, call.last, call.entered_count = ms, low, id or call.last, entered_count
-  note_end(call, space, last, last_slice, lost)
+  local is_due = count > 0 and is_trim_due(call.appended + number, count)
+  note_end(call, space, last, last_slice, is_due and trim_after_sends(call.prefix, space, last, count))
 end
 
 local function send_section(call, arguments, section, number)
-  local at = section.at
-  section.keys = keys_of_space(call.prefix, section.space)
-  if are_as_read(section.keys, section.space, arguments[at + 2], arguments, at + 3, section.first - 1) then
-    local audience = decided_audience(section.keys, arguments[at + 1])
-    return append_section(call, arguments, section, number, audience)
-  end
-  for _ = 1, section.count do call.answer[#call.answer + 1] = 'conflict' end
+  if not section.refusal then return append_section(call, arguments, section, number) end
+  for _ = 1, section.count do call.answer[#call.answer + 1] = section.refusal end
 end
 
 -- To ask who listens costs as much as the messages of three sends, so only a call of many asks.
@@ -360,7 +397,7 @@ end
 -- What is written and said once for all of them.
 local function finish_many(call, arguments, sections, sent)
   if not call.last then return end
-  enter_many(call, call.in_use, call.bucket_before)
+  enter_many(call)
   local fields = { 'last', call.last }
   for space in pairs(call.changed) do
     fields[#fields + 1] = space
@@ -380,14 +417,18 @@ end
 -- there are, in two. No dedupe field is there twice.
 local function send_many(keys, arguments)
   local partition = know_partition(keys)
-  local prefix, totals = partition.prefix, read_numbers(arguments[#arguments])
+  local totals = read_numbers(arguments[#arguments])
   limits = read_numbers(arguments[1])
   local sections, first_field = read_sections(arguments, totals[1])
   local call = begin_many(partition, keys[1], sections)
-  call.known = earlier_sends(prefix, arguments, first_field, totals[2], call.in_use)
-  call.known_before = earlier_sends(prefix, arguments, first_field, totals[2], call.bucket_before)
-  call.names, call.count = totals[2] > 0 and first_field - 1, totals[2]
+  read_names(call, arguments, first_field, totals[2])
   local sent = 0
+  for _, section in ipairs(sections) do
+    local is_judged, problem = pcall(judge_section, call, arguments, section, sent)
+    if not is_judged then section.refusal = failed(problem) end
+    sent = sent + section.count
+  end
+  sent = 0
   for _, section in ipairs(sections) do
     send_section(call, arguments, section, sent)
     sent = sent + section.count

@@ -35,11 +35,11 @@ end
 -- sweep_space: trims one log. Gives the first entry left ('' if none) and the length of each table.
 local function sweep_space(keys, arguments)
   local prefix = open_partition(keys)
-  local space, floor, entries_max = unpack(arguments, 1, 3)
+  local space, floor, entries_max = arguments[1], arguments[2], tonumber(arguments[3])
   local key = log_key(prefix, space)
   local last = string.match(redis_call('HGET', partition_key(prefix), space) or '', '^%S+')
-  local lost = trim(prefix, space, 'MINID', floor, last)
-  if string.sub(space, 1, 8) ~= 'account:' then lost = trim(prefix, space, 'MAXLEN', entries_max, last) or lost end
+  local lost = trim_to_age(prefix, space, floor, last)
+  lost = trim_to_length(prefix, space, entries_max, last) or lost
   if lost and last then redis_call('HSET', partition_key(prefix), space, last .. ' ' .. lost) end
   local first = redis_call('XRANGE', key, '-', '+', 'COUNT', 1)[1]
   if not first and last then drop_empty_log(prefix, space, last, floor) end
