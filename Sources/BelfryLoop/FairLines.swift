@@ -6,8 +6,8 @@
 public struct FairLines<Key: Hashable, Element> {
   @usableFromInline var lines: [Key: Queue<Element>] = [:]
   @usableFromInline var turns = Queue<Key>()
-  /// Keys with elements waiting but without a turn, until ``resume(_:)`` gives it back to them.
-  @usableFromInline var resting: Set<Key> = []
+  /// Keys with elements waiting but without a turn, until ``resume(_:)`` or ``resumeAll()`` gives it back to them.
+  @usableFromInline var resting: [Key] = []
 
   @inlinable public init() {}
 
@@ -21,7 +21,7 @@ public struct FairLines<Key: Hashable, Element> {
   @inlinable public mutating func popFirst(unless isFull: (Key) -> Bool) -> (key: Key, element: Element)? {
     while let key = turns.popFirst() {
       if isFull(key) {
-        resting.insert(key)
+        resting.append(key)
         continue
       }
       guard let element = lines[key]?.popFirst() else { continue }
@@ -31,8 +31,15 @@ public struct FairLines<Key: Hashable, Element> {
     return nil
   }
 
+  /// To be called when any of the keys may be full no more.
+  @inlinable public mutating func resumeAll() {
+    for key in resting { turns.append(key) }
+    resting.removeAll(keepingCapacity: true)
+  }
+
   /// To be called when the key is full no more.
   @inlinable public mutating func resume(_ key: Key) {
-    if resting.remove(key) != nil { turns.append(key) }
+    guard let place = resting.firstIndex(of: key) else { return }
+    turns.append(resting.remove(at: place))
   }
 }
