@@ -2,8 +2,18 @@ import BelfryLoop
 
 /// The addresses of hosts by name, as they were looked up a moment ago. Each name is looked up once at a time, on a
 /// thread of its own, so that a dead name server holds up no loop, and its threads do not add up.
+///
+/// Look-ups are shared by the accounts that cause them: names that an account made up, under a name server that never
+/// answers, keep only that account waiting.
 final class HostAddresses {
-  typealias Completion = (HostResolver.Answer) -> Void
+  enum Answer {
+    case addresses([String])
+    /// The name server said so, or could not be reached.
+    case failed(HostLookupFailure)
+    /// Too many wait for a look-up. Nothing is known of the host.
+    case busy
+  }
+  typealias Completion = (Answer) -> Void
 
   private struct Known {
     let addresses: [String]
@@ -11,43 +21,75 @@ final class HostAddresses {
   }
 
   private struct Lookup {
-    let resolver: HostResolver
-    var waiting: [Completion]
+    /// Nil while it waits for its turn.
+    var resolver: HostResolver?
+    /// Those in whose lines it waits. The first turn that comes begins it for all of them.
+    var owners: Set<String?>
+    var completions: [Completion] = []
   }
 
   private let loop: EventLoop
   private let limits: OutboundLimits
   private var known: [String: Known] = [:]
   private var lookups: [String: Lookup] = [:]
+  private var turns: FairPool<String, String>
   /// Beyond it, what is known is forgotten: it is looked up again.
   private static let knownMax = 1_024
 
   init(loop: EventLoop, limits: OutboundLimits) {
     self.loop = loop
     self.limits = limits
+    turns = FairPool(
+      places: FairShares(total: limits.lookupsMax), waiting: FairShares(total: limits.lookupsWaitingMax))
   }
 
   /// Calls back on the loop, at once where the addresses are known.
-  func find(_ host: String, _ completion: @escaping Completion) {
-    if let known = known[host], known.until > loop.now { return completion(.success(known.addresses)) }
-    if lookups[host] != nil {
-      lookups[host]?.waiting.append(completion)
-      return
+  /// - Parameter owner: because of whom it is looked up, see ``OutboundRequest/owner``.
+  func find(_ host: String, for owner: String?, _ completion: @escaping Completion) {
+    if let known = known[host], known.until > loop.now { return completion(.addresses(known.addresses)) }
+    var lookup = lookups[host] ?? Lookup(owners: [])
+    if lookup.resolver == nil, !lookup.owners.contains(owner) {
+      // Not only in the line of an owner that may have many before it.
+      guard turns.append(host, for: owner) else {
+        // Old addresses are better than none: hosts seldom move.
+        return completion(known[host].map { .addresses($0.addresses) } ?? .busy)
+      }
+      lookup.owners.insert(owner)
     }
-    guard lookups.count < limits.lookupsMax else {
-      return completion(
-        .failure(HostLookupFailure(host: host, cause: "too many other names are being looked up")))
-    }
-    let resolver = HostResolver(host: host, loop: loop)
-    lookups[host] = Lookup(resolver: resolver, waiting: [completion])
-    resolver.resolve { [weak self] answer in self?.take(answer, of: host) }
+    lookup.completions.append(completion)
+    lookups[host] = lookup
+    beginLookups()
   }
 
-  private func take(_ answer: HostResolver.Answer, of host: String) {
-    if case .success(let addresses) = answer, !addresses.isEmpty {
-      if known.count >= Self.knownMax { known.removeAll() }
-      known[host] = Known(addresses: addresses, until: loop.now + limits.addressesKept)
+  /// True while the host is to be looked up, and its turn has not come.
+  func isWaiting(for host: String) -> Bool { lookups[host].map { $0.resolver == nil } ?? false }
+
+  private func beginLookups() {
+    while let (owner, host) = turns.popNext() {
+      guard let lookup = lookups[host], lookup.resolver == nil, lookup.owners.contains(owner) else {
+        // The turn of another owner began it.
+        turns.leave(owner)
+        continue
+      }
+      let resolver = HostResolver(host: host, loop: loop)
+      lookups[host]?.resolver = resolver
+      resolver.resolve { [weak self] answer in self?.take(answer, of: host, for: owner) }
     }
-    for completion in lookups.removeValue(forKey: host)?.waiting ?? [] { completion(answer) }
+  }
+
+  private func take(_ found: HostResolver.Answer, of host: String, for owner: String?) {
+    turns.leave(owner)
+    let answer: Answer
+    switch found {
+    case .success(let addresses):
+      if !addresses.isEmpty {
+        if known.count >= Self.knownMax { known.removeAll() }
+        known[host] = Known(addresses: addresses, until: loop.now + limits.addressesKept)
+      }
+      answer = .addresses(addresses)
+    case .failure(let failure): answer = .failed(failure)
+    }
+    for completion in lookups.removeValue(forKey: host)?.completions ?? [] { completion(answer) }
+    beginLookups()
   }
 }

@@ -106,10 +106,15 @@ import CCurl
       self.end(
         transfer,
         .failure(
-          transfer.isUnderWay
+          self.isBegun(transfer)
             ? OutboundError(.timedOut, "there was no answer in time")
             : OutboundError(.notBegun, "its turn did not come in time")))
     }
+  }
+
+  /// False while it waits for others: nothing is known of its host then.
+  private func isBegun(_ transfer: OutboundTransfer) -> Bool {
+    transfer.isUnderWay && !addresses.isWaiting(for: transfer.request.url.host)
   }
 
   private func beginWaiting() {
@@ -122,12 +127,13 @@ import CCurl
   private func findAddresses(of transfer: OutboundTransfer) {
     let host = transfer.request.url.host
     if HostResolver.knownAddress(of: host) != nil { return carry(transfer, addresses: []) }
-    addresses.find(host) { [weak self] answer in
+    addresses.find(host, for: transfer.request.owner) { [weak self] answer in
       guard let self, !transfer.isOver else { return }
       switch answer {
-      case .success(let addresses) where !addresses.isEmpty: self.carry(transfer, addresses: addresses)
-      case .success: self.fail(transfer, .unreachable, "the host has no address")
-      case .failure(let failure): self.fail(transfer, .unreachable, failure.cause)
+      case .addresses(let addresses) where !addresses.isEmpty: self.carry(transfer, addresses: addresses)
+      case .addresses: self.fail(transfer, .unreachable, "the host has no address")
+      case .failed(let failure): self.fail(transfer, .unreachable, failure.cause)
+      case .busy: self.fail(transfer, .busy, "too many names of hosts are being looked up")
       }
     }
   }

@@ -14,10 +14,13 @@ package struct OutboundRequest: Sendable {
   package var deadline: Duration
   /// A longer answer is an error.
   package var answerMaxBytes: Int
+  /// The account because of which it is sent; nil where operators and back ends are the cause. Requests to one host take
+  /// turns by owner, and share what may be under way to it.
+  package var owner: String?
 
   package init(
     _ method: Method, _ url: OutboundURL, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
-    deadline: Duration, answerMaxBytes: Int
+    deadline: Duration, answerMaxBytes: Int, owner: String? = nil
   ) {
     self.method = method
     self.url = url
@@ -25,6 +28,7 @@ package struct OutboundRequest: Sendable {
     self.body = body
     self.deadline = deadline
     self.answerMaxBytes = answerMaxBytes
+    self.owner = owner
   }
 }
 

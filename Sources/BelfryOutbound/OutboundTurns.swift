@@ -1,40 +1,64 @@
 import BelfryLoop
 
-/// Which request goes next: hosts take turns, and each has a bounded number under way and waiting. So a host that is
-/// slow, and has as many under way as it may, costs the others nothing but its share of those that wait.
+/// Which request goes next. Hosts take turns and share what may be under way; the owners of a host's requests take turns
+/// and share what may be under way to it. So a host that is slow costs other hosts nothing, and an owner whose requests
+/// are slow costs nothing to those who ask the same host.
 struct OutboundTurns {
   private let limits: OutboundLimits
-  private var lines = FairLines<String, OutboundTransfer>()
-  private var waitingCount = 0
-  private var underWayCount = 0
   private var hosts: [String: Host] = [:]
+  private var underWay: FairShares<String>
+  private var waiting: FairShares<String>
+  private var turns = Queue<String>()
+  /// Each has requests under way, so there are no more of them than requests.
+  private var resting: [String] = []
 
   private struct Host {
-    var waiting = 0
-    var underWay = 0
+    enum Standing {
+      /// Nothing waits for it.
+      case none
+      case inTurns
+      /// It has its share, or the owners of what waits have theirs.
+      case resting
+    }
+
+    var pool: FairPool<String, OutboundTransfer>
+    var standing = Standing.none
   }
 
-  init(_ limits: OutboundLimits) { self.limits = limits }
+  init(_ limits: OutboundLimits) {
+    self.limits = limits
+    underWay = FairShares(total: limits.requestsMax, perOwner: limits.requestsPerHostMax)
+    waiting = FairShares(total: limits.waitingMax, perOwner: limits.waitingPerHostMax)
+  }
 
-  /// - Returns: false when as many wait as may.
+  /// - Returns: false when as many wait as may, of all, of this host or of this owner.
   mutating func append(_ transfer: OutboundTransfer) -> Bool {
-    let host = transfer.request.url.authority
-    guard waitingCount < limits.waitingMax, hosts[host, default: Host()].waiting < limits.waitingPerHostMax
-    else { return false }
-    lines.append(transfer, to: host)
-    count(host, waiting: 1)
+    let name = transfer.request.url.authority
+    guard waiting.shortage(for: name) == nil else { return false }
+    if hosts[name] == nil { hosts[name] = makeHost() }
+    guard hosts[name]?.pool.append(transfer, for: transfer.request.owner) == true else { return false }
+    _ = waiting.take(for: name)
+    giveTurn(to: name)
     return true
   }
 
   /// The one whose turn it is, which is under way then; nil while there is none, or no room.
   mutating func next() -> OutboundTransfer? {
-    while underWayCount < limits.requestsMax {
-      let next = lines.popFirst { (hosts[$0]?.underWay ?? 0) >= limits.requestsPerHostMax }
-      guard let next else { return nil }
+    while !underWay.isExhausted, let name = turns.popFirst() {
+      if underWay.shortage(for: name) != nil {
+        rest(name)
+        continue
+      }
       // One that ended while it waited was counted out then.
-      if next.element.isOver { continue }
+      guard let next = hosts[name]?.pool.popNext(passingOver: \.isOver) else {
+        if (hosts[name]?.pool.waitingCount ?? 0) > 0 { rest(name) } else { forget(name) }
+        continue
+      }
+      waiting.giveBack(of: name)
+      _ = underWay.take(for: name)
+      hosts[name]?.standing = .none
+      if (hosts[name]?.pool.waitingCount ?? 0) > 0 { giveTurn(to: name) }
       next.element.isUnderWay = true
-      count(next.key, waiting: -1, underWay: 1)
       return next.element
     }
     return nil
@@ -42,29 +66,51 @@ struct OutboundTurns {
 
   /// To be called once for each that was appended, after it has finished.
   mutating func end(_ transfer: OutboundTransfer) {
-    let host = transfer.request.url.authority
-    guard transfer.isUnderWay else { return count(host, waiting: -1) }
-    count(host, underWay: -1)
-    lines.resume(host)
+    let name = transfer.request.url.authority
+    if transfer.isUnderWay {
+      hosts[name]?.pool.leave(transfer.request.owner)
+      underWay.giveBack(of: name)
+      // What is free now makes the share of each of them larger.
+      let rested = resting
+      resting.removeAll(keepingCapacity: true)
+      for name in rested {
+        hosts[name]?.standing = .none
+        giveTurn(to: name)
+      }
+    } else {
+      hosts[name]?.pool.withdraw(of: transfer.request.owner)
+      waiting.giveBack(of: name)
+    }
+    if let host = hosts[name], host.standing == .none, host.pool.isUnused { hosts[name] = nil }
   }
 
   /// All that wait, for their end.
   mutating func removeWaiting() -> [OutboundTransfer] {
-    // The line of a host that is full rests, and would be passed over.
-    for host in hosts.keys { lines.resume(host) }
-    var removed: [OutboundTransfer] = []
-    while let next = lines.popFirst(unless: { _ in false }) {
-      if !next.element.isOver { removed.append(next.element) }
-    }
-    return removed
+    hosts.keys.flatMap { hosts[$0]?.pool.removeWaiting() ?? [] }.filter { !$0.isOver }
   }
 
-  private mutating func count(_ name: String, waiting: Int = 0, underWay: Int = 0) {
-    waitingCount += waiting
-    underWayCount += underWay
-    var host = hosts[name] ?? Host()
-    host.waiting += waiting
-    host.underWay += underWay
-    hosts[name] = host.waiting + host.underWay > 0 ? host : nil
+  private func makeHost() -> Host {
+    Host(
+      pool: FairPool(
+        places: FairShares(total: limits.requestsPerHostMax),
+        waiting: FairShares(total: limits.waitingPerHostMax)))
+  }
+
+  /// Something waits for it. One that rests may have a new owner, whose share is free.
+  private mutating func giveTurn(to name: String) {
+    guard let standing = hosts[name]?.standing, standing != .inTurns else { return }
+    if standing == .resting, let place = resting.firstIndex(of: name) { resting.remove(at: place) }
+    hosts[name]?.standing = .inTurns
+    turns.append(name)
+  }
+
+  private mutating func rest(_ name: String) {
+    hosts[name]?.standing = .resting
+    resting.append(name)
+  }
+
+  private mutating func forget(_ name: String) {
+    hosts[name]?.standing = .none
+    if hosts[name]?.pool.isUnused == true { hosts[name] = nil }
   }
 }

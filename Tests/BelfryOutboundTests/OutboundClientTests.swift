@@ -177,6 +177,31 @@ import Testing
     }
   }
 
+  /// Of the places to one host an account has half at most, so another's request does not wait for it.
+  @Test func accountsShareTheHostThatTheyAsk() async throws {
+    var limits = OutboundLimits()
+    limits.requestsPerHostMax = 4
+    let server = try ScriptedServer { request, _ in request.body == "slow" ? [.hold] : [.kept(200), .next] }
+    try await withSender(limits: limits) { sender in
+      try await withThrowingTaskGroup { group in
+        for _ in 0..<20 {
+          var request = try OutboundRequest.post("\(server.url)", "slow", deadline: .seconds(600))
+          request.owner = "alice"
+          group.addTask { #expect(await code(sender.send(request)) == .cancelled) }
+        }
+        try await eventually { server.requests.count == 2 }
+        for owner in ["bob", nil] {
+          var request = try OutboundRequest.post("\(server.url)", "easy", deadline: .seconds(600))
+          request.owner = owner
+          #expect(try await sender.send(request).get().status == 200)
+        }
+        #expect(server.requests.count { $0.body == "slow" } == 2)
+        await sender.close()
+        try await group.waitForAll()
+      }
+    }
+  }
+
   @Test func thePlaceOfOneThatIsGivenUpIsTaken() async throws {
     var limits = OutboundLimits()
     limits.requestsPerHostMax = 1
