@@ -178,7 +178,8 @@ package final class Callbacks {
     let headers = WebhookHeaders(id: id, body: body, secrets: [setting.secret], nowSeconds: now / 1_000)
     let request = OutboundRequest(
       .post, setting.url, headers: headers.all + [("Content-Type", "application/json")], body: body,
-      deadline: .milliseconds(setting.timeoutMilliseconds), answerMaxBytes: Self.answerMaxBytes)
+      deadline: .milliseconds(setting.timeoutMilliseconds), answerMaxBytes: Self.answerMaxBytes,
+      owner: question.actor.charged?.text)
     let response: OutboundResponse
     do throws(OutboundError) {
       response = try await client.send(request)

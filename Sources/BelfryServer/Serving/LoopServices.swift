@@ -17,11 +17,14 @@ final class LoopServices {
   let hub: Hub
   let runner: OperationRunner
   let tokens: TokenCache
-  /// Asks others.
+  /// For webhooks and key sets.
   let outbound: OutboundClient
+  /// For callbacks alone: sends wait for them, so no webhook of the same host may take their places.
+  let callbackOutbound: OutboundClient
   let callbacks: Callbacks
   let webhooks: WebhookDispatcher
-  /// For push alone: what it keeps waiting is nobody else's, and it goes into no network that webhooks may go into.
+  /// For push alone: no callback and no webhook waits for what it has under way, and it goes into no network that webhooks
+  /// may go into.
   let pushOutbound: OutboundClient
   let push: PushDispatcher
   let broker: Broker
@@ -62,12 +65,13 @@ final class LoopServices {
     let policy = AddressPolicy(allowedNetworks: broker.configuration.allowedNetworks)
     let userAgent = "belfry/\(BelfryVersion.text)"
     outbound = OutboundClient(loop: loop, policy: policy, userAgent: userAgent)
+    callbackOutbound = OutboundClient(loop: loop, policy: policy, userAgent: userAgent)
     pushOutbound = OutboundClient(
       loop: loop,
       policy: AddressPolicy(
         allowedNetworks: broker.configuration.push.allowedNetworks, setting: "push.allowedNetworks"),
       userAgent: userAgent)
-    callbacks = Callbacks(broker.configuration.callbacks, loop: loop, client: outbound) { origin, cause in
+    callbacks = Callbacks(broker.configuration.callbacks, loop: loop, client: callbackOutbound) { origin, cause in
       Log.line("a callback is not asked for a while", ["loop": loop.name, "origin": origin, "cause": cause])
     }
     let partitions = store.partitions.all.filter { $0.number % broker.configuration.loops == number }

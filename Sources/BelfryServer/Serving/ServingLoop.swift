@@ -115,6 +115,7 @@ actor ServingLoop {
     await serving.scope.run()
     await serving.services.streams.close()
     serving.services.outbound.close()
+    serving.services.callbackOutbound.close()
     serving.services.pushOutbound.close()
     serving.httpServer.stop()
     serving.live.close()

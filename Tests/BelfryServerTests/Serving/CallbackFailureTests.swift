@@ -129,6 +129,56 @@ import Testing
     }
   }
 
+  /// A callback takes long over what one user sends, who sends as much at once as there are places.
+  @Test func aUserWhoseQuestionsAreSlowKeepsNobodyElseWaiting() async throws {
+    let isReleased = Shared(false)
+    let server = try ScriptedServer { request, _ in
+      if request.body.contains("slow") {
+        for _ in 0..<6_000 where !isReleased.withLock({ $0 }) { usleep(5_000) }
+      }
+      return [.kept(200, #"{"decision":"allow"}"#), .next]
+    }
+    try await withCallback(server, { $0.timeoutMilliseconds = 8_000 }) { broker async throws in
+      defer { isReleased.withLock { $0 = true } }
+      let line = #"{"toAccids":["bob"],"body":"slow"}"#
+      let batch = Array(repeating: line, count: 128).joined(separator: "\n")
+      let isAnswered = Shared(false)
+      Thread.detachNewThread {
+        _ = try? broker.ask("POST", "/v1/notifications/batch", as: broker.token("alice"), batch)
+        isAnswered.withLock { $0 = true }
+      }
+      // Half of the 64 places to a host.
+      try await eventually { server.requests.count == 32 }
+      for _ in 0..<3 {
+        #expect(try send(broker, #""toAccids":["bob"],"body":"easy""#, as: "carol").status == 201)
+      }
+      #expect(!isAnswered.withLock { $0 })
+    }
+  }
+
+  /// A webhook on the callback's host that never answers has connections of its own.
+  @Test func aSlowWebhookOfTheSameHostKeepsNoSenderWaiting() async throws {
+    let isReleased = Shared(false)
+    let server = try ScriptedServer { request, _ in
+      guard request.target.hasPrefix("/hook") else { return [.kept(200, #"{"decision":"allow"}"#), .next] }
+      for _ in 0..<6_000 where !isReleased.withLock({ $0 }) { usleep(5_000) }
+      return [.kept(200), .next]
+    }
+    try await withCallback(server, { $0.timeoutMilliseconds = 8_000 }) { broker async throws in
+      defer { isReleased.withLock { $0 = true } }
+      let app = try broker.token("app", .app)
+      let made = try broker.ask(
+        "POST", "/v1/webhooks", as: app, #"{"url":"http://127.0.0.1:\#(server.port)/hook"}"#)
+      #expect(made.status == 201)
+      // To accounts in all partitions.
+      let lines = (0..<600).map { #"{"toAccids":["r\#($0)"],"body":"x"}"# }.joined(separator: "\n")
+      #expect(try broker.ask("POST", "/v1/notifications/batch", as: app, lines).status == 200)
+      // As many as there may be to one host.
+      try await eventually { server.requests.count { $0.target.hasPrefix("/hook") } == 64 }
+      #expect(try send(broker, #""toAccids":["bob"],"body":"x""#).status == 201)
+    }
+  }
+
   /// Who repeats a send before the callback has answered gets the receipt of the first.
   @Test func aSendThatIsRepeatedMeanwhileIsAskedAboutOnce() async throws {
     let server = try ScriptedServer { _, _ in
