@@ -117,7 +117,7 @@ let package = Package(
     tests("BelfryOutboundTests", ["BelfryOutbound", "BelfryLoop", "TestKit"]),
     tests(
       "BelfryHooksTests",
-      ["BelfryHooks", "BelfryOutbound", "BelfryModel", "BelfryLoop", "BelfryBytes", "TestKit"]),
+      ["BelfryHooks", "BelfryOutbound", "BelfryStore", "BelfryModel", "BelfryLoop", "BelfryBytes", "TestKit"]),
     tests(
       "BelfryHTTPTests",
       [

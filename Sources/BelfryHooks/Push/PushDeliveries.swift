@@ -14,9 +14,8 @@ extension PushDispatcher {
     var pushers: [PusherRecord]
   }
 
-  func begin(_ begun: [(here: DueHere, push: DuePush)]) async {
-    let tasks = begun.map { PushTask(text: $0.push.text) }
-    let accounts = Array(Set(tasks.compactMap { $0?.account }))
+  func begin(_ begun: [PushPlaces.Begun]) async {
+    let accounts = Array(Set(begun.compactMap { $0.task?.account }))
     let receivers: [AccountID: Receiver]
     do throws(StoreError) {
       let streams = try await store.liveStreams(of: accounts)
@@ -29,8 +28,8 @@ extension PushDispatcher {
       for one in begun { end(one.here) }
       return
     }
-    for (one, task) in zip(begun, tasks) {
-      guard let task, let receiver = receivers[task.account] else {
+    for one in begun {
+      guard let task = one.task, let receiver = receivers[task.account] else {
         await settle(one.here, one.push, [])
         continue
       }
@@ -39,7 +38,7 @@ extension PushDispatcher {
     }
   }
 
-  private func deliver(_ task: PushTask, _ here: DueHere, _ push: DuePush, to receiver: Receiver) async {
+  private func deliver(_ task: PushTask, _ here: PushPlaces.Key, _ push: DuePush, to receiver: Receiver) async {
     do throws(StoreError) {
       switch task.subject {
       case .badge: await settle(here, push, try await correctBadge(task, of: receiver))
@@ -86,8 +85,13 @@ extension PushDispatcher {
     let message = PushMessage(entry, content, in: space, unread: count?.counts.unread)
     var later: [DuePush] = []
     var isTold = false
+    let turnEnd = ContinuousClock.now + Self.turnTime
     for (pusher, record) in known {
-      let outcome = await send(message, to: pusher)
+      if turnEnd <= .now {
+        later.append(task.now(on: pusher.device))
+        continue
+      }
+      let outcome = await send(message, to: pusher, of: task.account)
       if case .matrix = pusher.kind, outcome == .delivered { isTold = true }
       if let again = await conclude(outcome, task, pusher, record) { later.append(again) }
     }
@@ -124,12 +128,14 @@ extension PushDispatcher {
     }
   }
 
-  private func send(_ message: PushMessage, to pusher: Pusher) async -> PushOutcome {
+  private func send(
+    _ message: PushMessage, to pusher: Pusher, of account: AccountID
+  ) async -> PushOutcome {
     switch pusher.kind {
     case .matrix(let gateway):
       let body = message.matrixBody(for: gateway, sinceSeconds: pusher.createdAtMilliseconds / 1_000)
       return await attempt(pusher.kind) { [client] in
-        await client.push(body, to: gateway, deadline: Self.answerTime)
+        await client.push(body, to: gateway, for: account, deadline: Self.answerTime)
       }
     case .webPush(let subscription):
       let now = WallClock.nowMilliseconds()
@@ -144,9 +150,8 @@ extension PushDispatcher {
       let seconds = min(max((until - now) / 1_000, 0), Self.keptTryingMilliseconds / 1_000)
       return await attempt(pusher.kind) { [client] in
         await client.push(
-          body, to: subscription, authorization: authorization, topic: message.id.text,
-          timeToLiveSeconds: seconds,
-          deadline: Self.answerTime)
+          body, to: subscription, for: account, authorization: authorization, topic: message.id.text,
+          timeToLiveSeconds: seconds, deadline: Self.answerTime)
       }
     }
   }
@@ -166,15 +171,20 @@ extension PushDispatcher {
       if known == .unread(unread) { return await correctionsAfter(telling: count, task.account, mark) }
     }
     var later: [DuePush] = []
+    let turnEnd = ContinuousClock.now + Self.turnTime
     for (pusher, record) in pushers(of: receiver, for: task) {
       // What is connected counts for itself.
       guard case .matrix(let gateway) = pusher.kind,
         !receiver.streams.contains(where: { $0.device == pusher.device })
       else { continue }
+      if turnEnd <= .now {
+        later.append(task.now(on: pusher.device))
+        continue
+      }
       let body = PushMessage.matrixBadge(
         unread, for: gateway, sinceSeconds: pusher.createdAtMilliseconds / 1_000)
       let outcome = await attempt(pusher.kind) { [client] in
-        await client.push(body, to: gateway, deadline: Self.answerTime)
+        await client.push(body, to: gateway, for: task.account, deadline: Self.answerTime)
       }
       if outcome == .delivered { statistics.badges += 1 }
       if let again = await conclude(outcome, task, pusher, record) { later.append(again) }

@@ -19,8 +19,9 @@ package final class PushDispatcher {
   static let requestTime: Duration = .seconds(20)
   /// With so many entered, a lane goes on at its next turn.
   static let enoughEntered = 500
-  /// Under way at a time.
-  static let underWayMax = 256
+  /// After so long the devices of an account that are left are begun as tasks of their own, so that slow devices do not add
+  /// up beyond the lease under which the task was begun.
+  static let turnTime: Duration = .seconds(4)
   /// In a partition, of what has failed and is to be tried again: beyond it is given up.
   static let waitingMax = 10_000
   static let keptTryingMilliseconds: Int64 = 24 * 3_600_000
@@ -50,19 +51,14 @@ package final class PushDispatcher {
   let report: (String, AccountID, String, String) -> Void
 
   private var breakers: [String: CircuitBreaker] = [:]
-  private var underWay: Set<DueHere> = []
-  private var settled: [(here: DueHere, push: SettledPush)] = []
+  private var places = PushPlaces()
+  private var settled: [(here: PushPlaces.Key, push: SettledPush)] = []
   private var isSettling = false
   private var isEnding = false
   private var idle: CheckedContinuation<Void, Never>?
   private var pace: PushPace
 
   package var statistics = PushStatistics()
-
-  struct DueHere: Hashable {
-    var partition: Partition
-    var text: String
-  }
 
   /// - Parameters:
   ///   - client: for pushes alone, so that they keep no callback waiting.
@@ -106,7 +102,7 @@ package final class PushDispatcher {
     isEnding = true
     await writeSettled()
     // Nobody else is to begin what has not ended here.
-    if !underWay.isEmpty { await withCheckedContinuation { idle = $0 } }
+    if !places.isUnused { await withCheckedContinuation { idle = $0 } }
     for lane in lanes { await lane.release() }
   }
 
@@ -114,12 +110,11 @@ package final class PushDispatcher {
     let partitions = held.map(\.partition)
     let redisNow = try await store.nowMilliseconds()
     let lastIDs = try await store.lastIDs(of: partitions)
-    let allowed = min(pace.refill(now: .now), Self.underWayMax - underWay.count)
+    let allowed = min(pace.refill(now: .now), places.freeCount)
     // Those under way are still among the first of them.
     let due = try await store.duePushes(
       in: partitions, nowMilliseconds: redisNow,
-      limit: max(max(allowed, 0) + Self.underWayMax, Self.enoughEntered))
-    var begun: [(DueHere, DuePush)] = []
+      limit: max(max(allowed, 0) + PushPlaces.countMax, Self.enoughEntered))
     for (index, lane) in held.enumerated() {
       if due[index].count < Self.enoughEntered,
         lane.isDue(last: lastIDs[index], nowMilliseconds: redisNow)
@@ -128,32 +123,29 @@ package final class PushDispatcher {
         scope.start { await lane.follow(last: last) }
       }
     }
-    // One of each partition in turn, so that a broadcast does not keep the others waiting.
-    var rest = due.map { $0[...] }
-    while begun.count < allowed, rest.contains(where: { !$0.isEmpty }) {
-      for (index, partition) in partitions.enumerated() where begun.count < allowed {
-        guard let push = rest[index].popFirst() else { continue }
-        let here = DueHere(partition: partition, text: push.text)
-        if underWay.insert(here).inserted { begun.append((here, push)) }
-      }
-    }
+    let (begun, putOff) = places.take(for: due, in: partitions, most: allowed)
     pace.take(begun.count)
-    if begun.isEmpty { return }
-    scope.start { [self, begun] in await begin(begun) }
+    if !begun.isEmpty { scope.start { [self, begun] in await begin(begun) } }
+    let later = redisNow + Self.pause
+    for one in putOff {
+      let again = DuePush(text: one.push.text, dueAtMilliseconds: later + .random(in: 0..<Self.pause))
+      settled.append((one.here, SettledPush(one.push, later: [again])))
+    }
+    if !putOff.isEmpty { await writeSettled() }
   }
 
   // MARK: What came of it
 
   /// Not done, and still due.
-  func end(_ here: DueHere) {
-    underWay.remove(here)
-    guard underWay.isEmpty else { return }
+  func end(_ here: PushPlaces.Key) {
+    places.giveBack(here)
+    guard places.isUnused else { return }
     idle?.resume()
     idle = nil
   }
 
   /// Done, and to be noted as done; until then it counts as under way. Many are noted at once.
-  func settle(_ here: DueHere, _ push: DuePush, _ later: [DuePush]) async {
+  func settle(_ here: PushPlaces.Key, _ push: DuePush, _ later: [DuePush]) async {
     settled.append((here, SettledPush(push, later: later)))
     await writeSettled()
   }

@@ -18,10 +18,12 @@ package enum PushOutcome: Sendable, Hashable {
 extension OutboundClient {
   private static let pushAnswerMaxBytes = 64 << 10
 
-  func push(_ body: [UInt8], to gateway: MatrixGateway, deadline: Duration) async -> PushOutcome {
+  func push(
+    _ body: [UInt8], to gateway: MatrixGateway, for account: AccountID, deadline: Duration
+  ) async -> PushOutcome {
     let request = OutboundRequest(
       .post, gateway.url, headers: [("Content-Type", "application/json")], body: body, deadline: deadline,
-      answerMaxBytes: Self.pushAnswerMaxBytes)
+      answerMaxBytes: Self.pushAnswerMaxBytes, owner: account.text)
     return await outcome(of: request) { response in
       switch response.status {
       case 200..<300:
@@ -41,8 +43,8 @@ extension OutboundClient {
   ///   - body: encrypted for the subscription.
   ///   - topic: what is not yet delivered under the same one is replaced.
   func push(
-    _ body: [UInt8], to subscription: WebPushSubscription, authorization: String, topic: String,
-    timeToLiveSeconds: Int64, deadline: Duration
+    _ body: [UInt8], to subscription: WebPushSubscription, for account: AccountID, authorization: String,
+    topic: String, timeToLiveSeconds: Int64, deadline: Duration
   ) async -> PushOutcome {
     let request = OutboundRequest(
       .post, subscription.endpoint,
@@ -50,7 +52,7 @@ extension OutboundClient {
         ("Authorization", authorization), ("TTL", String(timeToLiveSeconds)), ("Urgency", "high"),
         ("Topic", topic),
         ("Content-Encoding", "aes128gcm"), ("Content-Type", "application/octet-stream"),
-      ], body: body, deadline: deadline, answerMaxBytes: Self.pushAnswerMaxBytes)
+      ], body: body, deadline: deadline, answerMaxBytes: Self.pushAnswerMaxBytes, owner: account.text)
     return await outcome(of: request) { response in
       switch response.status {
       case 200..<300: .delivered

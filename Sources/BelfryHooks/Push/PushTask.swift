@@ -24,6 +24,11 @@ package struct PushTask: Sendable, Hashable {
     self.attempts = attempts
   }
 
+  /// The same for one device, which is due at once.
+  func now(on device: DeviceID) -> DuePush {
+    DuePush(text: PushTask(subject, for: account, device: device, attempts: attempts).text, dueAtMilliseconds: 0)
+  }
+
   /// The same for one device, after it has failed once more.
   func failed(on device: DeviceID) -> PushTask {
     PushTask(subject, for: account, device: device, attempts: attempts + 1)

@@ -1,0 +1,52 @@
+import BelfryModel
+import BelfryStore
+import Testing
+
+@testable import BelfryHooks
+
+@Suite struct PushPlacesTests {
+  private let partitions = Array(Partitions.standard.all.prefix(2))
+
+  private func due(_ account: String, _ numbers: Range<Int>) throws -> [DuePush] {
+    let account = try #require(AccountID(account))
+    return numbers.map { number in
+      // The attempts only make texts that differ.
+      DuePush(text: PushTask(.badge, for: account, attempts: number).text, dueAtMilliseconds: Int64(number))
+    }
+  }
+
+  @Test func anAccountWithSlowDevicesLeavesPlacesToOthers() throws {
+    var places = PushPlaces(count: 16)
+    let mallory = try due("mallory", 0..<400)
+    let first = places.take(for: [mallory, []], in: partitions, most: places.freeCount)
+    #expect(first.begun.count == 8)
+    // All else is put off, or it would be all that is found to be due.
+    #expect(first.putOff.count == 392)
+    #expect(places.freeCount == 8)
+    let second = places.take(
+      for: [mallory, try due("victim", 0..<1)], in: partitions, most: places.freeCount)
+    #expect(second.begun.compactMap { $0.task?.account.text } == ["victim"])
+    #expect(second.putOff.isEmpty)
+  }
+
+  /// While all is busy, nothing waits longer than for a place.
+  @Test func whatWaitsForAPlaceIsNotPutOff() throws {
+    var places = PushPlaces(count: 4)
+    let many = try (0..<10).flatMap { try due("account \($0)".replacing(" ", with: "-"), 0..<2) }
+    let first = places.take(for: [many, []], in: partitions, most: places.freeCount)
+    #expect(first.begun.count == 4)
+    #expect(first.putOff.isEmpty)
+    for one in first.begun { places.giveBack(one.here) }
+    #expect(places.isUnused)
+    #expect(places.freeCount == 4)
+    let second = places.take(for: [Array(many.dropFirst(8)), []], in: partitions, most: places.freeCount)
+    #expect(second.begun.count == 4)
+  }
+
+  @Test func whatIsUnderWayDoesNotBeginAgain() throws {
+    var places = PushPlaces(count: 8)
+    let some = try due("ann", 0..<3)
+    #expect(places.take(for: [some, []], in: partitions, most: 8).begun.count == 3)
+    #expect(places.take(for: [some, []], in: partitions, most: 8).begun.isEmpty)
+  }
+}
