@@ -8,7 +8,7 @@ import BelfrySystem
 package final class WebhookDispatcher {
   /// How often partitions are looked at, while there are endpoints: one command for each.
   package static let interval: Duration = .milliseconds(200)
-  /// Deliveries under way on one loop.
+  /// Deliveries under way on one loop, shared by the endpoints.
   static let lanesMax = 128
   package static let timeoutMilliseconds = 500...30_000
 
@@ -24,7 +24,9 @@ package final class WebhookDispatcher {
   private let report: (String, WebhookEndpoint, String) -> Void
   private var lanes: [EntityID: [WebhookLane]] = [:]
   private var breakers: [EntityID: CircuitBreaker] = [:]
-  private var running = 0
+  private var places = FairShares<EntityID>(total: WebhookDispatcher.lanesMax)
+  /// At the last look a lane was due, and had no place.
+  private var isShort = false
   private var version: String?
 
   package private(set) var statistics = WebhookStatistics()
@@ -81,20 +83,35 @@ package final class WebhookDispatcher {
 
   private func look(_ lastIDs: [Partition: MessageID]) {
     let now = ContinuousClock.now
+    isShort = false
     for (id, lanes) in lanes {
-      for lane in lanes where running < Self.lanesMax {
+      for lane in lanes {
         guard let last = lastIDs[lane.partition], last != .zero else { continue }
         lane.wake(last: last)
         guard lane.isDue(last: last, now: now), breakers[id]?.allows(now: now) ?? true else { continue }
-        running += 1
-        let isStarted = scope.start { [self] in
-          await lane.run(last: last)
-          running -= 1
-        }
-        if !isStarted { running -= 1 }
+        start(lane, last: last)
       }
     }
   }
+
+  private func start(_ lane: WebhookLane, last: MessageID) {
+    let id = lane.endpointID
+    switch places.take(for: id) {
+    case .all?: isShort = true
+    // The endpoint waits for its own deliveries.
+    case .owner?: break
+    case nil:
+      let isStarted = scope.start { [self] in
+        await lane.run(last: last)
+        places.giveBack(of: id)
+      }
+      if !isStarted { places.giveBack(of: id) }
+    }
+  }
+
+  /// Another endpoint has no place, and this one has several: its lanes give theirs away between two copies. Otherwise
+  /// endpoints that are slow and never without copies would keep theirs for ever.
+  func mustYield(_ endpoint: EntityID) -> Bool { isShort && places.taken(by: endpoint) > 1 }
 
   func deliver(_ event: WebhookEvent, to endpoint: WebhookEndpoint) async -> WebhookOutcome {
     var breaker = breakers[endpoint.id] ?? CircuitBreaker()

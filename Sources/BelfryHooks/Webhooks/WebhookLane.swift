@@ -118,6 +118,7 @@ final class WebhookLane {
         }
         pass(copy)
         if outcome != nil, try await !save(keepingLease: true) { return false }
+        if outcome != nil, dispatcher.mustYield(endpointID) { return false }
       }
       // With the last one that was delivered the state was saved; what nobody wanted after that has moved it on.
       if state != saved, try await !save(keepingLease: true) { return false }
@@ -167,6 +168,7 @@ final class WebhookLane {
           state.behind[space] = WebhookDelay(
             id: MessageID(copy.id.raw + 1) ?? copy.id, attempts: 0, dueAtMilliseconds: 0)
           guard try await save(keepingLease: true) else { return false }
+          if dispatcher.mustYield(endpointID) { return false }
         }
       }
       guard copies.count == Self.copiesAtOnce, let last = copies.last else { break }
