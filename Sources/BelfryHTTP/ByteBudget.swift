@@ -1,69 +1,34 @@
 import BelfryBytes
+package import BelfryLoop
 import Synchronization
 
-/// How many bytes may be held at once, and how many are held.
-package struct ByteBudget: Sendable, Hashable {
-  package let limitBytes: Int
-  package private(set) var heldBytes = 0
-
-  package init(limitBytes: Int) {
-    self.limitBytes = limitBytes
-  }
-
-  /// Takes all of the bytes or none. A request for more than the whole budget succeeds while nothing else is held.
-  /// - Parameter isForced: take them even beyond the budget.
-  package mutating func take(_ bytes: Int, isForced: Bool = false) -> Bool {
-    guard isForced || heldBytes == 0 || bytes <= limitBytes - heldBytes else { return false }
-    heldBytes += bytes
-    return true
-  }
-
-  package mutating func giveBack(_ bytes: Int) { heldBytes -= bytes }
-}
-
-/// A budget for all accounts together, and one for each. Shared by the loops of a broker, since an account's
+/// The bytes that all accounts together may hold, shared among them. Used by all loops of a broker, since an account's
 /// connections may be on any of them.
+///
+/// A part is kept for trusted callers. Users share the rest by the rule of ``FairShares``, so a few that hold much leave
+/// room for the others.
 package final class SharedBytes: Sendable {
   /// Which budget is exhausted.
-  package enum Shortage: Sendable {
-    case all, account
-  }
-
-  private struct State {
-    var all: ByteBudget
-    /// By account, of those that hold any.
-    var byAccount: [UTF8Text: ByteBudget] = [:]
-  }
+  package typealias Shortage = FairShares<UTF8Text>.Shortage
 
   private let accountBytes: Int
-  private let state: Mutex<State>
+  private let state: Mutex<FairShares<UTF8Text>>
 
-  package init(limitBytes: Int, accountBytes: Int) {
+  /// - Parameters:
+  ///   - accountBytes: of one account at most, however much is free.
+  ///   - reservedBytes: that users leave free for trusted callers.
+  package init(limitBytes: Int, accountBytes: Int, reservedBytes: Int = 0) {
     self.accountBytes = accountBytes
-    state = Mutex(State(all: ByteBudget(limitBytes: limitBytes)))
+    state = Mutex(FairShares(total: limitBytes, perOwner: accountBytes, reserved: reservedBytes))
   }
 
-  /// - Parameter account: nil: only the common budget counts.
+  /// - Parameter account: nil for trusted callers, whom only the common budget limits.
   func take(_ bytes: Int, for account: UTF8Text?, isForced: Bool = false) -> Shortage? {
-    state.withLock { state in
-      guard state.all.take(bytes, isForced: isForced) else { return .all }
-      guard let account else { return nil }
-      let budget = ByteBudget(limitBytes: accountBytes)
-      guard state.byAccount[account, default: budget].take(bytes, isForced: isForced) else {
-        state.all.giveBack(bytes)
-        return .account
-      }
-      return nil
-    }
+    state.withLock { $0.take(bytes, for: account, isForced: isForced) }
   }
 
   func giveBack(_ bytes: Int, of account: UTF8Text?) {
-    state.withLock { state in
-      state.all.giveBack(bytes)
-      guard let account, var budget = state.byAccount[account] else { return }
-      budget.giveBack(bytes)
-      state.byAccount[account] = budget.heldBytes > 0 ? budget : nil
-    }
+    state.withLock { $0.giveBack(bytes, of: account) }
   }
 
   /// How many times its budget an account may hold. Results of what was carried out are answered in any case, and a
@@ -72,14 +37,11 @@ package final class SharedBytes: Sendable {
 
   /// Whether the account holds so much that its requests are refused until it has taken answers.
   func isExhausted(by account: UTF8Text) -> Bool {
-    state.withLock { state in
-      if state.byAccount.isEmpty { return false }
-      return state.byAccount[account].map { $0.heldBytes >= accountBytes * Self.excessMax } ?? false
-    }
+    state.withLock { $0.taken(by: account) >= accountBytes * Self.excessMax }
   }
 
-  package var heldBytes: Int { state.withLock { $0.all.heldBytes } }
-  package var accountsHolding: Int { state.withLock { $0.byAccount.count } }
+  package var heldBytes: Int { state.withLock { $0.takenByAll } }
+  package var accountsHolding: Int { state.withLock { $0.ownerCount } }
 }
 
 /// What one request holds of a budget. Given back with the last reference: keep it beside the bytes that it counts.
@@ -119,11 +81,11 @@ package struct HTTPBudgets: Sendable {
   /// Answers that clients have yet to take.
   package let answers: SharedBytes
 
-  /// Bodies: eight batches of the largest size, two of one account. Answers: dozens of the longest pages, several of
-  /// one account.
+  /// Bodies: eight batches of the largest size, of which users have four and one account two. Answers: dozens of the
+  /// longest pages, several of one account.
   package init(
-    bodies: SharedBytes = SharedBytes(limitBytes: 64 << 20, accountBytes: 16 << 20),
-    answers: SharedBytes = SharedBytes(limitBytes: 64 << 20, accountBytes: 8 << 20)
+    bodies: SharedBytes = SharedBytes(limitBytes: 64 << 20, accountBytes: 16 << 20, reservedBytes: 32 << 20),
+    answers: SharedBytes = SharedBytes(limitBytes: 64 << 20, accountBytes: 8 << 20, reservedBytes: 32 << 20)
   ) {
     self.bodies = bodies
     self.answers = answers

@@ -20,6 +20,8 @@ package final class HTTPServer {
   private var connections: [HTTPConnection] = []
   /// Those that have more to do than one turn of the loop allows.
   private var unfinished = Queue<HTTPConnection>()
+  /// Found in one look at all connections, since each new client may need another.
+  private var sheddable = Queue<ShedOrder.Candidate>()
   private var hook: LoopHook?
   private var sweepTimer: LoopTimer?
   private(set) var isQuiesced = false
@@ -177,16 +179,17 @@ extension HTTPServer {
     return .refused(handler.refuse(.bodyTooLarge(limitBytes: request.bodyMaxBytes)))
   }
 
-  /// Closes the connection that has waited longest for its next request, which its client has to expect at any time.
-  /// - Returns: false if none waits.
-  func shedIdle() -> Bool {
-    var longest: HTTPConnection?
-    for connection in connections {
-      guard let end = connection.idleUntil else { continue }
-      if longest?.idleUntil.map({ end < $0 }) ?? true { longest = connection }
+  /// Closes the connection that is needed least.
+  /// - Returns: false if each of them has a request, or streams.
+  func shedOne() -> Bool {
+    if sheddable.isEmpty { sheddable = ShedOrder.first(HTTPLimits.shedAtOnce, of: connections) }
+    while let next = sheddable.popFirst() {
+      // It may have gone on since it was found.
+      guard next.connection.shedPlace == next.place else { continue }
+      next.connection.close()
+      return true
     }
-    longest?.close()
-    return longest != nil
+    return false
   }
 
   /// The last connection takes its index in the table.

@@ -6,20 +6,6 @@ import Testing
 
 /// What requests make the broker hold, all together and those of each account.
 @Suite struct BudgetTests {
-  @Test func aBudgetIsTakenAndGivenBack() {
-    var budget = ByteBudget(limitBytes: 10)
-    func take(_ bytes: Int) -> Bool { budget.take(bytes) }
-    #expect(take(7))
-    #expect(!take(4))
-    #expect(take(3))
-    budget.giveBack(10)
-    // Alone, what is more than all of it.
-    #expect(take(11))
-    #expect(!take(1))
-    budget.giveBack(11)
-    #expect(budget.heldBytes == 0)
-  }
-
   @Test func eachAccountHasItsOwnAndAllHaveOne() {
     let shared = SharedBytes(limitBytes: 30_000, accountBytes: 20_000)
     var held: [HeldBytes] = []
@@ -28,19 +14,39 @@ import Testing
       held.append(one)
       return one.grow(to: bytes)
     }
-    #expect(hold(15_000, "a") == nil)
-    #expect(hold(6_000, "a") == .account)
-    #expect(hold(10_000, "b") == nil)
+    #expect(hold(12_000, "a") == nil)
+    #expect(hold(9_000, "a") == .owner)
+    #expect(hold(9_000, "b") == nil)
     #expect(hold(6_000, "c") == .all)
+    #expect(hold(4_500, "c") == nil)
     #expect(hold(6_000, nil) == .all)
-    #expect(shared.heldBytes == 25_000)
-    #expect(shared.accountsHolding == 2)
+    #expect(shared.heldBytes == 25_500)
+    #expect(shared.accountsHolding == 3)
     // What is small is not counted.
     #expect(hold(HeldBytes.uncountedBytes, "a") == nil)
-    #expect(shared.heldBytes == 25_000)
+    #expect(shared.heldBytes == 25_500)
     held = []
     #expect(shared.heldBytes == 0)
     #expect(shared.accountsHolding == 0)
+  }
+
+  /// Four users with half-sent batches leave room for a user's send, and for back ends.
+  @Test func fewThatHoldMuchLeaveRoomForOthers() {
+    let budgets = HTTPBudgets()
+    var held: [HeldBytes] = []
+    func hold(_ bytes: Int, _ account: UTF8Text?) -> SharedBytes.Shortage? {
+      let one = HeldBytes(of: budgets.bodies, for: account)
+      held.append(one)
+      return one.grow(to: bytes)
+    }
+    for number in 0..<4 {
+      // As much as each of them gets.
+      for _ in 0..<64 { _ = hold(8 << 20, UTF8Text("attacker \(number)")) }
+      for _ in 0..<64 { _ = hold(256 << 10, UTF8Text("attacker \(number)")) }
+    }
+    #expect(hold(256 << 10, "honest") == nil)
+    // Users leave half of it free.
+    for _ in 0..<4 { #expect(hold(8 << 20, nil) == nil) }
   }
 
   /// Results are told in any case, so whoever takes none has nothing more done.
@@ -97,7 +103,7 @@ import Testing
   @Test func bodiesOfAllAreBounded() throws {
     let budgets = HTTPBudgets(bodies: SharedBytes(limitBytes: 256 << 10, accountBytes: 10 << 20))
     let server = try TestServer(budgets: budgets)
-    let clients = try (0..<4).map { try begin(server, account: "a\($0)") }
+    let clients = try (0..<4).map { _ in try begin(server) }
     #expect(server.eventually { budgets.bodies.heldBytes == 256 << 10 })
     let late = try begin(server)
     late.send("x")
@@ -156,7 +162,7 @@ import Testing
   }
 
   @Test func answersThatNobodyTakesAreBounded() throws {
-    let budgets = HTTPBudgets(answers: SharedBytes(limitBytes: 20 << 20, accountBytes: 10 << 20))
+    let budgets = HTTPBudgets(answers: SharedBytes(limitBytes: 30 << 20, accountBytes: 10 << 20))
     let server = try TestServer(budgets: budgets)
     let first = try askForMuch(server, account: "a")
     #expect(try first.readHead().status == 200)

@@ -199,7 +199,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "GET /echo HTTP/1.1\r\n", "", "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 9\r\n\r\n",
+    "GET /echo HTTP/1.1\r\n", "G", "POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 9\r\n\r\n",
   ])
   func whoDawdlesIsRefused(_ beginning: String) throws {
     var limits = HTTPLimits.patient
@@ -209,6 +209,36 @@ import Testing
     client.send(beginning)
     #expect(client.readToEnd().hasPrefix("HTTP/1.1 408 "))
     #expect(server.eventually { server.openConnections == 0 })
+  }
+
+  /// It waits for no answer, and would keep its place while it is told one.
+  @Test func whoSaysNothingIsClosedWithoutAWord() throws {
+    var limits = HTTPLimits.patient
+    limits.requestTime = .milliseconds(50)
+    let server = try TestServer(limits: limits)
+    let client = try RawConnection(port: server.port)
+    #expect(client.readToEnd() == "")
+    #expect(server.eventually { server.openConnections == 0 })
+  }
+
+  /// Where the limit is reached silent connections make room before those that wait for their next request.
+  @Test func silentConnectionsKeepNobodyOut() throws {
+    var limits = HTTPLimits.patient
+    limits.connectionsPerLoop = 8
+    let server = try TestServer(limits: limits)
+    let honest = try RawConnection(port: server.port)
+    #expect(try honest.get("/echo").status == 200)
+    var silent: [RawConnection] = []
+    for _ in 0..<40 {
+      silent.append(try RawConnection(port: server.port))
+      // Its own connection is among the last ones that were opened, so it is not the one that makes room.
+      let late = try RawConnection(port: server.port)
+      #expect(try late.get("/echo").status == 200)
+      late.close()
+    }
+    #expect(try honest.get("/echo").status == 200)
+    #expect(!server.notes.contains { $0.hasPrefix("paused") })
+    for client in silent { client.close() }
   }
 
   @Test func anIdleConnectionEndsInTime() throws {

@@ -76,8 +76,19 @@ final class HTTPConnection {
     }
   }
 
-  /// Until when it waits for its next request; nil while it does not.
-  var idleUntil: ContinuousClock.Instant? { phase == .idle ? deadline : nil }
+  /// Its place among those that make room for others; nil while it has a request.
+  var shedPlace: ShedOrder.Place? {
+    guard let deadline else { return nil }
+    return switch phase {
+    case .lingering: ShedOrder.Place(.answered, deadline)
+    case .receiving: isSilent ? ShedOrder.Place(.silent, deadline) : nil
+    case .idle: ShedOrder.Place(.idle, deadline)
+    case .handling, .answering, .closed: nil
+    }
+  }
+
+  /// Nothing has ever come of it.
+  private var isSilent: Bool { receivedBytes == 0 && !hasAnswered }
 
   // MARK: Events
 
@@ -112,7 +123,8 @@ final class HTTPConnection {
   /// Ends what is past its deadline.
   func checkDeadline(at now: ContinuousClock.Instant) {
     guard let deadline, deadline <= now else { return }
-    guard phase == .receiving else { return close() }
+    // A client that has said nothing waits for no answer, and would keep its place while it is told one.
+    guard phase == .receiving, !isSilent else { return close() }
     answer(server.handler.refuse(.timeout), held: nil, isLast: true)
   }
 

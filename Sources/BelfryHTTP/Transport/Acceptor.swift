@@ -3,8 +3,8 @@ import BelfrySystem
 import CLinux
 import Glibc
 
-/// Accepts connections while the limits leave room. Where they do not, the connection that has been idle longest makes
-/// room; if none is idle, clients wait in the kernel until a connection or a stream ends.
+/// Accepts connections while the limits leave room. Where they do not, the connection that is needed least makes room, see
+/// ``ShedOrder``; if each has a request, clients wait in the kernel until a connection or a stream ends.
 final class Acceptor {
   private unowned let server: HTTPServer
   private let descriptor: Int32
@@ -39,7 +39,7 @@ final class Acceptor {
       if server.isFull {
         // Only the first is known to wait: room that was made for nobody would have cost somebody's connection.
         if turn > 0 { return }
-        guard server.shedIdle() else { return pause("the limit of connections is reached") }
+        guard server.shedOne() else { return pause("the limit of connections is reached") }
       }
       var address = sockaddr_storage()
       var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -53,7 +53,7 @@ final class Acceptor {
         let number = errno
         // Otherwise nobody waits any more, or a client has gone before it was accepted.
         guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(number) else { return }
-        if server.shedIdle() { continue }
+        if server.shedOne() { continue }
         return pause(unsafe String(cString: strerror(number)))
       }
       server.take(descriptor, from: client)
