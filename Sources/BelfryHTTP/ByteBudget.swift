@@ -1,5 +1,5 @@
 import BelfryBytes
-package import BelfryLoop
+import BelfryLoop
 import Synchronization
 
 /// The bytes that all accounts together may hold, shared among them. Used by all loops of a broker, since an account's
@@ -9,7 +9,7 @@ import Synchronization
 /// room for the others.
 package final class SharedBytes: Sendable {
   /// Which budget is exhausted.
-  package typealias Shortage = FairShares<UTF8Text>.Shortage
+  typealias Shortage = FairShares<UTF8Text>.Shortage
 
   private let accountBytes: Int
   private let state: Mutex<FairShares<UTF8Text>>

@@ -173,7 +173,7 @@ extension HTTPServer {
     guard case .routed(let request) = routing else { return routing }
     // Results of what is carried out are kept in any case, so nothing more is done for an account that takes none.
     if let account = request.account, budgets.answers.isExhausted(by: account) {
-      return .refused(handler.refuse(HTTPRefusal(.account)))
+      return .refused(handler.refuse(HTTPRefusal(.owner)))
     }
     guard let length = head.contentLength, length > request.bodyMaxBytes else { return routing }
     return .refused(handler.refuse(.bodyTooLarge(limitBytes: request.bodyMaxBytes)))

@@ -51,7 +51,9 @@ public struct FairShares<Owner: Hashable> {
 
   /// Takes all of it or nothing.
   /// - Parameter isForced: take it even beyond the share, and beyond what there is.
-  @inlinable public mutating func take(_ amount: Int = 1, for owner: Owner?, isForced: Bool = false) -> Shortage? {
+  @inlinable public mutating func take(_ amount: Int = 1, for owner: Owner?, isForced: Bool = false)
+    -> Shortage?
+  {
     if !isForced, let shortage = shortage(of: amount, for: owner) { return shortage }
     taken += amount
     if let owner { byOwner[owner, default: 0] += amount }

@@ -71,7 +71,9 @@ import Testing
 
   @Test func whereAllPlacesAreTakenOwnersTakeTurns() {
     var pool = makePool(places: 2)
-    for name in ["a0", "b0", "a1", "a2", "b1", "c0"] { #expect(add(&pool, name, for: String(name.prefix(1)))) }
+    for name in ["a0", "b0", "a1", "a2", "b1", "c0"] {
+      #expect(add(&pool, name, for: String(name.prefix(1))))
+    }
     #expect(begin(&pool) == ["a0", "b0"])
     var begun: [String] = []
     for owner in ["a", "b", "c", "a"] {
@@ -83,7 +85,8 @@ import Testing
 
   @Test func theRoomForWaitingIsSharedToo() {
     var pool = makePool(places: 1, waiting: 8)
-    #expect((0..<8).map { add(&pool, "a\($0)", for: "a") } == [true, true, true, true, false, false, false, false])
+    #expect(
+      (0..<8).map { add(&pool, "a\($0)", for: "a") } == [true, true, true, true, false, false, false, false])
     #expect(add(&pool, "b0", for: "b"))
   }
 

@@ -38,7 +38,8 @@ extension PushDispatcher {
     }
   }
 
-  private func deliver(_ task: PushTask, _ here: PushPlaces.Key, _ push: DuePush, to receiver: Receiver) async {
+  private func deliver(_ task: PushTask, _ here: PushPlaces.Key, _ push: DuePush, to receiver: Receiver) async
+  {
     do throws(StoreError) {
       switch task.subject {
       case .badge: await settle(here, push, try await correctBadge(task, of: receiver))

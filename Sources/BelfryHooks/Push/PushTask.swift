@@ -26,7 +26,8 @@ package struct PushTask: Sendable, Hashable {
 
   /// The same for one device, which is due at once.
   func now(on device: DeviceID) -> DuePush {
-    DuePush(text: PushTask(subject, for: account, device: device, attempts: attempts).text, dueAtMilliseconds: 0)
+    DuePush(
+      text: PushTask(subject, for: account, device: device, attempts: attempts).text, dueAtMilliseconds: 0)
   }
 
   /// The same for one device, after it has failed once more.

@@ -71,7 +71,8 @@ final class LoopServices {
       policy: AddressPolicy(
         allowedNetworks: broker.configuration.push.allowedNetworks, setting: "push.allowedNetworks"),
       userAgent: userAgent)
-    callbacks = Callbacks(broker.configuration.callbacks, loop: loop, client: callbackOutbound) { origin, cause in
+    callbacks = Callbacks(broker.configuration.callbacks, loop: loop, client: callbackOutbound) {
+      origin, cause in
       Log.line("a callback is not asked for a while", ["loop": loop.name, "origin": origin, "cause": cause])
     }
     let partitions = store.partitions.all.filter { $0.number % broker.configuration.loops == number }
