@@ -34,7 +34,8 @@ enum ShedOrder {
     let place: Place
   }
 
-  /// So many at most, in order. Looks at each connection once.
+  /// So many at most, in order, and all for the same reason: by the time that they have made room, others may have come that
+  /// are needed less than those that come after them here. Looks at each connection once.
   static func first(_ count: Int, of connections: [HTTPConnection]) -> Queue<Candidate> {
     var found: [Candidate] = []
     for connection in connections {
@@ -47,7 +48,9 @@ enum ShedOrder {
       found.insert(Candidate(connection: connection, place: place), at: index)
     }
     var queue = Queue<Candidate>()
-    for candidate in found { queue.append(candidate) }
+    for candidate in found where candidate.place.reason == found.first?.place.reason {
+      queue.append(candidate)
+    }
     return queue
   }
 }
