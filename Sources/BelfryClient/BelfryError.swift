@@ -22,6 +22,8 @@ public struct BelfryError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let rateLimited = Code(rawValue: "rateLimited")
     public static let busy = Code(rawValue: "busy")
     public static let unavailable = Code(rawValue: "unavailable")
+    /// The broker does not know whether it was done. Of a send, `messageClientId` is the id to resend it with.
+    public static let unknownOutcome = Code(rawValue: "unknownOutcome")
 
     /// No answer: the broker was not reached, hung up, or was silent too long. Whether a write happened
     /// is unknown.
@@ -41,6 +43,8 @@ public struct BelfryError: Error, Sendable, Hashable, CustomStringConvertible {
   public var field: String?
   /// After how many seconds the broker says it is worth trying again.
   public var retryAfterSeconds: Int?
+  /// Of a send that may have been done all the same: the id to send it again with.
+  public var messageClientId: String?
 
   public init(
     _ code: Code, _ detail: String, status: Int? = nil, field: String? = nil, retryAfterSeconds: Int? = nil
@@ -56,6 +60,22 @@ public struct BelfryError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension BelfryError {
+  /// Whether what was asked for may have been done all the same. A proxy's 502 and 504 mean that it had no answer from the
+  /// broker, which may have had the request.
+  public var leavesOutcomeOpen: Bool {
+    [.transport, .protocol, .cancelled, .unknownOutcome].contains(code) || status == 502 || status == 504
+  }
+
+  /// The error of several tries of one request: where an earlier one may have been carried out, the last one's refusal
+  /// does not mean that nothing was done.
+  func after(_ earlier: BelfryError) -> BelfryError {
+    guard earlier.leavesOutcomeOpen, mayPass, !leavesOutcomeOpen else { return self }
+    var error = self
+    error.code = .unknownOutcome
+    error.detail = "an earlier try may have been carried out (\(earlier.detail)); the last one: \(detail)"
+    return error
+  }
+
   /// The same request may succeed later without anyone changing anything.
   var mayPass: Bool {
     if code == .transport { return true }

@@ -11,6 +11,8 @@ package struct Problem: Error, Hashable {
   package var retryAfterSeconds: Int?
   /// What the callback that refuses calls the reason.
   package var callbackCode: String?
+  /// By which a send whose outcome is unknown can be sent again.
+  package var messageClientId: String?
   /// What a 405 says is allowed.
   package var allow: String?
 
@@ -21,6 +23,7 @@ package struct Problem: Error, Hashable {
     detail = refusal.detail
     field = refusal.field
     callbackCode = refusal.callbackCode
+    messageClientId = refusal.messageClientId
     retryAfterSeconds = refusal.retryAfterSeconds ?? refusal.code.retryAfterSeconds
   }
 
@@ -46,7 +49,7 @@ extension Refusal.Code {
     // A ceiling: waiting does not help, removing something does. 429 would make clients try again.
     case .tooMany, .mailboxFull: 422
     case .rateLimited: 429
-    case .busy, .unavailable: 503
+    case .busy, .unavailable, .unknownOutcome: 503
     }
   }
 
@@ -73,11 +76,12 @@ extension Refusal.Code {
     case .rateLimited: "Too fast"
     case .busy: "Too much at once"
     case .unavailable: "Not available right now"
+    case .unknownOutcome: "Perhaps done, perhaps not"
     }
   }
 
   fileprivate var retryAfterSeconds: Int? {
-    self == .unavailable || self == .busy || self == .rateLimited ? 1 : nil
+    [.unavailable, .unknownOutcome, .busy, .rateLimited].contains(self) ? 1 : nil
   }
 }
 
@@ -137,6 +141,7 @@ extension Problem {
     text.field("detail", detail)
     if let field { text.field("field", field) }
     if let callbackCode { text.field("callbackCode", callbackCode) }
+    if let messageClientId { text.field("messageClientId", messageClientId) }
     if let retryAfterSeconds { text.field("retryAfter", retryAfterSeconds) }
   }
 }

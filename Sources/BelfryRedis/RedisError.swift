@@ -34,15 +34,34 @@ package struct RedisError: Error, Hashable, CustomStringConvertible {
   package let cause: String
   /// The command, the endpoint or both. Never holds a password.
   package let place: String
+  /// Whether Redis may have executed the command, or one of several that were sent together.
+  package let mayBeExecuted: Bool
 
   package init(_ code: Code, cause: String, place: String) {
+    self.init(code, cause: cause, place: place, mayBeExecuted: code.mayBeExecuted)
+  }
+
+  private init(_ code: Code, cause: String, place: String, mayBeExecuted: Bool) {
     self.code = code
     self.cause = cause
     self.place = place
+    self.mayBeExecuted = mayBeExecuted
   }
+
+  /// The same error, where other commands that were sent together were executed.
+  var ofSomeCommands: RedisError { RedisError(code, cause: cause, place: place, mayBeExecuted: true) }
 
   package var description: String {
     "\(place): \(cause) (\(code.rawValue))"
+  }
+}
+
+extension RedisError.Code {
+  fileprivate var mayBeExecuted: Bool {
+    switch self {
+    case .timedOut, .connectionLost, .unexpectedReply, .malformedReply, .notReplicated: true
+    case .unavailable, .overloaded, .replied, .invalidEndpoint, .unsuitable, .unsubscribed, .closed: false
+    }
   }
 }
 

@@ -235,7 +235,8 @@ extension OperationRunner {
 
 extension StoreError {
   package var refusal: Refusal {
-    switch code {
+    if mayBeDone { return .unknownOutcome }
+    return switch code {
     case .unavailable:
       Refusal(.unavailable, "the store cannot be reached; try again", retryAfterSeconds: 1)
     case .full:

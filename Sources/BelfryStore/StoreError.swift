@@ -1,8 +1,7 @@
 /// Why the store could not do what it was asked to.
 package struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   package enum Code: String, Sendable {
-    /// The store cannot be reached or cannot work right now. If it was a write, it may or may not have
-    /// happened; doing it again with the same `messageClientId` is safe.
+    /// The store cannot be reached or cannot work right now; see also ``StoreError/mayBeDone``.
     case unavailable
     /// The store's memory is full. Nothing was done; what frees memory goes on.
     case full
@@ -16,6 +15,8 @@ package struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   package var detail: String
   /// The operation that failed, such as `commit server:77`.
   package var place: String
+  /// Whether it was a write that may have been carried out. Doing it again with the same `messageClientId` is safe.
+  package var mayBeDone = false
 
   package init(_ code: Code, _ detail: String, at place: String) {
     self.code = code

@@ -61,7 +61,7 @@ struct SendNotificationTests {
   // MARK: Sending twice
 
   @Test func onlyAnIdOfTheSendersOwnMakesItRepeatable() throws {
-    #expect(try transaction(send(ServerDesk.mia)[0]).dedupe == nil)
+    #expect(try send(ServerDesk.mia)[0].repetition == nil)
     let named = try send(ServerDesk.mia) { $0.messageClientId = "m1" }
     #expect(try transaction(named[0]).dedupe == Dedupe(sender: "mia", messageClientId: "m1"))
   }

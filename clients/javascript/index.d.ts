@@ -186,7 +186,8 @@ export class BelfryClient {
 
 export class BelfryError extends Error {
   /** A stable word to switch on: that of the broker's problem document, or `transport` (no answer: whether a write happened
-      is unknown), `protocol` (an answer that is not one of Belfry's), `cancelled`. */
+      is unknown), `protocol` (an answer that is not one of Belfry's), `cancelled`. `unknownOutcome` is the broker's for what
+      it may have done: send again with `messageClientId`, and it is sent once. */
   readonly code: string;
   /** What is wrong, a sentence for a person. */
   readonly detail: string;
@@ -199,6 +200,8 @@ export class BelfryError extends Error {
   readonly callbackCode?: number;
   /** Of a send: under which id it was tried, so that it can be sent again. */
   readonly messageClientId?: string;
+  /** Whether what was asked for may have been done all the same. */
+  get leavesOutcomeOpen(): boolean;
   /** Whether the same request may succeed later without anyone changing anything. */
   get mayPass(): boolean;
 }

@@ -27,6 +27,8 @@ struct HTTPRequest: Sendable {
     self.isRepeatable = isRepeatable ?? (method == .get || method == .put)
   }
 
+  var changesSomething: Bool { method != .get }
+
   mutating func ask(_ name: String, _ value: String?) {
     if let value { query.append((name, value)) }
   }

@@ -6,6 +6,7 @@ struct ProblemDocument: Decodable {
   var title: String?
   var detail: String?
   var field: String?
+  var messageClientId: String?
 }
 
 extension BelfryError {
@@ -17,6 +18,7 @@ extension BelfryError {
       problem?.code.map(Code.init(rawValue:)) ?? Code(status: head.status),
       problem?.detail ?? problem?.title ?? "the answer was \(head.status), with no explanation",
       status: head.status, field: problem?.field, retryAfterSeconds: head.retryAfterSeconds)
+    messageClientId = problem?.messageClientId
   }
 }
 

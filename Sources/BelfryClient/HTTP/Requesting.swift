@@ -34,11 +34,14 @@ extension BelfryClient {
   @discardableResult
   func answer(_ request: HTTPRequest) async throws(BelfryError) -> Data {
     var failures = 0
+    var open: BelfryError?
     while true {
       do {
         return try await attempt(request)
-      } catch {
+      } catch let last {
         failures += 1
+        let error = open.map(last.after) ?? last
+        if request.changesSomething, last.leavesOutcomeOpen { open = last }
         let floor = error.retryAfterSeconds ?? 0
         guard request.isRepeatable, error.mayPass, failures < attemptsLimit,
           floor <= ClientLimits.requestRetryAfterSeconds

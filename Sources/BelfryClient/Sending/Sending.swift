@@ -4,8 +4,8 @@ import FoundationEssentials
 extension BelfryClient {
   /// Sends a notification once, whatever happens to the answers on the way.
   ///
-  /// Without a `messageClientId` it is given one, so that the tries of this call are one send. To be able
-  /// to try again after an error of code `transport`, set one yourself.
+  /// Without a `messageClientId` it is given one, so that the tries of this call are one send. An error tells it
+  /// (``BelfryError/messageClientId``), to send again what may not have arrived.
   public func send(_ notification: NewNotification) async throws(BelfryError) -> SendReceipt {
     var notification = notification
     notification.messageClientId = notification.messageClientId ?? UUID().uuidString
@@ -23,14 +23,21 @@ extension BelfryClient {
   ) async throws(BelfryError) -> SendReceipt {
     var request = HTTPRequest(route, isRepeatable: true)
     request.body = try Self.encode(notification)
-    return try await value(SendReceipt.self, request)
+    do {
+      return try await value(SendReceipt.self, request)
+    } catch {
+      var error = error
+      if error.leavesOutcomeOpen { error.messageClientId = notification.messageClientId }
+      throw error
+    }
   }
 
   /// Sends up to 1,000 notifications in one request. One result each, in the same order; a refused one
   /// does not hold up the others. They go side by side: two for the same space may change places on the way.
   ///
   /// Tried once, since one refusal for now among a thousand answers is no reason to repeat them all. Those
-  /// without a `messageClientId` are given none.
+  /// without a `messageClientId` are given none here; where the outcome of one is unknown, its error has the id that the
+  /// broker made for it.
   public func sendBatch(
     _ notifications: [NewNotification]
   ) async throws(BelfryError) -> [Result<SendReceipt, BelfryError>] {

@@ -57,6 +57,10 @@ extension Problem {
         "type": "string",
         "description": "with `refusedByCallback`: what the callback calls its reason, if it does",
       ],
+      "messageClientId": [
+        "type": "string",
+        "description": "with `unknownOutcome` of a send: sent again with this id, it is sent once",
+      ],
       "retryAfter": [
         "type": "integer",
         "description":
@@ -71,6 +75,7 @@ extension Route {
   var problems: [Problem.Kind] {
     var codes: Set<Refusal.Code> = [.invalidField, .busy, .unavailable]
     codes.formUnion(refusals)
+    if verb != .get { codes.insert(.unknownOutcome) }
     if access.needsToken || access == .loopbackOrToken {
       codes.formUnion([.unauthorized, .tokenRevoked, .forbidden, .rateLimited])
     }

@@ -1,9 +1,11 @@
-/// Why an operation was not done. Nothing changed and nothing was announced.
+/// Why an operation was not done. Nothing changed and nothing was announced, unless the code is `unknownOutcome`.
 package struct Refusal: Error, Sendable, Hashable {
   /// A stable word that a program can switch on; the `code` of the problem document.
   package enum Code: String, Sendable, CaseIterable {
     case unauthorized, forbidden, notFound, notMember, muted, banned, conflict, duplicateContent
     case invalidField, tooLarge, tooMany, rateLimited, busy, unavailable
+    /// It may have been done: nobody has said whether it was.
+    case unknownOutcome
     /// A channel takes no more members.
     case full
     /// A trusted caller has disabled the group: it takes no sends and nobody joins.
@@ -29,6 +31,8 @@ package struct Refusal: Error, Sendable, Hashable {
   package var retryAfterSeconds: Int?
   /// What the callback that refuses calls the reason.
   package var callbackCode: String?
+  /// By which a send whose outcome is unknown can be sent again, and is sent once.
+  package var messageClientId: String?
 
   package init(_ code: Code, _ detail: String, field: String? = nil, retryAfterSeconds: Int? = nil) {
     self.code = code
@@ -44,6 +48,9 @@ package struct Refusal: Error, Sendable, Hashable {
     }
     return Refusal(.tooMany, "no room left in \(table.name) of \(space)")
   }
+
+  package static let unknownOutcome = Refusal(
+    .unknownOutcome, "this may have been done: no answer came in time", retryAfterSeconds: 1)
 
   package static func invalid(_ field: String, _ detail: String) -> Refusal {
     Refusal(.invalidField, detail, field: field)

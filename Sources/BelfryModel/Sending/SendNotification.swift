@@ -9,8 +9,9 @@ package final class SendNotification: Operation {
   package let space: SpaceID
   package let actor: Actor
   package let content: NotificationContent
-  /// False when the sender gave no `messageClientId`, so that the send cannot be repeated.
-  package let isDeduped: Bool
+  /// False when the sender gave no `messageClientId`. Then it repeats no earlier send; it is remembered by the one that it
+  /// is given, so that it can be repeated with that.
+  package let mayRepeat: Bool
 
   private let form: SendForm
   /// What the sender gave, where a callback has changed it.
@@ -56,7 +57,7 @@ package final class SendNotification: Operation {
     self.content = content
     self.actor = sender
     self.space = space ?? form.space ?? .accounts(form.named ?? [], from: sender.account, clientId)
-    isDeduped = given.messageClientId != nil
+    mayRepeat = given.messageClientId != nil
     self.given = nil
     isSilenced = false
   }
@@ -66,7 +67,7 @@ package final class SendNotification: Operation {
     space = send.space
     actor = send.actor
     form = send.form
-    isDeduped = send.isDeduped
+    mayRepeat = send.mayRepeat
     given = send.given ?? send.content
     self.content = content
     self.isSilenced = isSilenced
@@ -98,12 +99,12 @@ package final class SendNotification: Operation {
 
   /// Recognised by sender, space and `messageClientId`, whatever has become of memberships since.
   package var repetition: Repetition<SendNotification>? {
-    dedupe.map { Repetition(of: RepeatedSend(in: space, $0, given ?? content), self) }
+    guard mayRepeat else { return nil }
+    return dedupe.map { Repetition(of: RepeatedSend(in: space, $0, given ?? content), self) }
   }
 
   private var dedupe: Dedupe? {
-    guard isDeduped, let messageClientId = content.messageClientId else { return nil }
-    return Dedupe(sender: actor.account, messageClientId: messageClientId)
+    content.messageClientId.map { Dedupe(sender: actor.account, messageClientId: $0) }
   }
 
   package func decide(

@@ -155,7 +155,7 @@ extension Duration {
 
 extension RedisCommand {
   /// Whether it may change something, or a function that it calls may. What is not known to read only counts as a write.
-  var isWrite: Bool { !Self.reads.contains(name) }
+  package var isWrite: Bool { !Self.reads.contains(name) }
 
   private static let reads: Set<String> = [
     "FCALL_RO", "GET", "EXISTS", "HGET", "HMGET", "HGETALL", "HLEN", "HKEYS", "HSCAN", "HEXISTS", "XRANGE",

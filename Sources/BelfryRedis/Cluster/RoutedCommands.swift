@@ -153,8 +153,11 @@ extension RedisCluster {
     _ commands: [RedisCommand], isAwaited: Bool = false
   ) async throws(RedisError) -> [RedisReply] {
     if let onlyNode { return try await onlyNode.connection.sendPipeline(commands) }
-    return try await sendEach(commands, isAwaited: isAwaited).map { result throws(RedisError) in
-      try result.get()
+    let results = await sendEach(commands, isAwaited: isAwaited)
+    do throws(RedisError) {
+      return try results.map { result throws(RedisError) in try result.get() }
+    } catch {
+      throw zip(commands, results).contains { $0.isWrite && $1.mayBeExecuted } ? error.ofSomeCommands : error
     }
   }
 
@@ -249,6 +252,16 @@ private final class RoutedRound {
     results[index] = result
     missing -= 1
     if missing == 0 { then(results.compactMap(\.self)) }
+  }
+}
+
+extension Result<RedisReply, RedisError> {
+  fileprivate var mayBeExecuted: Bool {
+    switch self {
+    case .success(.error): false
+    case .success: true
+    case .failure(let error): error.mayBeExecuted
+    }
   }
 }
 

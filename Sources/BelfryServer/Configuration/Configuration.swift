@@ -39,6 +39,8 @@ package struct Configuration: Sendable, Hashable {
   package var socketsWaitingMax = 1_024
   /// How often a client hears of a quiet stream or socket. No setting.
   package var heartbeatSeconds = Consumer.heartbeatSeconds
+  /// After how long a request is answered that it took too long, unless it asked to be held.
+  package var answerMaxSeconds = PendingAnswer.answerMaxSeconds
   package var embeddedRedis = EmbeddedRedisSettings()
   package var limits = Limits()
   /// Whether the keyspace takes over this broker's secret and limits as those of all its brokers. An option of `serve`

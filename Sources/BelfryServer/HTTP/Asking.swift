@@ -14,7 +14,7 @@ extension LoopServices {
     let mayAsk =
       !callbacks.isEmpty
       && Op.names.contains { callbacks.callback(for: $0.event, env: nil, by: operation.actor) != nil }
-    guard mayAsk else { return try await runner.run(operation) }
+    guard mayAsk else { return try await carryOut(operation, of: request) }
     request.allowMoreTime(seconds: Self.askingMaxSeconds)
     let decision = try await runner.decide(operation)
     // It is not tried again: on what is there by then, it might change something that nobody was asked about.
@@ -26,7 +26,15 @@ extension LoopServices {
         .operation(target: operation.target, request: request.body))
       try await callbacks.ask(callback, question) { answer throws(Refusal) in try answer.decideOnly() }
     }
-    return try await runner.run(operation)
+    return try await carryOut(operation, of: request)
+  }
+
+  private func carryOut<Op: Operation>(
+    _ operation: Op, of request: Request
+  ) async throws(Refusal) -> OperationRunner.Done<Op.Output> {
+    let done = try await runner.run(operation)
+    if done.commit != nil { request.notePartlyDone() }
+    return done
   }
 
   /// What callbacks make of sends, each by itself and all at once.

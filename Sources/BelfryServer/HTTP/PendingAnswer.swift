@@ -16,6 +16,8 @@ extension HTTPExchange: AnswerTaker {
 }
 
 /// Somebody who waits for an answer, and gets one: the work's, or that it took too long.
+///
+/// Work goes on after an answer that came first, so what that says of a change is that it may be done.
 final class PendingAnswer {
   /// Longer than any answer takes while Redis is well, and than Redis is waited for when it is not. Whoever
   /// would wait longer is told to come back rather than kept.
@@ -23,19 +25,38 @@ final class PendingAnswer {
 
   private var taker: (any AnswerTaker)?
   private let services: LoopServices
+  private let changesSomething: Bool
   private var timer: LoopTimer?
+  /// Makes the answer that is given when the work takes too long; nil: that it did.
+  var lateAnswer: (() -> HTTPResponse)?
+  /// Whether a part of the work was done. Then a failure of the rest does not mean that nothing was.
+  var isPartlyDone = false
 
-  init(_ taker: any AnswerTaker, _ services: LoopServices) {
+  /// - Parameter changesSomething: whether the work is more than reading.
+  init(_ taker: any AnswerTaker, changesSomething: Bool, _ services: LoopServices) {
     self.taker = taker
+    self.changesSomething = changesSomething
     self.services = services
   }
+
+  var isAnswered: Bool { taker == nil }
 
   func allowMoreTime(seconds: Int) {
     guard taker != nil else { return }
     timer?.cancel()
-    timer = services.loop.schedule(after: .seconds(Self.answerMaxSeconds + seconds)) { [self] in
-      finish(HTTPResponse(Refusal(.unavailable, "this took too long; try again")))
+    let most = services.broker.configuration.answerMaxSeconds
+    timer = services.loop.schedule(after: .seconds(most + seconds)) { [self] in
+      finish(lateAnswer?() ?? HTTPResponse(tooLong))
     }
+  }
+
+  private var tooLong: Refusal {
+    changesSomething ? .unknownOutcome : Refusal(.unavailable, "this took too long; try again")
+  }
+
+  /// The refusal as it is said of the work as a whole.
+  func explained(_ refusal: Refusal) -> Refusal {
+    isPartlyDone && refusal.code == .unavailable ? .unknownOutcome : services.explained(refusal)
   }
 
   /// Of the request of HTTP's, while it has no answer.

@@ -42,6 +42,15 @@ struct Request {
   /// that take long.
   func onClientGone(_ action: @escaping () -> Void) { answer.onClientGone(action) }
 
+  /// Whether it has been answered already, because it took too long.
+  var isAnswered: Bool { answer.isAnswered }
+
+  /// Sets what is answered if it takes too long.
+  func answerIfLate(_ answer: @escaping () -> HTTPResponse) { self.answer.lateAnswer = answer }
+
+  /// A part of what it asks for has been done.
+  func notePartlyDone() { answer.isPartlyDone = true }
+
   /// Its answer may take so much longer than others, for it was asked to be held.
   func allowMoreTime(seconds: Int) { answer.allowMoreTime(seconds: seconds) }
 

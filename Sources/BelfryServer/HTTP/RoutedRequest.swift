@@ -62,7 +62,7 @@ final class RoutedRequest: HTTPRoutedRequest {
       parts: parts, held: request.held, address: services.client(of: request.head).host)
     do throws(Refusal) {
       let work = try prepare(&given)
-      let answer = PendingAnswer(exchange, services)
+      let answer = PendingAnswer(exchange, changesSomething: match.route.verb != .get, services)
       let asked = Request(self, given, answer)
       switch work {
       case .reply(let work): reply(to: asked, answer, work)
@@ -96,7 +96,7 @@ final class RoutedRequest: HTTPRoutedRequest {
       guard case .reply(let work) = try prepare(&given) else {
         throw Refusal(.notFound, "this is not to be had by a frame")
       }
-      let answer = PendingAnswer(taker, services)
+      let answer = PendingAnswer(taker, changesSomething: match.route.verb != .get, services)
       reply(to: Request(self, given, answer), answer, work)
     } catch {
       refuse(error, to: taker)
@@ -133,7 +133,7 @@ final class RoutedRequest: HTTPRoutedRequest {
         }
         response = try await work(request, services)
       } catch {
-        response = HTTPResponse(services.explained(error))
+        response = HTTPResponse(answer.explained(error))
         isWrongField = error.code == .invalidField
       }
       // Nothing was done for a request with a wrong field, whichever layer noticed it.
@@ -188,7 +188,7 @@ final class RoutedRequest: HTTPRoutedRequest {
   private func refuse(_ refusal: Refusal, to taker: any AnswerTaker) {
     let response = HTTPResponse(services.explained(refusal))
     guard refusal.code == .rateLimited else { return taker.respond(services.counted(response)) }
-    let answer = PendingAnswer(taker, services)
+    let answer = PendingAnswer(taker, changesSomething: false, services)
     _ = services.loop.schedule(after: Self.delayOfTooFast) { answer.finish(response) }
   }
 }

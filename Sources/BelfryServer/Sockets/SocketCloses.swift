@@ -27,7 +27,7 @@ extension WebSocketClose {
     switch refusal.code {
     case .unauthorized, .tokenRevoked, .forbidden: self.init(Self.unauthorized, refusal.detail)
     case .tooMany, .rateLimited: self.init(Self.tooMuch, refusal.detail)
-    case .unavailable, .busy: self.init(Self.draining.code, refusal.detail)
+    case .unavailable, .unknownOutcome, .busy: self.init(Self.draining.code, refusal.detail)
     default: self.init(Self.badFrame, refusal.detail)
     }
   }

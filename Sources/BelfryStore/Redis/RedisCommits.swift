@@ -145,7 +145,9 @@ final class RedisCommits {
         if reply.isFromReplica { redis.lookAgain() }
         try finish(call, reply.bytes())
       } catch {
-        for place in call.places { place.finish(.failure(StoreError(error, at: place.description))) }
+        for place in call.places {
+          place.finish(.failure(StoreError(error, ofWrite: true, at: place.description)))
+        }
       }
     }
   }
@@ -192,7 +194,9 @@ extension CommitRequest.Place {
     let line = answer.line
     let text = String(decoding: line, as: UTF8.self)
     guard text.hasPrefix("failed ") else {
-      return .failure(StoreError(.corrupt, "the function's answer \(text)", at: description))
+      var failure = StoreError(.corrupt, "the function's answer \(text)", at: description)
+      failure.mayBeDone = true
+      return .failure(failure)
     }
     return .failure(StoreError(.replied(String(text.dropFirst(7)), to: "commit"), at: description))
   }

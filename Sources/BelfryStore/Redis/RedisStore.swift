@@ -143,7 +143,7 @@ extension RedisStore {
       if replies.contains(where: \.isFromReplica) { redis.lookAgain() }
       return replies
     } catch {
-      throw StoreError(error, at: place())
+      throw StoreError(error, ofWrite: commands.contains(where: \.isWrite), at: place())
     }
   }
 
@@ -207,9 +207,9 @@ extension RedisStore {
   func pipelineEach(
     _ commands: [RedisCommand], at place: String
   ) async -> [Result<RedisReply, StoreError>] {
-    await redis.sendEach(commands).map { result in
+    zip(commands, await redis.sendEach(commands)).map { command, result in
       if case .success(let reply) = result, reply.isFromReplica { redis.lookAgain() }
-      return result.mapError { StoreError($0, at: place) }
+      return result.mapError { StoreError($0, ofWrite: command.isWrite, at: place) }
     }
   }
 
@@ -229,6 +229,12 @@ extension RedisReply {
 // MARK: - Errors
 
 extension StoreError {
+  /// - Parameter isWrite: whether what failed may have changed something.
+  init(_ error: RedisError, ofWrite isWrite: Bool, at place: String) {
+    self.init(error, at: place)
+    mayBeDone = isWrite && error.mayBeExecuted
+  }
+
   init(_ error: RedisError, at place: String) {
     let code: Code =
       switch error.replyCode {

@@ -62,7 +62,7 @@ extension CommandFailure {
       return "the owner or an admin can lift it"
     case .duplicateContent:
       return "the same --client-id went with other content before; use another for a new notification"
-    case .rateLimited, .busy, .unavailable:
+    case .rateLimited, .busy, .unavailable, .unknownOutcome:
       return later(error.retryAfterSeconds ?? 1)
     case .transport where error.detail.contains("certificate is not trusted"):
       return "--ca FILE or BELFRY_CA names the authority that signed it; the host in --url must be in it"

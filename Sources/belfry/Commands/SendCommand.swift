@@ -54,7 +54,7 @@ extension Invocation {
     let receipt: SendReceipt
     do {
       receipt = try await call(try client(), notification)
-    } catch let error as BelfryError where error.leavesSendOpen {
+    } catch let error as BelfryError where error.leavesOutcomeOpen {
       var failure = CommandFailure(error, of: .send)
       let repeating = "it may have been sent: repeat it with --client-id \(id), and it is sent once"
       failure.advice = failure.advice.map { "\(repeating); \($0)" } ?? repeating
@@ -62,16 +62,5 @@ extension Invocation {
     }
     let outcome = receipt.duplicate ? "duplicate: it was sent before, nobody receives it again" : "sent"
     try print(receipt, ["\(receipt.messageServerId)  \(outcome)"])
-  }
-}
-
-extension BelfryError {
-  /// Whether the broker may have written what it was asked to, although it did not say so.
-  fileprivate var leavesSendOpen: Bool {
-    switch code {
-    case .transport, .protocol, .cancelled: true
-    case .busy: false
-    default: (status ?? 0) >= 500
-    }
   }
 }

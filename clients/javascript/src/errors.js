@@ -9,10 +9,26 @@ const codesByStatus = {
 };
 
 export class BelfryError extends Error {
-  constructor(code, detail, { status, field, retryAfter, callbackCode, cause } = {}) {
+  constructor(code, detail, { status, field, retryAfter, callbackCode, messageClientId, cause } = {}) {
     super(`${code}${field ? ` (${field})` : ""}: ${detail}`, { cause });
     this.name = "BelfryError";
-    Object.assign(this, { code, detail, status, field, retryAfter, callbackCode, messageClientId: undefined });
+    Object.assign(this, { code, detail, status, field, retryAfter, callbackCode, messageClientId });
+  }
+
+  /** Whether what was asked for may have been done all the same. A proxy's 502 and 504 mean that it had no answer from the
+      broker, which may have had the request. */
+  get leavesOutcomeOpen() {
+    return ["transport", "protocol", "cancelled", "unknownOutcome"].includes(this.code) || [502, 504].includes(this.status);
+  }
+
+  /** The error of several tries of one request: where an earlier one may have been carried out, the last one's refusal does
+      not mean that nothing was done. */
+  after(earlier) {
+    if (earlier === undefined || this.leavesOutcomeOpen || !this.mayPass) return this;
+    const { status, field, retryAfter } = this;
+    return new BelfryError(
+      "unknownOutcome", `an earlier try may have been carried out (${earlier.detail}); the last one: ${this.detail}`,
+      { status, field, retryAfter, cause: this });
   }
 
   /** The same request may succeed later without anyone changing anything. */
@@ -38,6 +54,7 @@ export function refusal(status, askedPause, body) {
     text("detail") ?? text("title") ?? `the answer was ${status}, with no explanation`,
     {
       status, field: text("field"), callbackCode: problem.callbackCode,
+      messageClientId: text("messageClientId"),
       retryAfter: /^[0-9]{1,9}$/.test(asked) ? Math.min(Number(asked), retryAfterSecondsMax) : undefined,
     });
 }

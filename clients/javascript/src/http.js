@@ -42,6 +42,7 @@ export class Transport {
 
   /** The text of a 2xx answer. Tries again: whatever this client asks for, done twice it is done once. */
   async ask(request, attemptsLimit) {
+    let open;
     for (let failures = 1; ; failures += 1) {
       try {
         return await this.#withToken(async (token) => {
@@ -53,7 +54,9 @@ export class Transport {
             exchange.close();
           }
         });
-      } catch (error) {
+      } catch (last) {
+        const error = last instanceof BelfryError ? last.after(open) : last;
+        if ((request.method ?? "GET") !== "GET" && last.leavesOutcomeOpen) open = last;
         const floor = error.retryAfter ?? 0;
         if (!error.mayPass || failures >= attemptsLimit || floor > requestRetryAfterSecondsMax) throw error;
         await pause(backoff(failures, floor * 1000, Math.random()), request.signal);

@@ -58,6 +58,14 @@ test("only what is heard makes the pauses short again, and the broker says what 
   for (const status of [400, 401, 403, 404, 501]) assert.equal(policy.pauseAfter(refusal(status, undefined, ""), 0), undefined);
 });
 
+test("an unknown outcome has the id to send again with", () => {
+  const error = refusal(503, "1", '{"code":"unknownOutcome","detail":"d","messageClientId":"m"}');
+  assert.deepEqual([error.code, error.messageClientId, error.mayPass], ["unknownOutcome", "m", true]);
+  const later = refusal(503, undefined, '{"code":"unavailable","detail":"away"}');
+  assert.deepEqual([later.after(error).code, later.after(undefined).code], ["unknownOutcome", "unavailable"]);
+  assert.equal(refusal(403, undefined, '{"code":"muted"}').after(error).code, "muted");
+});
+
 test("problems say what they say, and a page of a proxy is read by its status", () => {
   const body = JSON.stringify({ code: "invalidField", detail: "no", field: "a[1]", retryAfter: 4 });
   const { code, detail, field, retryAfter } = refusal(400, undefined, body);

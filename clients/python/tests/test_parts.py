@@ -78,6 +78,13 @@ class ReadingTests(unittest.TestCase):
         self.assertEqual((error.code, error.detail, error.field, error.retry_after), ("invalidField", "no", "a[1]", 4))
         self.assertEqual(str(error), "invalidField (a[1]): no")
 
+    def test_an_unknown_outcome_has_the_id_to_send_again_with(self):
+        error = refusal(503, "1", b'{"code":"unknownOutcome","detail":"d","messageClientId":"m"}')
+        self.assertEqual((error.code, error.message_client_id, error.may_pass), ("unknownOutcome", "m", True))
+        later = refusal(503, None, b'{"code":"unavailable","detail":"away"}')
+        self.assertEqual((later.after(error).code, later.after(None).code), ("unknownOutcome", "unavailable"))
+        self.assertEqual(refusal(403, None, b'{"code":"muted"}').after(error).code, "muted")
+
     def test_a_page_of_a_proxy_is_read_by_its_status(self):
         error = refusal(502, "Wed, 21 Oct 2026 07:28:00 GMT", b"<html>")
         self.assertEqual((error.code, error.status, error.retry_after), ("unavailable", 502, None))

@@ -25,19 +25,20 @@ extension Sending {
         .tooMany, "a batch has at most \(Limits.notificationsPerBatch) notifications, this one has more"
       )
     }
-    var output: [UInt8] = []
-    while !lines.isEmpty {
+    let answer = BatchAnswer(to: lines.count)
+    request.answerIfLate { answer.whenLate }
+    // What is not begun when the answer is given is not done any more: it was said that it is not.
+    while !lines.isEmpty, !request.isAnswered {
       let some = lines.prefix(Lines.count(atOnce: lines, linesMost: linesAtOnce, bytesMost: bytesAtOnce))
       lines = lines.dropFirst(some.count)
       let bodies = some.map { read($0, of: request.body, by: caller, services) }
       // Long lines that are all refused would wait for nothing: others have their turn all the same.
       if some.count < linesAtOnce, !lines.isEmpty { try? await services.loop.sleep(for: .zero) }
-      for receipt in await send(bodies, by: caller, request, services) {
-        output += line(receipt)
-        output.append(UInt8(ascii: "\n"))
-      }
+      let receipts = await send(bodies, by: caller, request, services) { answer.underWay = $0 }
+      answer.underWay = []
+      for receipt in receipts { answer.add(receipt) }
     }
-    return HTTPResponse(status: 200, type: RouteBody.Form.lines.mediaType, body: output)
+    return answer.response
   }
 
   private static func read(
@@ -53,7 +54,19 @@ extension Sending {
     }
   }
 
-  private static func line(_ result: Result<SendReceipt, Refusal>) -> [UInt8] {
+}
+
+/// The lines of a batch's answer, as far as they are known.
+private final class BatchAnswer {
+  /// The sends that Redis has been asked for and that have no line yet.
+  var underWay: [Sending.Prepared] = []
+  private let count: Int
+  private var known = 0
+  private var output: [UInt8] = []
+
+  init(to count: Int) { self.count = count }
+
+  func add(_ result: Result<SendReceipt, Refusal>) {
     var text = JSONText()
     switch result {
     case .success(let receipt):
@@ -62,7 +75,22 @@ extension Sending {
     case .failure(let refusal):
       Problem(refusal).write(to: &text)
     }
-    return text.finish()
+    output += text.finish()
+    output.append(UInt8(ascii: "\n"))
+    known += 1
+  }
+
+  var response: HTTPResponse {
+    HTTPResponse(status: 200, type: RouteBody.Form.lines.mediaType, body: output)
+  }
+
+  /// The answer that is given when the batch takes too long: of what is under way nobody knows the outcome, and the rest
+  /// has not begun.
+  var whenLate: HTTPResponse {
+    for sends in underWay { add(.failure(sends.refusalOfLate)) }
+    let notBegun = Refusal(.unavailable, "the lines before took too long, so this was not begun; try again")
+    while known < count { add(.failure(notBegun)) }
+    return response
   }
 }
 

@@ -13,7 +13,7 @@ struct SendReceipt {
     send = done.output
     isDuplicate = done.duplicateOf != nil
     guard let id = done.duplicateOf ?? done.commit?.ids.first else {
-      throw Refusal(.unavailable, "the store did not say what it did")
+      throw .unknownOutcome
     }
     self.id = id
   }

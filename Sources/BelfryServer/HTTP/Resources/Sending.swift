@@ -39,16 +39,26 @@ enum Sending {
   private static func send(
     _ body: SendRequest, by caller: Caller, _ request: Request, _ services: LoopServices
   ) async throws(Refusal) -> SendReceipt {
-    try await send([.success(body)], by: caller, request, services)[0].get()
+    let receipts = await send([.success(body)], by: caller, request, services) { prepared in
+      let late = prepared[0].refusalOfLate
+      request.answerIfLate { HTTPResponse(late) }
+    }
+    return try receipts[0].get()
   }
 
+  /// The sends of one request, or why there are none.
+  typealias Prepared = Result<[SendNotification], Refusal>
+
   /// Many at once, each with a result of its own; what was refused before stays so.
+  /// - Parameter begin: called before anything is sent, with what will be.
   static func send(
-    _ bodies: [Result<SendRequest, Refusal>], by caller: Caller, _ request: Request, _ services: LoopServices
+    _ bodies: [Result<SendRequest, Refusal>], by caller: Caller, _ request: Request, _ services: LoopServices,
+    begin: ([Prepared]) -> Void
   ) async -> [Result<SendReceipt, Refusal>] {
-    let prepared = bodies.map { body in
+    let prepared: [Prepared] = bodies.map { body in
       Result { () throws(Refusal) in try Self.sends(body.get(), by: caller, services) }
     }
+    begin(prepared)
     if services.callbacks.isEmpty { return await send(prepared.map { $0.map { AskedSends($0) } }, services) }
     // Of those with one messageClientId the second goes when the first was sent, and is then a repetition of that.
     var receipts: [Result<SendReceipt, Refusal>?] = prepared.map { _ in nil }
@@ -100,7 +110,7 @@ enum Sending {
           first.isDuplicate = first.isDuplicate && receipt.isDuplicate
           receipts[index] = .success(first)
         } catch {
-          receipts[index] = .failure(error)
+          receipts[index] = .failure(prepared[index].refusal(by: error, isPartlyDone: receipts[index] != nil))
           sends[index] = []
         }
       }
@@ -140,5 +150,38 @@ enum Sending {
     let located = try await services.feed.find(id, for: actor.account)
     _ = try await services.runner.run(RecallNotification(located.entry, in: located.space, by: actor))
     return .noContent
+  }
+}
+
+// MARK: - Sends whose outcome is unknown
+
+extension Refusal {
+  /// With the id by which the sends can be sent again. Sends that were given none are remembered by the one made for them.
+  fileprivate static func unknownOutcome(of sends: some Collection<SendNotification>) -> Refusal {
+    var refusal = Refusal(
+      .unknownOutcome,
+      "this may have been sent: no answer came in time; sent again with this messageClientId, it is sent once",
+      retryAfterSeconds: 1)
+    refusal.messageClientId = sends.first?.content.messageClientId
+    return refusal
+  }
+}
+
+extension Result<[SendNotification], Refusal> {
+  /// What is said of sends that are still under way when their answer is due.
+  var refusalOfLate: Refusal {
+    switch self {
+    case .success(let sends): .unknownOutcome(of: sends)
+    case .failure(let refusal): refusal
+    }
+  }
+}
+
+extension Result<AskedSends, Refusal> {
+  /// - Parameter isPartlyDone: whether some of the sends were done before one of them was refused.
+  fileprivate func refusal(by error: Refusal, isPartlyDone: Bool) -> Refusal {
+    let isOpen = error.code == .unknownOutcome || isPartlyDone && error.code == .unavailable
+    guard isOpen, case .success(let asked) = self else { return error }
+    return .unknownOutcome(of: asked.sends)
   }
 }

@@ -96,6 +96,6 @@ enum Subscriptions {
 
   /// While the store is away nothing is said of single places: the whole is to be tried again.
   private static func requireUsual(_ refusal: Refusal) throws(Refusal) {
-    if refusal.code == .unavailable { throw refusal }
+    if [.unavailable, .unknownOutcome].contains(refusal.code) { throw refusal }
   }
 }

@@ -11,11 +11,13 @@ _CODES_BY_STATUS = {
 
 class BelfryError(Exception):
     """`code` is a stable word to switch on: that of the broker's problem document, or `transport` (no answer: whether a
-    write happened is unknown) or `protocol` (an answer that is not one of Belfry's)."""
+    write happened is unknown) or `protocol` (an answer that is not one of Belfry's). `unknownOutcome` is the broker's for what it
+    may have done: send again with `message_client_id`, and it is sent once."""
 
     def __init__(
         self, code: str, detail: str, *, status: int | None = None, field: str | None = None,
-        retry_after: int | None = None, callback_code: int | None = None
+        retry_after: int | None = None, callback_code: int | None = None,
+        message_client_id: str | None = None
     ):
         super().__init__(code, detail)
         self.code = code
@@ -30,10 +32,25 @@ class BelfryError(Exception):
         #: With the code `refusedByCallback`: what the callback calls its reason.
         self.callback_code = callback_code
         #: Of a send: under which id it was tried, so that it can be sent again.
-        self.message_client_id: str | None = None
+        self.message_client_id = message_client_id
 
     def __str__(self) -> str:
         return f"{self.code}{f' ({self.field})' if self.field else ''}: {self.detail}"
+
+    @property
+    def leaves_outcome_open(self) -> bool:
+        """Whether what was asked for may have been done all the same. A proxy's 502 and 504 mean that it had no answer from
+        the broker, which may have had the request."""
+        return self.code in ("transport", "protocol", "unknownOutcome") or self.status in (502, 504)
+
+    def after(self, earlier: "BelfryError | None") -> "BelfryError":
+        """The error of several tries of one request: where an earlier one may have been carried out, the last one's refusal
+        does not mean that nothing was done."""
+        if earlier is None or self.leaves_outcome_open or not self.may_pass:
+            return self
+        return BelfryError(
+            "unknownOutcome", f"an earlier try may have been carried out ({earlier.detail}); the last one: {self.detail}",
+            status=self.status, field=self.field, retry_after=self.retry_after)
 
     @property
     def may_pass(self) -> bool:
@@ -66,4 +83,5 @@ def refusal(status: int, asked_pause: str | None, body: bytes) -> BelfryError:
     return BelfryError(
         text("code") or _CODES_BY_STATUS.get(status, "protocol"),
         text("detail") or text("title") or f"the answer was {status}, with no explanation",
-        status=status, field=text("field"), retry_after=retry_after, callback_code=problem.get("callbackCode"))
+        status=status, field=text("field"), retry_after=retry_after, callback_code=problem.get("callbackCode"),
+        message_client_id=text("messageClientId"))

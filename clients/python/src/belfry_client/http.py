@@ -89,15 +89,21 @@ class Transport:
     def ask(self, request: Request, attempts_limit: int) -> bytes:
         """The body of a 2xx answer. Tries again what can safely be repeated."""
         failures = 0
+        open_try: BelfryError | None = None
         while True:
             try:
                 return self._with_token(lambda token: self._attempt(request, token))
-            except BelfryError as error:
+            except BelfryError as last:
                 failures += 1
+                error = last.after(open_try)
+                if request.method != "GET" and last.leaves_outcome_open:
+                    open_try = last
                 floor = error.retry_after or 0
                 if not (request.is_repeatable and error.may_pass and failures < attempts_limit
                         and floor <= REQUEST_RETRY_AFTER_SECONDS_MAX):
-                    raise
+                    if error is last:
+                        raise
+                    raise error from last
                 time.sleep(self.timing.backoff.pause(failures, floor, random()))
 
     def open_stream(self, request: Request, silence_seconds: float) -> "Stream":
