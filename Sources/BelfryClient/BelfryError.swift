@@ -60,10 +60,11 @@ public struct BelfryError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension BelfryError {
-  /// Whether what was asked for may have been done all the same. A proxy's 502 and 504 mean that it had no answer from the
-  /// broker, which may have had the request.
+  /// True if what was asked for may have been done all the same. A proxy's 502 and 504 mean that it had no answer from the
+  /// broker, which may have had the request. A 500 is a fault of the broker, which may have come to light afterwards.
   public var leavesOutcomeOpen: Bool {
-    [.transport, .protocol, .cancelled, .unknownOutcome].contains(code) || status == 502 || status == 504
+    [.transport, .protocol, .cancelled, .unknownOutcome].contains(code)
+      || status.map([500, 502, 504].contains) ?? false
   }
 
   /// The error of several tries of one request: where an earlier one may have been carried out, the last one's refusal

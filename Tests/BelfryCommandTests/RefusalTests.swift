@@ -5,7 +5,8 @@ import Testing
 /// What a refusal says on standard error, and how the command ends.
 @Suite struct RefusalTests {
   @Test(arguments: [
-    (503, "unavailable", true), (500, "internal", true), (503, "busy", false), (429, "rateLimited", false),
+    (503, "unknownOutcome", true), (500, "internal", true), (503, "unavailable", false), (503, "busy", false),
+    (429, "rateLimited", false),
   ])
   func `a send that may have arrived says how to repeat it`(status: Int, code: String, mayBeSent: Bool) throws
   {

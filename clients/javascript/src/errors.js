@@ -18,7 +18,7 @@ export class BelfryError extends Error {
   /** Whether what was asked for may have been done all the same. A proxy's 502 and 504 mean that it had no answer from the
       broker, which may have had the request. */
   get leavesOutcomeOpen() {
-    return ["transport", "protocol", "cancelled", "unknownOutcome"].includes(this.code) || [502, 504].includes(this.status);
+    return ["transport", "protocol", "cancelled", "unknownOutcome"].includes(this.code) || [500, 502, 504].includes(this.status);
   }
 
   /** The error of several tries of one request: where an earlier one may have been carried out, the last one's refusal does

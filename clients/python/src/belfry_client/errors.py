@@ -41,7 +41,7 @@ class BelfryError(Exception):
     def leaves_outcome_open(self) -> bool:
         """Whether what was asked for may have been done all the same. A proxy's 502 and 504 mean that it had no answer from
         the broker, which may have had the request."""
-        return self.code in ("transport", "protocol", "unknownOutcome") or self.status in (502, 504)
+        return self.code in ("transport", "protocol", "unknownOutcome") or self.status in (500, 502, 504)
 
     def after(self, earlier: "BelfryError | None") -> "BelfryError":
         """The error of several tries of one request: where an earlier one may have been carried out, the last one's refusal
