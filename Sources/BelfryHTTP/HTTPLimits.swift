@@ -94,6 +94,9 @@ package struct HTTPLimits: Sendable {
   /// Connections that are found in one look at all of them, to make room for others.
   static let shedAtOnce = 64
 
+  /// How long the first request of a new connection may be on its way, before the connection makes room for others.
+  static let newTime: Duration = .seconds(1)
+
   /// What handshakes may take of a turn of the loop: one step at least, and no other after this. A step with a signature
   /// takes some 0.5 ms with a key on P-256, and 0.3 more with one of RSA of 2,048 bits, so deliveries wait little longer.
   static let handshakeTurn: Duration = .milliseconds(2)

@@ -182,7 +182,10 @@ extension HTTPServer {
   /// Closes the connection that is needed least.
   /// - Returns: false if each of them has a request, or streams.
   func shedOne() -> Bool {
-    if sheddable.isEmpty { sheddable = ShedOrder.first(HTTPLimits.shedAtOnce, of: connections) }
+    if sheddable.isEmpty {
+      let newUntil = loop.now + limits.requestTime - HTTPLimits.newTime
+      sheddable = ShedOrder.first(HTTPLimits.shedAtOnce, of: connections, newUntil: newUntil)
+    }
     while let next = sheddable.popFirst() {
       // It may have gone on since it was found.
       guard next.connection.shedPlace == next.place else { continue }

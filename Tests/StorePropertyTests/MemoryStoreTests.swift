@@ -1,6 +1,7 @@
 import BelfryModel
 import BelfryStore
 import ModelSamples
+import Synchronization
 import Testing
 
 /// What a random walk cannot compare, since Redis's clock does not obey: ids within a millisecond, windows that
@@ -12,6 +13,8 @@ struct MemoryStoreTests {
 
   let store: MemoryStore
   let runner: OperationRunner
+  /// A broker generates a new id for each send, and two sends with one id would be one.
+  private static let sends = Atomic(0)
 
   init() async throws {
     var limits = Limits()
@@ -28,7 +31,8 @@ struct MemoryStoreTests {
     var content = NotificationContent(type: 100, toType: .server)
     if let accounts { content.toAccids = accounts } else { content.serverId = Self.server }
     content.messageClientId = clientId
-    let send = try SendNotification.sends(content, by: Self.app, generatedClientId: "g")[0]
+    let number = Self.sends.add(1, ordering: .relaxed).newValue
+    let send = try SendNotification.sends(content, by: Self.app, generatedClientId: "generated \(number)")[0]
     let done = try await runner.run(send)
     return try #require(done.commit?.ids.first ?? done.duplicateOf)
   }

@@ -9,7 +9,7 @@ final class Acceptor {
   private unowned let server: HTTPServer
   private let descriptor: Int32
   private var watch: Watch?
-  /// Set when there was no room: nothing is accepted until a connection or a stream ends.
+  /// Set when there was no room. Nothing is accepted until ``resume()``.
   private var isPaused = false
   /// When a lack of room may be reported again.
   private var quietUntil: ContinuousClock.Instant?
@@ -27,9 +27,10 @@ final class Acceptor {
     watch = nil
   }
 
-  /// Accepts again. Called when a connection or a stream has ended, and with each sweep.
+  /// Accepts again. Called when a connection or a stream has ended, and with each sweep: a connection that had a request may
+  /// be idle by now, and make room.
   func resume() {
-    guard isPaused, !server.isFull else { return }
+    guard isPaused else { return }
     isPaused = false
     listen(for: .readable)
   }
@@ -53,6 +54,8 @@ final class Acceptor {
         let number = errno
         // Otherwise nobody waits any more, or a client has gone before it was accepted.
         guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(number) else { return }
+        // The kernel says so even if no other client waits, see above.
+        if turn > 0 { return }
         if server.shedOne() { continue }
         return pause(unsafe String(cString: strerror(number)))
       }
