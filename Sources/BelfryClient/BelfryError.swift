@@ -43,7 +43,7 @@ public struct BelfryError: Error, Sendable, Hashable, CustomStringConvertible {
   public var field: String?
   /// After how many seconds the broker says it is worth trying again.
   public var retryAfterSeconds: Int?
-  /// Of a send that may have been done all the same: the id to send it again with.
+  /// The id to repeat a send with that may have been done all the same.
   public var messageClientId: String?
 
   public init(

@@ -11,7 +11,7 @@ package struct Problem: Error, Hashable {
   package var retryAfterSeconds: Int?
   /// What the callback that refuses calls the reason.
   package var callbackCode: String?
-  /// By which a send whose outcome is unknown can be sent again.
+  /// The id by which a send whose outcome is unknown can be repeated.
   package var messageClientId: String?
   /// What a 405 says is allowed.
   package var allow: String?

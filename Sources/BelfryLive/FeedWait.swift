@@ -5,9 +5,9 @@ import BelfryModel
 package final class FeedWait: FeedListener {
   let duration: Duration
   private(set) var hasEnded = false
-  /// Whether the store has to be read again, whatever has arrived in the rings.
+  /// True if the store has to be read again, even if nothing has arrived in the rings.
   private var hasLostTrack = false
-  /// What has arrived before is in the page that was read last.
+  /// The page that was read last has everything that arrived before it.
   private var places = RingPlaces(after: 0)
   private var waiting: CheckedContinuation<Void, Never>?
 

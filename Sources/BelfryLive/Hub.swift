@@ -70,12 +70,12 @@ package final class Hub {
 
   var store: any Store { feed.store }
 
-  /// What all rings may take in memory.
+  /// The bytes that all rings may take in memory.
   package var ringBytesMost: Int {
     get { ringMemory.bytesMost }
     set { ringMemory.bytesMost = newValue }
   }
-  /// What they take, about.
+  /// The bytes that they take, about.
   package var ringBytes: Int { ringMemory.bytes }
 
   package var statistics: HubStatistics {

@@ -28,7 +28,7 @@ final class RingItem {
   let type: Int
   let audience: Audience
   let event: LiveEvent
-  /// What the item takes in memory, about.
+  /// The bytes that the item takes in memory, about.
   let memoryBytes: Int
 
   /// The step by which a cursor passes the item; nil if the item is not in the log.

@@ -1,6 +1,6 @@
-/// What all rings of a hub take in memory, and how far back they go.
+/// The memory that all rings of a hub take, and how far back they go.
 final class RingMemory {
-  /// What all rings may take together. One ring has a limit of its own, and an account may follow thousands of spaces.
+  /// The bytes that all rings may take together. One ring has a limit of its own, and an account may follow thousands of spaces.
   var bytesMost = 64 * 1_024 * 1_024
   private(set) var bytes = 0
   /// The sequence number up to which rings forget when the time has passed.

@@ -153,7 +153,7 @@ final class UnreadTally {
 
   private func tell() {
     guard counts != told else { return }
-    // What was counted may have expired while this waited.
+    // A notification that was counted may have expired while this waited.
     if hasExpired, mayCountAt <= .now {
       needsCount = true
       return plan()

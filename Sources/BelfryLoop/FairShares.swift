@@ -21,7 +21,7 @@ public struct FairShares<Owner: Hashable> {
   /// Left free for trusted owners, who are known by having no name.
   public let reserved: Int
   @usableFromInline var taken = 0
-  /// Of the owners that have any.
+  /// The shares of the owners that have any.
   @usableFromInline var byOwner: [Owner: Int] = [:]
 
   @inlinable public init(total: Int, perOwner: Int = .max, reserved: Int = 0) {
@@ -31,7 +31,7 @@ public struct FairShares<Owner: Hashable> {
   }
 
   @inlinable public var isExhausted: Bool { taken >= total }
-  /// What all owners together have taken.
+  /// The sum that all owners have taken.
   @inlinable public var takenByAll: Int { taken }
   @inlinable public var ownerCount: Int { byOwner.count }
   @inlinable public func taken(by owner: Owner) -> Int { byOwner[owner] ?? 0 }

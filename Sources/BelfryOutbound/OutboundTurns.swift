@@ -70,7 +70,7 @@ struct OutboundTurns {
     if transfer.isUnderWay {
       hosts[name]?.pool.leave(transfer.request.owner)
       underWay.giveBack(of: name)
-      // What is free now makes the share of each of them larger.
+      // The place that is free now makes each owner's share larger.
       let rested = resting
       resting.removeAll(keepingCapacity: true)
       for name in rested {

@@ -162,7 +162,7 @@ import Testing
   }
 }
 
-/// What is rung when a consumer has something to send.
+/// Counts how often a consumer has something to send.
 private final class Bell: Consumer.Outlet {
   private(set) var wakes = 0
   func consumerIsReady() { wakes += 1 }

@@ -177,7 +177,7 @@ import Testing
     }
   }
 
-  /// Of the places to one host an account has half at most, so another's request does not wait for it.
+  /// An account has half of the places to one host at most, so another account's request does not wait for it.
   @Test func accountsShareTheHostThatTheyAsk() async throws {
     var limits = OutboundLimits()
     limits.requestsPerHostMax = 4

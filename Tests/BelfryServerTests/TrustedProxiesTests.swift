@@ -6,7 +6,7 @@ import Testing
 
 @testable import BelfryServer
 
-/// Whose address a request has that came through proxies.
+/// The address of a request that came through proxies.
 @Suite struct TrustedProxiesTests {
   private func client(
     of peer: String = "10.0.0.1", _ fields: [(name: String, value: String)],

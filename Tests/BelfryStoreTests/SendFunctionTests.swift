@@ -246,7 +246,7 @@ import Testing
     }
   }
 
-  /// What a send depends on is of a wrong type: it is not done, nor remembered as done, and those to other spaces are.
+  /// A key that a send depends on has a wrong type. The send is not done, nor remembered as done. Sends to other spaces are.
   @Test(arguments: counts)
   func whatCannotBeJudgedIsNotDoneAtAll(count: Int) async throws {
     try await withBroker { broker, redis in
@@ -287,7 +287,7 @@ import Testing
     }
   }
 
-  /// What follows the append fails: nothing is left of it.
+  /// The work after the append fails, and nothing is left of the append.
   @Test(arguments: counts)
   func whatCannotBeCopiedIsNotDoneAtAll(count: Int) async throws {
     try await withBroker { broker, redis in

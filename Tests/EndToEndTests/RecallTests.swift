@@ -61,7 +61,7 @@ extension EndToEnd {
       }
     }
 
-    /// Who has left a room, or was put out, may still show what was sent there.
+    /// A device of an account that has left a room, or was put out, may still show what was sent there.
     @Test(arguments: [false, true]) func whoIsOutOfARoomIsToldThere(isPutOut: Bool) async throws {
       try await withWorld(brokers: 2) { world in
         let host = try Person("host", at: world[0])

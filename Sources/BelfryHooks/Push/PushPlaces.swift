@@ -17,7 +17,7 @@ package struct PushPlaces {
     package var text: String
   }
 
-  /// What counts as under way, until ``giveBack(_:)``.
+  /// The number that counts as under way, until ``giveBack(_:)``.
   package struct Begun {
     package var here: Key
     package var push: DuePush

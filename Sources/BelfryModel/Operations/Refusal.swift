@@ -31,7 +31,7 @@ package struct Refusal: Error, Sendable, Hashable {
   package var retryAfterSeconds: Int?
   /// What the callback that refuses calls the reason.
   package var callbackCode: String?
-  /// By which a send whose outcome is unknown can be sent again, and is sent once.
+  /// The id by which a send whose outcome is unknown can be repeated, and is done once.
   package var messageClientId: String?
 
   package init(_ code: Code, _ detail: String, field: String? = nil, retryAfterSeconds: Int? = nil) {

@@ -47,7 +47,7 @@ struct SessionCookie: Sendable, Hashable {
     proxyFields.contains { head.headers.contains($0) }
   }
 
-  /// What proxies add to a request (RFC 9110 section 7.6.3, RFC 7239, and those that came before it).
+  /// The fields that proxies add to a request (RFC 9110 section 7.6.3, RFC 7239, and those that came before it).
   private static let proxyFields = [
     "Via", "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP",
   ]

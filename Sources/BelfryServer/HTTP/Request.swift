@@ -8,7 +8,7 @@ struct GivenRequest {
   var parts: RequestParts
   /// Counts the body.
   let held: HeldBytes?
-  /// Of who asks, as far as the connection and trusted proxies know.
+  /// The caller's address, as far as the connection and trusted proxies know.
   let address: String
 }
 
@@ -22,7 +22,7 @@ struct Request {
   /// What the path names, in its order.
   let pathTexts: [UTF8Text]
   private let answer: PendingAnswer
-  /// Of who asks, as far as the connection and trusted proxies know.
+  /// The caller's address, as far as the connection and trusted proxies know.
   let address: String
 
   init(_ routed: RoutedRequest, _ given: GivenRequest, _ answer: PendingAnswer) {

@@ -123,7 +123,7 @@ extension MoveRun {
       to: missing.map { RedisCommand("HSETNX", $0, KeyspaceDivision.lastField, MessageID.zero.streamForm) })
   }
 
-  /// What the target's record says of the hashes, once it is open.
+  /// The target's record of the hashes, once it is open.
   func hashesField(_ partitions: Partitions) async throws(BackupError) -> [(name: String, value: String)] {
     guard try await hashes(of: partitions).allSatisfy(\.isMade) else { return [] }
     return [(FormatRecordField.hashes, FormatRecordField.hashesMade)]

@@ -46,7 +46,7 @@ end
 
 -- The hash of each partition is made with the keyspace and never removed, `last` included. One that is missing is elsewhere:
 -- a slot of a cluster was on its way to another node, the hash had arrived there, and the node that knew of that has failed.
--- What is written or not found here would then contradict what the other node has, so a function does neither.
+-- A write here, or an answer that something is not found, would then contradict the other node. So a function does neither.
 local function refuse_incomplete_partition()
   error('belfry: the partition is incomplete: its hash is missing, and may be at another node', 0)
 end

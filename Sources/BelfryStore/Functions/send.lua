@@ -97,7 +97,7 @@ local function enter_send(partition, field, record, now, buckets)
   return nil, key
 end
 
--- What follows the append of an entry: its copy, where the partition has readers of copies, and what its log needs at the
+-- The work that follows the append of an entry: its copy, where the partition has readers of copies, and what its log needs at the
 -- first entry of a slice of time.
 local function follow_append(prefix, space, id, ms, slice, last, last_slice, has_copies, audience, notification)
   if has_copies then copy_entry(prefix, space, id, ms, limits[4], audience, notification) end
@@ -167,7 +167,7 @@ local function send(keys, arguments)
     if not is_done then undo_append(prefix, its.log, id, found[4]) end
   end
   if not is_done then
-    -- What was not done must not be remembered as done.
+    -- A send that was not done must not be remembered as done.
     if entered then redis_call('HDEL', entered, field) end
     redis_call('HSET', key, 'last', id)
   else

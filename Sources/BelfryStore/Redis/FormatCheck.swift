@@ -43,7 +43,7 @@ final class FormatCheck {
     ].map { RedisCommand("HSETNX", RedisLayout.format, $0.0, $0.1) }
   }
 
-  /// Of a keyspace that is about to be made.
+  /// For a keyspace that is about to be made.
   private var writingNew: [RedisCommand] {
     writing + [RedisCommand("HSETNX", RedisLayout.format, RedisLayout.hashesField, PartitionHashes.begun)]
   }

@@ -119,7 +119,7 @@ extension RedisStore {
         let answers = try replies[last].array(count: 2)
         let fields = try answers[0].array(count: 2)
         guard fields[0].ifPresent != nil else { return false }
-        // What is missing from a single Redis is nowhere else.
+        // A hash that is missing from a single Redis is nowhere else.
         return fields[1].ifPresent == nil || !redis.isCluster || answers[1] == .integer(1)
       }
       guard isComplete else { throw Self.incomplete(layout.partition(of: space)) }

@@ -1,7 +1,7 @@
 import BelfryModel
 import BelfryRedis
 
-// What the keyspace says of itself, and what is done with it as a whole.
+// The records that the keyspace keeps of itself, and operations on it as a whole.
 
 extension RedisStore {
   /// Told on each new connection, and by ``compareFormat()``.

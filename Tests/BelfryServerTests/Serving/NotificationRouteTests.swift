@@ -244,7 +244,7 @@ import Testing
     }
   }
 
-  /// What was sent to accounts by name, when all of them have read it and no index knows it any more.
+  /// A notification for named accounts, when all of them have read it and no index knows it any more.
   @Test func explainKnowsTheReceiversOfADirectMessage() async throws {
     try await withBroker { broker in
       let (app, bob) = (try broker.token("app", .app), try broker.token("bob"))

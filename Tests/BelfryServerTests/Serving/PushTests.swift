@@ -327,7 +327,7 @@ import Testing
       try await eventually { try failures(broker) > 0 }
       #expect(inside.requests.isEmpty)
     }
-    // Where no network is open to pushes, nothing but https can succeed.
+    // If no network is open to pushes, nothing but https can succeed.
     try await withPush({
       $0.allowedNetworks = [loopback]
       $0.push.allowedNetworks = []

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BelfryServer
 
-/// What senders are told when nobody knows whether their send was done: that, and the id to send it again with.
+/// Senders are told when nobody knows if their send was done, and with which id to repeat it.
 @Suite struct UnknownOutcomeTests {
   private let recipient = #""toAccids":["bob"]"#
   /// One for the whole test: of a new token Redis is asked whether it was revoked.
@@ -29,9 +29,10 @@ import Testing
   }
 
   /// Asks while Redis stands still, until the question has come as far as the commit.
-  private func untilUnknown(_ broker: TestBroker, _ ask: (Int) throws -> Answer) async throws -> (Int, Answer) {
+  private func untilUnknown(_ broker: TestBroker, _ ask: (Int) throws -> Answer) async throws -> (Int, Answer)
+  {
     for round in 0..<100 {
-      // What the broker has read a moment ago it need not ask for, so the commit is all that is sent.
+      // The broker need not ask for what it has read a moment ago, so the commit is all that it sends.
       #expect(try send(broker, "warm \(round)").status == 201)
       broker.redis.pause()
       let answer = try ask(round)
@@ -100,7 +101,9 @@ import Testing
         #expect(answer.status == 200, "\(answer.body)")
         return try answer.body.split(separator: "\n").map { try JSONParser.value(of: Array($0.utf8)) }
       }
-      func line(_ number: Int, _ more: String = "") -> String { #"{\#(recipient),"body":"n\#(number)"\#(more)}"# }
+      func line(_ number: Int, _ more: String = "") -> String {
+        #"{\#(recipient),"body":"n\#(number)"\#(more)}"#
+      }
       _ = try batch([#"{\#(recipient),"body":"warm"}"#])
       broker.redis.pause()
       let results = try batch((0..<300).map { line($0) })

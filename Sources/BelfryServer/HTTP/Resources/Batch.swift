@@ -27,7 +27,7 @@ extension Sending {
     }
     let answer = BatchAnswer(to: lines.count)
     request.answerIfLate { answer.whenLate }
-    // What is not begun when the answer is given is not done any more: it was said that it is not.
+    // A send that is not begun when the answer is given is not done later: the answer says that it was not done.
     while !lines.isEmpty, !request.isAnswered {
       let some = lines.prefix(Lines.count(atOnce: lines, linesMost: linesAtOnce, bytesMost: bytesAtOnce))
       lines = lines.dropFirst(some.count)

@@ -168,7 +168,7 @@ extension Refusal {
 }
 
 extension Result<[SendNotification], Refusal> {
-  /// What is said of sends that are still under way when their answer is due.
+  /// The problem that answers sends which are still under way when their answer is due.
   var refusalOfLate: Refusal {
     switch self {
     case .success(let sends): .unknownOutcome(of: sends)

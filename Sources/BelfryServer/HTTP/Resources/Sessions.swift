@@ -71,7 +71,7 @@ extension Broker {
     .given(to: head, isEncrypted: certificate != nil)
   }
 
-  /// What the session's cookie of a request holds.
+  /// The content of a request's session cookie.
   func sessionToken(in cookies: String, of head: HTTPRequestHead) throws(Refusal) -> UTF8Text? {
     for cookie in SessionCookie.taken(from: head, isEncrypted: certificate != nil) {
       if let token = try cookie.value(in: cookies) { return token }
