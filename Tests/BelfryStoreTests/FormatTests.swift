@@ -149,7 +149,9 @@ import Testing
         let look = check.setUp(isOfCluster: false, then: RedisSetUp([]))
         let scan = try #require(try look.next(await connection.sendPipeline(look.commands)))
         let again = try #require(try scan.next(await connection.sendPipeline(scan.commands)))
-        try redis.command("HSET", RedisLayout.format, "format", "3 64", "secret", "", "limits", "{}")
+        try redis.command(
+          "HSET", RedisLayout.format, "format", "3 64", "secret", "", "limits", "{}", RedisLayout.hashesField,
+          PartitionHashes.made)
         let end = try again.next(await connection.sendPipeline(again.commands))
         #expect(end?.commands == [], "the functions are next, and not a refusal")
         connection.close()

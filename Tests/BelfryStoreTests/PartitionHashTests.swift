@@ -29,15 +29,17 @@ import Testing
         (1...).lazy.compactMap { AccountID("reader\($0)") }.first { layout.partition(of: $0) == partition })
       try redis.command("DEL", layout.partitionHash(partition))
       let before = try redis.digest()
+      var change = Transaction(other)
+      change.changes[.settings(other)] = "{}"
       let attempts: [(String, (isolated Broker) async throws -> Void)] = [
         ("send to the space", { try await $0.append("dong") }),
         ("first send to another", { try await $0.append("dong", in: other) }),
-        ("commit", { try await $0.add(["carol"]) }),
+        ("commit", { _ = try await $0.store.commit(change) }),
         ("send to an account", { try await $0.append("dong", in: .personal(reader)) }),
         ("mark", { _ = try await $0.store.markRead(ReadMark(items: [id]), by: reader) }),
         ("begin a sweep", { _ = try await $0.store.beginSweep(of: partition, everyMilliseconds: 1) }),
         ("sweep", { try await $0.store.sweep(partition) }),
-        ("locate", { _ = try await $0.store.locate(id.predecessor) }),
+        ("locate", { _ = try await $0.store.locate(id) }),
         ("settings that are nowhere", { _ = try await $0.store.records([.settings(other)]) }),
         ("ends of logs", { _ = try await $0.store.ends(of: [.personal(reader)]) }),
       ]

@@ -154,8 +154,11 @@ import Testing
       let runner = broker.runner
       var content = NotificationContent(type: Catalogue.custom.code, toType: .server)
       content.serverId = server
+      var sends = 0
       func send(by account: AccountID) throws -> SendNotification {
-        try SendNotification.sends(content, by: Actor(account: account), generatedClientId: account.text)[0]
+        sends += 1
+        return try SendNotification.sends(
+          content, by: Actor(account: account), generatedClientId: "generated \(sends)")[0]
       }
       _ = try await runner.run(try send(by: "alice"))
       let outcomes = await runner.run([try send(by: "bob"), try send(by: "alice")])

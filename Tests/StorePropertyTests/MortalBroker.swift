@@ -73,7 +73,7 @@ final class MortalMemory: ForwardingStore, MortalBroker {
 
   /// Each call of Redis is one write.
   override func commit(_ transactions: [Transaction]) async -> [CommitResult] {
-    var results: [CommitResult] = transactions.map { _ in .failure(Self.dead) }
+    var results: [CommitResult] = transactions.map { _ in .failure(Self.deadInCommit) }
     for indices in calls(of: transactions) {
       guard writesLeft > 0 else {
         die()
@@ -152,6 +152,13 @@ final class MortalMemory: ForwardingStore, MortalBroker {
   override func sweep(_ partition: Partition) async throws(StoreError) { throw die() }
 
   private static let dead = StoreError(.unavailable, "dead", at: "memory")
+
+  /// A broker that dies does not know if its commit was done.
+  private static var deadInCommit: StoreError {
+    var error = dead
+    error.mayBeDone = true
+    return error
+  }
 
   @discardableResult
   private func die() -> StoreError {

@@ -116,8 +116,9 @@ struct StorePropertyTests {
     "postponed room:",
     "refused: mailboxFull toAccids", "has 3 from a", "refused: blocked toAccids", "refused: blocked accids",
     "refused: muted", "refused: banned", "chose {",
-    "died: appended", "died: refused: unavailable", "died: not all relayed", "swept to the end",
-    "died: refused: unavailable ; again: appended 1", "died: refused: unavailable ; again: duplicate of #",
+    "died: appended", "died: refused: unknownOutcome", "died: not all relayed", "swept to the end",
+    "died: refused: unknownOutcome ; again: appended 1",
+    "died: refused: unknownOutcome ; again: duplicate of #",
     "relayed [", "has something to relay",
   ])
   func aWalkComesTo(words: String) async throws {

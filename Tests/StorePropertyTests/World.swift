@@ -13,6 +13,7 @@ final class World {
   private let time: StepTime
   /// When the last of what expires soon has expired, milliseconds since 1970.
   var lastExpiry: Int64 = 0
+  var expiringSends = 0
   /// Lets time pass, where the store's clock needs to be told.
   private let beforeStep: () -> Void
   /// Says whether sends go by the functions made for them from now on.

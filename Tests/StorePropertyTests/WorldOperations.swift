@@ -31,7 +31,7 @@ extension World {
           actor: actor(account), isSubscribed: isSubscribed)
       ]
     case .openChannel, .updateChannel, .closeChannel: return channelOperations(step)
-    case .send(let send): return try await sends(send, number)
+    case .send(let send): return try await sends(send, as: "g\(number)")
     case .command(let step):
       guard let command = Command.byName[step.command] else { return [] }
       return [command.operation(try await context(step, command, number))]
@@ -88,13 +88,18 @@ extension World {
     var operations: [SendNotification] = []
     for (line, send) in sends.enumerated() {
       do {
-        operations += try await self.sends(send, number * 100 + line)
+        operations += try await self.sends(send, as: "g\(number).\(line)")
       } catch is Refusal {}
     }
     return operations
   }
 
-  private func sends(_ send: SendStep, _ number: Int) async throws -> [SendNotification] {
+  /// - Parameter generatedClientId: the id of a send without one. A client that repeats a send uses the id that it was told,
+  ///   so a step that is done again has the same.
+  private func sends(
+    _ send: SendStep, as generatedClientId: String
+  ) async throws -> [SendNotification] {
+    var generatedClientId = generatedClientId
     var content = NotificationContent(type: Catalogue.custom.code, toType: .server)
     content.serverId = send.server.map { cast.servers[$0] }
     content.channelId = send.server.flatMap { server in send.channel.map { cast.channel($0, of: server) } }
@@ -106,8 +111,12 @@ extension World {
     content.attach = send.attach
     content.setting.persistEnable = send.isPersisted
     let now = try await store.nowMilliseconds()
-    // Whether two that were sent again at other times are the same must not depend on a clock.
-    if send.expiry != .never, send.expiry != .late { content.messageClientId = nil }
+    // A repetition has another content at another time. An id for each keeps clocks from deciding if they are the same.
+    if send.expiry != .never, send.expiry != .late {
+      content.messageClientId = nil
+      expiringSends += 1
+      generatedClientId = "expiring \(expiringSends)"
+    }
     switch send.expiry {
     case .never: break
     case .late: content.expireAt = Self.longAfterMilliseconds
@@ -116,7 +125,7 @@ extension World {
       lastExpiry = now + 1
     case .past: content.expireAt = now
     }
-    return try SendNotification.sends(content, by: actor(send.by), generatedClientId: "g\(number)")
+    return try SendNotification.sends(content, by: actor(send.by), generatedClientId: generatedClientId)
   }
 
   private func actor(_ number: Int?) -> Actor { cast.actor(number.map { cast.accounts[$0] }) }

@@ -32,6 +32,8 @@ package final class RedisCluster {
   package var isSingle: Bool { kind == .single }
   /// Whether the node with the first key has been set up.
   var isAdmitted = false
+  /// The nodes whose set-up began before the node of the first key was set up.
+  private var setUpEarly: Set<Address> = []
   private var isStarted = false
   /// How often another node than the owner of a slot answered, since the slot was on its way there.
   var answeredElsewhere: [Int: Int] = [:]
@@ -253,6 +255,7 @@ extension RedisCluster {
           throw RedisError(.unavailable, cause: "it is a replica in its cluster", place: process.place)
         }
         node?.process = role.process
+        if !isAdmitted { setUpEarly.insert(endpoint.address) }
         return setUp(process)
       }
     }
@@ -273,11 +276,26 @@ extension RedisCluster {
     }
     if case .ready = change, !isAdmitted, map.owner(of: firstSlot) == address {
       isAdmitted = true
+      setUpAgain(but: address)
       applySoon()
     }
     if case .lost = change { carryOut(topology.doubt(now: .now)) }
     guard state != .closed else { return }
     state = stateOfAll(after: change)
+  }
+
+  /// Sets those nodes up again that were asked for the way to the first key. Their set-up could not know yet what is kept
+  /// under that key.
+  private func setUpAgain(but owner: Address) {
+    for address in setUpEarly where address != owner {
+      guard let connection = nodes[address]?.connection else { continue }
+      connection.reconnect(
+        because: RedisError(
+          .unavailable, cause: "the node of the first key is known now",
+          place: endpoint(at: address).description))
+      connection.endPause()
+    }
+    setUpEarly.removeAll()
   }
 
   /// Ready while any node is, since most accounts are served then. Unsuitable if the node of the first key is.

@@ -7,7 +7,8 @@ import BelfryRedis
 /// before.
 enum FullMemoryScript {
   /// Instead of registering functions, the script collects those that may run above `maxmemory`: functions that free
-  /// memory, and functions that only read. Then it calls the one whose name is the last argument.
+  /// memory, and functions that only read. Then it calls the one whose name is the last argument. The library's code is a
+  /// function of its own, since Lua has room for 200 local names in each, and the library has nearly as many.
   private static let code: [UInt8] =
     Array(
       """
@@ -19,11 +20,14 @@ enum FullMemoryScript {
         end
       end
       local redis = setmetatable({ register_function = collect }, { __index = redis })
+      local function register_all()
 
       """.utf8) + FunctionLibrary.functions
     + Array(
       """
 
+      end
+      register_all()
       local wanted = collected[table.remove(ARGV)]
       if not wanted then return redis.error_reply('OOM this is not done while memory is full') end
       return wanted(KEYS, ARGV)

@@ -41,6 +41,9 @@ extension RedisServer {
     try command("DEL", "belfry:format")
     try command("HSET", "belfry:format", "format", "3 64", "secret", "abcdef", "limits", "{}")
     try command("SET", "other", "not ours")
+    for hash in KeyspaceDivision(from: .standard, to: .standard).partitionHashes {
+      try command("HSETNX", hash.key, KeyspaceDivision.lastField, "0-0")
+    }
   }
 
   /// All keys of the keyspace but the record, each with a digest of its value, and when it expires.

@@ -32,6 +32,19 @@ import Testing
     }
   }
 
+  /// A broker at the target would refuse partitions without hashes, and could not know that they never had one.
+  @Test func hashesThatAnEarlierReleaseDidNotMakeAreMadeAtTheSource() async throws {
+    try await withTwo { source, target in
+      let hashes = KeyspaceDivision(from: .standard, to: .standard).partitionHashes.map(\.key)
+      let missing = try hashes.filter { try source.command("HGET", $0, KeyspaceDivision.lastField) == "0-0" }
+      #expect(!missing.isEmpty)
+      for key in missing { try source.command("DEL", key) }
+      #expect(try await move(source.url, to: target.url).outcome == .moved)
+      for key in missing { #expect(try target.command("HGET", key, KeyspaceDivision.lastField) == "0-0") }
+      #expect(try target.command("HGET", FormatRecordField.key, FormatRecordField.hashes) == "made")
+    }
+  }
+
   /// `DUMP` has other bytes for the same values there, so each field, member and entry is compared.
   @Test func valuesInAnotherFormAreCompared() async throws {
     try await withTwo(["rdbcompression": "no"]) { source, target in
