@@ -124,7 +124,7 @@ final class AccountSession {
         self.echoes = []
       }
       try await self.follow([.personal(self.account)])
-      self.hub.onHearing?(self.account)
+      self.hub.announceHearing(of: self.account)
       let snapshot = try await FeedSnapshot.take(of: self.account, from: self.hub.store) {
         (spaces) throws(StoreError) in
         self.letGo(allBut: Set(spaces + [.personal(self.account)]))

@@ -127,6 +127,14 @@ package final class Hub {
     }
   }
 
+  /// Tells ``onHearing`` that the account's own live channel is subscribed, if it is at this moment. A snapshot goes on after
+  /// the account's last listener has left. The next listener's session may be subscribing only then: if its stream were
+  /// registered at once, another broker could end that stream before this loop hears of it.
+  func announceHearing(of account: AccountID) {
+    guard let own = spaces[.personal(account)], case .subscribed = own.subscription else { return }
+    onHearing?(account)
+  }
+
   private func startSubscribing(_ active: ActiveSpace) {
     active.subscription = .subscribing([])
     let hasStarted = scope.start { [subscriptions] in await subscriptions.subscribe(active) }

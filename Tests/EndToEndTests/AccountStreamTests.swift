@@ -159,6 +159,35 @@ extension EndToEnd {
       }
     }
 
+    /// Streams that open together end while others of their account begin: an account's last stream on a loop goes, and the
+    /// next one comes. Each is told that it is to end, and none stays open that is not listed.
+    @Test func ofManyAtOnceOnlyTheListedOneStaysOpen() async throws {
+      let settings = ["BELFRY_LOGINS": "onePerAccount", "BELFRY_LOOPS": "1"]
+      try await withWorld(brokers: 2, settings: settings) { world in
+        for round in 0..<5 {
+          let people = try (0..<3).map { try Person("user\(round)-\($0)", device: "phone", at: world[0]) }
+          let opened = people.map { _ in Box<EventStream>() }
+          concurrently(people.count * 14) { number in
+            let place = number % people.count
+            if let stream = try? people[place].stream(at: world[number / people.count]) {
+              opened[place].add(stream)
+            }
+          }
+          for (person, streams) in zip(people, opened.map(\.values)) {
+            try #require(streams.count == 14)
+            try await eventually("too many of \(person.name)'s streams stay open") {
+              streams.count { !$0.isOver } == 1
+            }
+            #expect(streams.count { $0.all.last?.name == "kicked" } == 13)
+            try await shows(["phone"], person)
+            #expect(try person.call("DELETE", "/v1/account/streams")["ended"] == "1")
+            try await eventually { streams.allSatisfy(\.isOver) }
+            try await shows([], person)
+          }
+        }
+      }
+    }
+
     /// What a stream takes with it when it closes is never the stream that came after it.
     @Test func aDeviceThatComesBackAtOnceIsListed() async throws {
       for logins in ["all", "onePerDevice"] {

@@ -41,14 +41,17 @@ local function is_later(other, stream, now, was_registered)
   return was_registered and other.id > stream.id
 end
 
--- Notes of the streams for which `is_to_end(stream)` why they are to end, and tells their brokers. Gives their lines.
+-- Notes of the streams for which `is_to_end(stream)` why they are to end, and tells their brokers. Gives their lines. A
+-- stream that was to end before is told again and gives no line: its broker has not closed it, and may not have heard.
 local function end_those(prefix, account, streams, over, is_to_end)
   local ids, lines = {}, {}
   for _, stream in ipairs(streams) do
-    if stream.over == '' and is_to_end(stream) then
-      stream.over = over
+    if is_to_end(stream) then
       ids[#ids + 1] = stream.id
-      lines[#lines + 1] = stream.text
+      if stream.over == '' then
+        stream.over = over
+        lines[#lines + 1] = stream.text
+      end
     end
   end
   if ids[1] then publish(prefix, personal_space(account), 'ended' .. over .. '\n' .. table.concat(ids, ' ')) end
