@@ -29,8 +29,8 @@ struct MoveCancel {
     }
   }
 
-  private func nothing(_ cause: String) -> BackupError {
-    BackupError(.nothingToCancel, cause, at: source.place)
+  private func nothing(_ cause: String, advice: String? = nil) -> BackupError {
+    BackupError(.nothingToCancel, cause, at: source.place, advice: advice)
   }
 
   private func giveBack(_ record: MoveRecord) async throws(BackupError) {
@@ -42,15 +42,18 @@ struct MoveCancel {
     }
   }
 
-  /// The source is open: an earlier command got no further than the target, or left something there.
+  /// The source is open: an earlier command got no further than the target, or left something there, or the source has
+  /// forgotten the move. A target that is still being moved to was never open, so nothing but copies is lost there.
   private func clean(afterOpen fields: MoveFormatFields, _ id: String?) async throws(BackupError) -> String? {
-    guard let move = fields.move, id == nil || id == move else { throw nothing("it is not being moved") }
-    let record = try await target?.readRecord().record
-    guard target == nil || record?.id == move, record?.stage == .arriving || record?.stage == .cancelled
-    else {
-      throw nothing("it is not being moved")
+    guard let target else {
+      throw nothing(
+        "it is not being moved", advice: "name the Redis that was moved to with --to, to remove copies")
     }
-    return await removeCopies(move)
+    guard let claim = try await target.readRecord().record,
+      claim.stage == .arriving || claim.stage == .cancelled,
+      id.map({ claim.id == $0 }) ?? (claim.id == fields.move || claim.other == source.place)
+    else { throw nothing("it is not being moved") }
+    return await removeCopies(claim.id)
   }
 
   /// The target may be open. Only if it is not, and never will be, the source may be.

@@ -224,6 +224,13 @@ extension MoveRun {
     // What an earlier command of this source left behind, or what nobody wants any more.
     case .cancelled: return .open(format: format, leftover: leftover)
     case .arriving where leftover.id == here.move: return .open(format: format, leftover: leftover)
+    // As of a source that was started again from older data. It may be open to brokers, so nothing is done by itself.
+    case .arriving where leftover.other == source.place:
+      throw BackupError(
+        .moveUnderWay,
+        "it is being moved to from \(leftover.other), which knows nothing of that move any more",
+        at: target.place,
+        advice: "run the same command with --cancel, which removes what was copied, and then again without")
     case .arriving, .moving, .moved:
       throw BackupError(
         .moveUnderWay, "its format record says \"\(text)\": it takes part in another move", at: target.place,

@@ -1,3 +1,4 @@
+import BelfryRedis
 import BelfryStore
 import TestKit
 import Testing
@@ -95,6 +96,42 @@ import Testing
         #expect(report.copied == report.compared)
         #expect(try target.values == source.values)
       }
+    }
+  }
+
+  /// As a source whose append-only file lost its tail: its record is that of before the move.
+  @Test(arguments: [nil, "earlier"]) func aMoveThatTheSourceHasForgottenIsCancelled(_ earlier: String?)
+    async throws
+  {
+    try await withTwo { source, target in
+      if let earlier { try source.command("HSET", "belfry:format", "move", earlier) }
+      let record = try source.command("HGETALL", "belfry:format")
+      let place = try RedisEndpoint(backup: source.url).description
+      let claim = MoveRecord(.arriving, format: "3 64", id: "abc", since: 1, other: place)
+      try target.setFormat(claim.text, move: "abc")
+      try target.command("SET", "belfry:text", "12345")
+      let again = await refusal { try await move(source.url, to: target.url) }
+      #expect(again?.code == "moveUnderWay")
+      #expect(again?.advice?.contains("with --cancel") == true, "\(again.debugDescription)")
+      let unnamed = await refusal { try await move(source.url, to: nil, isCancel: true) }
+      #expect(unnamed?.advice?.contains("--to") == true, "\(unnamed.debugDescription)")
+
+      let report = try await move(source.url, to: target.url, isCancel: true)
+      #expect(report.outcome == .cancelled && report.remarks == [])
+      #expect(try source.command("HGETALL", "belfry:format") == record)
+      #expect(try target.keys("belfry:*") == [])
+      #expect(try await move(source.url, to: target.url).outcome == .moved)
+    }
+  }
+
+  /// Another keyspace's move to there goes on.
+  @Test func theMoveOfAnotherSourceIsNotCancelled() async throws {
+    try await withTwo { source, target in
+      let claim = MoveRecord(.arriving, format: "3 64", id: "abc", since: 1, other: "redis://other:6379")
+      try target.setFormat(claim.text, move: "abc")
+      let refused = await refusal { try await move(source.url, to: target.url, isCancel: true) }
+      #expect(refused?.code == "nothingToCancel")
+      #expect(try target.format == claim.text)
     }
   }
 
