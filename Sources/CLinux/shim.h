@@ -26,7 +26,7 @@ static inline void linux_name_this_thread(const char *name) {
 // The number under which a program started below finds the descriptor it was left.
 enum { linux_kept_descriptor = 3 };
 
-// Starts a program that is sent SIGTERM when the calling thread ends, by whatever end its process came to;
+// Starts a program that is sent a signal when the calling thread ends, also where the whole process was killed;
 // posix_spawn cannot ask for that. Returns the child's process id, or -1 with errno set. A program that cannot
 // be executed shows as a child that exits with 127.
 //
@@ -34,12 +34,12 @@ enum { linux_kept_descriptor = 3 };
 // process group, so that a Ctrl-C at the terminal is not for it; and no blocked or ignored signals. Between
 // fork and exec of a process with threads only async-signal-safe functions may be called: these are.
 static inline pid_t linux_spawn_bound_to_this_thread(
-    const char *path, char *const arguments[], int output, int kept) {
+    const char *path, char *const arguments[], int output, int kept, int death_signal) {
   pid_t parent = getpid();
   pid_t child = fork();
   if (child != 0) return child;
 
-  prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+  prctl(PR_SET_PDEATHSIG, death_signal, 0, 0, 0);
   if (getppid() != parent) _exit(127);  // it ended before it could be asked about
   setpgid(0, 0);
   sigset_t none;

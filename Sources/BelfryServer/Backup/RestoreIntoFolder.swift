@@ -44,12 +44,25 @@ extension Restore {
         advice: "restore into a new folder; only secret and secrets may be there already")
     }
     let draft = held.path + "/" + Self.draftName
-    // A killed restore's.
-    Folder.remove(draft)
+    try removeLeftDraft(draft)
     defer { Folder.remove(draft) }
     try await writeDraft(draft)
     try await countDraft(draft, contents)
     try keepDraft(draft, held.path)
+  }
+
+  /// Removes what a restore that was killed left, after its redis-server: without the folder nobody would find that again,
+  /// and it would keep all that it had read in memory.
+  private func removeLeftDraft(_ draft: String) throws(BackupError) {
+    if Folder.exists(draft + "/redis") {
+      do throws(StartError) {
+        _ = try RedisLock(in: draft + "/redis")
+          .stopHolder(within: configuration.embeddedRedis.stopTimeout, isScratch: true)
+      } catch {
+        throw BackupError(error)
+      }
+    }
+    Folder.remove(draft)
   }
 
   /// Starts a redis-server from the backup, and switches its append-only file on.
@@ -106,7 +119,8 @@ extension Restore {
     let endpoint: RedisEndpoint
     do throws(StartError) {
       let held = try DataFolder(opening: draft)
-      redis = try EmbeddedRedis(in: held, settings: configuration.embeddedRedis, arguments: arguments)
+      redis = try EmbeddedRedis(
+        in: held, settings: configuration.embeddedRedis, arguments: arguments, isScratch: true)
       endpoint = .unixSocket(try RedisSocketPath.choose(for: held.path))
     } catch {
       throw BackupError(error)

@@ -23,6 +23,7 @@ package final class EmbeddedRedis: Sendable {
   private let folder: DataFolder
   private let settings: EmbeddedRedisSettings
   private let arguments: [String]
+  private let isScratch: Bool
   private let report: @Sendable (Event) -> Void
   private let running = Mutex<Running?>(nil)
 
@@ -36,14 +37,17 @@ package final class EmbeddedRedis: Sendable {
 
   /// - Parameters:
   ///   - arguments: given to redis-server after all others, which they override.
+  ///   - isScratch: whether nobody needs its data if this process ends before ``stop()``. Then the kernel kills it, and does
+  ///     not wait until it has written them.
   ///   - report: called on the supervisor's thread.
   package init(
-    in folder: DataFolder, settings: EmbeddedRedisSettings, arguments: [String] = [],
+    in folder: DataFolder, settings: EmbeddedRedisSettings, arguments: [String] = [], isScratch: Bool = false,
     report: @escaping @Sendable (Event) -> Void = { _ in }
   ) throws(StartError) {
     self.folder = folder
     self.settings = settings
     self.arguments = arguments
+    self.isScratch = isScratch
     self.report = report
     endpointURL = "unix://" + (try RedisSocketPath.choose(for: folder.path))
   }
@@ -54,7 +58,7 @@ package final class EmbeddedRedis: Sendable {
     try MisplacedData.check(folder.path)
     let launch = try RedisLaunch(
       folder: folder.path, socketPath: String(endpointURL.dropFirst("unix://".count)), settings: settings,
-      arguments: arguments)
+      arguments: arguments, isScratch: isScratch)
     if let processID = try launch.stopOrphan() { report(.stoppedOrphan(processID: processID)) }
     let supervisor = try RedisSupervisor(launch, report: report)
     let thread = try StartError.system { () throws(SystemError) in

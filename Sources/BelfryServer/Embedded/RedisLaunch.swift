@@ -1,11 +1,7 @@
-import BelfrySystem
 import CLinux
 import Glibc
 
-/// Starts the redis-server of a data folder, and never two on one folder.
-///
-/// Each redis-server inherits a descriptor of `redis/lock`, which stays locked (`flock`) until that is closed. So the
-/// lock tells whether one still runs, however its broker ended and in whichever container. The file has its process id.
+/// Starts the redis-server of a data folder, and never two on one folder (``RedisLock``).
 final class RedisLaunch: Sendable {
   let socketPath: String
   let logPath: String
@@ -13,17 +9,20 @@ final class RedisLaunch: Sendable {
   let stopTimeout: Duration
   private let executable: String
   private let arguments: [String]
-  private let lock: Int32
-  private let lockPath: String
+  private let lock: RedisLock
+  private let isScratch: Bool
 
   /// At a start, a log of redis-server beyond this size is renamed, and replaces the one renamed before. Redis writes
   /// some lines an hour.
   static let logSizeMaxBytes = 4 << 20
   static let stopTimeout: Duration = .seconds(15)
 
-  /// - Parameter others: arguments that override Belfry's own.
+  /// - Parameters:
+  ///   - others: arguments that override Belfry's own.
+  ///   - isScratch: as of ``EmbeddedRedis``.
   init(
-    folder: String, socketPath: String, settings: EmbeddedRedisSettings, arguments others: [String] = []
+    folder: String, socketPath: String, settings: EmbeddedRedisSettings, arguments others: [String] = [],
+    isScratch: Bool = false
   ) throws(StartError) {
     executable = try RedisExecutable.find(settings.server)
     stopTimeout = settings.stopTimeout
@@ -34,19 +33,14 @@ final class RedisLaunch: Sendable {
     try RedisLaunch.checkMode(of: redisFolder)
     self.socketPath = socketPath
     logPath = redisFolder + "/redis.log"
-    lockPath = redisFolder + "/lock"
+    self.isScratch = isScratch
     arguments =
       [
         executable, try RedisLaunch.configFile(settings, in: redisFolder),
         "--dir", redisFolder, "--unixsocket", socketPath, "--port", "0",
         "--appendfsync", settings.appendFsync.rawValue, "--daemonize", "no", "--logfile", "",
       ] + Self.memory(settings) + others
-    lock = unsafe open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard lock >= 0 else { throw .refused(.dataFolderUnusable, "cannot open the lock", at: lockPath) }
-  }
-
-  deinit {
-    close(lock)
+    lock = try RedisLock(in: redisFolder)
   }
 
   /// By default half of the memory. The other half is for pages copied while the append-only file is rewritten, for the
@@ -92,41 +86,11 @@ final class RedisLaunch: Sendable {
   /// `spawn`.
   /// - Returns: the process that was stopped; nil if there was none.
   func stopOrphan() throws(StartError) -> pid_t? {
-    if takeLock() { return nil }
-    let orphan = ProcessIDFile.read(lock).flatMap(holder)
-    if let orphan {
-      // The data folder is ours now, so it serves nobody. The kernel sends the same when a broker ends (`spawn`).
-      orphan.signal(SIGTERM)
-      if !orphan.waitForEnd(for: stopTimeout) {
-        orphan.signal(SIGKILL)
-        _ = orphan.waitForEnd(for: stopTimeout)
-      }
-    }
-    // A child of Redis that rewrites the append-only file holds the lock too; it ends when its parent has ended.
-    guard Poll.until(.now + stopTimeout, takeLock) else {
-      throw StartError(
-        .redisUnusable, "a redis-server that an earlier broker started still runs on this folder",
-        at: lockPath)
-    }
-    return orphan?.processID
+    try lock.stopHolder(within: stopTimeout, isScratch: isScratch)
   }
 
-  private func takeLock() -> Bool {
-    flock(lock, LOCK_EX | LOCK_NB) == 0
-  }
-
-  /// The process, if it holds this lock; its number may have been given to another one since.
-  private func holder(_ processID: pid_t) -> RunningProcess? {
-    guard let process = RunningProcess(processID) else { return nil }
-    var held = stat()
-    var own = stat()
-    guard unsafe stat("/proc/\(processID)/fd/\(linux_kept_descriptor)", &held) == 0,
-      unsafe fstat(lock, &own) == 0, held.st_dev == own.st_dev, held.st_ino == own.st_ino
-    else { return nil }
-    return process
-  }
-
-  /// Starts a redis-server that is told to end when the calling thread does.
+  /// Starts a redis-server that is told to end when the calling thread does. One that is scratch is killed: it would not
+  /// obey SIGTERM while it writes its first append-only file.
   func spawn() throws(StartError) -> RunningProcess {
     setLogAside()
     let log = unsafe open(logPath, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
@@ -135,11 +99,12 @@ final class RedisLaunch: Sendable {
     // SAFETY: the strings outlive the call, and the array ends with nil as exec demands.
     var pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
     defer { unsafe pointers.forEach { unsafe free($0) } }
-    let processID = unsafe linux_spawn_bound_to_this_thread(executable, &pointers, log, lock)
+    let processID = unsafe linux_spawn_bound_to_this_thread(
+      executable, &pointers, log, lock.descriptor, isScratch ? SIGKILL : SIGTERM)
     guard processID > 0, let process = RunningProcess(processID) else {
       throw .refused(.redisUnusable, "cannot start a process", at: executable)
     }
-    ProcessIDFile.write(lock, processID)
+    ProcessIDFile.write(lock.descriptor, processID)
     return process
   }
 

@@ -212,6 +212,22 @@ import Testing
     }
   }
 
+  /// It holds all that it has read in memory, in a folder that is about to be removed.
+  @Test func theNextRestoreEndsTheRedisServerOfOneThatWasKilled() async throws {
+    try await withBackup { folder, file, _ in
+      let data = folder.path + "/d"
+      let orphan = try Orphan(in: try DataFolder(opening: data + "/restoring"))
+      defer { orphan.letGo() }
+      let process = try #require(RunningProcess(orphan.processID))
+      process.signal(SIGSTOP)
+      _ = try await restore(file, data: data)
+      let hasEnded = process.waitForEnd(for: .zero)
+      #expect(hasEnded)
+      if !hasEnded { process.signal(SIGKILL) }
+      #expect(!FileManager.default.fileExists(atPath: data + "/restoring"))
+    }
+  }
+
   @Test func aFolderWithoutARedisHasNoBackup() async throws {
     try await TemporaryFolder.with { folder in
       for data in [folder.path, folder.path + "/none"] {

@@ -202,6 +202,19 @@ extension EmbeddedRedisTests {
       #expect(process?.waitForEnd(for: .seconds(30)) ?? true)
     }
   }
+
+  /// That of a restore obeys no SIGTERM while it writes its first append-only file, as one obeys none that is stopped.
+  @Test func theKernelKillsWhatIsScratch() async throws {
+    try await withDataFolder { folder in
+      let orphan = try Orphan(in: folder, isScratch: true)
+      let process = try #require(RunningProcess(orphan.processID))
+      process.signal(SIGSTOP)
+      orphan.letGo()
+      let hasEnded = process.waitForEnd(for: .seconds(30))
+      #expect(hasEnded)
+      if !hasEnded { process.signal(SIGKILL) }
+    }
+  }
 }
 
 private func withDataFolder(_ body: (DataFolder) async throws -> Void) async throws {
@@ -222,16 +235,16 @@ private final class EventLog: Sendable {
 
 /// A redis-server that nobody keeps, as a killed broker would leave it: holding the folder's lock alone, and
 /// started by a thread that does nothing else, so that it lives until that thread is let go.
-private struct Orphan {
+struct Orphan {
   let processID: pid_t
   let url: String
   private let thread: ParkedThread
 
-  init(in folder: DataFolder) throws {
+  init(in folder: DataFolder, isScratch: Bool = false) throws {
     let path = try RedisSocketPath.choose(for: folder.path)
     thread = ParkedThread {
       let launch = try RedisLaunch(
-        folder: folder.path, socketPath: path, settings: EmbeddedRedisSettings())
+        folder: folder.path, socketPath: path, settings: EmbeddedRedisSettings(), isScratch: isScratch)
       #expect(try launch.stopOrphan() == nil)
       return try launch.spawn().processID
     }

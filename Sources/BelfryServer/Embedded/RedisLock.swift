@@ -1,0 +1,58 @@
+import BelfrySystem
+import CLinux
+import Glibc
+
+/// The lock of a `redis/` folder. Each redis-server on the folder inherits a descriptor of it, and it stays locked
+/// (`flock`) until that is closed. So the lock tells whether one still runs, also where its broker was killed or ran in
+/// another container. The file has the process id.
+final class RedisLock: Sendable {
+  let descriptor: Int32
+  private let path: String
+
+  init(in redisFolder: String) throws(StartError) {
+    path = redisFolder + "/lock"
+    descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw .refused(.dataFolderUnusable, "cannot open the lock", at: path) }
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  /// Ends the redis-server that holds the lock, and takes the lock. Called by the owner of the data folder, so that
+  /// redis-server serves nobody.
+  /// - Parameters:
+  ///   - timeout: how long it may take to write its data. Afterwards it is killed.
+  ///   - isScratch: whether it is killed at once.
+  /// - Returns: the process that was ended; nil if there was none.
+  func stopHolder(within timeout: Duration, isScratch: Bool) throws(StartError) -> pid_t? {
+    if take() { return nil }
+    let orphan = ProcessIDFile.read(descriptor).flatMap(holder)
+    if let orphan {
+      orphan.signal(isScratch ? SIGKILL : SIGTERM)
+      if !orphan.waitForEnd(for: timeout) {
+        orphan.signal(SIGKILL)
+        _ = orphan.waitForEnd(for: timeout)
+      }
+    }
+    // A child of Redis that rewrites the append-only file holds the lock too. It ends after its parent.
+    guard Poll.until(.now + timeout, take) else {
+      throw StartError(
+        .redisUnusable, "a redis-server that an earlier broker started still runs on this folder", at: path)
+    }
+    return orphan?.processID
+  }
+
+  private func take() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
+
+  /// The process, if it holds this lock. Its number may have been given to another one since.
+  private func holder(_ processID: pid_t) -> RunningProcess? {
+    guard let process = RunningProcess(processID) else { return nil }
+    var held = stat()
+    var own = stat()
+    guard unsafe stat("/proc/\(processID)/fd/\(linux_kept_descriptor)", &held) == 0,
+      unsafe fstat(descriptor, &own) == 0, held.st_dev == own.st_dev, held.st_ino == own.st_ino
+    else { return nil }
+    return process
+  }
+}
