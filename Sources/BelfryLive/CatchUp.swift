@@ -1,7 +1,6 @@
 import BelfryFeed
 import BelfryModel
 import BelfryStore
-import BelfrySystem
 
 // From the cursor to now, by the store.
 extension Consumer {
@@ -14,6 +13,7 @@ extension Consumer {
   func catchUp() async {
     var failures = 0
     while state == .catchingUp, !Task.isCancelled {
+      let comebacks = hub.comebacks
       do throws(StoreError) {
         if try await catchUpOnce() { return }
         failures = 0
@@ -21,7 +21,9 @@ extension Consumer {
         if isSlow { await waitUntilDrained() }
       } catch {
         failures += 1
-        await hub.feed.scans.stepOut(as: session.account) { await hub.pause(afterFailures: failures) }
+        await hub.feed.scans.stepOut(as: session.account) {
+          await hub.pause(afterFailures: failures, since: comebacks)
+        }
       }
     }
   }
@@ -227,16 +229,5 @@ extension Consumer {
       guard mayGoOn() else { return false }
     }
     return true
-  }
-}
-
-extension Hub {
-  private static let storePauses = Backoff(.milliseconds(500), atMost: .seconds(4), jitter: .full)
-  private static let storePauseMin: Duration = .milliseconds(50)
-
-  /// The pause before a store that did not answer is asked again, random so that consumers do not ask all at once.
-  func pause(afterFailures failures: Int) async {
-    let delay = Self.storePauses.delay(doublings: failures - 1, random: .random(in: 0..<1))
-    try? await loop.sleep(for: max(delay, Self.storePauseMin))
   }
 }

@@ -25,10 +25,9 @@ package final class Hub {
   private(set) var lastSequence: UInt64 = 0
   private var counts = HubStatistics()
   private let ringMemory = RingMemory()
-  /// The partitions of which no live messages are taken: while the live channels are lost, and while they are subscribed
-  /// again one after the other. A message of one channel would move cursors past entries that were missed in the others
-  /// of its partition.
-  private var unheard: Set<Partition> = []
+  private let heard: HeardPartitions
+  /// Partitions that were away answer again.
+  private let comeback = WakeUpCall()
   /// The spaces in which something arrived of which not every follower has been notified.
   private var pendingSpaces = Queue<ActiveSpace>()
   private var hook: LoopHook?
@@ -59,11 +58,15 @@ package final class Hub {
     self.scope = scope
     self.feed = feed
     subscriptions = LiveSubscriptions(live: live)
+    heard = HeardPartitions(loop: loop, scope: scope, store: feed.store)
+    heard.onRegained = { [weak self] in self?.takeUp($0) }
     live.onMessage = { [unowned self] space, message in receive(message, in: space) }
     live.onUnreadable = { [unowned self] space in
-      if isHeard(space), let active = spaces[space] { breakOff(active) }
+      if heard.isHeard(space), let active = spaces[space] { breakOff(active) }
     }
-    live.onHearingChange = { [unowned self] isHeard, partitions in hearingChanged(isHeard, partitions) }
+    live.onHearingChange = { [heard] isHeard, partitions in
+      if isHeard { heard.regain(partitions) } else { heard.lose(partitions) }
+    }
     hook = loop.beforeWaiting(.notify) { [weak self] in self?.fanOut() }
     scope.start { [self] in await beat() }
   }
@@ -144,7 +147,7 @@ package final class Hub {
   // MARK: What arrives
 
   private func receive(_ message: LiveMessage, in space: SpaceID) {
-    guard isHeard(space), let active = spaces[space] else { return }
+    guard heard.isHeard(space), let active = spaces[space] else { return }
     switch message {
     case .appended(let entry, let predecessor):
       guard advance(active, to: entry.id, after: predecessor) else { return }
@@ -263,15 +266,9 @@ package final class Hub {
     }
   }
 
-  private func isHeard(_ space: SpaceID) -> Bool {
-    unheard.isEmpty || !unheard.contains(store.partitions.holding(space))
-  }
-
   /// While live channels were lost anything may have been missed in their spaces, also changes of memberships and indexes.
-  /// Whoever follows none of them does not notice.
-  private func hearingChanged(_ isHeard: Bool, _ partitions: [Partition]) {
-    guard isHeard else { return unheard.formUnion(partitions) }
-    unheard.subtract(partitions)
+  /// Accounts that follow none of these spaces notice nothing.
+  private func takeUp(_ partitions: [Partition]) {
     lastSequence += 1
     let regained = Set(partitions)
     let all = store.partitions
@@ -282,7 +279,25 @@ package final class Hub {
     where session.followers.contains(where: { regained.contains(all.holding($0.active.space)) }) {
       session.becomeStale()
     }
+    comeback.wakeAll()
     onHearingAgain?()
+  }
+
+  /// How long a consumer waits before it asks a store again that did not answer: random, so that not all ask at once.
+  /// The bound grows from one end of this range to the other.
+  package var storePauses = Duration.milliseconds(500)...(.seconds(4))
+  private static let storePauseMin: Duration = .milliseconds(50)
+
+  /// How often partitions that were away have answered again.
+  var comebacks: Int { comeback.count }
+
+  /// Returns before the pause is over when partitions that were away answer again.
+  /// - Parameter seen: how often they had when the store was asked that did not answer.
+  func pause(afterFailures failures: Int, since seen: Int) async {
+    guard comebacks == seen else { return }
+    let backoff = Backoff(storePauses.lowerBound, atMost: storePauses.upperBound, jitter: .full)
+    let delay = backoff.delay(doublings: failures - 1, random: .random(in: 0..<1))
+    try? await loop.sleep(for: max(delay, Self.storePauseMin), orUntil: comeback)
   }
 
   // MARK: Time

@@ -17,7 +17,12 @@ import Testing
       let late = try #require(stage.live.arrived.last { $0.message.entryID == sent[1] })
       for number in 0..<9 { sent.append(try await stage.send("b\(number)")) }
       try await stage.waitUntilShown(sent)
-      if isHeardAnew { stage.live.breakOff() }
+      if isHeardAnew {
+        var isHeard = false
+        stage.hub.onHearingAgain = { isHeard = true }
+        stage.live.breakOff()
+        try await eventually { isHeard }
+      }
       stage.live.arriveAgain(late)
       sent.append(try await stage.send("next"))
       try await stage.waitUntilShown(sent)

@@ -34,6 +34,21 @@ import Testing
     }
   }
 
+  @Test func aCallEndsTheSleepsThatHaveIt() async throws {
+    try await withLoop { resident in
+      let counts = try await resident.run { resident in
+        let call = WakeUpCall()
+        call.wakeAll()
+        _ = resident.loop.schedule(after: .milliseconds(1)) { call.wakeAll() }
+        try await resident.loop.sleep(for: .seconds(3_600), orUntil: call)
+        try await resident.loop.sleep(for: .zero, orUntil: call)
+        call.wakeAll()
+        return call.count
+      }
+      #expect(counts == 3)
+    }
+  }
+
   @Test func cancelledTimersDoNotFireAndTheOthersDo() async throws {
     try await withLoop { resident in
       let fired = await resident.run { resident in
