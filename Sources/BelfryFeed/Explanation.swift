@@ -19,7 +19,7 @@ package struct Explanation: Sendable, Hashable, Codable {
   }
 
   package var visible: Bool
-  /// A stable word: one of ``Visibility``'s, or `trimmed`.
+  /// A stable word: one of ``Visibility``'s, `trimmed` or `notIndexed`.
   package var reason: String
   package var detail: String
   package var facts: Facts
@@ -33,18 +33,42 @@ extension FeedReader {
     } catch {
       throw error.refusal
     }
-    let view = snapshot.view
+    var view = snapshot.view
     let floor = limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
     let located: LocatedEntry
     let recalled: UpdateRecord?
+    let forgotten: Membership?
     do {
       located = try await find(id, for: account)
       recalled = try await recall(of: located)
+      forgotten = try await membershipForgotten(by: view, in: located.space)
     } catch  where error.code == .notFound {
       return try explainAbsence(of: id, snapshot, floor, otherwise: error)
     }
+    if let forgotten { view.memberships[located.space] = forgotten }
     let verdict = view.visibility(of: located, limits, nowMilliseconds: snapshot.takenAtMilliseconds)
-    return Explanation(verdict, located, view, recalled)
+    var explanation = Explanation(verdict, located, view, recalled)
+    if forgotten != nil, explanation.visible { explanation.takeBack(for: account, in: located.space) }
+    return explanation
+  }
+
+  /// The account's membership in a space, if the account's index does not know of it. Nil otherwise.
+  private func membershipForgotten(
+    by view: AccountView, in space: SpaceID
+  ) async throws(Refusal) -> Membership? {
+    switch space.kind {
+    case .account, .direct: return nil
+    case .server, .group, .room: break
+    }
+    do throws(StoreError) {
+      guard let record = try await store.memberRecords(of: view.account, in: [space])[0],
+        let standing = StandingMembership(view.account, record),
+        !standing.isKnown(to: view.index.first { $0.space == space })
+      else { return nil }
+      return record.membership
+    } catch {
+      throw error.refusal
+    }
   }
 
   /// What is left of a notification that was recalled; nil if it was not.
@@ -94,6 +118,21 @@ extension FeedReader {
 
   /// The reason where a log's limit on its length took the entry before its time.
   private static let trimmed = "trimmed"
+}
+
+extension Explanation {
+  /// By the roster the account would see it. By its index it does not.
+  fileprivate mutating func takeBack(for account: AccountID, in space: SpaceID) {
+    visible = false
+    reason = Self.notIndexed
+    detail =
+      "\(account) is in the roster of \(space), and the account's own index does not name it, so no feed of the account "
+      + "has it. An index is some seconds late at most. If it stays like this, Redis has lost a part of the index: add the "
+      + "account to the space once more, which tells the index again, or wait until the sweep comes to it."
+  }
+
+  /// The reason where an account's index has forgotten a space that the account is in.
+  private static let notIndexed = "notIndexed"
 }
 
 extension FeedSnapshot {

@@ -172,6 +172,7 @@ extension OperationRunner {
       let counts =
         tables.isEmpty ? [] : try await store.counts(tables.map { TableAddress(operation.space, $0) })
       let joiners = operation.joiners(records)
+      await repairIndexes(of: joiners, in: operation.space, records)
       let spaceCounts =
         joiners.isEmpty ? [] : try await store.spaceCounts(of: joiners, in: operation.space.kind)
       let mailboxes = try await mailboxes(operation.mailboxes)
@@ -188,6 +189,14 @@ extension OperationRunner {
     } catch {
       throw Refusal(.unavailable, "\(error)")
     }
+  }
+
+  /// An account that is to join and is a member already may have asked for it since it receives nothing: its index may have
+  /// forgotten the space. Not in rooms, where entering again is a heartbeat. If an index cannot be told now, the operation goes on all the same, and the sweep repairs it later.
+  private func repairIndexes(of joiners: [AccountID], in space: SpaceID, _ records: Records) async {
+    if space.kind == .room { return }
+    let members = joiners.filter { (records.texts[.member($0, of: space)] ?? nil) != nil }
+    if !members.isEmpty { try? await store.repairIndexes(of: members, in: space) }
   }
 
   private func mailboxes(

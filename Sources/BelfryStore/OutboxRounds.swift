@@ -4,6 +4,8 @@ import BelfryModel
 struct RelayMessage {
   enum Payload {
     case index(IndexChange.Kind, AccountID)
+    /// For an index that has forgotten a space. In no outbox.
+    case presence(StandingMembership)
     /// With its position among the deliveries of the item.
     case delivery(Delivery, position: Int)
     case listing(ListingChange)
@@ -28,9 +30,18 @@ struct RelayMessage {
   var subject: Subject {
     switch payload {
     case .index(_, let account): Subject(space: space, account: account)
+    case .presence(let standing): Subject(space: space, account: standing.account)
     case .delivery(let delivery, _): Subject(space: space, account: delivery.account)
     case .listing: Subject(space: space, account: nil)
     }
+  }
+}
+
+extension RelayMessage {
+  /// Tells an account's index of a membership that it has forgotten.
+  init(_ standing: StandingMembership, in space: SpaceID, asOf version: MessageID) {
+    self.init(
+      item: 0, space: space, version: version, before: standing.since, payload: .presence(standing))
   }
 }
 
@@ -52,7 +63,7 @@ extension RelayMessage {
 
   var function: Function {
     switch payload {
-    case .index: .relay
+    case .index, .presence: .relay
     case .delivery: .deliver
     case .listing: .list
     }
@@ -61,6 +72,7 @@ extension RelayMessage {
   func partition(among partitions: Partitions) -> Partition {
     switch payload {
     case .index(_, let account): partitions.holding(.personal(account))
+    case .presence(let standing): partitions.holding(.personal(standing.account))
     case .delivery(let delivery, _): partitions.holding(.personal(delivery.account))
     case .listing(let listing): partitions.holding(listing.directory)
     }

@@ -35,6 +35,11 @@ package protocol Store: AnyObject {
   /// Carries the items of a partition's outbox to other partitions: index changes and deliveries to those of the
   /// accounts, listings to those of the directories. Idempotent, and safe from several brokers at once.
   func relayOutbox(of partition: Partition) async throws(StoreError)
+  /// Tells the indexes of these accounts that they belong to the space, where they have forgotten it. Idempotent.
+  /// - Parameter version: an id of the space's partition at which all of them were members.
+  func restoreIndexes(
+    _ memberships: [StandingMembership], in space: SpaceID, asOf version: MessageID
+  ) async throws(StoreError)
   /// The partitions whose outboxes hold something.
   func partitionsToRelay() async throws(StoreError) -> [Partition]
   /// Whether the caller is to sweep the partition now. True once per interval, over all brokers, even if that sweep is

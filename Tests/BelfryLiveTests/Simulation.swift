@@ -73,6 +73,11 @@ class SlowStore: Store {
     if chance.happens(percent: relayFailurePercent) { return }
     try await slowly { () throws(StoreError) in memory.relayOutbox(of: partition) }
   }
+  func restoreIndexes(
+    _ memberships: [StandingMembership], in space: SpaceID, asOf version: MessageID
+  ) async throws(StoreError) {
+    try await slowly { () throws(StoreError) in memory.restoreIndexes(memberships, in: space, asOf: version) }
+  }
   func partitionsToRelay() async throws(StoreError) -> [Partition] { memory.partitionsToRelay() }
   func beginSweep(
     of partition: Partition, everyMilliseconds interval: Int64

@@ -28,6 +28,11 @@ class ForwardingStore: Store {
   func relayOutbox(of partition: Partition) async throws(StoreError) {
     try await base.relayOutbox(of: partition)
   }
+  func restoreIndexes(
+    _ memberships: [StandingMembership], in space: SpaceID, asOf version: MessageID
+  ) async throws(StoreError) {
+    try await base.restoreIndexes(memberships, in: space, asOf: version)
+  }
   func partitionsToRelay() async throws(StoreError) -> [Partition] { try await base.partitionsToRelay() }
   func beginSweep(of partition: Partition, everyMilliseconds interval: Int64) async throws(StoreError) -> Bool
   {

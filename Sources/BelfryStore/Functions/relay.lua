@@ -56,10 +56,11 @@ local function remember(version, added_at, earlier, earlier_max)
   return table.concat(words, ' ')
 end
 
--- An account's index learns that the account joined or left a space. A change that comes after a later one does nothing.
--- Four calls. Gives whether the index changed.
+-- An account's index learns that the account joined or left a space, or is still present there. A change that comes after a
+-- later one does nothing, and `present` does nothing to an index that knows of the present membership interval. Four calls.
+-- Gives whether the index changed.
 --
--- `change` has its `kind` and `version`, the last id `before` it, the limits `earlier_max` and `entries_max` of earlier
+-- `change` has its `kind` and `version`, the last id `before` it or before the present membership interval, the limits `earlier_max` and `entries_max` of earlier
 -- states and of the index, and the account `charged` for a direct message. `need_partition` gives the partition of the
 -- account, read with the account's personal space.
 local function change_index(prefix, account, space, change, need_partition)
@@ -76,11 +77,16 @@ local function change_index(prefix, account, space, change, need_partition)
     if redis_call('HSETNX', delivered_key(prefix, account), version .. '/' .. space, '') == 0 then return false end
     count_direct_messages(prefix, account, 1)
   end
+  local kind = change.kind
+  if kind == 'present' then
+    if known_kind == 'joined' and is_before(change.before, known_version) then return false end
+    kind = 'joined'
+  end
   if string.sub(space, 1, 7) == 'direct:' then charge(prefix, account, change.charged, 1, change.retention) end
 
   -- A feed had the space until the account left, so no cursor has to take leaving into account. But if the index never
   -- learned that the account had joined, this change is all it will learn of that membership interval.
-  if change.kind == 'joined' or known_kind ~= 'joined' then
+  if kind == 'joined' or known_kind ~= 'joined' then
     if added_at then earlier = remember(known_version, added_at, earlier, change.earlier_max) end
     local partition = need_partition()
     added_at = take_id(partition)
@@ -89,7 +95,7 @@ local function change_index(prefix, account, space, change, need_partition)
     note_space(partition, personal_space(account))
     note_lagging_space(prefix, account, space, version, change.before)
   end
-  redis_call('HSET', key, space, change.kind .. ' ' .. version .. ' ' .. added_at .. earlier)
+  redis_call('HSET', key, space, kind .. ' ' .. version .. ' ' .. added_at .. earlier)
   make_room(key, change.entries_max)
   return true
 end

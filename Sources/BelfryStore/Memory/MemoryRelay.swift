@@ -26,6 +26,12 @@ extension MemoryStore {
     return written
   }
 
+  package func restoreIndexes(
+    _ memberships: [StandingMembership], in space: SpaceID, asOf version: MessageID
+  ) {
+    for standing in memberships { apply(RelayMessage(standing, in: space, asOf: version)) }
+  }
+
   package func partitionsToRelay() -> [Partition] { outboxes.keys.sorted() }
 
   private func strikeOff(_ count: Int, of partition: Partition) {
@@ -53,6 +59,9 @@ extension MemoryStore {
     switch message.payload {
     case .index(let kind, let account):
       return index(account, of: message, isMember: kind == .joined) ? .personal(account) : nil
+    case .presence(let standing):
+      if standing.isKnown(to: indexes[standing.account]?[message.space]) { return nil }
+      return index(standing.account, of: message, isMember: true) ? .personal(standing.account) : nil
     case .delivery(let delivery, let position):
       deliver(delivery, DeliveryKey(version: message.version, position: position), charged: message.charged)
     case .listing(let listing): list(message.space, listing)

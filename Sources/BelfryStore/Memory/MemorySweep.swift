@@ -23,7 +23,7 @@ extension MemoryStore {
       remove(from: space) { $0.id < floor || oldest.contains($0.id) }
       sweepFormerMembers(of: space, floor)
       trimWhatAllHaveRead(of: space, floor)
-      if isOver(space) { retire(space) }
+      if isOver(space) { retire(space) } else { restoreIndexes(of: space) }
     }
     for table in tables.keys where partitions.holding(table.space) == partition && table.table.expires {
       tables[table] = tables[table]?.filter { _, text in
@@ -68,6 +68,19 @@ extension MemoryStore {
     }
     let gone = Set(prefix.entries.map(\.id))
     remove(from: space) { gone.contains($0.id) }
+  }
+
+  /// Of members whose indexes have forgotten the space. While the outbox holds anything, some may only be late.
+  private func restoreIndexes(of space: SpaceID) {
+    let partition = partitions.holding(space)
+    guard outboxes[partition] == nil, space.kind.isRemovable else { return }
+    let standing = (tables[TableAddress(space, .roster)] ?? [:]).sorted { $0.key < $1.key }.compactMap {
+      name, text in
+      AccountID(name).flatMap { account in
+        MemberRecord(text: text).flatMap { StandingMembership(account, $0) }
+      }
+    }
+    restoreIndexes(standing, in: space, asOf: lastID(in: partition))
   }
 
   /// Those that have nothing in their log, too.

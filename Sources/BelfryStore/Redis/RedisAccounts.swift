@@ -136,7 +136,7 @@ extension SpaceCount {
 
 extension IndexEntry {
   /// `<joined|left>[ <version> <addedAt>]+`: the state, and the earlier states, the latest first.
-  fileprivate init?(field: ArraySlice<UInt8>, text: ArraySlice<UInt8>) {
+  init?(field: ArraySlice<UInt8>, text: ArraySlice<UInt8>) {
     let end = text.firstIndex(of: Self.blank) ?? text.endIndex
     var rest = text[end...]
     guard let kind = Self.kinds.first(where: { $0.word == text[..<end] })?.kind,

@@ -16,6 +16,8 @@ package final class RedisStore: Store {
   let layout: RedisLayout
   /// By space a reader who had not read its log at the last sweep; see `trimWhatAllHaveRead`.
   var slowReaders: [SpaceID: AccountID] = [:]
+  /// Which rosters the sweep compares next with the indexes of their members.
+  var rosterWalks: [Partition: RosterWalk] = [:]
   let format: FormatCheck
   let noted: HistoryNote
   /// The commands that ask each partition whether its outbox or its due spaces hold work. They are sent often, and

@@ -29,11 +29,16 @@ extension RedisStore {
     dedupe.append(limits.dedupeWindowMilliseconds)
     _ = try await checked([dedupe], at: "sweep \(partition.number)")
     try await sweepStreams(of: partition)
+    var walk = rosterWalks[partition] ?? RosterWalk(from: .random(in: .min ... .max))
+    walk.beginRound()
     try await scanSpaces(of: partition) { (page: [PartitionSpace]) throws(StoreError) in
       let spaces = page.map(\.space)
       try await self.sweepAccounts(spaces.filter { $0.kind == .account }, bounds)
-      try await self.sweepSpaces(spaces, bounds)
+      let left = try await self.sweepSpaces(spaces, bounds)
+      walk.offer(left)
     }
+    try await compareRosters(of: partition, &walk)
+    rosterWalks[partition] = walk
   }
 
   // MARK: Accounts
@@ -51,7 +56,10 @@ extension RedisStore {
 
   // MARK: Spaces
 
-  private func sweepSpaces(_ spaces: [SpaceID], _ bounds: SweepBounds) async throws(StoreError) {
+  /// - Returns: the spaces that are left.
+  private func sweepSpaces(
+    _ spaces: [SpaceID], _ bounds: SweepBounds
+  ) async throws(StoreError) -> [SpaceID] {
     let calls = spaces.map { space in
       var call = layout.call(.sweepSpace, in: layout.partition(of: space))
       call.append(space.key)
@@ -76,6 +84,7 @@ extension RedisStore {
       left.filter { $0.first > .zero }.map { ($0.space, $0.first) }, bounds.floor,
       nowMilliseconds: bounds.nowMilliseconds)
     for (space, settings) in over { try await retire(space, settings) }
+    return left.map(\.space)
   }
 
   private func sweepChannels(of spaces: [SpaceID], _ bounds: SweepBounds) async throws(StoreError) {

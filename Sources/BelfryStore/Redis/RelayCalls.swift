@@ -60,14 +60,8 @@ extension RelayMessage.Function {
 extension RedisCommand {
   fileprivate mutating func append(_ message: RelayMessage) {
     switch message.payload {
-    case .index(let kind, let account):
-      append(account.text)
-      append(message.space.key)
-      append(kind.rawValue)
-      append(message.version.streamForm)
-      append(message.before.streamForm)
-      append(IndexEntry.earlierMax(in: message.space))
-      append(message.charged?.text ?? "")
+    case .index(let kind, let account): append(message, of: account, kind.rawValue)
+    case .presence(let standing): append(message, of: standing.account, "present")
     case .delivery(let delivery, let position):
       append(delivery.account.text)
       append(message.version.streamForm)
@@ -78,6 +72,19 @@ extension RedisCommand {
     case .listing(let listing):
       append(listing, of: message.space)
     }
+  }
+}
+
+extension RedisCommand {
+  /// What the index of an account learns.
+  fileprivate mutating func append(_ message: RelayMessage, of account: AccountID, _ kind: String) {
+    append(account.text)
+    append(message.space.key)
+    append(kind)
+    append(message.version.streamForm)
+    append(message.before.streamForm)
+    append(IndexEntry.earlierMax(in: message.space))
+    append(message.charged?.text ?? "")
   }
 }
 
