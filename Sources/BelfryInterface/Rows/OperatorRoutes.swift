@@ -150,5 +150,6 @@ package enum OperatorRoutes {
           .always(
             "moving", .list(.resource("MovingPartition", moving)), "partitions on their way to another node"),
           .always("unserved", .count, "how many partitions no node is known to hold"),
+          .sometimes("warning", .text, "what may be lost although it was acknowledged"),
         ])), options: RouteOptions(command: "cluster"))
 }

@@ -103,6 +103,9 @@ actor ServingLoop {
       }
     }
     if number == 0 { serving.scope.start { await serving.services.followPush() } }
+    if number == 0, serving.store.keepsWhatIsAcknowledged {
+      serving.scope.start { [loop] in await Self.warn(of: serving.store, on: loop) }
+    }
     if number == 0, let keySet = serving.services.broker.keySet {
       serving.scope.start { [loop] in await Self.follow(keySet, serving.services, on: loop) }
     }
@@ -121,6 +124,16 @@ actor ServingLoop {
     serving.live.close()
     serving.store.close()
     self.serving = nil
+  }
+
+  /// Says once, when nodes have answered, what their number of replicas does to the promise.
+  private static func warn(of store: RedisStore, on loop: EventLoop) async {
+    repeat {
+      let report = await store.nodes()
+      guard report.nodes.contains(where: \.isConnected) else { continue }
+      if let warning = report.warning { Log.line("durability is less than it seems", ["cause": warning]) }
+      return
+    } while (try? await loop.sleep(for: formatInterval)) != nil
   }
 
   private static func follow(_ keySet: KeySetFetches, _ services: LoopServices, on loop: EventLoop) async {

@@ -37,6 +37,19 @@ package struct NodesReport: Sendable, Encodable {
   package var moving: [MovingPartition]
   /// Partitions that no node is known to hold.
   package var unserved: Int
+  /// What may be lost although it was acknowledged; nil where nothing is known that may be.
+  package var warning: String?
+}
+
+extension NodesReport {
+  /// A replica that is not waited for may become the master.
+  static func warning(_ nodes: [NodeReport], replicasPromised promised: Int) -> String? {
+    guard promised > 0, let node = nodes.first(where: { $0.replicas.count > promised }) else { return nil }
+    return
+      "\(node.place) has \(node.replicas.count) replicas, and a write is acknowledged when \(promised) of them "
+      + "have it: one that lacks it may become the master. Set replicas to \(node.replicas.count), or see "
+      + "docs/sentinel.md, docs/cluster.md"
+  }
 }
 
 extension RedisStore {
@@ -55,7 +68,8 @@ extension RedisStore {
     let nodes = infos.map { place, result in NodeReport(place, holding: held[place] ?? 0, result) }
     return NodesReport(
       isCluster: redis.isCluster, replicasPromised: redis.promise.replicas, nodes: nodes,
-      moving: redis.isCluster ? await movingPartitions() : [], unserved: unserved)
+      moving: redis.isCluster ? await movingPartitions() : [], unserved: unserved,
+      warning: NodesReport.warning(nodes, replicasPromised: redis.promise.replicas))
   }
 
   private func movingPartitions() async -> [MovingPartition] {
