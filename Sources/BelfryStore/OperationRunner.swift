@@ -53,6 +53,18 @@ package struct OperationRunner {
     return rounds.outcomes
   }
 
+  /// Commits what was decided, and nothing else.
+  /// - Returns: nil if something that it rests on has changed meanwhile: then nothing was done.
+  package func commit<Op: Operation>(
+    _ decision: Decision<Op.Output>, of operation: Op
+  ) async throws(Refusal) -> Done<Op.Output>? {
+    var rounds = OperationRounds([operation])
+    rounds.take(decision, of: 0)
+    rounds.finish(await commit(rounds.transactions))
+    guard rounds.open.isEmpty else { return nil }
+    return try rounds.outcomes[0].get()
+  }
+
   private func commit(_ transactions: [Transaction]) async -> [CommitResult] {
     if transactions.isEmpty { return [] }
     let results = await store.commit(transactions)

@@ -14,27 +14,45 @@ extension LoopServices {
     let mayAsk =
       !callbacks.isEmpty
       && Op.names.contains { callbacks.callback(for: $0.event, env: nil, by: operation.actor) != nil }
-    guard mayAsk else { return try await carryOut(operation, of: request) }
-    request.allowMoreTime(seconds: Self.askingMaxSeconds)
-    let decision = try await runner.decide(operation)
-    // It is not tried again: on what is there by then, it might change something that nobody was asked about.
-    guard let transaction = decision.transaction else { return OperationRunner.Done(output: decision.output) }
-    let event = (transaction.echo?.operation ?? operation.echoName).event
-    if let callback = callbacks.callback(for: event, env: nil, by: operation.actor) {
-      let question = CallbackQuestion(
-        event, by: operation.actor, from: request.address,
-        .operation(target: operation.target, request: request.body))
-      try await callbacks.ask(callback, question) { answer throws(Refusal) in try answer.decideOnly() }
+    guard mayAsk else {
+      let done = try await runner.run(operation)
+      if done.commit != nil { request.notePartlyDone() }
+      return done
     }
-    return try await carryOut(operation, of: request)
+    var allowed: Set<OperationName> = []
+    for _ in 0..<Self.decisionsMax {
+      let decision = try await runner.decide(operation)
+      // Nothing is to change, and nobody is asked.
+      guard let transaction = decision.transaction else {
+        return OperationRunner.Done(output: decision.output)
+      }
+      let name = transaction.echo?.operation ?? operation.echoName
+      if !allowed.contains(name),
+        let callback = callbacks.callback(for: name.event, env: nil, by: operation.actor)
+      {
+        let question = CallbackQuestion(
+          name.event, by: operation.actor, from: request.address,
+          .operation(target: operation.target, request: request.body))
+        request.allowMoreTime(seconds: Self.askingMaxSeconds)
+        try await callbacks.ask(callback, question) { answer throws(Refusal) in try answer.decideOnly() }
+      }
+      allowed.insert(name)
+      // Nothing but what was asked about: decided once more, the operation may have become another event meanwhile.
+      guard let done = try await runner.commit(decision, of: operation) else { continue }
+      if done.commit != nil { request.notePartlyDone() }
+      return done
+    }
+    throw Self.conflict(in: operation.space)
   }
 
-  private func carryOut<Op: Operation>(
-    _ operation: Op, of request: Request
-  ) async throws(Refusal) -> OperationRunner.Done<Op.Output> {
-    let done = try await runner.run(operation)
-    if done.commit != nil { request.notePartlyDone() }
-    return done
+  /// How often something that callbacks are asked about is decided, while others keep changing what it rests on. Each event
+  /// is asked about once: the question would be the same.
+  private static let decisionsMax = 16
+  /// How often a callback is asked about one update, which is another one when others have updated the notification too.
+  private static let updatesAskedMax = 3
+
+  private static func conflict(in space: SpaceID) -> Refusal {
+    Refusal(.conflict, "others keep changing \(space); try again", retryAfterSeconds: 1)
   }
 
   /// What callbacks make of sends, each by itself and all at once.
@@ -97,15 +115,23 @@ extension LoopServices {
     guard let callback = callbacks.callback(for: CallbackEvent.update, env: env, by: update.actor) else {
       return try await runner.run(update).output
     }
-    request.allowMoreTime(seconds: Self.askingMaxSeconds)
-    let intended = try await runner.decide(update).output
-    let question = CallbackQuestion(
-      CallbackEvent.update, by: update.actor, from: request.address, .notification(intended.json))
-    let made = try await callbacks.ask(callback, question) { answer throws(Refusal) in
-      try update.following(answer)
+    for _ in 0..<Self.updatesAskedMax {
+      request.allowMoreTime(seconds: Self.askingMaxSeconds)
+      let intended = try await runner.decide(update)
+      let question = CallbackQuestion(
+        CallbackEvent.update, by: update.actor, from: request.address, .notification(intended.output.json))
+      let made = try await callbacks.ask(callback, question) { answer throws(Refusal) in
+        try update.following(answer)
+      }
+      guard let made else { return intended.output }
+      let decision = try await runner.decide(made)
+      // On other records it would be another notification than the one that was asked about.
+      guard decision.transaction?.preconditions == intended.transaction?.preconditions,
+        let done = try await runner.commit(decision, of: made)
+      else { continue }
+      return done.output
     }
-    guard let made else { return intended }
-    return try await runner.run(made).output
+    throw Self.conflict(in: update.space)
   }
 }
 

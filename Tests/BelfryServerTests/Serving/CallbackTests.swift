@@ -225,6 +225,106 @@ import Testing
     #expect(events.last?["actor"]?["accid"] == "alice")
   }
 
+  /// While its callback is asked about an application, the server opens. What was an application would be a join now,
+  /// about which nobody was asked.
+  @Test func whatBecomesAnotherEventMeanwhileIsAskedAbout() async throws {
+    let (isAsked, isOpen) = (Shared(false), Shared(false))
+    let server = try ScriptedServer { request, _ in
+      if request.body.contains("server.join") { return [.kept(200, #"{"decision":"deny"}"#), .next] }
+      isAsked.withLock { $0 = true }
+      while !isOpen.withLock({ $0 }) { usleep(1_000) }
+      return [.kept(200, #"{"decision":"allow"}"#), .next]
+    }
+    defer { isOpen.withLock { $0 = true } }
+    try await withCallback(
+      server,
+      {
+        $0.events = ["server.apply", "server.join"]
+        $0.timeoutMilliseconds = 5_000
+      }
+    ) { broker async throws in
+      let owner = try broker.token("alice")
+      let path = "/v1/servers/\(try broker.makeServer(owner: "alice"))"
+      #expect(try broker.ask("PATCH", path, as: owner, #"{"applyMode":1}"#).status == 200)
+      let bob = try broker.token("bob")
+      async let applied = Task.detached { try broker.ask("POST", path + "/applications", as: bob) }.value
+      try await eventually { isAsked.withLock { $0 } }
+      #expect(try broker.ask("PATCH", path, as: owner, #"{"applyMode":0}"#).status == 200)
+      isOpen.withLock { $0 = true }
+      let answer = try await applied
+      #expect(answer.code == "refusedByCallback")
+      let members = try broker.ask("GET", path + "/members", as: owner)
+      #expect(members.json["members"]?.elements.count == 1)
+    }
+    #expect(
+      try server.requests.map { try object($0.body)["event"] } == ["server.apply", "server.join"])
+  }
+
+  /// What others change meanwhile is not asked about a second time where it makes no difference to the question.
+  @Test func theSameEventIsAskedAboutOnce() async throws {
+    let (isAsked, isChanged) = (Shared(false), Shared(false))
+    let server = try ScriptedServer { _, _ in
+      isAsked.withLock { $0 = true }
+      while !isChanged.withLock({ $0 }) { usleep(1_000) }
+      return [.kept(200, #"{"decision":"allow"}"#), .next]
+    }
+    defer { isChanged.withLock { $0 = true } }
+    try await withCallback(
+      server,
+      {
+        $0.events = ["server.apply"]
+        $0.timeoutMilliseconds = 5_000
+      }
+    ) { broker async throws in
+      let owner = try broker.token("alice")
+      let path = "/v1/servers/\(try broker.makeServer(owner: "alice"))"
+      #expect(try broker.ask("PATCH", path, as: owner, #"{"applyMode":1}"#).status == 200)
+      let bob = try broker.token("bob")
+      async let applied = Task.detached { try broker.ask("POST", path + "/applications", as: bob) }.value
+      try await eventually { isAsked.withLock { $0 } }
+      #expect(try broker.ask("PATCH", path, as: owner, #"{"name":"other"}"#).status == 200)
+      isChanged.withLock { $0 = true }
+      let answer = try await applied
+      #expect((200..<300).contains(answer.status), "\(answer)")
+    }
+    #expect(server.requests.count == 1)
+  }
+
+  /// Somebody else's update comes while the callback is asked: it is asked about both together.
+  @Test func anUpdateIsAskedAboutAgainWhereItIsAnotherOneMeanwhile() async throws {
+    let (isAsked, isUpdated) = (Shared(false), Shared(false))
+    let server = try ScriptedServer { _, _ in
+      isAsked.withLock { $0 = true }
+      while !isUpdated.withLock({ $0 }) { usleep(1_000) }
+      return [.kept(200, #"{"decision":"allow"}"#), .next]
+    }
+    defer { isUpdated.withLock { $0 = true } }
+    try await withCallback(
+      server,
+      {
+        $0.events = ["notification.update"]
+        $0.timeoutMilliseconds = 5_000
+      }
+    ) { broker async throws in
+      let sent = try send(broker, #""toAccids":["bob"],"body":"first""#)
+      let path = "/v1/notifications/\(try #require(sent.json["messageServerId"]?.text))"
+      let alice = try broker.token("alice")
+      async let updated = Task.detached {
+        try broker.ask("PATCH", path, as: alice, #"{"body":"second"}"#)
+      }.value
+      try await eventually { isAsked.withLock { $0 } }
+      // A back end is not asked about.
+      let other = try broker.ask("PATCH", path, as: try broker.token("app", .app), #"{"ext":"theirs"}"#)
+      #expect(other.status == 200)
+      isUpdated.withLock { $0 = true }
+      let answer = try await updated
+      #expect(answer.json["body"] == "second" && answer.json["ext"] == "theirs")
+    }
+    let asked = try server.requests.map { try object($0.body)["notification"] }
+    #expect(asked.map { $0?["body"] } == ["second", "second"])
+    #expect(asked.map { $0?["ext"] } == [nil, "theirs"])
+  }
+
   @Test func updatesAreAskedAboutAsTheyWillBe() async throws {
     let server = try ScriptedServer { request, _ in
       if request.body.contains("denied") { return [.kept(200, #"{"decision":"deny"}"#), .next] }
