@@ -5,6 +5,7 @@ import BelfryHTTP
 final class EchoOwner: WebSocketOwner {
   private(set) var socket: WebSocket?
   private(set) var heardCount = 0
+  private(set) var lightFrames = 0
   private var pending: [UInt8] = []
   private var written = 0
   private var isHolding = false
@@ -27,6 +28,8 @@ final class EchoOwner: WebSocketOwner {
     pending += frame
     socket?.wake()
   }
+
+  func received(lightFrames count: Int) { lightFrames += count }
 
   func letGo() {
     isHolding = false

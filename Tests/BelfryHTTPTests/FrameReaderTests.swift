@@ -103,6 +103,24 @@ import Testing
     refuse([Frame(0x01, half), Frame(Self.last, half)], 1_009)
   }
 
+  /// Frames that are no message and no long part of one.
+  @Test func lightFramesAreCounted() {
+    let long = [UInt8](repeating: 0x2A, count: 1_024)
+    let cases: [([Frame], Int)] = [
+      ([Frame(Self.text, "x"), Frame(Self.text, [])], 0),
+      ([Frame(Self.ping, []), Frame(Self.pong, "x"), Frame(Self.text, "x")], 2),
+      ([Frame(0x01, []), Frame(Self.more, []), Frame(Self.more, "x"), Frame(Self.last, [])], 3),
+      ([Frame(0x01, long), Frame(Self.more, long), Frame(Self.ping, []), Frame(Self.last, "x")], 1),
+    ]
+    for (frames, count) in cases {
+      var reader = FrameReader(messageBytesMax: 65_536)
+      var rest = frames.flatMap(\.bytes)[...]
+      while reader.next(&rest) != .incomplete {}
+      #expect(reader.takeLightFrames() == count)
+      #expect(reader.takeLightFrames() == 0)
+    }
+  }
+
   @Test func isRefusedBeforeItArrives() {
     let head = Array(Frame(Self.text, [UInt8](repeating: 0x2A, count: 70_000)).bytes.prefix(10))
     guard case .refused(let close)? = Self.steps(head, inPiecesOf: 1).last else {

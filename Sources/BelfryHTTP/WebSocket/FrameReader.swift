@@ -25,11 +25,14 @@ struct FrameReader {
 
   /// Of a message, over all of its frames. A later message may be allowed more.
   var messageBytesMax: Int
+  /// Control frames and short fragments since ``takeLightFrames()`` was last called.
+  private var lightFrames = 0
   private var phase = Phase.head
   /// What of the head of a frame has arrived: at most 14 bytes.
   private var head: [UInt8] = []
   private var opcode = WebSocketFrame.Opcode.continuation
   private var isLastFrame = false
+  private var payloadBytes = 0
   private var payloadLeft = 0
   private var mask = FrameMask()
   /// Whether a message has begun to arrive. It is text.
@@ -47,6 +50,15 @@ struct FrameReader {
   }
 
   var heldBytes: Int { message.count }
+
+  /// How many frames came that are no message and no long part of one. They cost as much as others, and nothing else bounds
+  /// them: a message may have as many empty fragments as its client likes.
+  mutating func takeLightFrames() -> Int {
+    defer { lightFrames = 0 }
+    return lightFrames
+  }
+
+  private static let lightBytesMax = 1_023
 
   /// - Parameter input: what has arrived; what is consumed is removed.
   mutating func next(_ input: inout ArraySlice<UInt8>) -> Step {
@@ -143,7 +155,8 @@ extension FrameReader {
   private mutating func beginPayload() {
     opcode = WebSocketFrame.Opcode(rawValue: head[0] & 0x0F) ?? .continuation
     isLastFrame = head[0] & WebSocketFrame.lastBit != 0
-    payloadLeft = lengthBytes > 0 ? Int(lengthInBytes) : Int(head[1] & ~WebSocketFrame.maskBit)
+    payloadBytes = lengthBytes > 0 ? Int(lengthInBytes) : Int(head[1] & ~WebSocketFrame.maskBit)
+    payloadLeft = payloadBytes
     mask = FrameMask(head.suffix(4))
     head = []
     if !opcode.isControl, opcode != .continuation { (isWithinText, utf8) = (true, UTF8Progress()) }
@@ -171,6 +184,7 @@ extension FrameReader {
 
   /// - Returns: nil where the message goes on.
   private mutating func finishFrame() -> Step? {
+    if opcode.isControl || !isLastFrame && payloadBytes <= Self.lightBytesMax { lightFrames += 1 }
     guard !opcode.isControl else {
       defer { control = [] }
       return finishControl()

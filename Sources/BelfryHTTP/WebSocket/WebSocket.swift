@@ -125,6 +125,8 @@ extension WebSocket: HTTPStreamReceiver {
     var rest = all[...]
     while phase == .closing || phase == .open && owner.takesMessages {
       let step = reader.next(&rest)
+      let lightFrames = reader.takeLightFrames()
+      if lightFrames > 0, phase == .open { owner.received(lightFrames: lightFrames) }
       if case .incomplete = step { break }
       take(step)
     }

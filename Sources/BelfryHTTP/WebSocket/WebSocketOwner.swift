@@ -12,6 +12,9 @@ package protocol WebSocketOwner: AnyObject {
   /// - Parameter held: counts a long message in a budget: keep it as long as the text.
   func received(_ text: [UInt8], held: HeldBytes?)
 
+  /// So many control frames and short fragments have arrived, for which the owner was called in no other way.
+  func received(lightFrames count: Int)
+
   /// Fills as much of the buffer as there is, in whole frames, or a part of one that the next calls go on with.
   func pull(into buffer: UnsafeMutableRawBufferPointer) -> WebSocketPull
 

@@ -34,5 +34,6 @@ extension WebSocketClose {
 
   static let noConnect = WebSocketClose(notInTime, "no connect frame in time")
   static let silent = WebSocketClose(notInTime, "nothing was heard in time")
+  static let tooManyFrames = WebSocketClose(tooMuch, "too fast: frames that ask for nothing have a pace, too")
   static let notConnected = WebSocketClose(badFrame, "the first frame must be connect")
 }

@@ -36,6 +36,7 @@ final class SocketSession {
   private var isEnding = false
   private var timer: LoopTimer?
   private var liveness = SocketLiveness()
+  private var pace = FramePace()
 
   private init(from address: String, _ services: LoopServices) {
     self.address = address
@@ -119,7 +120,7 @@ extension SocketSession: WebSocketOwner {
     liveness.hearMessage()
     do throws(SocketMessage.Flaw) {
       switch (try SocketMessage(text), phase) {
-      case (.alive, _): break
+      case (.alive, _): received(lightFrames: 1)
       case (.connect(let id, let body), .waiting): connect(Array(text[body]), id)
       case (.connect, _):
         throw SocketMessage.Flaw(reason: "connected already")
@@ -130,6 +131,10 @@ extension SocketSession: WebSocketOwner {
     } catch {
       socket?.close(WebSocketClose(WebSocketClose.badFrame, error.reason))
     }
+  }
+
+  func received(lightFrames count: Int) {
+    if !pace.take(count, now: services.loop.now) { socket?.close(.tooManyFrames) }
   }
 
   private func handle(

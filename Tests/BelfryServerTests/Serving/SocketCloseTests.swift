@@ -213,6 +213,37 @@ import Testing
     }
   }
 
+  /// Frames that ask for nothing, as fast as the line takes them. Some of them are fine.
+  @Test func tooManyFramesThatAskForNothing() async throws {
+    try await withBroker { broker in
+      let bob = try broker.token("bob")
+      let floods: [@Sendable (TestSocket) -> Void] = [
+        { $0.say("{}") }, { $0.raw.send(0x89, []) }, { $0.raw.send(0x8A, []) }, { $0.raw.send(0x00, []) },
+      ]
+      for (index, flood) in floods.enumerated() {
+        let socket = try broker.connectedSocket(as: bob)
+        if index == 3 { socket.raw.send(0x01, []) }
+        for _ in 0..<5 * FramePace.atOnce { flood(socket) }
+        #expect(try socket.closeCode() == 4_429, "\(index)")
+      }
+      let calm = try broker.connectedSocket(as: bob)
+      for _ in 0..<FramePace.atOnce / 2 { calm.say("{}") }
+      calm.say(#"{"id":2,"read":{"upTo":"1"}}"#)
+      #expect(try calm.answer(to: 2)["ok"] == ["read": 0])
+    }
+  }
+
+  @Test func theirPaceGrowsAgain() {
+    let start = ContinuousClock.now
+    var pace = FramePace()
+    let outcomes = [
+      pace.take(FramePace.atOnce, now: start), pace.take(1, now: start),
+      pace.take(FramePace.perSecond, now: start + .seconds(1)), pace.take(1, now: start + .seconds(1)),
+      pace.take(FramePace.atOnce, now: start + .seconds(3_600)), pace.take(1, now: start + .seconds(3_600)),
+    ]
+    #expect(outcomes == [true, false, true, false, true, false])
+  }
+
   /// Two beats, and no answer to the first.
   @Test func whoIsSilent() async throws {
     try await withBroker(configure: { $0.heartbeatSeconds = 3 }) { broker in
