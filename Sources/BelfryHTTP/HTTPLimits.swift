@@ -88,6 +88,9 @@ package struct HTTPLimits: Sendable {
   /// A refused body of no more than this, which is on its way already, is read before it is answered.
   static let awaitedBytes = 64 * 1024
 
+  /// After a server accepts no more, for the first request of a connection that was accepted just before.
+  static let firstRequestTime: Duration = .milliseconds(500)
+
   /// Connections accepted before others have their turn.
   static let acceptsPerTurn = 64
 

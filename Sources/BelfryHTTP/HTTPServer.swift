@@ -25,6 +25,7 @@ package final class HTTPServer {
   private var hook: LoopHook?
   private var sweepTimer: LoopTimer?
   private(set) var isQuiesced = false
+  private var firstRequestsUntil: ContinuousClock.Instant?
   private(set) var isStopping = false
 
   /// - Parameters:
@@ -61,14 +62,20 @@ package final class HTTPServer {
   /// nil where connections are not encrypted.
   package var handshakeCounts: HTTPHandshakeCounts? { handshakes?.counts }
   package var openStreams: Int { streams.count }
-  /// Connections with a request, until the kernel has the last byte of its answer.
-  package var openRequests: Int { connections.count { $0.hasRequest } }
+  /// Connections with a request, until the kernel has the last byte of its answer. After ``quiesce()`` those too, for a
+  /// moment, whose first request is perhaps on its way.
+  package var openRequests: Int {
+    let isWaiting = firstRequestsUntil.map { loop.now < $0 } ?? false
+    return connections.count { $0.hasRequest || isWaiting && $0.shedPlace?.reason == .silent }
+  }
 
-  /// Accepts no more connections, closes idle ones, and closes the others after their answers. Streams go on; the
-  /// server is drained when `openRequests` and `openStreams` are 0.
+  /// Accepts those that wait and no more connections, closes idle ones, and closes the others after their answers. Streams
+  /// go on; the server is drained when `openRequests` and `openStreams` are 0.
   package func quiesce() {
     guard !isQuiesced else { return }
     isQuiesced = true
+    firstRequestsUntil = loop.now + HTTPLimits.firstRequestTime
+    acceptor?.acceptWaiting()
     closeListenSocket()
     handshakes?.closeAll()
     for connection in connections where connection.phase == .idle { connection.close() }

@@ -190,6 +190,25 @@ import Testing
     #expect(server.openRequests == 0)
   }
 
+  /// The loop has yet to see that somebody has connected, and stops listening.
+  @Test(.enabled(if: TestTLS.shared == nil, "a handshake that has not begun is ended"))
+  func quiescedItServesThoseWhoHadConnected() throws {
+    let server = try TestServer()
+    let clients = server.onLoop { server, _ -> [RawConnection] in
+      let clients = (0..<100).compactMap { _ in try? RawConnection(port: server.port) }
+      for client in clients { client.send("GET /echo HTTP/1.1\r\nHost: t\r\n\r\n") }
+      server.quiesce()
+      return clients
+    }
+    #expect(clients?.count == 100)
+    for client in clients ?? [] {
+      let response = try client.readResponse()
+      #expect(response.status == 200)
+      #expect(response.headers["connection"] == "close")
+    }
+    #expect(server.eventually { server.openRequests == 0 })
+  }
+
   @Test func stoppingAbandonsWhatWaits() throws {
     let server = try TestServer()
     let client = try RawConnection(port: server.port)

@@ -35,6 +35,14 @@ final class Acceptor {
     listen(for: .readable)
   }
 
+  /// Accepts those that wait in the kernel, for whom there is room. When the descriptor is closed the kernel resets the
+  /// others, even if they have sent a request.
+  func acceptWaiting() {
+    for _ in 0..<HTTPLimits.backlog {
+      guard !server.isFull, acceptNext(makesRoom: false) else { return }
+    }
+  }
+
   private func accept() {
     for turn in 0..<HTTPLimits.acceptsPerTurn {
       if server.isFull {
@@ -42,25 +50,32 @@ final class Acceptor {
         if turn > 0 { return }
         guard server.shedOne() else { return pause("the limit of connections is reached") }
       }
-      var address = sockaddr_storage()
-      var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-      // SAFETY: the kernel writes no more than the length it is given.
-      let (descriptor, client) = unsafe withUnsafeMutableBytes(of: &address) {
-        let address = unsafe $0.assumingMemoryBound(to: sockaddr.self).baseAddress
-        let descriptor = unsafe linux_accept(self.descriptor, address, &length)
-        return unsafe (descriptor, ClientAddress(descriptor < 0 ? nil : address))
-      }
-      guard descriptor >= 0 else {
-        let number = errno
-        // Otherwise nobody waits any more, or a client has gone before it was accepted.
-        guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(number) else { return }
-        // The kernel says so even if no other client waits, see above.
-        if turn > 0 { return }
-        if server.shedOne() { continue }
-        return pause(unsafe String(cString: strerror(number)))
-      }
-      server.take(descriptor, from: client)
+      guard acceptNext(makesRoom: turn == 0) else { return }
     }
+  }
+
+  /// - Parameter makesRoom: false if perhaps no client waits. The kernel says that descriptors have run out even then.
+  /// - Returns: false if no client waits, or there is no room.
+  private func acceptNext(makesRoom: Bool) -> Bool {
+    var address = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    // SAFETY: the kernel writes no more than the length it is given.
+    let (descriptor, client) = unsafe withUnsafeMutableBytes(of: &address) {
+      let address = unsafe $0.assumingMemoryBound(to: sockaddr.self).baseAddress
+      let descriptor = unsafe linux_accept(self.descriptor, address, &length)
+      return unsafe (descriptor, ClientAddress(descriptor < 0 ? nil : address))
+    }
+    guard descriptor >= 0 else {
+      let number = errno
+      // Otherwise nobody waits any more, or a client has gone before it was accepted.
+      guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(number) else { return false }
+      guard makesRoom else { return false }
+      if server.shedOne() { return true }
+      pause(unsafe String(cString: strerror(number)))
+      return false
+    }
+    server.take(descriptor, from: client)
+    return true
   }
 
   private func pause(_ cause: String) {
