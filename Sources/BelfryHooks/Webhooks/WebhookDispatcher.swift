@@ -52,7 +52,9 @@ package final class WebhookDispatcher {
   var leaseMilliseconds: Int { Int(requestTime / .milliseconds(1)) + 5_000 }
 
   /// Nil once it is removed or disabled.
-  func endpoint(_ id: EntityID) -> WebhookEndpoint? { endpoints.enabled.first { $0.id == id } }
+  func endpoint(_ id: EntityID) -> WebhookEndpoint? {
+    endpoints.kept(id).flatMap { $0.endpoint.disabledBecause == nil ? $0.endpoint : nil }
+  }
 
   /// Until it is cancelled.
   package func run() async {
@@ -124,13 +126,14 @@ package final class WebhookDispatcher {
     switch outcome {
     case .delivered:
       statistics.delivered += 1
-      await noteSuccess(endpoint)
-    case .failed(let cause, _):
+      succeededAt[endpoint.id] = WallClock.nowMilliseconds()
+      succeeded.insert(endpoint.id)
+    case .failed(let failure):
       statistics.failed += 1
-      await noteFailure(endpoint, cause)
+      await noteFailure(endpoint, failure.cause)
     case .gone:
       statistics.failed += 1
-      await disable(endpoint, because: "gone", "the receiver answered 410")
+      await disable(endpoint, because: .gone, "the receiver answered 410")
     case .notTried: break
     }
     return outcome

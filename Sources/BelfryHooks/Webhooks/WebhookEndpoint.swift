@@ -4,8 +4,10 @@ package import BelfryStore
 
 /// Where copies of notifications go, as an app has registered it.
 package struct WebhookEndpoint: Sendable, Hashable {
-  /// How long a secret that was replaced signs beside the new one.
+  /// For so long a secret that was replaced signs together with the new one.
   package static let rotationMilliseconds: Int64 = 24 * 3_600_000
+  /// So many secrets that were replaced sign at a time. Each makes the header of signatures longer.
+  package static let formerSecretsMax = 4
   package static let countMax = 100
 
   package let id: EntityID
@@ -16,9 +18,25 @@ package struct WebhookEndpoint: Sendable, Hashable {
   package var env: String?
   package var format: WebhookFormat
   package var createdAtMilliseconds: Int64
+  /// Nil: copies are delivered.
+  package var disabledBecause: DisablingCause?
   package private(set) var secret: WebhookSecret
-  private var former: WebhookSecret?
-  private var formerUntilMilliseconds: Int64 = 0
+  /// Secrets that were replaced, the latest first.
+  private var formerSecrets: [FormerSecret] = []
+
+  package enum DisablingCause: String, Sendable {
+    /// The receiver answered 410.
+    case gone
+    /// For days nothing could be delivered.
+    case failing
+    /// Somebody wanted it so.
+    case asked
+  }
+
+  private struct FormerSecret: Sendable, Hashable {
+    var secret: WebhookSecret
+    var untilMilliseconds: Int64
+  }
 
   package init(id: EntityID, url: OutboundURL, format: WebhookFormat, nowMilliseconds: Int64) {
     self.id = id
@@ -28,16 +46,26 @@ package struct WebhookEndpoint: Sendable, Hashable {
     secret = .random()
   }
 
-  package mutating func rotate(nowMilliseconds: Int64) {
-    former = secret
-    formerUntilMilliseconds = nowMilliseconds + Self.rotationMilliseconds
+  /// From when on the secret can be replaced; nil: at once. A secret that its receiver was promised for a day must not go
+  /// earlier because others came after it.
+  package func rotatesNotBefore(nowMilliseconds now: Int64) -> Int64? {
+    let good = goodFormerSecrets(nowMilliseconds: now)
+    return good.count < Self.formerSecretsMax ? nil : good.last?.untilMilliseconds
+  }
+
+  package mutating func rotate(nowMilliseconds now: Int64) {
+    let former = FormerSecret(secret: secret, untilMilliseconds: now + Self.rotationMilliseconds)
+    formerSecrets = [former] + goodFormerSecrets(nowMilliseconds: now)
     secret = .random()
   }
 
-  /// The new one first.
-  package func secrets(nowMilliseconds: Int64) -> [WebhookSecret] {
-    guard let former, nowMilliseconds < formerUntilMilliseconds else { return [secret] }
-    return [secret, former]
+  /// The latest first.
+  package func secrets(nowMilliseconds now: Int64) -> [WebhookSecret] {
+    [secret] + goodFormerSecrets(nowMilliseconds: now).map(\.secret)
+  }
+
+  private func goodFormerSecrets(nowMilliseconds now: Int64) -> [FormerSecret] {
+    formerSecrets.filter { now < $0.untilMilliseconds }
   }
 
   /// Of a recall nothing but the space is known, so it is told to all that may have had the notification.
@@ -64,9 +92,12 @@ extension WebhookEndpoint {
     if let types { members["types"] = .array(types.sorted().map { .integer(Int64($0)) }) }
     if let spaces { members["spaces"] = .array(spaces.map(\.key).sorted().map { .string($0) }) }
     if let env { members["env"] = .string(env) }
-    if let former {
-      members["formerSecret"] = .string(former.text)
-      members["formerUntil"] = .integer(formerUntilMilliseconds)
+    if let disabledBecause { members["disabled"] = .string(disabledBecause.rawValue) }
+    if !formerSecrets.isEmpty {
+      members["formerSecrets"] = .array(
+        formerSecrets.map { former -> JSONValue in
+          ["secret": .string(former.secret.text), "until": .integer(former.untilMilliseconds)]
+        })
     }
     return RecordJSON.text(.object(members))
   }
@@ -89,10 +120,14 @@ extension WebhookEndpoint {
         spaces.compactMap { if case .string(let key) = $0 { SpaceID(key: key) } else { nil } })
     }
     if case .string(let env)? = members["env"] { self.env = env }
-    if case .string(let former)? = members["formerSecret"], case .integer(let until)? = members["formerUntil"]
-    {
-      self.former = WebhookSecret(former)
-      formerUntilMilliseconds = until
+    if case .string(let word)? = members["disabled"] { disabledBecause = DisablingCause(rawValue: word) }
+    if case .array(let former)? = members["formerSecrets"] {
+      formerSecrets = former.compactMap { value in
+        guard case .object(let members) = value, case .string(let text)? = members["secret"],
+          let secret = WebhookSecret(text), case .integer(let until)? = members["until"]
+        else { return nil }
+        return FormerSecret(secret: secret, untilMilliseconds: until)
+      }
     }
   }
 }

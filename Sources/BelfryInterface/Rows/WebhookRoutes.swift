@@ -61,13 +61,15 @@ package enum WebhookRoutes {
   package static let update = endpoint(
     .patch, "/v1/webhooks/{webhookId}", .trusted, "webhook update", "Change a webhook",
     path: webhookId, body: url, types, spaces, env, format, enabled,
-    rule: .someOf(["url", "types", "spaces", "env", "format", "enabled"]), answers: .ok(webhook))
+    rule: .someOf(["url", "types", "spaces", "env", "format", "enabled"]), refusals: [.conflict],
+    answers: .ok(webhook))
   package static let remove = endpoint(
     .delete, "/v1/webhooks/{webhookId}", .trusted, "webhook remove", "Remove a webhook",
     path: webhookId, options: RouteOptions(isDestructive: true))
   package static let rotate = endpoint(
     .post, "/v1/webhooks/{webhookId}/rotate", .trusted, "webhook rotate",
-    "Sign with another secret, and for 24 hours with the old one, too", path: webhookId, answers: .ok(made))
+    "Sign with another secret, and for 24 hours with the old one, too", path: webhookId,
+    refusals: [.tooMany, .conflict], answers: .ok(made))
   package static let test = endpoint(
     .post, "/v1/webhooks/{webhookId}/test", .trusted, "webhook test", "Post a test, and say what came of it",
     path: webhookId,

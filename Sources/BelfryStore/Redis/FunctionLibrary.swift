@@ -20,6 +20,7 @@ enum FunctionLibrary {
     + PackageResources.relay_lua + block(PackageResources.commit_lua) + block(PackageResources.send_lua)
     + block(PackageResources.sweep_lua) + block(PackageResources.streams_lua)
     + block(PackageResources.tokens_lua) + block(PackageResources.copies_lua + PackageResources.push_lua)
+    + block(PackageResources.webhooks_lua)
 
   /// Of a file whose names no later one uses: Lua has room for 200 in all.
   private static func block(_ file: [UInt8]) -> [UInt8] { Array("do\n".utf8) + file + Array("end\n".utf8) }
@@ -108,6 +109,9 @@ enum StoreFunction: String, CaseIterable {
   case claimCopies = "claim_copies"
   case saveCopies = "save_copies"
   case replayCopies = "replay_copies"
+  case hastenCopies = "hasten_copies"
+  case putWebhook = "put_webhook"
+  case noteWebhookFailure = "note_webhook_failure"
   case putPusher = "put_pusher"
   case removePusher = "remove_pusher"
   case savePush = "save_push"

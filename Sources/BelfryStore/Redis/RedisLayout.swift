@@ -73,6 +73,11 @@ struct RedisLayout: Sendable {
     return command
   }
 
+  /// A call of a function that works on one key, which belongs to no partition.
+  static func call(_ function: StoreFunction, on key: String) -> RedisCommand {
+    RedisCommand(callName, function.name, 1, key)
+  }
+
   static let callName = "FCALL"
 
   /// Appends the function's name and its keys, before its arguments: the hash of the partition, and one that never exists.

@@ -2,6 +2,19 @@ import BelfryBytes
 package import BelfryModel
 import BelfryRedis
 
+/// How an endpoint fares. Times are in milliseconds since 1970.
+package struct WebhookHealth: Sendable, Hashable {
+  /// Since when nothing could be delivered; nil if the last try was a success.
+  package var failingSince: Int64?
+  package var failedAt: Int64?
+  /// Why, in words.
+  package var failure: String?
+
+  package init(failingSince: Int64? = nil, failedAt: Int64? = nil, failure: String? = nil) {
+    (self.failingSince, self.failedAt, self.failure) = (failingSince, failedAt, failure)
+  }
+}
+
 /// Webhook endpoints, and what each has had. All brokers share it.
 extension RedisStore {
   // MARK: Endpoints
@@ -27,13 +40,37 @@ extension RedisStore {
     }
   }
 
-  /// Writes an endpoint's record. A new one is copied for in every partition before its record is there.
-  package func putWebhook(_ id: EntityID, _ record: String, isNew: Bool, version: String)
-    async throws(StoreError)
-  {
-    if isNew { _ = try await callEverywhere(.beginCopies, .webhook(id)) }
-    let write = RedisCommand("HSET", RedisLayout.webhooks, id.text, record, RedisLayout.keysVersion, version)
-    try Self.refuseErrors(try await pipeline([write], at: "webhooks"), at: "webhooks")
+  /// Adds an endpoint. It is copied for in every partition before its record is there.
+  /// - Returns: false if there are as many as there may be.
+  package func addWebhook(
+    _ id: EntityID, _ record: String, countMax: Int, version: String
+  ) async throws(StoreError) -> Bool {
+    _ = try await callEverywhere(.beginCopies, .webhook(id))
+    let answer = try await putWebhook(id, record, ifStill: "", countMax: countMax, version: version)
+    if answer == "written" { return true }
+    _ = try await callEverywhere(.endCopies, .webhook(id))
+    return false
+  }
+
+  /// Writes an endpoint's record, if the one that is kept is still the one that was read.
+  /// - Returns: false if it is not: then nothing was written.
+  package func changeWebhook(
+    _ id: EntityID, _ record: String, ifStill expected: String, version: String
+  ) async throws(StoreError) -> Bool {
+    try await putWebhook(id, record, ifStill: expected, countMax: 0, version: version) == "written"
+  }
+
+  private func putWebhook(
+    _ id: EntityID, _ record: String, ifStill expected: String, countMax: Int, version: String
+  ) async throws(StoreError) -> String {
+    var command = RedisLayout.call(.putWebhook, on: RedisLayout.webhooks)
+    command.append(id.text)
+    command.append(expected)
+    command.append(record)
+    command.append(version)
+    command.append(countMax)
+    let reply = try await call(command, at: "webhooks")
+    return try reading(at: "webhooks") { () throws(RedisError) in try reply.string() }
   }
 
   /// - Returns: whether there was one.
@@ -51,17 +88,19 @@ extension RedisStore {
 
   // MARK: How endpoints fare
 
-  /// By name: `failingSince`, `failedAt`, `failure`, `disabled`.
-  package func webhookHealth(_ id: EntityID) async throws(StoreError) -> [String: String] {
-    let reply = try await pipeline([RedisCommand("HGETALL", RedisLayout.webhookHealth(id))], at: "webhooks")[
-      0]
+  package func webhookHealths(of ids: [EntityID]) async throws(StoreError) -> [WebhookHealth] {
+    let commands = ids.map {
+      RedisCommand("HMGET", RedisLayout.webhookHealth($0), "failingSince", "failedAt", "failure")
+    }
+    let replies = try await pipeline(commands, at: "webhooks")
     return try reading(at: "webhooks") { () throws(RedisError) in
-      let fields = try reply.array()
-      var found: [String: String] = [:]
-      for index in stride(from: 0, to: fields.count - 1, by: 2) {
-        found[try fields[index].string()] = try fields[index + 1].string()
+      try replies.map { reply throws(RedisError) -> WebhookHealth in
+        let values = try reply.array(count: 3)
+        return WebhookHealth(
+          failingSince: Int64(try values[0].ifPresent?.string() ?? ""),
+          failedAt: Int64(try values[1].ifPresent?.string() ?? ""), failure: try values[2].ifPresent?.string()
+        )
       }
-      return found
     }
   }
 

@@ -9,52 +9,7 @@ import Testing
 @testable import BelfryServer
 
 /// Copies of notifications, delivered to real receivers.
-@Suite struct WebhookTests {
-  private func withWebhooks<R: Sendable>(
-    loops: Int = 2, timeoutMilliseconds: Int = 1_000, _ body: @Sendable (TestBroker) async throws -> R
-  ) async throws -> R {
-    try await withBroker(
-      loops: loops,
-      configure: {
-        $0.allowedNetworks = try [#require(IPNetwork("127.0.0.0/8"))]
-        $0.webhookTimeoutMilliseconds = timeoutMilliseconds
-        $0.retryDelaysSeconds = [1]
-      }, body)
-  }
-
-  @discardableResult
-  private func register(
-    _ server: ScriptedServer, at broker: TestBroker, _ more: String = ""
-  ) throws -> (id: String, secret: String) {
-    let made = try broker.ask(
-      "POST", "/v1/webhooks", as: try broker.token("app", .app),
-      #"{"url":"http://127.0.0.1:\#(server.port)/copies"\#(more)}"#)
-    try #require(made.status == 201, "\(made)")
-    return (try #require(made.json["webhookId"]?.text), try #require(made.json["secret"]?.text))
-  }
-
-  @discardableResult
-  private func send(_ broker: TestBroker, _ fields: String) throws -> String {
-    let sent = try broker.ask(
-      "POST", "/v1/notifications", as: try broker.token("app", .app), "{\(fields)}")
-    try #require(sent.status == 201, "\(sent)")
-    return try #require(sent.json["messageServerId"]?.text)
-  }
-
-  private func show(_ broker: TestBroker, _ id: String) throws -> JSONValue {
-    try broker.ask("GET", "/v1/webhooks/\(id)", as: try broker.token("app", .app)).json
-  }
-
-  private static let accepting: @Sendable (ScriptedRequest, Int) -> [Step] = { _, _ in [.kept(200), .next] }
-
-  private func body(_ request: ScriptedRequest) -> JSONValue {
-    (try? JSONParser.value(of: Array(request.body.utf8))) ?? .null
-  }
-
-  private func ids(_ server: ScriptedServer) -> [String] {
-    server.requests.compactMap { $0.headers["webhook-id"] }
-  }
-
+@Suite struct WebhookTests: WebhookStage {
   // MARK: What is copied
 
   @Test func everyKindOfNotificationIsCopiedOnceSignedAndInOrder() async throws {
@@ -122,7 +77,9 @@ import Testing
       let two = try send(broker, #""toAccids":["bob"],"body":"2""#)
       try send(broker, #""toAccids":["bob"],"body":"3","setting":{"routeEnable":false}"#)
       try send(broker, #""toAccids":["bob"],"body":"4","setting":{"persistEnable":false}"#)
-      let five = try send(broker, #""serverId":"\#(place)","body":"5","env":"test""#)
+      let expiry = Int64(Date().timeIntervalSince1970 * 1_000) + 3_600_000
+      let five = try send(
+        broker, #""serverId":"\#(place)","body":"5","env":"test","expireAt":\#(expiry)"#)
       try await broker.waitUntilNothingIsToBeSent()
       #expect(Set(ids(every)) == [one, two, five])
       #expect(ids(some) == [two] && ids(env) == [five])
@@ -133,6 +90,7 @@ import Testing
       #expect(event["source"]?.text == "server:\(place)")
       #expect(event["type"] == "notification.sent")
       #expect(event["data"]?["body"] == "5")
+      #expect(event["expirytime"]?.text == Timestamp.text(milliseconds: expiry))
     }
   }
 
@@ -146,99 +104,6 @@ import Testing
         "POST", "/v1/notifications/read", as: try broker.token("bob"), #"{"upTo":"\#(id)"}"#)
       try await eventually { ids(server) == [id, id] }
     }
-  }
-
-  // MARK: Failures
-
-  /// A space whose receiver fails waits and keeps its order; others go on meanwhile.
-  @Test func aFailureHoldsItsSpaceBackAndNoOther() async throws {
-    let failing = Shared(true)
-    let server = try ScriptedServer { request, _ in
-      let isBad = request.body.contains(#""body":"bad"#) && failing.withLock { $0 }
-      return [.kept(isBad ? 500 : 200), .next]
-    }
-    try await withWebhooks { broker async throws in
-      let (id, _) = try register(server, at: broker, #","types":[100]"#)
-      let place = try broker.makeServer(owner: "alice")
-      let other = try broker.makeServer(owner: "alice")
-      let mine = try ["bad 1", "good 2", "good 3"].map {
-        try send(broker, #""serverId":"\#(place)","body":"\#($0)""#)
-      }
-      let others = try (0..<3).map { try send(broker, #""serverId":"\#(other)","body":"other \#($0)""#) }
-      try await eventually { Set(others).isSubset(of: ids(server)) }
-      #expect(Set(ids(server)).isDisjoint(with: mine.dropFirst()))
-      let state = try show(broker, id)
-      #expect(state["failure"]?.text?.contains("500") == true)
-      // The failure is noted before the place of the lane is.
-      try await eventually {
-        try show(broker, id)["oldestPending"]?.number == MessageID(mine[0])?.unixMilliseconds
-      }
-      failing.withLock { $0 = false }
-      try await eventually { ids(server).suffix(3) == mine }
-      try await eventually { try show(broker, id)["oldestPending"] == nil }
-      #expect(try show(broker, id)["failingSince"] == nil)
-    }
-  }
-
-  @Test func goneDisablesAndEnablingGoesOnWhereItStood() async throws {
-    let gone = Shared(true)
-    let server = try ScriptedServer { _, _ in [.kept(gone.withLock { $0 } ? 410 : 200), .next] }
-    try await withWebhooks { broker async throws in
-      let (id, _) = try register(server, at: broker)
-      let first = try send(broker, #""toAccids":["bob"],"body":"1""#)
-      try await eventually { try show(broker, id)["enabled"] == false }
-      #expect(try show(broker, id)["disabledBecause"] == "gone")
-      let second = try send(broker, #""toAccids":["bob"],"body":"2""#)
-      try await Task.sleep(for: .milliseconds(800))
-      #expect(server.requests.count == 1)
-      gone.withLock { $0 = false }
-      let enabled = try broker.ask(
-        "PATCH", "/v1/webhooks/\(id)", as: try broker.token("app", .app), #"{"enabled":true}"#)
-      #expect(enabled.json["enabled"] == true)
-      try await eventually { ids(server) == [first, first, second] }
-    }
-  }
-
-  @Test func whatFellOutIsToldWithTheNextDelivery() async throws {
-    let server = try ScriptedServer(Self.accepting)
-    try await withWebhooks { broker async throws in
-      let (id, _) = try register(server, at: broker)
-      let token = try broker.token("app", .app)
-      _ = try broker.ask("PATCH", "/v1/webhooks/\(id)", as: token, #"{"enabled":false}"#)
-      #expect(try show(broker, id)["disabledBecause"] == "asked")
-      let sent = try (0..<5).map { try send(broker, #""toAccids":["bob"],"body":"\#($0)""#) }
-      _ = try broker.redis.command("XTRIM", "belfry:{61.79}:copies", "MAXLEN", "=", "2")
-      _ = try broker.ask("PATCH", "/v1/webhooks/\(id)", as: token, #"{"enabled":true}"#)
-      try await eventually { ids(server) == Array(sent[3...]) }
-      #expect(server.requests.map { body($0)["lost"]?.number } == [3, nil])
-    }
-  }
-
-  @Test func fiveDaysOfFailuresDisable() async throws {
-    let server = try ScriptedServer { _, _ in [.kept(500), .next] }
-    try await withWebhooks { broker async throws in
-      let (id, _) = try register(server, at: broker)
-      let since = Int64(Date().timeIntervalSince1970 * 1_000) - RetrySchedule.failingMaxMilliseconds
-      _ = try broker.redis.command("HSET", "belfry:webhook-health:\(id)", "failingSince", "\(since)")
-      try send(broker, #""toAccids":["bob"],"body":"1""#)
-      try await eventually { try show(broker, id)["disabledBecause"] == "failing" }
-    }
-  }
-
-  @Test func aRedirectInsideIsNotFollowedAndAPrivateAddressNotConnectedTo() async throws {
-    let inside = try ScriptedServer(Self.accepting)
-    let server = try ScriptedServer { _, _ in [.answer(307, headers: ["Location: \(inside.url)"])] }
-    try await withBroker { broker async throws in
-      let (id, _) = try register(inside, at: broker)
-      try send(broker, #""toAccids":["bob"],"body":"1""#)
-      try await eventually { try show(broker, id)["failure"]?.text?.contains("not public") == true }
-    }
-    try await withWebhooks { broker async throws in
-      let (id, _) = try register(server, at: broker)
-      try send(broker, #""toAccids":["bob"],"body":"1""#)
-      try await eventually { try show(broker, id)["failure"]?.text?.contains("307") == true }
-    }
-    #expect(inside.connections == 0)
   }
 
   // MARK: Managing
@@ -261,6 +126,77 @@ import Testing
       #expect(body(request)["type"] == "webhook.test")
       // A secret is shown when it is made, and never again.
       #expect(try show(broker, id)["secret"] == nil)
+    }
+  }
+
+  /// Each secret that was replaced signs for its day, however often others replace the next one.
+  @Test func severalRotationsInADayKeepAllSecrets() async throws {
+    let server = try ScriptedServer(Self.accepting)
+    try await withWebhooks { broker async throws in
+      let token = try broker.token("app", .app)
+      let (id, first) = try register(server, at: broker)
+      var secrets = [first]
+      for _ in 0..<WebhookEndpoint.formerSecretsMax {
+        let rotated = try broker.ask("POST", "/v1/webhooks/\(id)/rotate", as: token)
+        secrets.insert(try #require(rotated.json["secret"]?.text), at: 0)
+      }
+      _ = try broker.ask("POST", "/v1/webhooks/\(id)/test", as: token)
+      let request = try #require(server.requests.last)
+      #expect(request.headers["webhook-signature"] == signature(of: request, by: secrets))
+      let refused = try broker.ask("POST", "/v1/webhooks/\(id)/rotate", as: token)
+      #expect(refused.code == "tooMany")
+    }
+  }
+
+  /// Whoever is told a secret has it, and whoever is told that it is disabled has it so, whatever others change meanwhile.
+  @Test func changesAtOnceDoNotUndoEachOther() async throws {
+    let server = try ScriptedServer(Self.accepting)
+    try await withWebhooks { broker async throws in
+      let token = try broker.token("app", .app)
+      for _ in 0..<20 {
+        let (id, _) = try register(server, at: broker)
+        async let rotated = Task.detached {
+          try broker.ask("POST", "/v1/webhooks/\(id)/rotate", as: token)
+        }.value
+        async let paused = Task.detached {
+          try broker.ask("PATCH", "/v1/webhooks/\(id)", as: token, #"{"enabled":false}"#)
+        }.value
+        async let patched = Task.detached {
+          try broker.ask("PATCH", "/v1/webhooks/\(id)", as: token, #"{"types":[7]}"#)
+        }.value
+        let answers = [try await rotated, try await paused, try await patched]
+        #expect(answers.map(\.status) == [200, 200, 200])
+        let state = try show(broker, id)
+        #expect(state["enabled"] == false)
+        #expect(state["types"] == [7])
+        _ = try broker.ask("POST", "/v1/webhooks/\(id)/test", as: token)
+        let request = try #require(server.requests.last)
+        let signatures = request.headers["webhook-signature"]?.split(separator: " ").map(String.init)
+        let secret = try #require(answers[0].json["secret"]?.text)
+        #expect(signatures?.first == signature(of: request, by: [secret]))
+        _ = try broker.ask("DELETE", "/v1/webhooks/\(id)", as: token)
+      }
+    }
+  }
+
+  @Test func aTestSaysWhatWasAnswered() async throws {
+    let status = Shared(503)
+    let server = try ScriptedServer { _, _ in [.answer(status.withLock { $0 })] }
+    try await withWebhooks { broker async throws in
+      let token = try broker.token("app", .app)
+      let (id, _) = try register(server, at: broker)
+      for code in [503, 302, 410] {
+        status.withLock { $0 = code }
+        let tested = try broker.ask("POST", "/v1/webhooks/\(id)/test", as: token)
+        #expect(tested.json["delivered"] == false)
+        #expect(tested.json["status"]?.number == Int64(code))
+        #expect(tested.json["failure"]?.text?.contains("\(code)") == true)
+      }
+      let made = try broker.ask("POST", "/v1/webhooks", as: token, #"{"url":"http://127.0.0.1:1/"}"#)
+      let dead = try #require(made.json["webhookId"]?.text)
+      let tested = try broker.ask("POST", "/v1/webhooks/\(dead)/test", as: token)
+      #expect(tested.json["delivered"] == false)
+      #expect(tested.json["status"] == nil)
     }
   }
 

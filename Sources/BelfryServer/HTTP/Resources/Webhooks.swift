@@ -1,3 +1,4 @@
+import BelfryBytes
 import BelfryHTTP
 import BelfryHooks
 import BelfryInterface
@@ -13,7 +14,12 @@ enum Webhooks {
     WebhookRoutes.list.handled(by: list),
     WebhookRoutes.show.handled { _, services, id throws(Refusal) in
       let endpoint = try await find(id, services)
-      return .json(.object(try await members(of: endpoint, services, withPending: true)))
+      var members = try await members(of: endpoint, services)
+      let oldest = try await reading { () async throws(StoreError) in
+        try await services.administration.oldestWaiting(id)
+      }
+      if let oldest { members["oldestPending"] = .integer(oldest) }
+      return .json(.object(members))
     },
     WebhookRoutes.update.handled(by: update),
     WebhookRoutes.remove.handled(by: remove),
@@ -33,17 +39,21 @@ enum Webhooks {
     _ request: Request, _ services: LoopServices, url: String, types: [Int]?, spaces: [String]?, env: String?,
     format: WebhookFormat
   ) async throws(Refusal) -> HTTPResponse {
-    try await refresh(services)
-    guard services.broker.webhooks.all.count < WebhookEndpoint.countMax else {
-      throw Refusal(
-        .tooMany, "there are \(WebhookEndpoint.countMax) webhooks, the most there may be: remove one")
-    }
     var endpoint = WebhookEndpoint(
       id: .random(), url: try read(url), format: format, nowMilliseconds: WallClock.nowMilliseconds())
     endpoint.types = types.map { Set($0) }
     endpoint.spaces = try spaces.map { names throws(Refusal) in try read(spaces: names) }
     endpoint.env = env
-    try await put(endpoint, isNew: true, services)
+    let (id, record) = (endpoint.id, endpoint.record)
+    let isAdded = try await reading { () async throws(StoreError) in
+      try await services.administration.addWebhook(
+        id, record, countMax: WebhookEndpoint.countMax, version: WebhookEndpoints.newVersion())
+    }
+    guard isAdded else {
+      throw Refusal(
+        .tooMany, "there are \(WebhookEndpoint.countMax) webhooks, the most there may be: remove one")
+    }
+    try await refresh(services)
     return .json(.object(try await members(of: endpoint, services, withSecret: true)), status: 201)
       .located(at: "/v1/webhooks/\(endpoint.id)")
   }
@@ -52,10 +62,11 @@ enum Webhooks {
     _ request: Request, _ services: LoopServices, limit: Int
   ) async throws(Refusal) -> HTTPResponse {
     try await refresh(services)
-    var webhooks: [JSONValue] = []
-    for endpoint in services.broker.webhooks.all.prefix(limit) {
-      webhooks.append(.object(try await members(of: endpoint, services)))
+    let endpoints = Array(services.broker.webhooks.all.prefix(limit))
+    let healths = try await reading { () async throws(StoreError) in
+      try await services.administration.webhookHealths(of: endpoints.map(\.id))
     }
+    let webhooks = zip(endpoints, healths).map { JSONValue.object(members(of: $0, health: $1)) }
     return .page("webhooks", webhooks, cursor: nil)
   }
 
@@ -64,19 +75,22 @@ enum Webhooks {
     spaces: [String]?,
     env: String?, format: WebhookFormat?, enabled: Bool?
   ) async throws(Refusal) -> HTTPResponse {
-    var endpoint = try await find(id, services)
-    if let url { endpoint.url = try read(url) }
-    if let types { endpoint.types = Set(types) }
-    if let spaces { endpoint.spaces = try read(spaces: spaces) }
-    if let env { endpoint.env = env }
-    if let format { endpoint.format = format }
-    if let enabled {
+    let url = try url.map { text throws(Refusal) in try read(text) }
+    let spaces = try spaces.map { names throws(Refusal) in try read(spaces: names) }
+    if enabled == true {
+      // It is to have its days of failures once more. Otherwise the next failure would disable it again.
       try await reading { () async throws(StoreError) in
-        try await services.administration.disableWebhook(
-          id, because: enabled ? nil : "asked", version: WebhookEndpoints.newVersion())
+        try await services.administration.endWebhookFailures(id)
       }
     }
-    try await put(endpoint, services)
+    let endpoint = try await change(id, services) { endpoint in
+      if let url { endpoint.url = url }
+      if let types { endpoint.types = Set(types) }
+      if let spaces { endpoint.spaces = spaces }
+      if let env { endpoint.env = env }
+      if let format { endpoint.format = format }
+      if let enabled { endpoint.disabledBecause = enabled ? nil : .asked }
+    }
     return .json(.object(try await members(of: endpoint, services)))
   }
 
@@ -94,9 +108,17 @@ enum Webhooks {
   private static func rotate(
     _ request: Request, _ services: LoopServices, id: EntityID
   ) async throws(Refusal) -> HTTPResponse {
-    var endpoint = try await find(id, services)
-    endpoint.rotate(nowMilliseconds: WallClock.nowMilliseconds())
-    try await put(endpoint, services)
+    let now = WallClock.nowMilliseconds()
+    let endpoint = try await change(id, services) { endpoint throws(Refusal) in
+      if let time = endpoint.rotatesNotBefore(nowMilliseconds: now) {
+        let count = WebhookEndpoint.formerSecretsMax
+        throw Refusal(
+          .tooMany,
+          "\(count) secrets that were replaced still sign, the most there may be; "
+            + "the first of them ends at \(Timestamp.text(milliseconds: time))")
+      }
+      endpoint.rotate(nowMilliseconds: now)
+    }
     return .json(.object(try await members(of: endpoint, services, withSecret: true)))
   }
 
@@ -138,8 +160,8 @@ enum Webhooks {
   private static func find(_ id: EntityID, _ services: LoopServices) async throws(Refusal) -> WebhookEndpoint
   {
     try await refresh(services)
-    guard let endpoint = services.broker.webhooks.endpoint(id) else { throw unknown(id) }
-    return endpoint
+    guard let kept = services.broker.webhooks.kept(id) else { throw unknown(id) }
+    return kept.endpoint
   }
 
   private static func refresh(_ services: LoopServices) async throws(Refusal) {
@@ -148,47 +170,59 @@ enum Webhooks {
     }
   }
 
-  private static func put(
-    _ endpoint: WebhookEndpoint, isNew: Bool = false, _ services: LoopServices
-  ) async throws(Refusal) {
-    try await reading { () async throws(StoreError) in
-      try await services.administration.putWebhook(
-        endpoint.id, endpoint.record, isNew: isNew, version: WebhookEndpoints.newVersion())
+  /// How often a change is decided again when others change the same webhook. Each time one of them succeeds.
+  private static let roundsMax = 16
+
+  /// Decides on the record that is kept, and writes only if it is still that one. Of two requests at once none undoes what
+  /// the other has been told is done.
+  private static func change(
+    _ id: EntityID, _ services: LoopServices, _ decide: (inout WebhookEndpoint) throws(Refusal) -> Void
+  ) async throws(Refusal) -> WebhookEndpoint {
+    for _ in 0..<roundsMax {
+      try await refresh(services)
+      guard let kept = services.broker.webhooks.kept(id) else { throw unknown(id) }
+      var endpoint = kept.endpoint
+      try decide(&endpoint)
+      let record = endpoint.record
+      let isWritten = try await reading { () async throws(StoreError) in
+        try await services.administration.changeWebhook(
+          id, record, ifStill: kept.record, version: WebhookEndpoints.newVersion())
+      }
+      guard isWritten else { continue }
+      try await refresh(services)
+      return endpoint
     }
-    try await refresh(services)
+    throw Refusal(.conflict, "others keep changing the webhook \(id); try again", retryAfterSeconds: 1)
   }
 
   private static func unknown(_ id: EntityID) -> Refusal { Refusal(.notFound, "there is no webhook \(id)") }
 
   private static func members(
-    of endpoint: WebhookEndpoint, _ services: LoopServices, withSecret: Bool = false,
-    withPending: Bool = false
+    of endpoint: WebhookEndpoint, _ services: LoopServices, withSecret: Bool = false
   ) async throws(Refusal) -> JSONObject {
-    let store = services.administration
-    let health = try await reading { () async throws(StoreError) in try await store.webhookHealth(endpoint.id)
+    let healths = try await reading { () async throws(StoreError) in
+      try await services.administration.webhookHealths(of: [endpoint.id])
     }
+    var members = members(of: endpoint, health: healths.first ?? WebhookHealth())
+    if withSecret { members["secret"] = .string(endpoint.secret.text) }
+    return members
+  }
+
+  private static func members(of endpoint: WebhookEndpoint, health: WebhookHealth) -> JSONObject {
     var members: JSONObject = [
       "webhookId": .string(endpoint.id.text), "url": .string(endpoint.url.text),
       "format": .string(endpoint.format.rawValue), "createdAt": .integer(endpoint.createdAtMilliseconds),
-      "enabled": .bool(health["disabled"] == nil),
+      "enabled": .bool(endpoint.disabledBecause == nil),
     ]
     if let types = endpoint.types { members["types"] = .array(types.sorted().map { .integer(Int64($0)) }) }
     if let spaces = endpoint.spaces {
       members["spaces"] = .array(spaces.map(\.key).sorted().map { .string($0) })
     }
     if let env = endpoint.env { members["env"] = .string(env) }
-    if let cause = health["disabled"] { members["disabledBecause"] = .string(cause) }
-    if let failure = health["failure"] { members["failure"] = .string(failure) }
-    for name in ["failingSince", "failedAt"] {
-      if let time = health[name].flatMap({ Int64($0) }) { members[name] = .integer(time) }
-    }
-    if withSecret { members["secret"] = .string(endpoint.secret.text) }
-    if withPending {
-      let oldest = try await reading { () async throws(StoreError) in
-        try await store.oldestWaiting(endpoint.id)
-      }
-      if let oldest { members["oldestPending"] = .integer(oldest) }
-    }
+    if let cause = endpoint.disabledBecause { members["disabledBecause"] = .string(cause.rawValue) }
+    if let failure = health.failure { members["failure"] = .string(failure) }
+    if let time = health.failingSince { members["failingSince"] = .integer(time) }
+    if let time = health.failedAt { members["failedAt"] = .integer(time) }
     return members
   }
 }
