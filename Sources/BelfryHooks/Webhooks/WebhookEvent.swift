@@ -16,6 +16,7 @@ package struct WebhookEvent: Sendable {
   private let kind: Kind
   private let space: SpaceID?
   private let timeMilliseconds: Int64
+  private let expiresAtMilliseconds: Int64?
   /// JSON, an object.
   private let notification: [UInt8]?
   /// How many copies fell out of retention before they could be delivered.
@@ -26,6 +27,7 @@ package struct WebhookEvent: Sendable {
     kind = copy.isRecall ? .retracted : copy.updates == nil ? .sent : .updated
     space = copy.space
     timeMilliseconds = copy.id.unixMilliseconds
+    expiresAtMilliseconds = Audience(bytes: copy.audience)?.expiresAt
     notification = copy.notification
     self.lost = lost
   }
@@ -36,6 +38,7 @@ package struct WebhookEvent: Sendable {
     kind = .test
     space = nil
     timeMilliseconds = nowMilliseconds
+    expiresAtMilliseconds = nil
     notification = nil
     lost = 0
   }
@@ -64,6 +67,7 @@ package struct WebhookEvent: Sendable {
       text.field("source", space?.key ?? "belfry:test")
       text.field("type", kind.rawValue)
       text.field("time", Timestamp.text(milliseconds: timeMilliseconds))
+      if let time = expiresAtMilliseconds { text.field("expirytime", Timestamp.text(milliseconds: time)) }
       if lost > 0 { text.field("belfrylost", lost) }
       text.field("datacontenttype", "application/json")
       text.field("data", json: notification ?? Array("{}".utf8))

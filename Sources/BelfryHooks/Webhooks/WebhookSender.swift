@@ -4,14 +4,23 @@ import BelfrySystem
 /// What became of one try to deliver.
 package enum WebhookOutcome: Sendable, Hashable {
   case delivered(status: Int)
-  /// In words, and what the receiver said of when to come back.
-  case failed(String, retryAfter: String?)
+  case failed(WebhookFailure)
   /// 410: the receiver wants no more.
   case gone
   /// Nothing was sent, and nothing is known.
   case notTried
 
   package var isDelivered: Bool { if case .delivered = self { true } else { false } }
+}
+
+/// Why a copy was not taken.
+package struct WebhookFailure: Sendable, Hashable {
+  /// In words.
+  package var cause: String
+  /// Of the answer; nil if there was none.
+  package var status: Int?
+  /// When to come back, as the receiver wrote it.
+  package var retryAfter: String?
 }
 
 extension OutboundClient {
@@ -34,12 +43,16 @@ extension OutboundClient {
       case 200..<300: return .delivered(status: response.status)
       case 410: return .gone
       default:
-        return .failed("it answers with the status \(response.status)", retryAfter: response.retryAfter)
+        return .failed(
+          WebhookFailure(
+            cause: "it answers with the status \(response.status)", status: response.status,
+            retryAfter: response.retryAfter))
       }
     } catch {
       switch error.code {
       case .busy, .notBegun, .cancelled: return .notTried
-      case .refusedAddress, .unreachable, .timedOut, .tooLarge: return .failed(error.cause, retryAfter: nil)
+      case .refusedAddress, .unreachable, .timedOut, .tooLarge:
+        return .failed(WebhookFailure(cause: error.cause))
       }
     }
   }

@@ -78,7 +78,7 @@ package enum WebhookRoutes {
         "WebhookTest",
         [
           .always("delivered", .flag, "whether it was answered with 2xx"),
-          .sometimes("status", .count, "of the answer, if it was"),
+          .sometimes("status", .count, "of the answer, if there was one"),
           .sometimes("failure", .text, "why not, if it was not"),
         ])))
 

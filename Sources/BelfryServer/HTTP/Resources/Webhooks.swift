@@ -132,8 +132,12 @@ enum Webhooks {
       test: "test_\(services.clientIDs.next())", nowMilliseconds: WallClock.nowMilliseconds())
     switch await services.outbound.deliver(event, to: endpoint, timeout: .milliseconds(timeout)) {
     case .delivered(let status): return .json(["delivered": true, "status": .integer(Int64(status))])
-    case .gone: return .json(["delivered": false, "failure": "it answers with the status 410"])
-    case .failed(let cause, _): return .json(["delivered": false, "failure": .string(cause)])
+    case .gone:
+      return .json(["delivered": false, "status": 410, "failure": "it answers with the status 410"])
+    case .failed(let failure):
+      var members: JSONObject = ["delivered": false, "failure": .string(failure.cause)]
+      if let status = failure.status { members["status"] = .integer(Int64(status)) }
+      return .json(.object(members))
     case .notTried: throw Refusal(.busy, "too many requests to others are under way; try again")
     }
   }
