@@ -216,7 +216,8 @@ package final class PushDispatcher {
   func again(_ task: PushTask, retryAfter: String?) -> DuePush? {
     let now = store.estimatedMilliseconds ?? WallClock.nowMilliseconds()
     let delay = RetrySchedule.delayMilliseconds(
-      attempts: task.attempts, retryAfter: retryAfter, random: .random(in: 0..<1), delays: retryDelaysSeconds)
+      attempts: task.attempts, retryAfter: retryAfter, random: .random(in: 0..<1), delays: retryDelaysSeconds,
+      nowMilliseconds: now)
     return later(task, dueAtMilliseconds: now + delay)
   }
 
