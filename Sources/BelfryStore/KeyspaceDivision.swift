@@ -102,7 +102,7 @@ package struct DividedKey: Sendable, Hashable {
     init?(_ name: String) {
       switch name.prefix(while: { $0 != ":" }) {
       case "partition": self = .partition
-      case "active", "wake": self = .spaces
+      case "active", "wake", "copies-behind", "copies-due", "copies-waiting": self = .spaces
       case "pushed", "badges", "streams", "revoked": self = .accounts
       case "pushes": self = .pushes
       case "corrections": self = .corrections
@@ -198,9 +198,6 @@ extension KeyspaceDivision {
       let isBeneath = home.map { $0.number & (before.partitions.count - 1) == key.number } ?? false
       return (isBeneath ? home?.number : key.number) == partition.number
     case .reader:
-      if text.hasPrefix("behind:") {
-        return SpaceID(key: text.dropFirst("behind:".count)).map { after.partition(of: $0) } == partition
-      }
       if text == "place" { return next.map { after.partition(of: $0) } == partition }
       // A sum over all partitions.
       return text != "lost" || partition.number == key.number

@@ -19,17 +19,28 @@ import Testing
 
   private func save(
     _ broker: isolated Broker, by owner: String, _ state: CopyReaderState, before: CopyReaderState,
-    milliseconds: Int = 60_000
+    held: [SpaceID: HeldCopies] = [:], milliseconds: Int = 60_000
   ) async throws -> Bool {
     try await broker.store.saveCopies(
-      .webhook(webhook), in: partition, by: owner, milliseconds: milliseconds, state, before: before)
+      .webhook(webhook), in: partition, by: owner, milliseconds: milliseconds, state, before: before,
+      held: held)
+  }
+
+  private func add(_ broker: isolated Broker) async throws {
+    #expect(try await broker.store.addWebhook(webhook, "{}", countMax: 100, version: "1"))
+  }
+
+  private func due(_ broker: isolated Broker, by time: Int64 = 1 << 50, limit: Int = 100) async throws
+    -> DueCopies
+  {
+    try await broker.store.dueCopies(for: .webhook(webhook), in: partition, by: time, limit: limit)
   }
 
   @Test func whateverIsAppendedIsCopiedAsItIs() async throws {
     try await withBroker { broker, _ in
       try await broker.makeServer(["bob"])
       try await broker.append("before")
-      try await broker.store.putWebhook(webhook, "{}", isNew: true, version: "1")
+      try await add(broker)
       var ids = [try await broker.append("one")]
       for result in await broker.store.commit((0..<3).map { .send("of many \($0)") }) {
         ids += try result.get().commit.ids
@@ -52,7 +63,7 @@ import Testing
   @Test func oneDeliversAtATimeAndWhoLostTheLeaseWritesNothing() async throws {
     try await withBroker { broker, redis in
       try await broker.makeServer()
-      try await broker.store.putWebhook(webhook, "{}", isNew: true, version: "1")
+      try await add(broker)
       let id = try await broker.append("one")
       #expect(try await claim(broker, by: "a") != nil)
       #expect(try await claim(broker, by: "b") == nil)
@@ -66,17 +77,19 @@ import Testing
       #expect(second == first)
       var state = first.state
       state.position = id
-      state.behind[space] = WebhookDelay(id: id, attempts: 2, dueAtMilliseconds: 17)
-      #expect(try await save(broker, by: "a", state, before: first.state) == false)
+      let held = [space: HeldCopies(ids: [id], attempts: 2, dueAtMilliseconds: 17)]
+      #expect(try await save(broker, by: "a", state, before: first.state, held: held) == false)
       #expect(try await claim(broker, by: "b") == second)
-      #expect(try await save(broker, by: "b", state, before: second.state, milliseconds: 0))
+      #expect(try await save(broker, by: "b", state, before: second.state, held: held, milliseconds: 0))
       // Given back, with what was written.
       let third = try #require(try await claim(broker, by: "a"))
       #expect(third.state == state)
-      var cleared = third.state
-      cleared.behind = [:]
-      #expect(try await save(broker, by: "a", cleared, before: third.state))
-      #expect(try await claim(broker, by: "a")?.state == cleared)
+      #expect(third.behindCount == 1)
+      #expect(try await due(broker).spaces.map(\.held) == [held[space]])
+      #expect(
+        try await save(broker, by: "a", third.state, before: third.state, held: [space: HeldCopies()]))
+      #expect(try await claim(broker, by: "a")?.behindCount == 0)
+      #expect(try redis.keys("*copies-*:9").map { $0.contains("lease") } == [true])
     }
   }
 
@@ -84,7 +97,7 @@ import Testing
   @Test func aReplayGoesBackAndIsNotOverwritten() async throws {
     try await withBroker { broker, _ in
       try await broker.makeServer()
-      try await broker.store.putWebhook(webhook, "{}", isNew: true, version: "1")
+      try await add(broker)
       var ids: [MessageID] = []
       for number in 0..<4 { ids.append(try await broker.append("\(number)")) }
       let first = try #require(try await claim(broker, by: "a"))
@@ -108,10 +121,149 @@ import Testing
     }
   }
 
+  // MARK: Records
+
+  /// Of two that have read the same record one writes, and the other is told.
+  @Test func aRecordIsWrittenOnlyOverTheOneThatWasRead() async throws {
+    try await withBroker { broker, _ in
+      let store = broker.store
+      try await add(broker)
+      #expect(try await store.changeWebhook(webhook, "one", ifStill: "{}", version: "2"))
+      #expect(try await store.changeWebhook(webhook, "other", ifStill: "{}", version: "3") == false)
+      #expect(try await store.webhooks().map(\.text) == ["one"])
+      #expect(try await store.webhooksVersion() == "2")
+      // Nor does a removed one come back.
+      #expect(try await store.removeWebhook(webhook, version: "4"))
+      #expect(try await store.changeWebhook(webhook, "late", ifStill: "one", version: "5") == false)
+      #expect(try await store.webhooks().isEmpty)
+    }
+  }
+
+  @Test func noMoreAreAddedThanThereMayBe() async throws {
+    try await withBroker { broker, redis in
+      for (id, isToBe) in [(1, true), (2, true), (3, false)] as [(EntityID, Bool)] {
+        let isAdded = try await broker.store.addWebhook(id, "{}", countMax: 2, version: "1")
+        #expect(isAdded == isToBe)
+      }
+      #expect(try await broker.store.webhooks().count == 2)
+      // Nothing is copied for the one that is none.
+      #expect(try redis.keys("*copies:3").isEmpty)
+    }
+  }
+
+  // MARK: How they fare
+
+  private func fail(_ broker: isolated Broker, at time: Int64) async throws -> Int64 {
+    try await broker.store.noteWebhookFailure(
+      webhook, "away", nowMilliseconds: time, gapMilliseconds: 1_000)
+  }
+
+  @Test func aRunOfFailuresEndsWithASuccessOrWithALongPause() async throws {
+    try await withBroker { broker, _ in
+      let store = broker.store
+      #expect(try await fail(broker, at: 10_000) == 10_000)
+      #expect(try await fail(broker, at: 10_900) == 10_000)
+      #expect(try await fail(broker, at: 11_900) == 10_000)
+      #expect(try await store.webhooksFailingSince([webhook, 8]) == [10_000, nil])
+      #expect(try await fail(broker, at: 12_901) == 12_901)
+      try await store.endWebhookFailures(webhook)
+      #expect(try await fail(broker, at: 13_000) == 13_000)
+      let health = try await store.webhookHealths(of: [webhook, 8])
+      #expect(
+        health == [WebhookHealth(failingSince: 13_000, failedAt: 13_000, failure: "away"), WebhookHealth()])
+    }
+  }
+
+  // MARK: Spaces that are behind
+
+  private func spaces(_ count: Int) -> [SpaceID] { (1...count).map { .server(EntityID(Int64($0)) ?? 1) } }
+
+  @Test func thoseThatAreDueAreFoundWithoutReadingAll() async throws {
+    try await withBroker { broker, redis in
+      try await add(broker)
+      let state = try #require(try await claim(broker, by: "a")).state
+      let all = spaces(1_000)
+      let ids = (0..<70).compactMap { MessageID(Int64(1_000_000 + $0)) }
+      var held: [SpaceID: HeldCopies] = [:]
+      for (index, space) in all.enumerated() {
+        held[space] = HeldCopies(ids: [ids[0]], attempts: 1, dueAtMilliseconds: Int64(1_000 + index))
+      }
+      for id in ids.dropFirst() { held[all[0]]?.hold(id) }
+      #expect(try await save(broker, by: "a", state, before: state, held: held))
+      #expect(try await claim(broker, by: "a")?.behindCount == 1_000)
+      let first = try await due(broker, by: 1_001, limit: 100)
+      #expect(first.spaces.map(\.space) == Array(all[..<2]))
+      #expect(first.nextAtMilliseconds == 1_002)
+      #expect(first.spaces[0].held.ids == Array(ids[..<HeldCopies.idsMax]))
+      #expect(first.spaces[0].held.rest == ids[HeldCopies.idsMax])
+      #expect(try await due(broker, by: 5_000, limit: 3).nextAtMilliseconds == 1_003)
+      let some = try await broker.store.heldCopies(
+        for: .webhook(webhook), in: partition, of: [all[7], .server(2_000)])
+      #expect(some.keys.map(\.self) == [all[7]])
+      // A copy is put behind others, and the space stays due when it was.
+      var more = try #require(some[all[7]])
+      more.hold(ids[1])
+      #expect(try await save(broker, by: "a", state, before: state, held: [all[7]: more]))
+      let later = try await due(broker, by: 1_007, limit: 100).spaces.last
+      #expect(later?.held == HeldCopies(ids: [ids[0], ids[1]], attempts: 1, dueAtMilliseconds: 1_007))
+      // After an outage all are due, and begin again.
+      try await broker.store.hastenWebhook(webhook, version: "7")
+      #expect(try await broker.store.webhooksVersion() == "7")
+      let hastened = try await due(broker, by: 0, limit: 2_000).spaces
+      #expect(hastened.count == 1_000)
+      #expect(hastened.allSatisfy { $0.held.attempts == 0 })
+      #expect(try await broker.store.removeWebhook(webhook, version: "8"))
+      #expect(try redis.keys("*copies*").isEmpty)
+    }
+  }
+
+  /// What comes after the place is read again, and waits for nothing.
+  @Test func aReplayGoesBackInWhatWaits() async throws {
+    try await withBroker { broker, _ in
+      try await broker.makeServer()
+      try await add(broker)
+      var ids: [MessageID] = []
+      for number in 0..<6 { ids.append(try await broker.append("\(number)")) }
+      let first = try #require(try await claim(broker, by: "a"))
+      var state = first.state
+      state.position = ids[5]
+      let (early, late, long) = (spaces(3)[0], spaces(3)[1], spaces(3)[2])
+      var full = HeldCopies(ids: [ids[0]], attempts: 3, dueAtMilliseconds: 1 << 40)
+      full.rest = ids[4]
+      let held = [
+        early: HeldCopies(ids: [ids[1], ids[2], ids[3]], attempts: 3, dueAtMilliseconds: 1 << 40),
+        late: HeldCopies(ids: [ids[3], ids[5]], attempts: 3, dueAtMilliseconds: 1 << 40), long: full,
+      ]
+      #expect(try await save(broker, by: "a", state, before: first.state, held: held))
+      try await broker.store.replayWebhook(webhook, from: ids[3], version: "2")
+      let after = try await due(broker, by: 0).spaces
+      let found = Dictionary(after.map { ($0.space, $0.held) }) { $1 }
+      #expect(
+        found == [
+          early: HeldCopies(ids: [ids[1], ids[2]], dueAtMilliseconds: 0),
+          long: HeldCopies(ids: [ids[0]], dueAtMilliseconds: 0),
+        ])
+      #expect(try await broker.store.oldestWaiting(webhook) == ids[0].unixMilliseconds)
+    }
+  }
+
+  @Test func copiesAreReadByTheirIDs() async throws {
+    try await withBroker { broker, redis in
+      try await broker.makeServer()
+      try await add(broker)
+      let (one, two) = (try await broker.append("one"), try await broker.append("two"))
+      try redis.command("XDEL", layout.copies(partition), one.streamForm)
+      let copies = try await broker.store.copies(in: partition, ids: [one, two])
+      #expect(copies.map { $0?.id } == [nil, two])
+    }
+  }
+
+  // MARK: Retention
+
   @Test func whatFellOutIsCounted() async throws {
     try await withBroker { broker, redis in
       try await broker.makeServer()
-      try await broker.store.putWebhook(webhook, "{}", isNew: true, version: "1")
+      try await add(broker)
       for number in 0..<10 { try await broker.append("\(number)") }
       try redis.command("XTRIM", layout.copies(partition), "MAXLEN", "=", "3")
       let claim = try #require(try await claim(broker, by: "a"))
@@ -125,7 +277,7 @@ import Testing
     limits.retentionMilliseconds = 10_000
     try await withBroker(limits) { broker, redis in
       try await broker.makeServer()
-      try await broker.store.putWebhook(webhook, "{}", isNew: true, version: "1")
+      try await add(broker)
       let now = try await broker.store.nowMilliseconds()
       for number in 0..<300 {
         let old = MessageID(unixMilliseconds: now - 60_000, partition: partition, sequence: Int64(number))

@@ -28,6 +28,10 @@ package final class WebhookDispatcher {
   /// At the last look a lane was due, and had no place.
   private var isShort = false
   private var version: String?
+  /// When something was delivered to an endpoint last, by the clock of failures.
+  private var succeededAt: [EntityID: Int64] = [:]
+  /// Endpoints that were delivered to since the last look.
+  private var succeeded: Set<EntityID> = []
 
   package private(set) var statistics = WebhookStatistics()
 
@@ -66,6 +70,7 @@ package final class WebhookDispatcher {
         for lane in lanes.values.joined() { lane.lookAgain() }
       }
       if lanes.count != enabled.count || enabled.contains(where: { lanes[$0.id] == nil }) { follow(enabled) }
+      if !succeeded.isEmpty { await noteSuccesses() }
       if enabled.isEmpty { continue }
       // While Redis is away the copies wait.
       guard let lastIDs = try? await store.lastIDs(of: partitions) else { continue }
@@ -81,6 +86,7 @@ package final class WebhookDispatcher {
     }
     lanes = kept
     breakers = breakers.filter { kept[$0.key] != nil }
+    succeededAt = succeededAt.filter { kept[$0.key] != nil }
   }
 
   private func look(_ lastIDs: [Partition: MessageID]) {
@@ -139,25 +145,48 @@ package final class WebhookDispatcher {
     return outcome
   }
 
-  private func noteSuccess(_ endpoint: WebhookEndpoint) async {
-    guard endpoints.isFailing(endpoint.id) else { return }
-    endpoints.note(endpoint.id, isFailing: false)
-    try? await store.noteWebhookSuccess(endpoint.id)
+  /// A success ends the run of failures, which another broker may have begun. One that was an outage has put off all that
+  /// is behind, for hours perhaps; the receiver is well again, so it is due at once.
+  private func noteSuccesses() async {
+    let ids = Array(succeeded)
+    succeeded = []
+    guard let failing = try? await store.webhooksFailingSince(ids) else { return succeeded.formUnion(ids) }
+    let now = WallClock.nowMilliseconds()
+    for (id, since) in zip(ids, failing) {
+      guard let since else { continue }
+      do throws(StoreError) {
+        if now - since >= RetrySchedule.outageMilliseconds {
+          try await store.hastenWebhook(id, version: WebhookEndpoints.newVersion())
+        }
+        try await store.endWebhookFailures(id)
+      } catch {
+        // Redis is away. The next look tries again.
+        succeeded.insert(id)
+      }
+    }
   }
 
   private func noteFailure(_ endpoint: WebhookEndpoint, _ cause: String) async {
-    endpoints.note(endpoint.id, isFailing: true)
     let now = WallClock.nowMilliseconds()
-    guard let since = try? await store.noteWebhookFailure(endpoint.id, cause, nowMilliseconds: now) else {
-      return
-    }
-    guard now - since >= RetrySchedule.failingMaxMilliseconds else { return }
-    await disable(endpoint, because: "failing", cause)
+    let since = try? await store.noteWebhookFailure(
+      endpoint.id, cause, nowMilliseconds: now, gapMilliseconds: RetrySchedule.runGapMilliseconds)
+    // A success of this loop may not be noted yet.
+    guard let since, now - since >= RetrySchedule.failingMaxMilliseconds,
+      succeededAt[endpoint.id] ?? 0 < since
+    else { return }
+    await disable(endpoint, because: .failing, cause)
   }
 
-  private func disable(_ endpoint: WebhookEndpoint, because word: String, _ cause: String) async {
-    report("a webhook is disabled", endpoint, cause)
-    try? await store.disableWebhook(endpoint.id, because: word, version: WebhookEndpoints.newVersion())
+  /// Only as it was delivered to: if somebody has changed it meanwhile, the next delivery decides.
+  private func disable(
+    _ endpoint: WebhookEndpoint, because reason: WebhookEndpoint.DisablingCause, _ cause: String
+  ) async {
+    guard let kept = endpoints.kept(endpoint.id), kept.endpoint == endpoint else { return }
+    var disabled = endpoint
+    disabled.disabledBecause = reason
+    let isWritten = try? await store.changeWebhook(
+      endpoint.id, disabled.record, ifStill: kept.record, version: WebhookEndpoints.newVersion())
+    if isWritten == true { report("a webhook is disabled", endpoint, cause) }
     try? await endpoints.refresh(from: store)
   }
 }

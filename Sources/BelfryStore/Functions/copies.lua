@@ -4,13 +4,20 @@
 --
 -- What a reader has had is a hash: `position`, the last id of the copies that is dealt with; `count`, how many copies
 -- there had been up to it, by which it is known how many fell out before they were delivered, or `?`; `generation`, which
--- a replay raises; and for each space that is behind a field `behind:<space>`. Whoever delivers holds a lease, a key that
--- ends by itself: who has lost it writes nothing any more.
+-- a replay raises. Whoever delivers holds a lease, a key that ends by itself: who has lost it writes nothing any more.
+--
+-- Some copies up to the position wait, because one of their space could not be delivered. Of each such space the hash
+-- `copies-behind` says which: how often the first one was tried, the id from which on others of the space have to be looked
+-- for (`-`: all are here), and the ids of the first ones. There may be thousands of such spaces, so two sorted sets tell
+-- without reading them all which are due (`copies-due`, by time) and since when the oldest waits (`copies-waiting`).
 
 local function readers_key(prefix) return prefix .. 'copy-readers' end
 local function copies_key(prefix) return prefix .. 'copies' end
 local function state_key(prefix, reader) return prefix .. 'copies:' .. reader end
 local function lease_key(prefix, reader) return prefix .. 'copies-lease:' .. reader end
+local function behind_key(prefix, reader) return prefix .. 'copies-behind:' .. reader end
+local function due_key(prefix, reader) return prefix .. 'copies-due:' .. reader end
+local function waiting_key(prefix, reader) return prefix .. 'copies-waiting:' .. reader end
 
 -- How many copies there have been, how many there are, and the id of the last one.
 local function read_copies(prefix)
@@ -36,7 +43,8 @@ local function end_copies(keys, arguments)
   local prefix = open_partition(keys)
   local reader = arguments[1]
   redis_call('SREM', readers_key(prefix), reader)
-  redis_call('UNLINK', state_key(prefix, reader), lease_key(prefix, reader))
+  redis_call('UNLINK', state_key(prefix, reader), lease_key(prefix, reader), behind_key(prefix, reader),
+    due_key(prefix, reader), waiting_key(prefix, reader))
   if redis_call('EXISTS', readers_key(prefix)) == 0 then
     redis_call('HDEL', partition_key(prefix), 'copies')
     redis_call('UNLINK', copies_key(prefix))
@@ -45,7 +53,8 @@ local function end_copies(keys, arguments)
 end
 
 -- claim_copies: the lease, for so many milliseconds, if nobody else has it. Gives how many copies there have been and
--- how many there are, the id of the last one, and the state; nothing where another has the lease or there is no reader.
+-- how many there are, the id of the last one, how many spaces are behind, and the state; nothing where another has the
+-- lease or there is no reader.
 local function claim_copies(keys, arguments)
   local prefix = open_partition(keys)
   local reader, owner, milliseconds = unpack(arguments, 1, 3)
@@ -55,7 +64,8 @@ local function claim_copies(keys, arguments)
   if not state[1] then return {} end
   redis_call('SET', lease, owner, 'PX', milliseconds)
   local added, length, last = read_copies(prefix)
-  return { string.format('%d', added), string.format('%d', length), last, state }
+  local behind = redis_call('HLEN', behind_key(prefix, reader))
+  return { string.format('%d', added), string.format('%d', length), last, behind, state }
 end
 
 -- Writes fields of the state, those of the arguments from `first` through `last`, an empty text for one that goes. Nothing
@@ -78,12 +88,51 @@ local function write_state(prefix, reader, owner, milliseconds, generation, argu
   return true
 end
 
--- save_copies: the state, under the lease, which lasts for so many milliseconds more; with 0 it is given back.
+-- Writes what waits of a space that is behind, or with an empty text that it is not behind any more. With an empty `due`
+-- it stays due when it was.
+local function write_behind(prefix, reader, space, held, due, waiting)
+  local behind, dues, waits = behind_key(prefix, reader), due_key(prefix, reader), waiting_key(prefix, reader)
+  if held == '' then
+    redis_call('HDEL', behind, space)
+    redis_call('ZREM', dues, space)
+    redis_call('ZREM', waits, space)
+  else
+    redis_call('HSET', behind, space, held)
+    if due ~= '' then redis_call('ZADD', dues, due, space) end
+    redis_call('ZADD', waits, waiting, space)
+  end
+end
+
+-- save_copies: the state, under the lease, which lasts for so many milliseconds more; with 0 it is given back. Behind as
+-- many texts of the state as is said, for each space that is behind, or was: the space, what waits of it, when it is due,
+-- and since when it waits.
 local function save_copies(keys, arguments)
   local prefix = open_partition(keys)
-  local reader, owner, milliseconds, generation = unpack(arguments, 1, 4)
-  local is_written = write_state(prefix, reader, owner, milliseconds, generation, arguments, 5, #arguments)
-  return is_written and 'saved' or 'lost'
+  local reader, owner, milliseconds, generation, count = unpack(arguments, 1, 5)
+  local last = 5 + tonumber(count)
+  if not write_state(prefix, reader, owner, milliseconds, generation, arguments, 6, last) then return 'lost' end
+  for index = last + 1, #arguments, 4 do write_behind(prefix, reader, unpack(arguments, index, index + 3)) end
+  return 'saved'
+end
+
+-- hasten_copies: every space that is behind is due at once.
+local function hasten_copies(keys, arguments)
+  local prefix = open_partition(keys)
+  local dues = due_key(prefix, arguments[1])
+  for _, space in ipairs(redis_call('ZRANGE', dues, '(0', '+inf', 'BYSCORE')) do redis_call('ZADD', dues, 0, space) end
+  return 'hastened'
+end
+
+-- Goes back in what waits of a space that is behind: what comes after the id is read again. Gives nothing if all of it is.
+local function rewind_held(held, from)
+  local rest, ids = string.match(held, '^%d+ (%S+)(.*)$')
+  local kept = {}
+  for id in string.gmatch(ids, '%S+') do
+    if not is_before(from, id) then kept[#kept + 1] = id end
+  end
+  if rest ~= '-' and is_before(from, rest) then rest = '-' end
+  if rest == '-' and not kept[1] then return '' end
+  return table.concat({ '0', rest, unpack(kept) }, ' ')
 end
 
 -- replay_copies: goes back to just before an id, for whatever lies behind it.
@@ -96,16 +145,11 @@ local function replay_copies(keys, arguments)
   redis_call('HINCRBY', key, 'generation', 1)
   if is_before(from, position) then redis_call('HSET', key, 'position', from, 'count', '?') end
   -- A space that is behind is due at once, from where it is or from there, whichever is earlier.
-  local reply = redis_call('HGETALL', key)
-  for index = 1, #reply, 2 do
-    if string.sub(reply[index], 1, 7) == 'behind:' then
-      local at = string.match(reply[index + 1], '^%S+')
-      if is_before(from, at) then
-        redis_call('HDEL', key, reply[index])
-      else
-        redis_call('HSET', key, reply[index], at .. ' 0 0')
-      end
-    end
+  local behind = redis_call('HGETALL', behind_key(prefix, reader))
+  for index = 1, #behind, 2 do
+    local space, held = behind[index], rewind_held(behind[index + 1], from)
+    local waiting = held ~= '' and redis_call('ZSCORE', waiting_key(prefix, reader), space) or '0'
+    write_behind(prefix, reader, space, held, '0', waiting)
   end
   return 'replayed'
 end
@@ -114,4 +158,5 @@ register('begin_copies', begin_copies)
 register('end_copies', end_copies, FREES_MEMORY)
 register('claim_copies', claim_copies, FREES_MEMORY)
 register('save_copies', save_copies, FREES_MEMORY)
+register('hasten_copies', hasten_copies, FREES_MEMORY)
 register('replay_copies', replay_copies, FREES_MEMORY)

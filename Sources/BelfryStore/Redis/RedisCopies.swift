@@ -10,32 +10,15 @@ package struct CopyReader: Sendable, Hashable {
   package static let push = CopyReader(text: "push")
 }
 
-/// A space of which something could not be delivered yet, while others go on.
-package struct WebhookDelay: Sendable, Hashable {
-  /// The first copy of the space that is undelivered.
-  package var id: MessageID
-  /// How often it was tried.
-  package var attempts: Int
-  /// When it is tried again, milliseconds since 1970.
-  package var dueAtMilliseconds: Int64
-
-  package init(id: MessageID, attempts: Int, dueAtMilliseconds: Int64) {
-    self.id = id
-    self.attempts = attempts
-    self.dueAtMilliseconds = dueAtMilliseconds
-  }
-}
-
 /// How far a reader has had the copies of a partition.
 package struct CopyReaderState: Sendable, Hashable {
-  /// All copies up to this one are delivered, or of a space that is behind.
+  /// All copies up to this one are delivered, or wait for others of their space.
   package var position: MessageID
   /// How many copies there had been up to the position; nil after a replay, until all are delivered.
   package var count: Int64?
   package var generation: String
   /// How many copies fell out of retention undelivered, of which the receiver has yet to be told.
   package var lost: Int64 = 0
-  package var behind: [SpaceID: WebhookDelay] = [:]
   /// Of push, inside the copy after the position: behind which page of its audience it stands.
   package var place: PageCursor?
 
@@ -54,6 +37,8 @@ package struct CopyClaim: Sendable, Hashable {
   package var length: Int64
   /// The last of them.
   package var last: MessageID
+  /// How many spaces are behind.
+  package var behindCount: Int
 }
 
 /// An entry of a log as it is copied.
@@ -121,29 +106,39 @@ extension RedisStore {
     let reply = try await call(command, at: "copies for \(reader.text)")
     return try reading(at: "copies for \(reader.text)") { () throws(RedisError) in
       let parts = try reply.array()
-      guard parts.count == 4 else { return nil }
+      guard parts.count == 5 else { return nil }
       return CopyClaim(
-        state: try CopyReaderState(parts[3]), added: Int64(try parts[0].string()) ?? 0,
+        state: try CopyReaderState(parts[4]), added: Int64(try parts[0].string()) ?? 0,
         length: Int64(try parts[1].string()) ?? 0,
-        last: MessageID(streamForm: try parts[2].string()) ?? .zero)
+        last: MessageID(streamForm: try parts[2].string()) ?? .zero,
+        behindCount: Int(try parts[3].integer()))
     }
   }
 
   /// Writes what has changed, and keeps the lease for so long; with 0 it is given back.
+  /// - Parameter held: what waits of spaces that are behind now, or, if nothing is left of it, are not any more.
   /// - Returns: false when the lease is lost, or there was a replay: then nothing was written.
   package func saveCopies(
     _ reader: CopyReader, in partition: Partition, by owner: String, milliseconds: Int,
     _ state: CopyReaderState,
-    before: CopyReaderState
+    before: CopyReaderState, held: [SpaceID: HeldCopies] = [:]
   ) async throws(StoreError) -> Bool {
     var command = layout.call(.saveCopies, in: partition)
     command.append(reader.text)
     command.append(owner)
     command.append(milliseconds)
     command.append(state.generation)
-    for (field, text) in state.changes(since: before) {
+    let changes = state.changes(since: before)
+    command.append(2 * changes.count)
+    for (field, text) in changes {
       command.append(field)
       command.append(text)
+    }
+    for (space, held) in held {
+      command.append(space.key)
+      command.append(held.first == nil ? "" : held.text)
+      command.append(held.dueAtMilliseconds.map { String($0) } ?? "")
+      command.append(held.first.map { String($0.unixMilliseconds) } ?? "")
     }
     let reply = try await call(command, at: "copies for \(reader.text)")
     return try reading(at: "copies for \(reader.text)") { () throws(RedisError) in
@@ -162,15 +157,7 @@ extension RedisStore {
     command.append(limit)
     let reply = try await pipeline([command], isAwaited: true, at: "copies")[0]
     return try reading(at: "copies") { () throws(RedisError) in
-      var copies: [EntryCopy] = []
-      for element in try reply.array() {
-        let parts = try element.array(count: 2)
-        let fields = try parts[1].array()
-        var copy: EntryCopy?
-        if let id = MessageID(streamForm: try parts[0].string()) { copy = try EntryCopy(id, fields) }
-        if let copy { copies.append(copy) }
-      }
-      return copies
+      try EntryCopy.all(in: reply)
     }
   }
 }
@@ -178,8 +165,6 @@ extension RedisStore {
 // MARK: - As it is kept
 
 extension CopyReaderState {
-  private static let behindPrefix = "behind:"
-
   init(_ reply: RedisReply) throws(RedisError) {
     let fields = try reply.array()
     self.init(position: .zero, count: nil, generation: "")
@@ -191,11 +176,7 @@ extension CopyReaderState {
       case "generation": generation = text
       case "lost": lost = Int64(text) ?? 0
       case "place": place = PageCursor(text: text)
-      default:
-        guard name.hasPrefix(Self.behindPrefix),
-          let space = SpaceID(key: name.dropFirst(Self.behindPrefix.count)), let delay = WebhookDelay(text)
-        else { continue }
-        behind[space] = delay
+      default: continue
       }
     }
     if generation.isEmpty {
@@ -210,30 +191,25 @@ extension CopyReaderState {
     if count != before.count { changes.append(("count", count.map { String($0) } ?? "?")) }
     if lost != before.lost { changes.append(("lost", lost == 0 ? "" : String(lost))) }
     if place != before.place { changes.append(("place", place?.text ?? "")) }
-    for (space, delay) in behind where before.behind[space] != delay {
-      changes.append((Self.behindPrefix + space.key, delay.text))
-    }
-    for space in before.behind.keys where behind[space] == nil {
-      changes.append((Self.behindPrefix + space.key, ""))
-    }
     return changes
   }
 }
 
-extension WebhookDelay {
-  fileprivate var text: String { "\(id.streamForm) \(attempts) \(dueAtMilliseconds)" }
-
-  fileprivate init?(_ text: String) {
-    let parts = text.split(separator: " ")
-    guard parts.count == 3, let id = MessageID(streamForm: parts[0]), let attempts = Int(parts[1]),
-      let due = Int64(parts[2])
-    else { return nil }
-    self.init(id: id, attempts: attempts, dueAtMilliseconds: due)
-  }
-}
-
 extension EntryCopy {
-  fileprivate init?(_ id: MessageID, _ fields: RedisReplies) throws(RedisError) {
+  /// Those of a range of the stream that can be read.
+  static func all(in range: RedisReply) throws(RedisError) -> [EntryCopy] {
+    var copies: [EntryCopy] = []
+    for element in try range.array() {
+      let parts = try element.array(count: 2)
+      guard let id = MessageID(streamForm: try parts[0].string()),
+        let copy = try EntryCopy(id, try parts[1].array())
+      else { continue }
+      copies.append(copy)
+    }
+    return copies
+  }
+
+  private init?(_ id: MessageID, _ fields: RedisReplies) throws(RedisError) {
     var space: SpaceID?
     var audience: ArraySlice<UInt8>?
     var content: ArraySlice<UInt8>?

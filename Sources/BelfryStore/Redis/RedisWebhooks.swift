@@ -105,37 +105,37 @@ extension RedisStore {
   }
 
   /// Takes note of a failure.
-  /// - Returns: since when it has failed, milliseconds since 1970.
-  package func noteWebhookFailure(_ id: EntityID, _ cause: String, nowMilliseconds: Int64)
-    async throws(StoreError) -> Int64
-  {
-    let key = RedisLayout.webhookHealth(id)
-    let replies = try await pipeline(
-      [
-        RedisCommand("HSETNX", key, "failingSince", nowMilliseconds),
-        RedisCommand("HSET", key, "failedAt", nowMilliseconds, "failure", cause),
-        RedisCommand("HGET", key, "failingSince"),
-      ], at: "webhooks")
+  /// - Parameter gap: a failure so many milliseconds after the last one begins a new run.
+  /// - Returns: since when there have been nothing but failures, milliseconds since 1970.
+  package func noteWebhookFailure(
+    _ id: EntityID, _ cause: String, nowMilliseconds: Int64, gapMilliseconds gap: Int64
+  ) async throws(StoreError) -> Int64 {
+    var command = RedisLayout.call(.noteWebhookFailure, on: RedisLayout.webhookHealth(id))
+    command.append(nowMilliseconds)
+    command.append(cause)
+    command.append(gap)
+    let reply = try await call(command, at: "webhooks")
     return try reading(at: "webhooks") { () throws(RedisError) in
-      Int64(try replies[2].ifPresent?.string() ?? "") ?? nowMilliseconds
+      Int64(try reply.string()) ?? nowMilliseconds
     }
   }
 
-  package func noteWebhookSuccess(_ id: EntityID) async throws(StoreError) {
-    _ = try await pipeline(
-      [RedisCommand("HDEL", RedisLayout.webhookHealth(id), "failingSince")], at: "webhooks")
+  /// Since when there have been nothing but failures, of each, milliseconds since 1970; nil where something was delivered.
+  package func webhooksFailingSince(_ ids: [EntityID]) async throws(StoreError) -> [Int64?] {
+    let commands = ids.map { RedisCommand("HGET", RedisLayout.webhookHealth($0), "failingSince") }
+    let replies = try await pipeline(commands, at: "webhooks")
+    return try reading(at: "webhooks") { () throws(RedisError) in
+      try replies.map { reply throws(RedisError) -> Int64? in
+        guard let since = reply.ifPresent else { return nil }
+        return Int64(try since.string())
+      }
+    }
   }
 
-  /// - Parameter because: nil: it is not disabled any more.
-  package func disableWebhook(_ id: EntityID, because cause: String?, version: String)
-    async throws(StoreError)
-  {
-    let key = RedisLayout.webhookHealth(id)
-    let command =
-      cause.map { RedisCommand("HSET", key, "disabled", $0) }
-      ?? RedisCommand("HDEL", key, "disabled", "failingSince")
-    let note = RedisCommand("HSET", RedisLayout.webhooks, RedisLayout.keysVersion, version)
-    _ = try await pipeline([command, note], at: "webhooks")
+  /// Ends a run of failures.
+  package func endWebhookFailures(_ id: EntityID) async throws(StoreError) {
+    _ = try await pipeline(
+      [RedisCommand("HDEL", RedisLayout.webhookHealth(id), "failingSince")], at: "webhooks")
   }
 
   // MARK: Delivering
@@ -152,20 +152,35 @@ extension RedisStore {
     try Self.refuseErrors(try await pipeline([note], at: "webhooks"), at: "webhooks")
   }
 
-  /// For how many partitions something waits for an endpoint, and since when; nil if nothing does.
+  /// All that an endpoint is behind with is due at once.
+  package func hastenWebhook(_ id: EntityID, version: String) async throws(StoreError) {
+    _ = try await callEverywhere(.hastenCopies, .webhook(id))
+    let note = RedisCommand("HSET", RedisLayout.webhooks, RedisLayout.keysVersion, version)
+    try Self.refuseErrors(try await pipeline([note], at: "webhooks"), at: "webhooks")
+  }
+
+  /// Since when the oldest waits that an endpoint has yet to have, milliseconds since 1970; nil if nothing does.
   package func oldestWaiting(_ id: EntityID) async throws(StoreError) -> Int64? {
+    let reader = CopyReader.webhook(id)
     let states = try await pipeline(
-      partitions.all.map { RedisCommand("HGETALL", layout.copyReaderState(.webhook(id), in: $0)) },
+      partitions.all.map { RedisCommand("HGET", layout.copyReaderState(reader, in: $0), "position") },
       at: "webhooks")
-    var commands: [RedisCommand] = []
+    let waiting = try await pipeline(
+      partitions.all.map { RedisCommand("ZRANGE", layout.copiesWaiting(reader, in: $0), 0, 0, "WITHSCORES") },
+      at: "webhooks")
     var oldest: Int64?
+    for reply in waiting {
+      let time = try reading(at: "webhooks") { () throws(RedisError) -> Int64? in
+        let first = try reply.array()
+        return first.count == 2 ? Int64(try first[1].string()) : nil
+      }
+      if let time { oldest = min(oldest ?? .max, time) }
+    }
+    var commands: [RedisCommand] = []
     for (partition, reply) in zip(partitions.all, states) {
-      let state = try reading(at: "webhooks") { () throws(RedisError) in try? CopyReaderState(reply) }
-      guard let state else { continue }
-      for delay in state.behind.values { oldest = min(oldest ?? .max, delay.id.unixMilliseconds) }
-      commands.append(
-        RedisCommand(
-          "XRANGE", layout.copies(partition), "(" + state.position.streamForm, "+", "COUNT", 1))
+      let position = try reading(at: "webhooks") { () throws(RedisError) in try reply.ifPresent?.string() }
+      guard let position else { continue }
+      commands.append(RedisCommand("XRANGE", layout.copies(partition), "(" + position, "+", "COUNT", 1))
     }
     for reply in try await pipeline(commands, at: "webhooks") {
       let first = try reading(at: "webhooks") { () throws(RedisError) in

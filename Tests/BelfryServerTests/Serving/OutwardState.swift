@@ -42,8 +42,9 @@ extension TestBroker {
         local state = redis.call('HGETALL', key .. ':' .. reader)
         for index = 1, #state, 2 do
           if state[index] == 'position' and state[index + 1] ~= last then return key .. ':' .. reader end
-          if string.sub(state[index], 1, 7) == 'behind:' then return key .. ':' .. reader .. ' ' .. state[index] end
         end
+        local behind = key .. '-behind:' .. reader
+        if redis.call('EXISTS', behind) == 1 then return behind .. ' ' .. redis.call('HKEYS', behind)[1] end
       end
     end
     return 'nothing'

@@ -1,0 +1,62 @@
+import BelfryModel
+import BelfryStore
+import BelfrySystem
+
+/// What a lane knows of the spaces that are behind, of which there may be thousands: how many there are, and what waits
+/// of those that it works on.
+struct SpacesBehind {
+  /// With more, the lane goes on with spaces that are not behind, and stops at the first copy that fails.
+  static let countMax = 4_096
+
+  private(set) var count: Int
+  private var known: [SpaceID: HeldCopies] = [:]
+  private var changed: Set<SpaceID> = []
+  /// When the next one is due, as far as is known, milliseconds since 1970.
+  private var nextAtMilliseconds: Int64?
+
+  init(count: Int = 0) { self.count = count }
+
+  var hasRoom: Bool { count < Self.countMax }
+
+  /// Meaningful while any are behind.
+  var nextLook: ContinuousClock.Instant {
+    .now + .milliseconds(max((nextAtMilliseconds ?? 0) - WallClock.nowMilliseconds(), 0))
+  }
+
+  /// What is not saved yet.
+  var unsaved: [SpaceID: HeldCopies] { known.filter { changed.contains($0.key) } }
+
+  /// Takes what the store says of some spaces, in place of those that were known.
+  mutating func take(_ held: [SpaceID: HeldCopies]) {
+    known = held
+    changed = []
+  }
+
+  /// Takes what is due, in place of those that were known.
+  mutating func take(_ due: DueCopies) {
+    take(Dictionary(due.spaces.map { ($0.space, $0.held) }) { $1 })
+    nextAtMilliseconds = due.nextAtMilliseconds
+  }
+
+  func holds(_ space: SpaceID) -> Bool { known[space]?.first != nil }
+
+  /// Puts a copy behind the others of its space.
+  mutating func hold(_ copy: EntryCopy) {
+    known[copy.space]?.hold(copy.id)
+    changed.insert(copy.space)
+  }
+
+  /// - Parameter held: what waits now; with nothing left the space is not behind any more.
+  mutating func put(_ held: HeldCopies, of space: SpaceID) {
+    let isBehind = held.first != nil
+    if isBehind != holds(space) { count += isBehind ? 1 : -1 }
+    known[space] = held
+    changed.insert(space)
+    if isBehind, let due = held.dueAtMilliseconds { nextAtMilliseconds = min(nextAtMilliseconds ?? due, due) }
+  }
+
+  mutating func noteSaved() {
+    changed = []
+    known = known.filter { $0.value.first != nil }
+  }
+}

@@ -1,0 +1,136 @@
+package import BelfryModel
+import BelfryRedis
+
+/// The copies of a space that wait for one another, since the first of them could not be delivered.
+package struct HeldCopies: Sendable, Hashable {
+  /// So many are known by their ids. Further ones are looked for among all copies once these are delivered, so that a
+  /// space with many does not make its record long.
+  package static let idsMax = 64
+
+  /// The first ones, oldest first.
+  package var ids: [MessageID] = []
+  /// From this id on, others of the space have to be looked for; nil: all are known.
+  package var rest: MessageID?
+  /// How often the first one was tried.
+  package var attempts = 0
+  /// When it is tried again, milliseconds since 1970, 0 for at once; nil: when the store says.
+  package var dueAtMilliseconds: Int64?
+
+  package init(ids: [MessageID] = [], attempts: Int = 0, dueAtMilliseconds: Int64? = nil) {
+    (self.ids, self.attempts, self.dueAtMilliseconds) = (ids, attempts, dueAtMilliseconds)
+  }
+
+  /// The first one, or where it is looked for; nil if none is left: then the space is not behind any more.
+  package var first: MessageID? { ids.first ?? rest }
+
+  /// Takes a copy that comes after all others of the space.
+  package mutating func hold(_ id: MessageID) {
+    if rest != nil { return }
+    if ids.count < Self.idsMax { ids.append(id) } else { rest = id }
+  }
+}
+
+/// What a reader is behind with, and is to try now.
+package struct DueCopies: Sendable {
+  package var spaces: [(space: SpaceID, held: HeldCopies)] = []
+  /// When the next ones are due, milliseconds since 1970; nil if there are none.
+  package var nextAtMilliseconds: Int64?
+
+  package init() {}
+}
+
+/// Spaces of which something waits; `Functions/copies.lua` says how it is kept.
+extension RedisStore {
+  /// Those of the spaces that are behind.
+  package func heldCopies(
+    for reader: CopyReader, in partition: Partition, of spaces: [SpaceID]
+  ) async throws(StoreError) -> [SpaceID: HeldCopies] {
+    if spaces.isEmpty { return [:] }
+    var command = RedisCommand("HMGET", layout.copiesBehind(reader, in: partition))
+    for space in spaces { command.append(space.key) }
+    let reply = try await pipeline([command], at: "copies for \(reader.text)")[0]
+    return try reading(at: "copies for \(reader.text)") { () throws(RedisError) -> [SpaceID: HeldCopies] in
+      var found: [SpaceID: HeldCopies] = [:]
+      for (space, value) in zip(spaces, try reply.array(count: spaces.count)) {
+        if let text = try value.ifPresent?.string() { found[space] = HeldCopies(text: text) }
+      }
+      return found
+    }
+  }
+
+  /// Spaces that are behind and due by a time, those that have been due for longest first.
+  package func dueCopies(
+    for reader: CopyReader, in partition: Partition, by time: Int64, limit: Int
+  ) async throws(StoreError) -> DueCopies {
+    let command = RedisCommand("ZRANGE", layout.copiesDue(reader, in: partition), 0, limit, "WITHSCORES")
+    let reply = try await pipeline([command], at: "copies for \(reader.text)")[0]
+    var due = DueCopies()
+    try reading(at: "copies for \(reader.text)") { () throws(RedisError) -> Void in
+      let fields = try reply.array()
+      for index in stride(from: 0, to: fields.count - 1, by: 2) {
+        let score = Int64(try fields[index + 1].string()) ?? 0
+        guard due.spaces.count < limit, score <= time else {
+          due.nextAtMilliseconds = score
+          return
+        }
+        guard let space = SpaceID(key: try fields[index].string()) else { continue }
+        due.spaces.append((space, HeldCopies(dueAtMilliseconds: score)))
+      }
+    }
+    let held = try await heldCopies(for: reader, in: partition, of: due.spaces.map(\.space))
+    for (index, (space, kept)) in due.spaces.enumerated() {
+      guard var found = held[space] else { continue }
+      found.dueAtMilliseconds = kept.dueAtMilliseconds
+      // After a replay or an outage the schedule begins from its beginning.
+      if kept.dueAtMilliseconds == 0 { found.attempts = 0 }
+      due.spaces[index].held = found
+    }
+    return due
+  }
+
+  /// Copies by their ids; nil for each that has fallen out of retention.
+  package func copies(
+    in partition: Partition, ids: [MessageID]
+  ) async throws(StoreError) -> [EntryCopy?] {
+    let commands = ids.map { id in
+      RedisCommand("XRANGE", layout.copies(partition), id.streamForm, id.streamForm)
+    }
+    let replies = try await pipeline(commands, isAwaited: true, at: "copies")
+    return try reading(at: "copies") { () throws(RedisError) in
+      try replies.map { reply throws(RedisError) in try EntryCopy.all(in: reply).first }
+    }
+  }
+}
+
+// MARK: - As it is kept
+
+extension HeldCopies {
+  /// Without the time at which it is due.
+  var text: String {
+    ([String(attempts), rest?.streamForm ?? "-"] + ids.map(\.streamForm)).joined(separator: " ")
+  }
+
+  init(text: String) {
+    let words = text.split(separator: " ")
+    attempts = words.first.flatMap { Int($0) } ?? 0
+    rest = words.dropFirst().first.flatMap { MessageID(streamForm: $0) }
+    ids = words.dropFirst(2).compactMap { MessageID(streamForm: $0) }
+  }
+}
+
+extension RedisLayout {
+  /// Hash: by space what waits of it for a reader.
+  func copiesBehind(_ reader: CopyReader, in partition: Partition) -> String {
+    prefix(partition) + "copies-behind:" + reader.text
+  }
+
+  /// Sorted set: the spaces of which something waits for a reader, by when they are due.
+  func copiesDue(_ reader: CopyReader, in partition: Partition) -> String {
+    prefix(partition) + "copies-due:" + reader.text
+  }
+
+  /// Sorted set: the same spaces, by the time of the first copy that waits.
+  func copiesWaiting(_ reader: CopyReader, in partition: Partition) -> String {
+    prefix(partition) + "copies-waiting:" + reader.text
+  }
+}

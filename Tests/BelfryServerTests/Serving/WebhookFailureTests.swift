@@ -1,0 +1,200 @@
+import BelfryBytes
+import BelfryHooks
+import BelfryModel
+import BelfryOutbound
+import Foundation
+import TestKit
+import Testing
+
+@testable import BelfryServer
+
+/// Receivers that fail, and what becomes of their copies.
+@Suite struct WebhookFailureTests: WebhookStage {
+  /// A space whose receiver fails waits and keeps its order; others go on meanwhile.
+  @Test func aFailureHoldsItsSpaceBackAndNoOther() async throws {
+    let failing = Shared(true)
+    let server = try ScriptedServer { request, _ in
+      let isBad = request.body.contains(#""body":"bad"#) && failing.withLock { $0 }
+      return [.kept(isBad ? 500 : 200), .next]
+    }
+    try await withWebhooks { broker async throws in
+      let (id, _) = try register(server, at: broker, #","types":[100]"#)
+      let place = try broker.makeServer(owner: "alice")
+      let other = try broker.makeServer(owner: "alice")
+      let mine = try ["bad 1", "good 2", "good 3"].map {
+        try send(broker, #""serverId":"\#(place)","body":"\#($0)""#)
+      }
+      let others = try (0..<3).map { try send(broker, #""serverId":"\#(other)","body":"other \#($0)""#) }
+      try await eventually { Set(others).isSubset(of: ids(server)) }
+      #expect(Set(ids(server)).isDisjoint(with: mine.dropFirst()))
+      let state = try show(broker, id)
+      #expect(state["failure"]?.text?.contains("500") == true)
+      // The failure is noted before the place of the lane is.
+      try await eventually {
+        try show(broker, id)["oldestPending"]?.number == MessageID(mine[0])?.unixMilliseconds
+      }
+      failing.withLock { $0 = false }
+      try await eventually { ids(server).suffix(3) == mine }
+      try await eventually { try show(broker, id)["oldestPending"] == nil }
+      #expect(try show(broker, id)["failingSince"] == nil)
+    }
+  }
+
+  /// More spaces of one partition than had room once. All fail but one, which is delivered to while they wait.
+  @Test func manySpacesThatFailHoldNoOtherBack() async throws {
+    let failing = Shared(true)
+    let server = try ScriptedServer { request, _ in
+      let isBad = request.body.contains(#""body":"bad"#) && failing.withLock { $0 }
+      return [.kept(isBad ? 500 : 200), .next]
+    }
+    try await withBroker(
+      configure: {
+        $0.partitions = try #require(Partitions(count: 1))
+        $0.allowedNetworks = try [#require(IPNetwork("127.0.0.0/8"))]
+        $0.webhookTimeoutMilliseconds = 1_000
+        $0.retryDelaysSeconds = [3_600]
+      }
+    ) { broker async throws in
+      let (id, _) = try register(server, at: broker, #","types":[100]"#)
+      var bad: [[String]] = []
+      for number in 0..<20 {
+        let accid = "bob\(number)"
+        bad.append(
+          try ["bad", "after"].map { try send(broker, #""toAccids":["\#(accid)"],"body":"\#($0)""#) })
+        // Otherwise so many failures in a row would make it pause.
+        let good = try send(broker, #""toAccids":["carol"],"body":"good""#)
+        try await eventually { ids(server).contains(good) }
+      }
+      let behind = try broker.redis.command("KEYS", "belfry:*:copies-behind:\(id)")
+      try await eventually { try broker.redis.command("HLEN", behind) == "20" }
+      #expect(Set(ids(server)).isDisjoint(with: bad.map { $0[1] }))
+      // The receiver is well again after an outage: what failed is not left for the hour that it would wait.
+      failing.withLock { $0 = false }
+      let since = Int64(Date().timeIntervalSince1970 * 1_000) - RetrySchedule.outageMilliseconds
+      _ = try broker.redis.command("HSET", "belfry:webhook-health:\(id)", "failingSince", "\(since)")
+      try send(broker, #""toAccids":["carol"],"body":"good""#)
+      try await eventually { Set(ids(server)).isSuperset(of: bad.joined()) }
+      for pair in bad { #expect(ids(server).filter { pair.contains($0) } == [pair[0]] + pair) }
+      try await eventually { try show(broker, id)["oldestPending"] == nil }
+    }
+  }
+
+  /// A busy space has more copies than are known by their ids, and gets them in order.
+  @Test func aSpaceWithManyCopiesCatchesUpInOrder() async throws {
+    let failing = Shared(true)
+    let server = try ScriptedServer { request, _ in
+      let isBad = request.body.contains(#""body":"bad"#) && failing.withLock { $0 }
+      return [.kept(isBad ? 500 : 200), .next]
+    }
+    try await withWebhooks { broker async throws in
+      let (id, _) = try register(server, at: broker, #","types":[100]"#)
+      let place = try broker.makeServer(owner: "alice")
+      var mine = [try send(broker, #""serverId":"\#(place)","body":"bad""#)]
+      try await eventually { ids(server).contains(mine[0]) }
+      for number in 0..<200 { mine.append(try send(broker, #""serverId":"\#(place)","body":"\#(number)""#)) }
+      failing.withLock { $0 = false }
+      try await eventually { ids(server).count { mine.contains($0) } > 200 && ids(server).last == mine.last }
+      var had: Set<String> = []
+      #expect(ids(server).filter { had.insert($0).inserted } == mine)
+      try await eventually { try show(broker, id)["oldestPending"] == nil }
+    }
+  }
+
+  @Test func goneDisablesAndEnablingGoesOnWhereItStood() async throws {
+    let gone = Shared(true)
+    let server = try ScriptedServer { _, _ in [.kept(gone.withLock { $0 } ? 410 : 200), .next] }
+    try await withWebhooks { broker async throws in
+      let (id, _) = try register(server, at: broker)
+      let first = try send(broker, #""toAccids":["bob"],"body":"1""#)
+      try await eventually { try show(broker, id)["enabled"] == false }
+      #expect(try show(broker, id)["disabledBecause"] == "gone")
+      let second = try send(broker, #""toAccids":["bob"],"body":"2""#)
+      try await Task.sleep(for: .milliseconds(800))
+      #expect(server.requests.count == 1)
+      gone.withLock { $0 = false }
+      let enabled = try broker.ask(
+        "PATCH", "/v1/webhooks/\(id)", as: try broker.token("app", .app), #"{"enabled":true}"#)
+      #expect(enabled.json["enabled"] == true)
+      try await eventually { ids(server) == [first, first, second] }
+    }
+  }
+
+  @Test func whatFellOutIsToldWithTheNextDelivery() async throws {
+    let server = try ScriptedServer(Self.accepting)
+    try await withWebhooks { broker async throws in
+      let (id, _) = try register(server, at: broker)
+      let token = try broker.token("app", .app)
+      _ = try broker.ask("PATCH", "/v1/webhooks/\(id)", as: token, #"{"enabled":false}"#)
+      #expect(try show(broker, id)["disabledBecause"] == "asked")
+      let sent = try (0..<5).map { try send(broker, #""toAccids":["bob"],"body":"\#($0)""#) }
+      _ = try broker.redis.command("XTRIM", "belfry:{61.79}:copies", "MAXLEN", "=", "2")
+      _ = try broker.ask("PATCH", "/v1/webhooks/\(id)", as: token, #"{"enabled":true}"#)
+      try await eventually { ids(server) == Array(sent[3...]) }
+      #expect(server.requests.map { body($0)["lost"]?.number } == [3, nil])
+    }
+  }
+
+  @Test func fiveDaysOfFailuresDisable() async throws {
+    let server = try ScriptedServer { _, _ in [.kept(500), .next] }
+    try await withWebhooks { broker async throws in
+      let (id, _) = try register(server, at: broker)
+      let since = Int64(Date().timeIntervalSince1970 * 1_000) - RetrySchedule.failingMaxMilliseconds
+      _ = try broker.redis.command(
+        "HSET", "belfry:webhook-health:\(id)", "failingSince", "\(since)", "failedAt",
+        "\(since + RetrySchedule.failingMaxMilliseconds - 1_000)")
+      try send(broker, #""toAccids":["bob"],"body":"1""#)
+      try await eventually { try show(broker, id)["disabledBecause"] == "failing" }
+    }
+  }
+
+  /// As another broker left it, which died before it heard of a success.
+  @Test func oneFailureLongAgoDoesNotDisable() async throws {
+    let failures = Shared(0)
+    let server = try ScriptedServer { _, _ in
+      let isFailing = failures.withLock { left in
+        defer { left = max(left - 1, 0) }
+        return left > 0
+      }
+      return [.kept(isFailing ? 500 : 200), .next]
+    }
+    try await withWebhooks { broker async throws in
+      let (id, _) = try register(server, at: broker)
+      let health = "belfry:webhook-health:\(id)"
+      let now = Int64(Date().timeIntervalSince1970 * 1_000)
+      let long = now - 2 * RetrySchedule.failingMaxMilliseconds
+      func fail() async throws {
+        failures.withLock { $0 = 1 }
+        let sent = try send(broker, #""toAccids":["bob"],"body":"x""#)
+        try await eventually { ids(server).filter { $0 == sent }.count == 2 }
+      }
+      // It delivered for days, and nobody said so.
+      _ = try broker.redis.command("HSET", health, "failingSince", "\(long)", "failedAt", "\(now)")
+      try send(broker, #""toAccids":["bob"],"body":"1""#)
+      try await eventually { try show(broker, id)["failingSince"] == nil }
+      try await fail()
+      #expect(try show(broker, id)["enabled"] == true)
+      // Nothing was to be delivered for days.
+      try await eventually { try show(broker, id)["failingSince"] == nil }
+      _ = try broker.redis.command(
+        "HSET", health, "failingSince", "\(long)", "failedAt", "\(long)")
+      try await fail()
+      #expect(try show(broker, id)["enabled"] == true)
+    }
+  }
+
+  @Test func aRedirectInsideIsNotFollowedAndAPrivateAddressNotConnectedTo() async throws {
+    let inside = try ScriptedServer(Self.accepting)
+    let server = try ScriptedServer { _, _ in [.answer(307, headers: ["Location: \(inside.url)"])] }
+    try await withBroker { broker async throws in
+      let (id, _) = try register(inside, at: broker)
+      try send(broker, #""toAccids":["bob"],"body":"1""#)
+      try await eventually { try show(broker, id)["failure"]?.text?.contains("not public") == true }
+    }
+    try await withWebhooks { broker async throws in
+      let (id, _) = try register(server, at: broker)
+      try send(broker, #""toAccids":["bob"],"body":"1""#)
+      try await eventually { try show(broker, id)["failure"]?.text?.contains("307") == true }
+    }
+    #expect(inside.connections == 0)
+  }
+}
