@@ -9,6 +9,20 @@ package enum Hashing {
     return hash
   }
 
+  /// The first 64 bits of the SHA-256 of a few bytes. The same in every process.
+  ///
+  /// A caller who may choose the bytes cannot choose them so that they have the hash of given ones: that takes 2^63 tries.
+  /// Two of the caller's own choice that share a hash take 2^32 tries, so their records must tell them apart.
+  package static func beginningOfSHA256(_ bytes: [UInt8]) -> UInt64 {
+    var hash = InlineArray<32, UInt8>(repeating: 0)
+    var span = hash.mutableSpan
+    // SAFETY: both are as long as is said, and used during the call only.
+    unsafe span.withUnsafeMutableBufferPointer { hash in
+      unsafe crypto_sha256_of_few(bytes, bytes.count, hash.baseAddress)
+    }
+    return (0..<8).reduce(0) { $0 << 8 | UInt64(hash[$1]) }
+  }
+
   /// Of no use as a secret or a signature: the handshake of a WebSocket wants it.
   package static func sha1(_ bytes: [UInt8]) -> [UInt8] {
     var hash = [UInt8](repeating: 0, count: Int(crypto_sha1_bytes))

@@ -35,6 +35,11 @@ struct IdentityTests {
     #expect(EntityID(bits: .max).number == .max)
   }
 
+  /// FIPS 180-4's SHA-256 of `abc` begins with ba7816bf8f01cfea; the last bit is dropped.
+  @Test func namesAreHashedBySHA256() {
+    #expect(EntityID(hashing: "abc").number == Int64(0xba78_16bf_8f01_cfea as UInt64 >> 1))
+  }
+
   @Test func spacesAreNamedByKindAndName() {
     #expect(SpaceID.server(77).key == "server:77")
     #expect(SpaceID.direct(77).key == "direct:77")

@@ -102,6 +102,18 @@ struct SendNotificationTests {
     #expect(try directMessage(ServerDesk.app, "m1") != directMessage(ServerDesk.mia, "m1"))
   }
 
+  @Test func nobodyTakesAnothersDirectMessage() throws {
+    let (one, other) = CollidingNames.accounts
+    #expect(StableHash.fnv1a("\(one) m1") == StableHash.fnv1a("\(other) m1"))
+    func directMessage(_ account: AccountID) throws -> SpaceID {
+      try send(Actor(account: account)) {
+        $0.messageClientId = "m1"
+        $0.toAccids = ["sam", "max"]
+      }[0].space
+    }
+    #expect(try directMessage(one) != directMessage(other))
+  }
+
   @Test func whatIsNeverStoredGoesToEachAccountsOwnSpace() throws {
     let sends = try send(ServerDesk.mia) {
       $0.toAccids = ["sam", "max"]

@@ -1,4 +1,5 @@
 """Makes what docs/redis-layout.md shows, on a broker on port 8080, and prints what each of the page's values stands for."""
+import hashlib
 import json
 import os
 import time
@@ -60,7 +61,7 @@ room = make("/v1/rooms", {"subject": "Evening ringing"}, "roomId", "room", set()
 inviting = make("/v1/groups", {"name": "Tower", "style": "privateOwnerInvites"}, "groupId", "group", {bobs})
 ask("POST", f"/v1/groups/{inviting}/invitations", "alice", {"accids": ["bob"]})
 ask("POST", "/v1/notifications", "alice", {"toAccids": ["bob"], "body": "A word", "messageClientId": "w1"})
-to_two = 2733712723669775575        # alice's l1 below: named by her and it
+to_two = int.from_bytes(hashlib.sha256(b"alice l1").digest()[:8], "big") >> 1  # named by its sender and her id for it
 taken = {partition(f"account:{one}") for one in ("alice", "bob", "carol", "dave")}
 taken.add(partition(f"direct:{to_two}"))
 taken |= {partition(f"room:{room}"), *(partition(f"group:{one}") for one in [*groups, inviting])}

@@ -76,6 +76,9 @@ public struct EntityID: Hashable, Sendable, Comparable, CustomStringConvertible 
   /// Any 64 random or hashed bits make an id: the sign is dropped, and zero is no id.
   package init(bits: UInt64) { number = max(1, Int64(bits >> 1)) }
 
+  /// The id that stands for a name. Nobody can find a name that has the id of another's name: the id is 63 bits of SHA-256.
+  package init(hashing name: String) { self.init(bits: Hashing.beginningOfSHA256(Array(name.utf8))) }
+
   /// Nil unless `text` is the number's one canonical form: two spellings of one id would be two spaces.
   public init?(_ text: String) {
     guard let number = Int64(canonical: text), number > 0 else { return nil }

@@ -9,13 +9,16 @@ extension Draft {
 
   /// Adds a request that waits for so long, or renews one of the same kind, account and channel. Needs the request's
   /// record and the count of the requests.
-  /// - Throws: `tooMany` if as many wait as may.
+  /// - Throws: `tooMany` if as many wait as may; `conflict` if another request waits under the same id.
   @discardableResult
   package mutating func ask(
     _ request: RequestRecord, lastingMilliseconds milliseconds: Int64
   ) throws(Refusal) -> RequestID {
     try check(postscript: request.message)
     let id = RequestID(request.kind, of: request.account, in: space, channel: request.channel)
+    if let waiting = try waitingRequest(id), !waiting.isSamePurpose(as: request) {
+      throw Refusal(.conflict, "another request waits under the id \(id.text)")
+    }
     let text = ExpiringText(
       expiresAtMilliseconds: nowMilliseconds + milliseconds, rest: try RecordJSON.text(request))
     try put(.request(id, of: space), text.text, atMost: Limits.requestsPerSpace)
@@ -25,8 +28,13 @@ extension Draft {
   /// Whether this very request waits already: of the same account, with the same words. Needs its record.
   func isWaiting(_ request: RequestRecord) throws(Refusal) -> Bool {
     let id = RequestID(request.kind, of: request.account, in: space, channel: request.channel)
+    return try waitingRequest(id) == request
+  }
+
+  /// The request that waits under the id, if any. Needs its record.
+  private func waitingRequest(_ id: RequestID) throws(Refusal) -> RequestRecord? {
     let waiting = try records.lasting(.request(id, of: space), nowMilliseconds: nowMilliseconds)
-    return waiting.flatMap { RecordJSON.value(RequestRecord.self, $0.rest) } == request
+    return waiting.flatMap { RecordJSON.value(RequestRecord.self, $0.rest) }
   }
 
   /// Removes the request that is answered. Needs its record.

@@ -1,12 +1,15 @@
 /// The id of an invitation or application, derived from its kind, account and channel in a space, so that a second one
 /// replaces the first.
+///
+/// An account that looks for long enough finds two names of its own choice with one id. ``Draft/ask(_:lastingMilliseconds:)``
+/// refuses the second one's request while the first one's waits.
 package struct RequestID: Sendable, Hashable {
   package let text: String
 
   package init(_ kind: RequestRecord.Kind, of account: AccountID, in space: SpaceID, channel: EntityID? = nil)
   {
     let purpose = "\(kind.rawValue) \(space.key) \(channel?.text ?? "") \(account)"
-    text = EntityID(bits: StableHash.fnv1a(purpose)).text
+    text = EntityID(hashing: purpose).text
   }
 
   /// As a caller gives it; nil unless it is a positive decimal id.
@@ -41,6 +44,11 @@ package struct RequestRecord: Sendable, Hashable, Codable {
     self.inviter = inviter
     self.channel = channel
     self.message = message
+  }
+
+  /// Whether both ask for the same, if perhaps by another inviter or in other words.
+  func isSamePurpose(as other: RequestRecord) -> Bool {
+    kind == other.kind && account == other.account && channel == other.channel
   }
 }
 

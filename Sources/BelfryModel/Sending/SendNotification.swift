@@ -192,9 +192,9 @@ extension SpaceID {
 
 extension EntityID {
   /// The space of a direct message is named by the sender and the `messageClientId`, so that a repeated send finds the
-  /// same partition and its dedupe record. Two sends that ever had the same name would share a log, in which each entry
-  /// names its own receivers.
+  /// same partition and its dedupe record. No sender can name a direct message as another sender's. Two of one sender with
+  /// the same name would share a log, in which each entry names its own receivers.
   fileprivate static func directMessage(sender: AccountID?, _ messageClientId: String) -> EntityID {
-    EntityID(bits: StableHash.fnv1a("\(sender?.text ?? "") \(messageClientId)"))
+    EntityID(hashing: "\(sender?.text ?? "") \(messageClientId)")
   }
 }
