@@ -1,4 +1,3 @@
-import BelfryLoop
 import BelfryModel
 import BelfryRedis
 import ModelSamples
@@ -16,7 +15,7 @@ import Testing
   @Test(arguments: [false, true]) func aMarkThatChangesNothingIsNotAcknowledged(upTo: Bool) async throws {
     try await withRedisCluster(replicas: true) { cluster in
       let url = try #require(cluster.nodes[0].tcpURL)
-      try await withReader(of: url) { reader in
+      try await withReader(of: url, promise: ReplicationPromise(replicas: 1)) { reader, _ in
         let id = try await send(by: reader.store)
         func mark() async -> Result<Int, Refusal> {
           do throws(Refusal) {
@@ -46,15 +45,6 @@ import Testing
     }
   }
 
-  private func withReader(
-    of url: String, _ body: @escaping @Sendable (FeedReader) async throws -> Void
-  ) async throws {
-    try await withLoop { loop in
-      let usher = Usher(on: loop)
-      try await usher.show(url, body)
-    }
-  }
-
   private func send(by store: any Store) async throws -> MessageID {
     var content = NotificationContent(type: Catalogue.custom.code, toType: .accounts)
     content.toAccids = [Self.bob]
@@ -62,37 +52,5 @@ import Testing
     let sends = try SendNotification.sends(content, by: app, generatedClientId: "only")
     let done = try await OperationRunner(store: store, limits: Limits()).run(try #require(sends.first))
     return try #require(done.commit?.ids.first)
-  }
-}
-
-/// Shows what is done on a loop a reader there.
-private actor Usher {
-  private nonisolated let loop: EventLoop
-
-  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
-
-  init(on loop: EventLoop) { self.loop = loop }
-
-  func show(
-    _ url: String, _ body: @escaping @Sendable (FeedReader) async throws -> Void
-  ) async throws {
-    let store = RedisStore(
-      loop: loop, endpoint: try RedisEndpoint(url: url), limits: Limits(),
-      promise: ReplicationPromise(replicas: 1))
-    store.start()
-    defer { store.close() }
-    let scope = LoopScope(on: loop)
-    var result: Result<Void, any Error>?
-    scope.start { [loop] in
-      do {
-        try await body(FeedReader(store: store, limits: Limits(), loop: loop, scope: scope))
-        result = .success(())
-      } catch {
-        result = .failure(error)
-      }
-      scope.close()
-    }
-    await scope.run()
-    try #require(result).get()
   }
 }

@@ -22,10 +22,19 @@ local function has_account(prefix, account)
     account_key(prefix, account), delivered_key(prefix, account)) > 0
 end
 
--- An empty log needs no key. The space of a direct message ends with its entry. A personal space leaves the hash of the
--- partition when nothing is kept of the account and its last entry is beyond retention.
-local function drop_empty_log(prefix, space, last, floor)
+-- The later of two ids, of which either may be missing.
+local function later_of(id, other)
+  if not id or other and is_before(id, other) then return other end
+  return id
+end
+
+-- An empty log needs no key. The hash of the partition keeps the space for another retention if entries were lost, since it
+-- alone says so: a reader who comes back must be told, although there is nothing left to read. `forgotten` is the end of that
+-- time. Otherwise the space of a direct message ends with its entry, and a personal space when nothing is kept of the account
+-- and its last entry is beyond retention.
+local function drop_empty_log(prefix, space, last, lost, floor, forgotten)
   redis_call('UNLINK', log_key(prefix, space), table_key(prefix, space, 'updates'))
+  if lost and not is_before(lost, forgotten) then return end
   local kind, name = string.match(space, '^(%a+):(.*)$')
   local is_forgotten = kind == 'direct'
     or (kind == 'account' and is_before(last, floor) and not has_account(prefix, name))
@@ -35,17 +44,21 @@ end
 -- sweep_space: trims one log. Gives the first entry left ('' if none) and the length of each table.
 local function sweep_space(keys, arguments)
   local prefix = open_partition(keys)
-  local space, floor, entries_max = arguments[1], arguments[2], tonumber(arguments[3])
+  local space, floor, entries_max, forgotten = arguments[1], arguments[2], tonumber(arguments[3]), arguments[4]
   local key = log_key(prefix, space)
-  local last = string.match(redis_call('HGET', partition_key(prefix), space) or '', '^%S+')
-  local lost = trim_to_age(prefix, space, floor, last)
-  lost = trim_to_length(prefix, space, entries_max, last) or lost
-  if lost and last then redis_call('HSET', partition_key(prefix), space, last .. ' ' .. lost) end
+  local known, last, lost = redis_call('HGET', partition_key(prefix), space), nil, nil
+  if known then last, lost = parse_end(known) end
+  local trimmed = trim_to_age(prefix, space, floor, last)
+  trimmed = trim_to_length(prefix, space, entries_max, last) or trimmed
+  if trimmed and last then
+    lost = later_of(lost, trimmed)
+    redis_call('HSET', partition_key(prefix), space, end_text(last, lost))
+  end
   local first = redis_call('XRANGE', key, '-', '+', 'COUNT', 1)[1]
-  if not first and last then drop_empty_log(prefix, space, last, floor) end
+  if not first and last then drop_empty_log(prefix, space, last, lost, floor, forgotten) end
   local lengths = {}
-  for index = 4, #arguments do
-    lengths[index - 3] = redis_call('HLEN', table_key(prefix, space, arguments[index]))
+  for index = 5, #arguments do
+    lengths[index - 4] = redis_call('HLEN', table_key(prefix, space, arguments[index]))
   end
   return { first and first[1] or '', lengths }
 end
@@ -82,20 +95,35 @@ local function sweep_updates(keys, arguments)
   end)
 end
 
+-- Notes in the hash of the partition that a reader of the space who stands before the id has lost something.
+local function note_lost(prefix, space, id)
+  local last, lost = parse_end(redis_call('HGET', partition_key(prefix), space))
+  -- A text with a place where a log has had no entry could not be told from the place alone.
+  if last == NO_ID then last = id end
+  redis_call('HSET', partition_key(prefix), space, end_text(last, later_of(lost, id)))
+end
+
 -- sweep_index: spaces that the account left, and direct messages, in which nothing can be seen any more.
+--
+-- A direct message that is still in the index was not read. Without it no reader looks at its space, so the loss is noted in
+-- the personal space: at the id that the index took for the message, or at the message's own millisecond if a fast clock put
+-- that later. A cursor beyond both has been shown the message.
 local function sweep_index(keys, arguments)
   local prefix = open_partition(keys)
   local account, cursor, floor = unpack(arguments, 1, 3)
-  local directs, left = 0, 0
+  local last_low = know_partition(keys).number * SEQUENCES + SEQUENCES - 1
+  local directs, left, lost = 0, 0, nil
   local next_cursor = sweep_hash(spaces_key(prefix, account), cursor, function(space, entry)
-    local kind, version = string.match(entry, '^(%a+) (%d+%-%d+) ')
+    local kind, version, added_at = string.match(entry, '^(%a+) (%d+%-%d+) (%d+%-%d+)')
     local is_direct = string.sub(space, 1, 7) == 'direct:'
     local is_to_go = version and (kind == 'left' or is_direct) and is_before(version, floor)
     if is_direct then
       if is_to_go then directs = directs + 1 else left = left + 1 end
+      if is_to_go then lost = later_of(lost, later_of(added_at, id_text(ms_of(version), last_low))) end
     end
     return is_to_go
   end)
+  if lost then note_lost(prefix, personal_space(account), lost) end
   if cursor == '0' and next_cursor == '0' then
     -- The step saw the whole index, so the number is exact from now on.
     directs = tonumber(redis_call('HGET', account_key(prefix, account), 'directMessages') or 0) - left

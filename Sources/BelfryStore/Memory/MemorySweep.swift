@@ -13,17 +13,19 @@ extension MemoryStore {
 
   package func sweep(_ partition: Partition) {
     let floor = limits.retentionFloor(nowMilliseconds: clockMilliseconds)
+    let forgotten = limits.retentionFloor(
+      nowMilliseconds: clockMilliseconds - limits.retentionMilliseconds)
     for space in everySpace(in: partition) {
       // A mailbox is kept short by refusing what would be too much, so that nothing unread gives way.
       let most = space.kind == .account ? Int.max : limits.entriesPerSpace
       let excess = (logs[space]?.entries.count ?? 0) - most
       let oldest = Set((logs[space]?.entries ?? []).prefix(max(0, excess)).map(\.id))
       let lost = logs[space]?.entries.last { $0.id < floor || oldest.contains($0.id) }
-      if let lost { logs[space]?.lostThrough = lost.id }
+      if let lost { noteLost(through: lost.id, in: space) }
       remove(from: space) { $0.id < floor || oldest.contains($0.id) }
       sweepFormerMembers(of: space, floor)
       trimWhatAllHaveRead(of: space, floor)
-      if isOver(space) { retire(space) } else { restoreIndexes(of: space) }
+      if isOver(space, forgotten) { retire(space) } else { restoreIndexes(of: space) }
     }
     for table in tables.keys where partitions.holding(table.space) == partition && table.table.expires {
       tables[table] = tables[table]?.filter { _, text in
@@ -70,7 +72,7 @@ extension MemoryStore {
     remove(from: space) { gone.contains($0.id) }
   }
 
-  /// Of members whose indexes have forgotten the space. While the outbox holds anything, some may only be late.
+  /// The members whose indexes have forgotten the space. While the outbox holds anything, some may only be late.
   private func restoreIndexes(of space: SpaceID) {
     let partition = partitions.holding(space)
     guard outboxes[partition] == nil, space.kind.isRemovable else { return }
@@ -104,10 +106,19 @@ extension MemoryStore {
     }
   }
 
-  /// Nothing is left to read, and nothing more will come.
-  private func isOver(_ space: SpaceID) -> Bool {
+  private func noteLost(through id: MessageID, in space: SpaceID) {
+    var log = logs[space] ?? MemoryLog()
+    log.lostThrough = max(log.lostThrough, id)
+    if log.head == .zero { log.head = id }
+    logs[space] = log
+  }
+
+  /// Nothing is left to read or to tell of, and nothing more will come.
+  /// - Parameter forgotten: losses before it are no longer told.
+  private func isOver(_ space: SpaceID, _ forgotten: MessageID) -> Bool {
     guard (logs[space]?.entries ?? []).isEmpty else { return false }
-    return space.kind == .direct || space.kind.isRemovable && dates(of: space)?.removedAt != nil
+    if space.kind == .direct { return logs[space]?.lostThrough ?? .zero < forgotten }
+    return space.kind.isRemovable && dates(of: space)?.removedAt != nil
   }
 
   private func dates(of space: SpaceID) -> SpaceDates? {
@@ -128,10 +139,18 @@ extension MemoryStore {
     for table in tables.keys where table.space == space { tables[table] = nil }
   }
 
-  /// A direct message, or a space the account has left, goes once nothing in it can still be seen.
+  /// A direct message, or a space the account has left, goes once nothing in it can still be seen. A direct message that is
+  /// in the index was not read: who comes back is told by the personal space that it is lost.
   private func sweepIndex(of account: AccountID, _ floor: MessageID) {
-    indexes[account] = indexes[account]?.filter { space, entry in
-      entry.version >= floor || (entry.isMember && space.kind != .direct)
+    let personal = SpaceID.personal(account)
+    for (space, entry) in indexes[account] ?? [:] where entry.version < floor {
+      guard space.kind == .direct || !entry.isMember else { continue }
+      indexes[account]?[space] = nil
+      guard space.kind == .direct else { continue }
+      let sameMillisecond = MessageID(
+        unixMilliseconds: entry.version.unixMilliseconds, partition: partitions.holding(personal),
+        sequence: 4_095)
+      noteLost(through: max(entry.addedAt, sameMillisecond), in: personal)
     }
   }
 }

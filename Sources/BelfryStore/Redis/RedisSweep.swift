@@ -65,6 +65,7 @@ extension RedisStore {
       call.append(space.key)
       call.append(bounds.floor.streamForm)
       call.append(limits.entriesPerSpace)
+      call.append(bounds.forgotten.streamForm)
       call.append(contentsOf: space.kind.countedTables.map(\.name))
       return call
     }
@@ -205,14 +206,18 @@ extension RedisStore {
   }
 }
 
-/// The end of retention, as an id.
+/// The ends of retention, as ids.
 struct SweepBounds {
   var nowMilliseconds: Int64
+  /// What is before it is beyond retention.
   var floor: MessageID
+  /// What was lost before it is no longer told: one more retention.
+  var forgotten: MessageID
 
   init(nowMilliseconds: Int64, _ limits: Limits) {
     self.nowMilliseconds = nowMilliseconds
     floor = limits.retentionFloor(nowMilliseconds: nowMilliseconds)
+    forgotten = limits.retentionFloor(nowMilliseconds: nowMilliseconds - limits.retentionMilliseconds)
   }
 }
 

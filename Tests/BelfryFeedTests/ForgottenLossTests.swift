@@ -1,0 +1,119 @@
+import BelfryFeed
+import BelfryModel
+import ModelSamples
+import TestKit
+import Testing
+
+@testable import BelfryStore
+
+/// What is lost beyond retention is told for one more retention, also if nothing else is kept of the space or the account.
+@Suite struct ForgottenLossTests {
+  private static let bob: AccountID = "bob"
+
+  @Test func aPersonalNotificationThatIsLostIsTold() async throws {
+    try await withRedisServer { redis in
+      try await withReader(of: redis.url) { reader, store in
+        let cursor = try await cursorOfBob(reader, store)
+        let missed = try await send("missed", to: [Self.bob], by: store)
+        let floor = MessageID(firstAtUnixMilliseconds: missed.unixMilliseconds + 1)
+        try await store.sweep(.personal(Self.bob), floor: floor, forgotten: .zero)
+        #expect(try await tells(missed, behind: cursor, reader))
+        try await store.sweep(.personal(Self.bob), floor: floor, forgotten: floor)
+        #expect(try await !tells(missed, behind: cursor, reader))
+      }
+    }
+  }
+
+  /// Its space and the account's index are swept one after the other, in either order.
+  @Test(arguments: [false, true]) func aDirectMessageThatIsLostIsTold(isIndexFirst: Bool) async throws {
+    try await withRedisServer { redis in
+      try await withReader(of: redis.url) { reader, store in
+        let cursor = try await cursorOfBob(reader, store)
+        let missed = try await send("missed", to: [Self.bob, "eve"], by: store)
+        let space = try #require(try await store.index(of: Self.bob).first?.space)
+        let floor = MessageID(firstAtUnixMilliseconds: missed.unixMilliseconds + 1)
+        if isIndexFirst { try await store.sweepIndex(of: Self.bob, floor: floor) }
+        try await store.sweep(space, floor: floor, forgotten: .zero)
+        #expect(try await tells(missed, behind: cursor, reader))
+        if !isIndexFirst { try await store.sweepIndex(of: Self.bob, floor: floor) }
+        try await store.sweep(.personal(Self.bob), floor: floor, forgotten: .zero)
+        #expect(try await store.index(of: Self.bob).isEmpty)
+        #expect(try await tells(missed, behind: cursor, reader))
+        let end = try await reader.page(for: Self.bob, after: cursor, limit: 10).cursor
+        #expect(try await reader.page(for: Self.bob, after: end, limit: 10).gap == nil, "it was told once")
+        try await store.sweep(space, floor: floor, forgotten: floor)
+        #expect(try await store.ends(of: [space])[0].appended == .zero)
+      }
+    }
+  }
+
+  /// One that was read is missed by nobody.
+  @Test func aDirectMessageThatWasReadIsNotTold() async throws {
+    try await withRedisServer { redis in
+      try await withReader(of: redis.url) { reader, store in
+        let cursor = try await cursorOfBob(reader, store)
+        let read = try await send("read", to: [Self.bob, "eve"], by: store)
+        #expect(try await reader.markRead(account: Self.bob, device: nil, items: [read]) == 1)
+        let floor = MessageID(firstAtUnixMilliseconds: read.unixMilliseconds + 1)
+        try await store.sweepIndex(of: Self.bob, floor: floor)
+        #expect(try await reader.page(for: Self.bob, after: cursor, limit: 10).gap == nil)
+      }
+    }
+  }
+
+  @Test func whatIsLostIsForgottenAfterOneMoreRetention() {
+    var limits = Limits()
+    limits.retentionMilliseconds = 10_000
+    let bounds = SweepBounds(nowMilliseconds: 1_795_238_998_540, limits)
+    #expect(bounds.floor.unixMilliseconds == 1_795_238_988_540)
+    #expect(bounds.forgotten.unixMilliseconds == 1_795_238_978_540)
+  }
+
+  /// Where a reader stands who has been shown something.
+  private func cursorOfBob(_ reader: FeedReader, _ store: RedisStore) async throws -> FeedCursor {
+    let seen = try await send("seen", to: [Self.bob], by: store)
+    // Ids of one millisecond are in the order of partitions.
+    try await eventually { try await store.nowMilliseconds() > seen.unixMilliseconds }
+    return try await reader.page(for: Self.bob, after: nil, limit: 10).cursor
+  }
+
+  private func tells(
+    _ missed: MessageID, behind cursor: FeedCursor, _ reader: FeedReader
+  ) async throws -> Bool {
+    let page = try await reader.page(for: Self.bob, after: cursor, limit: 10)
+    #expect(page.notifications.isEmpty)
+    return page.gap.map { $0.from < missed && missed <= $0.to } ?? false
+  }
+
+  /// Sends to accounts by name, and has their indexes learn of it.
+  private func send(
+    _ name: String, to accounts: [AccountID], by store: RedisStore
+  ) async throws -> MessageID {
+    var content = NotificationContent(type: Catalogue.custom.code, toType: .accounts)
+    content.toAccids = accounts
+    let app = Actor(account: nil, isTrusted: true)
+    let sends = try SendNotification.sends(content, by: app, generatedClientId: name)
+    let done = try await OperationRunner(store: store, limits: Limits()).run(try #require(sends.first))
+    for partition in try await store.partitionsToRelay() { try await store.relayOutbox(of: partition) }
+    return try #require(done.commit?.ids.first)
+  }
+}
+
+extension RedisStore {
+  fileprivate func sweep(_ space: SpaceID, floor: MessageID, forgotten: MessageID) async throws {
+    var call = layout.call(.sweepSpace, in: layout.partition(of: space))
+    call.append(space.key)
+    call.append(floor.streamForm)
+    call.append(limits.entriesPerSpace)
+    call.append(forgotten.streamForm)
+    _ = try await checked([call], at: "test")
+  }
+
+  fileprivate func sweepIndex(of account: AccountID, floor: MessageID) async throws {
+    var call = layout.call(.sweepIndex, in: layout.partition(of: account))
+    call.append(account.text)
+    call.append("0")
+    call.append(floor.streamForm)
+    _ = try await checked([call], at: "test")
+  }
+}
