@@ -157,7 +157,7 @@ extension Explanation {
       audience.channel.map { membership.channels[$0]?.subscription ?? Intervals() } ?? membership.subscription
     let interval = membership.intervals.all.last { $0.after < id } ?? membership.intervals.all.first
     let facts = Facts(
-      space: located.space.key, audience: audience.text, sentAt: id.unixMilliseconds,
+      space: located.space.key, audience: audience.text, sentAt: located.entry.time,
       memberSince: interval.flatMap { $0.after == .zero ? nil : $0.after.unixMilliseconds },
       memberUntil: interval?.through?.unixMilliseconds,
       subscribedSince: subscription.all.last?.after.unixMilliseconds,

@@ -6,7 +6,8 @@ package typealias CommitResult = Result<CommitOutcome, StoreError>
 package enum CommitOutcome: Sendable, Hashable {
   case committed(Commit)
   /// The same send was committed before, with this id. Nothing was done now.
-  case duplicate(of: MessageID)
+  /// - Parameter appendedAt: as in ``Commit/appendedAt``.
+  case duplicate(of: MessageID, appendedAt: Int64? = nil)
   /// The dedupe key was used before, for another content. Nothing was done.
   case differentContent
   /// A record is no longer what the transaction was decided on: read it and decide again.
@@ -23,10 +24,13 @@ package struct Commit: Sendable, Hashable {
   package var ids: [MessageID]
   /// The partition's last id before this commit.
   package var before: MessageID
+  /// When the announcements were appended, milliseconds since 1970, if their ids are ahead of the clock; nil: the ids say it.
+  package var appendedAt: Int64?
 
-  package init(ids: [MessageID], before: MessageID) {
+  package init(ids: [MessageID], before: MessageID, appendedAt: Int64? = nil) {
     self.ids = ids
     self.before = before
+    self.appendedAt = appendedAt
   }
 }
 
@@ -35,7 +39,8 @@ package enum FirstSend: Sendable, Hashable {
   /// No such send within the dedupe window.
   case unknown
   /// The same content was sent with the same `messageClientId`, and has this id.
-  case same(MessageID)
+  /// - Parameter appendedAt: as in ``Commit/appendedAt``.
+  case same(MessageID, appendedAt: Int64? = nil)
   /// The `messageClientId` was used for another content.
   case different
 }

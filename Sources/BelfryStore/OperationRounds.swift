@@ -50,7 +50,9 @@ struct OperationRounds<Op: Operation> {
   mutating func take(_ first: FirstSend, of index: Int, output: Op.Output) {
     switch first {
     case .unknown: break
-    case .same(let id): results[index] = .success(OperationRunner.Done(output: output, duplicateOf: id))
+    case .same(let id, let appendedAt):
+      results[index] = .success(
+        OperationRunner.Done(output: output, duplicateOf: id, appendedAt: appendedAt))
     case .different: results[index] = .failure(.duplicateContent)
     }
   }
@@ -72,7 +74,8 @@ struct OperationRounds<Op: Operation> {
     let output = committing[place].output
     return switch result {
     case .success(.committed(let commit)): .success(OperationRunner.Done(output: output, commit: commit))
-    case .success(.duplicate(let first)): .success(OperationRunner.Done(output: output, duplicateOf: first))
+    case .success(.duplicate(let first, let appendedAt)):
+      .success(OperationRunner.Done(output: output, duplicateOf: first, appendedAt: appendedAt))
     case .success(.differentContent):
       .failure(.duplicateContent)
     case .success(.ceiling(let table)):

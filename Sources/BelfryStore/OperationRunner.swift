@@ -27,11 +27,16 @@ package struct OperationRunner {
     package var commit: Commit?
     /// The id of the first send, when this one repeats it.
     package var duplicateOf: MessageID?
+    /// As in ``Commit/appendedAt``, of the commit or of the first send.
+    package var appendedAt: Int64?
 
-    package init(output: Output, commit: Commit? = nil, duplicateOf: MessageID? = nil) {
+    package init(
+      output: Output, commit: Commit? = nil, duplicateOf: MessageID? = nil, appendedAt: Int64? = nil
+    ) {
       self.output = output
       self.commit = commit
       self.duplicateOf = duplicateOf
+      self.appendedAt = commit?.appendedAt ?? appendedAt
     }
   }
 

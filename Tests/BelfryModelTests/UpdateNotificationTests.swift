@@ -209,6 +209,23 @@ struct UpdateNotificationTests {
       ])
   }
 
+  /// The content of an entry says its time where its id is ahead of the clock.
+  @Test func anUpdateKeepsTheTimeOfItsEntry() throws {
+    var content = try #require(NotificationContent(json: try entry().content))
+    content.appendedAt = Self.id.unixMilliseconds - 5_000
+    let entry = LogEntry(id: Self.id, audience: Audience(.all), contentJSON: content.json)
+    #expect(entry.time == content.appendedAt)
+    var desk = try ServerDesk()
+    desk.nowMilliseconds = Self.id.unixMilliseconds - 4_000
+    let notification = try desk.decide(update(entry, body: "dong")).output
+    #expect(notification.time == content.appendedAt)
+    #expect(notification.updateTime == desk.nowMilliseconds)
+    let shown = String(decoding: notification.json, as: UTF8.self)
+    #expect(RecordJSON.value(Notification.self, shown)?.time == content.appendedAt)
+    let updated = try #require(try desk.carryOut(update(entry, body: "dong"))?.updates.first?.content)
+    #expect(updated.appendedAt == content.appendedAt)
+  }
+
   /// A clock that was set back makes no update older than what it updates.
   @Test func theTimeOfAnUpdateNeverGoesBack() throws {
     var desk = try ServerDesk()

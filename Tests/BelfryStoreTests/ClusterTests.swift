@@ -236,7 +236,7 @@ extension Broker {
       do {
         switch try await store.commit(.send(body, to: Audience(.all), in: space, clientId: body)) {
         case .committed(let commit): return commit.ids[0]
-        case .duplicate(of: let id): return id
+        case .duplicate(let id, _): return id
         case let other: throw CommitOutcome.NotCommitted(outcome: other)
         }
       } catch let error as StoreError where ContinuousClock.now < deadline {

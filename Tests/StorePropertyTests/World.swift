@@ -180,7 +180,7 @@ final class World {
   private func words(_ outcome: CommitOutcome) throws -> String {
     switch outcome {
     case .committed(let commit): Self.words(commit)
-    case .duplicate(let first): "duplicate of \(try words(first))"
+    case .duplicate(let first, _): "duplicate of \(try words(first))"
     case .differentContent: "different content"
     case .conflict: "conflict"
     case .ceiling(let table): "ceiling of \(table.name)"

@@ -26,7 +26,7 @@ package struct WebhookEvent: Sendable {
     id = copy.id.text
     kind = copy.isRecall ? .retracted : copy.updates == nil ? .sent : .updated
     space = copy.space
-    timeMilliseconds = copy.id.unixMilliseconds
+    timeMilliseconds = copy.timeMilliseconds
     expiresAtMilliseconds = Audience(bytes: copy.audience)?.expiresAt
     notification = copy.notification
     self.lost = lost

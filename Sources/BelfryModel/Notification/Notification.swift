@@ -30,8 +30,8 @@ public enum ToType: Int, Sendable, Codable, CaseIterable {
   case roomMembers = 9
 }
 
-/// Everything about a notification that is known before it is appended. A log holds this, as JSON; the
-/// id and the time are the entry's own.
+/// Everything about a notification that is known before it is appended. A log holds this, as JSON. The id is the entry's own,
+/// and so is the time, unless ids are ahead of the clock.
 public struct NotificationContent: Sendable, Hashable, Codable {
   public var messageClientId: String?
   public var serverId: EntityID?
@@ -56,6 +56,9 @@ public struct NotificationContent: Sendable, Hashable, Codable {
   /// From then on nobody is shown it any more, milliseconds since 1970; nil: as long as notifications are kept.
   public var expireAt: Int64?
   public var callbackExt: String?
+  /// When it was appended, milliseconds since 1970, in the content of an entry whose id is ahead of the clock. Nil of all
+  /// others: their ids say it, and before the append nobody knows.
+  package var appendedAt: Int64?
 
   public init(type: Int, toType: ToType) {
     self.type = type

@@ -49,10 +49,8 @@ extension NotificationContent {
     pushContent = try fields.text("pushContent")
     env = try fields.text("env")
     callbackExt = try fields.text("callbackExt")
-    if let value = fields.given("expireAt") {
-      guard case .integer(let time) = value else { throw Unreadable() }
-      expireAt = time
-    }
+    expireAt = try fields.time("expireAt")
+    appendedAt = try fields.time("time")
     if let value = fields.given("status") {
       guard case .integer(let number) = value else { throw Unreadable() }
       status = Int(number)
@@ -93,6 +91,13 @@ extension JSONObject {
     guard let text = try text(name) else { return nil }
     guard let value = read(text) else { throw Unreadable() }
     return value
+  }
+
+  /// Milliseconds since 1970.
+  fileprivate func time(_ name: String) throws(Unreadable) -> Int64? {
+    guard let value = given(name) else { return nil }
+    guard case .integer(let time) = value else { throw Unreadable() }
+    return time
   }
 
   fileprivate func flag(_ name: String) throws(Unreadable) -> Bool? {

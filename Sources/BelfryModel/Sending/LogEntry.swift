@@ -40,6 +40,10 @@ package struct LogEntry: Sendable, Hashable {
   /// The notification that it is, or is about.
   package var notificationID: MessageID { updates ?? id }
 
+  /// When the notification was appended, milliseconds since 1970. Of one that was recalled, what its id says, which is ahead
+  /// of the clock for a while after Redis was started again.
+  package var time: Int64 { content.timeAtBeginning ?? notificationID.unixMilliseconds }
+
   /// The notification's type; 0 if the content is none that Belfry writes. It is the last name of every content, so
   /// nothing else of the content has to be looked at.
   package var type: Int {
@@ -64,15 +68,31 @@ package struct LogEntry: Sendable, Hashable {
   ) {
     bytes.append("{\"messageServerId\":\"")
     bytes.append(decimal: id.raw)
-    bytes.append("\",\"time\":")
-    bytes.append(decimal: id.unixMilliseconds)
-    if let updateTime {
-      bytes.append(",\"updateTime\":")
-      bytes.append(decimal: updateTime)
+    bytes.append("\",")
+    if content.timeAtBeginning == nil {
+      bytes.append("\"time\":")
+      bytes.append(decimal: id.unixMilliseconds)
+      bytes.append(UInt8(ascii: ","))
     }
-    bytes.append(UInt8(ascii: ","))
+    if let updateTime {
+      bytes.append("\"updateTime\":")
+      bytes.append(decimal: updateTime)
+      bytes.append(UInt8(ascii: ","))
+    }
     bytes.append(contentsOf: content.dropFirst())
   }
+}
+
+extension ArraySlice<UInt8> {
+  /// The time of a content that begins with it, as it does where the entry's id is ahead of the clock.
+  fileprivate var timeAtBeginning: Int64? {
+    guard starts(with: TimeField.beginning) else { return nil }
+    return Int64(digits: dropFirst(TimeField.beginning.count).prefix { $0 != UInt8(ascii: ",") })
+  }
+}
+
+private enum TimeField {
+  static let beginning = Array("{\"time\":".utf8)
 }
 
 extension Notification {

@@ -29,7 +29,7 @@ package struct RecallNotification: Operation {
     guard earlier?.recall == nil else { return Decision(nil) }
     let record = UpdateRecord(
       UpdateRecord.Recall(by: actor.account, sender: sender),
-      atMilliseconds: max(context.nowMilliseconds, earlier?.updateTime ?? entry.id.unixMilliseconds))
+      atMilliseconds: max(context.nowMilliseconds, earlier?.updateTime ?? entry.time))
     var transaction = Transaction(space)
     transaction.preconditions = records.unchanged([address])
     transaction.changes[address] = try RecordJSON.text(record)

@@ -59,9 +59,9 @@ package struct UpdateNotification: Operation {
     let record = UpdateRecord(
       body: body ?? earlier?.body, ext: ext ?? earlier?.ext, status: status ?? earlier?.status,
       updateTime: max(
-        context.nowMilliseconds, earlier?.updateTime ?? entry.id.unixMilliseconds))
+        context.nowMilliseconds, earlier?.updateTime ?? entry.time))
     let notification = Notification(
-      messageServerId: entry.id, time: entry.id.unixMilliseconds, updateTime: record.updateTime,
+      messageServerId: entry.id, time: entry.time, updateTime: record.updateTime,
       content: record.applied(to: content))
 
     var transaction = Transaction(space)

@@ -94,9 +94,7 @@ extension LoopServices {
       }
       if known.contains(.different) { throw .duplicateContent }
       // Where the first try ended midway, those that it reached are recognised when they are committed.
-      if case .same(let id)? = known.first, !known.contains(.unknown) {
-        return AskedSends(sends, duplicateOf: id)
-      }
+      if let first = known.first, !known.contains(.unknown) { return AskedSends(sends, repeating: first) }
     }
     _ = try await runner.decide(first)
     let question = CallbackQuestion(
@@ -138,12 +136,12 @@ extension LoopServices {
 /// What a request's sends have become.
 struct AskedSends {
   var sends: ArraySlice<SendNotification>
-  /// They were sent before, and nobody was asked again.
-  var duplicateOf: MessageID?
+  /// The first send, if they were sent before, and nobody was asked again.
+  var first: FirstSend?
 
-  init(_ sends: [SendNotification], duplicateOf: MessageID? = nil) {
+  init(_ sends: [SendNotification], repeating first: FirstSend? = nil) {
     self.sends = sends[...]
-    self.duplicateOf = duplicateOf
+    self.first = first
   }
 }
 

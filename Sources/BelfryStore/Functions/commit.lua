@@ -249,11 +249,13 @@ local function carry_out(call, commit)
   end
   if capacity then charge(call.prefix, string.sub(space, 9), capacity.sender, count, partition.retention) end
   if changes then finish_changes(call, space, changes, update_ids, before) end
-  if fingerprint then note_dedupe(call.dedupe, commit.field, fingerprint, ids[1]) end
-  return 'committed ' .. before .. ' ' .. table.concat(ids, ' ')
+  local time = ids[1] and time_beside_id(partition.ms, partition.clock)
+  if fingerprint then note_dedupe(call.dedupe, commit.field, fingerprint, ids[1], time) end
+  return 'committed ' .. before .. (time and ' @' .. time or '') .. ' ' .. table.concat(ids, ' ')
 end
 
--- Gives the outcomes, a line each.
+-- Gives the outcomes, a line each. Behind the last id before a commit stands `@` and the time at which its entries were
+-- appended, where their ids do not say it.
 local function commit(keys, arguments)
   local commits, spaces = read_commits(arguments, 6)
   local partition = read_partition(keys, spaces)

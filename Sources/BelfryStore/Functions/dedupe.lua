@@ -4,7 +4,8 @@
 --
 -- A field is 80 bits of a hash of sender, space and messageClientId; its value `<id> <fingerprint of the content>`. Both
 -- are made by the caller. The value has 28 characters at most: one more would take 16 bytes more of an allocator that
--- rounds up to 32 and 48. Therefore the fingerprint has 24 bits, enough to tell a caller of a bug.
+-- rounds up to 32 and 48. Therefore the fingerprint has 24 bits, enough to tell a caller of a bug. While ids are ahead of the
+-- clock a third word is the time of the append.
 
 -- The bucket of a time, and its name. Remembered, since it is mostly the same as before.
 local asked_window, asked_bucket, asked_name
@@ -35,12 +36,16 @@ local function is_remembered(record, ms, window)
   return record and ms - ms_of(record) < window
 end
 
-local function record_text(id, fingerprint) return id .. ' ' .. fingerprint end
+-- `time` is false unless the id is ahead of the clock.
+local function record_text(id, fingerprint, time)
+  local text = id .. ' ' .. fingerprint
+  return time and text .. ' ' .. time or text
+end
 
--- The outcome of a send that has a record.
+-- The outcome of a send that has a record: the id of the first one, and its time if the id does not say it.
 local function repeated(record, fingerprint)
-  local first, print = string.match(record, '^(%S+) (%S+)$')
-  return print == fingerprint and 'duplicate ' .. first or 'different'
+  local first, print, time = string.match(record, '^(%S+) (%S+)( ?%d*)$')
+  return print == fingerprint and 'duplicate ' .. first .. time or 'different'
 end
 
 -- Called with the first write into a bucket: removes those that are out of the window, usually the one before the last.
@@ -98,10 +103,10 @@ local function find_earlier(dedupe, field, fingerprint)
   return record and repeated(record, fingerprint)
 end
 
--- Notes the record of a commit whose first id is `id`. Called last: with a record of what was not done, its repetition
+-- Notes the record of a commit whose first id is `id`, appended at `time`. Called last: with a record of what was not done, its repetition
 -- would be acknowledged.
-local function note_dedupe(dedupe, field, fingerprint, id)
-  local record, entered = record_text(id, fingerprint), dedupe.entered
+local function note_dedupe(dedupe, field, fingerprint, id, time)
+  local record, entered = record_text(id, fingerprint, time), dedupe.entered
   dedupe.found[field] = record
   entered[#entered + 1] = field
   entered[#entered + 1] = record
@@ -116,8 +121,11 @@ local function write_dedupe(partition, dedupe)
   end
 end
 
--- first_sends: what became of earlier tries of sends that would be refused now. Returns `duplicate <id>`, `different`, or
--- an empty text if there is no record. Four calls; writes nothing.
+-- No later file uses this name, and Lua has room for 200 in all.
+do
+
+-- first_sends: what became of earlier tries of sends that would be refused now. Returns `duplicate <id>` and perhaps a time,
+-- `different`, or an empty text if there is no record. Four calls; writes nothing.
 local function first_sends(keys, arguments)
   local sends = {}
   for at = 2, #arguments, 2 do
@@ -130,3 +138,5 @@ local function first_sends(keys, arguments)
 end
 
 register('first_sends', first_sends, { 'no-writes' })
+
+end

@@ -113,7 +113,7 @@ end
 local second_text, second_ms
 
 -- The time that a partition's ids are made from now, never before its last one, and which microsecond of its second it
--- is by the clock; and whether this is another history than that. One call.
+-- is by the clock; whether this is another history than that; and the clock's own millisecond. One call.
 --
 -- `last_ms` is of the partition's last id, 0 if it has none; `known` is the history in which that was given.
 local function partition_time(last_ms, known)
@@ -130,7 +130,7 @@ local function partition_time(last_ms, known)
   -- What this Redis has lost of its data may have given ids after the last one that is known.
   local is_another = known ~= current_history()
   if is_another and last_ms > 0 then ids_from = leap(now, last_ms, microsecond % 1000) end
-  return ids_from, microsecond, is_another
+  return ids_from, microsecond, is_another, now
 end
 
 -- The id after one of `ms` and `low`: now, or right after it if the clock has not moved on since, or was set back. A
@@ -179,7 +179,8 @@ local function read_partition(keys, spaces)
   partition.ms, partition.low = parse_id(partition.last)
   partition.before, partition.history = partition.last, found[3]
   -- Entries appended are counted from a number that chance gives.
-  partition.now, partition.appended = partition_time(partition.ms, partition.history)
+  local _
+  partition.now, partition.appended, _, partition.clock = partition_time(partition.ms, partition.history)
   return partition
 end
 
@@ -220,6 +221,10 @@ local function take_id(partition)
   return partition.last
 end
 
+-- The clock's time as a text if the id of these milliseconds is ahead of it, and so does not say when its entry was
+-- appended; false otherwise.
+local function time_beside_id(ms, clock) return ms ~= clock and string.format('%d', clock) end
+
 -- Notes the space in the hash of the partition, with the last entry of its log.
 local function note_space(partition, space) partition.changed[space] = true end
 
@@ -239,6 +244,9 @@ local function write_partition(partition)
   call_in_chunks('HSET', partition_key(partition.prefix), fields)
 end
 
+-- No later file uses this name, and Lua has room for 200 in all.
+do
+
 -- begin_history: a partition takes note of a history that it has not seen yet, where it has ever given an id.
 local function begin_history(keys)
   local partition = read_partition(keys, {})
@@ -249,3 +257,5 @@ local function begin_history(keys)
 end
 
 register('begin_history', begin_history, FREES_MEMORY)
+
+end

@@ -171,14 +171,19 @@ local function stamped(audience, members, threshold)
   return #audience == 1 and rule or rule .. string.sub(audience, 2)
 end
 
--- Appends an entry and says so; only says so if it is not to be stored.
+-- The notification with the time at which it was appended as its first field, where the id does not say it.
+local function with_time(notification, time) return '{"time":' .. time .. ',' .. string.sub(notification, 2) end
+
+-- Appends an entry and says so; only says so if it is not to be stored. Its id is among the last ones that were taken.
 local function announce(partition, space, id, audience, notification, is_stored)
+  local time = time_beside_id(partition.ms, partition.clock)
+  if time then notification = with_time(notification, time) end
   if not is_stored then return say(partition.said, space, 'ephemeral ' .. id .. '\n' .. audience, notification) end
   local last = append(partition, space, id, audience, notification)
   say(partition.said, space, appended_header(id, last, audience), notification)
 end
 
--- The same with what an entry has become. It is an entry of the log itself, so that whoever is away, or reads the log
+-- The same with what an entry has become, whose content says its time as that of the entry does. It is an entry of the log itself, so that whoever is away, or reads the log
 -- for another reason, learns of it as of any other.
 local function announce_update(partition, space, id, updated, time, audience, notification)
   local last = append(partition, space, id,

@@ -32,8 +32,9 @@
 -- leaves when something after it fails is taken back. A section that cannot be judged, say because of a key of a wrong type,
 -- fails by itself.
 --
--- The answer is lines: the partition's last id before, empty where no id was taken; then for each send its id, for
--- several of a run the first one's and how many they are, or the words in which `commit` refuses.
+-- The answer is lines: the partition's last id before, empty where no id was taken, and behind it the time at which the sends
+-- were appended, where ids do not say it; then for each send its id, for several of a run the first one's and how many they are, or
+-- the words in which `commit` refuses.
 
 -- Numbers in words, taken apart once: the same ones come again and again.
 local NUMBERS_MAX = 4096
@@ -147,16 +148,18 @@ local function send(keys, arguments)
   -- Taken apart when it was given: to do so costs as much as two calls.
   local before_ms, before_low = partition.ms, partition.low
   if before ~= partition.last then before_ms, before_low = parse_id(before) end
-  local now, microsecond, is_another_history = partition_time(before_ms, history)
+  local now, microsecond, is_another_history, clock = partition_time(before_ms, history)
   local ms, low = next_id(now, before_ms, before_low, partition.number * SEQUENCES)
+  local time = time_beside_id(ms, clock)
   local audience = decided_audience(its, arguments[3])
   local last, lost = parse_end(found[3])
   local slice, last_slice = time_slice(ms), time_slice(last == before and before_ms or ms_of(last))
   local id, earlier, entered = id_text(ms, low), nil, nil
   if field then
-    earlier, entered = enter_send(partition, field, record_text(id, fingerprint), now, found[5])
+    earlier, entered = enter_send(partition, field, record_text(id, fingerprint, time), now, found[5])
     if earlier then return '\n' .. repeated(earlier, fingerprint) end
   end
+  if time then notification = with_time(notification, time) end
 
   local reply, is_done, problem = redis_pcall('XADD', its.log, id, audience, notification), true, nil
   if reply ~= id then
@@ -178,7 +181,7 @@ local function send(keys, arguments)
   if is_another_history then note_history(prefix, history, before, id) end
   if not is_done then return '\n' .. failed(problem) end
   redis_call('SPUBLISH', its.channel, appended_message(id, last, audience, notification))
-  return before .. '\n' .. id
+  return (time and before .. ' ' .. time or before) .. '\n' .. id
 end
 
 -- The texts by which the sends of a call are entered. One table for all calls: to let one grow costs as much again.
@@ -229,7 +232,7 @@ local function begin_many(partition, key, sections)
     call.last_of[space] = last
     call.slice_of[space] = time_slice(last == before and call.ms or ms_of(last))
   end
-  call.now, call.appended, call.is_another_history = partition_time(call.ms, call.history)
+  call.now, call.appended, call.is_another_history, call.clock = partition_time(call.ms, call.history)
   return call
 end
 
@@ -312,7 +315,7 @@ local function append_section(call, arguments, section, number)
   local now, ms, low, low_max = call.now, call.ms, call.low, call.base + SEQUENCES - 1
   local key, prints, has_copies = section.keys.log, names and names + call.count, call.copies
   local last, last_slice, run, bytes, count = call.last_of[space], call.slice_of[space], nil, 0, 0
-  local beginning, slice, id, entered_count = nil, nil, nil, call.entered_count
+  local beginning, slice, id, time, entered_count = nil, nil, nil, nil, call.entered_count
   for at = section.first, section.first + section.count - 1 do
     number = number + 1
     local outcome = refusals and refusals[number]
@@ -322,7 +325,10 @@ local function append_section(call, arguments, section, number)
       else
         ms, low = next_id(now, ms, low, call.base)
         beginning, slice, run = id_beginning(ms), time_slice(ms), nil
+        time = time_beside_id(ms, call.clock)
+        call.time = call.time or time
       end
+      if time then arguments[at] = with_time(arguments[at], time) end
       id = beginning .. (low_texts[low] or low_text_of(low))
       call.given = call.given or id
       outcome = redis_pcall('XADD', key, id, audience, arguments[at])
@@ -347,7 +353,7 @@ local function append_section(call, arguments, section, number)
       last, last_slice, count = id, slice, count + 1
       if names and arguments[names + number] ~= '' then
         entered[entered_count + 1] = arguments[names + number]
-        entered[entered_count + 2] = record_text(id, arguments[prints + number])
+        entered[entered_count + 2] = record_text(id, arguments[prints + number], time)
         entered_count = entered_count + 2
       end
     else
@@ -434,6 +440,7 @@ local function send_many(keys, arguments)
     sent = sent + section.count
   end
   finish_many(call, arguments, sections, sent)
+  if call.time then call.answer[1] = call.before .. ' ' .. call.time end
   return table.concat(call.answer, '\n')
 end
 

@@ -9,6 +9,8 @@ struct MemorySendKey: Hashable {
 /// A send that may be repeated.
 struct MemorySend {
   var id: MessageID
+  /// As in ``Commit/appendedAt``.
+  var appendedAt: Int64?
   /// Everything that was sent, but from which device. Redis keeps a fingerprint of it; the oracle has no need to.
   var contents: [String]
   var expiresAtMilliseconds: Int64
@@ -21,7 +23,6 @@ extension MemoryStore {
 
   package func commit(_ transaction: Transaction) -> CommitOutcome {
     let space = transaction.space
-    let contents = transaction.announcements.map(\.content.json)
     let repeated = (transaction.given.map { [$0] } ?? transaction.announcements.map(\.content))
       .map(\.fromAnyDevice.json)
 
@@ -29,7 +30,8 @@ extension MemoryStore {
       return .conflict
     }
     if let dedupe = transaction.dedupe, let first = firstSend(dedupe, in: space) {
-      return first.contents == repeated ? .duplicate(of: first.id) : .differentContent
+      guard first.contents == repeated else { return .differentContent }
+      return .duplicate(of: first.id, appendedAt: first.appendedAt)
     }
 
     if let capacity = transaction.mailboxCapacity, !takes(transaction, capacity) { return .mailboxFull }
@@ -37,6 +39,7 @@ extension MemoryStore {
     let partition = partitions.holding(space)
     let before = lastID(in: partition)
     let ids = transaction.announcements.map { _ in allotID(in: partition) }
+    let appendedAt = timeBesideID(in: partition)
     let updated = transaction.updates.map { LogEntry($0, id: allotID(in: partition)) }
     // The version of what is relayed, or of what an account prefers, is later than that of anything before it.
     if ids.isEmpty, updated.isEmpty, transaction.takesID { _ = allotID(in: partition) }
@@ -51,15 +54,15 @@ extension MemoryStore {
 
     if let dedupe = transaction.dedupe, let id = ids.first {
       sends[MemorySendKey(space: space, dedupe: dedupe)] = MemorySend(
-        id: id, contents: repeated,
+        id: id, appendedAt: appendedAt, contents: repeated,
         expiresAtMilliseconds: clockMilliseconds + limits.dedupeWindowMilliseconds)
     }
     if let time = transaction.wakeAtMilliseconds { wake(space, atMilliseconds: time) }
     if !transaction.changedMemberships.isEmpty {
       publish(.memberships(transaction.changedMemberships), in: space)
     }
-    for (announcement, (id, content)) in zip(transaction.announcements, zip(ids, contents)) {
-      append(announcement, id, content, in: space)
+    for (announcement, id) in zip(transaction.announcements, ids) {
+      append(announcement, id, appendedAt: appendedAt, in: space)
     }
     for entry in updated { append(entry, in: space) }
     if let capacity = transaction.mailboxCapacity, let account = AccountID(space.name) {
@@ -67,7 +70,7 @@ extension MemoryStore {
     }
     relay(transaction, version: last, before: before)
     if let echo = transaction.echo { publish(.device(echo), in: .personal(echo.account)) }
-    return .committed(Commit(ids: ids, before: before))
+    return .committed(Commit(ids: ids, before: before, appendedAt: ids.isEmpty ? nil : appendedAt))
   }
 
   private func relay(_ transaction: Transaction, version: MessageID, before: MessageID) {
@@ -103,7 +106,8 @@ extension MemoryStore {
   package func firstSends(of sends: [RepeatedSend]) -> [FirstSend] {
     sends.map { send in
       guard let first = firstSend(send.dedupe, in: send.space) else { return .unknown }
-      return first.contents == [send.content.fromAnyDevice.json] ? .same(first.id) : .different
+      guard first.contents == [send.content.fromAnyDevice.json] else { return .different }
+      return .same(first.id, appendedAt: first.appendedAt)
     }
   }
 
@@ -119,13 +123,23 @@ extension MemoryStore {
     for table in transaction.removedTables { tables[TableAddress(transaction.space, table)] = nil }
   }
 
-  private func append(_ announcement: Announcement, _ id: MessageID, _ content: String, in space: SpaceID) {
-    let entry = LogEntry(id: id, audience: stamped(announcement.audience, in: space), contentJSON: content)
+  private func append(
+    _ announcement: Announcement, _ id: MessageID, appendedAt: Int64?, in space: SpaceID
+  ) {
+    var content = announcement.content
+    content.appendedAt = appendedAt
+    let entry = LogEntry(
+      id: id, audience: stamped(announcement.audience, in: space), contentJSON: content.json)
     guard announcement.content.setting.persistEnable else {
       publish(.ephemeral(entry), in: space)
       return
     }
     append(entry, in: space)
+  }
+
+  /// The clock's time if the partition's last id is ahead of it, and so does not say when its entry was appended.
+  func timeBesideID(in partition: Partition) -> Int64? {
+    lastID(in: partition).unixMilliseconds == clockMilliseconds ? nil : clockMilliseconds
   }
 
   func append(_ entry: LogEntry, in space: SpaceID) {

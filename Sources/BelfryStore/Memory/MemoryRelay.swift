@@ -107,13 +107,13 @@ extension MemoryStore {
     guard key.version >= limits.retentionFloor(nowMilliseconds: clockMilliseconds) else { return }
     guard delivered[account, default: []].insert(key).inserted else { return }
     charge(charged, at: account)
-    // What cannot be written was not committed.
-    let content = delivery.content.json
     let personal = SpaceID.personal(account)
-    append(
-      LogEntry(
-        id: allotID(in: partitions.holding(personal)), audience: delivery.audience, contentJSON: content),
-      in: personal)
+    let home = partitions.holding(personal)
+    let id = allotID(in: home)
+    // What cannot be written was not committed.
+    var content = delivery.content
+    content.appendedAt = timeBesideID(in: home)
+    append(LogEntry(id: id, audience: delivery.audience, contentJSON: content.json), in: personal)
   }
 
   func list(_ space: SpaceID, _ listing: ListingChange) {

@@ -64,13 +64,18 @@ extension CommitOutcome {
     switch words.next().map({ String(decoding: $0, as: UTF8.self) }) {
     case "committed":
       guard let before = words.next().flatMap({ MessageID(streamBytes: $0) }) else { return nil }
-      var ids: [MessageID] = []
+      var (ids, appendedAt): ([MessageID], Int64?) = ([], nil)
       while let word = words.next() {
-        guard let id = MessageID(streamBytes: word) else { return nil }
-        ids.append(id)
+        if word.first == UInt8(ascii: "@"), let time = Int64(digits: word.dropFirst()) {
+          appendedAt = time
+        } else if let id = MessageID(streamBytes: word) {
+          ids.append(id)
+        } else {
+          return nil
+        }
       }
       guard ids.count == transaction.announcements.count else { return nil }
-      self = .committed(Commit(ids: ids, before: before))
+      self = .committed(Commit(ids: ids, before: before, appendedAt: appendedAt))
     case "ceiling":
       let name = words.next().map { String(decoding: $0, as: UTF8.self) }
       guard let table = transaction.ceilings.keys.first(where: { $0.name == name }) else { return nil }
@@ -85,7 +90,7 @@ extension CommitOutcome {
     switch words.next().map({ String(decoding: $0, as: UTF8.self) }) {
     case "duplicate":
       guard let id = words.next().flatMap({ MessageID(streamBytes: $0) }) else { return nil }
-      self = .duplicate(of: id)
+      self = .duplicate(of: id, appendedAt: words.next().flatMap { Int64(digits: $0) })
     case "different": self = .differentContent
     case "conflict": self = .conflict
     case "full": self = .mailboxFull

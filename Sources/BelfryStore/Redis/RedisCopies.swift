@@ -65,10 +65,16 @@ package struct EntryCopy: Sendable, Hashable {
       bytes.append("\"}")
       return bytes
     }
-    LogEntry(
-      id: id, audience: Audience(.named), content: content, updateTime: updateTime, updates: updates
-    ).appendNotification(to: &bytes)
+    entry.appendNotification(to: &bytes)
     return bytes
+  }
+
+  /// When it was sent, or what became of it happened; milliseconds since 1970.
+  package var timeMilliseconds: Int64 { updateTime ?? entry.time }
+
+  private var entry: LogEntry {
+    LogEntry(
+      id: id, audience: Audience(.named), content: content, updateTime: updateTime, updates: updates)
   }
 }
 

@@ -37,10 +37,10 @@ extension FirstSend {
     case "": self = .unknown
     case "different": self = .different
     case let text:
-      guard text.hasPrefix("duplicate "), let id = MessageID(streamForm: String(text.dropFirst(10))) else {
+      guard case .duplicate(let id, let appendedAt)? = CommitOutcome(Array(text.utf8)[...]) else {
         throw RedisError(.unexpectedReply, cause: "wanted a first send, got \(text)", place: "reply")
       }
-      self = .same(id)
+      self = .same(id, appendedAt: appendedAt)
     }
   }
 }

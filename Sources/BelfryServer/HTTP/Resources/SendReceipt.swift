@@ -5,6 +5,8 @@ import BelfryStore
 /// What a sender gets back.
 struct SendReceipt {
   let id: MessageID
+  /// When it was sent, milliseconds since 1970.
+  let time: Int64
   /// It had been sent before, and nobody receives it again.
   var isDuplicate: Bool
   private let send: SendNotification
@@ -16,12 +18,14 @@ struct SendReceipt {
       throw .unknownOutcome
     }
     self.id = id
+    time = done.appendedAt ?? id.unixMilliseconds
   }
 
   /// Of what was sent before.
   init?(repeating asked: AskedSends) {
-    guard let id = asked.duplicateOf, let send = asked.sends.first else { return nil }
+    guard case .same(let id, let appendedAt)? = asked.first, let send = asked.sends.first else { return nil }
     (self.id, self.send) = (id, send)
+    time = appendedAt ?? id.unixMilliseconds
     isDuplicate = true
   }
 
@@ -31,7 +35,7 @@ struct SendReceipt {
     let content = send.content
     text.field("messageServerId", id: id.raw)
     if let clientId = content.messageClientId { text.field("messageClientId", clientId) }
-    text.field("time", id.unixMilliseconds)
+    text.field("time", time)
     text.field("duplicate", isDuplicate)
     text.field("type", content.type)
     text.field("toType", content.toType.rawValue)
