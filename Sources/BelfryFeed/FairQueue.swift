@@ -1,6 +1,5 @@
 internal import BelfryLoop
 package import BelfryModel
-package import BelfryStore
 
 /// Lets a bounded number of scans run at a time, and fewer still of one account. Other scans wait, and the accounts
 /// that have scans waiting take turns. An account that asks for thirty pages at once waits behind itself; an account
@@ -26,9 +25,9 @@ package final class FairQueue {
     self.placesPerAccount = placesPerAccount
   }
 
-  package func pass<Value>(
-    as account: AccountID, _ work: () async throws(StoreError) -> Value
-  ) async throws(StoreError) -> Value {
+  package func pass<Value, Failure: Error>(
+    as account: AccountID, _ work: () async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
     await withCheckedContinuation { continuation in enter(as: account) { continuation.take() } }
     defer { leave(as: account) }
     return try await work()

@@ -18,6 +18,26 @@ package struct LogRequest: Sendable, Hashable {
   }
 }
 
+/// What a search for an entry by its id came to.
+package struct EntrySearch: Sendable, Hashable {
+  /// The space whose log holds the entry; nil if none was found.
+  package var space: SpaceID?
+  /// How many logs were read for it: what the search cost the store.
+  package var logsRead: Int
+
+  package init(space: SpaceID? = nil, logsRead: Int = 0) {
+    self.space = space
+    self.logsRead = logsRead
+  }
+}
+
+extension Store {
+  /// The space whose log holds this entry; nil if none was found.
+  package func locate(_ id: MessageID) async throws(StoreError) -> SpaceID? {
+    try await search(for: id).space
+  }
+}
+
 /// Where a log ends, and how far the ids of its partition have come, as of one moment.
 package struct LogEnd: Sendable, Hashable {
   /// The last id allotted in the partition, for whatever purpose; zero if none.

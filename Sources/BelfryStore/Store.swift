@@ -60,9 +60,9 @@ package protocol Store: AnyObject {
   func spaceCount() async throws(StoreError) -> Int
   /// The same, and where the logs of these spaces end, as of one moment per partition.
   func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd]
-  /// The space whose log holds this entry; nil if none does. Looks at no more than ``Limits/spacesPerLocating`` spaces
-  /// that had an entry at about the same time, so among more of them it may find none.
-  func locate(_ id: MessageID) async throws(StoreError) -> SpaceID?
+  /// Searches for the space whose log holds this entry. Looks at no more than ``Limits/spacesPerLocating`` spaces that had
+  /// an entry at about the same time, so among more of them it may find none.
+  func search(for id: MessageID) async throws(StoreError) -> EntrySearch
 
   /// Whether the store refuses writes that need more memory at present.
   func isMemoryFull() async throws(StoreError) -> Bool

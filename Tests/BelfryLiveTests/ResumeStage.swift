@@ -363,13 +363,14 @@ final class ResumeStage {
   /// Whether it is there and unread, so that only what the account prefers decides whether it is shown. Not of spaces
   /// that it has left, as an index may not say so yet.
   private func isKept(_ id: MessageID, by account: AccountID) -> Bool {
-    guard let space = memory.locate(id), !isRead(id, by: account), !isRecalled(id) else { return false }
+    guard let space = memory.search(for: id).space, !isRead(id, by: account), !isRecalled(id)
+    else { return false }
     return memory.index(of: account).contains { $0.space == space && $0.isMember }
       || space == .personal(account)
   }
 
   private func isRecalled(_ id: MessageID) -> Bool {
-    guard let space = memory.locate(id) else { return false }
+    guard let space = memory.search(for: id).space else { return false }
     let entries = try? memory.entries([LogRequest(space, after: id.predecessor, through: id, limit: 1)])
     return entries?[0].first?.isRecalled == true
   }

@@ -96,7 +96,7 @@ class SlowStore: Store {
   func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd] {
     try await slowly { () throws(StoreError) in memory.ends(of: spaces) }
   }
-  func locate(_ id: MessageID) async throws(StoreError) -> SpaceID? { memory.locate(id) }
+  func search(for id: MessageID) async throws(StoreError) -> EntrySearch { memory.search(for: id) }
   func index(of account: AccountID) async throws(StoreError) -> [IndexEntry] {
     try await slowly { () throws(StoreError) in memory.index(of: account) }
   }

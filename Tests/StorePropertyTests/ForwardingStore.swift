@@ -48,7 +48,7 @@ class ForwardingStore: Store {
   }
   func spaceCount() async throws(StoreError) -> Int { try await base.spaceCount() }
   func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd] { try await base.ends(of: spaces) }
-  func locate(_ id: MessageID) async throws(StoreError) -> SpaceID? { try await base.locate(id) }
+  func search(for id: MessageID) async throws(StoreError) -> EntrySearch { try await base.search(for: id) }
 
   func page(of directory: ListingChange.Directory, after cursor: PageCursor?, limit: Int)
     async throws(StoreError) -> DirectoryPage

@@ -131,7 +131,7 @@ struct MemoryStoreTests {
     for space in [directMessage, .personal("mia")] { store.sweep(space.partition) }
     #expect(store.index(of: "mia").isEmpty)
     #expect(store.readState(of: "mia").above.isEmpty)
-    #expect(store.locate(id) == nil)
+    #expect(store.search(for: id).space == nil)
   }
 
   @Test func aRemovedServerLastsAsLongAsItsLog() async throws {

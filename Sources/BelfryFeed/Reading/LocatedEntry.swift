@@ -7,6 +7,19 @@ package struct LocatedEntry: Sendable, Hashable {
   package var entry: LogEntry
 }
 
+/// How an account pays for a search through the logs of others, which anybody can ask for with any id.
+package struct SearchPayment {
+  /// Throws a refusal if the account is in debt.
+  let check: () throws(Refusal) -> Void
+  /// Takes what the search cost, by the number of logs that were read.
+  let pay: (Int) -> Void
+
+  package init(check: @escaping () throws(Refusal) -> Void, pay: @escaping (Int) -> Void) {
+    self.check = check
+    self.pay = pay
+  }
+}
+
 // An id names its partition, not its space. Few of an account's spaces share a partition, so all of these are asked
 // in one round trip. An id from before the keyspace grew may be in one of several partitions.
 extension FeedReader {
@@ -16,21 +29,45 @@ extension FeedReader {
 
   /// Finds the entry with this id: first in the account's spaces, then in all spaces to which something was appended
   /// at that time. A sender looks for what it sent to another account's personal space, to which it does not belong.
-  package func find(_ id: MessageID, for account: AccountID?) async throws(Refusal) -> LocatedEntry {
+  /// - Parameter payment: what the second search costs the account; nil: nothing.
+  /// - Throws: `notFound` if there is none, and what the payment throws.
+  package func find(
+    _ id: MessageID, for account: AccountID?, paying payment: SearchPayment? = nil
+  ) async throws(Refusal) -> LocatedEntry {
     do throws(StoreError) {
       if let account {
         let known = try await store.index(of: account).map { $0.space } + [.personal(account)]
         if let found = try await locate([id], in: known).first { return found }
       }
-      if let space = try await store.locate(id),
-        let found = try await locate([id], in: [space]).first
-      {
-        return found
-      }
+    } catch {
+      throw error.refusal
+    }
+    let space = try await search(for: id, as: account, payment)
+    do throws(StoreError) {
+      if let space, let found = try await locate([id], in: [space]).first { return found }
     } catch {
       throw error.refusal
     }
     throw .noNotification(id)
+  }
+
+  /// The searches of an account that pays take turns, as its scans do. Otherwise it could begin as many as it has requests
+  /// under way before the first of them is paid for.
+  private func search(
+    for id: MessageID, as account: AccountID?, _ payment: SearchPayment?
+  ) async throws(Refusal) -> SpaceID? {
+    let search = { [store] () async throws(Refusal) -> SpaceID? in
+      try payment?.check()
+      do throws(StoreError) {
+        let found = try await store.search(for: id)
+        payment?.pay(found.logsRead)
+        return found.space
+      } catch {
+        throw error.refusal
+      }
+    }
+    guard let account, payment != nil else { return try await search() }
+    return try await scans.pass(as: account, search)
   }
 
   /// The entries with these ids, as far as they are in these spaces.

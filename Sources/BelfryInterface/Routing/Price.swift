@@ -26,6 +26,8 @@ package struct Price: Sendable, Hashable {
 
   /// For each further receiver of what is sent to accounts directly: an entry in a feed of its own.
   package static func receivers(_ count: Int) -> Int { max(count - 1, 0) }
+  /// For a search by an id through the spaces of others: Redis reads eight of their logs in the time of one send.
+  package static func search(throughLogs count: Int) -> Int { count / 8 }
   /// Of a page of notifications beyond ``read``: each hundred of them cost the loop about a millisecond.
   package static func page(of notifications: Int) -> Int { notifications / 100 }
 }

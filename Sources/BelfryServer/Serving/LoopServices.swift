@@ -106,12 +106,27 @@ final class LoopServices {
 
   /// Takes what a request costs whatever it says, if the account is not in debt.
   func take(_ price: Price, of caller: Caller?) throws(Refusal) {
-    guard price.base > 0, let account = caller?.actor.charged else { return }
+    guard price.base > 0 else { return }
+    try take(price.base, price.pace, of: caller)
+  }
+
+  private func take(_ count: Int, _ pace: Price.Pace, of caller: Caller?) throws(Refusal) {
+    guard let account = caller?.actor.charged else { return }
     let limits = broker.accountLimits
-    guard let seconds = limits.take(price.base, price.pace, of: account, now: loop.now) else { return }
+    guard let seconds = limits.take(count, pace, of: account, now: loop.now) else { return }
     throw Refusal(
-      .rateLimited, "too fast: \(account) has \(limits.pace(price.pace)), and this costs \(price.base)",
+      .rateLimited, "too fast: \(account) has \(limits.pace(pace)), and this costs \(count)",
       retryAfterSeconds: seconds)
+  }
+
+  /// Finds a notification. A user pays for a search through the logs of spaces to which they do not belong.
+  func find(_ id: MessageID, for caller: Caller) async throws(Refusal) -> LocatedEntry {
+    let actor = caller.actor
+    guard actor.charged != nil else { return try await feed.find(id, for: actor.account) }
+    let payment = SearchPayment(
+      check: { [self] () throws(Refusal) in try take(0, .sends, of: caller) },
+      pay: { [self] in owe(Price.search(throughLogs: $0), .sends, of: caller) })
+    return try await feed.find(id, for: actor.account, paying: payment)
   }
 
   /// What a request turned out to cost beside that. It is not refused any more; the next one waits.

@@ -195,27 +195,26 @@ end
 -- No later file uses this name, and Lua has room for 200 in all.
 do
 
--- locate: a step through the spaces that may have the entry. Gives where to go on, and the space if it was found.
--- Three calls, and one for each of the spaces that have had an entry as late as that.
+-- locate: a step through the spaces that may have the entry. Gives where to go on, the space if it was found, and how many
+-- logs were read. Three calls, and one for each of the spaces that have had an entry as late as that.
 local function locate(keys, arguments)
   local prefix = open_partition(keys)
   local id, cursor, count = unpack(arguments, 1, 3)
   local reply = redis_call('SSCAN', active_key(prefix, time_slice(ms_of(id))), cursor, 'COUNT', count)
-  local spaces = reply[2]
+  local spaces, logs = reply[2], 0
   for first = 1, #spaces, ARGUMENTS_PER_CALL do
     local last = math.min(first + ARGUMENTS_PER_CALL - 1, #spaces)
     local ends = redis_call('HMGET', partition_key(prefix), unpack(spaces, first, last))
     for index, log_end in ipairs(ends) do
       local space = spaces[first + index - 1]
       -- What was lost of a log stands behind its last entry.
-      if log_end and not is_before(string.match(log_end, '^%S+'), id)
-        and redis_call('XRANGE', log_key(prefix, space), id, id, 'COUNT', 1)[1]
-      then
-        return { '0', space }
+      if log_end and not is_before(string.match(log_end, '^%S+'), id) then
+        logs = logs + 1
+        if redis_call('XRANGE', log_key(prefix, space), id, id, 'COUNT', 1)[1] then return { '0', space, logs } end
       end
     end
   end
-  return { reply[1], '' }
+  return { reply[1], '', logs }
 end
 
 register('locate', locate, { 'no-writes' })

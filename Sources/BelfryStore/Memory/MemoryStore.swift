@@ -166,7 +166,7 @@ extension MemoryStore {
     return entry
   }
 
-  package func locate(_ id: MessageID) -> SpaceID? {
-    logs.first { $1.entries.contains { $0.id == id } }?.key
+  package func search(for id: MessageID) -> EntrySearch {
+    EntrySearch(space: logs.first { $1.entries.contains { $0.id == id } }?.key, logsRead: logs.count)
   }
 }

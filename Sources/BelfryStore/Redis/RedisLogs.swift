@@ -71,15 +71,18 @@ extension RedisStore {
   /// Spaces that one call of `locate` looks through: a millisecond of Redis's time.
   static let locatedPerStep = 512
 
-  package func locate(_ id: MessageID) async throws(StoreError) -> SpaceID? {
+  package func search(for id: MessageID) async throws(StoreError) -> EntrySearch {
     // A caller may send any id, also one of a partition that this keyspace does not have.
-    for partition in partitions.holding(id) {
-      if let space = try await locate(id, in: partition) { return space }
+    var search = EntrySearch()
+    for partition in partitions.holding(id) where search.space == nil {
+      try await extend(&search, for: id, in: partition)
     }
-    return nil
+    return search
   }
 
-  private func locate(_ id: MessageID, in partition: Partition) async throws(StoreError) -> SpaceID? {
+  private func extend(
+    _ search: inout EntrySearch, for id: MessageID, in partition: Partition
+  ) async throws(StoreError) {
     let place = "locate \(id)"
     var hashScan = HashScan()
     for _ in 0..<Limits.spacesPerLocating / Self.locatedPerStep {
@@ -88,14 +91,15 @@ extension RedisStore {
       call.append(hashScan.cursor)
       call.append(Self.locatedPerStep)
       let (reply, mark) = try await scanStep(call, in: partition, at: place)
-      let (next, space) = try reading(at: place) { () throws(RedisError) in
-        let parts = try reply.array(count: 2)
-        return (try parts[0].string(), SpaceID(key: try parts[1].string()))
+      let (next, space, logs) = try reading(at: place) { () throws(RedisError) in
+        let parts = try reply.array(count: 3)
+        return (try parts[0].string(), SpaceID(key: try parts[1].string()), Int(try parts[2].integer()))
       }
-      if let space { return space }
-      if hashScan.take(next, of: mark), next == "0" { return nil }
+      search.logsRead += logs
+      search.space = space
+      if space != nil { return }
+      if hashScan.take(next, of: mark), next == "0" { return }
     }
-    return nil
   }
 }
 

@@ -135,8 +135,8 @@ enum Sending {
   private static func update(
     _ request: Request, _ services: LoopServices, id: MessageID, body: String?, ext: String?, status: Int?
   ) async throws(Refusal) -> HTTPResponse {
-    let actor = try request.actor
-    let located = try await services.feed.find(id, for: actor.account)
+    let caller = try request.known()
+    let (actor, located) = (caller.actor, try await services.find(id, for: caller))
     let operation = try UpdateNotification(
       located.entry, in: located.space, by: actor, body: body, ext: ext, status: status)
     let notification = try await services.run(operation, of: request)
@@ -146,8 +146,8 @@ enum Sending {
   private static func recall(
     _ request: Request, _ services: LoopServices, id: MessageID
   ) async throws(Refusal) -> HTTPResponse {
-    let actor = try request.actor
-    let located = try await services.feed.find(id, for: actor.account)
+    let caller = try request.known()
+    let (actor, located) = (caller.actor, try await services.find(id, for: caller))
     _ = try await services.runner.run(RecallNotification(located.entry, in: located.space, by: actor))
     return .noContent
   }

@@ -1,0 +1,35 @@
+import BelfryModel
+import ModelSamples
+import TestKit
+import Testing
+
+@testable import BelfryServer
+
+@Suite struct SearchPriceTests {
+  /// An id alone does not say in which space its notification is, and anybody may ask for any: a user pays for the search.
+  @Test func aSearchThroughOthersSpacesIsPaidFor() async throws {
+    var limits = Limits()
+    limits.sendsPerSecondPerAccount = 10
+    let onePartition = try #require(Partitions(count: 1))
+    try await withBroker(limits: limits, configure: { $0.partitions = onePartition }) { broker in
+      let (alice, app) = (try broker.token("alice"), try broker.token("app", .app))
+      let sent = try broker.ask("POST", "/v1/notifications", as: app, #"{"toAccids":["alice"]}"#)
+      let first = try #require(sent.json["messageServerId"]?.text.flatMap { Int64($0) })
+      let lines = (0..<200).map { #"{"toAccids":["a\#($0)","b\#($0)"]}"# }.joined(separator: "\n")
+      let batch = try broker.ask(
+        "POST", "/v1/notifications/batch", as: app, lines, headers: [("Content-Type", "application/x-ndjson")]
+      )
+      #expect(batch.status == 200)
+      let (own, unknown) = ("/v1/notifications/\(first)", "/v1/notifications/\(first + 1)")
+      for method in ["PATCH", "DELETE"] {
+        let body = method == "PATCH" ? #"{"body":"x"}"# : nil
+        let mallory = try broker.token("mallory-\(method)")
+        #expect(try broker.ask(method, unknown, as: mallory, body).code == "notFound")
+        #expect(try broker.ask(method, unknown, as: mallory, body).code == "rateLimited")
+        // What the account can see is found without a search, and a back end has no pace.
+        for _ in 0..<2 { #expect(try broker.ask(method, own, as: alice, body).code == "forbidden") }
+        for _ in 0..<2 { #expect(try broker.ask(method, unknown, as: app, body).code == "notFound") }
+      }
+    }
+  }
+}
