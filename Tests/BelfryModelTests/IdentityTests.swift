@@ -37,7 +37,7 @@ struct IdentityTests {
 
   /// FIPS 180-4's SHA-256 of `abc` begins with ba7816bf8f01cfea; the last bit is dropped.
   @Test func namesAreHashedBySHA256() {
-    #expect(EntityID(hashing: "abc").number == Int64(0xba78_16bf_8f01_cfea as UInt64 >> 1))
+    #expect(EntityID(hashing: "abc").number == Int64(UInt64(0xba78_16bf_8f01_cfea) >> 1))
   }
 
   @Test func spacesAreNamedByKindAndName() {

@@ -152,20 +152,28 @@ import Testing
     }
   }
 
-  /// An update is an entry of the log, too.
-  @Test func updatesOfADirectNotificationCount() async throws {
+  /// An update is an entry of the log, too. A later one takes the place of an earlier one, also where nothing more fits in.
+  @Test func updatesOfADirectNotificationCountOnce() async throws {
     try await withBroker(Self.limits) { broker, _ in
-      let eve = Actor(account: "eve")
-      #expect(try await Self.run(1, to: ["bob"], by: "eve", broker) == 1)
-      let entry = try #require(try await broker.log(.personal("bob")).last)
-      var refusal: Refusal?
-      for number in 0..<30 where refusal == nil {
-        let update = try UpdateNotification(
-          entry, in: .personal("bob"), by: eve, body: "\(number)", ext: nil, status: nil)
-        do throws(Refusal) { _ = try await broker.runner.run(update) } catch { refusal = error }
-      }
-      #expect(refusal == .mailboxFull(["bob"], field: nil))
+      #expect(try await Self.run(24, to: ["bob"], by: "eve", broker) == 24)
+      let entries = try await broker.log(.personal("bob"))
+      for number in 0..<3 { #expect(try await Self.update(entries[0], "\(number)", broker) == nil) }
       #expect(try await broker.log(.personal("bob")).count == 25)
+      #expect(try await Self.update(entries[1], "more", broker) == .mailboxFull(["bob"], field: nil))
+      #expect(try await broker.log(.personal("bob")).count == 25)
+    }
+  }
+
+  private static func update(
+    _ entry: LogEntry, _ body: String, _ broker: isolated Broker
+  ) async throws -> Refusal? {
+    let update = try UpdateNotification(
+      entry, in: .personal("bob"), by: Actor(account: "eve"), body: body, ext: nil, status: nil)
+    do throws(Refusal) {
+      _ = try await broker.runner.run(update)
+      return nil
+    } catch {
+      return error
     }
   }
 

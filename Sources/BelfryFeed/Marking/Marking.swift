@@ -15,12 +15,17 @@ struct Marking {
   /// The version of the account's read state, which each mark raises.
   var version: Int64
   private var caughtUp: Set<SpaceID> = []
+  /// The direct messages that no mark has named yet, with the id of their latest entry.
+  private var directMessages: [SpaceID: MessageID]
 
   init(_ snapshot: FeedSnapshot, _ device: DeviceID?, retentionFloor: MessageID) {
     self.snapshot = snapshot
     self.retentionFloor = retentionFloor
     self.device = device
     version = snapshot.view.read.version
+    // One with an earlier entry beside the latest stays in the index until the sweep.
+    let kept = snapshot.view.index.filter { $0.space.kind == .direct && $0.earlier.isEmpty }
+    directMessages = Dictionary(kept.map { ($0.space, $0.version) }) { first, _ in first }
   }
 
   var account: AccountID { snapshot.view.account }
@@ -45,6 +50,7 @@ struct Marking {
     // The watermark has passed entries of a lagging space that nobody has read, so it says nothing about that space.
     // Unless this mark catches up with the space, the space's entries are marked one by one.
     let single = Set(snapshot.view.read.lagging.keys).subtracting(caughtUp)
+    let finished = takeDirectMessages(through: id, except: single)
     // The other devices are told one by one of entries of the snapshot's millisecond or later. In another partition
     // an entry may still be appended with a smaller id than theirs, and `upTo` would say that it was read.
     let line = MessageID(firstAtUnixMilliseconds: snapshot.takenAtMilliseconds).predecessor
@@ -52,9 +58,23 @@ struct Marking {
       items: found.filter { single.contains($0.space) }.map(\.id),
       covered: found.filter { !single.contains($0.space) }.map(\.id), watermarks: watermarks,
       caughtUp: newlyCaughtUp, upTo: min(id, line), echoed: (found.map(\.id) + covered).filter { $0 > line },
-      directMessages: found.map(\.space).filter { $0.kind == .direct }, device: device, version: version)
+      directMessages: finished, device: device, version: version)
     (found, covered) = ([], [])
     return mark
+  }
+
+  /// The direct messages that have nothing to read after the mark: all up to the id is read, whether or not there still was
+  /// anything. One that was recalled or has expired, or whose log is gone, would otherwise fill the mailbox until retention ends.
+  /// - Parameter single: the spaces of which the watermark says nothing: there it must have been found.
+  private mutating func takeDirectMessages(through id: MessageID, except single: Set<SpaceID>) -> [SpaceID] {
+    let read = Set(found.map(\.space))
+    let finished = directMessages.filter { space, last in
+      let partition = snapshot.partition(of: space)
+      let through = min(snapshot.lastID(in: partition), id.last(in: last.partition))
+      return last <= through && (!single.contains(space) || read.contains(space))
+    }
+    for space in finished.keys { directMessages[space] = nil }
+    return finished.keys.sorted { $0.key < $1.key }
   }
 
   private func watermarks(through id: MessageID) -> [MessageID] {
@@ -70,7 +90,7 @@ struct Marking {
 
   /// Whether everything that the mark says was so already when the snapshot was taken.
   func isNoNews(_ mark: ReadMark) -> Bool {
-    mark.items.isEmpty && mark.covered.isEmpty && mark.caughtUp.isEmpty
+    mark.items.isEmpty && mark.covered.isEmpty && mark.caughtUp.isEmpty && mark.directMessages.isEmpty
       && mark.watermarks.allSatisfy { $0 <= snapshot.view.read.watermark(in: $0.partition) }
   }
 }

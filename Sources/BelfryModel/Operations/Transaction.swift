@@ -87,14 +87,18 @@ package struct Update: Sendable, Hashable {
   package var content: NotificationContent?
   /// Includes everybody who sees the entry.
   package var audience: Audience
+  /// The entry of an earlier update, in a personal space, whose place this one takes; nil if there is none.
+  package var superseded: MessageID?
 
   package init(
-    of id: MessageID, atMilliseconds time: Int64, _ content: NotificationContent?, to audience: Audience
+    of id: MessageID, atMilliseconds time: Int64, _ content: NotificationContent?, to audience: Audience,
+    instead superseded: MessageID? = nil
   ) {
     messageServerId = id
     self.time = time
     self.content = content
     self.audience = audience
+    self.superseded = superseded
   }
 }
 

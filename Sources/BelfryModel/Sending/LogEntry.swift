@@ -113,6 +113,8 @@ package struct UpdateRecord: Sendable, Hashable, Codable {
   package var updateTime: Int64
   /// Nil unless it was recalled; then nothing else is left of it, and nothing changes it any more.
   package var recall: Recall?
+  /// In a personal space the stream id of the entry that says all this; nil in others, and before the commit.
+  private var entry: String?
 
   /// Who recalled it, at the time of the update.
   package struct Recall: Sendable, Hashable, Codable {
@@ -132,6 +134,20 @@ package struct UpdateRecord: Sendable, Hashable, Codable {
   package init(_ recall: Recall, atMilliseconds time: Int64) {
     updateTime = time
     self.recall = recall
+  }
+
+  /// The entry of a personal space that says all this. The next update takes its place, and it goes with the notification when
+  /// that is read: a mailbox counts its entries, and nobody would read it any more.
+  package var announcement: MessageID? { entry.flatMap { MessageID(streamForm: $0) } }
+
+  /// The record's text, as its commit writes it.
+  func text(in space: SpaceID) throws(Refusal) -> String {
+    var record = self
+    record.entry = nil
+    let text = try RecordJSON.text(record)
+    guard space.kind == .account else { return text }
+    // Only the commit knows the id. JSON would escape the mark that it replaces.
+    return "{\"entry\":\"\(MessageID.endOfThisCommitMark)\"," + text.dropFirst()
   }
 
   package func applied(to content: NotificationContent) -> NotificationContent {

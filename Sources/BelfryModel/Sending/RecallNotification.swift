@@ -32,10 +32,12 @@ package struct RecallNotification: Operation {
       atMilliseconds: max(context.nowMilliseconds, earlier?.updateTime ?? entry.time))
     var transaction = Transaction(space)
     transaction.preconditions = records.unchanged([address])
-    transaction.changes[address] = try RecordJSON.text(record)
+    transaction.changes[address] = try record.text(in: space)
     // Without room in a mailbox: a full one must not keep what its sender takes back, and there is one for each entry.
     transaction.updates = [
-      Update(of: entry.id, atMilliseconds: record.updateTime, nil, to: entry.audience)
+      Update(
+        of: entry.id, atMilliseconds: record.updateTime, nil, to: entry.audience,
+        instead: earlier?.announcement)
     ]
     return Decision(transaction)
   }

@@ -71,9 +71,11 @@ package struct UpdateNotification: Operation {
       transaction.charged = actor.charged
       if space.kind == .account { transaction.mailboxCapacity = context.limits.mailboxCapacity(for: actor) }
     }
-    transaction.changes[address] = try RecordJSON.text(record)
+    transaction.changes[address] = try record.text(in: space)
     transaction.updates = [
-      Update(of: entry.id, atMilliseconds: record.updateTime, notification.content, to: entry.audience)
+      Update(
+        of: entry.id, atMilliseconds: record.updateTime, notification.content, to: entry.audience,
+        instead: earlier?.announcement)
     ]
     return Decision(transaction, notification)
   }

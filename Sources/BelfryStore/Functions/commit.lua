@@ -7,6 +7,7 @@
 --   1 the member count, if an audience depends on it
 --   1 append for each entry, and for each that says what another has become; 2 more for a space's first in some
 --     17 minutes
+--   1 for an update in a personal space that takes the place of an earlier one
 --   2 the mailbox, if it is sent to an account itself, and 1 to count it as the sender's; 1 of a trusted caller's
 --   1 the hash of the partition
 --   1 publish for each space, again when others were told something in between
@@ -29,6 +30,9 @@ local function read_near(arguments, at)
   near.listing, at = read_list(arguments, at)
   return near, at
 end
+
+-- How many arguments an update has.
+local UPDATE_WORDS = 5
 
 local function read_changes(arguments, at)
   local changes = {}
@@ -124,10 +128,20 @@ local function find_table_over_ceiling(call, space, changes)
   end
 end
 
--- Whether the account's mailbox may take so many entries. Two calls, one of a trusted caller's.
-local function has_capacity(call, space, capacity, count)
+-- How many of the updates take the place of earlier ones.
+local function count_superseded(updates)
+  local count = 0
+  for at = UPDATE_WORDS, #updates, UPDATE_WORDS do
+    if updates[at] ~= '' then count = count + 1 end
+  end
+  return count
+end
+
+-- Whether the account's mailbox may take so many entries, some of which take the place of others. Two calls, one of a
+-- trusted caller's.
+local function has_capacity(call, space, capacity, count, superseded)
   local prefix = call.prefix
-  if redis_call('XLEN', log_key(prefix, space)) + count > capacity.entries then return false end
+  if redis_call('XLEN', log_key(prefix, space)) + count - superseded > capacity.entries then return false end
   if capacity.sender == '' then return true end
   local account = string.sub(space, 9)
   return tonumber(redis_call('HGET', shares_key(prefix, account), capacity.sender) or 0) + count <= capacity.share
@@ -138,7 +152,7 @@ local function take_ids(partition, commit)
   local ids, update_ids, changes = {}, {}, commit.changes
   for index = 1, commit.announced do ids[index] = take_id(partition) end
   if not changes then return ids, update_ids end
-  for index = 1, #changes.updates / 4 do update_ids[index] = take_id(partition) end
+  for index = 1, #changes.updates / UPDATE_WORDS do update_ids[index] = take_id(partition) end
   -- The version of what is relayed, or of what an account prefers, must be later than that of anything before it.
   local is_preference = changes.memberships ~= '' and string.sub(commit.space, 1, 8) == 'account:'
   local takes_id = changes.relays ~= '' or changes.near or is_preference
@@ -213,7 +227,9 @@ end
 local function finish_changes(call, space, changes, update_ids, before)
   local partition = call.partition
   for index, id in ipairs(update_ids) do
-    local updated, time, audience, notification = unpack(changes.updates, 4 * index - 3, 4 * index)
+    local updated, time, audience, notification, superseded = unpack(
+      changes.updates, UPDATE_WORDS * (index - 1) + 1, UPDATE_WORDS * index)
+    if superseded ~= '' then redis_call('XDEL', log_key(call.prefix, space), superseded) end
     announce_update(partition, space, id, updated, time, audience, notification)
   end
   relay_changes(call, space, changes, before)
@@ -232,8 +248,9 @@ local function carry_out(call, commit)
   local earlier = fingerprint and find_earlier(call.dedupe, commit.field, fingerprint)
   if earlier then return earlier end
   local capacity = commit.capacity
-  local count = capacity and commit.announced + (changes and #changes.updates / 4 or 0)
-  if capacity and not has_capacity(call, space, capacity, count) then return 'full' end
+  local count = capacity and commit.announced + (changes and #changes.updates / UPDATE_WORDS or 0)
+  local superseded = capacity and changes and count_superseded(changes.updates) or 0
+  if capacity and not has_capacity(call, space, capacity, count, superseded) then return 'full' end
 
   local before = partition.last
   local ids, update_ids = take_ids(partition, commit)

@@ -171,8 +171,21 @@ local function correct_badge(prefix, account)
   plan_correction(prefix, nil, 'badge ' .. account .. ' * 0')
 end
 
+-- No later file uses these names, and Lua has room for 200 in all.
+do
+
+-- Adds to the entries to delete of a personal space those that say what has become of its notifications with these decimal
+-- ids: who has read a notification reads none of them. None or one call.
+local function add_updates(prefix, space, entries, ids)
+  if not ids[1] then return end
+  for _, record in ipairs(read_fields(table_key(prefix, space, 'updates'), ids)) do
+    local entry = record and string.match(record, '^{"entry":"(%d+%-%d+)"')
+    if entry then entries[#entries + 1] = entry end
+  end
+end
+
 -- Gives how many of the ids were unread, and the version of the read state since. Gives 'conflict', having done nothing,
--- if the version is no longer the one that the mark was made from. Six calls for single ids.
+-- if the version is no longer the one that the mark was made from. Six calls for single ids, seven with one of the account's own.
 local function mark_read(keys, arguments)
   local known_partition = know_partition(keys)
   local prefix, number = known_partition.prefix, known_partition.number
@@ -184,7 +197,7 @@ local function mark_read(keys, arguments)
   if version ~= known then return 'conflict' end
   -- The hash of the partition is the list of its accounts, by which the sweep finds them.
   if not found[2] then redis_call('HSET', keys[1], personal, NO_ID) end
-  local items, covered, watermarks, caught_up, own_entries, directs, at
+  local items, covered, watermarks, caught_up, own_entries, own_read, directs, at
   items, at = read_list(arguments, 4)
   covered, at = read_list(arguments, at)
   watermarks, at = read_list(arguments, at)
@@ -196,6 +209,7 @@ local function mark_read(keys, arguments)
   end
   caught_up, at = read_list(arguments, at)
   own_entries, at = read_list(arguments, at)
+  own_read, at = read_list(arguments, at)
   directs = read_list(arguments, at)
 
   local count = call_in_chunks('SADD', read_key(prefix, account), items)
@@ -205,6 +219,7 @@ local function mark_read(keys, arguments)
     raise_watermarks(prefix, number, account, watermarks)
     prune_read(prefix, account)
   end
+  add_updates(prefix, personal, own_entries, own_read)
   call_in_chunks('XDEL', log_key(prefix, personal), own_entries)
   forget_direct_messages(prefix, account, directs)
   -- An account that marks has looked at its mailbox: the share of each sender is free again.
@@ -212,6 +227,10 @@ local function mark_read(keys, arguments)
   correct_badge(prefix, account)
   publish(prefix, personal, message)
   return count .. ' ' .. version
+end
+
+register('mark_read', mark_read, FREES_MEMORY)
+
 end
 
 -- The account's index learned of a space with entries to see after `before`. Where the watermark has passed that id, the
@@ -238,5 +257,3 @@ local function note_lagging_space(prefix, account, space, version, before)
     end
   end
 end
-
-register('mark_read', mark_read, FREES_MEMORY)

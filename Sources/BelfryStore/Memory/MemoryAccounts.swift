@@ -102,7 +102,8 @@ extension MemoryStore {
 
     // A personal space has one reader; what that one has read, nobody needs any more.
     let personal = SpaceID.personal(account)
-    remove(from: personal) { state.contains($0.id, in: personal) }
+    let marked = Set(mark.items + mark.covered)
+    remove(from: personal) { state.contains($0.id, in: personal) || marked.contains($0.notificationID) }
     // What has been read of a direct message is all there is in it, unless it was written to again.
     for directMessage in mark.directMessages where indexes[account]?[directMessage]?.earlier.isEmpty == true {
       indexes[account]?[directMessage] = nil

@@ -64,6 +64,8 @@ extension MemoryStore {
     for (announcement, id) in zip(transaction.announcements, ids) {
       append(announcement, id, appendedAt: appendedAt, in: space)
     }
+    let superseded = Set(transaction.updates.compactMap(\.superseded))
+    if !superseded.isEmpty { logs[space]?.entries.removeAll { superseded.contains($0.id) } }
     for entry in updated { append(entry, in: space) }
     if let capacity = transaction.mailboxCapacity, let account = AccountID(space.name) {
       charge(capacity.sender, transaction.entryCount, at: account)
@@ -85,12 +87,12 @@ extension MemoryStore {
       OutboxItem(space: space, version: version, before: before, relays: far))
   }
 
-  /// Every entry counts, as if each were sent by itself.
+  /// Every entry counts, as if each were sent by itself, but for those that take the place of others.
   private func takes(_ transaction: Transaction, _ capacity: MailboxCapacity) -> Bool {
     guard let account = AccountID(transaction.space.name) else { return true }
     var level = mailbox(of: account, writtenToBy: capacity.sender)
     let more = transaction.entryCount - 1
-    level.entries += more
+    level.entries += more - transaction.updates.count { $0.superseded != nil }
     level.fromSender += more
     return capacity.takesEntry(level)
   }

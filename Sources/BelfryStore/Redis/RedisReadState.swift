@@ -99,6 +99,8 @@ extension RedisStore {
     // The log of the personal space has one reader, so its entries are deleted when they are marked. Only the log
     // knows which ids are its own: all that its partition may hold are passed to XDEL, which ignores the others.
     call.append(list: mark.items.filter { partitions.may(home, hold: $0) }.map(\.streamForm))
+    // With them go the entries that say what has become of them.
+    call.append(list: (mark.items + mark.covered).filter { partitions.may(home, hold: $0) }.map(\.text))
     call.append(list: mark.directMessages.map(\.key))
     let place = "mark read of \(account)"
     let reply = try await self.call(call, at: place)

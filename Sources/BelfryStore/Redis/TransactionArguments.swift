@@ -81,12 +81,13 @@ extension RedisCommand {
     }
     append(transaction.removedTables.count)
     for table in transaction.removedTables { append(table.name) }
-    append(4 * transaction.updates.count)
+    append(5 * transaction.updates.count)
     for update in transaction.updates {
       append(update.messageServerId.streamForm)
       append(update.time)
       append(update.audience.text)
       append(update.content?.text.bytes ?? [])
+      append(update.superseded?.streamForm ?? "")
     }
   }
 
