@@ -18,7 +18,7 @@ package struct LogRequest: Sendable, Hashable {
   }
 }
 
-/// What a search for an entry by its id came to.
+/// The result of a search for an entry by its id.
 package struct EntrySearch: Sendable, Hashable {
   /// The space whose log holds the entry; nil if none was found.
   package var space: SpaceID?

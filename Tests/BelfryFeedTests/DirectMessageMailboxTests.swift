@@ -11,7 +11,7 @@ import Testing
   private static let bob: AccountID = "bob"
   private static let app = Actor(account: nil, isTrusted: true)
 
-  /// What became of it before it was read.
+  /// Why nobody can read it any more.
   enum End: CaseIterable { case expired, recalled, trimmed }
 
   @Test(arguments: End.allCases) func whatIsOverLeavesTheIndex(end: End) async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BelfryStore
 
-/// What is lost beyond retention is told for one more retention, also if nothing else is kept of the space or the account.
+/// A loss beyond retention is told for one more retention, also if nothing else is kept of the space or the account.
 @Suite struct ForgottenLossTests {
   private static let bob: AccountID = "bob"
 
@@ -69,7 +69,7 @@ import Testing
     #expect(bounds.forgotten.unixMilliseconds == 1_795_238_978_540)
   }
 
-  /// Where a reader stands who has been shown something.
+  /// The cursor of a reader who has been shown something.
   private func cursorOfBob(_ reader: FeedReader, _ store: RedisStore) async throws -> FeedCursor {
     let seen = try await send("seen", to: [Self.bob], by: store)
     // Ids of one millisecond are in the order of partitions.

@@ -6,7 +6,7 @@ import BelfryStore
 import ModelSamples
 import Testing
 
-/// Who comes back after retention is told of what was sent to them by name and is gone.
+/// An account that comes back after retention is told that something sent to it by name is gone.
 @Suite struct BeyondRetentionTests {
   @Test(arguments: [SpaceID.personal("bob"), .direct(77)])
   func whatWasSentByNameIsTold(space: SpaceID) async throws {

@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  /// What has become of an entry says the entry's time, and its own by the clock.
+  /// An update says the time of its entry, and its own by the clock.
   @Test func anUpdateKeepsTheTimeOfItsEntry() async throws {
     try await withBroker { broker, redis in
       try redis.endHistory()
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  /// Of all others the id says it, which costs nothing.
+  /// While ids are not ahead, they say the time, which costs nothing.
   @Test func theIDSaysTheTimeOtherwise() async throws {
     try await withBroker { broker, _ in
       let commit = try await broker.store.commit(.send("ding", clientId: "a")).commit

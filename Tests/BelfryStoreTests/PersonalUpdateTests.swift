@@ -5,7 +5,7 @@ import Testing
 
 @testable import BelfryStore
 
-/// What becomes of a notification in a mailbox takes one entry, and none once the notification is read.
+/// All updates of a notification in a mailbox take one entry, and none once the notification is read.
 @Suite struct PersonalUpdateTests {
   private static let own = SpaceID.personal("bob")
 

@@ -23,7 +23,7 @@ struct Marking {
     self.retentionFloor = retentionFloor
     self.device = device
     version = snapshot.view.read.version
-    // One with an earlier entry beside the latest stays in the index until the sweep.
+    // One with a second, earlier entry stays in the index until the sweep.
     let kept = snapshot.view.index.filter { $0.space.kind == .direct && $0.earlier.isEmpty }
     directMessages = Dictionary(kept.map { ($0.space, $0.version) }) { first, _ in first }
   }

@@ -139,7 +139,7 @@ extension Partitions {
 }
 
 /// A hash that is the same in every process and every language, unlike Swift's own, which is seeded. It spreads keys and
-/// protects nothing: anybody can find names with one hash. What must not be forged takes ``EntityID/init(hashing:)``.
+/// protects nothing: anybody can find names with one hash. Ids that must not be forged take ``EntityID/init(hashing:)``.
 package enum StableHash {
   /// FNV-1a, 64 bits. Source: draft-eastlake-fnv.
   package static func fnv1a(_ text: String) -> UInt64 {

@@ -40,8 +40,8 @@ package struct LogEntry: Sendable, Hashable {
   /// The notification that it is, or is about.
   package var notificationID: MessageID { updates ?? id }
 
-  /// When the notification was appended, milliseconds since 1970. Of one that was recalled, what its id says, which is ahead
-  /// of the clock for a while after Redis was started again.
+  /// When the notification was appended, milliseconds since 1970. A recalled one has no content left, and only its id says the
+  /// time, which may be some seconds ahead of the clock.
   package var time: Int64 { content.timeAtBeginning ?? notificationID.unixMilliseconds }
 
   /// The notification's type; 0 if the content is none that Belfry writes. It is the last name of every content, so

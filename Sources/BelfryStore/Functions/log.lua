@@ -183,7 +183,7 @@ local function announce(partition, space, id, audience, notification, is_stored)
   say(partition.said, space, appended_header(id, last, audience), notification)
 end
 
--- The same with what an entry has become, whose content says its time as that of the entry does. It is an entry of the log itself, so that whoever is away, or reads the log
+-- The same with what an entry has become, whose content says the time of the entry. It is an entry of the log itself, so that whoever is away, or reads the log
 -- for another reason, learns of it as of any other.
 local function announce_update(partition, space, id, updated, time, audience, notification)
   local last = append(partition, space, id,

@@ -110,7 +110,6 @@ extension MemoryStore {
     let personal = SpaceID.personal(account)
     let home = partitions.holding(personal)
     let id = allotID(in: home)
-    // What cannot be written was not committed.
     var content = delivery.content
     content.appendedAt = timeBesideID(in: home)
     append(LogEntry(id: id, audience: delivery.audience, contentJSON: content.json), in: personal)

@@ -1,6 +1,6 @@
 import BelfryModel
 
-/// What `send` and `send_many` answer, line by line: the partition's last id before them, and when they were appended if
+/// The answer of `send` and `send_many`, line by line: the partition's last id before them, and when they were appended if
 /// ids do not say it; then for each send its id, of several whose ids follow one another the first one's and how many there are, or
 /// why there is none.
 struct SendAnswer {

@@ -209,9 +209,9 @@ extension RedisStore {
 /// The ends of retention, as ids.
 struct SweepBounds {
   var nowMilliseconds: Int64
-  /// What is before it is beyond retention.
+  /// Entries before it are beyond retention.
   var floor: MessageID
-  /// What was lost before it is no longer told: one more retention.
+  /// Losses before it are no longer told: one more retention.
   var forgotten: MessageID
 
   init(nowMilliseconds: Int64, _ limits: Limits) {

@@ -26,7 +26,7 @@ import Testing
         let mallory = try broker.token("mallory-\(method)")
         #expect(try broker.ask(method, unknown, as: mallory, body).code == "notFound")
         #expect(try broker.ask(method, unknown, as: mallory, body).code == "rateLimited")
-        // What the account can see is found without a search, and a back end has no pace.
+        // An entry that the account can see is found without a search, and a back end has no pace.
         for _ in 0..<2 { #expect(try broker.ask(method, own, as: alice, body).code == "forbidden") }
         for _ in 0..<2 { #expect(try broker.ask(method, unknown, as: app, body).code == "notFound") }
       }
