@@ -16,15 +16,15 @@ extension PushDispatcher {
 
   func begin(_ begun: [PushPlaces.Begun]) async {
     let accounts = Array(Set(begun.compactMap { $0.task?.account }))
-    let receivers: [AccountID: Receiver]
-    do throws(StoreError) {
+    let found = await failures.watch(Self.workName, on: "receivers on \(loopName)") {
       let streams = try await store.liveStreams(of: accounts)
       let pushers = try await store.pushers(of: accounts)
-      receivers = Dictionary(
+      return Dictionary(
         zip(accounts, zip(streams, pushers).map { Receiver(streams: $0, pushers: $1) })
       ) { $1 }
-    } catch {
-      // Redis is away: they are still due when it is back.
+    }
+    guard let receivers = found else {
+      // They are still due when Redis is back.
       for one in begun { end(one.here) }
       return
     }

@@ -26,6 +26,8 @@ package final class PushDispatcher {
   static let waitingMax = 10_000
   static let keptTryingMilliseconds: Int64 = 24 * 3_600_000
   private static let badgeTriesMax = 3
+  /// The name under which failures are counted.
+  static let workName = "push"
   /// As in `Functions/read.lua`.
   static let badgeDelay: Duration = .seconds(1)
   /// By then no broker that died counts as having streams, with a second for clocks.
@@ -41,12 +43,14 @@ package final class PushDispatcher {
   let feed: FeedReader
   let client: OutboundClient
   private let loop: EventLoop
+  var loopName: String { loop.name }
   private let scope: LoopScope
   private let word: PushWord
   private let partitions: [Partition]
   private lazy var lanes = partitions.map { PushLane($0, self) }
   private let settings: PushSettings
   private let retryDelaysSeconds: [Double]
+  let failures: WorkFailures
   private var tokens: VAPIDTokens?
   let report: (String, AccountID, String, String) -> Void
 
@@ -64,12 +68,13 @@ package final class PushDispatcher {
   ///   - client: for pushes alone, so that they keep no callback waiting.
   ///   - partitions: those of this loop.
   ///   - loops: that share the broker's pace.
+  ///   - failures: told of what Redis did not do.
   ///   - report: told of what operators should know, of whose device, where it was to go, and why.
   package init(
     loop: EventLoop, scope: LoopScope, store: RedisStore, feed: FeedReader, client: OutboundClient,
     word: PushWord,
     partitions: [Partition], loops: Int, settings: PushSettings, key: VAPIDKey?,
-    retryDelaysSeconds: [Double] = RetrySchedule.delaysSeconds,
+    retryDelaysSeconds: [Double] = RetrySchedule.delaysSeconds, failures: WorkFailures,
     report: @escaping (String, AccountID, String, String) -> Void
   ) {
     (self.loop, self.scope, self.store, self.feed, self.client) = (loop, scope, store, feed, client)
@@ -79,31 +84,37 @@ package final class PushDispatcher {
     pace = PushPace(perSecond: Double(settings.perSecond) / Double(loops))
     self.partitions = partitions
     self.retryDelaysSeconds = retryDelaysSeconds
+    self.failures = failures
   }
 
   /// Until it is cancelled.
   package func run() async {
-    while (try? await loop.sleep(for: Self.interval)) != nil {
-      guard word.isPushing else {
-        for lane in lanes { lane.forget() }
-        continue
-      }
-      let now = ContinuousClock.now
-      for lane in lanes {
-        if lane.isClaimDue(now: now) { scope.start { await lane.claim() } }
-        if lane.isRenewalDue(now: now) { scope.start { await lane.renew() } }
-      }
-      let held = lanes.filter { $0.holds(now: now) }
-      if held.isEmpty { continue }
-      // While Redis is away everything waits.
-      await writeSettled()
-      try? await look(held)
+    let work = PeriodicWork(Self.workName, every: Self.interval, start: .afterInterval) { [self] in
+      try await lookForWork()
     }
+    await work.run(on: loop, noting: failures)
     isEnding = true
     await writeSettled()
     // Nobody else is to begin what has not ended here.
     if !places.isUnused { await withCheckedContinuation { idle = $0 } }
     for lane in lanes { await lane.release() }
+  }
+
+  private func lookForWork() async throws(StoreError) {
+    guard word.isPushing else {
+      for lane in lanes { lane.forget() }
+      return
+    }
+    let now = ContinuousClock.now
+    for lane in lanes {
+      if lane.isClaimDue(now: now) { scope.start { await lane.claim() } }
+      if lane.isRenewalDue(now: now) { scope.start { await lane.renew() } }
+    }
+    let held = lanes.filter { $0.holds(now: now) }
+    if held.isEmpty { return }
+    // While Redis is away everything waits.
+    await writeSettled()
+    try await look(held)
   }
 
   private func look(_ held: [PushLane]) async throws(StoreError) {
@@ -157,16 +168,17 @@ package final class PushDispatcher {
     while let partition = settled.first?.here.partition {
       let some = settled.filter { $0.here.partition == partition }.prefix(Self.settledAtOnce)
       let done = Set(some.map(\.here))
-      do throws(StoreError) {
-        statistics.givenUp += try await store.settlePushes(
-          some.map(\.push), in: partition, waitingMax: Self.waitingMax)
-      } catch {
-        // Redis is away; it is noted when it is back, and not done again by this broker. One that ends waits for
-        // nothing, and whoever goes on does it once more.
+      let givenUp = await failures.watch(Self.workName, on: "settling on \(loop.name)") {
+        try await store.settlePushes(some.map(\.push), in: partition, waitingMax: Self.waitingMax)
+      }
+      guard let givenUp else {
+        // It is noted when Redis is back, and not done again by this broker. One that ends waits for nothing, and another
+        // broker does it once more.
         if isEnding { for one in settled { end(one.here) } }
         if isEnding { settled = [] }
         return
       }
+      statistics.givenUp += givenUp
       settled.removeAll { done.contains($0.here) }
       for here in done { end(here) }
     }

@@ -22,6 +22,8 @@ final class PushLane {
   /// When the next copy is due, by Redis's clock.
   private var dueAtMilliseconds: Int64 = 0
   private(set) var isBusy = false
+  /// The names of steps that failed when they were done last.
+  private var failing: Set<String> = []
 
   init(_ partition: Partition, _ dispatcher: PushDispatcher) {
     self.partition = partition
@@ -40,6 +42,19 @@ final class PushLane {
   /// Nobody pushes for the partition any more, or nobody has a pusher.
   func forget() {
     (saved, seen) = (nil, nil)
+    for step in failing { dispatcher.failures.giveUp(PushDispatcher.workName, on: subject(of: step)) }
+    failing = []
+  }
+
+  private func subject(of step: String) -> String { "\(step) of partition \(partition.number)" }
+
+  /// Does a step, and notes what came of it.
+  /// - Returns: nil if it failed.
+  @discardableResult
+  private func watch<Value>(_ step: String, _ body: () async throws -> Value) async -> Value? {
+    let value = await dispatcher.failures.watch(PushDispatcher.workName, on: subject(of: step), body)
+    if value == nil { failing.insert(step) } else { failing.remove(step) }
+    return value
   }
 
   func claim() async {
@@ -47,9 +62,11 @@ final class PushLane {
     defer { isBusy = false }
     let began = ContinuousClock.now
     nextClaim = began + PushDispatcher.claimInterval
-    let claim = try? await dispatcher.store.claimCopies(
-      .push, in: partition, by: dispatcher.owner, milliseconds: PushDispatcher.leaseMilliseconds)
-    guard let claim else { return }
+    let answer = await watch("claim") {
+      try await dispatcher.store.claimCopies(
+        .push, in: partition, by: dispatcher.owner, milliseconds: PushDispatcher.leaseMilliseconds)
+    }
+    guard let claim = answer ?? nil else { return }
     (saved, seen, dueAtMilliseconds) = (claim.state, nil, 0)
     leaseUntil = began + .milliseconds(PushDispatcher.leaseMilliseconds)
   }
@@ -62,7 +79,7 @@ final class PushLane {
     isBusy = true
     defer { isBusy = false }
     guard let state = saved else { return }
-    _ = try? await save(state)
+    await watch("renewal") { try await save(state) }
   }
 
   /// So that another broker goes on at once.
@@ -103,13 +120,11 @@ final class PushLane {
   func follow(last: MessageID) async {
     isBusy = true
     defer { isBusy = false }
-    do throws(StoreError) {
+    // What was not entered is entered when Redis is back.
+    await watch("copies") {
       for _ in 0..<Self.stepsMax {
-        guard let isThereMore = try await step(last: last) else { return }
-        if !isThereMore { return }
+        guard try await step(last: last) == true else { return }
       }
-    } catch {
-      // Redis is away, and what was not entered is entered when it is back.
     }
   }
 

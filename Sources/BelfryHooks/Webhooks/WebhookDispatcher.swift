@@ -11,6 +11,8 @@ package final class WebhookDispatcher {
   /// Deliveries under way on one loop, shared by the endpoints.
   static let lanesMax = 128
   package static let timeoutMilliseconds = 500...30_000
+  /// The name under which failures are counted.
+  static let workName = "webhooks"
 
   let store: RedisStore
   let owner = String(UInt64.random(in: .min ... .max), radix: 36)
@@ -21,6 +23,7 @@ package final class WebhookDispatcher {
   private let partitions: [Partition]
   private let timeout: Duration
   let retryDelaysSeconds: [Double]
+  let failures: WorkFailures
   private let report: (String, WebhookEndpoint, String) -> Void
   private var lanes: [EntityID: [WebhookLane]] = [:]
   private var breakers: [EntityID: CircuitBreaker] = [:]
@@ -37,15 +40,17 @@ package final class WebhookDispatcher {
 
   /// - Parameters:
   ///   - partitions: those of this loop.
+  ///   - failures: told of what Redis did not do.
   ///   - report: told of what operators should know, of which endpoint, and why.
   package init(
     loop: EventLoop, scope: LoopScope, store: RedisStore, client: OutboundClient, endpoints: WebhookEndpoints,
     partitions: [Partition], timeoutMilliseconds: Int,
-    retryDelaysSeconds: [Double] = RetrySchedule.delaysSeconds,
+    retryDelaysSeconds: [Double] = RetrySchedule.delaysSeconds, failures: WorkFailures,
     report: @escaping (String, WebhookEndpoint, String) -> Void
   ) {
     (self.loop, self.scope, self.store, self.client) = (loop, scope, store, client)
     (self.endpoints, self.partitions, self.report) = (endpoints, partitions, report)
+    self.failures = failures
     timeout = .milliseconds(timeoutMilliseconds)
     self.retryDelaysSeconds = retryDelaysSeconds
   }
@@ -62,20 +67,25 @@ package final class WebhookDispatcher {
 
   /// Until it is cancelled.
   package func run() async {
-    while (try? await loop.sleep(for: Self.interval)) != nil {
-      let enabled = endpoints.enabled
-      if endpoints.version != version {
-        version = endpoints.version
-        // Perhaps for a replay.
-        for lane in lanes.values.joined() { lane.lookAgain() }
-      }
-      if lanes.count != enabled.count || enabled.contains(where: { lanes[$0.id] == nil }) { follow(enabled) }
-      if !succeeded.isEmpty { await noteSuccesses() }
-      if enabled.isEmpty { continue }
-      // While Redis is away the copies wait.
-      guard let lastIDs = try? await store.lastIDs(of: partitions) else { continue }
-      look(Dictionary(zip(partitions, lastIDs)) { $1 })
+    let work = PeriodicWork(Self.workName, every: Self.interval, start: .afterInterval) { [self] in
+      try await lookForCopies()
     }
+    await work.run(on: loop, noting: failures)
+  }
+
+  private func lookForCopies() async throws(StoreError) {
+    let enabled = endpoints.enabled
+    if endpoints.version != version {
+      version = endpoints.version
+      // Perhaps for a replay.
+      for lane in lanes.values.joined() { lane.lookAgain() }
+    }
+    if lanes.count != enabled.count || enabled.contains(where: { lanes[$0.id] == nil }) { follow(enabled) }
+    if !succeeded.isEmpty { await noteSuccesses() }
+    if enabled.isEmpty { return }
+    // While Redis is away the copies wait.
+    let lastIDs = try await store.lastIDs(of: partitions)
+    look(Dictionary(zip(partitions, lastIDs)) { $1 })
   }
 
   private func follow(_ enabled: [WebhookEndpoint]) {
@@ -83,6 +93,10 @@ package final class WebhookDispatcher {
     for endpoint in enabled {
       kept[endpoint.id] =
         lanes[endpoint.id] ?? partitions.map { WebhookLane(endpoint.id, $0, self) }
+    }
+    for (id, lanes) in lanes where kept[id] == nil {
+      for lane in lanes { lane.giveUp() }
+      failures.giveUp(Self.workName, on: Self.healthSubject(id))
     }
     lanes = kept
     breakers = breakers.filter { kept[$0.key] != nil }
@@ -145,31 +159,42 @@ package final class WebhookDispatcher {
     return outcome
   }
 
+  private static func healthSubject(_ id: EntityID) -> String { "health of webhook \(id.text)" }
+
+  /// Reads or writes something about the endpoint's health. Gives nil if that fails, and notes the failure.
+  private func watch<Value>(_ id: EntityID, _ body: () async throws -> Value) async -> Value? {
+    await failures.watch(Self.workName, on: Self.healthSubject(id), body)
+  }
+
   /// A success ends the run of failures, which another broker may have begun. One that was an outage has put off all that
   /// is behind, for hours perhaps; the receiver is well again, so it is due at once.
   private func noteSuccesses() async {
     let ids = Array(succeeded)
     succeeded = []
-    guard let failing = try? await store.webhooksFailingSince(ids) else { return succeeded.formUnion(ids) }
+    let failing = await failures.watch(Self.workName, on: "health of webhooks") {
+      try await store.webhooksFailingSince(ids)
+    }
+    guard let failing else { return succeeded.formUnion(ids) }
     let now = WallClock.nowMilliseconds()
     for (id, since) in zip(ids, failing) {
       guard let since else { continue }
-      do throws(StoreError) {
+      let isNoted: Void? = await watch(id) {
         if now - since >= RetrySchedule.outageMilliseconds {
           try await store.hastenWebhook(id, version: WebhookEndpoints.newVersion())
         }
         try await store.endWebhookFailures(id)
-      } catch {
-        // Redis is away. The next look tries again.
-        succeeded.insert(id)
       }
+      // The next look tries again.
+      if isNoted == nil { succeeded.insert(id) }
     }
   }
 
   private func noteFailure(_ endpoint: WebhookEndpoint, _ cause: String) async {
     let now = WallClock.nowMilliseconds()
-    let since = try? await store.noteWebhookFailure(
-      endpoint.id, cause, nowMilliseconds: now, gapMilliseconds: RetrySchedule.runGapMilliseconds)
+    let since = await watch(endpoint.id) {
+      try await store.noteWebhookFailure(
+        endpoint.id, cause, nowMilliseconds: now, gapMilliseconds: RetrySchedule.runGapMilliseconds)
+    }
     // A success of this loop may not be noted yet.
     guard let since, now - since >= RetrySchedule.failingMaxMilliseconds,
       succeededAt[endpoint.id] ?? 0 < since
@@ -184,10 +209,13 @@ package final class WebhookDispatcher {
     guard let kept = endpoints.kept(endpoint.id), kept.endpoint == endpoint else { return }
     var disabled = endpoint
     disabled.disabledBecause = reason
-    let isWritten = try? await store.changeWebhook(
-      endpoint.id, disabled.record, ifStill: kept.record, version: WebhookEndpoints.newVersion())
+    let record = disabled.record
+    let isWritten = await watch(endpoint.id) {
+      try await store.changeWebhook(
+        endpoint.id, record, ifStill: kept.record, version: WebhookEndpoints.newVersion())
+    }
     if isWritten == true { report("a webhook is disabled", endpoint, cause) }
-    try? await endpoints.refresh(from: store)
+    _ = await watch(endpoint.id) { try await endpoints.refresh(from: store) }
   }
 }
 

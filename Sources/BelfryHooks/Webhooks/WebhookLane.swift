@@ -48,17 +48,26 @@ final class WebhookLane {
     defer { isRunning = false }
     looked = last
     nextLook = .now + Self.pause
-    do throws(StoreError) {
-      guard try await claim() else { return }
-      let isDone = try await deliverAll()
-      guard try await save(keepingLease: false), isDone else { return }
-      seen = last
-      nextLook = .now
-      if behind.count > 0 { nextLook = max(min(behind.nextLook, blockedUntil ?? behind.nextLook), .now) }
-    } catch {
-      // Redis is away. What was delivered and not noted is delivered again.
+    // A copy that was delivered and not noted is delivered again.
+    await dispatcher.failures.watch(WebhookDispatcher.workName, on: subject) {
+      try await deliverCopies(last: last)
     }
+    if dispatcher.endpoint(endpointID) == nil { giveUp() }
   }
+
+  private func deliverCopies(last: MessageID) async throws(StoreError) {
+    guard try await claim() else { return }
+    let isDone = try await deliverAll()
+    guard try await save(keepingLease: false), isDone else { return }
+    seen = last
+    nextLook = .now
+    if behind.count > 0 { nextLook = max(min(behind.nextLook, blockedUntil ?? behind.nextLook), .now) }
+  }
+
+  private var subject: String { "webhook \(endpointID.text), partition \(partition.number)" }
+
+  /// The endpoint is removed or disabled, so no success will end the lane's failures.
+  func giveUp() { dispatcher.failures.giveUp(WebhookDispatcher.workName, on: subject) }
 
   /// What is new is looked for at once, whatever is behind.
   func wake(last: MessageID) {
@@ -139,7 +148,7 @@ final class WebhookLane {
     }
     for copy in copies {
       guard let endpoint = dispatcher.endpoint(endpointID) else { return false }
-      // What is behind comes after what holds it back.
+      // Copies that are behind come after the copy that holds them back.
       if behind.holds(copy.space) {
         if endpoint.wants(copy) { behind.hold(copy) }
         pass(copy)

@@ -64,6 +64,9 @@ extension BrokerRoutes {
       .always("broker", .text, "its name, drawn when it started"),
       .always("uptimeSeconds", .count, "since the broker started"),
       .always("keyspace", .resource("KeyspaceStatistics", keyspace), "the data that it works on"),
+      .always(
+        "workFailures", .map(.count),
+        "failures of work that no request asks for, such as the sweep, by the name of the work"),
       .always("loops", .list(.resource("LoopStatistics", loop)), "each of its loops"),
     ])
 

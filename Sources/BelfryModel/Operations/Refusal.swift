@@ -1,5 +1,5 @@
 /// Why an operation was not done. Nothing changed and nothing was announced, unless the code is `unknownOutcome`.
-package struct Refusal: Error, Sendable, Hashable {
+package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
   /// A stable word that a program can switch on; the `code` of the problem document.
   package enum Code: String, Sendable, CaseIterable {
     case unauthorized, forbidden, notFound, notMember, muted, banned, conflict, duplicateContent
@@ -40,6 +40,8 @@ package struct Refusal: Error, Sendable, Hashable {
     self.field = field
     self.retryAfterSeconds = retryAfterSeconds
   }
+
+  package var description: String { "\(code.rawValue): \(detail)" }
 
   /// A table has as many records as it may.
   package static func noRoom(in table: RecordTable, of space: SpaceID) -> Refusal {

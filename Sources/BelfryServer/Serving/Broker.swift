@@ -17,6 +17,15 @@ final class Broker: Sendable {
   /// Of each loop.
   var httpLimits: HTTPLimits { descriptors.limits(loops: configuration.loops) }
   let keyspace = KeyspaceState()
+  /// Of the work that no request asks for, on all loops.
+  let failures = WorkFailures { event in
+    switch event {
+    case .fails(let work, let subject, let cause):
+      Log.line("work fails", ["work": work, "on": subject, "cause": cause])
+    case .succeedsAgain(let work, let failures):
+      Log.line("work succeeds again", ["work": work, "failures": "\(failures)"])
+    }
+  }
   let backEndKeys = BackEndKeys()
   let revocations = Revocations()
   /// What its streams and registrations are called by. No other broker has it, by chance.
@@ -210,6 +219,7 @@ final class Broker: Sendable {
     return BrokerStatistics(
       broker: name, uptimeSeconds: Int(startedAt.duration(to: .now).components.seconds),
       keyspace: KeyspaceStatistics(
-        partitions: configuration.partitions.count, differences: keyspace.differences), loops: all)
+        partitions: configuration.partitions.count, differences: keyspace.differences),
+      workFailures: failures.totals, loops: all)
   }
 }

@@ -55,7 +55,7 @@ final class LoopServices {
       heartbeatSeconds: broker.configuration.heartbeatSeconds)
     let streams = StreamRegistry(
       broker: broker.name, loopNumber: number, scope: scope, loop: loop, store: store,
-      logins: broker.configuration.logins)
+      logins: broker.configuration.logins, failures: broker.failures)
     self.streams = streams
     hub.onEnded = { streams.end($0) }
     hub.onHearing = { streams.hear($0) }
@@ -80,28 +80,18 @@ final class LoopServices {
       loop: loop, scope: scope, store: store, client: outbound, endpoints: broker.webhooks,
       partitions: partitions,
       timeoutMilliseconds: broker.configuration.webhookTimeoutMilliseconds,
-      retryDelaysSeconds: broker.configuration.retryDelaysSeconds
+      retryDelaysSeconds: broker.configuration.retryDelaysSeconds, failures: broker.failures
     ) { event, endpoint, cause in
       Log.line(event, ["webhookId": endpoint.id.text, "origin": endpoint.url.origin, "cause": cause])
     }
     push = PushDispatcher(
       loop: loop, scope: scope, store: store, feed: feed, client: pushOutbound, word: broker.pushWord,
       partitions: partitions, loops: broker.configuration.loops, settings: broker.configuration.push,
-      key: broker.pushKey, retryDelaysSeconds: broker.configuration.retryDelaysSeconds
+      key: broker.pushKey, retryDelaysSeconds: broker.configuration.retryDelaysSeconds,
+      failures: broker.failures
     ) { event, account, origin, cause in
       Log.line(event, ["account": account.text, "origin": origin, "cause": cause])
     }
-  }
-
-  /// Looks whether anybody has a pusher. For one loop of a broker.
-  func followPush() async {
-    var nextEnd = ContinuousClock.now + PushWord.endingInterval
-    repeat {
-      try? await broker.pushWord.refresh(from: administration)
-      guard broker.pushWord.isPushing, nextEnd <= .now else { continue }
-      nextEnd = .now + PushWord.endingInterval
-      try? await administration.endPushIfUnused(word: PushWord.newWord())
-    } while (try? await loop.sleep(for: PushWord.interval)) != nil
   }
 
   /// Takes what a request costs whatever it says, if the account is not in debt.

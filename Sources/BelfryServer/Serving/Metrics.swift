@@ -128,6 +128,11 @@ enum Metrics {
     text += head(
       "belfry_settings_differing", "Settings that are others here than the keyspace says.", isCounter: false)
     text += "belfry_settings_differing \(statistics.keyspace.differences.count)\n"
+    text += head(
+      "belfry_periodic_failures_total", "Failures of work that no request asks for, by work.", isCounter: true)
+    for (work, count) in statistics.workFailures.sorted(by: { $0.key < $1.key }) {
+      text += "belfry_periodic_failures_total{work=\"\(work)\"} \(count)\n"
+    }
     text += head("belfry_requests_total", "Requests answered.", isCounter: true)
     for loop in statistics.loops {
       for (status, count) in loop.requests.sorted(by: { $0.key < $1.key }) {

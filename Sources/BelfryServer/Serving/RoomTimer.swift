@@ -29,14 +29,17 @@ final class RoomTimer {
   private var limits: Limits { runner.limits }
 
   /// Checks all rooms that are due.
-  func checkDueRooms() async throws(StoreError) {
+  /// - Throws: the first failure, after all rooms were tried.
+  func checkDueRooms() async throws {
     let now = try await store.nowMilliseconds()
     note(round: now)
     guard isFair(now) else { return }
+    var failure: (any Error)?
     for due in try await store.dueSpaces(nowMilliseconds: now) {
       // A room for which it fails is due again when the claim ends, here or at another broker.
-      try? await look(at: due)
+      do { try await look(at: due) } catch { failure = failure ?? error }
     }
+    if let failure { throw failure }
   }
 
   // MARK: Grace after an interruption

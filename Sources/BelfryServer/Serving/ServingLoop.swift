@@ -10,10 +10,6 @@ import BelfryStore
 actor ServingLoop {
   /// How long requests and streams have to end when the loop drains.
   static let drainTimeout: Duration = .seconds(10)
-  /// How often the keyspace's format record is compared. An operator may change its settings.
-  static let formatInterval: Duration = .seconds(30)
-  /// How often it is looked whether the key set is to be fetched.
-  static let keySetInterval: Duration = .milliseconds(200)
 
   nonisolated let loop: EventLoop
   nonisolated let number: Int
@@ -76,45 +72,16 @@ actor ServingLoop {
     watch(serving.store, serving.live, of: serving.services.broker)
     serving.store.start()
     serving.live.start()
-    // One loop of the broker does the maintenance.
-    if number == 0 { MaintenanceTasks(loop: loop, runner: serving.services.runner).start(in: serving.scope) }
-    if number == 0 {
-      serving.scope.start { [loop] in
-        repeat {
-          try? await serving.services.broker.refreshBackEndKeys(from: serving.store)
-        } while (try? await loop.sleep(for: BackEndKeys.interval)) != nil
-      }
+    let services = serving.services
+    for work in services.periodicWorks(ofFirstLoop: number == 0) {
+      serving.scope.start { [loop] in await work.run(on: loop, noting: services.broker.failures) }
     }
-    if number == 0 {
-      serving.scope.start { [loop] in
-        repeat {
-          try? await serving.services.broker.refreshRevocations(from: serving.store)
-        } while (try? await loop.sleep(for: Revocations.interval)) != nil
-      }
-    }
-    serving.services.streams.start()
-    serving.scope.start { await serving.services.webhooks.run() }
-    serving.scope.start { await serving.services.push.run() }
-    if number == 0 {
-      serving.scope.start { [loop] in
-        repeat {
-          try? await serving.services.broker.webhooks.refresh(from: serving.store)
-        } while (try? await loop.sleep(for: WebhookEndpoints.interval)) != nil
-      }
-    }
-    if number == 0 { serving.scope.start { await serving.services.followPush() } }
     if number == 0, serving.store.keepsWhatIsAcknowledged {
       serving.scope.start { [loop] in await Self.warn(of: serving.store, on: loop) }
     }
-    if number == 0, let keySet = serving.services.broker.keySet {
-      serving.scope.start { [loop] in await Self.follow(keySet, serving.services, on: loop) }
-    }
-    serving.scope.start { [loop] in
-      // While Redis is away there is nothing to compare.
-      while (try? await loop.sleep(for: Self.formatInterval)) != nil {
-        try? await serving.store.compareFormat()
-      }
-    }
+    services.streams.start()
+    serving.scope.start { await services.webhooks.run() }
+    serving.scope.start { await services.push.run() }
     await serving.scope.run()
     await serving.services.streams.close()
     serving.services.outbound.close()
@@ -126,6 +93,9 @@ actor ServingLoop {
     self.serving = nil
   }
 
+  /// Between two looks at nodes of which none has answered yet.
+  private static let warningInterval: Duration = .seconds(30)
+
   /// Says once, when nodes have answered, what their number of replicas does to the promise.
   private static func warn(of store: RedisStore, on loop: EventLoop) async {
     repeat {
@@ -133,20 +103,7 @@ actor ServingLoop {
       guard report.nodes.contains(where: \.isConnected) else { continue }
       if let warning = report.warning { Log.line("durability is less than it seems", ["cause": warning]) }
       return
-    } while (try? await loop.sleep(for: formatInterval)) != nil
-  }
-
-  private static func follow(_ keySet: KeySetFetches, _ services: LoopServices, on loop: EventLoop) async {
-    repeat {
-      guard keySet.begin() else { continue }
-      do throws(TokenError) {
-        try services.broker.take(fetched: try await keySet.fetch(by: services.outbound))
-        keySet.end(isGood: true, random: .random(in: 0..<1))
-      } catch {
-        keySet.end(isGood: false, random: .random(in: 0..<1))
-        Log.line("the key set stays as it was", ["origin": keySet.url.origin, "cause": error.cause])
-      }
-    } while (try? await loop.sleep(for: keySetInterval)) != nil
+    } while (try? await loop.sleep(for: warningInterval)) != nil
   }
 
   private func watch(_ store: RedisStore, _ live: RedisLiveFeed, of broker: Broker) {
@@ -172,7 +129,11 @@ actor ServingLoop {
     serving.services.tokens.keys = keys
     serving.store.take(secretFingerprint: keys.signing.fingerprint, others: keys.otherFingerprints + [before])
     endRevoked()
-    serving.scope.start { try? await serving.store.compareFormat() }
+    serving.scope.start { [loop] in
+      await serving.services.broker.failures.watch("format", on: loop.name) {
+        try await serving.store.compareFormat()
+      }
+    }
   }
 
   func endRevoked() {

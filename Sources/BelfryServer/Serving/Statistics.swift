@@ -70,5 +70,7 @@ struct BrokerStatistics: Sendable, Encodable {
   var broker: String
   var uptimeSeconds: Int
   var keyspace: KeyspaceStatistics
+  /// By the name of the work.
+  var workFailures: [String: Int]
   var loops: [LoopStatistics]
 }

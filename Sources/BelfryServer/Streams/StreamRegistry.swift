@@ -39,6 +39,7 @@ final class StreamRegistry {
   private let scope: LoopScope
   private let store: RedisStore
   private let logins: LoginPolicy
+  private let failures: WorkFailures
   /// What the names of this loop's streams begin with; their numbers follow.
   private let namePrefix: String
   private var streams: [Int: any RegisteredStream] = [:]
@@ -59,7 +60,7 @@ final class StreamRegistry {
   /// - Parameter broker: its name, which no other one has.
   init(
     broker: String, loopNumber: Int, scope: LoopScope, loop: EventLoop, store: RedisStore,
-    logins: LoginPolicy
+    logins: LoginPolicy, failures: WorkFailures
   ) {
     self.broker = broker
     namePrefix = "\(broker).\(loopNumber)-"
@@ -68,6 +69,7 @@ final class StreamRegistry {
     self.scope = scope
     self.store = store
     self.logins = logins
+    self.failures = failures
   }
 
   // MARK: What happens to streams
@@ -121,12 +123,12 @@ final class StreamRegistry {
 
   /// Renews the registration until the scope is closed.
   func start() {
-    scope.start { [self] in
-      while (try? await loop.sleep(for: StreamRegistration.renewal)) != nil {
-        isRenewalDue = true
-        tellRedis()
-      }
+    let interval = StreamRegistration.renewal
+    let renewal = PeriodicWork("streams", every: interval, start: .afterInterval) { [self] in
+      isRenewalDue = true
+      tellRedis()
     }
+    scope.start { [self] in await renewal.run(on: loop, noting: failures) }
   }
 
   /// Streams that are left count as closed at once.
@@ -138,12 +140,11 @@ final class StreamRegistry {
   private func tellRedis() {
     guard !isTelling else { return }
     isTelling = scope.start { [self] in
-      do throws(StoreError) {
+      let isTold: Void? = await failures.watch("streams", on: "registration of \(loop.name)") {
         try await tellAll()
-      } catch {
-        // Tried again with the next stream, or when the registration would have to be renewed.
-        registration = nil
       }
+      // Tried again with the next stream, or when the registration would have to be renewed.
+      if isTold == nil { registration = nil }
       isTelling = false
     }
   }

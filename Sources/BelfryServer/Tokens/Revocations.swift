@@ -143,7 +143,10 @@ extension LoopServices {
   func endRevokedOfAll() async {
     repeat {
       let accounts = Array(Set(slots.credentials.compactMap { $0.issue?.account }))
-      guard let found = try? await administration.revocations(of: accounts) else { continue }
+      let asked = await broker.failures.watch("endRevoked", on: loop.name) {
+        try await administration.revocations(of: accounts)
+      }
+      guard let found = asked else { continue }
       let revoked = Dictionary(uniqueKeysWithValues: zip(accounts, found))
       return slots.endAll { credential in
         guard let issue = credential.issue, let before = revoked[issue.account] ?? nil else { return false }

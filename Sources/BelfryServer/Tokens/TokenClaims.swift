@@ -145,8 +145,9 @@ extension ExpectedClaims {
 }
 
 /// Why a token is not accepted. Never holds the token or any part of it.
-package struct TokenError: Error, Sendable, Hashable {
+package struct TokenError: Error, Sendable, Hashable, CustomStringConvertible {
   package var cause: String
+  package var description: String { cause }
 
   init(_ cause: String) { self.cause = cause }
 

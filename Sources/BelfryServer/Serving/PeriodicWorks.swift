@@ -1,0 +1,57 @@
+import BelfryHooks
+import BelfryLoop
+import BelfryStore
+
+/// The work of a loop that no request asks for.
+extension LoopServices {
+  /// How often the keyspace's format record is compared. An operator may change its settings.
+  private static let formatInterval: Duration = .seconds(30)
+  /// How often it is looked whether the key set is to be fetched.
+  private static let keySetInterval: Duration = .milliseconds(200)
+
+  /// - Parameter isFirst: whether it also has the work that one loop does for the whole broker.
+  func periodicWorks(ofFirstLoop isFirst: Bool) -> [PeriodicWork] {
+    let format = PeriodicWork("format", every: Self.formatInterval, start: .afterInterval) { [self] in
+      try await administration.compareFormat()
+    }
+    return isFirst ? worksOfBroker + [format] : [format]
+  }
+
+  private var worksOfBroker: [PeriodicWork] {
+    let maintenance = MaintenanceTasks(loop: loop, runner: runner).works
+    return maintenance + [
+      PeriodicWork("backEndKeys", every: BackEndKeys.interval) { [self] in
+        try await broker.refreshBackEndKeys(from: administration)
+      },
+      PeriodicWork("revocations", every: Revocations.interval) { [self] in
+        try await broker.refreshRevocations(from: administration)
+      },
+      PeriodicWork("webhookList", every: WebhookEndpoints.interval) { [self] in
+        try await broker.webhooks.refresh(from: administration)
+      },
+      pusherCheck,
+    ] + (broker.keySet.map { [fetching($0)] } ?? [])
+  }
+
+  /// Looks whether anybody has a pusher.
+  private var pusherCheck: PeriodicWork {
+    var nextEnd = ContinuousClock.now + PushWord.endingInterval
+    return PeriodicWork("pusherCheck", every: PushWord.interval) { [self] in
+      try await broker.pushWord.refresh(from: administration)
+      guard broker.pushWord.isPushing, nextEnd <= .now else { return }
+      nextEnd = .now + PushWord.endingInterval
+      try await administration.endPushIfUnused(word: PushWord.newWord())
+    }
+  }
+
+  /// A fetch that fails is noted under its origin: a round without a fetch succeeds, and must not end the row of failures.
+  private func fetching(_ keySet: KeySetFetches) -> PeriodicWork {
+    PeriodicWork("keySet", every: Self.keySetInterval) { [self] in
+      guard keySet.begin() else { return }
+      let isGood: Void? = await broker.failures.watch("keySet", on: keySet.url.origin) {
+        try broker.take(fetched: try await keySet.fetch(by: outbound))
+      }
+      keySet.end(isGood: isGood != nil, random: .random(in: 0..<1))
+    }
+  }
+}
