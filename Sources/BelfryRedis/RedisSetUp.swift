@@ -27,7 +27,8 @@ package struct RedisSetUp {
 
 extension RedisSetUp {
   /// The first round on every connection. It names the user and the database, and asks whether Redis answers: a Redis that
-  /// is loading its data or has too many clients accepts connections and refuses here.
+  /// is loading its data or has too many clients accepts connections and refuses here. A Redis that cannot save to its disk
+  /// refuses PING, too, but serves everything that reads.
   static func greeting(_ endpoint: RedisEndpoint, then following: RedisSetUp?) -> RedisSetUp {
     var commands: [RedisCommand] = []
     if let password = endpoint.password {
@@ -39,7 +40,7 @@ extension RedisSetUp {
     if endpoint.database != 0 { commands.append(RedisCommand("SELECT", endpoint.database)) }
     commands.append(RedisCommand("PING"))
     return RedisSetUp(commands) { replies throws(RedisError) in
-      _ = try refuseErrors(replies)
+      _ = try refuseErrors(replies.filter { !$0.isRefusalForDisk })
       return following
     }
   }

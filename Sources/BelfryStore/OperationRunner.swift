@@ -265,7 +265,12 @@ extension StoreError {
     return switch code {
     case .unavailable:
       Refusal(.unavailable, "the store cannot be reached; try again", retryAfterSeconds: 1)
-    case .full:
+    case .diskFull:
+      Refusal(
+        .unavailable,
+        "Redis refuses to write since it cannot save to its disk: \(detail). Nothing was done; try again later",
+        retryAfterSeconds: 5)
+    case .memoryFull:
       Refusal(
         .unavailable, "Redis's memory is full (maxmemory), so nothing was done; try again once there is room",
         retryAfterSeconds: 5)

@@ -1,4 +1,5 @@
 package import BelfryModel
+package import BelfryRedis
 
 /// Where spaces, logs, rosters and read state are kept.
 ///
@@ -64,8 +65,8 @@ package protocol Store: AnyObject {
   /// an entry at about the same time, so among more of them it may find none.
   func search(for id: MessageID) async throws(StoreError) -> EntrySearch
 
-  /// Whether the store refuses writes that need more memory at present.
-  func isMemoryFull() async throws(StoreError) -> Bool
+  /// Why the store refuses writes at present. Empty if it refuses none.
+  func refusedWrites() async throws(StoreError) -> Set<WriteRefusal>
 
   // MARK: Directories
 
@@ -126,7 +127,7 @@ extension Store {
   package var keepsWhatIsAcknowledged: Bool { false }
 
   /// A store in this process's memory has no limit of its own.
-  package func isMemoryFull() async throws(StoreError) -> Bool { false }
+  package func refusedWrites() async throws(StoreError) -> Set<WriteRefusal> { [] }
 
   package func commit(_ transaction: Transaction) async throws(StoreError) -> CommitOutcome {
     try await commit([transaction])[0].get()

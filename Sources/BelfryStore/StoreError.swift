@@ -4,7 +4,9 @@ package struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The store cannot be reached or cannot work right now; see also ``StoreError/mayBeDone``.
     case unavailable
     /// The store's memory is full. Nothing was done; what frees memory goes on.
-    case full
+    case memoryFull
+    /// The store refuses to write, since it cannot save to its disk. Nothing was done; reading goes on.
+    case diskFull
     /// A record or an entry is not what it should be.
     case corrupt
     /// The page cursor was not made by this store.
@@ -22,6 +24,14 @@ package struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     self.code = code
     self.detail = detail
     self.place = place
+  }
+
+  /// Whether the same may be done later without a change of what was asked for: the store is away, or has no room.
+  package var isOfStoreAlone: Bool {
+    switch code {
+    case .unavailable, .memoryFull, .diskFull: true
+    case .corrupt, .badCursor: false
+    }
   }
 
   package var description: String { "\(code.rawValue) at \(place): \(detail)" }

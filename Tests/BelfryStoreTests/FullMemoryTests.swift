@@ -24,10 +24,11 @@ import Testing
       _ = try await broker.store.commit(transaction).commit
       _ = try await broker.runner.run(RemoveServer(server, actor: Actor(account: "alice")))
       try redis.command("CONFIG", "SET", "maxmemory", "1mb")
+      #expect(try await broker.store.refusedWrites() == [.memory])
 
       for refused in [Transaction.send("ding", in: own), transaction] {
         let error = await #expect(throws: StoreError.self) { try await broker.store.commit(refused) }
-        #expect(error?.code == .full)
+        #expect(error?.code == .memoryFull)
       }
       #expect(try await broker.log(own).map(\.id) == ids)
 
@@ -74,7 +75,7 @@ import Testing
       try redis.command("SCRIPT", "FLUSH")
 
       let error = await #expect(throws: StoreError.self) { try await broker.append("ding") }
-      #expect(error?.code == .full)
+      #expect(error?.code == .memoryFull)
       #expect(error?.refusal.code == .unavailable && error?.refusal.detail.contains("memory is full") == true)
       await #expect(throws: StoreError.self) {
         try await broker.relay(IndexChange(.left, ["bob"]), of: group, version: .last)

@@ -48,7 +48,7 @@ extension PushDispatcher {
       }
     } catch {
       // Not noted as done, so it is done when Redis is back; unless it is this account alone that cannot be read.
-      if error.code == .unavailable { return end(here) }
+      if error.isOfStoreAlone { return end(here) }
       var failed = task
       failed.attempts += 1
       await settle(here, push, again(failed, retryAfter: nil).map { [$0] } ?? [])

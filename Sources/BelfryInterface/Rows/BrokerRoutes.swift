@@ -15,6 +15,9 @@ package enum BrokerRoutes {
       .sometimes(
         "memory", .words("MemoryStatus", ["full"]),
         "Redis is at maxmemory: sends are refused, and what makes room, as marking read, goes on"),
+      .sometimes(
+        "disk", .words("DiskStatus", ["full"]),
+        "Redis cannot save to its disk: all changes are refused, and reading goes on"),
     ])
 
   package static let alive = endpoint(
@@ -64,6 +67,9 @@ extension BrokerRoutes {
       .always("broker", .text, "its name, drawn when it started"),
       .always("uptimeSeconds", .count, "since the broker started"),
       .always("keyspace", .resource("KeyspaceStatistics", keyspace), "the data that it works on"),
+      .always(
+        "refusedWrites", .list(.text),
+        "why Redis refuses writes, as this broker saw it last: `memory`, `disk`; mostly nothing"),
       .always(
         "workFailures", .map(.count),
         "failures of work that no request asks for, such as the sweep, by the name of the work"),

@@ -17,6 +17,7 @@ final class Broker: Sendable {
   /// Of each loop.
   var httpLimits: HTTPLimits { descriptors.limits(loops: configuration.loops) }
   let keyspace = KeyspaceState()
+  let condition = RedisCondition { event, facts in Log.line(event, facts) }
   /// Of the work that no request asks for, on all loops.
   let failures = WorkFailures { event in
     switch event {
@@ -220,6 +221,7 @@ final class Broker: Sendable {
       broker: name, uptimeSeconds: Int(startedAt.duration(to: .now).components.seconds),
       keyspace: KeyspaceStatistics(
         partitions: configuration.partitions.count, differences: keyspace.differences),
-      workFailures: failures.totals, loops: all)
+      refusedWrites: condition.refusedWrites.map(\.rawValue).sorted(), workFailures: failures.totals,
+      loops: all)
   }
 }

@@ -1,4 +1,5 @@
 import BelfryHTTP
+import BelfryRedis
 
 /// The statistics in the text format that Prometheus reads.
 /// Source: prometheus.io, "Exposition formats", version 0.0.4.
@@ -128,6 +129,12 @@ enum Metrics {
     text += head(
       "belfry_settings_differing", "Settings that are others here than the keyspace says.", isCounter: false)
     text += "belfry_settings_differing \(statistics.keyspace.differences.count)\n"
+    text += head(
+      "belfry_redis_writes_refused", "1 while Redis refuses writes, by what it has no room in.", isCounter: false)
+    for reason in WriteRefusal.allCases.map(\.rawValue) {
+      let isRefused = statistics.refusedWrites.contains(reason)
+      text += "belfry_redis_writes_refused{reason=\"\(reason)\"} \(isRefused ? 1 : 0)\n"
+    }
     text += head(
       "belfry_periodic_failures_total", "Failures of work that no request asks for, by work.", isCounter: true)
     for (work, count) in statistics.workFailures.sorted(by: { $0.key < $1.key }) {

@@ -6,6 +6,8 @@ import BelfryStore
 extension LoopServices {
   /// How often the keyspace's format record is compared. An operator may change its settings.
   private static let formatInterval: Duration = .seconds(30)
+  /// How often Redis is asked whether it has memory and disk. Every node answers one short command.
+  private static let redisCheckInterval: Duration = .seconds(5)
   /// How often it is looked whether the key set is to be fetched.
   private static let keySetInterval: Duration = .milliseconds(200)
 
@@ -28,6 +30,9 @@ extension LoopServices {
       },
       PeriodicWork("webhookList", every: WebhookEndpoints.interval) { [self] in
         try await broker.webhooks.refresh(from: administration)
+      },
+      PeriodicWork("redisCheck", every: Self.redisCheckInterval) { [self] in
+        broker.condition.note(refusedWrites: try await store.refusedWrites())
       },
       pusherCheck,
     ] + (broker.keySet.map { [fetching($0)] } ?? [])

@@ -70,6 +70,8 @@ struct BrokerStatistics: Sendable, Encodable {
   var broker: String
   var uptimeSeconds: Int
   var keyspace: KeyspaceStatistics
+  /// Why Redis refuses writes, as last seen.
+  var refusedWrites: [String]
   /// By the name of the work.
   var workFailures: [String: Int]
   var loops: [LoopStatistics]

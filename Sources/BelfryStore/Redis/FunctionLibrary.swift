@@ -31,8 +31,8 @@ enum FunctionLibrary {
     RedisCommand("FUNCTION", "LIST", "LIBRARYNAME", name, "WITHCODE")
   }
 
-  /// Loads the library on a new connection, unless the node has this very code. Above `maxmemory` it cannot be
-  /// loaded: what frees memory is done without it, and each call tries again to load it.
+  /// Loads the library on a new connection, unless the node has this very code. Above `maxmemory`, or with a full disk, it
+  /// cannot be loaded: reading goes on, what frees memory is done without it, and each call tries again to load it.
   ///
   /// Then each partition takes note of the history of the data, before anybody passes anything by it: so every history
   /// that a cursor may name has an end that can be found.
@@ -57,7 +57,7 @@ enum FunctionLibrary {
       try read(replies[1])
       if replies[0].holds(code) { return begin }
       return RedisSetUp([load]) { replies throws(RedisError) in
-        if isRefusedForMemory(replies[0]) { return nil }
+        if isWriteRefused(replies[0]) { return nil }
         _ = try RedisSetUp.refuseErrors(replies)
         return begin
       }
@@ -72,8 +72,10 @@ enum FunctionLibrary {
     replies.allSatisfy { if case .integer = $0 { true } else { false } }
   }
 
-  static func isRefusedForMemory(_ reply: RedisReply) -> Bool {
-    if case .error(let message) = reply { message.hasPrefix("OOM ") } else { false }
+  /// Whether the node has no memory for it, or cannot write it to its disk.
+  static func isWriteRefused(_ reply: RedisReply) -> Bool {
+    guard case .error(let message) = reply else { return false }
+    return RedisError.replied(message, to: "library").writeRefusal != nil
   }
 
   /// Whether a call failed because the node has no such function: it was emptied by FUNCTION FLUSH, or

@@ -1,5 +1,5 @@
 import BelfryModel
-import BelfryRedis
+package import BelfryRedis
 
 // The records that the keyspace keeps of itself, and operations on it as a whole.
 
@@ -47,13 +47,15 @@ extension RedisStore {
     }
   }
 
-  /// Whether one of the nodes is full.
-  package func isMemoryFull() async throws(StoreError) -> Bool {
-    var (isFull, answers, failure): (Bool, Int, StoreError?) = (false, 0, nil)
-    for (_, result) in await redis.sendToAll(RedisCommand("INFO", "memory")) {
+  /// Why nodes refuse writes. One node is enough.
+  package func refusedWrites() async throws(StoreError) -> Set<WriteRefusal> {
+    var refused: Set<WriteRefusal> = []
+    var (mayDiskBeFull, answers, failure): (Bool, Int, StoreError?) = (false, 0, nil)
+    for (_, result) in await redis.sendToAll(RedisCommand("INFO", "memory", "persistence")) {
       do throws(StoreError) {
-        let info = try reading(at: "memory") { () throws(RedisError) in try RedisInfo(try result.get()) }
-        isFull = isFull || Self.isMemoryFull(info)
+        let info = try reading(at: "room") { () throws(RedisError) in try RedisInfo(try result.get()) }
+        if Self.isMemoryFull(info) { refused.insert(.memory) }
+        mayDiskBeFull = mayDiskBeFull || Self.hasDiskError(info)
         answers += 1
       } catch {
         failure = error
@@ -61,7 +63,8 @@ extension RedisStore {
     }
     // One node that is away says nothing of the others.
     if answers == 0, let failure { throw failure }
-    return isFull
+    if mayDiskBeFull, await isWriteRefusedForDisk() { refused.insert(.disk) }
+    return refused
   }
 
   private static func isMemoryFull(_ info: RedisInfo) -> Bool {
@@ -69,6 +72,20 @@ extension RedisStore {
       let limit = info["maxmemory"].flatMap({ Int($0) })
     else { return false }
     return limit > 0 && used > limit
+  }
+
+  private static func hasDiskError(_ info: RedisInfo) -> Bool {
+    info["aof_last_write_status"] == "err" || info["rdb_last_bgsave_status"] == "err"
+  }
+
+  /// Whether Redis refuses writes after an error of its disk depends on its configuration, which not every Redis shows. So
+  /// each partition is asked for a write that changes nothing: no hash of a partition has this field.
+  private func isWriteRefusedForDisk() async -> Bool {
+    let writes = partitions.all.map { RedisCommand("HDEL", layout.partitionHash($0), "none") }
+    return await pipelineEach(writes, at: "disk").contains { result in
+      guard case .success(.error(let message)) = result else { return false }
+      return RedisError.replied(message, to: "disk").writeRefusal == .disk
+    }
   }
 
   /// Takes other secrets, when those of the deployment are rotated.

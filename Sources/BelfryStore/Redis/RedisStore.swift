@@ -150,8 +150,8 @@ extension RedisStore {
   }
 
   /// Calls functions, each with the clock of the partition it works in, and loads the library first
-  /// where it is missing. A call that found no function has done nothing and may be made again. Where memory is too
-  /// full for the library, what frees some is done without it.
+  /// where it is missing. A call that found no function has done nothing and may be made again. If Redis refuses the
+  /// library for want of memory, what frees some is done without it.
   func call(
     _ calls: [RedisCommand], isAwaited: Bool = false, at place: @autoclosure () -> String
   ) async throws(StoreError) -> [RedisReply] {
@@ -190,19 +190,19 @@ extension RedisStore {
       ? pipeline(calls, isAwaited: isAwaited, at: place) : callWithoutLibrary(calls, at: place)
   }
 
-  /// - Returns: False if the memory of a node is too full for it.
+  /// - Returns: false if a node refuses it for want of memory or disk.
   private func loadLibrary(at place: String) async throws(StoreError) -> Bool {
-    var hasRoom = true
+    var isLoaded = true
     for (_, result) in await redis.sendToAll(FunctionLibrary.load) {
       // What needs a node that is away fails by itself.
       guard case .success(let reply) = result else { continue }
-      if FunctionLibrary.isRefusedForMemory(reply) {
-        hasRoom = false
+      if FunctionLibrary.isWriteRefused(reply) {
+        isLoaded = false
       } else if case .error(let message) = reply {
         throw StoreError(.unavailable, "the function library cannot be loaded: \(message)", at: place)
       }
     }
-    return hasRoom
+    return isLoaded
   }
 
   /// As ``pipeline(_:isAwaited:at:)``, for questions about many partitions: what a node does not answer fails by itself.
@@ -238,13 +238,14 @@ extension StoreError {
   }
 
   init(_ error: RedisError, at place: String) {
-    let code: Code =
-      switch error.replyCode {
-      case "WRONGTYPE": .corrupt
-      case "OOM": .full
-      default: error.code == .unexpectedReply ? .corrupt : .unavailable
+    let isCorrupt = error.replyCode == "WRONGTYPE" || error.code == .unexpectedReply
+    let (code, detail): (Code, String) =
+      switch error.writeRefusal {
+      case .memory?: (.memoryFull, error.description)
+      case .disk?: (.diskFull, error.replySentence)
+      case nil: (isCorrupt ? .corrupt : .unavailable, error.description)
       }
-    self.init(code, error.description, at: place)
+    self.init(code, detail, at: place)
   }
 }
 

@@ -201,7 +201,7 @@ extension RedisStore {
   /// - Throws: the error of the first call that failed.
   func checked(_ calls: [RedisCommand], at place: String) async throws(StoreError) -> [RedisReply] {
     let replies = try await call(calls, at: place)
-    for case .error(let message) in replies { throw StoreError(.unavailable, message, at: place) }
+    try Self.refuseErrors(replies, at: place)
     return replies
   }
 }

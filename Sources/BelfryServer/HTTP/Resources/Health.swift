@@ -31,12 +31,15 @@ enum Health {
         retryAfterSeconds: 1)
     }
     // That it answers is what is asked; what it answers is told beside.
-    let isFull = try await reading { () async throws(StoreError) in try await services.store.isMemoryFull() }
+    let refused = try await reading { () async throws(StoreError) in
+      try await services.store.refusedWrites()
+    }
+    services.broker.condition.note(refusedWrites: refused)
     // Anybody may ask: the names, and no values.
     let differing = services.broker.keyspace.differences.map { JSONValue.string($0.setting) }
     var answer: JSONObject = ["status": "ready"]
     if !differing.isEmpty { answer["differing"] = .array(differing) }
-    if isFull { answer["memory"] = "full" }
+    for refusal in refused { answer[refusal.rawValue] = "full" }
     return .json(.object(answer))
   }
 }

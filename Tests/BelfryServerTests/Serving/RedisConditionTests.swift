@@ -1,0 +1,106 @@
+import BelfryModel
+import BelfryRedis
+import Synchronization
+import TestKit
+import Testing
+
+@testable import BelfryServer
+
+/// Redis answers, and has no room: the answer, readiness, the metrics and the log name the reason.
+@Suite struct RedisConditionTests {
+  private final class Lines: Sendable {
+    private let noted = Mutex<[String]>([])
+    var all: [String] { noted.withLock(\.self) }
+    func note(_ event: String, _ facts: KeyValuePairs<String, String>) {
+      let words = facts.map { "\($0)=\($1)" }
+      noted.withLock { $0.append(([event] + words).joined(separator: " ")) }
+    }
+  }
+
+  @Test func theBeginningAndTheEndAreReportedOnce() {
+    let lines = Lines()
+    let condition = RedisCondition { lines.note($0, $1) }
+    for refused: Set<WriteRefusal> in [[], [.disk], [.disk], [.disk, .memory], [.memory], [], []] {
+      condition.note(refusedWrites: refused)
+    }
+    #expect(
+      lines.all == [
+        "redis refuses writes reason=disk", "redis refuses writes reason=memory",
+        "redis takes writes again reason=disk", "redis takes writes again reason=memory",
+      ])
+  }
+
+  private func expectRefusal(_ broker: TestBroker, _ reason: String, _ words: String) async throws {
+    let gauge = "belfry_redis_writes_refused{reason=\"\(reason)\"}"
+    let refused = try broker.send()
+    #expect(refused.status == 503 && refused.code == "unavailable", "\(refused.body)")
+    #expect(refused.json["detail"]?.text?.contains(words) == true, "\(refused.body)")
+    #expect(refused.headers["retry-after"] == "5")
+    // Nobody has asked for readiness: the broker looks by itself.
+    try await eventually(every: .milliseconds(50)) {
+      try broker.ask("GET", "/metrics").body.contains("\(gauge) 1\n")
+    }
+    let ready = try broker.ask("GET", "/readyz")
+    #expect(ready.status == 200 && ready.json[reason]?.text == "full", "\(ready.body)")
+    let page = try broker.ask("GET", "/v1/notifications", as: try broker.token("bob"))
+    #expect(page.status == 200)
+  }
+
+  private func expectRoom(_ broker: TestBroker, _ reason: String) async throws {
+    let gauge = "belfry_redis_writes_refused{reason=\"\(reason)\"}"
+    try await eventually(every: .milliseconds(50)) {
+      try broker.ask("GET", "/metrics").body.contains("\(gauge) 0\n")
+    }
+    #expect(try broker.ask("GET", "/readyz").json[reason] == nil)
+    #expect(try broker.send().status == 201)
+  }
+
+  /// The room timer meets what it cannot read, in each of its rounds.
+  @Test func workThatFailsIsCounted() async throws {
+    var limits = Limits.unhurried
+    // Without it the timer waits until attendees had time for a sign of life.
+    limits.heartbeatMilliseconds = 0
+    try await withBroker(limits: limits) { broker in
+      func failures() throws -> Int {
+        let metrics = try broker.ask("GET", "/metrics").body
+        let found = try #require(
+          metrics.firstMatch(of: /belfry_periodic_failures_total\{work="rooms"\} (\d+)\n/))
+        return Int(found.output.1) ?? 0
+      }
+      #expect(try failures() == 0)
+      let partition = try #require(
+        try broker.redis.command("KEYS", "belfry:*:partition").split(separator: "\n").first)
+      let wake = String(partition.replacing("partition", with: "wake"))
+      try broker.redis.command("SET", wake, "not what the timer reads")
+      try await eventually(every: .milliseconds(50)) { try failures() >= 2 }
+      let statistics = try broker.ask("GET", "/v1/stats", as: try broker.token("ops", .operation)).json
+      #expect((statistics["workFailures"]?["rooms"]?.number ?? 0) >= 2)
+    }
+  }
+
+  @Test func aFullDiskIsNamed() async throws {
+    try await withBroker { broker in
+      #expect(try broker.send().status == 201)
+      try await broker.redis.failDisk()
+      try await expectRefusal(broker, "disk", "cannot save to its disk")
+      try await broker.redis.healDisk()
+      try await expectRoom(broker, "disk")
+    }
+  }
+
+  @Test func fullMemoryIsNamed() async throws {
+    try await withBroker { broker in
+      #expect(try broker.send().status == 201)
+      try broker.redis.command("CONFIG", "SET", "maxmemory", "1")
+      try await expectRefusal(broker, "memory", "memory is full")
+      try broker.redis.command("CONFIG", "SET", "maxmemory", "0")
+      try await expectRoom(broker, "memory")
+    }
+  }
+}
+
+extension TestBroker {
+  fileprivate func send() throws -> Answer {
+    try ask("POST", "/v1/notifications", as: try token("alice"), #"{"toAccids":["bob"],"body":"x"}"#)
+  }
+}
