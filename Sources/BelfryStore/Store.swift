@@ -46,8 +46,12 @@ package protocol Store: AnyObject {
   /// Whether the caller is to sweep the partition now. True once per interval, over all brokers, even if that sweep is
   /// never finished.
   func beginSweep(of partition: Partition, everyMilliseconds interval: Int64) async throws(StoreError) -> Bool
+  /// The clock by which the partition would be swept now.
+  func sweepReading(of partition: Partition) async throws(StoreError) -> SweepReading
   /// Trims the logs of a partition to retention, and removes what nobody can see or needs any more.
   func sweep(_ partition: Partition) async throws(StoreError)
+  /// The same, where it is that time by a clock that the caller has judged.
+  func sweep(_ partition: Partition, nowMilliseconds: Int64) async throws(StoreError)
 
   // MARK: Reading logs
 
@@ -125,6 +129,15 @@ package protocol Store: AnyObject {
 
 extension Store {
   package var keepsWhatIsAcknowledged: Bool { false }
+
+  /// A store in this process's memory has a clock that only its owner sets.
+  package func sweepReading(of partition: Partition) async throws(StoreError) -> SweepReading {
+    SweepReading(timeMilliseconds: try await nowMilliseconds(), sweptAtMilliseconds: nil)
+  }
+
+  package func sweep(_ partition: Partition, nowMilliseconds: Int64) async throws(StoreError) {
+    try await sweep(partition)
+  }
 
   /// A store in this process's memory has no limit of its own.
   package func refusedWrites() async throws(StoreError) -> Set<WriteRefusal> { [] }

@@ -18,6 +18,9 @@ package enum BrokerRoutes {
       .sometimes(
         "disk", .words("DiskStatus", ["full"]),
         "Redis cannot save to its disk: all changes are refused, and reading goes on"),
+      .sometimes(
+        "clock", .words("ClockStatus", ["apart", "ahead"]),
+        "the sweep waits: Redis's clock and the broker's differ, or Redis's has stepped forward"),
     ])
 
   package static let alive = endpoint(
@@ -70,6 +73,9 @@ extension BrokerRoutes {
       .always(
         "refusedWrites", .list(.text),
         "why Redis refuses writes, as this broker saw it last: `memory`, `disk`; mostly nothing"),
+      .sometimes(
+        "sweepWaits", .text,
+        "why the sweep waits: `apart` and `ahead` as in readiness; `unproven`: no broker swept for a while"),
       .always(
         "workFailures", .map(.count),
         "failures of work that no request asks for, such as the sweep, by the name of the work"),

@@ -221,7 +221,7 @@ final class Broker: Sendable {
       broker: name, uptimeSeconds: Int(startedAt.duration(to: .now).components.seconds),
       keyspace: KeyspaceStatistics(
         partitions: configuration.partitions.count, differences: keyspace.differences),
-      refusedWrites: condition.refusedWrites.map(\.rawValue).sorted(), workFailures: failures.totals,
-      loops: all)
+      refusedWrites: condition.refusedWrites.map(\.rawValue).sorted(),
+      sweepWaits: condition.sweepDoubt?.reason, workFailures: failures.totals, loops: all)
   }
 }

@@ -11,14 +11,19 @@ struct MaintenanceTasks {
 
   let loop: EventLoop
   let runner: OperationRunner
+  let condition: RedisCondition
   private var store: any Store { runner.store }
 
   var works: [PeriodicWork] {
-    let sweep = PartitionSweep(loop: loop, store: store, limits: runner.limits)
+    let sweep = PartitionSweep(loop: loop, store: store, limits: runner.limits) { [condition] in
+      condition.note(sweepDoubt: $0)
+    }
     let rooms = RoomTimer(runner)
     return [
       PeriodicWork("relays", every: Self.relayInterval, start: .afterInterval) { try await relay() },
-      PeriodicWork("sweep", every: sweep.pause, start: .afterInterval) { try await sweep.sweepDuePartitions() },
+      PeriodicWork("sweep", every: sweep.pause, start: .afterInterval) {
+        try await sweep.sweepDuePartitions()
+      },
       PeriodicWork("rooms", every: RoomTimer.interval, start: .afterInterval) {
         try await rooms.checkDueRooms()
       },
@@ -36,50 +41,5 @@ struct MaintenanceTasks {
       }
     }
     if let failure { throw failure }
-  }
-}
-
-/// Sweeps all partitions that are due, one after the other. Entries beyond retention are hidden at once; sweeping only frees
-/// memory.
-struct PartitionSweep {
-  let loop: EventLoop
-  let store: any Store
-  let limits: Limits
-
-  /// Between two rounds.
-  var pause: Duration {
-    .milliseconds(SweepPace.pause(retentionMilliseconds: limits.retentionMilliseconds))
-  }
-
-  /// - Throws: the first failure, after all partitions were tried.
-  func sweepDuePartitions() async throws {
-    let partitions = try await partitionsInUse()
-    let pace = SweepPace(
-      spaces: try await store.spaceCount(), partitions: partitions.count,
-      retentionMilliseconds: limits.retentionMilliseconds)
-    var failure: StoreError?
-    // In the same order each time: a partition that came last in one round and first in the next would not be due.
-    for partition in partitions {
-      try await loop.sleep(for: .milliseconds(pace.stepMilliseconds))
-      do throws(StoreError) {
-        try await sweepIfDue(partition, everyMilliseconds: pace.intervalMilliseconds)
-      } catch {
-        failure = failure ?? error
-      }
-    }
-    if let failure { throw failure }
-  }
-
-  private func sweepIfDue(
-    _ partition: Partition, everyMilliseconds interval: Int64
-  ) async throws(StoreError) {
-    guard try await store.beginSweep(of: partition, everyMilliseconds: interval) else { return }
-    try await store.sweep(partition)
-  }
-
-  /// A partition in which no id was ever allotted holds nothing.
-  private func partitionsInUse() async throws(StoreError) -> [Partition] {
-    let all = store.partitions.all
-    return zip(all, try await store.lastIDs(of: all)).filter { $0.1 != .zero }.map(\.0)
   }
 }

@@ -1,5 +1,6 @@
 import BelfryHTTP
 import BelfryRedis
+import BelfryStore
 
 /// The statistics in the text format that Prometheus reads.
 /// Source: prometheus.io, "Exposition formats", version 0.0.4.
@@ -129,17 +130,7 @@ enum Metrics {
     text += head(
       "belfry_settings_differing", "Settings that are others here than the keyspace says.", isCounter: false)
     text += "belfry_settings_differing \(statistics.keyspace.differences.count)\n"
-    text += head(
-      "belfry_redis_writes_refused", "1 while Redis refuses writes, by what it has no room in.", isCounter: false)
-    for reason in WriteRefusal.allCases.map(\.rawValue) {
-      let isRefused = statistics.refusedWrites.contains(reason)
-      text += "belfry_redis_writes_refused{reason=\"\(reason)\"} \(isRefused ? 1 : 0)\n"
-    }
-    text += head(
-      "belfry_periodic_failures_total", "Failures of work that no request asks for, by work.", isCounter: true)
-    for (work, count) in statistics.workFailures.sorted(by: { $0.key < $1.key }) {
-      text += "belfry_periodic_failures_total{work=\"\(work)\"} \(count)\n"
-    }
+    text += condition(of: statistics)
     text += head("belfry_requests_total", "Requests answered.", isCounter: true)
     for loop in statistics.loops {
       for (status, count) in loop.requests.sorted(by: { $0.key < $1.key }) {
@@ -156,6 +147,30 @@ enum Metrics {
     for metric in all {
       text += head(metric.name, metric.help, isCounter: metric.isCounter)
       for loop in statistics.loops { text += "\(metric.name){loop=\"\(loop.loop)\"} \(metric.value(loop))\n" }
+    }
+    return text
+  }
+
+  /// What is not done although Redis answers, and what no request asks for and failed.
+  private static func condition(of statistics: BrokerStatistics) -> String {
+    var text = head(
+      "belfry_redis_writes_refused", "1 while Redis refuses writes, by what it has no room in.",
+      isCounter: false)
+    for reason in WriteRefusal.allCases.map(\.rawValue) {
+      let isRefused = statistics.refusedWrites.contains(reason)
+      text += "belfry_redis_writes_refused{reason=\"\(reason)\"} \(isRefused ? 1 : 0)\n"
+    }
+    text += head(
+      "belfry_sweep_waits", "1 while nothing is swept for doubt about Redis's clock, by why.",
+      isCounter: false)
+    for reason in ClockDoubt.reasons {
+      text += "belfry_sweep_waits{reason=\"\(reason)\"} \(statistics.sweepWaits == reason ? 1 : 0)\n"
+    }
+    text += head(
+      "belfry_periodic_failures_total", "Failures of work that no request asks for, by work.", isCounter: true
+    )
+    for (work, count) in statistics.workFailures.sorted(by: { $0.key < $1.key }) {
+      text += "belfry_periodic_failures_total{work=\"\(work)\"} \(count)\n"
     }
     return text
   }

@@ -20,7 +20,7 @@ extension LoopServices {
   }
 
   private var worksOfBroker: [PeriodicWork] {
-    let maintenance = MaintenanceTasks(loop: loop, runner: runner).works
+    let maintenance = MaintenanceTasks(loop: loop, runner: runner, condition: broker.condition).works
     return maintenance + [
       PeriodicWork("backEndKeys", every: BackEndKeys.interval) { [self] in
         try await broker.refreshBackEndKeys(from: administration)

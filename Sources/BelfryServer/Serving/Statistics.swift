@@ -72,6 +72,8 @@ struct BrokerStatistics: Sendable, Encodable {
   var keyspace: KeyspaceStatistics
   /// Why Redis refuses writes, as last seen.
   var refusedWrites: [String]
+  /// The reason; left out if the sweep does not wait.
+  var sweepWaits: String?
   /// By the name of the work.
   var workFailures: [String: Int]
   var loops: [LoopStatistics]

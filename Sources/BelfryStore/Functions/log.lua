@@ -120,11 +120,11 @@ local function note_active(prefix, space, slice, retention)
   redis_call('PEXPIRE', key, retention + ACTIVE_KEPT_MS, 'NX')
 end
 
--- What is appended while the partition has readers of copies stands a second time in one stream, in the order of its ids,
--- for as long as logs keep it (see copies.lua). One call.
-local function copy_entry(prefix, space, id, ms, retention, ...)
-  redis_call('XADD', prefix .. 'copies', 'MINID', '~', string.format('%d', math.max(ms - retention, 0)), id,
-    'space', space, ...)
+-- An entry that is appended while the partition has readers of copies stands a second time in one stream, in the order of
+-- its ids (see copies.lua). The sweep trims it, as it does logs: an id may be ahead of the time by as much as a clock was.
+-- One call.
+local function copy_entry(prefix, space, id, ...)
+  redis_call('XADD', prefix .. 'copies', id, 'space', space, ...)
 end
 
 -- Upkeep after the first entry of a log in a slice of time: notes the space as active in it, and compacts the log at its
@@ -148,7 +148,7 @@ end
 local function append(partition, space, id, ...)
   local prefix, last = partition.prefix, partition.last_of[space]
   redis_call('XADD', log_key(prefix, space), id, ...)
-  if partition.copies then copy_entry(prefix, space, id, ms_of(id), partition.retention, ...) end
+  if partition.copies then copy_entry(prefix, space, id, ...) end
   partition.appended = partition.appended + 1
   local last_slice = partition.slice_of[space] or time_slice(ms_of(last))
   -- No id is later than the last one of the partition.

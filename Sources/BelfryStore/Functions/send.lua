@@ -101,7 +101,7 @@ end
 -- The work that follows the append of an entry: its copy, where the partition has readers of copies, and what its log needs at the
 -- first entry of a slice of time.
 local function follow_append(prefix, space, id, ms, slice, last, last_slice, has_copies, audience, notification)
-  if has_copies then copy_entry(prefix, space, id, ms, limits[4], audience, notification) end
+  if has_copies then copy_entry(prefix, space, id, audience, notification) end
   if slice ~= last_slice then begin_slice(prefix, space, slice, last, limits[4]) end
 end
 

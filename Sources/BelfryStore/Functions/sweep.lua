@@ -16,6 +16,30 @@ local function begin_sweep(keys, arguments)
   return 1
 end
 
+-- No later function uses these names, and Lua has room for 200 in all.
+do
+
+-- sweep_time: the node's clock and when the last sweep began, in milliseconds since 1970; '' if there was none. Changes
+-- nothing: the broker judges the clock before it sweeps by it.
+local function sweep_time(keys)
+  local key = partition_key(open_partition(keys))
+  local time = redis_call('TIME')
+  return { string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000)), redis_call('HGET', key, 'swept-at') or '' }
+end
+
+-- sweep_copies: trims copies of what is before the id `floor`, at most so many. Gives how many went.
+local COPIES_PER_STEP = 10000
+
+local function sweep_copies(keys, arguments)
+  local key = open_partition(keys) .. 'copies'
+  return redis_call('XTRIM', key, 'MINID', '~', arguments[1], 'LIMIT', COPIES_PER_STEP)
+end
+
+register('sweep_time', sweep_time, { 'no-writes' })
+register('sweep_copies', sweep_copies, FREES_MEMORY)
+
+end
+
 -- Whether anything but its log and its options is kept of the account.
 local function has_account(prefix, account)
   return redis_call('EXISTS', spaces_key(prefix, account), read_key(prefix, account),

@@ -95,6 +95,8 @@ enum StoreFunction: String, CaseIterable {
   case relay, deliver, list
   case markRead = "mark_read"
   case beginSweep = "begin_sweep"
+  case sweepTime = "sweep_time"
+  case sweepCopies = "sweep_copies"
   case sweepSpace = "sweep_space"
   case trimRead = "trim_read"
   case removeUnchanged = "remove_unchanged"
@@ -134,7 +136,7 @@ enum StoreFunction: String, CaseIterable {
   private static let names = Dictionary(
     uniqueKeysWithValues: allCases.map { ($0, "belfry_\($0.rawValue)_\(FunctionLibrary.version)") })
   /// Registered with `no-writes`.
-  var onlyReads: Bool { self == .firstSends || self == .locate }
+  var onlyReads: Bool { self == .firstSends || self == .locate || self == .sweepTime }
 }
 
 extension RedisReply {

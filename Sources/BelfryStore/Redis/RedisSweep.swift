@@ -21,14 +21,31 @@ extension RedisStore {
     return try reading(at: place) { () throws(RedisError) in try reply.integer() == 1 }
   }
 
+  package func sweepReading(of partition: Partition) async throws(StoreError) -> SweepReading {
+    let place = "sweep \(partition.number)"
+    let reply = try await call(layout.call(.sweepTime, in: partition), at: place)
+    return try reading(at: place) { () throws(RedisError) in
+      let parts = try reply.array(count: 2)
+      guard let time = Int64(try parts[0].string()) else {
+        throw RedisError(.unexpectedReply, cause: "wanted a time", place: place)
+      }
+      return SweepReading(timeMilliseconds: time, sweptAtMilliseconds: Int64(try parts[1].string()))
+    }
+  }
+
+  package func sweep(_ partition: Partition) async throws(StoreError) {
+    try await sweep(partition, nowMilliseconds: try await nowMilliseconds())
+  }
+
   /// Sweeps in steps of at most a millisecond of Redis's time. What is added meanwhile, or is left because this broker
   /// dies, the next sweep finds.
-  package func sweep(_ partition: Partition) async throws(StoreError) {
-    let bounds = SweepBounds(nowMilliseconds: try await nowMilliseconds(), limits)
+  package func sweep(_ partition: Partition, nowMilliseconds now: Int64) async throws(StoreError) {
+    let bounds = SweepBounds(nowMilliseconds: now, limits)
     var dedupe = layout.call(.sweepDedupe, in: partition)
     dedupe.append(limits.dedupeWindowMilliseconds)
     _ = try await checked([dedupe], at: "sweep \(partition.number)")
     try await sweepStreams(of: partition)
+    try await sweepCopies(of: partition, bounds)
     var walk = rosterWalks[partition] ?? RosterWalk(from: .random(in: .min ... .max))
     walk.beginRound()
     try await scanSpaces(of: partition) { (page: [PartitionSpace]) throws(StoreError) in
@@ -39,6 +56,16 @@ extension RedisStore {
     }
     try await compareRosters(of: partition, &walk)
     rosterWalks[partition] = walk
+  }
+
+  private func sweepCopies(of partition: Partition, _ bounds: SweepBounds) async throws(StoreError) {
+    var call = layout.call(.sweepCopies, in: partition)
+    call.append(bounds.floor.streamForm)
+    var trimmed: Int64 = 0
+    repeat {
+      let reply = try await checked([call], at: "sweep copies")[0]
+      trimmed = try reading(at: "sweep copies") { () throws(RedisError) in try reply.integer() }
+    } while trimmed > 0
   }
 
   // MARK: Accounts

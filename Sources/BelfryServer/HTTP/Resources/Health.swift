@@ -40,6 +40,12 @@ enum Health {
     var answer: JSONObject = ["status": "ready"]
     if !differing.isEmpty { answer["differing"] = .array(differing) }
     for refusal in refused { answer[refusal.rawValue] = "full" }
+    switch services.broker.condition.sweepDoubt {
+    case .apart?: answer["clock"] = "apart"
+    case .ahead?: answer["clock"] = "ahead"
+    // Usual after a time without brokers.
+    case .unproven?, nil: break
+    }
     return .json(.object(answer))
   }
 }

@@ -1,0 +1,112 @@
+/// What a node says of the time when a partition is to be swept.
+package struct SweepReading: Sendable, Hashable {
+  /// Its clock, milliseconds since 1970. All bounds of the sweep are made from it.
+  package var timeMilliseconds: Int64
+  /// When the last sweep of the partition began, by such a clock; nil if there was none.
+  package var sweptAtMilliseconds: Int64?
+
+  package init(timeMilliseconds: Int64, sweptAtMilliseconds: Int64?) {
+    self.timeMilliseconds = timeMilliseconds
+    self.sweptAtMilliseconds = sweptAtMilliseconds
+  }
+}
+
+/// Why a clock is not swept by. A sweep that waits costs memory; a sweep by a clock that is ahead removes what was
+/// acknowledged a moment ago.
+package enum ClockDoubt: Sendable, Hashable {
+  /// The clocks of Redis and of the broker differ by so much.
+  case apart(milliseconds: Int64)
+  /// Redis's clock is so far ahead of its earlier reading and the time that has passed since.
+  case ahead(milliseconds: Int64)
+  /// The last sweep is so long ago by Redis's clock, and this broker has no earlier reading: either no broker ran
+  /// meanwhile, or the clock has stepped.
+  case unproven(milliseconds: Int64)
+
+  package static let reasons = ["apart", "ahead", "unproven"]
+
+  /// One of ``reasons``.
+  package var reason: String {
+    switch self {
+    case .apart: "apart"
+    case .ahead: "ahead"
+    case .unproven: "unproven"
+    }
+  }
+
+  package var milliseconds: Int64 {
+    switch self {
+    case .apart(let milliseconds), .ahead(let milliseconds), .unproven(let milliseconds): milliseconds
+    }
+  }
+}
+
+/// Judges the clock by which one partition is to be swept: a rule over readings, of which it remembers the last.
+///
+/// A clock that has stepped forward is believed once it has gone on steadily for an hour. By then an operator had time to
+/// see that the sweep waits, and a correction, as of a machine that started with a wrong time, is long done.
+package struct SweepClock: Sendable {
+  /// The most by which the clocks of Redis and of the broker may differ.
+  package static let apartMaxMilliseconds: Int64 = 3_600_000
+  /// The most by which a reading may be ahead of what was expected.
+  package static let aheadMaxMilliseconds: Int64 = 60_000
+  /// How long a clock that is ahead must go on steadily before it is believed; retention if that is shorter, since all
+  /// that was there when the clock stepped is past retention by then.
+  package static let steadyTime: Duration = .seconds(3_600)
+
+  private struct Anchor {
+    var milliseconds: Int64
+    var at: ContinuousClock.Instant
+
+    /// What a clock shows now that showed this and was not set since.
+    func milliseconds(at now: ContinuousClock.Instant) -> Int64 {
+      milliseconds + Int64((now - at) / .milliseconds(1))
+    }
+  }
+
+  /// Between two sweeps of the partition, if a broker runs.
+  private let intervalMilliseconds: Int64
+  private let steadyTime: Duration
+  private var believed: Anchor?
+  /// The first reading of a clock that is ahead.
+  private var doubted: Anchor?
+
+  package init(intervalMilliseconds: Int64, retentionMilliseconds: Int64) {
+    self.intervalMilliseconds = intervalMilliseconds
+    steadyTime = min(Self.steadyTime, .milliseconds(retentionMilliseconds))
+  }
+
+  /// - Parameters:
+  ///   - brokerMilliseconds: the broker's own clock, milliseconds since 1970.
+  ///   - now: when the reading was made, by a clock that nobody sets.
+  /// - Returns: nil if the partition may be swept by the reading.
+  package mutating func judge(
+    _ reading: SweepReading, brokerMilliseconds: Int64, now: ContinuousClock.Instant
+  ) -> ClockDoubt? {
+    let time = reading.timeMilliseconds
+    let difference = abs(time - brokerMilliseconds)
+    if difference > Self.apartMaxMilliseconds {
+      doubted = nil
+      return .apart(milliseconds: difference)
+    }
+    let lead = time - expectedMilliseconds(reading, now)
+    if lead <= Self.aheadMaxMilliseconds || isSteady(time, now) {
+      (believed, doubted) = (Anchor(milliseconds: time, at: now), nil)
+      return nil
+    }
+    return believed == nil ? .unproven(milliseconds: lead) : .ahead(milliseconds: lead)
+  }
+
+  private func expectedMilliseconds(_ reading: SweepReading, _ now: ContinuousClock.Instant) -> Int64 {
+    if let believed { return believed.milliseconds(at: now) }
+    return reading.sweptAtMilliseconds.map { $0 + intervalMilliseconds } ?? reading.timeMilliseconds
+  }
+
+  /// Whether a clock that is ahead has gone on for long enough. The first reading of it begins the wait.
+  private mutating func isSteady(_ time: Int64, _ now: ContinuousClock.Instant) -> Bool {
+    guard let doubted, abs(time - doubted.milliseconds(at: now)) <= Self.aheadMaxMilliseconds else {
+      self.doubted = Anchor(milliseconds: time, at: now)
+      return false
+    }
+    return now - doubted.at >= steadyTime
+  }
+}
