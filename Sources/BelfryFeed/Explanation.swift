@@ -121,7 +121,7 @@ extension FeedReader {
 }
 
 extension Explanation {
-  /// By the roster the account would see it. By its index it does not.
+  /// The account would see it by the roster, but not by its index.
   fileprivate mutating func takeBack(for account: AccountID, in space: SpaceID) {
     visible = false
     reason = Self.notIndexed

@@ -1,6 +1,6 @@
 import CCurl
 
-/// What an answer says of when to come back.
+/// The time that an answer names for the next try.
 ///
 /// Source: RFC 9110, 10.2.3: a number of seconds, or a date in one of the three ways in which HTTP writes dates.
 package enum RetryAfter {

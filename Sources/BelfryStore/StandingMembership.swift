@@ -7,7 +7,7 @@ package import BelfryModel
 /// item no more. The account is a member then, and receives nothing.
 package struct StandingMembership: Sendable, Hashable {
   package var account: AccountID
-  /// Where the present membership interval begins: the account sees entries after this id.
+  /// The beginning of the present membership interval. The account sees entries after this id.
   package var since: MessageID
 
   /// Nil if the record has no present interval.

@@ -1,4 +1,4 @@
-/// What a node says of the time when a partition is to be swept.
+/// The node's answer about the time, when a partition is to be swept.
 package struct SweepReading: Sendable, Hashable {
   /// Its clock, milliseconds since 1970. All bounds of the sweep are made from it.
   package var timeMilliseconds: Int64
@@ -57,7 +57,7 @@ package struct SweepClock: Sendable {
     var milliseconds: Int64
     var at: ContinuousClock.Instant
 
-    /// What a clock shows now that showed this and was not set since.
+    /// The time that a clock shows now, if it showed this one and was not set since.
     func milliseconds(at now: ContinuousClock.Instant) -> Int64 {
       milliseconds + Int64((now - at) / .milliseconds(1))
     }

@@ -9,7 +9,7 @@ import Testing
 
 /// An account is in a server's roster, and its index has lost the server.
 @Suite struct ForgottenIndexTests {
-  /// What was sent meanwhile is shown once the account is added again.
+  /// Notifications that were sent meanwhile are shown once the account is added again.
   @Test func explainNamesItAndAddingTheMemberAgainRepairsIt() async throws {
     let (reasons, missed, received, sent) = try await withLoop { loop, scope in
       let memory = MemoryStore(limits: Limits())

@@ -136,8 +136,8 @@ private final class Stage {
     content.serverId = servers[place.rawValue]
     content.body = body
     let sends = try SendNotification.sends(content, by: app, generatedClientId: body)
-    let done = try await runner.run(try #require(sends.first))
-    return try #require(done.commit?.ids.first)
+    let send = try #require(sends.first)
+    return try #require(try await runner.run(send).commit?.ids.first)
   }
 
   func waitUntilShown(_ sent: [MessageID]) async throws {

@@ -363,8 +363,9 @@ final class ResumeStage {
   /// Whether it is there and unread, so that only what the account prefers decides whether it is shown. Not of spaces
   /// that it has left, as an index may not say so yet.
   private func isKept(_ id: MessageID, by account: AccountID) -> Bool {
-    guard let space = memory.search(for: id).space, !isRead(id, by: account), !isRecalled(id)
-    else { return false }
+    guard let space = memory.search(for: id).space, !isRead(id, by: account), !isRecalled(id) else {
+      return false
+    }
     return memory.index(of: account).contains { $0.space == space && $0.isMember }
       || space == .personal(account)
   }

@@ -143,10 +143,11 @@ import Testing
       // A broker that was told may not have heard it.
       #expect(try await open(broker, streams, again: true) == [.ended, .ended, .ended])
       // So it is told again each time, until it has closed the stream.
-      try await broker.eventually { $0.ended.map(\.id) == ["b", "b", "a", "b", "c"] }
+      try await broker.eventually { Set($0.ended.map(\.id)) == ["a", "b", "c"] }
       try await broker.store.closeStreams([("bob", "a"), ("bob", "b")])
+      let told = broker.ended.count { $0.id == "c" }
       #expect(try await open(broker, [stream("d")], .onePerAccount) == [nil])
-      try await broker.eventually { $0.ended.map(\.id) == ["b", "b", "a", "b", "c", "c"] }
+      try await broker.eventually { $0.ended.count { $0.id == "c" } > told }
     }
   }
 

@@ -96,3 +96,10 @@ extension LiveMessage {
     }
   }
 }
+
+extension CommitOutcome {
+  /// The id of the send that this one repeats. An outcome also has the time of that send if its id is ahead of the clock.
+  var firstID: MessageID? {
+    if case .duplicate(let id, _) = self { id } else { nil }
+  }
+}

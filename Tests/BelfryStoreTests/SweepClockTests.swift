@@ -2,12 +2,12 @@ import Testing
 
 @testable import BelfryStore
 
-/// By which readings of a clock a partition may be swept.
+/// The readings of a clock by which a partition may be swept.
 @Suite struct SweepClockTests {
   private static let day: Int64 = 86_400_000
   private static let minute: Int64 = 60_000
   private let start = ContinuousClock.now
-  /// What Redis's clock shows at the start.
+  /// The time of Redis's clock at the start.
   private let time: Int64 = 1_800_000_000_000
 
   private func newClock(retention: Int64 = 7 * day) -> SweepClock {
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  /// By then all that was there when the clock stepped is past retention.
+  /// All that was there when the clock stepped is past retention at that time.
   @Test func aShortRetentionIsWaitedForOnce() {
     var clock = newClock(retention: 10_000)
     #expect(judge(&clock, after: 0) == nil)

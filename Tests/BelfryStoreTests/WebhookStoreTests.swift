@@ -123,7 +123,7 @@ import Testing
 
   // MARK: Records
 
-  /// Of two that have read the same record one writes, and the other is told.
+  /// Two have read the same record. One writes, and the other is told.
   @Test func aRecordIsWrittenOnlyOverTheOneThatWasRead() async throws {
     try await withBroker { broker, _ in
       let store = broker.store
@@ -217,7 +217,7 @@ import Testing
     }
   }
 
-  /// What comes after the place is read again, and waits for nothing.
+  /// Entries after the place are read again, and wait for nothing.
   @Test func aReplayGoesBackInWhatWaits() async throws {
     try await withBroker { broker, _ in
       try await broker.makeServer()

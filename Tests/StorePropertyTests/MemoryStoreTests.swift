@@ -131,7 +131,7 @@ struct MemoryStoreTests {
     for space in [directMessage, .personal("mia")] { store.sweep(space.partition) }
     #expect(store.index(of: "mia").isEmpty)
     #expect(store.readState(of: "mia").above.isEmpty)
-    #expect(store.search(for: id).space == nil)
+    #expect(try await store.locate(id) == nil)
   }
 
   @Test func aRemovedServerLastsAsLongAsItsLog() async throws {

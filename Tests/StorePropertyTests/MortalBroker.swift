@@ -148,6 +148,22 @@ final class MortalMemory: ForwardingStore, MortalBroker {
     throw die()
   }
 
+  override func restoreIndexes(
+    _ memberships: [StandingMembership], in space: SpaceID, asOf version: MessageID
+  ) async throws(StoreError) {
+    if memberships.isEmpty { return }
+    writesLeft -= memory.restoreIndexes(memberships, in: space, asOf: version, writes: writesLeft)
+    if writesLeft == 0 { throw die() }
+  }
+
+  /// Asked after indexes were told. A broker that died over that has no answer.
+  override func spaceCounts(
+    of accounts: [AccountID], in kind: SpaceKind
+  ) async throws(StoreError) -> [SpaceCount] {
+    if hasDied { throw Self.dead }
+    return try await super.spaceCounts(of: accounts, in: kind)
+  }
+
   /// How far it had come makes no difference, once another has swept.
   override func sweep(_ partition: Partition) async throws(StoreError) { throw die() }
 

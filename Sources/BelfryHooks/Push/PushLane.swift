@@ -120,7 +120,7 @@ final class PushLane {
   func follow(last: MessageID) async {
     isBusy = true
     defer { isBusy = false }
-    // What was not entered is entered when Redis is back.
+    // Ids that were not entered are entered when Redis is back.
     await watch("copies") {
       for _ in 0..<Self.stepsMax {
         guard try await step(last: last) == true else { return }

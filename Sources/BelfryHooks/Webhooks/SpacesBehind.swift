@@ -2,7 +2,7 @@ import BelfryModel
 import BelfryStore
 import BelfrySystem
 
-/// What a lane knows of the spaces that are behind, of which there may be thousands: how many there are, and what waits
+/// The lane's knowledge of spaces that are behind. There may be thousands: how many there are, and what waits
 /// of those that it works on.
 struct SpacesBehind {
   /// With more, the lane goes on with spaces that are not behind, and stops at the first copy that fails.
@@ -23,7 +23,7 @@ struct SpacesBehind {
     .now + .milliseconds(max((nextAtMilliseconds ?? 0) - WallClock.nowMilliseconds(), 0))
   }
 
-  /// What is not saved yet.
+  /// The changes that are not saved yet.
   var unsaved: [SpaceID: HeldCopies] { known.filter { changed.contains($0.key) } }
 
   /// Takes what the store says of some spaces, in place of those that were known.

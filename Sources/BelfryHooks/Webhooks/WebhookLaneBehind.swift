@@ -2,7 +2,7 @@ import BelfryModel
 import BelfryStore
 import BelfrySystem
 
-// What is behind: spaces of which a copy could not be delivered, and those of their copies that came after it.
+// Spaces of which a copy could not be delivered, with those of their copies that came after it.
 
 extension WebhookLane {
   /// Pages of copies that are looked through at a time for those of one space.

@@ -17,7 +17,7 @@ package enum WebhookOutcome: Sendable, Hashable {
 package struct WebhookFailure: Sendable, Hashable {
   /// In words.
   package var cause: String
-  /// Of the answer; nil if there was none.
+  /// The answer's status; nil if there was no answer.
   package var status: Int?
   /// When to come back, as the receiver wrote it.
   package var retryAfter: String?

@@ -18,7 +18,7 @@ final class Broker: Sendable {
   var httpLimits: HTTPLimits { descriptors.limits(loops: configuration.loops) }
   let keyspace = KeyspaceState()
   let condition = RedisCondition { event, facts in Log.line(event, facts) }
-  /// Of the work that no request asks for, on all loops.
+  /// The failures of work that no request asks for, on all loops.
   let failures = WorkFailures { event in
     switch event {
     case .fails(let work, let subject, let cause):

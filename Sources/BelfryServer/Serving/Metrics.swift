@@ -151,7 +151,7 @@ enum Metrics {
     return text
   }
 
-  /// What is not done although Redis answers, and what no request asks for and failed.
+  /// Work that is not done although Redis answers, and work that no request asks for and that failed.
   private static func condition(of statistics: BrokerStatistics) -> String {
     var text = head(
       "belfry_redis_writes_refused", "1 while Redis refuses writes, by what it has no room in.",

@@ -56,7 +56,7 @@ final class PartitionSweep {
     let reading = try await store.sweepReading(of: partition)
     guard isBelieved(reading, of: partition, everyMilliseconds: interval) else { return }
     guard try await store.beginSweep(of: partition, everyMilliseconds: interval) else { return }
-    // By this reading and no later one: the clock may step at any moment.
+    // The sweep uses this reading and no later one, since the clock may step at any moment.
     try await store.sweep(partition, nowMilliseconds: reading.timeMilliseconds)
   }
 

@@ -2,7 +2,7 @@ import BelfryRedis
 import BelfryStore
 import Synchronization
 
-/// What is not done although Redis answers, as the broker last saw it: writes that Redis refuses, and the sweep while there is
+/// Work that is not done although Redis answers, as the broker last saw it: writes that Redis refuses, and the sweep while there is
 /// doubt about Redis's clock. The beginning and the end are reported once each.
 final class RedisCondition: Sendable {
   typealias Report = @Sendable (_ event: String, _ facts: KeyValuePairs<String, String>) -> Void

@@ -74,7 +74,7 @@ struct BrokerStatistics: Sendable, Encodable {
   var refusedWrites: [String]
   /// The reason; left out if the sweep does not wait.
   var sweepWaits: String?
-  /// By the name of the work.
+  /// The failures, by the name of the work.
   var workFailures: [String: Int]
   var loops: [LoopStatistics]
 }

@@ -4,7 +4,7 @@
 --
 -- What a reader has had is a hash: `position`, the last id of the copies that is dealt with; `count`, how many copies
 -- there had been up to it, by which it is known how many fell out before they were delivered, or `?`; `generation`, which
--- a replay raises. Whoever delivers holds a lease, a key that ends by itself: who has lost it writes nothing any more.
+-- a replay raises. A broker that delivers holds a lease, a key that ends by itself. One that has lost it writes nothing any more.
 --
 -- Some copies up to the position wait, because one of their space could not be delivered. Of each such space the hash
 -- `copies-behind` says which: how often the first one was tried, the id from which on others of the space have to be looked

@@ -183,8 +183,8 @@ local function announce(partition, space, id, audience, notification, is_stored)
   say(partition.said, space, appended_header(id, last, audience), notification)
 end
 
--- The same with what an entry has become, whose content says the time of the entry. It is an entry of the log itself, so that whoever is away, or reads the log
--- for another reason, learns of it as of any other.
+-- The same with what an entry has become, whose content says the time of the entry. It is an entry of the log itself. So a
+-- client that is away, or reads the log for another reason, learns of it as of any other entry.
 local function announce_update(partition, space, id, updated, time, audience, notification)
   local last = append(partition, space, id,
     'updates', updated, 'updateTime', time, audience, notification)

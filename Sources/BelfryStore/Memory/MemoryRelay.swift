@@ -29,7 +29,21 @@ extension MemoryStore {
   package func restoreIndexes(
     _ memberships: [StandingMembership], in space: SpaceID, asOf version: MessageID
   ) {
-    for standing in memberships { apply(RelayMessage(standing, in: space, asOf: version)) }
+    _ = restoreIndexes(memberships, in: space, asOf: version, writes: .max)
+  }
+
+  /// Does so as far as a broker comes that dies after so many writes, one for each call.
+  /// - Returns: how many writes it made.
+  package func restoreIndexes(
+    _ memberships: [StandingMembership], in space: SpaceID, asOf version: MessageID, writes limit: Int
+  ) -> Int {
+    var written = 0
+    let messages = memberships.map { RelayMessage($0, in: space, asOf: version) }
+    for call in RelayCall.calls(for: messages, among: partitions) where written < limit {
+      apply(call)
+      written += 1
+    }
+    return written
   }
 
   package func partitionsToRelay() -> [Partition] { outboxes.keys.sorted() }

@@ -30,7 +30,7 @@ package struct HeldCopies: Sendable, Hashable {
   }
 }
 
-/// What a reader is behind with, and is to try now.
+/// The copies that a reader is behind with, and is to try now.
 package struct DueCopies: Sendable {
   package var spaces: [(space: SpaceID, held: HeldCopies)] = []
   /// When the next ones are due, milliseconds since 1970; nil if there are none.

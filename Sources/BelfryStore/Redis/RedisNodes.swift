@@ -37,7 +37,7 @@ package struct NodesReport: Sendable, Encodable {
   package var moving: [MovingPartition]
   /// Partitions that no node is known to hold.
   package var unserved: Int
-  /// What may be lost although it was acknowledged; nil where nothing is known that may be.
+  /// A warning of what may be lost although it was acknowledged; nil if nothing may be, as far as known.
   package var warning: String?
 }
 

@@ -76,7 +76,7 @@ extension RedisCommand {
 }
 
 extension RedisCommand {
-  /// What the index of an account learns.
+  /// The change that the index of an account learns.
   fileprivate mutating func append(_ message: RelayMessage, of account: AccountID, _ kind: String) {
     append(account.text)
     append(message.space.key)

@@ -260,7 +260,7 @@ import Testing
       try server.requests.map { try object($0.body)["event"] } == ["server.apply", "server.join"])
   }
 
-  /// What others change meanwhile is not asked about a second time where it makes no difference to the question.
+  /// A change by others is not asked about a second time if it makes no difference to the question.
   @Test func theSameEventIsAskedAboutOnce() async throws {
     let (isAsked, isChanged) = (Shared(false), Shared(false))
     let server = try ScriptedServer { _, _ in

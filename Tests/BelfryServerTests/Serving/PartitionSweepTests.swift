@@ -45,7 +45,9 @@ private actor SweepingBroker {
     return last.doubt
   }
 
-  func beginCopies() async throws { try await store.putWebhook(9, "{}", isNew: true, version: "1") }
+  func beginCopies() async throws {
+    #expect(try await store.addWebhook(9, "{}", countMax: 1, version: "1"))
+  }
 
   func append(_ body: String) async throws {
     var content = NotificationContent(type: Catalogue.custom.code, toType: .server)

@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  /// Whoever is told a secret has it, and whoever is told that it is disabled has it so, whatever others change meanwhile.
+  /// A caller that is told a secret has it, and one that is told that a webhook is disabled has it so. Others may change the webhook meanwhile.
   @Test func changesAtOnceDoNotUndoEachOther() async throws {
     let server = try ScriptedServer(Self.accepting)
     try await withWebhooks { broker async throws in
