@@ -47,6 +47,27 @@ import Testing
     }
   }
 
+  /// The loss is noted at the end of the message's millisecond, of which the account's partition may have given its last id.
+  @Test func aLossInTheMillisecondOfTheLastIDIsToldOnce() async throws {
+    try await withRedisServer { redis in
+      try await withReader(of: redis.url) { reader, store in
+        let cursor = try await cursorOfBob(reader, store)
+        var newest: IndexEntry?
+        for attempt in 1...1_000 where newest.map({ $0.version.isOfOneMillisecond(with: $0.addedAt) }) != true {
+          _ = try await send("missed \(attempt)", to: [Self.bob, "eve"], by: store)
+          newest = try await store.index(of: Self.bob).max { $0.addedAt < $1.addedAt }
+        }
+        let last = try #require(newest)
+        try #require(last.version.isOfOneMillisecond(with: last.addedAt))
+        let floor = MessageID(firstAtUnixMilliseconds: last.addedAt.unixMilliseconds + 1)
+        try await store.sweepIndex(of: Self.bob, floor: floor)
+        let page = try await reader.page(for: Self.bob, after: cursor, limit: 10)
+        #expect(page.gap != nil)
+        #expect(try await reader.page(for: Self.bob, after: page.cursor, limit: 10).gap == nil)
+      }
+    }
+  }
+
   /// One that was read is missed by nobody.
   @Test func aDirectMessageThatWasReadIsNotTold() async throws {
     try await withRedisServer { redis in
@@ -97,6 +118,10 @@ import Testing
     for partition in try await store.partitionsToRelay() { try await store.relayOutbox(of: partition) }
     return try #require(done.commit?.ids.first)
   }
+}
+
+extension MessageID {
+  fileprivate func isOfOneMillisecond(with other: MessageID) -> Bool { unixMilliseconds == other.unixMilliseconds }
 }
 
 extension RedisStore {

@@ -131,7 +131,8 @@ end
 --
 -- A direct message that is still in the index was not read. Without it no reader looks at its space, so the loss is noted in
 -- the personal space: at the id that the index took for the message, or at the message's own millisecond if a fast clock put
--- that later. A cursor beyond both has been shown the message.
+-- that later. A cursor beyond both has been shown the message. The loss is not noted beyond the partition's last id: a reader
+-- who has come to the end stands at that id, and would be told of the loss in each answer.
 local function sweep_index(keys, arguments)
   local prefix = open_partition(keys)
   local account, cursor, floor = unpack(arguments, 1, 3)
@@ -147,7 +148,10 @@ local function sweep_index(keys, arguments)
     end
     return is_to_go
   end)
-  if lost then note_lost(prefix, personal_space(account), lost) end
+  if lost then
+    local last = redis_call('HGET', partition_key(prefix), 'last')
+    note_lost(prefix, personal_space(account), is_before(last, lost) and last or lost)
+  end
   if cursor == '0' and next_cursor == '0' then
     -- The step saw the whole index, so the number is exact from now on.
     directs = tonumber(redis_call('HGET', account_key(prefix, account), 'directMessages') or 0) - left

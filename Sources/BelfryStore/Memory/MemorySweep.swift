@@ -140,7 +140,8 @@ extension MemoryStore {
   }
 
   /// A direct message, or a space the account has left, goes once nothing in it can still be seen. A direct message that is
-  /// in the index was not read: who comes back is told by the personal space that it is lost.
+  /// in the index was not read: an account that comes back is told by the personal space that it is lost. The loss is not
+  /// noted beyond the partition's last id: a reader who has come to the end stands there, and would be told in each answer.
   private func sweepIndex(of account: AccountID, _ floor: MessageID) {
     let personal = SpaceID.personal(account)
     for (space, entry) in indexes[account] ?? [:] where entry.version < floor {
@@ -150,7 +151,8 @@ extension MemoryStore {
       let sameMillisecond = MessageID(
         unixMilliseconds: entry.version.unixMilliseconds, partition: partitions.holding(personal),
         sequence: 4_095)
-      noteLost(through: max(entry.addedAt, sameMillisecond), in: personal)
+      let allotted = lastID(in: partitions.holding(personal))
+      noteLost(through: min(allotted, max(entry.addedAt, sameMillisecond)), in: personal)
     }
   }
 }
