@@ -53,7 +53,8 @@ import Testing
       try await withReader(of: redis.url) { reader, store in
         let cursor = try await cursorOfBob(reader, store)
         var newest: IndexEntry?
-        for attempt in 1...1_000 where newest.map({ $0.version.isOfOneMillisecond(with: $0.addedAt) }) != true {
+        for attempt in 1...1_000 where newest.map({ $0.version.isOfOneMillisecond(with: $0.addedAt) }) != true
+        {
           _ = try await send("missed \(attempt)", to: [Self.bob, "eve"], by: store)
           newest = try await store.index(of: Self.bob).max { $0.addedAt < $1.addedAt }
         }
@@ -121,7 +122,9 @@ import Testing
 }
 
 extension MessageID {
-  fileprivate func isOfOneMillisecond(with other: MessageID) -> Bool { unixMilliseconds == other.unixMilliseconds }
+  fileprivate func isOfOneMillisecond(with other: MessageID) -> Bool {
+    unixMilliseconds == other.unixMilliseconds
+  }
 }
 
 extension RedisStore {
