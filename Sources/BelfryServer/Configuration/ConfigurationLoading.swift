@@ -100,17 +100,11 @@ extension Configuration {
       guard let text = environment[setting.variable], !text.isEmpty else { continue }
       values[UTF8Text(setting.key)] = ConfiguredValue(text: text, place: setting.variable)
     }
-    let stray = environment.keys.filter { name in
-      objectVariablePrefixes.contains { name.hasPrefix($0) } && !Setting.variables.contains(name)
+    for variable in UnreadVariable.findMisspelt(in: environment) {
+      try refuse(.unknownSetting(variable.suggestion, at: variable.name))
     }
-    for name in stray.sorted() { try refuse(.unknownSetting(Setting.nearestVariable(to: name), at: name)) }
     return values
   }
-
-  private static let objectVariablePrefixes = [
-    "BELFRY_LIMITS_", "BELFRY_EMBEDDED_REDIS_", "BELFRY_TOKENS_", "BELFRY_WEBHOOKS_", "BELFRY_PUSH_",
-    "BELFRY_BROWSERS_", "BELFRY_PROXIES_",
-  ]
 
   private static func values(of options: ServeOptions) -> [UTF8Text: ConfiguredValue] {
     let texts = [

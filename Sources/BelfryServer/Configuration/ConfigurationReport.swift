@@ -39,7 +39,7 @@ package struct ConfigurationReport: Sendable, Hashable {
     mistakes = found
     // Not after mistakes: without the wrong values, files would be looked for that nobody named.
     if found.isEmpty { check(read.configuration) }
-    remarks += Self.misspelt(environment)
+    remarks += UnreadVariable.findHarmless(in: environment).map(\.remark)
   }
 
   private mutating func check(_ configuration: Configuration) {
@@ -72,18 +72,6 @@ package struct ConfigurationReport: Sendable, Hashable {
       try RedisEndpoint(url: url).checkFiles()
     } catch {
       mistakes.append(StartError(.invalidValue, "\(error.place): \(error.cause)", at: "redis"))
-    }
-  }
-
-  /// Variables that look like settings and are not read. They may be an orchestrator's, so they are only remarked on.
-  private static func misspelt(_ environment: [String: String]) -> [String] {
-    let known =
-      Setting.all.map(\.variable) + [Configuration.configVariable, "BELFRY_URL", "BELFRY_CA", "BELFRY_TOKEN"]
-    return environment.keys.sorted().compactMap { name in
-      guard name.hasPrefix("BELFRY_"), !known.contains(name) else { return nil }
-      // An orchestrator's names of ports and hosts differ more from all of ours.
-      let near = known.first { NearestWord.distance(Array(name), Array($0)) <= 2 }
-      return near.map { "\(name) is not read; perhaps \($0) is meant" }
     }
   }
 }

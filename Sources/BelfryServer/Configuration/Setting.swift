@@ -55,8 +55,44 @@ extension Setting {
     return keys.first { $0.lastWord == word }?.key ?? word
   }
 
+  /// The variable that was probably meant by an unknown name.
+  ///
+  /// A name that is the beginning of one setting's, or that begins with a setting's, is nearer than one that looks alike:
+  /// `BELFRY_PUSH_DELAY` means `BELFRY_PUSH_DELAY_MILLISECONDS`, and `BELFRY_REDIS_URL` means `BELFRY_REDIS`.
   static func nearestVariable(to name: String) -> String? {
-    NearestWord.to(name, among: all.map(\.variable))
+    if let ours = namesElsewhere[name] { return ours }
+    if let longer = onlyVariable(where: { $0.hasPrefix(name + "_") }) { return longer }
+    if let written = onlyVariable(where: { isShortened(name, of: $0) }) { return written }
+    let mistyped = all.first { NearestWord.distance(Array(name), Array($0.variable)) <= mistypedMax }
+    if let mistyped { return mistyped.variable }
+    let shorter = variables.filter { name.hasPrefix($0 + "_") }
+    if let nearest = shorter.max(by: { $0.count < $1.count }) { return nearest }
+    // The name of the object was left out.
+    let words = name.dropFirst("BELFRY".count)
+    let inObject = onlyVariable { $0.hasSuffix(words) || $0.contains(words + "_") }
+    // Without what all names have in common, by which any two short ones would look alike.
+    let ends = all.map { String($0.variable.dropFirst(variablePrefix.count)) }
+    return inObject
+      ?? NearestWord.to(String(name.dropFirst(variablePrefix.count)), among: ends).map { variablePrefix + $0 }
+  }
+
+  private static let variablePrefix = "BELFRY_"
+
+  /// As many letters are wrong at most in a name that was mistyped.
+  private static let mistypedMax = 2
+
+  /// What people who know other products type.
+  private static let namesElsewhere = ["BELFRY_PORT": "BELFRY_LISTEN", "BELFRY_HOST": "BELFRY_LISTEN"]
+
+  /// True if each word of the name is the beginning of the variable's: `BELFRY_TLS_CERT_FILE`.
+  private static func isShortened(_ name: String, of variable: String) -> Bool {
+    let (words, whole) = (name.split(separator: "_"), variable.split(separator: "_"))
+    return words.count == whole.count && zip(words, whole).allSatisfy { $1.hasPrefix($0) }
+  }
+
+  private static func onlyVariable(where isMeant: (String) -> Bool) -> String? {
+    let found = variables.filter(isMeant)
+    return found.count == 1 ? found.first : nil
   }
 }
 

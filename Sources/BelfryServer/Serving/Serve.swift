@@ -12,6 +12,7 @@ package enum Serve {
   package static func run(_ options: ServeOptions, environment: [String: String]) async throws(StartError) {
     ProcessSignal.ignoreBrokenPipes()
     let configuration = try Configuration.load(options: options, environment: environment)
+    for variable in UnreadVariable.findHarmless(in: environment) { Log.line(variable.remark) }
     let folder = try DataFolder(opening: configuration.dataFolder)
     if configuration.secret == .dataFolder { try SecretFolder(inDataFolder: folder.path).makeIfMissing() }
     let path = folder.path

@@ -1,0 +1,58 @@
+/// A variable `BELFRY_…` of the environment that is none of the broker's settings.
+///
+/// It does not keep a broker from starting: Kubernetes puts `BELFRY_SERVICE_HOST` and `BELFRY_PORT` into each container next to
+/// a service named belfry. But somebody who misspelt a setting must hear of it. With `BELFRY_REDIS_URL` in place of
+/// `BELFRY_REDIS`, each of several brokers would start on an empty Redis of its own and say that it is ready.
+package struct UnreadVariable: Sendable, Hashable {
+  package var name: String
+  /// The setting's variable that was probably meant; nil if none is near.
+  package var suggestion: String?
+
+  /// A name that begins like this can only be a misspelt setting, and a broker does not start with it.
+  private static let settingPrefixes = [
+    "BELFRY_LIMITS_", "BELFRY_EMBEDDED_REDIS_", "BELFRY_TOKENS_", "BELFRY_TLS_", "BELFRY_WEBHOOKS_",
+    "BELFRY_PUSH_",
+    "BELFRY_BROWSERS_", "BELFRY_PROXIES_",
+  ]
+
+  /// Variables that other commands and the project's scripts read.
+  private static let readByOthers: Set<String> = [
+    Configuration.configVariable, "BELFRY_URL", "BELFRY_CA", "BELFRY_TOKEN", "BELFRY_MOVE_TO",
+    "BELFRY_EXECUTABLE", "BELFRY_FIRST_SEED",
+  ]
+
+  /// Gives the variables that are to be told of and do not keep a broker from starting, by name.
+  package static func findHarmless(in environment: [String: String]) -> [UnreadVariable] {
+    find(in: environment) { !isMisspelt($0) && !readByOthers.contains($0) }
+  }
+
+  /// Gives the variables with which a broker does not start, by name.
+  static func findMisspelt(in environment: [String: String]) -> [UnreadVariable] {
+    find(in: environment, where: isMisspelt)
+  }
+
+  private static func find(
+    in environment: [String: String], where isWanted: (String) -> Bool
+  ) -> [UnreadVariable] {
+    let names = environment.compactMap { name, value in
+      let isUnread = name.hasPrefix("BELFRY_") && !Setting.variables.contains(name)
+      return isUnread && !isMadeByKubernetes(name, value) && isWanted(name) ? name : nil
+    }
+    return names.sorted().map { UnreadVariable(name: $0, suggestion: Setting.nearestVariable(to: $0)) }
+  }
+
+  private static func isMisspelt(_ name: String) -> Bool {
+    settingPrefixes.contains { name.hasPrefix($0) }
+  }
+
+  /// True for the names, ports and addresses that Kubernetes gives of services.
+  private static func isMadeByKubernetes(_ name: String, _ value: String) -> Bool {
+    let isAddress = value.hasPrefix("tcp://") || value.hasPrefix("udp://")
+    return isAddress || name.contains("_SERVICE_") || name.contains("_PORT_")
+  }
+
+  /// A sentence for people.
+  package var remark: String {
+    "\(name) is not read" + (suggestion.map { "; perhaps \($0) is meant" } ?? "")
+  }
+}

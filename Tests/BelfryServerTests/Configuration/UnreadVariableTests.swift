@@ -1,0 +1,41 @@
+import Testing
+
+@testable import BelfryServer
+
+@Suite struct UnreadVariableTests {
+  @Test(arguments: [
+    ("BELFRY_REDI", "BELFRY_REDIS"), ("BELFRY_REDIS_URL", "BELFRY_REDIS"), ("BELFRY_DATA_DIR", "BELFRY_DATA"),
+    ("BELFRY_PORT", "BELFRY_LISTEN"), ("BELFRY_DURABILTY", "BELFRY_DURABILITY"),
+    ("BELFRY_RETENTION", "BELFRY_LIMITS_RETENTION_MILLISECONDS"),
+  ]) func aBrokerStartsAndNamesWhatIsPerhapsMeant(name: String, meant: String) {
+    let found = UnreadVariable.findHarmless(in: [name: "x", "BELFRY_LISTEN": "127.0.0.1:0", "PATH": "/bin"])
+    #expect(found == [UnreadVariable(name: name, suggestion: meant)])
+    #expect(UnreadVariable.findMisspelt(in: [name: "x"]).isEmpty)
+  }
+
+  @Test func nothingIsSuggestedForAnUnrelatedName() {
+    #expect(UnreadVariable.findHarmless(in: ["BELFRY_FOO": "1"]) == [UnreadVariable(name: "BELFRY_FOO")])
+  }
+
+  @Test(arguments: [
+    ("BELFRY_TLS_CERT_FILE", "BELFRY_TLS_CERTIFICATE_FILE"), ("BELFRY_TLS_KEY", "BELFRY_TLS_KEY_FILE"),
+    ("BELFRY_PUSH_DELAY", "BELFRY_PUSH_DELAY_MILLISECONDS"),
+  ]) func aBrokerDoesNotStart(name: String, meant: String) {
+    #expect(UnreadVariable.findMisspelt(in: [name: "x"]) == [UnreadVariable(name: name, suggestion: meant)])
+    #expect(UnreadVariable.findHarmless(in: [name: "x"]).isEmpty)
+    #expect(throws: StartError(.unknownKey, "there is no such setting; perhaps \(meant)", at: name)) {
+      try Configuration.load(options: ServeOptions(), environment: [name: "x"])
+    }
+  }
+
+  /// Kubernetes makes them for services named belfry and belfry-tls.
+  @Test func thoseOfKubernetesAreNotTold() {
+    let environment = [
+      "BELFRY_SERVICE_HOST": "10.0.0.1", "BELFRY_SERVICE_PORT": "8080", "BELFRY_PORT": "tcp://10.0.0.1:8080",
+      "BELFRY_PORT_8080_TCP_PROTO": "tcp", "BELFRY_TLS_SERVICE_HOST": "10.0.0.2",
+      "BELFRY_TLS_PORT": "tcp://10.0.0.2:443",
+    ]
+    #expect(UnreadVariable.findHarmless(in: environment).isEmpty)
+    #expect(UnreadVariable.findMisspelt(in: environment).isEmpty)
+  }
+}
