@@ -46,4 +46,49 @@ import Testing
     let since = try #require(server.requests.last?.target.firstMatch(of: #/since=(\d+)/#)?.1)
     #expect((before...before + 60_000).contains(try #require(Int64(since))))
   }
+
+  @Test func `what a broker did is shown in totals first, without the numbers that are 0`() throws {
+    let loops = [(4, 0, 10), (3, 0, 30)].enumerated().map { number, loop in
+      #"{"loop":\#(number),"isRedisConnected":true,"sends":\#(loop.0),"duplicates":\#(loop.1),"#
+        + #""relays":{"waiting":0,"oldestSeconds":\#(loop.2),"failures":0}}"#
+    }
+    let answer =
+      #"{"version":"1.2.3","broker":"b","uptimeSeconds":60,"keyspace":{"dataVersion":3,"partitions":64},"#
+      + #""refusedWrites":[],"workFailures":{"sweep":0},"loops":[\#(loops.joined(separator: ","))]}"#
+    let server = try ScriptedServer { _, _ in [.answer(200, answer)] }
+    #expect(
+      try Executable().run("stats", "--url", "\(server.url)").out == """
+        version                1.2.3
+        broker                 b
+        uptime seconds         60
+        keyspace.data version  3
+        keyspace.partitions    64
+        refused writes         -
+
+                               TOTAL  LOOP 0  LOOP 1
+        is redis connected     yes    yes     yes
+        sends                  7      4       3
+        relays.oldest seconds  30     10      30
+
+        4 more are 0; --all shows them
+
+        """)
+    let all = try Executable().run("stats", "--all", "--url", "\(server.url)").out
+    #expect(all.contains("duplicates             0      0       0\n") && !all.contains("--all"))
+    let json = try Executable().run("stats", "--json", "--url", "\(server.url)")
+    #expect(json.out == (try ExecutableTests.sorted(answer)))
+  }
+
+  /// Its answer has a list with a cursor, and it is no listing: a listing would add `limit`, which the broker refuses.
+  @Test func `a room is entered`() throws {
+    let room =
+      #"{"roomId":"12","subject":"Stage","host":"alice","createTime":1767981731000,"#
+      + #""attendees":[{"accid":"bob","role":"listener","microphone":false,"hand":false}],"#
+      + #""sequence":"7","cursor":null}"#
+    let server = try ScriptedServer { _, _ in [.answer(200, room)] }
+    let outcome = try Executable().run("room", "enter", "12", "--as", "bob", "--url", "\(server.url)")
+    #expect(outcome.code == 0, "\(outcome.err)")
+    #expect(outcome.out.contains("attendees.0.accid"))
+    #expect(server.requests.last?.target == "/v1/rooms/12/attendees")
+  }
 }

@@ -50,6 +50,55 @@ import Testing
     #expect(ids.lines(columnsLimit: 10) == ids.lines)
   }
 
+  @Test func `a column that is wide is cut before another is left out`() {
+    var table = TextTable(["ID", "SPACE", "BODY"], dispensable: ["SPACE"])
+    table.add(["1", String(repeating: "s", count: 86), "Practice is at seven"])
+    #expect(table.lines(columnsLimit: 80)[1].hasSuffix("s…  Practice is at seven"))
+  }
+
+  @Test func `columns without anything go first, then those of counts and times, and never the first`() {
+    let id = "382947191213498368"
+    var table = TextTable(["SERVER", "NAME", "DESCRIPTION", "CREATE TIME", "CHANNEL", "MEMBER COUNT"])
+    table.add([id, "Campfire", "-", "2026-01-09 18:02:11", id, "2"])
+    let lines = table.lines(columnsLimit: 80)
+    #expect(lines[0].split(separator: " ", omittingEmptySubsequences: true).first == "SERVER")
+    #expect(!lines[0].contains("DESCRIPTION") && !lines[0].contains("MEMBER COUNT"))
+    #expect(lines[1] == "\(id)  Campfire  2026-01-09 18:02:11  \(id)")
+    #expect(lines.allSatisfy { $0.count <= 80 })
+  }
+
+  @Test func `an id at the end of a text is never cut`() {
+    var table = TextTable(["TIME", "TARGET"])
+    table.add(["2026-01-09 18:02:11", "made=/v1/servers/382947191213498368"])
+    #expect(table.lines(columnsLimit: 45)[1] == "2026-01-09 18:02:11  …vers/382947191213498368")
+    #expect(table.lines(columnsLimit: 20)[1] == "2026-01-09 18:02:11  …382947191213498368")
+  }
+
+  @Test(arguments: [
+    ("2026-12-24T18:00+01:00", 1_798_131_600_000), ("2026-12-24T17:00:00Z", 1_798_131_600_000),
+    ("2026-12-24T17:00:00.250Z", 1_798_131_600_250), ("1798131600000", 1_798_131_600_000),
+    ("90m", 1_798_137_000_000), ("24h", 1_798_218_000_000), ("7d", 1_798_736_400_000),
+  ])
+  func `a time that is to come is given in any of its forms`(text: String, time: Int64) {
+    let now = Date(timeIntervalSince1970: 1_798_131_600)
+    #expect(TimeText.unixMilliseconds(of: text, .ahead, now: now) == time)
+  }
+
+  @Test(arguments: ["", "now", "24", "-24h", "24 h", "2026-12-24", "2026-12-24T18:00", "7w", "٧d"])
+  func `what is no time is refused, and a number is one`(text: String) {
+    // A number alone is milliseconds since 1970, or a length in seconds.
+    let number = Int(text)
+    let time = TimeText.unixMilliseconds(of: text, .ago, now: Date())
+    #expect(time == number.map { Int64($0) })
+    #expect(DurationText.seconds(of: text) == number)
+  }
+
+  @Test func `a week ago and a length of a week are given alike`() {
+    let now = Date(timeIntervalSince1970: 1_798_131_600)
+    #expect(TimeText.unixMilliseconds(of: "7d", .ago, now: now) == 1_797_526_800_000)
+    #expect(DurationText.seconds(of: "7d") == 604_800)
+  }
+
   @Test(arguments: [
     (0, "0 ms"), (300, "300 ms"), (35_000, "35 s"), (5_400_000, "1 h 30 min"), (604_800_000, "7 d"),
   ])
@@ -109,10 +158,10 @@ import Testing
       ("1970-01-01T00:01:00Z", 60_000), ("90m", 994_600_000), ("24h", 913_600_000), ("7d", 395_200_000),
       ("5s", 999_995_000), ("1000000d", 0), ("1763700000000", 1_763_700_000_000), ("0", 0),
     ] as [(String, Int64)] {
-      #expect(TimeText.unixMilliseconds(of: text, now: now) == milliseconds, "\(text)")
+      #expect(TimeText.unixMilliseconds(of: text, .ago, now: now) == milliseconds, "\(text)")
     }
-    for text in ["", "h", "-1", "-1h", "1000001h", "yesterday", "1w", "1970-01-01"] {
-      #expect(TimeText.unixMilliseconds(of: text, now: now) == nil, "\(text)")
+    for text in ["", "h", "-1", "-1h", "1000000001h", "yesterday", "1w", "1970-01-01"] {
+      #expect(TimeText.unixMilliseconds(of: text, .ago, now: now) == nil, "\(text)")
     }
   }
 

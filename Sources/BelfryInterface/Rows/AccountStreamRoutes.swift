@@ -38,5 +38,6 @@ package enum AccountStreamRoutes {
     options: RouteOptions(command: "account end"))
   package static let revoke = endpoint(
     .post, "/v1/account/revoke", .token, "account revoke",
-    "Void all tokens issued to an account so far, and end what was opened with them", answers: .ok(revoked))
+    "Void all tokens issued to an account so far, and end what was opened with them", answers: .ok(revoked),
+    options: RouteOptions(isDestructive: true))
 }

@@ -48,7 +48,8 @@ package enum OperatorRoutes {
     .get, "/v1/keys", .operators, "key list", "List the keys of back ends", query: keyLimit,
     answers: .ok(.page("keys", of: key, "by id")))
   package static let revokeKey = endpoint(
-    .delete, "/v1/keys/{keyId}", .operators, "key revoke", "Accept a back end's key no more", path: keyId)
+    .delete, "/v1/keys/{keyId}", .operators, "key revoke", "Accept a back end's key no more", path: keyId,
+    options: RouteOptions(done: "Revoked", isDestructive: true))
 
   // MARK: The audit record
 
@@ -112,7 +113,7 @@ package enum OperatorRoutes {
 
   package static let statistics = endpoint(
     .get, "/v1/stats", .trusted, "broker stats", "Show the keyspace, and what each loop did and holds",
-    answers: .ok(BrokerRoutes.statisticsShape), options: RouteOptions(command: "stats"))
+    answers: .ok(BrokerRoutes.statisticsShape), options: RouteOptions(hasCommand: false))
 
   private static let replica: [Property] = [
     .always("place", .text, "where it is"),

@@ -22,6 +22,20 @@ struct Arguments: Sendable, Hashable {
     }
   }
 
+  /// A length of time, in seconds.
+  func seconds(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
+    let bounds =
+      "between \(range.lowerBound) s and \(DurationText.of(milliseconds: range.upperBound * 1_000))"
+    return try value(name, "\(DurationText.inputRule), \(bounds)") { text in
+      DurationText.seconds(of: text).flatMap { range.contains($0) ? $0 : nil }
+    }
+  }
+
+  /// A time that is to come, in milliseconds since 1970.
+  func comingTime(_ name: String) throws(UsageError) -> Int64? {
+    try value(name, TimeText.inputRule(.ahead)) { TimeText.unixMilliseconds(of: $0, .ahead, now: Date()) }
+  }
+
   func entity(_ name: String) throws(UsageError) -> EntityID? {
     try value(name, Self.entityRule) { EntityID($0) }
   }

@@ -21,6 +21,7 @@ extension CommandTable {
       (["serve", "check-config"], "run a broker, and check its configuration"),
       (["backup", "restore", "move"], "copy what is kept into a file, and back; move it"),
       (["send", "resend"], "send a notification, or again what may be lost"),
+      (["stats", "cluster"], "show what a broker did, and the Redis nodes"),
       (["types", "openapi"], "describe the notifications, and the HTTP interface"),
       (["unread", "read"], "list what is unread, and mark it read"),
       (["completions", "man", "version"], "for the shell, for man, and which this is"),
@@ -29,6 +30,6 @@ extension CommandTable {
   private static let own: [Command] = [
     .serve, .checkConfig, .token, .secretList, .secretRotate, .secretRetire, .backup, .restore, .move,
     .send, .resend, .tail, .unread, .read, .prefer,
-    .explain, .types, .openAPI, .completions, .man, .version,
+    .explain, .statistics, .types, .openAPI, .completions, .man, .version,
   ]
 }

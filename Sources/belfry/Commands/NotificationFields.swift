@@ -18,14 +18,14 @@ extension CommandOption {
     .value("from", "ACCID", "in whose name, with an app or operator token"),
     .value("nick", "TEXT", "the sender's nick"),
     .value("env", "TEXT", "which callback and routing configuration applies"),
-    .value("expire-at", "TIME", "nobody is shown it from then on, in milliseconds since 1970"),
+    .value("expire-at", "TIME", "nobody is shown it from then on: \(TimeText.inputRule(.ahead))"),
     .flag("live-only", "only for whoever is connected now; never stored"),
     .flag("push", "may be pushed by a third party"),
     .value("push-content", "TEXT", "what a push says"),
     .value("push-payload", "JSON", "a push's attributes, a JSON object"),
     .flag("no-badge", "a push does not count on the badge"),
     .flag("no-nick", "a push does not show the nick"),
-    .flag("no-route", "no callback is told"),
+    .flag("no-route", "no webhook gets a copy; callbacks are asked as ever"),
   ]
 }
 
@@ -84,7 +84,7 @@ extension Arguments {
     notification.fromAccount = try account("from")
     notification.fromNick = text("nick")
     notification.env = text("env")
-    notification.expireAt = try integer("expire-at", in: 0...253_402_300_799_999).map(Int64.init)
+    notification.expireAt = try comingTime("expire-at")
     notification.pushContent = text("push-content")
     notification.pushPayload = try json("push-payload")
     notification.setting = setting

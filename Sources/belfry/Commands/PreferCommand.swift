@@ -12,7 +12,7 @@ extension Command {
       .value("space", "SPACE", "such as server:7, group:9, room:3, account:bob; everywhere without it"),
       .list("type", "CODE", "only these types; all without it"),
       .value("level", "LEVEL", "all, parties (only what names the account or is about it) or none"),
-      .value("until", "TIME", "when it ends, in milliseconds since 1970"),
+      .value("until", "TIME", "when it ends: \(TimeText.inputRule(.ahead))"),
       .flag("forget", "forget what was said of the same"),
     ] + CommandOption.connection,
     examples: [
@@ -53,7 +53,7 @@ extension Invocation {
       }
       return AccountPreference(
         space: arguments.text("space"), types: types.isEmpty ? nil : types, level: level,
-        until: try arguments.integer("until", in: 0...253_402_300_799_999).map(Int64.init))
+        until: try arguments.comingTime("until"))
     }
   }
 }

@@ -35,7 +35,7 @@ private struct RouteRun {
   func run() async throws {
     let parts = try request.parts(invocation.arguments)
     let client = try invocation.client()
-    if route.options.isDestructive { try invocation.confirm("\(route.summary): \(parts.place)?") }
+    if route.options.isDestructive { try invocation.confirm("\(parts.sentence(route.summary))?") }
     if let items = route.listedItems {
       return try await list(items) { limit, cursor in
         let page = parts.query + [("limit", "\(limit)")] + (cursor.map { [("cursor", $0)] } ?? [])
@@ -69,7 +69,7 @@ private struct RouteRun {
 
   private func show(_ answer: JSONValue?, _ parts: RouteRequest.Parts) throws {
     guard let answer, case .json(let shape)? = route.outcomes.first?.content else {
-      let line = "\(route.options.done ?? route.summary.mainClause.inThePast): \(parts.place)"
+      let line = parts.sentence(route.options.done ?? route.summary.mainClause.inThePast)
       return try invocation.print(["done": true] as JSONValue, [VisibleText.of(line)])
     }
     let text = AnswerText(timeZone: invocation.console.timeZone)
@@ -105,6 +105,11 @@ private struct RouteRun {
   }
 }
 
+extension RouteRequest.Parts {
+  /// `Remove a server for good: server 12`.
+  fileprivate func sentence(_ done: String) -> String { place.map { "\(done): \($0)" } ?? done }
+}
+
 extension Route.Access {
   /// Whose token it needs, where not everybody's will do.
   fileprivate var sentence: String? {
@@ -120,9 +125,10 @@ extension Route {
   /// So many columns fit most terminals.
   private static let columnsMost = 6
 
-  /// What a paged list answers with: the field with the items, and which of theirs fit a table.
+  /// What a paged list answers with: the field with the items, and which of theirs fit a table. Nil for an operation that
+  /// answers with the first page of a list, such as entering a room: it takes no `limit` and no `cursor`.
   fileprivate var listedItems: (name: String, columns: [Property], element: Shape)? {
-    guard case .json(let shape)? = outcomes.first?.content, case .object(let page) = shape.bare,
+    guard verb == .get, case .json(let shape)? = outcomes.first?.content, case .object(let page) = shape.bare,
       page.properties.contains(where: { $0.name == "cursor" }),
       let list = page.properties.first(where: { if case .list = $0.shape { true } else { false } }),
       case .list(let element, _) = list.shape

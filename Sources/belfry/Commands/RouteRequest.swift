@@ -74,8 +74,8 @@ struct RouteRequest: Sendable {
     let query: [(name: String, value: String)]
     /// One a request; nil for a request without a body.
     let bodies: [JSONValue?]
-    /// What it acts on, in words: `server 12, bob`.
-    let place: String
+    /// What it acts on, in words: `server 12, bob`; nil where nothing is named, as for the account itself.
+    let place: String?
     let accountCount: Int
     fileprivate let accountsPerBody: Int
 
@@ -129,12 +129,12 @@ struct RouteRequest: Sendable {
     }
   }
 
-  private func place(_ path: [String], _ accounts: [String]) -> String {
+  private func place(_ path: [String], _ accounts: [String]) -> String? {
     let words = zip(route.pathProperties, path).map { property, word in
       property.name == "accid" ? word : "\(property.commandName) \(word)"
     }
     let all = words + (accounts.count > 5 ? ["\(accounts.count) accounts"] : accounts)
-    return all.isEmpty ? "done" : all.joined(separator: ", ")
+    return all.isEmpty ? nil : all.joined(separator: ", ")
   }
 }
 
@@ -168,7 +168,9 @@ extension Property {
     case .words(_, let words): .choice(commandName, words, meaning)
     case .numbers(_, let words): .choice(commandName, words.map(\.word), meaning)
     case .list: .list(commandName, shape.placeholder, meaning)
-    case .time: .value(commandName, shape.placeholder, "\(meaning): \(TimeText.inputRule)")
+    case .time: .value(commandName, shape.placeholder, "\(meaning): \(TimeText.inputRule(direction))")
+    case .integer where isDuration:
+      .value(commandName, "TIME", "\(meaning): \(DurationText.inputRule)")
     default: .value(commandName, shape.placeholder, meaning)
     }
   }
@@ -182,13 +184,28 @@ extension Property {
     of text: String, as shape: Shape? = nil, named source: String
   ) throws(UsageError) -> JSONValue {
     let shape = (shape ?? self.shape).bare
-    guard let value = shape.value(ofWord: text) else {
+    guard let value = value(ofWord: text, as: shape) else {
       // A key is no word for a screen or a log.
       let given = OperatorRoutes.isKey(text) ? "a key itself" : text
-      throw UsageError("\(source) must be \(shape.rule), not \(given)")
+      throw UsageError(
+        "\(source) must be \(isDuration ? DurationText.inputRule : shape.rule(direction)), not \(given)")
     }
     return value
   }
+
+  private func value(ofWord text: String, as shape: Shape) -> JSONValue? {
+    isDuration
+      ? DurationText.seconds(of: text).map { .integer(Int64($0)) } : shape.value(ofWord: text, direction)
+  }
+
+  /// True for a number of seconds, which is given as a length of time.
+  private var isDuration: Bool {
+    guard case .integer = shape.bare else { return false }
+    return name.hasSuffix("Seconds")
+  }
+
+  /// Lists go back in time; all else that has a time is about what is to come.
+  private var direction: TimeText.Direction { name == "since" ? .ago : .ahead }
 }
 
 extension JSONValue {
@@ -205,7 +222,7 @@ extension JSONValue {
 
 extension Shape {
   /// Nil where the word cannot mean one.
-  fileprivate func value(ofWord text: String) -> JSONValue? {
+  fileprivate func value(ofWord text: String, _ direction: TimeText.Direction) -> JSONValue? {
     switch self {
     case .account: AccountID(text).map { .string($0.text) }
     case .id: EntityID(text).map { .string($0.text) }
@@ -214,20 +231,20 @@ extension Shape {
     case .numbers(_, let words):
       words.first { $0.word == text || "\($0.number)" == text }.map { .integer(Int64($0.number)) }
     case .integer: Int64(text).map { .integer($0) }
-    case .time: TimeText.unixMilliseconds(of: text, now: Date()).map { .integer($0) }
+    case .time: TimeText.unixMilliseconds(of: text, direction, now: Date()).map { .integer($0) }
     case .object, .json, .jsonObject, .map: try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
     default: .string(text)
     }
   }
 
   /// What a word for it must be.
-  fileprivate var rule: String {
+  fileprivate func rule(_ direction: TimeText.Direction) -> String {
     switch self {
     case .account: "letters, digits and _ . @ -"
     case .id: "an id: digits, as the broker gave them"
     case .message: "a message id: digits, as the broker gave them"
     case .integer: "a whole number"
-    case .time: TimeText.inputRule
+    case .time: TimeText.inputRule(direction)
     case .object, .json, .jsonObject, .map: "JSON; text needs its quotes, as in '\"text\"'"
     default: "a \(placeholder.lowercased())"
     }

@@ -23,7 +23,7 @@ extension Command {
       .value("sub", "ACCID", "the account it is for; of an app's or operator's token any name").required,
       .choice("role", TokenClaims.Role.allCases.map(\.rawValue), "what it may do; user otherwise"),
       .value("device", "ID", "the only device it is for"),
-      .value("ttl", "SECONDS", "how long it is valid; \(lifetimeSeconds) (a day) otherwise"),
+      .value("ttl", "TIME", "how long it is valid, as 90m, 24h or 7d, or in seconds; a day otherwise"),
       .list("scope", "SCOPE", "what it is for: read, send, manage; all that its role may do otherwise"),
       .value("iss", "TEXT", "who mints it, where the broker wants that (tokens.issuer)"),
       .value("aud", "TEXT", "for whom it is, where the broker wants that (tokens.audience)"),
@@ -32,12 +32,12 @@ extension Command {
     examples: [
       Example("token --data data --sub alice", "for alice's own programs and devices"),
       Example("token --secret-file /run/secrets/belfry --sub bob", "where the broker is given that file"),
-      Example("token --data data --sub billing --role app --ttl 3600", "for a back end, for an hour"),
+      Example("token --data data --sub billing --role app --ttl 1h", "for a back end, for an hour"),
     ],
     run: { invocation in
       let arguments = invocation.arguments
       let role = arguments.text("role").flatMap { TokenClaims.Role(rawValue: $0) } ?? .user
-      let lifetime = try arguments.integer("ttl", in: 1...lifetimeMaxSeconds) ?? lifetimeSeconds
+      let lifetime = try arguments.seconds("ttl", in: 1...lifetimeMaxSeconds) ?? lifetimeSeconds
       let now = Date().timeIntervalSince1970
       let claims = TokenClaims(
         subject: role == .user ? try arguments.neededAccount("sub").text : arguments.text("sub") ?? "",

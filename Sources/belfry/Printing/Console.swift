@@ -18,6 +18,11 @@ struct Console: Sendable {
     write(lines.joined(separator: "\n") + "\n", to: .standardOutput)
   }
 
+  /// Clears a terminal, so that what is printed next stands where the same was printed before. Elsewhere it does nothing.
+  func clear() {
+    if terminal.columns != nil { write("\u{1B}[H\u{1B}[J", to: .standardOutput) }
+  }
+
   func complain(_ line: String) {
     write(VisibleText.of(line.withoutCredentials) + "\n", to: .standardError)
   }

@@ -2,8 +2,10 @@
 struct TextTable {
   /// How narrow a column of words may become for the others to fit.
   private static let narrowest = 10
-  /// How much of the last column is to be seen before others give way.
-  private static let lastColumnMin = 24
+  /// How much of a column of words is to be seen before others give way.
+  private static let comfortable = 24
+  /// A table keeps this many columns: one alone says nothing.
+  private static let columnsLeastCount = 2
 
   let header: [String]
   private let dispensable: [String]
@@ -29,14 +31,17 @@ struct TextTable {
     if rows.isEmpty { return [] }
     var table = [header] + rows
     guard let columnsLimit else { return Self.aligned(table) }
+    if Self.total(Self.widths(table)) > columnsLimit { Self.removeBlankColumns(&table) }
     for name in dispensable {
-      let widths = Self.widths(table)
-      let last = min(widths.last ?? 0, Self.lastColumnMin)
-      guard Self.total(widths.dropLast() + [last]) > columnsLimit, let index = table[0].firstIndex(of: name)
-      else { break }
-      for row in table.indices where table[row].indices.contains(index) { table[row].remove(at: index) }
+      let words = Self.wordColumns(table)
+      let widths = Self.widths(table).enumerated().map { column, width in
+        words.contains(column) ? min(width, Self.comfortable) : width
+      }
+      guard Self.total(widths) > columnsLimit, let index = table[0].firstIndex(of: name) else { break }
+      Self.removeColumn(index, from: &table)
     }
-    let widths = Self.narrowed(Self.widths(table), words: Self.wordColumns(table), to: columnsLimit)
+    Self.removeColumnsBeyond(columnsLimit, from: &table)
+    let widths = Self.narrowed(table, to: columnsLimit)
     return Self.aligned(
       table.map { row in
         row.enumerated().map { VisibleText.fitted($0.element, columnsLimit: widths[$0.offset]) }
@@ -60,18 +65,50 @@ struct TextTable {
     }
   }
 
+  /// How narrow a column of words may become. An id in it is never cut.
+  private static func leastWidth(of column: Int, _ rows: [[String]]) -> Int {
+    rows.dropFirst().reduce(narrowest) { least, row in
+      guard row.indices.contains(column), let id = VisibleText.idAtEnd(of: row[column]) else { return least }
+      return max(least, id.count + (id.count < row[column].count ? 1 : 0))
+    }
+  }
+
   /// The last column of words gives way first, then those before it, from the right; then the last again.
-  private static func narrowed(_ widths: [Int], words: [Int], to limit: Int) -> [Int] {
-    var widths = widths
+  private static func narrowed(_ rows: [[String]], to limit: Int) -> [Int] {
+    var widths = widths(rows)
+    let words = wordColumns(rows)
     func narrow(_ column: Int, downTo least: Int) {
       let excess = total(widths) - limit
       if excess > 0 { widths[column] = min(widths[column], max(widths[column] - excess, least)) }
     }
-    guard let last = words.last else { return widths }
-    narrow(last, downTo: lastColumnMin)
-    for column in words.dropLast().reversed() { narrow(column, downTo: narrowest) }
-    narrow(last, downTo: narrowest)
+    for column in words.reversed() { narrow(column, downTo: comfortable) }
+    for column in words.dropLast().reversed() { narrow(column, downTo: leastWidth(of: column, rows)) }
+    if let last = words.last { narrow(last, downTo: leastWidth(of: last, rows)) }
     return widths
+  }
+
+  // MARK: Leaving columns out
+
+  /// Those in which nothing stands.
+  private static func removeBlankColumns(_ rows: inout [[String]]) {
+    for column in (rows.first ?? []).indices.reversed() where rows[0].count > columnsLeastCount {
+      if rows.dropFirst().allSatisfy({ !$0.indices.contains(column) || ["-", ""].contains($0[column]) }) {
+        removeColumn(column, from: &rows)
+      }
+    }
+  }
+
+  /// Where words alone cannot give way, columns of ids, counts and times do, from the right. The first one names the row.
+  private static func removeColumnsBeyond(_ limit: Int, from rows: inout [[String]]) {
+    while rows[0].count > columnsLeastCount, total(narrowed(rows, to: limit)) > limit {
+      let words = wordColumns(rows)
+      guard let column = rows[0].indices.dropFirst().last(where: { !words.contains($0) }) else { return }
+      removeColumn(column, from: &rows)
+    }
+  }
+
+  private static func removeColumn(_ column: Int, from rows: inout [[String]]) {
+    for row in rows.indices where rows[row].indices.contains(column) { rows[row].remove(at: column) }
   }
 
   // MARK: Lines

@@ -12,6 +12,20 @@ enum DurationText {
     }
     return parts.isEmpty ? "0 ms" : parts.joined(separator: " ")
   }
+
+  /// What a length of time that somebody gives may be.
+  static let inputRule = "a length of time as 90s, 90m, 24h or 7d, or a number of seconds"
+  private static let unitSeconds: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
+  private static let countMax = 1_000_000_000
+
+  /// - Returns: nil where the text is no length of time.
+  static func seconds(of text: String) -> Int? {
+    let unit = text.last.flatMap { unitSeconds[$0] }
+    guard let count = Int(unit == nil ? text[...] : text.dropLast()), (0...countMax).contains(count) else {
+      return nil
+    }
+    return count * (unit ?? 1)
+  }
 }
 
 /// Times as people read them: `2026-01-09 18:02:11`, in their own zone.
@@ -25,19 +39,33 @@ enum TimeText {
       + padded(parts.hour, 2) + ":" + padded(parts.minute, 2) + ":" + padded(parts.second, 2)
   }
 
+  /// Where a length of time, given in place of a time, begins at now: `7d` is a week ago or in a week.
+  enum Direction: Sendable {
+    case ago, ahead
+  }
+
   /// What a time that somebody gives may be.
-  static let inputRule =
-    "a time as 2026-11-22T10:00:00Z, 90m, 24h or 7d for so long ago, or milliseconds since 1970"
+  static func inputRule(_ direction: Direction) -> String {
+    let now = direction == .ago ? "for so long ago" : "from now on"
+    return "a time as 2026-12-24T18:00+01:00, 90m, 24h or 7d \(now), or milliseconds since 1970"
+  }
 
   /// - Returns: nil where the text is no time.
-  static func unixMilliseconds(of text: String, now: Date) -> Int64? {
+  static func unixMilliseconds(of text: String, _ direction: Direction, now: Date) -> Int64? {
     if let milliseconds = Int64(text) { return milliseconds >= 0 ? milliseconds : nil }
-    if let time = try? Date(text, strategy: .iso8601) { return Int64(time.timeIntervalSince1970 * 1_000) }
-    let seconds: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
-    guard let unit = text.last.flatMap({ seconds[$0] }), let count = Int64(text.dropLast()),
-      (0...1_000_000).contains(count)
-    else { return nil }
-    return max(0, Int64(now.timeIntervalSince1970 * 1_000) - count * unit * 1_000)
+    if let time = date(of: text) { return Int64((time.timeIntervalSince1970 * 1_000).rounded()) }
+    guard text.last?.isLetter == true, let seconds = DurationText.seconds(of: text) else { return nil }
+    let length = Int64(seconds) * 1_000
+    return max(0, Int64(now.timeIntervalSince1970 * 1_000) + (direction == .ago ? -length : length))
+  }
+
+  /// A time of ISO 8601 with its offset from UTC. Seconds may be left out, and may have a fraction.
+  private static func date(of text: String) -> Date? {
+    let form = #/(\d{4}-\d\d-\d\dT\d\d:\d\d)(:\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)/#
+    guard let found = text.wholeMatch(of: form) else { return nil }
+    let seconds = found.2 ?? ":00"
+    let style = Date.ISO8601FormatStyle(includingFractionalSeconds: seconds.contains("."))
+    return try? Date("\(found.1)\(seconds)\(found.3)", strategy: style)
   }
 
   private static func padded(_ number: Int?, _ digits: Int) -> String {

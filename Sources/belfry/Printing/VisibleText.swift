@@ -63,9 +63,20 @@ enum VisibleText {
     }
   }
 
-  /// The longest beginning that fits, an ellipsis showing that there was more.
+  /// An id has at least as many digits.
+  private static let idDigitsMin = 10
+
+  /// The id that a text ends with, as `serverId=383689010893279232` does; nil if there is none.
+  static func idAtEnd(of text: String) -> Substring? {
+    let digits = text.reversed().prefix { $0.isASCII && $0.isNumber }.count
+    return digits >= idDigitsMin ? text.suffix(digits) : nil
+  }
+
+  /// The longest beginning that fits, an ellipsis showing that there was more. Of a text that ends with an id it is the end:
+  /// an id that is cut is of no use.
   static func fitted(_ text: String, columnsLimit: Int) -> String {
     guard columns(text) > columnsLimit else { return text }
+    if let id = idAtEnd(of: text), id.count < columnsLimit { return "…" + text.suffix(columnsLimit - 1) }
     var fitted = ""
     var used = 0
     for character in text {

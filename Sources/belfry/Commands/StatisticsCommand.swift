@@ -1,0 +1,58 @@
+import BelfryClient
+import BelfryInterface
+import BelfryModel
+
+extension Command {
+  static let statistics = Command(
+    name: "stats", summary: "show what the broker did and holds, in all and by loop",
+    detail: """
+      Totals first, then each loop, or the least and the most of more than four loops. Numbers that are 0 everywhere are \
+      left out. It needs an app's or an operator's token.
+      """,
+    options: [
+      .flag("all", "show the numbers that are 0, too"),
+      .value("watch", "SECONDS", "show it again every so many seconds, with how many came in a second"),
+    ] + CommandOption.connection,
+    examples: [
+      Example("stats", "what the broker did since it started"),
+      Example("stats --watch 2", "the same every two seconds, until interrupted"),
+      Example("stats --json", "every number of every loop, for a program"),
+    ],
+    run: { invocation in
+      let pause = try invocation.arguments.integer("watch", in: 1...3_600)
+      try await StatisticsRun(invocation: invocation, client: invocation.client()).run(pauseSeconds: pause)
+    })
+}
+
+private struct StatisticsRun {
+  let invocation: Invocation
+  let client: BelfryClient
+
+  /// - Parameter pauseSeconds: how long to wait before it is shown again; nil: it is shown once.
+  func run(pauseSeconds: Int?) async throws {
+    var earlier: (answer: JSONValue, at: ContinuousClock.Instant)?
+    repeat {
+      guard let answer = try await client.perform(OperatorRoutes.statistics.route) else { return }
+      let now = ContinuousClock.now
+      let before = earlier.map { earlier in
+        StatisticsText.Earlier(
+          earlier.answer, secondsAgo: (now - earlier.at) / .seconds(1), in: invocation.console.timeZone)
+      }
+      if pauseSeconds != nil { invocation.console.clear() }
+      try show(answer, since: before)
+      earlier = (answer, now)
+      if let pauseSeconds { try await Task.sleep(for: .seconds(pauseSeconds)) }
+    } while pauseSeconds != nil
+  }
+
+  private func show(_ answer: JSONValue, since before: StatisticsText.Earlier?) throws {
+    guard !invocation.printsJSON else { return invocation.console.print([try JSONLine.text(answer)]) }
+    let text = StatisticsText(
+      answer, in: invocation.console.timeZone, since: before, showsAll: invocation.arguments.isSet("all"))
+    invocation.console.print(TextTable.aligned(text.facts) + [""])
+    invocation.console.print(text.table, empty: "nothing was counted yet")
+    if text.hiddenCount > 0 {
+      invocation.console.print(["", "\(text.hiddenCount) more are 0; --all shows them"])
+    }
+  }
+}
