@@ -62,7 +62,7 @@ package final class Hub {
     heard.onRegained = { [weak self] in self?.takeUp($0) }
     live.onMessage = { [unowned self] space, message in receive(message, in: space) }
     live.onUnreadable = { [unowned self] space in
-      if heard.isHeard(space), let active = spaces[space] { breakOff(active) }
+      if isHearing(space), let active = spaces[space] { breakOff(active) }
     }
     live.onHearingChange = { [heard] isHeard, partitions in
       if isHeard { heard.regain(partitions) } else { heard.lose(partitions) }
@@ -146,8 +146,12 @@ package final class Hub {
 
   // MARK: What arrives
 
+  /// True if live messages of the space's partition are taken. After its channels were lost, none is until the partition
+  /// answers again. Consumers then read from the store what was missed. Messages that are not stored are lost until then.
+  package func isHearing(_ space: SpaceID) -> Bool { heard.isHeard(space) }
+
   private func receive(_ message: LiveMessage, in space: SpaceID) {
-    guard heard.isHeard(space), let active = spaces[space] else { return }
+    guard isHearing(space), let active = spaces[space] else { return }
     switch message {
     case .appended(let entry, let predecessor):
       guard advance(active, to: entry.id, after: predecessor) else { return }

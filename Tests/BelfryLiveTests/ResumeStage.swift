@@ -213,7 +213,7 @@ final class ResumeStage {
   }
 
   private func expect(_ account: AccountID, _ wasSent: @escaping (Client) -> Int) {
-    guard live.isSubscribed(.personal(account)) else { return }
+    guard live.isSubscribed(.personal(account)), hub.isHearing(.personal(account)) else { return }
     for (number, client) in clients.enumerated() where client.account == account && client.isOpen {
       moments.append(
         Moment(client: number, opening: client.openings, breaks: breaks, wasSent: wasSent))
