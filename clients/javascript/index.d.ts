@@ -163,8 +163,11 @@ export class BelfryClient {
   /** Takes a notification back: nobody is shown it any more. Doing it twice is doing it once. */
   recall(messageServerId: Id, options?: CallOptions): Promise<void>;
 
-  /** Everything unread, or what is behind the cursor, then what happens as it happens. */
-  notifications(options?: { after?: string; withCounts?: boolean } & CallOptions): NotificationFeed;
+  /** Everything unread, or what is behind the cursor, then what happens as it happens. A first connection that nobody answers
+      is an error, since the URL may be wrong, unless `waitsForBroker`. */
+  notifications(
+    options?: { after?: string; withCounts?: boolean; waitsForBroker?: boolean } & CallOptions
+  ): NotificationFeed;
   /** What is unread and not yet past the cursor, oldest first. When there is nothing, waits so long for something. */
   unread(options?: { limit?: number; after?: string; waitSeconds?: number } & CallOptions): Promise<UnreadPage>;
   /** How much is unread. */

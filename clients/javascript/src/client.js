@@ -22,6 +22,7 @@ export class BelfryClient {
       if (!isHeaderValue(value)) throw new TypeError(`${JSON.stringify(value)} cannot be said in ${name}`);
       headers[name] = value;
     }
+    checkURL(String(url));
     this.#tokens = new TokenStore(token);
     // In browsers fetch must be called on the window, or on nothing.
     const bound = (...values) => fetch(...values);
@@ -62,7 +63,7 @@ export class BelfryClient {
 
   // Receiving
 
-  notifications({ after, withCounts = false, signal } = {}) {
+  notifications({ after, withCounts = false, waitsForBroker = false, signal } = {}) {
     if (after !== undefined && !isHeaderValue(after)) {
       throw new BelfryError("invalidField", "the cursor is not one that Belfry gave", { field: "after" });
     }
@@ -72,6 +73,7 @@ export class BelfryClient {
     });
     return new NotificationFeed({
       open, forgetToken: (token) => this.#tokens.forget(token), policy: new ReconnectPolicy(), after, signal,
+      waitsForBroker,
     });
   }
 
@@ -129,6 +131,16 @@ export class BelfryClient {
   #ask(method, path, body, signal) {
     return this.#transport.ask(
       { method, path, body: body === undefined ? undefined : JSON.stringify(body), signal }, this.attemptsLimit);
+  }
+}
+
+/** In a page an empty URL is the page's own origin, and a path stands on it. Elsewhere there is nothing to complete it with. */
+function checkURL(text) {
+  const page = globalThis.location?.href;
+  let url;
+  try { url = new URL(text, page); } catch { /* It is told of below. */ }
+  if (!/^https?:$/.test(url?.protocol ?? "")) {
+    throw new TypeError(`url must begin with http:// or https://, not ${JSON.stringify(text)}`);
   }
 }
 

@@ -24,6 +24,9 @@ export class NotificationFeed {
   #remarks = [];
   #pauseMilliseconds;
   #isKnownConnected = false;
+  #waitsForBroker;
+  /** No answer at all, the first time, is more likely a wrong URL than a broker that will come. */
+  #wasAnswered = false;
   #hasEnded = false;
   #error;
   #closing = new AbortController();
@@ -33,7 +36,8 @@ export class NotificationFeed {
   #last = Promise.resolve();
 
   /** `open({after, signal})` gives a stream. */
-  constructor({ open, forgetToken, policy, after, signal }) {
+  constructor({ open, forgetToken, policy, after, signal, waitsForBroker = false }) {
+    this.#waitsForBroker = waitsForBroker;
     this.#open = open;
     this.#forgetToken = forgetToken;
     this.#policy = policy;
@@ -98,6 +102,7 @@ export class NotificationFeed {
       this.#failed(error);
       return;
     }
+    this.#wasAnswered = true;
     // It may have been closed while the last of the answer's head came.
     if (this.#closing.signal.aborted) { this.#letGo(); return; }
     // The last id outlives a connection: what has none of its own stands behind it.
@@ -149,7 +154,9 @@ export class NotificationFeed {
   #failed(error) {
     this.#letGo();
     if (!(error instanceof BelfryError)) { this.#end(error); return; }
-    const milliseconds = this.#policy.pauseAfter(error, Math.random());
+    this.#wasAnswered ||= error.code !== "transport";
+    const mayReturn = this.#wasAnswered || this.#waitsForBroker;
+    const milliseconds = mayReturn ? this.#policy.pauseAfter(error, Math.random()) : undefined;
     if (milliseconds === undefined) { this.#end(error); return; }
     this.#pauseMilliseconds = milliseconds;
     this.#isKnownConnected = false;

@@ -150,12 +150,31 @@ describe("with a broker", () => {
 });
 
 describe("with servers that do what a broker seldom does", () => {
-  async function follow(t, handle, token = "t") {
+  async function follow(t, handle, token = "t", waitsForBroker = true) {
     const server = await serve(handle);
-    const feed = new BelfryClient({ url: server.url, token }).notifications();
+    const feed = new BelfryClient({ url: server.url, token }).notifications({ waitsForBroker });
     t.after(() => { feed.close(); server.close(); });
     return { server, feed };
   }
+
+  test("a first connection that nobody answers is an error", async (t) => {
+    const { server, feed } = await follow(t, (_, connection) => connection.destroy(), "t", false);
+    await assert.rejects(all(feed), (error) => error instanceof BelfryError && error.code === "transport");
+    assert.equal(server.count, 1);
+  });
+
+  test("one that answered once is waited for", async (t) => {
+    const kicked = `${streamHead}event: kicked\ndata: {"reason":"ended","retry":false}\n\n`;
+    let asked = 0;
+    const { feed } = await follow(t, (_, connection) => {
+      asked += 1;
+      if (asked === 1) connection.end(answer(503, "{}"));
+      else if (asked === 2) connection.destroy();
+      else connection.end(kicked);
+    }, "t", false);
+    const kinds = (await all(feed)).map((event) => event.kind);
+    assert.deepEqual(kinds, ["disconnected", "disconnected", "connected", "kicked"]);
+  });
 
   test("one that hangs up at once is not asked without end", async (t) => {
     for (const handle of [(_, connection) => connection.destroy(), (_, connection) => connection.end(streamHead)]) {

@@ -164,3 +164,9 @@ test("what a header cannot say is refused before, and without a token there is n
   await new BelfryClient({ url: server.url, credentials: "include" }).counts();
   assert.doesNotMatch(head, /authorization/i);
 });
+
+test("a url without http is refused before anything is asked", () => {
+  for (const url of ["127.0.0.1:8080", "localhost:8080", "ftp://example.com", ""]) {
+    assert.throws(() => new BelfryClient({ url, token: "t" }), TypeError);
+  }
+});

@@ -154,10 +154,33 @@ class WithBroker(unittest.TestCase):
 class WithoutBroker(unittest.TestCase):
     def follow(self, handle):
         server = Server(handle)
-        feed = BelfryClient(server.url, "t").notifications()
+        feed = BelfryClient(server.url, "t").notifications(waits_for_broker=True)
         self.addCleanup(server.__exit__)
         self.addCleanup(feed.close)
         return server, feed
+
+    def test_a_first_connection_that_nobody_answers_is_an_error(self):
+        def handle(connection, number):
+            request_of(connection)
+
+        with Server(handle) as server:
+            gone = server.url
+        for url in (gone, server.url):
+            with self.assertRaises(BelfryError) as caught:
+                next(BelfryClient(url, "t").notifications())
+            self.assertEqual(caught.exception.code, "transport")
+
+    def test_a_broker_that_answered_once_is_waited_for(self):
+        def handle(connection, number):
+            request_of(connection)
+            if number == 1:
+                connection.sendall(answer(503, b"{}"))
+            elif number == 3:
+                connection.sendall(STREAM_HEAD + b'event: kicked\ndata: {"reason":"ended","retry":false}\n\n')
+
+        with Server(handle) as server:
+            found = [type(event) for event in BelfryClient(server.url, "t").notifications()]
+        self.assertEqual(found, [Disconnected, Disconnected, Connected, Kicked])
 
     def test_a_server_that_hangs_up_at_once_is_not_asked_without_end(self):
         def silent(connection, number):
@@ -235,5 +258,5 @@ class WithoutBroker(unittest.TestCase):
             connection.sendall(STREAM_HEAD + b'event: kicked\ndata: {"reason":"ended","retry":false}\n\n')
 
         with Server(handle) as server:
-            found = [type(event) for event in BelfryClient(server.url, provider).notifications()]
+            found = [type(event) for event in BelfryClient(server.url, provider).notifications(waits_for_broker=True)]
         self.assertEqual(found, [Disconnected, Connected, Kicked])

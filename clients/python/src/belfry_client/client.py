@@ -92,13 +92,17 @@ class BelfryClient:
 
     # Receiving
 
-    def notifications(self, *, after: str | None = None, with_counts: bool = False) -> NotificationFeed:
+    def notifications(
+        self, *, after: str | None = None, with_counts: bool = False, waits_for_broker: bool = False
+    ) -> NotificationFeed:
         """Everything unread, then what happens as it happens. `after` is the `cursor` of an event, a feed or a page: it
         begins behind that. Ends after a `Kicked` that says not to return, and with an error when asking again cannot help:
-        401, 403, 400 and the like. Everything else is waited out."""
+        401, 403, 400 and the like. Everything else is waited out, but for a first connection that nobody answers: that is an
+        error, since the URL may be wrong, unless `waits_for_broker`."""
         if after is not None and not is_header_value(after):
             raise BelfryError("invalidField", "the cursor is not one that Belfry gave", field="after")
-        return NotificationFeed(self, after, with_counts, ReconnectPolicy(self._transport.timing.backoff))
+        policy = ReconnectPolicy(self._transport.timing.backoff)
+        return NotificationFeed(self, after, with_counts, policy, waits_for_broker)
 
     def unread(
         self, *, limit: int | None = None, after: str | None = None, wait_seconds: int | None = None

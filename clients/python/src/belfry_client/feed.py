@@ -27,7 +27,10 @@ class NotificationFeed(Iterator[FeedEvent]):
     own: it reads while it is asked for the next event, and a slow loop makes the broker wait.
     """
 
-    def __init__(self, source: StreamSource, after: str | None, with_counts: bool, policy: ReconnectPolicy):
+    def __init__(
+        self, source: StreamSource, after: str | None, with_counts: bool, policy: ReconnectPolicy,
+        waits_for_broker: bool = False
+    ):
         #: The place behind the last event that was handed out.
         self.cursor = after
         self._source, self._with_counts, self._policy = source, with_counts, policy
@@ -38,6 +41,9 @@ class NotificationFeed(Iterator[FeedEvent]):
         self._remarks: deque[FeedEvent] = deque()
         self._pause_seconds: float | None = None
         self._is_known_connected = False
+        self._waits_for_broker = waits_for_broker
+        # No answer at all, the first time, is more likely a wrong URL than a broker that will come.
+        self._was_answered = False
         self._error: BelfryError | None = None
         self._has_ended = False
         self._closed = threading.Event()
@@ -102,6 +108,7 @@ class NotificationFeed(Iterator[FeedEvent]):
         except BelfryError as error:
             self._failed(error)
             return
+        self._was_answered = True
         with self._lock:
             self._stream = stream
         # The last id outlives a connection: what has none of its own stands behind it.
@@ -148,7 +155,8 @@ class NotificationFeed(Iterator[FeedEvent]):
 
     def _failed(self, error: BelfryError) -> None:
         self._let_go()
-        pause = self._policy.pause_after(error, random())
+        self._was_answered = self._was_answered or error.code != "transport"
+        pause = self._policy.pause_after(error, random()) if self._was_answered or self._waits_for_broker else None
         if pause is None:
             self._end(error)
             return
