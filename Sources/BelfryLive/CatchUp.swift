@@ -76,6 +76,7 @@ extension Consumer {
     guard mayGoOn() else { return false }
     send(scan.takeGap())
     output.cursor.finish(scan)
+    servedThrough = output.cursor.withoutLagging
     promisedFrom = .zero
     if scan.isPartial || hasMissedMarks { return false }
     goLive(recovered: sequence)
@@ -97,14 +98,15 @@ extension Consumer {
 
   /// Notes up to which id the scan is about to read entries that have not come through the rings. Should a ring break
   /// off later, the consumer does not have to read these again (``missed(in:since:)``). Not noted for a space in
-  /// which the cursor has passed ids that the consumer has not been served: those may be what is missing.
+  /// which the cursor has passed ids that the consumer has not been served: those may be what is missing. A ring without an
+  /// end has broken off, and the cursor was set back then.
   private func noteReach(of snapshot: FeedSnapshot) {
     var ahead: [SpaceID: MessageID] = [:]
     for (space, end, _) in snapshot.ends {
-      guard let heard = session.follower(in: space)?.active.ring.end, heard < end else { continue }
-      let had = max(heard, aheadOfRings[space] ?? .zero)
+      guard let follower = session.follower(in: space) else { continue }
       let place = output.cursor.position(in: space, hub.store.partitions)
-      if place <= had { ahead[space] = end }
+      let heard = follower.active.ring.end ?? place
+      if heard < end, place <= max(heard, servedByStore(in: space)) { ahead[space] = end }
     }
     aheadOfRings = ahead
   }

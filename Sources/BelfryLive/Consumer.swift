@@ -57,6 +57,8 @@ package final class Consumer: FeedListener {
   var preferredSince: MessageID?
   /// The spaces of which the latest scan reads entries that have not come through their rings, each with the last id.
   var aheadOfRings: [SpaceID: MessageID] = [:]
+  /// Where the cursor stood when the latest scan was complete: everything up to there was served, in all spaces.
+  var servedThrough = FeedCursor()
   /// How often the cursor was set back. A scan that began before has not read what it has to, and begins anew.
   private(set) var setbacks = 0
   private var drained: CheckedContinuation<Void, Never>?
@@ -136,7 +138,7 @@ package final class Consumer: FeedListener {
   func missed(in space: SpaceID, since id: MessageID) {
     let partitions = hub.store.partitions
     let place = output.cursor.position(in: space, partitions)
-    let known = max(id, min(aheadOfRings[space] ?? .zero, place))
+    let known = max(id, min(servedByStore(in: space), place))
     guard known < place else { return }
     if !output.cursor.addLagging(space, since: known, partitions) {
       // The cursor has no room for another lagging space. The whole partition goes back, so other spaces of it are
@@ -144,6 +146,12 @@ package final class Consumer: FeedListener {
       output.cursor.goBack(to: known, in: partitions.holding(space), partitions)
     }
     setbacks += 1
+  }
+
+  /// Up to which id the store has served the space, or is about to. Entries up to there may still be on their way to the
+  /// ring: if one of their messages is missed, nothing is missing.
+  func servedByStore(in space: SpaceID) -> MessageID {
+    max(aheadOfRings[space] ?? .zero, servedThrough.position(in: space, hub.store.partitions))
   }
 
   /// How often a client hears of a quiet stream, unless its hub says otherwise.

@@ -37,6 +37,14 @@ package struct FeedCursor: Sendable, Hashable {
 
   package init() {}
 
+  /// A cursor that stands where this one does in each partition, without spaces that lag. The two share their memory until
+  /// one of them moves.
+  package var withoutLagging: FeedCursor {
+    var cursor = FeedCursor()
+    cursor.positions = positions
+    return cursor
+  }
+
   package mutating func takeIntoAccount(indexThrough id: MessageID) {
     indexed = max(indexed, id)
     rendered.forget()

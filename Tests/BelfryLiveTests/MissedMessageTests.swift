@@ -1,0 +1,159 @@
+import BelfryLive
+import BelfryLoop
+import BelfryModel
+import BelfryStore
+import ModelSamples
+import Testing
+
+/// A live message is missed of an entry that the store has served already. Nothing is missing, so nothing is shown again.
+@Suite struct MissedMessageTests {
+  /// The ring breaks off while a catch-up takes its snapshot, so the catch-up cannot join it.
+  @Test func theRingBrokeOffDuringTheSnapshot() async throws {
+    try await withMissedStage { stage in
+      var sent = [stage.send(to: .first)]
+      try await stage.waitUntilShown(sent)
+      sent += (0..<4).map { _ in stage.send(to: .first) }
+      stage.store.onEnds = { [live = stage.live] in live.onUnreadable?(MissedStage.space(.first)) }
+      stage.catchUp()
+      try await stage.waitUntilShownByStore(sent)
+      // The first of the late messages is heard, and the next is not.
+      stage.live.garble(from: 1)
+      try await stage.waitUntilShown(sent)
+      sent.append(stage.send(to: .first))
+      try await stage.waitUntilShown(sent)
+      #expect(stage.shown(of: sent) == sent)
+    }
+  }
+
+  /// The cursor stands beyond the last entry of the space, by an entry of another space of the same partition.
+  @Test func theCursorStoodBeyondTheRing() async throws {
+    try await withMissedStage { stage in
+      var sent = [stage.send(to: .first), stage.send(to: .second)]
+      try await stage.waitUntilShown(sent)
+      stage.catchUp()
+      try await stage.settle()
+      sent.append(stage.send(to: .first))
+      stage.catchUp()
+      try await stage.waitUntilShownByStore(sent)
+      stage.live.garble(from: 0)
+      try await stage.waitUntilShown(sent)
+      sent.append(stage.send(to: .first))
+      try await stage.waitUntilShown(sent)
+      #expect(stage.shown(of: sent) == sent)
+    }
+  }
+
+  /// What the store has not served is shown, if its message is missed.
+  @Test func anEntryThatWasNotServedIsShown() async throws {
+    try await withMissedStage { stage in
+      var sent = [stage.send(to: .first), stage.send(to: .second)]
+      try await stage.waitUntilShown(sent)
+      stage.catchUp()
+      try await stage.settle()
+      // The message of the first one is missed, and the cursor passes it by the second one.
+      sent.append(stage.send(to: .first))
+      stage.live.lose { space, _ in space == MissedStage.space(.first) }
+      sent.append(stage.send(to: .second))
+      try await stage.waitUntilShown([sent[3]])
+      sent.append(stage.send(to: .first))
+      try await stage.waitUntilShown(sent)
+      #expect(stage.shown(of: sent).sorted() == sent)
+    }
+  }
+
+  private func withMissedStage(
+    _ body: @escaping @Sendable (MissedStage) async throws -> Void
+  ) async throws {
+    try await withLoop { loop, scope in
+      let stage = try await MissedStage(loop, scope)
+      try stage.client.open(stage.hub)
+      defer { stage.client.cut() }
+      try await stage.settle()
+      try await body(stage)
+    }
+  }
+}
+
+/// Bob with a stream, and two servers of one partition.
+private final class MissedStage {
+  enum Place: Int { case first, second }
+
+  private static let servers: [EntityID] = Array(SpaceID.server(1).partition.servers.prefix(2))
+  static func space(_ place: Place) -> SpaceID { .server(servers[place.rawValue]) }
+
+  let client = Client("bob")
+  let live: SlowLiveFeed
+  let hub: Hub
+  let store: InterruptedStore
+  private let memory: MemoryStore
+
+  init(_ loop: EventLoop, _ scope: LoopScope) async throws {
+    memory = MemoryStore(limits: Limits())
+    live = SlowLiveFeed(memory)
+    store = InterruptedStore(memory, Chance(seed: 1))
+    hub = Hub(loop: loop, scope: scope, store: store, live: live, limits: Limits())
+    let runner = OperationRunner(store: memory, limits: Limits())
+    for (number, id) in Self.servers.enumerated() {
+      let channel = try #require(EntityID(Int64(100_000 + number)))
+      _ = try await runner.run(
+        CreateServer(id: id, defaultChannel: channel, owner: "bob", actor: Actor(account: "bob"), name: "s"))
+    }
+    for partition in memory.partitionsToRelay() { memory.relayOutbox(of: partition) }
+  }
+
+  func send(to place: Place) -> MessageID {
+    var sending = Transaction(Self.space(place))
+    let content = NotificationContent(type: Catalogue.custom.code, toType: .server)
+    sending.announcements = [Announcement(content, to: Audience(.all))]
+    memory.clockMilliseconds += 10
+    guard case .committed(let commit) = memory.commit(sending), let id = commit.ids.first else {
+      return .zero
+    }
+    return id
+  }
+
+  /// Those that were shown, as often and in the order in which they were. The servers' own notifications came before.
+  func shown(of sent: [MessageID]) -> [MessageID] { client.received.filter { sent.contains($0) } }
+
+  /// As when the account's index has changed.
+  func catchUp() { live.onMessage?(.personal("bob"), .index) }
+
+  func waitUntilShown(_ sent: [MessageID]) async throws {
+    try await wait(for: sent) { [live] in live.arrive(atMost: 1) }
+    try await settle()
+  }
+
+  /// While the live messages stay on their way.
+  func waitUntilShownByStore(_ sent: [MessageID]) async throws { try await wait(for: sent) {} }
+
+  /// Time for all that happens by itself.
+  func settle() async throws {
+    for _ in 0..<200 {
+      live.arrive(atMost: 1)
+      try client.pull(room: 8_192)
+      await Task.yield()
+    }
+  }
+
+  private func wait(for sent: [MessageID], _ act: () -> Void) async throws {
+    for _ in 0..<5_000 where !Set(client.received).isSuperset(of: sent) {
+      act()
+      try client.pull(room: 8_192)
+      await Task.yield()
+    }
+    try #require(Set(client.received).isSuperset(of: sent))
+  }
+}
+
+/// Something happens when it is next asked for the ends of logs.
+private final class InterruptedStore: SlowStore {
+  var onEnds: (() -> Void)?
+
+  override func ends(of spaces: [SpaceID]) async throws(StoreError) -> [LogEnd] {
+    let happens = onEnds
+    onEnds = nil
+    let ends = try await super.ends(of: spaces)
+    happens?()
+    return ends
+  }
+}
