@@ -274,6 +274,11 @@ extension StoreError {
       Refusal(
         .unavailable, "Redis's memory is full (maxmemory), so nothing was done; try again once there is room",
         retryAfterSeconds: 5)
+    case .incomplete:
+      Refusal(
+        .unavailable,
+        "a part of the keyspace is missing in Redis, so nothing was done; the broker's log says which, and what to do",
+        retryAfterSeconds: 5)
     case .corrupt: Refusal(.unavailable, "stored data is unreadable: \(detail)")
     case .badCursor:
       .invalid("cursor", "was not given by this server, or before Redis was started again: begin anew")

@@ -7,6 +7,8 @@ package struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case memoryFull
     /// The store refuses to write, since it cannot save to its disk. Nothing was done; reading goes on.
     case diskFull
+    /// A part of the partition is missing: it is at another node of a cluster, or its node came back empty. Nothing was done.
+    case incomplete
     /// A record or an entry is not what it should be.
     case corrupt
     /// The page cursor was not made by this store.
@@ -29,7 +31,7 @@ package struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Whether the same may be done later without a change of what was asked for: the store is away, or has no room.
   package var isOfStoreAlone: Bool {
     switch code {
-    case .unavailable, .memoryFull, .diskFull: true
+    case .unavailable, .memoryFull, .diskFull, .incomplete: true
     case .corrupt, .badCursor: false
     }
   }

@@ -49,6 +49,8 @@ package struct SweepClock: Sendable {
   package static let apartMaxMilliseconds: Int64 = 3_600_000
   /// The most by which a reading may be ahead of what was expected.
   package static let aheadMaxMilliseconds: Int64 = 60_000
+  /// How long a broker may be gone that is started again, in milliseconds.
+  private static let restartMilliseconds: Int64 = 300_000
   /// How long a clock that is ahead must go on steadily before it is believed; retention if that is shorter, since all
   /// that was there when the clock stepped is past retention by then.
   package static let steadyTime: Duration = .seconds(3_600)
@@ -63,15 +65,19 @@ package struct SweepClock: Sendable {
     }
   }
 
-  /// Between two sweeps of the partition, if a broker runs.
-  private let intervalMilliseconds: Int64
   private let steadyTime: Duration
+  /// How long ago the last sweep may be for a broker that has just started. A round comes to a partition once in an interval.
+  /// The broker before may have stopped at the end of its round, and this one comes to the partition at the end of its own.
+  /// With less, an ordinary restart would keep half of the partitions from being swept for an hour.
+  private let pauseMaxMilliseconds: Int64
   private var believed: Anchor?
   /// The first reading of a clock that is ahead.
   private var doubted: Anchor?
 
+  /// - Parameter intervalMilliseconds: between two sweeps of the partition, if a broker runs.
   package init(intervalMilliseconds: Int64, retentionMilliseconds: Int64) {
-    self.intervalMilliseconds = intervalMilliseconds
+    pauseMaxMilliseconds = min(
+      2 * intervalMilliseconds + Self.restartMilliseconds, retentionMilliseconds / 2)
     steadyTime = min(Self.steadyTime, .milliseconds(retentionMilliseconds))
   }
 
@@ -98,7 +104,7 @@ package struct SweepClock: Sendable {
 
   private func expectedMilliseconds(_ reading: SweepReading, _ now: ContinuousClock.Instant) -> Int64 {
     if let believed { return believed.milliseconds(at: now) }
-    return reading.sweptAtMilliseconds.map { $0 + intervalMilliseconds } ?? reading.timeMilliseconds
+    return reading.sweptAtMilliseconds.map { $0 + pauseMaxMilliseconds } ?? reading.timeMilliseconds
   }
 
   /// Whether a clock that is ahead has gone on for long enough. The first reading of it begins the wait.

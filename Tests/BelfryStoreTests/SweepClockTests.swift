@@ -82,7 +82,7 @@ import Testing
   /// A broker that starts knows only when the last sweep was.
   @Test func theFirstReadingIsComparedWithTheLastSweep() {
     for (ago, isBelieved) in [
-      (nil, true), (90_000, true), (-5_000, true), (90_001, false), (7 * Self.day, false),
+      (nil, true), (420_000, true), (-5_000, true), (420_001, false), (7 * Self.day, false),
     ]
       as [(Int64?, Bool)]
     {
@@ -92,6 +92,11 @@ import Testing
       if let doubt { #expect(doubt.reason == "unproven") }
       #expect(judge(&clock, after: 60 * Self.minute, sweptAgo: ago) == nil)
     }
+  }
+
+  @Test func aShortRetentionAllowsLittle() {
+    var clock = newClock(retention: 10_000)
+    #expect(judge(&clock, after: 0, sweptAgo: 65_001) != nil)
   }
 
   /// All that was there when the clock stepped is past retention at that time.

@@ -15,6 +15,9 @@ final class PartitionHashes {
     case made
   }
 
+  /// With these words the functions, too, refuse a partition whose hash is missing (`refuse_incomplete_partition`).
+  static let incompleteCause = "the partition is incomplete: its hash is missing"
+
   static let begun = "begun"
   static let made = "made"
 
@@ -70,14 +73,22 @@ final class PartitionHashes {
 
 extension RedisStore {
   /// Makes the hashes that were never made, and then says so in the format record.
-  /// - Throws: `unavailable` if a missing one may be at another node, or if that cannot be known now.
+  ///
+  /// Once all were made, a cluster is only looked at: a node that came back empty answers every partition of its own with a
+  /// refusal, and nobody else would tell an operator why.
+  /// - Throws: `incomplete` if one that was made is missing; `unavailable` if a missing one may be at another node, or if that
+  ///   cannot be known now.
   func makeMissingHashes() async throws(StoreError) {
     let (hashes, place) = (format.hashes, "partition hashes")
-    if hashes.stage == .made { return }
+    if hashes.stage == .made, !redis.isCluster { return }
     let all = layout.partitions.all
     let questions = all.map { RedisCommand("HEXISTS", layout.partitionHash($0), RedisLayout.lastField) }
     let replies = try await refusingErrors(questions, at: place)
     let missing = zip(all, replies).filter { $1 == .integer(0) }.map(\.0)
+    if hashes.stage == .made {
+      guard let first = missing.first else { return }
+      throw Self.missing(missing, first: first, at: redis.place(of: layout.slot(of: first)))
+    }
     for partition in missing where redis.isCluster { try await refuseKeysElsewhere(of: partition, at: place) }
     _ = try await refusingErrors(missing.map { hashes.making($0) }, at: place)
     _ = try await refusingErrors([hashes.writingMade], at: place)
@@ -126,9 +137,17 @@ extension RedisStore {
     }
   }
 
+  private static func missing(_ partitions: [Partition], first: Partition, at node: String?) -> StoreError {
+    StoreError(
+      .incomplete,
+      "\(partitions.count) partitions have no hash, partition \(first.number) at \(node ?? "no node") among them: "
+        + "the node came back empty, or their slots are being moved; see docs/cluster.md, A node that came back empty",
+      at: "partition hashes")
+  }
+
   static func incomplete(_ partition: Partition) -> StoreError {
     StoreError(
-      .unavailable,
+      .incomplete,
       "partition \(partition.number) is incomplete: a part of it is missing, and may be at another node",
       at: "partition hashes")
   }

@@ -169,8 +169,7 @@ private struct LastIDs {
     reader = try reply.array().reader
     guard let last = try reader.bytesIfPresent() else {
       throw RedisError(
-        .unavailable, cause: "the partition is incomplete: its hash is missing, and may be at another node",
-        place: "partition hash")
+        .unavailable, cause: PartitionHashes.incompleteCause, place: "partition hash")
     }
     allotted = try MessageID(replied: last)
     let words = try reader.bytesIfPresent()?.split(separator: UInt8(ascii: " ")) ?? []

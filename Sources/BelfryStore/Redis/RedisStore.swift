@@ -243,6 +243,7 @@ extension StoreError {
       switch error.writeRefusal {
       case .memory?: (.memoryFull, error.description)
       case .disk?: (.diskFull, error.replySentence)
+      case nil where error.cause.contains(PartitionHashes.incompleteCause): (.incomplete, error.description)
       case nil: (isCorrupt ? .corrupt : .unavailable, error.description)
       }
     self.init(code, detail, at: place)

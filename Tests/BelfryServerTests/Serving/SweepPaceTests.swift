@@ -1,3 +1,4 @@
+import BelfryStore
 import Testing
 
 @testable import BelfryServer
@@ -35,4 +36,19 @@ import Testing
   }
 
   @Test func noPartitionIsInUse() { #expect(pace(0, 0).intervalMilliseconds == 30_000) }
+
+  /// The broker before stopped when its round had just come to the end, and this one comes to the last partition at the end of
+  /// its own. So nearly two rounds lie between two sweeps of it.
+  @Test(arguments: [0, 1_000, 200_000, 5_000_000])
+  func aRestartKeepsNoPartitionFromBeingSwept(spaces: Int) {
+    let (retention, now): (Int64, Int64) = (7 * 86_400_000, 1_800_000_000_000)
+    let pace = SweepPace(spaces: spaces, partitions: 64, retentionMilliseconds: retention)
+    let round = SweepPace.pause(retentionMilliseconds: retention) + 64 * pace.stepMilliseconds
+    let restart: Int64 = 120_000
+    var clock = SweepClock(
+      intervalMilliseconds: pace.intervalMilliseconds, retentionMilliseconds: retention)
+    let reading = SweepReading(
+      timeMilliseconds: now, sweptAtMilliseconds: now - 2 * round - restart)
+    #expect(clock.judge(reading, brokerMilliseconds: now, now: .now) == nil)
+  }
 }
