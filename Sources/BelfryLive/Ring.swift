@@ -91,8 +91,11 @@ struct Ring {
   /// The last id of the log that is known here: of the last entry that came through, or before one did, the id up to
   /// which an account that joined the ring has read the log. Nil before both.
   private(set) var end: MessageID?
-  /// The last entry that came through, also before the ring broke off.
+  /// The last entry that came through, also before the ring broke off, as long as the log has it.
   private var lastArrived = MessageID.zero
+  /// The last entry that arrived since the ring broke off and was taken for one that had come through before. After the store
+  /// lost its last writes it may be a new one: its clock may have been set back, too.
+  private var lastDoubted = MessageID.zero
   /// The predecessor of the first entry that came through; nil before it.
   private var firstPredecessor: MessageID?
 
@@ -124,7 +127,10 @@ struct Ring {
     // A server that was cut off sends its messages once it is heard again, after all that its successor has sent since.
     // The end must not go back to such an entry: the next good message would then seem to come after a gap, and every
     // consumer would be shown once more all that it was shown since.
-    if id <= lastArrived || id <= end ?? .zero { return .known }
+    if id <= lastArrived || id <= end ?? .zero {
+      if end == nil { lastDoubted = max(lastDoubted, id) }
+      return .known
+    }
     let isFirst = firstPredecessor == nil
     // If the end is from the log, the first entry may have been on its way when the log was read.
     if let end, isFirst ? predecessor > end : predecessor != end { return .afterMissed }
@@ -135,9 +141,12 @@ struct Ring {
   }
 
   /// Lets an account that has read the log up to `id` go on in the ring.
-  /// - Returns: whether the ring has all entries after `id`.
+  /// - Returns: true if the ring has all entries after `id`.
   mutating func join(at id: MessageID) -> Bool {
     if let firstPredecessor { return firstPredecessor <= id }
+    guard lastDoubted <= id else { return false }
+    // A later entry that came through before is not in the log any more, and new ones may have smaller ids than it had.
+    lastArrived = min(lastArrived, id)
     end = min(end ?? id, id)
     return true
   }
@@ -178,6 +187,7 @@ struct Ring {
     lastStep = nil
     end = nil
     firstPredecessor = nil
+    lastDoubted = .zero
   }
 
   private mutating func dropFirst() {

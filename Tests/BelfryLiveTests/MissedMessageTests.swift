@@ -61,6 +61,28 @@ import Testing
     }
   }
 
+  /// The store has lost its last writes, and its clock is behind: the new entries have smaller ids than those that were lost.
+  @Test(arguments: [false, true]) func newEntriesWithSmallerIDsAreShown(isBetween: Bool) async throws {
+    try await withMissedStage { stage in
+      var sent = [stage.send(to: .first)]
+      try await stage.waitUntilShown(sent)
+      let lost = try await stage.loseAnHour { [stage.send(to: .first), stage.send(to: .first)] }
+      if isBetween {
+        // Just after a catch-up has read where the log ends.
+        stage.store.onEnds = {
+          sent.append(stage.send(to: .first)); stage.live.arrive(atMost: 10)
+        }
+        try await stage.comeBack()
+      } else {
+        try await stage.comeBack()
+        sent.append(stage.send(to: .first))
+      }
+      try await stage.waitUntilShown(sent)
+      #expect(try #require(sent.last) < lost[0])
+      #expect(stage.shown(of: sent) == sent)
+    }
+  }
+
   private func withMissedStage(
     _ body: @escaping @Sendable (MissedStage) async throws -> Void
   ) async throws {
@@ -115,6 +137,26 @@ private final class MissedStage {
   /// Those that were shown, as often and in the order in which they were. The servers' own notifications came before.
   func shown(of sent: [MessageID]) -> [MessageID] { client.received.filter { sent.contains($0) } }
 
+  /// Has the messages of entries heard, and then has the store forget them, with its clock set back.
+  func loseAnHour(_ act: () -> [MessageID]) async throws -> [MessageID] {
+    let checkpoint = memory.checkpoint()
+    let now = memory.clockMilliseconds
+    memory.clockMilliseconds += 3_600_000
+    let lost = act()
+    try await waitUntilShown(lost)
+    memory.clockMilliseconds = now + 1
+    memory.restore(checkpoint)
+    return lost
+  }
+
+  /// The live channels are lost with the store, and are heard again.
+  func comeBack() async throws {
+    live.breakOff()
+    try await settle()
+    try await wait(until: { [hub] in hub.isHearing(Self.space(.first)) })
+    try await settle()
+  }
+
   /// As when the account's index has changed.
   func catchUp() { live.onMessage?(.personal("bob"), .index) }
 
@@ -136,12 +178,16 @@ private final class MissedStage {
   }
 
   private func wait(for sent: [MessageID], _ act: () -> Void) async throws {
-    for _ in 0..<5_000 where !Set(client.received).isSuperset(of: sent) {
+    try await wait(act) { [client] in Set(client.received).isSuperset(of: sent) }
+  }
+
+  private func wait(_ act: () -> Void = {}, until holds: () -> Bool) async throws {
+    for _ in 0..<5_000 where !holds() {
       act()
       try client.pull(room: 8_192)
       await Task.yield()
     }
-    try #require(Set(client.received).isSuperset(of: sent))
+    try #require(holds())
   }
 }
 
