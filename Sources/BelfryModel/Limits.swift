@@ -71,6 +71,8 @@ extension Limits {
   package static let leftSpacesPerAccount = 2_000
   /// Invitations and applications that wait in one space.
   package static let requestsPerSpace = 100_000
+  /// Accounts that hear the answer to one invitation. They stand in its record, and by name in the answer.
+  package static let invitersPerRequest = 10
   package static let inviteCodesPerServer = 1_000
   /// Accounts banned from a server or blocked from a group.
   package static let bannedPerSpace = 100_000

@@ -68,8 +68,29 @@ struct ServerMembershipTests {
     let waiting = try #require(request(.invitation, of: "sam"))
     #expect(
       RecordJSON.value(RequestRecord.self, waiting.rest)
-        == RequestRecord(.invitation, of: "sam", inviter: "olivia"))
+        == RequestRecord(.invitation, of: "sam", inviters: ["adam", "olivia"]))
     #expect(desk.refusal(of: ServerDesk.answerInvitation(of: "sam", true)) == nil)
+  }
+
+  /// The earliest of more than ten gives way, and asking again takes no second place.
+  @Test func theLatestInvitersAreKept() throws {
+    var waiting: RequestRecord?
+    let names = try (0..<12).map { try #require(AccountID("m\($0)")) }
+    for name in names + [names[11]] {
+      var request = RequestRecord(.invitation, of: "sam", inviter: name)
+      if let waiting { request.renew(waiting) }
+      waiting = request
+    }
+    #expect(waiting?.inviters == Array(names.suffix(Limits.invitersPerRequest)))
+  }
+
+  @Test func anInvitationOfAnEarlierBuildHasItsInviter() throws {
+    let text = #"{"account":"sam","inviter":"adam","kind":"invitation","message":"come"}"#
+    let request = try #require(RecordJSON.value(RequestRecord.self, text))
+    #expect(request == RequestRecord(.invitation, of: "sam", inviter: "adam", message: "come"))
+    #expect(
+      try RecordJSON.text(request)
+        == #"{"account":"sam","inviters":["adam"],"kind":"invitation","message":"come"}"#)
   }
 
   // MARK: Applications

@@ -17,10 +17,10 @@ extension Catalogue {
     202, "channelInvitation", in: .channel, attach: ["requestId", "channelInfo", "postscript"],
     parties: "the invitee")
   package static let channelInvitationAccepted = NotificationType(
-    203, "channelInvitationAccepted", in: .channel, attach: ["requestId", "accid"], parties: "the inviter")
+    203, "channelInvitationAccepted", in: .channel, attach: ["requestId", "accid"], parties: "each inviter")
   package static let channelInvitationDeclined = NotificationType(
     204, "channelInvitationDeclined", in: .channel, attach: ["requestId", "accid", "postscript"],
-    parties: "the inviter")
+    parties: "each inviter")
   package static let channelMemberJoined = NotificationType(
     205, "channelMemberJoined", in: .channel, attach: ["accids"], others: .channel, except: "the new member")
   package static let channelMemberLeft = NotificationType(

@@ -3,10 +3,10 @@ extension Catalogue {
     301, "groupInvitation", in: .group, attach: ["requestId", "groupInfo", "inviter", "message"],
     parties: "the invitee")
   package static let groupInvitationAccepted = NotificationType(
-    302, "groupInvitationAccepted", in: .group, attach: ["accid", "requestId"], parties: "the inviter")
+    302, "groupInvitationAccepted", in: .group, attach: ["accid", "requestId"], parties: "each inviter")
   package static let groupInvitationDeclined = NotificationType(
     303, "groupInvitationDeclined", in: .group, attach: ["accid", "requestId", "reason"],
-    parties: "the inviter")
+    parties: "each inviter")
   package static let groupJoined = NotificationType(
     304, "groupJoined", in: .group, attach: ["groupInfo", "inviter", "message"], parties: "the new member")
   package static let groupJoinRequest = NotificationType(

@@ -4,7 +4,7 @@ extension Catalogue {
     parties: "each invitee", updatedBy: .receivers)
   package static let serverMemberInviteReject = NotificationType(
     2, "serverMemberInviteReject", in: .server, attach: ["requestId", "postscript"],
-    parties: "the inviter", updatedBy: .receivers)
+    parties: "each inviter", updatedBy: .receivers)
   package static let serverMemberApply = NotificationType(
     3, "serverMemberApply", in: .server, attach: ["requestId", "postscript"], others: .administrators,
     updatedBy: .receivers)
@@ -22,7 +22,7 @@ extension Catalogue {
     parties: "the added", others: .members)
   package static let serverMemberInviteAccept = NotificationType(
     9, "serverMemberInviteAccept", in: .server, attach: ["serverInfo", "inviteAccid", "requestId"],
-    parties: "the inviter and the invitee", others: .members)
+    parties: "each inviter and the invitee", others: .members)
   package static let serverMemberApplyDone = NotificationType(
     10, "serverMemberApplyDone", in: .server, attach: ["serverInfo", "requestId"], parties: "the joiner",
     others: .members)

@@ -7,8 +7,8 @@ extension Draft {
     try NotificationContent.check(postscript, "postscript", characters: Limits.messageCharacters)
   }
 
-  /// Adds a request that waits for so long, or renews one of the same kind, account and channel. Needs the request's
-  /// record and the count of the requests.
+  /// Adds a request that waits for so long, or renews one of the same kind, account and channel, the inviters of which
+  /// stay with it. Needs the request's record and the count of the requests.
   /// - Throws: `tooMany` if as many wait as may; `conflict` if another request waits under the same id.
   @discardableResult
   package mutating func ask(
@@ -16,8 +16,12 @@ extension Draft {
   ) throws(Refusal) -> RequestID {
     try check(postscript: request.message)
     let id = RequestID(request.kind, of: request.account, in: space, channel: request.channel)
-    if let waiting = try waitingRequest(id), !waiting.isSamePurpose(as: request) {
-      throw Refusal(.conflict, "another request waits under the id \(id.text)")
+    var request = request
+    if let waiting = try waitingRequest(id) {
+      guard waiting.isSamePurpose(as: request) else {
+        throw Refusal(.conflict, "another request waits under the id \(id.text)")
+      }
+      request.renew(waiting)
     }
     let text = ExpiringText(
       expiresAtMilliseconds: nowMilliseconds + milliseconds, rest: try RecordJSON.text(request))

@@ -1,5 +1,5 @@
 /// The id of an invitation or application, derived from its kind, account and channel in a space, so that a second one
-/// replaces the first.
+/// renews the first.
 ///
 /// An account that looks for long enough finds two names of its own choice with one id. ``Draft/ask(_:lastingMilliseconds:)``
 /// refuses the second one's request while the first one's waits.
@@ -20,7 +20,7 @@ package struct RequestID: Sendable, Hashable {
 }
 
 /// An invitation or an application that waits for an answer.
-package struct RequestRecord: Sendable, Hashable, Codable {
+package struct RequestRecord: Sendable, Hashable {
   package enum Kind: String, Sendable, Codable, CaseIterable {
     case invitation, application
     case channelInvitation
@@ -30,8 +30,8 @@ package struct RequestRecord: Sendable, Hashable, Codable {
   package var kind: Kind
   /// The account that is invited, or applies.
   package var account: AccountID
-  /// Who invites; nil for an application.
-  package var inviter: AccountID?
+  /// The accounts that invite, each of which hears the answer, the first one first. Empty for an application.
+  package private(set) var inviters: [AccountID]
   package var channel: EntityID?
   package var message: String?
 
@@ -39,16 +39,57 @@ package struct RequestRecord: Sendable, Hashable, Codable {
     _ kind: Kind, of account: AccountID, inviter: AccountID? = nil, channel: EntityID? = nil,
     message: String? = nil
   ) {
+    self.init(kind, of: account, inviters: inviter.map { [$0] } ?? [], channel: channel, message: message)
+  }
+
+  package init(
+    _ kind: Kind, of account: AccountID, inviters: [AccountID], channel: EntityID? = nil,
+    message: String? = nil
+  ) {
     self.kind = kind
     self.account = account
-    self.inviter = inviter
+    self.inviters = inviters
     self.channel = channel
     self.message = message
   }
 
-  /// Whether both ask for the same, if perhaps by another inviter or in other words.
+  /// True if both ask for the same. The inviters and the words may differ.
   func isSamePurpose(as other: RequestRecord) -> Bool {
     kind == other.kind && account == other.account && channel == other.channel
+  }
+
+  /// Puts the inviters of the request that waits in front of this one's, so that they hear the answer, too. Of more than
+  /// ``Limits/invitersPerRequest`` the latest are kept.
+  package mutating func renew(_ waiting: RequestRecord) {
+    inviters = Array((waiting.inviters + inviters).withoutRepeats.suffix(Limits.invitersPerRequest))
+  }
+}
+
+extension RequestRecord: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case kind, account, inviters, channel, message
+    /// Builds before `inviters` kept the last one only.
+    case inviter
+  }
+
+  package init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    kind = try fields.decode(Kind.self, forKey: .kind)
+    account = try fields.decode(AccountID.self, forKey: .account)
+    let inviter = try fields.decodeIfPresent(AccountID.self, forKey: .inviter)
+    inviters =
+      try fields.decodeIfPresent([AccountID].self, forKey: .inviters) ?? inviter.map { [$0] } ?? []
+    channel = try fields.decodeIfPresent(EntityID.self, forKey: .channel)
+    message = try fields.decodeIfPresent(String.self, forKey: .message)
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(kind, forKey: .kind)
+    try fields.encode(account, forKey: .account)
+    if !inviters.isEmpty { try fields.encode(inviters, forKey: .inviters) }
+    try fields.encodeIfPresent(channel, forKey: .channel)
+    try fields.encodeIfPresent(message, forKey: .message)
   }
 }
 
@@ -70,7 +111,7 @@ extension Records {
     guard let text = text(.request(id, of: space)).flatMap({ ExpiringText(text: $0) }),
       let request = RecordJSON.value(RequestRecord.self, text.rest)
     else { return [] }
-    return [request.account] + (request.inviter.map { [$0] } ?? [])
+    return [request.account] + request.inviters
   }
 }
 

@@ -41,6 +41,7 @@ enum ChannelActs {
   }
 
   private static let inviteMax = Line("mia", "POST", tower + "/invitations", ["accids": ["max"]])
+  private static let inviteMaxToo = Line("sue", "POST", tower + "/invitations", ["accids": ["max"]])
   private static func answer(_ answer: String) -> Line {
     Line("max", "POST", tower + "/invitations/{channelInvitation:max@tower}/\(answer)", [:])
   }
@@ -96,6 +97,13 @@ enum ChannelActs {
       "accept", after: [inviteMax], answer("accept"), [Heard(203, "mia"), Heard(205, "olga mia sue mute")],
       above: [Heard(203, "mia"), Heard(205, "sue")]),
     Act("decline", after: [inviteMax], answer("decline"), [Heard(204, "mia")]),
+    Act(
+      "accept the invitation of two", after: [inviteMax, inviteMaxToo], answer("accept"),
+      [Heard(203, "mia sue"), Heard(205, "olga mia sue mute")],
+      above: [Heard(203, "mia sue"), Heard(205, "sue")]),
+    Act(
+      "decline the invitation of two", after: [inviteMax, inviteMaxToo], answer("decline"),
+      [Heard(204, "mia sue")]),
     Act(
       "leave", Line("mia", "DELETE", tower + "/members/mia"), [Heard(206, "olga sue mute")],
       above: [Heard(206, "sue")]),

@@ -41,6 +41,7 @@ enum GroupActs {
 
   private static let inviteZoe = Line(
     "adam", "POST", path + "/invitations", ["accids": ["zoe"], "message": "come"])
+  private static let inviteZoeToo = Line("abel", "POST", path + "/invitations", ["accids": ["zoe"]])
   private static let apply = Line("zoe", "POST", path + "/applications", ["reason": "please"])
   private static func answer(_ by: String, _ request: String, _ answer: String) -> Line {
     Line(by, "POST", path + "/\(request)/\(answer)", [:])
@@ -65,6 +66,12 @@ enum GroupActs {
     Act(
       "decline", after: [inviteZoe], answer("zoe", "invitations/{invitation:zoe}", "decline"),
       [Heard(303, "adam")]),
+    Act(
+      "accept the invitation of two", after: [inviteZoe, inviteZoeToo],
+      answer("zoe", "invitations/{invitation:zoe}", "accept"), [Heard(302, "adam abel"), Heard(308, members)]),
+    Act(
+      "decline the invitation of two", after: [inviteZoe, inviteZoeToo],
+      answer("zoe", "invitations/{invitation:zoe}", "decline"), [Heard(303, "adam abel")]),
     Act("join an open group", apply, [Heard(308, members)]),
   ]
 

@@ -57,6 +57,14 @@ enum ServerActs {
       "reject an invitation", after: [invite("adam")],
       answer("zoe", "invitations/{invitation:zoe}", "reject"), [Heard(2, "adam")]),
     Act(
+      "reject the invitation of two", after: [invite("adam"), invite("abel")],
+      answer("zoe", "invitations/{invitation:zoe}", "reject"), [Heard(2, "adam abel")]),
+    Act(
+      "accept the invitation of two", after: [invite("adam"), invite("abel")],
+      answer("zoe", "invitations/{invitation:zoe}", "accept"),
+      [Heard(9, members + " zoe"), Heard(32, "zoe")],
+      above: [Heard(9, "adam abel sue zoe"), Heard(32, "zoe")]),
+    Act(
       "reject an invitation of somebody who has left",
       after: [invite("adam"), Line("adam", "DELETE", path + "/members/adam")],
       answer("zoe", "invitations/{invitation:zoe}", "reject"), [Heard(2, "adam")]),

@@ -92,7 +92,7 @@ package struct AnswerChannelInvitation: SpaceOperation {
   package var concerns: [RecordAddress] { [.request(request, of: space)] }
   package var counts: [RecordTable] { [.channelRoster(id)] }
 
-  /// Whether the inviter is still a member, and is notified.
+  /// Says which inviters are still members. Each is notified.
   package func further(_ records: Records) -> [RecordAddress] {
     records.accounts(ofRequest: request, in: space).map { .member($0, of: space) }
   }
@@ -114,7 +114,7 @@ package struct AnswerChannelInvitation: SpaceOperation {
     if !isAccepted { attach["postscript"] = .words(postscript) }
     draft.announce(
       isAccepted ? Catalogue.channelInvitationAccepted : Catalogue.channelInvitationDeclined,
-      attach: .object(attach), parties: invitation.inviter.map { [$0] } ?? [], channel: channel.scene(id))
+      attach: .object(attach), parties: invitation.inviters, channel: channel.scene(id))
     if !isAccepted { return }
     // Neither in the roster nor on the block list: with either, the invitation would be gone.
     try draft.joinChannel(id, channel, account, member)

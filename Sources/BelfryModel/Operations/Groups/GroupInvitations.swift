@@ -76,7 +76,7 @@ package struct AnswerGroupInvitation: SpaceOperation {
   package var counts: [RecordTable] { [.roster] }
   package var joiners: [AccountID] { isAccepted ? actor.account.map { [$0] } ?? [] : [] }
 
-  /// The inviter, who is told.
+  /// The inviters, each of whom is notified.
   package func further(_ records: Records) -> [RecordAddress] {
     records.accounts(ofRequest: request, in: space).map { .member($0, of: space) }
   }
@@ -93,17 +93,16 @@ package struct AnswerGroupInvitation: SpaceOperation {
       throw .noRequest(request)
     }
     try draft.requireNotBlocked(account)
-    let inviter = invitation.inviter.map { [$0] } ?? []
     guard isAccepted else {
       draft.announce(
         Catalogue.groupInvitationDeclined,
         attach: [
           "accid": .string(account.text), "requestId": .string(request.text), "reason": .words(reason),
-        ], parties: inviter)
+        ], parties: invitation.inviters)
       return
     }
     try draft.join(account)
-    draft.announceAccepted(account, request, to: inviter)
+    draft.announceAccepted(account, request, to: invitation.inviters)
     draft.announceJoined([account])
   }
 }
@@ -182,10 +181,10 @@ extension Draft<GroupRecord> {
   }
 
   fileprivate mutating func announceAccepted(
-    _ account: AccountID, _ request: RequestID, to inviter: [AccountID]
+    _ account: AccountID, _ request: RequestID, to inviters: [AccountID]
   ) {
     announce(
       Catalogue.groupInvitationAccepted,
-      attach: ["accid": .string(account.text), "requestId": .string(request.text)], parties: inviter)
+      attach: ["accid": .string(account.text), "requestId": .string(request.text)], parties: inviters)
   }
 }

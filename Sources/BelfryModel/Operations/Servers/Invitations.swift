@@ -83,7 +83,7 @@ package struct InviteToServer: SpaceOperation {
   }
 }
 
-/// The invited account accepts or declines. The inviter is notified, whether or not still a member.
+/// The invited account accepts or declines. Each inviter is notified, whether or not still a member.
 package struct AnswerServerInvitation: SpaceOperation {
   package static let name = OperationName(.server, "answerInvitation")
   package static let names = [accepting, rejecting]
@@ -120,19 +120,19 @@ package struct AnswerServerInvitation: SpaceOperation {
     try draft.check(postscript: postscript)
     try draft.requireMayJoin(account)
     let request = try draft.answer(id, .invitation)
-    guard request.account == account, let inviter = request.inviter else { throw .noRequest(id) }
+    guard request.account == account, let first = request.inviters.first else { throw .noRequest(id) }
     guard isAccepted else {
       draft.announce(
-        Catalogue.serverMemberInviteReject, attach: id.rejection(postscript), parties: [inviter])
+        Catalogue.serverMemberInviteReject, attach: id.rejection(postscript), parties: request.inviters)
       return
     }
     try draft.join(account)
     draft.announce(
       Catalogue.serverMemberInviteAccept,
       attach: [
-        "serverInfo": draft.settings.info(space), "inviteAccid": .string(inviter.text),
+        "serverInfo": draft.settings.info(space), "inviteAccid": .string(first.text),
         "requestId": .string(id.text),
-      ], parties: [inviter, account])
+      ], parties: request.inviters + [account])
     draft.announceJoined([account])
   }
 }
