@@ -33,17 +33,21 @@ extension AnnouncementRow {
     row("set a listener back", SetListener(room, actor: desk.hal, account: "lea"), []),
     row(
       "switch one's microphone on", SetMicrophone(room, actor: desk.gus, account: "gus", isOn: true),
-      ["407 to all"]),
+      ["407 to all"]
+    ) { try $0.carryOut(SetMicrophone(room, actor: desk.gus, account: "gus", isOn: false)) },
+    row("switch on what is on", SetMicrophone(room, actor: desk.gus, account: "gus", isOn: true), []),
     row(
-      "switch off what is off", SetMicrophone(room, actor: desk.hal, account: "gus", isOn: false), []),
+      "switch off what is off", SetMicrophone(room, actor: desk.hal, account: "gus", isOn: false), []
+    ) { try $0.carryOut(SetMicrophone(room, actor: desk.gus, account: "gus", isOn: false)) },
     row(
       "switch another's off", SetMicrophone(room, actor: desk.hal, account: "gus", isOn: false),
-      ["407 to all"]
-    ) { try $0.carryOut(SetMicrophone(room, actor: desk.gus, account: "gus", isOn: true)) },
+      ["407 to all"]),
     row(
       "switch another's off as an app", SetMicrophone(room, actor: desk.app, account: "gus", isOn: false),
-      ["407 to all"]
-    ) { try $0.carryOut(SetMicrophone(room, actor: desk.gus, account: "gus", isOn: true)) },
+      ["407 to all"]),
+    row(
+      "step down muted", SetListener(room, actor: desk.gus, account: "gus"), ["406 to all"]
+    ) { try $0.carryOut(SetMicrophone(room, actor: desk.hal, account: "gus", isOn: false)) },
     row("close", CloseRoom(room, actor: desk.hal), ["408 to all"]),
     row("close as an app", CloseRoom(room, actor: desk.app), ["408 to all"]),
     row("sign of life", Heartbeat(room, actor: desk.lea), []),

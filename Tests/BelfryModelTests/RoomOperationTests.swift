@@ -82,7 +82,7 @@ struct RoomOperationTests {
   }
 
   @Test mutating func nothingIsLeftOfAStay() throws {
-    try desk.carryOut(SetMicrophone(Self.room, actor: RoomDesk.gus, account: "gus", isOn: true))
+    try desk.carryOut(SetMicrophone(Self.room, actor: RoomDesk.gus, account: "gus", isOn: false))
     for actor in [RoomDesk.gus, RoomDesk.lou] {
       let account = try #require(actor.account)
       let transaction = try #require(try desk.carryOut(LeaveRoom(Self.room, actor: actor)))
@@ -225,16 +225,26 @@ struct RoomOperationTests {
     #expect(desk.hand("lou") != nil)
   }
 
-  @Test mutating func offStageTheMicrophoneIsOff() throws {
-    try desk.carryOut(SetMicrophone(Self.room, actor: RoomDesk.gus, account: "gus", isOn: true))
-    #expect(desk.microphone("gus") == "{\"microphone\":true}")
+  @Test mutating func aMicrophoneThatWasOffIsOnAgainForTheNextTimeOnStage() throws {
+    try desk.carryOut(SetMicrophone(Self.room, actor: RoomDesk.gus, account: "gus", isOn: false))
+    #expect(desk.microphone("gus") == "{\"microphone\":false}")
     try desk.carryOut(SetListener(Self.room, actor: RoomDesk.hal, account: "gus"))
     #expect(desk.attendee("gus")?.role == .listener)
     #expect(desk.microphone("gus") == nil)
   }
 
+  @Test func whoIsHeard() {
+    let (off, on) = (StageRecord(microphone: false), StageRecord(microphone: true))
+    for role in [MemberRole.host, .guest] {
+      #expect(role.isHeard(nil))
+      #expect(role.isHeard(on))
+      #expect(!role.isHeard(off))
+    }
+    #expect(!MemberRole.listener.isHeard(nil))
+    #expect(!MemberRole.listener.isHeard(on))
+  }
+
   @Test mutating func whoSwitchedIsTold() throws {
-    try desk.carryOut(SetMicrophone(Self.room, actor: RoomDesk.gus, account: "gus", isOn: true))
     let off = SetMicrophone(Self.room, actor: RoomDesk.hal, account: "gus", isOn: false)
     #expect(
       try desk.carryOut(off)?.announcements.first?.content.attach

@@ -27,11 +27,19 @@ package struct RoomRecord: SpaceRecord {
   }
 }
 
-/// The microphone of an attendee on stage. Without such a record it is off.
+/// The microphone of an attendee on stage. Without such a record it is on: a guest is heard from the moment of coming on
+/// stage, and the host from the beginning.
 package struct StageRecord: Sendable, Hashable, Codable {
   package var microphone: Bool
 
   package init(microphone: Bool) { self.microphone = microphone }
+}
+
+extension MemberRole {
+  /// True if an attendee of this role is heard. A listener never is.
+  package func isHeard(_ record: StageRecord?) -> Bool {
+    (self == .host || self == .guest) && record?.microphone ?? true
+  }
 }
 
 extension RecordAddress {

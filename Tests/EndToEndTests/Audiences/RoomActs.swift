@@ -38,9 +38,10 @@ enum RoomActs {
     Act("step down", Line("mia", "DELETE", path + "/stage/mia"), [Heard(406, attendees)]),
     Act("set back to listener", Line("olga", "DELETE", path + "/stage/mia"), [Heard(406, attendees)]),
     Act(
-      "microphone on", Line("mia", "PUT", path + "/microphones/mia", ["on": true]), [Heard(407, attendees)]),
+      "microphone on", after: [Line("mia", "PUT", path + "/microphones/mia", ["on": false])],
+      Line("mia", "PUT", path + "/microphones/mia", ["on": true]), [Heard(407, attendees)]),
     Act(
-      "microphone off by the host", after: [Line("mia", "PUT", path + "/microphones/mia", ["on": true])],
+      "microphone off by the host",
       Line("olga", "PUT", path + "/microphones/mia", ["on": false]), [Heard(407, attendees)]),
     Act(
       "send", Line("max", "POST", "/v1/notifications", ["roomId": "{room}", "body": "hello"]),

@@ -58,24 +58,17 @@ package struct SetMicrophone: SpaceOperation {
   package func carryOut(_ draft: inout Draft<RoomRecord>) throws(Refusal) {
     let isOwn = actor.account == account
     try draft.require(isOwn ? .members : .owner, to: Self.name.word)
-    guard try draft.knownMember(account, field: "accid").role != .listener else {
+    let role = try draft.knownMember(account, field: "accid").role
+    guard role != .listener else {
       throw Refusal(.forbidden, "\(account) is not on stage", field: "accid")
     }
     guard isOwn || !isOn else {
       throw Refusal(.forbidden, "another's microphone can only be switched off", field: "on")
     }
-    try draft.setMicrophone(of: account, isOn: isOn)
-  }
-}
-
-extension Draft<RoomRecord> {
-  /// Needs the attendee's profile.
-  mutating func setMicrophone(of account: AccountID, isOn: Bool) throws(Refusal) {
     let profile = RecordAddress.profile(account, in: space)
-    let wasOn = try records.json(StageRecord.self, profile)?.microphone ?? false
-    guard wasOn != isOn else { return }
-    change(profile, to: isOn ? try RecordJSON.text(StageRecord(microphone: true)) : nil)
-    announce(
+    guard role.isHeard(try draft.records.json(StageRecord.self, profile)) != isOn else { return }
+    draft.change(profile, to: isOn ? nil : try RecordJSON.text(StageRecord(microphone: false)))
+    draft.announce(
       Catalogue.roomMicrophoneChanged,
       attach: [
         "accid": .string(account.text), "on": .bool(isOn),

@@ -47,7 +47,7 @@ package struct StageInvitation: Sendable, Hashable {
   package var expiresAtMilliseconds: Int64
 }
 
-/// The listener who was invited on stage accepts, and is a guest with the hand down, or declines.
+/// The listener who was invited on stage declines, or accepts, and is a guest with the hand down and the microphone on.
 package struct AnswerStageInvitation: SpaceOperation {
   package static let name = OperationName(.room, "answer")
   package static let access = Access.members
@@ -105,7 +105,7 @@ package struct SetListener: SpaceOperation {
   }
 
   package var accounts: [AccountID] { [account] }
-  package var concerns: [RecordAddress] { [.member(account, of: space), .profile(account, in: space)] }
+  package var concerns: [RecordAddress] { [.member(account, of: space)] }
   package var echoName: OperationName { isOwnStep ? Self.ownStep : Self.name }
   private var isOwnStep: Bool { actor.account == account }
 
@@ -114,7 +114,8 @@ package struct SetListener: SpaceOperation {
     switch try draft.knownMember(account, field: "accid").role {
     case .guest:
       try draft.setRole(.listener, of: account)
-      try draft.setMicrophone(of: account, isOn: false)
+      // The microphone is on again for a guest who comes back on stage.
+      draft.change(.profile(account, in: space), to: nil)
     case .host: throw Refusal(.forbidden, "the host stays on stage; leaving closes the room", field: "accid")
     default: return
     }

@@ -125,7 +125,7 @@ enum Rooms {
       let stage = try records.json(StageRecord.self, .profile(account, in: space))
       attendees.append([
         "accid": .string(account.text), "role": .string(role.rawValue),
-        "microphone": stage?.microphone == true ? "on" : "off",
+        "microphone": role.isHeard(stage) ? "on" : "off",
         "hand": .bool(records.text(.hand(account, in: space)) != nil),
       ])
     }
