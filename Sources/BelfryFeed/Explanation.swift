@@ -193,6 +193,8 @@ extension Visibility.Exclusion {
     case .neverMember: "\(account) does not belong to the space it was sent to, and did not then."
     case .joinedAfter: "\(account) joined after it was sent."
     case .leftBefore: "\(account) had left before it was sent."
+    case .leftSince:
+      "It was of the moment, for those inside, and \(account) has left since it was sent."
     case .leftOut: "It was meant for the others: \(account) is left out of it by name."
     case .notNamed: "It was sent to named accounts only, and \(account) is not one of them."
     case .notInChannel: "\(account) was not in channel \(audience.channel?.text ?? "") when it was sent."

@@ -10,6 +10,7 @@ struct AudienceTests {
     (Audience(.subscribed, channel: 77), "subscribed channel:77"),
     (Audience(.all, channel: 77, channelHasRoster: true, except: ["carol"]), "all roster:77 -carol"),
     (Audience(.subscribed, named: ["alice", "bob"]), "subscribed +alice,bob"),
+    (Audience(.all, isMomentary: true, named: ["lea"]), "all inside +lea"),
     (Audience(.viewers, channel: 77, named: ["olivia"]), "viewers channel:77 +olivia"),
     (Audience(.named, named: ["-", "."], except: ["@"]), "named +-,. -@"),
   ])

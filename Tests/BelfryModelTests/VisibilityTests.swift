@@ -50,6 +50,21 @@ struct VisibilityTests {
     },
     Row("in one's own space", audience: "named +ann", is: .visible(because: .named)) { $0 = .always },
 
+    // The moment.
+    Row("of the moment, having left since", audience: "all inside", is: .hidden(because: .leftSince)),
+    Row(
+      "of the moment, in the stay that lasts", id: 71, audience: "all inside",
+      is: .visible(because: .openToAll)),
+    Row(
+      "of the moment and named beside the rule, having left", id: 50, audience: "all inside +ann",
+      is: .visible(because: .named)),
+    Row(
+      "of the moment for accounts named, having left", audience: "named inside +ann",
+      is: .hidden(because: .leftSince)),
+    Row(
+      "of the moment for accounts named, inside", id: 71, audience: "named inside +ann",
+      is: .visible(because: .named)),
+
     // Names.
     Row("named", audience: "named +bob,ann", is: .visible(because: .named)),
     Row("not named", audience: "named +bob", is: .hidden(because: .notNamed)),
@@ -278,7 +293,7 @@ struct VisibilityTests {
     let reached = Set(Self.rows.map(\.expected))
     let inclusions: [Visibility.Inclusion] = [.named, .openToAll, .subscribedBefore]
     let exclusions: [Visibility.Exclusion] = [
-      .neverMember, .joinedAfter, .leftBefore, .leftOut, .notNamed, .notInChannel, .blocked, .stopped,
+      .neverMember, .joinedAfter, .leftBefore, .leftSince, .leftOut, .notNamed, .notInChannel, .blocked, .stopped,
       .notSubscribed,
       .subscribedAfter, .subscriptionEndedBefore, .read, .recalled, .expired, .notWanted,
       .beyondRetention,

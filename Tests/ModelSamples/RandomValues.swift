@@ -41,6 +41,7 @@ extension SeededGenerator {
       except: accounts()
     ).ofChannel(oneIn(2) ? entityID() : nil, hasRoster: oneIn(2))
     if oneIn(3) { audience.expiresAt = 1_763_700_000_000 + Int64(below(1_000)) }
+    audience.isMomentary = oneIn(4)
     return audience
   }
 

@@ -105,7 +105,7 @@ struct StorePropertyTests {
     " until a time",
     "invalidField expireAt",
     "seen, openToAll", "seen, subscribedBefore", "seen, named", "hidden, joinedAfter",
-    "hidden, leftBefore", "hidden, leftOut", "hidden, notNamed", "hidden, notInChannel",
+    "hidden, leftBefore", "hidden, leftSince", "hidden, leftOut", "hidden, notNamed", "hidden, notInChannel",
     "hidden, notSubscribed", "hidden, subscribedAfter", "hidden, subscriptionEndedBefore", "hidden, read",
     "appended after none", "appended after #", " ephemeral", " updated", "memberships of [", "said 0: index",
     "said 0: read [", "up to watermarks on none",

@@ -23,6 +23,9 @@ package struct Audience: Sendable, Hashable {
   }
 
   package var rule: Rule
+  /// True if those whom the rule describes are shown the entry only until they leave the space. With the rule `named` these
+  /// are the accounts named; with other rules the accounts named beside it are shown the entry in any case.
+  package var isMomentary: Bool
   /// When nobody is shown the entry any more, milliseconds since 1970; nil: it does not expire.
   package var expiresAt: Int64?
   /// The channel whose members or subscribers the rule speaks of; nil for the whole space.
@@ -35,10 +38,11 @@ package struct Audience: Sendable, Hashable {
   package var except: [AccountID]
 
   package init(
-    _ rule: Rule, channel: EntityID? = nil, channelHasRoster: Bool = false,
+    _ rule: Rule, isMomentary: Bool = false, channel: EntityID? = nil, channelHasRoster: Bool = false,
     named: [AccountID] = [], except: [AccountID] = []
   ) {
     self.rule = rule
+    self.isMomentary = isMomentary
     self.channel = channel
     self.channelHasRoster = channelHasRoster
     self.named = named
@@ -58,11 +62,13 @@ package struct Audience: Sendable, Hashable {
 //     viewers channel:77 +olivia   who sees private channel 77, and olivia, the owner
 //     named +alice,bob             alice and bob
 //     all until:1763700000000      every member, until then
+//     all inside +lea              every member until that member leaves, and lea, who has just left
 extension Audience {
   package var text: String {
     // Most are the rule and nothing else.
-    if channel == nil, named.isEmpty, except.isEmpty, expiresAt == nil { return rule.rawValue }
+    if channel == nil, named.isEmpty, except.isEmpty, expiresAt == nil, !isMomentary { return rule.rawValue }
     var words = [rule.rawValue]
+    if isMomentary { words.append(Self.inside) }
     if let expiresAt { words.append("until:\(expiresAt)") }
     if let channel { words.append((channelHasRoster ? "roster:" : "channel:") + channel.text) }
     if !named.isEmpty { words.append("+" + named.map(\.text).joined(separator: ",")) }
@@ -90,6 +96,8 @@ extension Audience {
     }
   }
 
+  private static let inside = "inside"
+
   private static let rules = [Rule.all, .subscribed, .willing, .viewers, .named].map {
     (word: Array($0.rawValue.utf8), rule: $0)
   }
@@ -108,6 +116,10 @@ extension Audience {
       guard let accounts = Self.accounts(word.dropFirst()) else { return false }
       except = accounts
     default:
+      if word.elementsEqual(Self.inside.utf8) {
+        isMomentary = true
+        return true
+      }
       guard let colon = word.firstIndex(of: UInt8(ascii: ":")) else { return false }
       if word[..<colon].elementsEqual("until".utf8) {
         expiresAt = Int64(digits: word[(colon + 1)...])

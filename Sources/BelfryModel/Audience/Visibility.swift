@@ -9,7 +9,7 @@ package enum Visibility: Sendable, Hashable {
   }
 
   package enum Exclusion: String, Sendable {
-    case neverMember, joinedAfter, leftBefore, leftOut, notNamed, notInChannel, blocked, stopped
+    case neverMember, joinedAfter, leftBefore, leftSince, leftOut, notNamed, notInChannel, blocked, stopped
     case notSubscribed, subscribedAfter, subscriptionEndedBefore
     case read, recalled, expired, notWanted, beyondRetention
   }
@@ -20,8 +20,8 @@ package enum Visibility: Sendable, Hashable {
 }
 
 extension Visibility {
-  /// Visible: within retention, in a membership interval, in the audience (if `subscribed`, with a subscription from
-  /// before the entry), not recalled, not read, not expired, and wanted. The first that fails, in this order, is the
+  /// Visible: within retention, in a membership interval (of a momentary entry one that still lasts), in the audience (if
+  /// `subscribed`, with a subscription from before the entry), not recalled, not read, not expired, and wanted. The first that fails, in this order, is the
   /// reason that `explain` gives.
   ///
   /// - Parameters:
@@ -55,7 +55,8 @@ extension Visibility {
       && asSent(id, audience, for: account, membership: membership, retentionFloor: retentionFloor).isVisible
   }
 
-  /// Whether the entry was for the account when it was sent, and is within retention.
+  /// Whether the entry was for the account when it was sent, and is within retention. A momentary entry is for nobody who
+  /// has left since.
   package static func asSent(
     _ id: MessageID, _ audience: Audience, for account: AccountID, membership: Membership,
     retentionFloor: MessageID
@@ -64,6 +65,11 @@ extension Visibility {
     guard membership.intervals.contains(id) else {
       return .hidden(
         because: missed(id, membership.intervals, .neverMember, after: .joinedAfter, before: .leftBefore))
+    }
+    if audience.isMomentary, membership.intervals.current?.contains(id) != true,
+      audience.rule == .named || !audience.named.contains(account)
+    {
+      return .hidden(because: .leftSince)
     }
     return audience.admits(account, membership: membership, at: id)
   }

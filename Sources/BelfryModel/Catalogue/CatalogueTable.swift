@@ -10,7 +10,7 @@ extension NotificationType {
     case (nil, .leftOutOfRosters): words += ", except the operator where the channel keeps a roster"
     case (nil, .likeOthers): break
     }
-    return words
+    return lasting == .whileInside ? words + ", while inside" : words
   }
 
   /// Who may update it, as a phrase.

@@ -34,6 +34,14 @@ package struct NotificationType: Sendable, Hashable {
     case nobody, sender, receivers
   }
 
+  /// How long those whom the rule describes are shown it.
+  package enum Lasting: String, Sendable {
+    /// Until they have read it.
+    case untilRead
+    /// Only while they are inside the space, without having left it since.
+    case whileInside
+  }
+
   /// For whom the type is critical: they hear it whatever they prefer.
   package enum Critical: String, Sendable {
     case nobody
@@ -56,11 +64,12 @@ package struct NotificationType: Sendable, Hashable {
   package var operatorPart: OperatorPart
   package var updaters: Updaters
   package var critical: Critical
+  package var lasting: Lasting
 
   init(
     _ code: Int, _ name: String, in scene: Scene, attach: [String] = [], parties: String? = nil,
     others: Others = .nobody, except: String? = nil, operator operatorPart: OperatorPart = .likeOthers,
-    updatedBy updaters: Updaters = .nobody, critical: Critical = .nobody
+    updatedBy updaters: Updaters = .nobody, critical: Critical = .nobody, lasting: Lasting = .untilRead
   ) {
     self.code = code
     self.name = name
@@ -72,6 +81,7 @@ package struct NotificationType: Sendable, Hashable {
     self.operatorPart = operatorPart
     self.updaters = updaters
     self.critical = critical
+    self.lasting = lasting
   }
 }
 
@@ -98,7 +108,7 @@ extension NotificationType {
     actor: AccountID? = nil, channel: ChannelScene? = nil, except: [AccountID] = [],
     only: [AccountID]? = nil
   ) -> Audience {
-    if let only { return Audience(.named, named: only) }
+    if let only { return Audience(.named, isMomentary: lasting == .whileInside, named: only) }
     let rule: Audience.Rule =
       switch others {
       case _ where happensToAll: channel?.isPrivate == true ? .viewers : .all
@@ -111,7 +121,7 @@ extension NotificationType {
     if leavesOutActor(in: channel), let actor { leftOut.append(actor) }
     let named = (parties + (others == .administrators ? administrators : [])).withoutRepeats
     return Audience(
-      rule, channel: isOfChannel ? channel?.id : nil,
+      rule, isMomentary: lasting == .whileInside, channel: isOfChannel ? channel?.id : nil,
       channelHasRoster: isOfChannel && !happensToAll && channel?.hasRoster == true,
       named: named.filter { !leftOut.contains($0) }, except: rule == .named ? [] : leftOut.withoutRepeats)
   }

@@ -294,18 +294,22 @@ extension Draft {
   ///     private one, who have to be among the parties.
   ///   - except: accounts that the rule leaves out.
   ///   - only: of those who receive it, only these members; nil: all of them.
+  ///   - expireAt: when nobody is shown it any more, milliseconds since 1970; nil: it does not expire. Its parties have to
+  ///     belong to the space.
   package mutating func announce(
     _ type: NotificationType, attach: JSONValue? = nil, parties: [AccountID] = [],
     happensToAll: Bool = false, channel: NotificationType.ChannelScene? = nil, except: [AccountID] = [],
-    only: [AccountID]? = nil
+    only: [AccountID]? = nil, expireAt: Int64? = nil
   ) {
-    let content = content(type, attach, channel)
+    var content = content(type, attach, channel)
+    content.expireAt = expireAt
     let outsiders = parties.filter { !belongs($0) }
     transaction.deliveries += outsiders.withoutRepeats.map { Delivery(content, to: $0) }
-    let audience = type.audience(
+    var audience = type.audience(
       parties: parties.filter { !outsiders.contains($0) }, happensToAll: happensToAll,
       administrators: settings.administrators,
       actor: actor.account, channel: channel, except: except, only: only)
+    audience.expiresAt = expireAt
     if audience.rule == .named, audience.named.isEmpty { return }
     transaction.announcements.append(Announcement(content, to: audience))
   }

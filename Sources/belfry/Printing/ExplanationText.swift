@@ -91,6 +91,7 @@ enum ExplanationText {
       }
     let also = audience.rule == .named || named.isEmpty ? "" : ", and for \(named)"
     let except = audience.except.map(\.text).joined(separator: ", ")
-    return ": " + meant + also + (except.isEmpty ? "" : ", but not for \(except)")
+    let inside = audience.isMomentary ? ", while inside" : ""
+    return ": " + meant + inside + also + (except.isEmpty ? "" : ", but not for \(except)")
   }
 }

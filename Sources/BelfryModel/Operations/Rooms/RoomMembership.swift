@@ -102,7 +102,7 @@ extension Draft<RoomRecord> {
     noteAttendeeChange()
     announce(
       Catalogue.roomAttendeeLeft,
-      attach: ["accid": .string(account.text), "reason": .string(reason.rawValue)])
+      attach: ["accid": .string(account.text), "reason": .string(reason.rawValue)], parties: [account])
   }
 
   /// Written without being read, so that a hundred thousand attendees may enter at once without conflicts.

@@ -35,7 +35,7 @@ package struct InviteToStage: SpaceOperation {
       attach: [
         "token": .string(token.text), "expiresAt": .integer(invitation.expiresAtMilliseconds),
         "roomInfo": draft.settings.info(space),
-      ], parties: [account])
+      ], parties: [account], expireAt: invitation.expiresAtMilliseconds)
     return invitation
   }
 }
