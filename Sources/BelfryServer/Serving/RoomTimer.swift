@@ -48,9 +48,15 @@ final class RoomTimer {
   // absent afterwards, and every room would close.
 
   private func note(round now: Int64) {
-    let isInterrupted = lastRoundMilliseconds.map { now - $0 > limits.heartbeatMilliseconds } ?? true
+    let isInterrupted = lastRoundMilliseconds.map { now - $0 > uninterruptedMilliseconds } ?? true
     if isInterrupted { reachableSinceMilliseconds = now }
     lastRoundMilliseconds = now
+  }
+
+  /// Rounds that are no further apart than this have missed no interruption. Never less than some intervals: with short
+  /// heartbeats each round would count as an interruption, and the grace would not end.
+  private var uninterruptedMilliseconds: Int64 {
+    max(limits.heartbeatMilliseconds, 3 * Int64(Self.interval / Duration.milliseconds(1)))
   }
 
   /// Whether attendees have had time for a heartbeat, and for another if one was lost.
