@@ -18,7 +18,7 @@ public struct NewNotification: Sendable, Hashable, Codable {
   /// JSON by custom; any text is accepted.
   public var ext: String?
   public var attach: JSONValue?
-  /// 0, or 10,000 and more.
+  /// 0, or more than 10,000.
   public var status: Int?
   /// A JSON object.
   public var pushPayload: JSONValue?

@@ -82,7 +82,7 @@ extension NotificationSetting {
       Property(
         "needPushNick", .flag, "whether a push names the sender", standard: .bool(standard.needPushNick)),
       Property(
-        "routeEnable", .flag, "whether callbacks are told of it", standard: .bool(standard.routeEnable)),
+        "routeEnable", .flag, "whether webhooks get a copy of it", standard: .bool(standard.routeEnable)),
     ]
   }()
 
