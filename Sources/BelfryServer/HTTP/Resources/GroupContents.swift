@@ -56,8 +56,11 @@ enum GroupContents {
   private static func isAllowed(
     _ request: Request, _ services: LoopServices, group: EntityID, account: AccountID
   ) async throws(Refusal) -> HTTPResponse {
-    let address = RecordAddress.member(account, of: .group(group))
-    let view = try await view(request, of: group, reading: [address], services)
+    let space = SpaceID.group(group)
+    let isOwn = try request.actor.account == account
+    let view = try await SpaceView<GroupRecord>(
+      request, of: space, for: isOwn ? members : administrators,
+      reading: [.member(account, of: space)], services)
     let member = try view.records.member(account, of: view.space)
     return .json(["listed": .bool(member?.rights.isAllowListed == true)])
   }
