@@ -25,6 +25,12 @@ package struct RequestParts: Sendable {
     self.preset = preset
   }
 
+  /// - Throws: `invalidField` if there is a body that says something.
+  package func requireNoBody() throws(Refusal) {
+    guard !body.isEmpty, try JSONParser.value(of: body) != [:] else { return }
+    throw .invalid("$", "there is no body here; leave it out, or give an empty object")
+  }
+
   /// The body as JSON.
   mutating func value(of form: RouteBody) throws(Refusal) -> JSONValue {
     if form.mayBeLeftOut, body.isEmpty { return [:] }

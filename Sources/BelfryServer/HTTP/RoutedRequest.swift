@@ -111,6 +111,7 @@ final class RoutedRequest: HTTPRoutedRequest {
     }
     let price = match.route.price
     try services.take(price, of: caller)
+    if match.route.body.form == .none { try given.parts.requireNoBody() }
     let work = try match.handler.prepare(&given.parts)
     services.owe(price.perName * given.parts.namedCount, price.pace, of: caller)
     return work

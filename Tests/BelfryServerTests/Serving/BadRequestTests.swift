@@ -103,7 +103,13 @@ import Testing
         try broker.ask(
           "POST", "/v1/notifications/batch", as: token, huge,
           headers: [("Content-Type", "application/x-ndjson")]), 413, "tooLarge")
-      expectProblem(try broker.ask("DELETE", "/v1/servers/1", as: token, "{}"), 413, "tooLarge")
+      for body in [#"{"a":1}"#, "[]", "null", "{", "x"] {
+        let answer = try broker.ask("DELETE", "/v1/servers/1", as: token, body)
+        expectProblem(answer, 400, "invalidField", body)
+        #expect(answer.json["field"] == "$")
+      }
+      let long = #"{"a":"\#(String(repeating: "x", count: 100))"}"#
+      expectProblem(try broker.ask("DELETE", "/v1/servers/1", as: token, long), 413, "tooLarge")
       let deep = String(repeating: "[", count: 200_000)
       expectProblem(try broker.ask("POST", "/v1/notifications", as: token, deep), 400, "invalidField")
       let chunked = try broker.connect()
@@ -113,6 +119,17 @@ import Testing
       chunked.send(
         Array("493E0\r\n".utf8) + Array(repeating: 0x20, count: 300_000) + Array("\r\n0\r\n\r\n".utf8))
       expectProblem(try chunked.answer(), 413, "tooLarge")
+    }
+  }
+
+  @Test func anEmptyObjectIsNoBody() async throws {
+    try await withBroker { broker in
+      let alice = try broker.token("alice")
+      let server = "/v1/servers/\(try broker.makeServer(owner: "alice"))"
+      for body in [nil, "", "{}", " { }\n"] {
+        #expect(try broker.ask("PUT", server + "/subscription", as: alice, body).status == 204)
+      }
+      #expect(try broker.ask("DELETE", server, as: alice, "{}").status == 204)
     }
   }
 
