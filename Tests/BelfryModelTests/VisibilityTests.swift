@@ -293,7 +293,8 @@ struct VisibilityTests {
     let reached = Set(Self.rows.map(\.expected))
     let inclusions: [Visibility.Inclusion] = [.named, .openToAll, .subscribedBefore]
     let exclusions: [Visibility.Exclusion] = [
-      .neverMember, .joinedAfter, .leftBefore, .leftSince, .leftOut, .notNamed, .notInChannel, .blocked, .stopped,
+      .neverMember, .joinedAfter, .leftBefore, .leftSince, .leftOut, .notNamed, .notInChannel, .blocked,
+      .stopped,
       .notSubscribed,
       .subscribedAfter, .subscriptionEndedBefore, .read, .recalled, .expired, .notWanted,
       .beyondRetention,

@@ -23,7 +23,8 @@ extension GroupRoutes {
 
   package static let isAllowed = endpoint(
     .get, group + "/allow-list/{accid}", .token, "group is-allowed",
-    "Say whether one is on a group's allow list; of another, as owner or admin", path: groupId, accid, refusals: [.notMember],
+    "Say whether one is on a group's allow list; of another, as owner or admin", path: groupId, accid,
+    refusals: [.notMember],
     answers: .ok(
       .resource("ListedAccount", [.always("listed", .flag, "whether the account is on the list")])))
 

@@ -26,7 +26,9 @@ package enum RoomRoutes {
     [
       .always("accid", .account, "who"),
       .always("role", .choice(MemberRole.self), "host, guest or listener"),
-      .always("microphone", .words("Microphone", ["on", "off"]), "`on` for the host and guests until it is switched off, `off` for listeners"),
+      .always(
+        "microphone", .words("Microphone", ["on", "off"]),
+        "`on` for the host and guests until it is switched off, `off` for listeners"),
       .always("hand", .flag, "whether their hand is raised"),
     ])
   private static let attendeeProperties: [Property] = [

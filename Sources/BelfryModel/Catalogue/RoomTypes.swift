@@ -3,7 +3,8 @@ extension Catalogue {
   package static let roomAttendeeJoined = NotificationType(
     401, "roomAttendeeJoined", in: .room, attach: ["accid"], others: .everyMember, lasting: .whileInside)
   package static let roomAttendeeLeft = NotificationType(
-    402, "roomAttendeeLeft", in: .room, attach: ["accid", "reason"], parties: "the one who left, also outside",
+    402, "roomAttendeeLeft", in: .room, attach: ["accid", "reason"],
+    parties: "the one who left, also outside",
     others: .everyMember, lasting: .whileInside)
   package static let roomHandChanged = NotificationType(
     403, "roomHandChanged", in: .room, attach: ["accid", "raised"], others: .everyMember,

@@ -82,7 +82,8 @@ extension Problem {
     case .malformed(let detail): self = .malformed(detail)
     case .notEncrypted: self = .malformed("this port speaks HTTPS, and the request came by HTTP")
     case .bodyTooLarge(let limitBytes):
-      let most = limitBytes == RouteBody.Form.none.sizeMaxBytes ? "no body" : "a body of at most \(limitBytes) bytes"
+      let most =
+        limitBytes == RouteBody.Form.none.sizeMaxBytes ? "no body" : "a body of at most \(limitBytes) bytes"
       self.init(Refusal(.tooLarge, "a request has \(most) here"))
     case .headersTooLarge(let limitBytes):
       self.init(
