@@ -41,17 +41,18 @@ package enum SendShapes {
     ], rule: .someOf(["serverId", "groupId", "roomId", "toAccids"]),
     usual: ["serverId", "messageClientId", "body"])
 
-  /// The body of a resend: without the sender's id it would be another notification. It may be a notification as it was
-  /// returned.
+  /// The body of a resend: without an id it would be another notification. It may be a notification as it was returned.
   package static let resendBody = ObjectShape(
     body.properties.map { property in
-      var property = property
-      if property.name == "messageClientId" { property.isNeeded = true }  // own text
-      return property
-    }
-      + ["messageServerId", "time", "updateTime", "callbackExt"].map {
-        Property($0, .json(bytesMax: .max), "ignored")
-      },
+      guard property.name == "messageClientId" else { return property }  // own text
+      return Property(
+        property.name, property.shape, "the id of the first try; needed without `messageServerId`")
+    } + [
+      Property(
+        "messageServerId", .message,
+        "what the first try was answered with; what it names is never sent again, whatever the dedupe window")
+    ]
+      + ["time", "updateTime", "callbackExt"].map { Property($0, .json(bytesMax: .max), "ignored") },
     rule: body.rule, usual: body.usual)
 
   static let receipt = Shape.resource(
@@ -62,7 +63,7 @@ package enum SendShapes {
       .always("duplicate", .flag, "whether it had been sent before; nobody receives it again then"),
       .always("type", .integer([0...Int.max]), "its type"),
       .always("toType", .choice(ToType.self), "what it is addressed to"),
-      .sometimes("messageClientId", .text, "the sender's id for it, or one that was made"),
+      .sometimes("messageClientId", .text, "the sender's id for it, or one that was made and is remembered"),
       .sometimes("serverId", .id, "the server it is for"),
       .sometimes("channelId", .id, "the channel it is for"),
       .sometimes("groupId", .id, "the group it is for"),

@@ -168,9 +168,9 @@ import Testing
       }
       // The sends, which are read by hand.
       let isResend = route === NotificationRoutes.resend.route
-      let content = try SendRequest(ObjectFields(of: bytes), isResend: isResend).content
-      try content.checkLimits()
-      if isResend { try Sending.requireClientID(content) }
+      let sent = try SendRequest(ObjectFields(of: bytes), isResend: isResend)
+      try sent.content.checkLimits()
+      if isResend { try sent.requireName() }
       return nil
     } catch {
       return error

@@ -10,9 +10,11 @@ struct SendReceipt {
   /// It had been sent before, and nobody receives it again.
   var isDuplicate: Bool
   private let send: SendNotification
+  private let clientId: String?
 
   init(_ done: OperationRunner.Done<SendNotification>) throws(Refusal) {
     send = done.output
+    clientId = send.content.messageClientId
     isDuplicate = done.duplicateOf != nil
     guard let id = done.duplicateOf ?? done.commit?.ids.first else {
       throw .unknownOutcome
@@ -24,8 +26,15 @@ struct SendReceipt {
   /// Of what was sent before.
   init?(repeating asked: AskedSends) {
     guard case .same(let id, let appendedAt)? = asked.first, let send = asked.sends.first else { return nil }
-    (self.id, self.send) = (id, send)
-    time = appendedAt ?? id.unixMilliseconds
+    self.init(repeating: send, id: id, time: appendedAt ?? id.unixMilliseconds, send.content.messageClientId)
+  }
+
+  /// - Parameter clientId: the `messageClientId` of the first send, where it is known.
+  init(repeating send: SendNotification, id: MessageID, time: Int64, _ clientId: String?) {
+    self.send = send
+    self.id = id
+    self.time = time
+    self.clientId = clientId
     isDuplicate = true
   }
 
@@ -34,7 +43,7 @@ struct SendReceipt {
   func write(to text: inout JSONText) {
     let content = send.content
     text.field("messageServerId", id: id.raw)
-    if let clientId = content.messageClientId { text.field("messageClientId", clientId) }
+    if let clientId { text.field("messageClientId", clientId) }
     text.field("time", time)
     text.field("duplicate", isDuplicate)
     text.field("type", content.type)

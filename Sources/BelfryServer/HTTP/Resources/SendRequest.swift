@@ -9,6 +9,8 @@ import BelfryModel
 /// (`SendShapes.body`), and a test keeps the two in agreement.
 struct SendRequest {
   var content: NotificationContent
+  /// Of a resend: the notification that it repeats.
+  private(set) var messageServerId: MessageID?
   /// What the sender believes the form to be; checked against what the fields make it.
   var toType: ToType?
 
@@ -24,6 +26,7 @@ struct SendRequest {
 
   /// - Parameter isResend: a notification may be given as it was returned; what was not the sender's to say is ignored.
   init(_ fields: consuming ObjectFields, isResend: Bool = false) throws(Refusal) {
+    if isResend { messageServerId = try fields.take("messageServerId", .message) }
     for (name, why) in Self.notTheSenders {
       if isResend { _ = fields.value(name) } else { try fields.refuse(name, why) }
     }
@@ -35,6 +38,13 @@ struct SendRequest {
     try readSender(&fields)
     try readSubstance(&fields)
     try fields.finish()
+  }
+
+  /// - Throws: `invalidField` if nothing says which notification a resend repeats.
+  func requireName() throws(Refusal) {
+    guard content.messageClientId == nil, messageServerId == nil else { return }
+    throw .invalid(
+      "messageClientId", "is needed, or messageServerId: without both a resend is another notification")
   }
 
   private mutating func readPlace(_ fields: inout ObjectFields) throws(Refusal) {

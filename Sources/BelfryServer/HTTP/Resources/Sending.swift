@@ -19,24 +19,7 @@ enum Sending {
     return try await send(SendRequest(ObjectFields(of: request.body)), by: caller, request, services).response
   }
 
-  /// The same as sending, and only for what can be recognised: what has arrived is not sent again, what has
-  /// not is sent now.
-  private static func resend(
-    _ request: Request, _ services: LoopServices
-  ) async throws(Refusal) -> HTTPResponse {
-    let caller = try request.known()
-    let body = try SendRequest(ObjectFields(of: request.body), isResend: true)
-    try requireClientID(body.content)
-    return try await send(body, by: caller, request, services).response
-  }
-
-  static func requireClientID(_ content: NotificationContent) throws(Refusal) {
-    guard content.messageClientId != nil else {
-      throw .invalid("messageClientId", "is needed: without it a resend is another notification")
-    }
-  }
-
-  private static func send(
+  static func send(
     _ body: SendRequest, by caller: Caller, _ request: Request, _ services: LoopServices
   ) async throws(Refusal) -> SendReceipt {
     let receipts = await send([.success(body)], by: caller, request, services) { prepared in
@@ -118,7 +101,7 @@ enum Sending {
     return receipts.map { $0 ?? .failure(Refusal(.unavailable, "there was nothing to send")) }
   }
 
-  private static func sends(
+  static func sends(
     _ body: SendRequest, by caller: Caller, _ services: LoopServices
   ) throws(Refusal) -> [SendNotification] {
     let sends = try SendNotification.sends(
