@@ -26,6 +26,7 @@ final class RingItem {
   let id: MessageID
   /// Its type; 0 of what is about none.
   let type: Int
+  let countsInBadge: Bool
   let audience: Audience
   let event: LiveEvent
   /// The bytes that the item takes in memory, about.
@@ -45,6 +46,7 @@ final class RingItem {
     self.isForNamedOnly = isForNamedOnly
     id = entry.notificationID
     type = entry.type
+    countsInBadge = entry.countsInBadge
     audience = entry.audience
     self.event = event
     memoryBytes =

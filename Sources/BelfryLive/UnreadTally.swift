@@ -81,7 +81,7 @@ final class UnreadTally {
         guard step.id > countedThrough[step.id.partition] ?? .zero,
           reader.sees(item, in: space, by: follower.membership)
         else { continue }
-        counts.add(item.type, in: space)
+        counts.add(item.type, in: space, countsInBadge: item.countsInBadge)
         if let time = item.audience.expiresAt { firstExpiry = min(time, firstExpiry ?? time) }
       case .read, .recall: needsCount = true
       case .update, .ephemeral, .device: continue

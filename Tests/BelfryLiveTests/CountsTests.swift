@@ -13,13 +13,13 @@ import Testing
 
   @Test func beyondTheCapThereIsMore() {
     var counts = UnreadCounts(limit: 3)
-    for type in [100, 5, 100] { counts.add(type, in: .server(7)) }
+    for type in [100, 5, 100] { counts.add(type, in: .server(7), countsInBadge: type == 100) }
     #expect(!counts.isCapped)
-    counts.add(100, in: .server(7))
+    counts.add(100, in: .server(7), countsInBadge: true)
     #expect(counts.isCapped && counts.unread == 3)
     #expect(
       String(decoding: counts.json, as: UTF8.self)
-        == #"{"unread":3,"spaces":[{"space":"server:7","unread":3}],"#
+        == #"{"unread":3,"badge":2,"spaces":[{"space":"server:7","unread":3}],"#
         + #""types":[{"type":5,"unread":1},{"type":100,"unread":2}],"isCapped":true}"#)
   }
 

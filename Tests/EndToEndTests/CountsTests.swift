@@ -28,11 +28,13 @@ extension EndToEnd {
         let ids = try (0..<7).map { try owner.mustSend("n\($0)", ["serverId": server]) }
         try app.mustSend("for alice", ["toAccids": ["alice"]])
         try app.mustSend("for two", ["toAccids": ["alice", "bob"]])
+        try app.mustSend("silent", ["toAccids": ["alice"], "setting": ["needBadge": false]])
         try app.mustSend("not for alice", ["toAccids": ["bob"]])
         try expectTold()
         // Seven, and that alice was added and has entered.
         #expect(told()?.spaces["server:\(server)"] == 9)
-        #expect(told()?.spaces["account:alice"] == 1)
+        #expect(told()?.spaces["account:alice"] == 2)
+        #expect(told().map { $0.unread - $0.badge } == 1)
         let marked: [String: Any] = ["items": ids[2..<4].map { ["messageServerId": $0] }]
         try #require(alice.call("POST", "/v1/notifications/read", marked)["read"] == "2")
         try expectTold()
@@ -51,11 +53,13 @@ extension EndToEnd {
 /// An answer of counts, or what a feed amounts to.
 private struct Counted: Equatable {
   var unread = 0
+  var badge = 0
   var spaces: [String: Int] = [:]
   var types: [Int: Int] = [:]
 
   init(_ counts: [String: Any]) {
     unread = counts["unread"] as? Int ?? -1
+    badge = counts["badge"] as? Int ?? -1
     for one in counts["spaces"] as? [[String: Any]] ?? [] {
       spaces[one["space"] as? String ?? ""] = one["unread"] as? Int
     }
@@ -67,6 +71,7 @@ private struct Counted: Equatable {
   init(_ feed: [[String: Any]]) {
     unread = feed.count
     for one in feed {
+      if (one["setting"] as? [String: Any])?["needBadge"] as? Bool == true { badge += 1 }
       let named = (one["toAccids"] as? [String])?.count ?? 0
       let space: String =
         if let server = one["serverId"] as? String { "server:\(server)" } else if named == 1 {
@@ -85,7 +90,8 @@ private struct Counted: Equatable {
       Dictionary(
         spaces.map { ($0.key.hasPrefix("direct") ? "direct" : $0.key, $0.value) }, uniquingKeysWith: +)
     }
-    return left.unread == right.unread && plain(left.spaces) == plain(right.spaces)
+    return left.unread == right.unread && left.badge == right.badge
+      && plain(left.spaces) == plain(right.spaces)
       && left.types == right.types
   }
 }

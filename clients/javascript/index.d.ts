@@ -72,6 +72,8 @@ export interface UnreadPage {
 
 export interface UnreadCounts {
   unread: number;
+  /** Those of them that count in the number on an app's icon. */
+  badge: number;
   spaces: { space: string; unread: number }[];
   types: { type: number; unread: number }[];
   /** Whether more is unread than was counted. */

@@ -15,6 +15,8 @@ public struct UnreadCounts: Sendable, Hashable, Codable {
   }
 
   public var unread: Int
+  /// Those of them that count in the number on an app's icon (``NotificationSetting/needBadge``).
+  public var badge: Int
   /// Those with something unread.
   public var spaces: [Space]
   public var types: [NotificationType]

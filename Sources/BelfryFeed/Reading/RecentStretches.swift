@@ -1,15 +1,13 @@
 package import BelfryModel
 package import BelfryStore
 
-/// What was read of shared logs by those who counted there before: whom the entries are for and of which type they are,
-/// without what they say. A broadcast that is pushed to all members of a server counts the same entries for each.
+/// What was read of shared logs by those who counted there before: whom the entries are for, of which type they are and
+/// whether they count in badges, without what they say. A broadcast that is pushed to all members of a server counts the same entries for each.
 ///
 /// A stretch is good for as long as its log has the same last entry: updates and recalls are appended, too.
 package final class RecentStretches {
   /// Entries; one for many named accounts counts as several.
   static let weightMax = 16_384
-  /// The end of a content, in which its type is.
-  private static let contentEnd = 24
 
   private struct Stretch {
     /// The log's last entry.
@@ -72,12 +70,7 @@ package final class RecentStretches {
     let through = entries.count < request.limit ? request.through : entries.last?.id ?? request.through
     let fresh = Stretch(
       end: request.through, after: request.after, through: through,
-      entries: entries.map { entry in
-        var entry = entry
-        // A copy: the content is a part of all that came from Redis with it.
-        entry.content = Array(entry.content.suffix(Self.contentEnd))[...]
-        return entry
-      })
+      entries: entries.map(\.forCounting))
     let known = stretches.removeValue(forKey: request.space)
     if let known {
       // What is known of a later end is not given up for an earlier one, which a count that began before still reads.

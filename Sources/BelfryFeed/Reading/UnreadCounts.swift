@@ -5,6 +5,8 @@ package import BelfryStore
 /// rule, so the numbers are those of paging through it.
 package struct UnreadCounts: Sendable, Hashable {
   package private(set) var unread = 0
+  /// Those of them that count in the number on an app's icon (`needBadge`).
+  package private(set) var badge = 0
   package private(set) var spaces: [SpaceID: Int] = [:]
   /// By the code of the type.
   package private(set) var types: [Int: Int] = [:]
@@ -15,11 +17,14 @@ package struct UnreadCounts: Sendable, Hashable {
   /// - Parameter limit: the most that is counted.
   package init(limit: Int = Limits.countedUnread) { self.limit = limit }
 
-  package mutating func add(_ entry: LogEntry, in space: SpaceID) { add(entry.type, in: space) }
+  package mutating func add(_ entry: LogEntry, in space: SpaceID) {
+    add(entry.type, in: space, countsInBadge: entry.countsInBadge)
+  }
 
-  package mutating func add(_ type: Int, in space: SpaceID) {
+  package mutating func add(_ type: Int, in space: SpaceID, countsInBadge: Bool) {
     guard unread < limit else { return isCapped = true }
     unread += 1
+    if countsInBadge { badge += 1 }
     spaces[space, default: 0] += 1
     types[type, default: 0] += 1
   }
@@ -28,6 +33,7 @@ package struct UnreadCounts: Sendable, Hashable {
   package var json: [UInt8] {
     var text = JSONText(capacity: 128 + 64 * (spaces.count + types.count))
     text.field("unread", unread)
+    text.field("badge", badge)
     text.field(
       "spaces",
       .array(

@@ -83,7 +83,7 @@ extension PushDispatcher {
     let mark = PushWord.newWord()
     if hasBadge { try await store.beginBadge(of: task.account, mark: mark) }
     let count = content.setting.needBadge ? try await countUnread(of: task.account) : nil
-    let message = PushMessage(entry, content, in: space, unread: count?.counts.unread)
+    let message = PushMessage(entry, content, in: space, unread: count?.counts.badge)
     var later: [DuePush] = []
     var isTold = false
     let turnEnd = ContinuousClock.now + Self.turnTime
@@ -107,7 +107,7 @@ extension PushDispatcher {
     telling count: UnreadCount, _ account: AccountID, _ mark: String
   ) async -> [DuePush] {
     // It has been sent, whether or not that can be noted now. While it is not, a mark has it corrected.
-    let isLast = (try? await store.noteBadge(count.counts.unread, of: account, since: mark)) ?? true
+    let isLast = (try? await store.noteBadge(count.counts.badge, of: account, since: mark)) ?? true
     let now = store.estimatedMilliseconds ?? WallClock.nowMilliseconds()
     guard let due = isLast ? count.firstExpiry : now else { return [] }
     return [PushTask.correction(of: account, afterMilliseconds: due)]
@@ -165,7 +165,7 @@ extension PushDispatcher {
     // Before it is counted, as for a notification.
     let known = try await store.beginBadge(of: task.account, mark: mark, onlyIfKnown: true)
     let count = try await countUnread(of: task.account)
-    let unread = count.counts.unread
+    let unread = count.counts.badge
     // One that is tried again has yet to arrive, although it was noted.
     if task.device == nil {
       if known == .none { return [] }

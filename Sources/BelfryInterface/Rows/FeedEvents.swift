@@ -36,6 +36,7 @@ enum FeedEvents {
     "UnreadCounts",
     [
       .always("unread", .count, "all that is unread; at most \(Limits.countedUnread)"),
+      .always("badge", .count, "those of them that count in the number on an app's icon (`needBadge`)"),
       .always(
         "spaces",
         .list(

@@ -79,7 +79,9 @@ extension NotificationSetting {
         "persistEnable", .flag, "kept until it is read; otherwise only those connected receive it",
         standard: .bool(standard.persistEnable)),
       Property("pushEnable", .flag, "whether to push it", standard: .bool(standard.pushEnable)),
-      Property("needBadge", .flag, "whether it counts in a badge", standard: .bool(standard.needBadge)),
+      Property(
+        "needBadge", .flag, "whether it counts in the number on an app's icon",
+        standard: .bool(standard.needBadge)),
       Property(
         "needPushNick", .flag, "whether a push names the sender", standard: .bool(standard.needPushNick)),
       Property(

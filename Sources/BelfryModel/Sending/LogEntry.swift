@@ -52,6 +52,24 @@ package struct LogEntry: Sendable, Hashable {
     return Int64(digits: beforeEnd[colon...].dropFirst()).flatMap { Int(exactly: $0) } ?? 0
   }
 
+  /// Whether the notification counts in the number on an app's icon (`needBadge`). Behind the flags of a content stand only
+  /// numbers and the names of accounts, so the last brace that opens is that of the flags.
+  package var countsInBadge: Bool {
+    guard let flags = content.lastIndex(of: UInt8(ascii: "{")) else { return true }
+    return !content[flags...].dropFirst().starts(with: Self.noBadge)
+  }
+
+  private static let noBadge = Array("\"needBadge\":false".utf8)
+
+  /// The entry with no more of its content than its type and what says whether it counts in the badge. A copy: the content
+  /// is a part of all that came from Redis with it.
+  package var forCounting: LogEntry {
+    var entry = self
+    let flag = countsInBadge ? "" : "\"needBadge\":false,"
+    entry.content = isRecalled ? [] : ArraySlice("{\(flag)\"type\":\(type)}".utf8)
+    return entry
+  }
+
   package var contentJSON: String {
     get { String(decoding: content, as: UTF8.self) }
     set { content = ArraySlice(newValue.utf8) }

@@ -23,7 +23,7 @@ extension CommandOption {
     .flag("push", "may be pushed by a third party"),
     .value("push-content", "TEXT", "what a push says"),
     .value("push-payload", "JSON", "a push's attributes, a JSON object"),
-    .flag("no-badge", "a push does not count on the badge"),
+    .flag("no-badge", "it does not count in the number on an app's icon"),
     .flag("no-nick", "a push does not show the nick"),
     .flag("no-route", "no webhook gets a copy; callbacks are asked as ever"),
   ]

@@ -101,6 +101,8 @@ class UnreadOfType(TypedDict):
 
 class UnreadCounts(TypedDict):
     unread: int
+    #: Those of them that count in the number on an app's icon.
+    badge: int
     spaces: list[UnreadInSpace]
     types: list[UnreadOfType]
     #: Whether more is unread than was counted.
