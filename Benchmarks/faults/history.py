@@ -140,7 +140,7 @@ class Fault:
     ended: float = FOREVER
     detail: str = ""
     is_step: bool = False
-    """Time is in doubt: repeating is allowed."""
+    """Time is in doubt: repeating is allowed. If `lost_since` is set as well, only in a gap that the device was told."""
     holds_requests: bool = True
     """What is asked may lie somewhere for as long as it lasts."""
     lost_since: float = FOREVER

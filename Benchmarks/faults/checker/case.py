@@ -3,7 +3,7 @@
 from collections import defaultdict
 from functools import cached_property
 
-from ..history import OK, REFUSED, FOREVER, History, Send, Shown, Told
+from ..history import OK, REFUSED, FOREVER, Fault, History, Send, Shown, Told
 from .audience import MUST, Audience
 from .patience import Patience
 from .reading import Reading, ReadTold
@@ -114,7 +114,20 @@ class Case:
 
     def is_in_doubt(self, first: float, last: float) -> bool:
         """Clocks stepped, or a tail was lost: then repeating is allowed, and passing over is not."""
+        return bool(self._doubts(first, last))
+
+    def may_be_shown_again(self, device: str, id: str, first: float, again: float) -> bool:
+        """After a step of a clock, anything. After a lost tail, only what lies in a gap that the device was told since."""
+        doubts = self._doubts(first, again)
+        if not doubts or any(fault.lost_since == FOREVER for fault in doubts):
+            return bool(doubts)
         return any(
-            fault.is_step and fault.began <= last and fault.ended >= first - SAFETY_WINDOW
-            for fault in self.history.faults
+            first <= gap.at <= again and int(gap.first) < int(id) <= int(gap.last) for gap in self.gaps[device]
         )
+
+    def _doubts(self, first: float, last: float) -> list[Fault]:
+        return [
+            fault
+            for fault in self.history.faults
+            if fault.is_step and fault.began <= last and fault.ended >= first - SAFETY_WINDOW
+        ]

@@ -71,7 +71,7 @@ def doubled(case: Case):
             # Whoever is told to let go of all up to a place is shown again what of it is unread.
             if first is None or read_told.first_up_to(shown.id, first) <= shown.at:
                 seen[shown.id] = shown.at
-            elif not case.is_in_doubt(first, shown.at):
+            elif not case.may_be_shown_again(device, shown.id, first, shown.at):
                 text = f"shown again after {shown.at - first:.1f} s"
                 yield Violation("doubled", text, shown.at, shown.id, account, device)
             other = ids.setdefault(shown.client_id, shown.id) if shown.client_id else shown.id

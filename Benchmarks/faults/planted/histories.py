@@ -301,6 +301,47 @@ class Histories(unittest.TestCase):
         self.story.show(5, 30, "bob-desk")
         self.finds()
 
+    def test_repeating_after_a_lost_tail_needs_a_gap(self):
+        self.story.fault(20, 20, is_step=True, lost_since=19)
+        self.story.send(5, 10)
+        self.story.show_all(5, 10.2)
+        self.story.show(5, 30, "bob-desk")
+        self.finds("doubled")
+        self.story.tell("gap", 29, "bob-desk", first="4", last="6")
+        self.finds()
+
+    def test_repeating_behind_the_told_gap(self):
+        """The gap begins after what is shown again, or was told before it was shown for the first time."""
+        self.story.fault(20, 20, is_step=True, lost_since=19)
+        self.story.send(5, 10)
+        self.story.show_all(5, 10.2)
+        self.story.tell("gap", 9, "bob-desk", first="4", last="6")
+        self.story.tell("gap", 29, "bob-desk", first="5", last="6")
+        self.story.show(5, 30, "bob-desk")
+        self.finds("doubled")
+
+    def test_a_gap_alone_allows_no_repeating(self):
+        self.story.send(5, 10)
+        self.story.show_all(5, 10.2)
+        self.story.tell("gap", 29, "bob-desk", first="4", last="6")
+        self.story.show(5, 30, "bob-desk")
+        self.finds("doubled")
+
+    def test_everything_is_said_to_be_gone_and_nothing_is(self):
+        self.story.send(5, 10)
+        self.story.show_all(5, 10.2)
+        self.story.fault(20, 21)
+        self.story.tell("gap", 29, "bob-desk", first="0", last="9")
+        self.finds("contradicted")
+        self.story.fault(20, 21, is_step=True, lost_since=19)
+        self.finds()
+
+    def test_a_new_device_may_be_told_that_the_beginning_is_gone(self):
+        self.story.tell("gap", 9, "bob-desk", first="0", last="4")
+        self.story.send(5, 10)
+        self.story.show_all(5, 10.2)
+        self.finds()
+
     def test_stored_twice(self):
         send = self.story.send(5, 10)
         self.story.show_all(5, 10.2)
@@ -370,6 +411,7 @@ class Histories(unittest.TestCase):
         self.story.mark(began=20, up_to=6, count=0)
         self.finds()
         # It was lost, and the device has learned so.
+        self.story.tell("gap", 14.9, "ann-desk", first="4", last="6")
         self.story.show(5, 15, "ann-desk", asked=15)
         self.finds("untold")
 
