@@ -170,6 +170,8 @@ class FinalFeed:
 @dataclass(slots=True)
 class History:
     threshold: int
+    entries_per_space: int | None = None
+    """How many entries a log keeps at least; None where no log of the scene comes near it."""
     accounts: list[str] = field(default_factory=list)
     sends: list[Send] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)

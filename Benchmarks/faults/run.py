@@ -53,6 +53,7 @@ async def play(
         *(folder, setting.belfry, setting.library, setting.redis_settings, seed),
         masters=setting.masters,
         is_replicated=setting.is_replicated,
+        **scene.surroundings,
     )
     began = time.monotonic()
     try:

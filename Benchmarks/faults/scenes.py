@@ -22,6 +22,9 @@ class Scene:
     pause: float = 1.5
     """Between two changes of the same membership, on average."""
     options: dict = field(default_factory=dict)
+    """Of the cast."""
+    surroundings: dict = field(default_factory=dict)
+    """Of the stage, such as `entries_per_space`."""
 
 
 def again(*each: injections.Injection, rest: float = 4) -> Play:
@@ -167,6 +170,12 @@ SCENES: dict[str, Scene] = {
     "unrelayed": Scene("relays are refused for 70 s, then all is marked read", unrelayed, seconds=70),
     "disk": Scene("the disk is full, and slow", again(injections.disk_full, injections.flush_slow)),
     "disk-killed": Scene("Redis is killed while the disk is full", again(injections.killed_while_disk_is_full)),
+    "capped": Scene(
+        "logs keep a hundred entries; brokers stop and connections are cut",
+        again(injections.broker_stopped, injections.connections_cut),
+        seconds=60,
+        surroundings={"entries_per_space": 100},
+    ),
     "flushed": Scene("FUNCTION FLUSH", again(injections.functions_flushed)),
     "client-kill": Scene("CLIENT KILL TYPE normal and pubsub", again(injections.clients_killed)),
     "pubsub-kill": Scene("CLIENT KILL TYPE pubsub while much is marked", again(injections.pubsub_killed, rest=2)),

@@ -36,13 +36,14 @@ class Stage:
         brokers: int = 3,
         masters: int | None = None,
         is_replicated: bool = False,
+        entries_per_space: int | None = None,
     ):
         """On a cluster of so many masters, or on one Redis. Replicated is what is acknowledged when a replica has it."""
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.is_replicated = is_replicated
         self.seed = seed
-        self.history = History(threshold=THRESHOLD)
+        self.history = History(threshold=THRESHOLD, entries_per_space=entries_per_space)
         if masters:
             self.redis = RedisCluster(folder, library, settings, masters, needs_replicas=is_replicated)
             ports = [self.redis.port_for(number) for number in range(brokers)]
@@ -57,6 +58,8 @@ class Stage:
         }
         if is_replicated:
             environment["BELFRY_DURABILITY"] = "replicated"
+        if entries_per_space:
+            environment["BELFRY_LIMITS_ENTRIES_PER_SPACE"] = str(entries_per_space)
         self.environment = environment
         self.brokers = [
             Broker(

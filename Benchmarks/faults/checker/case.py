@@ -8,6 +8,7 @@ from .audience import MUST, Audience
 from .patience import Patience
 from .reading import Reading, ReadTold
 from .timeline import Timelines
+from .trimming import find_perhaps_trimmed
 
 CUSTOM = 100
 # What a broker allows for in its reckoning with time.
@@ -30,6 +31,8 @@ class Case:
         }
         self.perhaps_recalled = {recall.id for recall in history.recalls if recall.may_be_done}
         """Nobody has to be shown these, nor told that they are read; who was shown them has to be told of the recall."""
+        self.perhaps_trimmed = find_perhaps_trimmed(history)
+        """They may be missing from a feed, where nobody comes for them with a cursor. Devices are told a gap."""
         self.lost_ids = {id for fault in history.faults for id in [*fault.lost_ids, *fault.excused_ids]}
 
     @cached_property

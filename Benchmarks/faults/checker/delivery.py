@@ -25,7 +25,7 @@ def lost_and_late(case: Case):
 def let_go_unread(case: Case):
     """A device that is told `read {upTo}` lets go of all up to there: what nobody marked it must be shown again."""
     for send, account in case.must_have():
-        if case.reading[account].possibly(send.id, send.began):
+        if send.id in case.perhaps_trimmed or case.reading[account].possibly(send.id, send.began):
             continue
         for device in case.devices_of[account]:
             told = case.read_told[device].last_up_to(send.id)
@@ -50,7 +50,7 @@ def lost_from_the_feed(case: Case):
         final = case.history.finals.get(account)
         if not final or send.ended >= final.asked:
             continue
-        if case.reading[account].possibly(send.id, send.began):
+        if send.id in case.perhaps_trimmed or case.reading[account].possibly(send.id, send.began):
             continue
         if send.id not in in_feed[account]:
             text = "not in the feed at the end, and nobody marked it"

@@ -43,7 +43,7 @@ def untold_read(case: Case):
         for id, shown in case.first_shown_to_device[device.name].items():
             mark = reading.certainly(id)
             # What went with a lost tail cannot be marked any more: its loss is told.
-            if id in case.lost_ids or id in case.perhaps_recalled:
+            if any(id in ids for ids in (case.lost_ids, case.perhaps_recalled, case.perhaps_trimmed)):
                 continue
             if not mark or any(mark.device == device.name for mark in reading.possibly(id, 0)):
                 continue
@@ -73,7 +73,7 @@ def untold_update(case: Case):
         update
         for update in case.history.updates
         if update.outcome == OK
-        and update.id not in case.lost_ids | case.perhaps_recalled
+        and update.id not in case.lost_ids | case.perhaps_recalled | case.perhaps_trimmed
         and not was_lost(update.ended, case.history.faults)
     ]
     for update in updates:
@@ -146,6 +146,8 @@ def _untold_recall(case: Case, recall, shown, device):
     due = case.patience.due(device.name, max(recall.ended, shown.at))
     if due >= case.history.ended or case.reading[device.account].possibly(recall.id, 0):
         return
+    if recall.id in case.perhaps_trimmed:
+        return
     if not send or not case.audience.stays(send, device.account, recall.began, due):
         return
     told = case.told_device[device.name]
@@ -185,11 +187,12 @@ def _feed_as_stream(case: Case, account: str):
     if not final:
         return
     feed = set(final.ids)
-    if final.count is not None and final.count != len(feed):
+    # Logs may be trimmed between one look and the next.
+    if final.count is not None and not len(feed - case.perhaps_trimmed) <= final.count <= len(feed):
         text = f"the count says {final.count} unread, the feed has {len(feed)}"
         yield Violation("miscounted", text, final.asked, account=account)
     if final.fresh is not None:
-        for id in feed.symmetric_difference(final.fresh):
+        for id in feed.symmetric_difference(final.fresh) - case.perhaps_trimmed:
             where = "the feed but not on a new device" if id in feed else "a new device but not in the feed"
             yield Violation("miscounted", f"it is on {where}", final.asked, id, account)
     reading = case.reading[account]
@@ -199,7 +202,7 @@ def _feed_as_stream(case: Case, account: str):
         if case.patience.due(device, case.history.devices[device].began) == NEVER:
             continue
         for id, shown in case.first_shown_to_device[device].items():
-            is_excused = id in case.lost_ids or id in case.perhaps_recalled
+            is_excused = any(id in ids for ids in (case.lost_ids, case.perhaps_recalled, case.perhaps_trimmed))
             is_there = id in feed or id in musts or is_excused or reading.possibly(id, 0)
             if not is_there and shown.at < final.asked:
                 text = "shown, never marked read, and not in the feed at the end"
@@ -213,7 +216,7 @@ def _count_as_marked(case: Case, account: str):
     certain = {
         id
         for id in case.first_shown[account]
-        if id not in case.lost_ids | case.perhaps_recalled and reading.certainly(id)
+        if id not in case.lost_ids | case.perhaps_recalled | case.perhaps_trimmed and reading.certainly(id)
     }
     possible = {id for id in case.first_shown[account] if reading.possibly(id, 0)}
     unseen = []
@@ -223,7 +226,7 @@ def _count_as_marked(case: Case, account: str):
         verdict = case.receivers[send.client_id].get(account)
         if verdict and reading.possibly(send.id, send.began):
             possible.add(send.id)
-            if verdict == MUST and send.id not in case.perhaps_recalled:
+            if verdict == MUST and send.id not in case.perhaps_recalled | case.perhaps_trimmed:
                 unseen.append(send)
     slack = _built_in_unseen(case, account) if any(mark.up_to for mark in reading.marks) else 0
     last = reading.marks[-1].ended

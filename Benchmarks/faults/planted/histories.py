@@ -342,6 +342,33 @@ class Histories(unittest.TestCase):
         self.story.show_all(5, 10.2)
         self.finds()
 
+    # --- Logs that are trimmed
+
+    def trim(self):
+        """Three are sent; a log keeps the last two. Ann's phone is there for the last alone."""
+        self.story.history.entries_per_space = 2
+        for id, at in ((5, 10), (6, 11), (7, 12)):
+            self.story.send(id, at)
+            self.story.show(id, at + 0.2, "ann-desk", "bob-desk")
+        self.story.show(7, 12.2, "ann-phone")
+
+    def test_trimmed_and_told(self):
+        self.trim()
+        self.story.tell("gap", 12.1, "ann-phone", first="4", last="6")
+        self.story.feed("ann", 6, 7)
+        self.story.feed("bob", 6, 7)
+        self.finds()
+
+    def test_trimmed_and_not_told(self):
+        self.trim()
+        self.finds("lost")
+
+    def test_trimmed_beyond_what_a_log_keeps(self):
+        self.trim()
+        self.story.tell("gap", 12.1, "ann-phone", first="4", last="6")
+        self.story.feed("bob", 7)
+        self.finds("lost")
+
     def test_stored_twice(self):
         send = self.story.send(5, 10)
         self.story.show_all(5, 10.2)
