@@ -6,6 +6,7 @@ from random import Random
 from typing import Awaitable, Callable
 
 from . import injections
+from .late_messages import live_messages_late
 from .load.cast import Cast
 from .plan import PlannedFault, draw_row, play_row
 from .stage import Stage
@@ -176,6 +177,7 @@ SCENES: dict[str, Scene] = {
         seconds=60,
         surroundings={"entries_per_space": 100},
     ),
+    "late-messages": Scene("live messages arrive once more, and late", again(live_messages_late, rest=2)),
     "flushed": Scene("FUNCTION FLUSH", again(injections.functions_flushed)),
     "client-kill": Scene("CLIENT KILL TYPE normal and pubsub", again(injections.clients_killed)),
     "pubsub-kill": Scene("CLIENT KILL TYPE pubsub while much is marked", again(injections.pubsub_killed, rest=2)),
