@@ -140,6 +140,18 @@ async def failover_taken(stage: Stage, random: Random) -> None:
     await _failover(stage, random, "failover, taken over", "TAKEOVER")
 
 
+async def failed_over_twice(stage: Stage, random: Random) -> None:
+    """To the replica and back, the second time as soon as the first is over: nothing is lost, so no device is told that
+    something is gone, or shown anything again."""
+    master = await any_master(stage, random)
+    replica = stage.redis.replica_of(master)
+    fault = begin(stage, "failover and failover back", f"{master.name} to {replica.name}")
+    await stage.redis.fail_over(replica)
+    await stage.redis.replicated(replica)
+    await stage.redis.fail_over(master)
+    await healed(stage, fault)
+
+
 # --- Slots ----------------------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ FAULTS = [
     ("master killed with a slot half moved", True, "503 in its slots until its replica is master, and in the slot until it is moved"),
     ("replica killed", False, "503 in its master's slots, which refuses writes until the replica is back"),
     ("failover, graceful", False, "what is asked takes longer"),
+    ("failover and failover back", False, "what is asked takes longer"),
     ("failover, forced", True, "what is asked takes longer, perhaps a 503"),
     ("failover, taken over", True, "what is asked takes longer, perhaps a 503"),
     ("slot moved and moved back", False, "what is asked takes longer, perhaps a 503"),
