@@ -24,12 +24,13 @@ extension CommandTable {
       (["stats", "cluster"], "show what a broker did, and the Redis nodes"),
       (["types", "openapi"], "describe the notifications, and the HTTP interface"),
       (["unread", "read"], "list what is unread, and mark it read"),
+      (["subscribe", "unsubscribe"], "subscribe to servers and channels, or no longer"),
       (["completions", "man", "version"], "for the shell, for man, and which this is"),
     ], topics: HelpTopic.all)
 
   private static let own: [Command] = [
     .serve, .checkConfig, .token, .secretList, .secretRotate, .secretRetire, .backup, .restore, .move,
-    .send, .resend, .tail, .unread, .read, .prefer,
+    .send, .resend, .tail, .unread, .read, .subscribe, .unsubscribe, .prefer,
     .explain, .statistics, .types, .openAPI, .completions, .man, .version,
   ]
 }

@@ -1,0 +1,129 @@
+import BelfryClient
+import BelfryInterface
+import BelfryModel
+
+extension Command {
+  static let subscribe = Command(
+    name: "subscribe", summary: "subscribe to servers and channels",
+    detail: """
+      To a server's own notifications, or to those of one channel. In a large server only subscribers receive what \
+      is sent to everybody; in a small one the subscription is kept for later. Each place is done or refused by \
+      itself.
+      """,
+    operands: [.places],
+    options: CommandOption.connection,
+    examples: [
+      Example("subscribe 12", "to server 12's own notifications"),
+      Example("subscribe 12 12/34 56/78 --as bob", "bob, to a server and to channels of two servers"),
+    ],
+    run: { invocation in try await invocation.changeSubscriptions(to: true) })
+
+  static let unsubscribe = Command(
+    name: "unsubscribe", summary: "end subscriptions to servers and channels",
+    detail: "Each place is done or refused by itself. To end a subscription that does not exist is no error.",
+    operands: [.places],
+    options: CommandOption.connection,
+    examples: [
+      Example("unsubscribe 12/34", "from channel 34 of server 12"),
+      Example("unsubscribe 12 12/34 --as bob", "bob, from a server and a channel of it"),
+    ],
+    run: { invocation in try await invocation.changeSubscriptions(to: false) })
+}
+
+extension Operand {
+  fileprivate static let places = Operand(
+    name: "PLACE", meaning: "a server by its id, or a channel of it as SERVER/CHANNEL", repeats: true)
+}
+
+extension Invocation {
+  /// Asks for all places, as many in one request as the broker takes, and prints each of them.
+  fileprivate func changeSubscriptions(to isSubscribed: Bool) async throws {
+    let places = try arguments.operands.map { word throws(UsageError) in try SubscriptionPlace(word) }
+    let client = try client()
+    var failures: [SubscriptionFailure] = []
+    for start in stride(from: 0, to: places.count, by: Limits.subscriptionsPerCall) {
+      let some = places[start..<min(start + Limits.subscriptionsPerCall, places.count)]
+      let answer = try await client.perform(
+        AccountRoutes.changeSubscriptions.route, body: SubscriptionPlace.body(some, isSubscribed))
+      failures += SubscriptionFailure.all(in: answer)
+    }
+    try show(places, failures, isSubscribed ? "subscribed" : "unsubscribed")
+  }
+
+  private func show(
+    _ places: [SubscriptionPlace], _ failures: [SubscriptionFailure], _ word: String
+  ) throws {
+    let failed = Set(failures.map(\.place))
+    let done = places.filter { !failed.contains($0) }
+    if printsJSON || !done.isEmpty {
+      try print(
+        ["failed": .array(failures.map(\.answer))] as JSONValue,
+        TextTable.aligned(done.map { [$0.text, word] }))
+    }
+    for failure in failures.dropLast() {
+      console.complain("belfry: \(failure.code): \(failure.sentence)")
+    }
+    if let last = failures.last { throw CommandFailure(code: last.code, detail: last.sentence) }
+  }
+}
+
+/// A server, or a channel of one, as it is typed: `12`, `12/34`.
+private struct SubscriptionPlace: Hashable {
+  let server: EntityID
+  let channel: EntityID?
+
+  init(server: EntityID, channel: EntityID?) {
+    self.server = server
+    self.channel = channel
+  }
+
+  init(_ word: String) throws(UsageError) {
+    let parts = word.split(separator: "/", omittingEmptySubsequences: false).map { EntityID(String($0)) }
+    let ids = parts.compactMap { $0 }
+    guard ids.count == parts.count, (1...2).contains(ids.count) else {
+      throw UsageError("a place is SERVER or SERVER/CHANNEL, each by its id, not \(word)")
+    }
+    self.init(server: ids[0], channel: ids.count == 2 ? ids[1] : nil)
+  }
+
+  var text: String { ([server] + (channel.map { [$0] } ?? [])).map(\.text).joined(separator: "/") }
+
+  static func body(_ places: some Collection<SubscriptionPlace>, _ isSubscribed: Bool) -> JSONValue {
+    let servers = places.filter { $0.channel == nil }.map { JSONValue.string($0.server.text) }
+    let channels = places.compactMap { place in
+      place.channel.map { channel -> JSONValue in
+        ["serverId": .string(place.server.text), "channelId": .string(channel.text)]
+      }
+    }
+    var body: JSONObject = ["subscribe": .bool(isSubscribed)]
+    if !servers.isEmpty { body["servers"] = .array(servers) }
+    if !channels.isEmpty { body["channels"] = .array(channels) }
+    return .object(body)
+  }
+}
+
+/// A place that the broker refused, and why.
+private struct SubscriptionFailure {
+  let place: SubscriptionPlace
+  let code: String
+  let detail: String
+  let answer: JSONValue
+
+  var sentence: String { "\(place.text): \(detail)" }
+
+  static func all(in answer: JSONValue?) -> [SubscriptionFailure] {
+    guard case .object(let members)? = answer, case .array(let failed)? = members["failed"] else { return [] }
+    return failed.compactMap { SubscriptionFailure($0) }
+  }
+
+  private init?(_ answer: JSONValue) {
+    guard case .object(let members) = answer, case .string(let server)? = members["serverId"],
+      let server = EntityID(server), case .string(let code)? = members["code"],
+      case .string(let detail)? = members["detail"]
+    else { return nil }
+    var channel: EntityID?
+    if case .string(let text)? = members["channelId"] { channel = EntityID(text) }
+    place = SubscriptionPlace(server: server, channel: channel)
+    (self.code, self.detail, self.answer) = (code, detail, answer)
+  }
+}
