@@ -31,12 +31,14 @@ def servers(teller):
     show("serverUpdate", "alice", path, body={"name": "Campfire Circle", "membersMayInvite": True})
     invited = show("serverInvite", "alice", path, body={"accids": ["bob", "carol"], "postscript": "Come along"})
     request = {one["accid"]: one["requestId"] for one in invited["invitations"]}
+    show("serverInvitations", "alice", path)
     show("serverAccept", "bob", {**path, "requestId": request["bob"]})
     show("serverReject", "carol", {**path, "requestId": request["carol"]}, body={"postscript": "Not this week"})
     applied = show("serverApply", "carol", path, body={"postscript": "I can after all"})
+    show("serverApplications", "alice", path)
     show("serverAdmit", "alice", {**path, "requestId": applied["requestId"]})
-    applied = quiet("serverApply", "mallory", path)
-    show("serverTurnDown", "alice", {**path, "requestId": applied["requestId"]}, body={"postscript": "Sorry"})
+    quiet("serverApply", "mallory", path)
+    show("serverTurnDown", "alice", {**path, "requestId": "mallory"}, body={"postscript": "Sorry"})
     code = show("serverCreateCode", "alice", path)["code"]
     show("serverJoin", "dave", path, body={"code": code})
     show("serverCodes", "alice", path)
@@ -71,6 +73,7 @@ def channels(teller, server):
     invited = show("channelInvite", "alice", path, body={"accids": ["carol", "dave"]})
     requests = invited.get("invitations") or invited["asked"]
     request = {one["accid"]: one["requestId"] for one in requests}
+    show("channelInvitations", "alice", path)
     show("channelAccept", "carol", {**path, "requestId": request["carol"]})
     show("channelDecline", "dave", {**path, "requestId": request["dave"]}, body={"postscript": "No time"})
     show("channelMembers", "alice", path)
@@ -160,12 +163,14 @@ def groups(teller):
     show("groupShow", "alice", path)
     invited = show("groupInvite", "alice", path, body={"accids": ["bob", "carol"], "message": "Ring with us"})
     request = {one["accid"]: one["requestId"] for one in invited["asked"]}
+    show("groupInvitations", "alice", path)
     show("groupAccept", "bob", {**path, "requestId": request["bob"]})
     show("groupDecline", "carol", {**path, "requestId": request["carol"]}, body={"reason": "Too early"})
     applied = show("groupApply", "dave", path, body={"reason": "I can count to eight"})
+    show("groupApplications", "alice", path)
     show("groupApprove", "alice", {**path, "requestId": applied["requestId"]})
-    applied = quiet("groupApply", "mallory", path)
-    show("groupRefuse", "alice", {**path, "requestId": applied["requestId"]})
+    quiet("groupApply", "mallory", path)
+    show("groupRefuse", "alice", {**path, "requestId": "mallory"})
     show("groupMembers", "alice", path)
     show("groupAddAdmin", "alice", {**path, "accid": "bob"})
     show("groupRemoveAdmin", "alice", {**path, "accid": "bob"})

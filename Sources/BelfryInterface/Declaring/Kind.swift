@@ -166,6 +166,18 @@ extension Kind where Value == RequestID {
   }
 }
 
+extension Kind where Value == RequestName {
+  /// Every decimal id has the form of an accid, too.
+  package static var requestName: Kind {
+    Kind(.account) { value, path throws(Refusal) in
+      guard let name = RequestName(try value.text(at: path)) else {
+        throw .invalid(path, "must be a request's id or an account: \(AccountID.rule)")
+      }
+      return name
+    }
+  }
+}
+
 extension Kind where Value == InviteCode {
   package static var code: Kind {
     Kind(.code) { value, path throws(Refusal) in

@@ -9,7 +9,10 @@ package enum SharedFields {
   package static let groupId = Field("groupId", .id, "the group").needed
   package static let roomId = Field("roomId", .id, "the room").needed
   package static let accid = Field("accid", .account, "the account").needed
-  package static let requestId = Field("requestId", .request, "the invitation or application").needed
+  package static let requestId = Field(
+    "requestId", .requestName,
+    "the invitation or application, by its id or by the account that is invited or that applies"
+  ).needed
   package static let token = Field("token", .request, "the invitation on stage").needed
   package static let code = Field("code", .code, "the invite code").needed
   package static let fileId = Field("fileId", .id, "the shared file").needed

@@ -104,7 +104,14 @@ extension ChannelRoutes {
     "Put members out of a channel together, as the server's owner or an admin", path: serverId, channelId,
     body: SharedFields.accids, operation: RemoveFromChannel.self)
 
-  private static let invitations = [invite.route, acceptInvitation.route, declineInvitation.route]
+  private static let invitations = [
+    invite.route, acceptInvitation.route, declineInvitation.route, listInvitations.route,
+  ]
+
+  package static let listInvitations = endpoint(
+    .get, channel + "/invitations", .token, "channel invitations",
+    "List the invitations into a channel that wait for an answer", path: serverId, channelId,
+    query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(.waitingRequests))
 
   package static let invite = endpoint(
     .post, channel + "/invitations", .token, "channel invite", "Invite members of the server into a channel",
@@ -117,7 +124,7 @@ extension ChannelRoutes {
 
   private static func answer(
     _ word: String, _ name: String, _ summary: String
-  ) -> Endpoint<EntityID, EntityID, RequestID, String?> {
+  ) -> Endpoint<EntityID, EntityID, RequestName, String?> {
     let row = endpoint(
       .post, "\(channel)/invitations/{requestId}/\(word)", .token, name, summary,
       path: serverId, channelId, SharedFields.requestId, body: SharedFields.postscript,

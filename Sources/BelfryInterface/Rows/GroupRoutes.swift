@@ -137,8 +137,18 @@ extension GroupRoutes {
 
 extension GroupRoutes {
   private static let joining = [
-    invite.route, acceptInvitation.route, declineInvitation.route, apply.route, approve.route, refuse.route,
+    invite.route, acceptInvitation.route, declineInvitation.route, listInvitations.route, apply.route,
+    approve.route, refuse.route, listApplications.route,
   ]
+
+  package static let listInvitations = endpoint(
+    .get, group + "/invitations", .token, "group invitations",
+    "List the invitations into a group that wait for an answer", path: groupId,
+    query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(.waitingRequests))
+  package static let listApplications = endpoint(
+    .get, group + "/applications", .token, "group applications",
+    "List the applications to a group that wait for an answer", path: groupId,
+    query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(.waitingRequests))
 
   package static let invite = endpoint(
     .post, group + "/invitations", .token, "group invite", "Invite accounts into a group", path: groupId,
@@ -162,7 +172,7 @@ extension GroupRoutes {
   private static func answer(
     _ what: String, _ word: String, _ name: String, _ summary: String,
     _ operation: any SpaceOperation.Type
-  ) -> Endpoint<EntityID, RequestID, String?> {
+  ) -> Endpoint<EntityID, RequestName, String?> {
     let row = endpoint(
       .post, "\(group)/\(what)/{requestId}/\(word)", .token, name, summary,
       path: groupId, SharedFields.requestId, body: reason, bodyMayBeLeftOut: true, operation: operation,

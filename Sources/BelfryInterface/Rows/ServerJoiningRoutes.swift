@@ -33,8 +33,18 @@ package enum ServerJoiningRoutes {
 
 extension ServerJoiningRoutes {
   private static let requests = [
-    invite.route, acceptInvitation.route, rejectInvitation.route, apply.route, admit.route, turnDown.route,
+    invite.route, acceptInvitation.route, rejectInvitation.route, listInvitations.route, apply.route,
+    admit.route, turnDown.route, listApplications.route,
   ]
+
+  package static let listInvitations = endpoint(
+    .get, server + "/invitations", .token, "server invitations",
+    "List the invitations into a server that wait for an answer", path: serverId,
+    query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(.waitingRequests))
+  package static let listApplications = endpoint(
+    .get, server + "/applications", .token, "server applications",
+    "List the applications to a server that wait for an answer", path: serverId,
+    query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(.waitingRequests))
 
   package static let invite = endpoint(
     .post, server + "/invitations", .token, "server invite", "Invite accounts into a server",
@@ -59,7 +69,7 @@ extension ServerJoiningRoutes {
   private static func answer(
     _ what: String, _ word: String, _ name: String, _ summary: String,
     _ operation: any SpaceOperation.Type
-  ) -> Endpoint<EntityID, RequestID, String?> {
+  ) -> Endpoint<EntityID, RequestName, String?> {
     let row = endpoint(
       .post, "\(server)/\(what)/{requestId}/\(word)", .token, name, summary,
       path: serverId, SharedFields.requestId, body: SharedFields.postscript, bodyMayBeLeftOut: true,

@@ -8,6 +8,18 @@ extension Shape {
     "Muted",
     [.always("accid", .account, "who"), .always("expiresAt", .time, "until when they cannot send")])
 
+  /// An invitation or application that waits, as those see it who may answer or list it.
+  static let waitingRequest = Shape.resource(
+    "WaitingRequest",
+    [
+      .always("requestId", .id, "its id"),
+      .always("accid", .account, "the account that is invited or that applies"),
+      .always("expiresAt", .time, "when it ends unanswered"),
+      .sometimes("inviters", .list(.account), "the accounts that invite; absent of an application"),
+      .sometimes("message", .text, "what was written with it"),
+    ])
+  static let waitingRequests = Shape.page("requests", of: .waitingRequest, "in no particular order")
+
   /// Somebody who was asked, and has not answered.
   static let pendingRequest = Shape.resource(
     "PendingRequest",

@@ -19,6 +19,28 @@ package struct RequestID: Sendable, Hashable {
   }
 }
 
+/// How a caller names a request: by its id, or by the account that is invited or that applies.
+///
+/// An accid may consist of digits alone, and then looks like an id. The id comes first: it is what a notification tells.
+package struct RequestName: Sendable, Hashable {
+  /// Nil if the text cannot be an id.
+  package let id: RequestID?
+  package let account: AccountID
+
+  package init?(_ text: String) {
+    guard let account = AccountID(text) else { return nil }
+    self.account = account
+    id = RequestID(text: text)
+  }
+
+  /// The ids that it may stand for, in the order in which they are tried. Never empty.
+  package func ids(
+    _ kind: RequestRecord.Kind, in space: SpaceID, channel: EntityID? = nil
+  ) -> [RequestID] {
+    (id.map { [$0] } ?? []) + [RequestID(kind, of: account, in: space, channel: channel)]
+  }
+}
+
 /// An invitation or an application that waits for an answer.
 package struct RequestRecord: Sendable, Hashable {
   package enum Kind: String, Sendable, Codable, CaseIterable {

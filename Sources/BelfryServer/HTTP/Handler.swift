@@ -21,12 +21,14 @@ struct Handler: Sendable {
 
 extension Endpoint {
   /// Answered with a reply.
+  /// - Parameter operation: what the answer carries out, where the row names it.
   func handled(
+    carryingOut operation: (any SpaceOperation.Type)? = nil,
     by answer:
       @escaping @Sendable (Request, LoopServices, repeat each Value) async throws(Refusal)
       -> HTTPResponse
   ) -> Handler {
-    Handler(route: route, operation: nil) { parts throws(Refusal) in
+    Handler(route: route, operation: operation) { parts throws(Refusal) in
       let values = try read(&parts)
       return .reply { request, services throws(Refusal) in
         try await answer(request, services, repeat each values)

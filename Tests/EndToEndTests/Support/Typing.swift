@@ -1,4 +1,5 @@
 import Foundation
+import TestKit
 
 extension Person {
   /// How a command ended, and what it printed.

@@ -80,14 +80,37 @@ enum ChannelMembers {
       }, invited),
     answer(ChannelRoutes.acceptInvitation, isAccepted: true),
     answer(ChannelRoutes.declineInvitation, isAccepted: false),
+    ChannelRoutes.listInvitations.handled(by: waitingInvitations),
   ]
 
+  /// For the server's owner and its admins.
+  private static func waitingInvitations(
+    _ request: Request, _ services: LoopServices, server: EntityID, id: EntityID, limit: Int,
+    cursor: PageCursor?
+  ) async throws(Refusal) -> HTTPResponse {
+    let view = try await SpaceView<ServerRecord>(
+      request, of: .server(server), channel: id, for: administrators, services)
+    _ = try view.records.channel(id, of: view.space)
+    return try await services.listing(
+      "requests", of: .requests, in: view.space, limit, after: cursor, for: administrators, request,
+      expires: true
+    ) { field, text, now in
+      Listed.request(field, text, now) { $0.kind == .channelInvitation && $0.channel == id }
+    }
+  }
+
   private static func answer(
-    _ endpoint: Endpoint<EntityID, EntityID, RequestID, String?>, isAccepted: Bool
+    _ endpoint: Endpoint<EntityID, EntityID, RequestName, String?>, isAccepted: Bool
   ) -> Handler {
-    endpoint.carriedOut { actor, server, channel, request, postscript in
-      AnswerChannelInvitation(
-        server, id: channel, request: request, actor: actor, isAccepted: isAccepted, postscript: postscript)
+    endpoint.handled(carryingOut: AnswerChannelInvitation.self) {
+      request, services, server, channel, name, postscript throws(Refusal) in
+      let actor = try request.actor
+      return try await services.answer(
+        name, .channelInvitation, in: .server(server), channel: channel, of: request
+      ) { id in
+        AnswerChannelInvitation(
+          server, id: channel, request: id, actor: actor, isAccepted: isAccepted, postscript: postscript)
+      }
     }
   }
 

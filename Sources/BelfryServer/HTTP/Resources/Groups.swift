@@ -31,12 +31,9 @@ enum Groups {
     GroupRoutes.invite.carriedOut(by: { actor, group, accounts, message in
       InviteToGroup(group, actor: actor, accounts: accounts, message: message)
     }) { _, invitations in .json(invitations.info) },
-    GroupRoutes.acceptInvitation.carriedOut { actor, group, request, reason in
-      AnswerGroupInvitation(group, actor: actor, request: request, isAccepted: true, reason: reason)
-    },
-    GroupRoutes.declineInvitation.carriedOut { actor, group, request, reason in
-      AnswerGroupInvitation(group, actor: actor, request: request, isAccepted: false, reason: reason)
-    },
+    answerInvitation(GroupRoutes.acceptInvitation, isAccepted: true),
+    answerInvitation(GroupRoutes.declineInvitation, isAccepted: false),
+    waiting(GroupRoutes.listInvitations, .invitation),
     GroupRoutes.apply.carriedOut(by: { actor, group, reason in
       ApplyToGroup(group, actor: actor, reason: reason)
     }) { _, outcome in
@@ -45,13 +42,41 @@ enum Groups {
       case .waiting(let request): .json(["joined": false, "requestId": .string(request.text)])
       }
     },
-    GroupRoutes.approve.carriedOut { actor, group, request, reason in
-      AnswerGroupApplication(group, actor: actor, request: request, isApproved: true, reason: reason)
-    },
-    GroupRoutes.refuse.carriedOut { actor, group, request, reason in
-      AnswerGroupApplication(group, actor: actor, request: request, isApproved: false, reason: reason)
-    },
+    answerApplication(GroupRoutes.approve, isApproved: true),
+    answerApplication(GroupRoutes.refuse, isApproved: false),
+    waiting(GroupRoutes.listApplications, .application),
   ]
+
+  private typealias Answer = Endpoint<EntityID, RequestName, String?>
+
+  private static func answerInvitation(_ endpoint: Answer, isAccepted: Bool) -> Handler {
+    endpoint.handled(carryingOut: AnswerGroupInvitation.self) {
+      request, services, group, name, reason throws(Refusal) in
+      let actor = try request.actor
+      return try await services.answer(name, .invitation, in: .group(group), of: request) { id in
+        AnswerGroupInvitation(group, actor: actor, request: id, isAccepted: isAccepted, reason: reason)
+      }
+    }
+  }
+
+  private static func answerApplication(_ endpoint: Answer, isApproved: Bool) -> Handler {
+    endpoint.handled(carryingOut: AnswerGroupApplication.self) {
+      request, services, group, name, reason throws(Refusal) in
+      let actor = try request.actor
+      return try await services.answer(name, .application, in: .group(group), of: request) { id in
+        AnswerGroupApplication(group, actor: actor, request: id, isApproved: isApproved, reason: reason)
+      }
+    }
+  }
+
+  private static func waiting(
+    _ endpoint: Endpoint<EntityID, Int, PageCursor?>, _ kind: RequestRecord.Kind
+  ) -> Handler {
+    endpoint.handled { request, services, group, limit, cursor throws(Refusal) in
+      try await services.waitingRequests(
+        kind, in: .group(group), GroupRecord.self, limit, after: cursor, request)
+    }
+  }
 
   private static let roles: [Handler] = [
     GroupRoutes.assignOwner.carriedOut { actor, group, account in

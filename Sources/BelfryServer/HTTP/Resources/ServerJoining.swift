@@ -15,6 +15,8 @@ enum ServerJoining {
       }, invitations),
     answerInvitation(ServerJoiningRoutes.acceptInvitation, isAccepted: true),
     answerInvitation(ServerJoiningRoutes.rejectInvitation, isAccepted: false),
+    waiting(ServerJoiningRoutes.listInvitations, .invitation),
+    waiting(ServerJoiningRoutes.listApplications, .application),
     ServerJoiningRoutes.apply.carriedOut(by: { actor, server, postscript in
       ApplyToServer(server, actor: actor, postscript: postscript ?? "")
     }) { _, admission in
@@ -24,19 +26,36 @@ enum ServerJoining {
     answerApplication(ServerJoiningRoutes.turnDown, isAccepted: false),
   ]
 
-  private typealias Answer = Endpoint<EntityID, RequestID, String?>
+  private static func waiting(
+    _ endpoint: Endpoint<EntityID, Int, PageCursor?>, _ kind: RequestRecord.Kind
+  ) -> Handler {
+    endpoint.handled { request, services, server, limit, cursor throws(Refusal) in
+      try await services.waitingRequests(
+        kind, in: .server(server), ServerRecord.self, limit, after: cursor, request)
+    }
+  }
+
+  private typealias Answer = Endpoint<EntityID, RequestName, String?>
 
   private static func answerInvitation(_ endpoint: Answer, isAccepted: Bool) -> Handler {
-    endpoint.carriedOut { actor, server, request, postscript in
-      AnswerServerInvitation(
-        server, actor: actor, id: request, isAccepted: isAccepted, postscript: postscript ?? "")
+    endpoint.handled(carryingOut: AnswerServerInvitation.self) {
+      request, services, server, name, postscript throws(Refusal) in
+      let actor = try request.actor
+      return try await services.answer(name, .invitation, in: .server(server), of: request) { id in
+        AnswerServerInvitation(
+          server, actor: actor, id: id, isAccepted: isAccepted, postscript: postscript ?? "")
+      }
     }
   }
 
   private static func answerApplication(_ endpoint: Answer, isAccepted: Bool) -> Handler {
-    endpoint.carriedOut { actor, server, request, postscript in
-      AnswerServerApplication(
-        server, actor: actor, id: request, isAccepted: isAccepted, postscript: postscript ?? "")
+    endpoint.handled(carryingOut: AnswerServerApplication.self) {
+      request, services, server, name, postscript throws(Refusal) in
+      let actor = try request.actor
+      return try await services.answer(name, .application, in: .server(server), of: request) { id in
+        AnswerServerApplication(
+          server, actor: actor, id: id, isAccepted: isAccepted, postscript: postscript ?? "")
+      }
     }
   }
 

@@ -1,0 +1,98 @@
+import BelfryModel
+import Testing
+
+@testable import BelfryServer
+
+/// Invitations and applications that wait can be listed and answered by someone who no longer has the notification.
+@Suite struct WaitingRequestTests {
+  private func waiting(_ broker: TestBroker, _ path: String, as token: String) throws -> [JSONValue] {
+    let answer = try broker.ask("GET", path, as: token)
+    try #require(answer.status == 200, "\(answer.body)")
+    return answer.json["requests"]?.elements ?? []
+  }
+
+  private func accids(_ requests: [JSONValue]) -> Set<String> {
+    Set(requests.compactMap { $0["accid"]?.text })
+  }
+
+  @Test func anApplicationIsListedAndAdmittedByItsAccount() async throws {
+    try await withBroker { broker in
+      let (alice, bob) = (try broker.token("alice"), try broker.token("bob"))
+      let server = try broker.makeServer(owner: "alice")
+      let path = "/v1/servers/\(server)"
+      _ = try broker.ask("PATCH", path, as: alice, #"{"applyMode":1}"#)
+      for (name, body) in [("bob", #"{"postscript":"let me in"}"#), ("1001", nil), ("carol", nil)] {
+        _ = try broker.ask("POST", path + "/applications", as: try broker.token(name), body)
+      }
+      _ = try broker.ask(
+        "POST", path + "/invitations", as: alice, #"{"accids":["dave"],"postscript":"come"}"#)
+      // The notification that tells the request's id is gone.
+      _ = try broker.ask("POST", "/v1/notifications/read", as: alice, #"{"upTo":"9223372036854775807"}"#)
+
+      let applications = try waiting(broker, path + "/applications", as: alice)
+      #expect(accids(applications) == ["bob", "1001", "carol"])
+      let bobs = try #require(applications.first { $0["accid"] == "bob" })
+      #expect(bobs["message"] == "let me in" && bobs["inviters"] == nil && bobs["expiresAt"]?.number != nil)
+      let invitations = try waiting(broker, path + "/invitations", as: alice)
+      #expect(accids(invitations) == ["dave"])
+      #expect(invitations.first?["inviters"] == ["alice"] && invitations.first?["message"] == "come")
+      for list in ["/applications", "/invitations"] {
+        #expect(try broker.ask("GET", path + list, as: bob).code == "notMember")
+      }
+
+      #expect(try broker.ask("POST", path + "/applications/bob/accept", as: alice).status == 204)
+      // An accid of digits alone, and the id of a request.
+      #expect(try broker.ask("POST", path + "/applications/1001/accept", as: alice).status == 204)
+      let carols = try #require(applications.first { $0["accid"] == "carol" }?["requestId"]?.text)
+      #expect(try broker.ask("POST", path + "/applications/\(carols)/reject", as: alice).status == 204)
+      #expect(try waiting(broker, path + "/applications", as: alice).isEmpty)
+      for account in ["bob", "1001"] {
+        #expect(try broker.ask("GET", path + "/members/\(account)", as: alice).status == 200)
+      }
+      for name in ["bob", "1001", "nobody", carols] {
+        let again = try broker.ask("POST", path + "/applications/\(name)/accept", as: alice)
+        #expect(again.status == 404 && again.field == "requestId", "\(again.body)")
+      }
+      // A member that is no admin is told nothing, and nobody answers for someone else.
+      #expect(try broker.ask("GET", path + "/applications", as: bob).code == "forbidden")
+      #expect(
+        try broker.ask("POST", path + "/invitations/dave/accept", as: try broker.token("erin")).status == 404)
+      let dave = try broker.token("dave")
+      #expect(try broker.ask("POST", path + "/invitations/dave/accept", as: dave).status == 204)
+      #expect(try waiting(broker, path + "/invitations", as: alice).isEmpty)
+    }
+  }
+
+  @Test func aGroupAndAChannelListTheirsAlone() async throws {
+    try await withBroker { broker in
+      let (alice, app) = (try broker.token("alice"), try broker.token("app", .app))
+      let made = try broker.ask(
+        "POST", "/v1/groups", as: alice, #"{"name":"g","style":"publicApproval","invitees":["bob"]}"#)
+      let group = "/v1/groups/" + (try #require(made.json["groupId"]?.text))
+      _ = try broker.ask("POST", group + "/applications", as: try broker.token("carol"))
+      #expect(accids(try waiting(broker, group + "/invitations", as: alice)) == ["bob"])
+      #expect(accids(try waiting(broker, group + "/applications", as: app)) == ["carol"])
+      let bob = try broker.token("bob")
+      #expect(try broker.ask("POST", group + "/invitations/bob/decline", as: bob).status == 204)
+      #expect(try broker.ask("POST", group + "/applications/carol/accept", as: alice).status == 204)
+      #expect(try waiting(broker, group + "/invitations", as: alice).isEmpty)
+
+      let server = try broker.makeServer(owner: "alice", members: ["bob", "carol"])
+      var channels: [String] = []
+      for name in ["bob", "carol"] {
+        let made = try broker.ask(
+          "POST", "/v1/servers/\(server)/channels", as: alice,
+          #"{"name":"c","type":"private","members":["alice"]}"#)
+        let channel = "/v1/servers/\(server)/channels/" + (try #require(made.json["channelId"]?.text))
+        _ = try broker.ask("POST", channel + "/invitations", as: alice, #"{"accids":["\#(name)"]}"#)
+        channels.append(channel)
+      }
+      #expect(accids(try waiting(broker, channels[0] + "/invitations", as: alice)) == ["bob"])
+      #expect(accids(try waiting(broker, channels[1] + "/invitations", as: alice)) == ["carol"])
+      #expect(try waiting(broker, "/v1/servers/\(server)/invitations", as: alice).isEmpty)
+      #expect(try broker.ask("POST", channels[0] + "/invitations/bob/accept", as: bob).status == 204)
+      #expect(try broker.ask("GET", channels[0] + "/invitations", as: bob).code == "forbidden")
+      #expect(try broker.ask("GET", channels[1] + "/invitations", as: bob).status == 404)
+    }
+  }
+}
