@@ -18,7 +18,7 @@ struct ContentLimitsTests {
   static let rows: [Row] = [
     Row("messageClientId") { $0.messageClientId = text(Limits.messageClientIdBytes + $1) },
     Row("fromNick") { $0.fromNick = text(Limits.nickCharacters + $1) },
-    Row("fromClientType") { $0.fromClientType = text(Limits.clientTypeBytes + $1) },
+    Row("fromClientType") { $0.fromClientType = .text(text(Limits.clientTypeBytes + $1)) },
     Row("body") { $0.body = text(Limits.bodyBytes + $1) },
     Row("ext") { $0.ext = text(Limits.extBytes + $1) },
     Row("pushContent") { $0.pushContent = text(Limits.pushContentCharacters + $1) },

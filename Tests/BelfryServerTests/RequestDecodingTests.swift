@@ -121,12 +121,14 @@ import Testing
 
   static let wrong: [Wrong] =
     ["serverId", "channelId", "groupId", "roomId"].map { Wrong(send, $0, noID) }
-    + ["messageClientId", "fromNick", "fromClientType", "body", "ext", "pushContent", "env"]
+    + ["messageClientId", "fromNick", "body", "ext", "pushContent", "env"]
     .map { Wrong(send, $0, noText) }
     + [
       Wrong(send, "messageClientId", ["\"\"", text(Limits.messageClientIdBytes + 1)]),
       Wrong(send, "fromNick", [text(Limits.nickCharacters + 1)]),
-      Wrong(send, "fromClientType", [text(Limits.clientTypeBytes + 1)]),
+      Wrong(
+        send, "fromClientType",
+        [text(Limits.clientTypeBytes + 1), "1.5", "true", "[]", "{}", "-1", "2147483648"]),
       Wrong(send, "body", [text(Limits.bodyBytes + 1)]), Wrong(send, "ext", [text(Limits.extBytes + 1)]),
       Wrong(send, "pushContent", [text(Limits.pushContentCharacters + 1)]),
       Wrong(send, "pushContent", ["\"e" + String(repeating: "\u{301}", count: 10_000) + "\""]),

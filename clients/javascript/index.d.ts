@@ -19,7 +19,7 @@ interface Content {
   toAccids?: string[];
   fromAccount?: string;
   fromNick?: string;
-  fromClientType?: string;
+  fromClientType?: string | number;
   fromDeviceId?: string;
   body?: string;
   ext?: string;

@@ -13,7 +13,7 @@ public struct NewNotification: Sendable, Hashable, Codable {
   /// Who it is from, when a trusted caller sends in somebody's name.
   public var fromAccount: AccountID?
   public var fromNick: String?
-  public var fromClientType: String?
+  public var fromClientType: ClientType?
   public var body: String?
   /// JSON by custom; any text is accepted.
   public var ext: String?

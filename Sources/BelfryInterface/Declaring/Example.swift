@@ -18,6 +18,7 @@ extension Shape {
     case .integer(let ranges): .integer(Int64(ranges.last?.lowerBound ?? 0))
     case .time: 1_763_700_000_000
     case .words(_, let words): .string(words.first ?? "")
+    case .textOrNumber(let limit, _): Shape.text(limit).example
     case .numbers(_, let words): .integer(Int64(words.first?.number ?? 0))
     case .list(let element, let counts): counts.upperBound > 0 ? .array([element.example]) : []
     case .object(let object): object.example(withAll: true)

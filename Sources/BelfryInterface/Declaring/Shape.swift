@@ -7,6 +7,8 @@ package import BelfryModel
 /// interface says it as JSON Schema, and the command line asks for it.
 package indirect enum Shape: Sendable, Hashable {
   case text(TextLimit)
+  /// A text, or a whole number of the range.
+  case textOrNumber(TextLimit, ClosedRange<Int>)
   case account
   case device
   /// An invite code.

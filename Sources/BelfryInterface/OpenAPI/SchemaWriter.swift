@@ -20,6 +20,11 @@ struct SchemaWriter {
   mutating func schema(_ shape: Shape, _ direction: Direction) -> JSONValue {
     switch shape {
     case .text(let limit): text(limit)
+    case .textOrNumber(let limit, let numbers):
+      text(limit).with([
+        "type": ["string", "integer"], "minimum": .integer(Int64(numbers.lowerBound)),
+        "maximum": .integer(Int64(numbers.upperBound)),
+      ])
     case .account: named("Accid", .accid)
     case .device: named("DeviceId", .deviceID)
     case .code: named(direction == .answered ? "InviteCode" : "GivenInviteCode", .code(direction))
@@ -132,7 +137,8 @@ extension Property {
   /// With the limits that JSON Schema has no word for.
   fileprivate var describedMeaning: String {
     switch shape {
-    case .text(let limit) where limit.unit == .bytes:
+    case .text(let limit) where limit.unit == .bytes,
+      .textOrNumber(let limit, _) where limit.unit == .bytes:
       "\(meaning) (at most \(limit.range.upperBound) bytes of UTF-8)"
     case .json(let bytesMax) where bytesMax < .max, .jsonObject(let bytesMax) where bytesMax < .max:
       "\(meaning) (at most \(bytesMax) bytes, and \(Limits.jsonDepth) levels deep)"

@@ -10,6 +10,10 @@ extension ApplyMode: NamedChoice {
   package static var schemaName: String { "ApplyMode" }
 }
 
+extension NickRule: NamedChoice {
+  package static var schemaName: String { "NickRule" }
+}
+
 extension ChannelRecord.Kind: NamedChoice {
   package static var schemaName: String { "ChannelType" }
 }

@@ -20,8 +20,10 @@ package enum SendShapes {
         "type", .integer([Catalogue.custom.code...Catalogue.custom.code]),
         "can only be this: the others come from operations"),
       Property("fromAccount", .account, "who sends; another account only for trusted callers"),
-      Property("fromNick", .text(characters: 0...Limits.nickCharacters), "what the sender is called"),
-      Property("fromClientType", .text(bytes: 0...Limits.clientTypeBytes), "from what it is sent"),
+      Property(
+        "fromNick", .text(characters: 0...Limits.nickCharacters),
+        "what the sender is called; left out: the nick of its profile in the server, if it has one"),
+      Property("fromClientType", clientType, "the kind of client it is sent from"),
       Property("fromDeviceId", .device, "from which device it is sent"),
       Property("body", .text(bytes: 0...Limits.bodyBytes), "what it says"),
       Property("ext", .text(bytes: 0...Limits.extBytes), "anything beside; JSON is customary"),
@@ -40,6 +42,9 @@ package enum SendShapes {
       Property("expireAt", .time, "from then on nobody is shown it any more; in the future"),
     ], rule: .someOf(["serverId", "groupId", "roomId", "toAccids"]),
     usual: ["serverId", "messageClientId", "body"])
+
+  static let clientType = Shape.textOrNumber(
+    TextLimit(range: 0...Limits.clientTypeBytes, unit: .bytes), ClientType.numbers)
 
   /// The body of a resend: without an id it would be another notification. It may be a notification as it was returned.
   package static let resendBody = ObjectShape(
@@ -115,7 +120,8 @@ extension Notification {
       .sometimes("toAccids", .list(.account), "the accounts it names as receivers"),
       .sometimes("fromAccount", .account, "who sent it"),
       .sometimes("fromNick", .text, "what the sender is called"),
-      .sometimes("fromClientType", .text, "from what it was sent"),
+      .sometimes(
+        "fromClientType", SendShapes.clientType, "the kind of client it was sent from, as its sender gave it"),
       .sometimes("fromDeviceId", .device, "from which device it was sent"),
       .sometimes("body", .text, "what it says"),
       .sometimes("ext", .text, "anything beside"),

@@ -19,6 +19,9 @@ package enum ServerRoutes {
   private static let membersMayInvite = Field("membersMayInvite", .flag, "whether plain members may invite")
   private static let adminsMayCreateChannels = Field(
     "adminsMayCreateChannels", .flag, "whether admins may create channels")
+  private static let nicks = Field(
+    "nicks", Kind<NickRule>.choice,
+    "which nicks users send under: any that they give, or that of their profile and no other")
   private static let cursor = Field("cursor", Kind<EntityID>.cursor, "the cursor of the page before")
 
   private static let shape = Shape.resource(
@@ -32,6 +35,7 @@ package enum ServerRoutes {
       .always("applyMode", .choice(ApplyMode.self), applyMode.property.meaning),
       .always("membersMayInvite", .flag, membersMayInvite.property.meaning),
       .always("adminsMayCreateChannels", .flag, adminsMayCreateChannels.property.meaning),
+      .always("nicks", .choice(NickRule.self), nicks.property.meaning),
       .always("defaultChannelId", .id, "the channel that everyone is in and nobody leaves"),
       .always("memberCount", .count, "how many members it has"),
       .sometimes("icon", .text, "a picture"),
@@ -43,7 +47,8 @@ package enum ServerRoutes {
   package static let create = endpoint(
     .post, "/v1/servers", .token, "server create", "Create a server, with a default channel",
     body: SharedFields.name.needed, SharedFields.icon, SharedFields.ext, inviteMode, applyMode,
-    membersMayInvite, adminsMayCreateChannels, refusals: [.tooMany, .conflict], answers: .created(shape))
+    membersMayInvite, adminsMayCreateChannels, nicks, refusals: [.tooMany, .conflict],
+    answers: .created(shape))
   package static let list = endpoint(
     .get, "/v1/servers", .token, "server list", "List the servers the account is a member of",
     query: SharedFields.limit, cursor, answers: .ok(.page("servers", of: shape, "by id")))
@@ -54,7 +59,7 @@ package enum ServerRoutes {
     .patch, server, .token, "server update", "Change what a server is called and how one gets in",
     path: serverId,
     body: SharedFields.name, SharedFields.icon, SharedFields.ext, inviteMode, applyMode, membersMayInvite,
-    adminsMayCreateChannels, refusals: [.notMember, .conflict], answers: .ok(shape))
+    adminsMayCreateChannels, nicks, refusals: [.notMember, .conflict], answers: .ok(shape))
   package static let remove = endpoint(
     .delete, server, .token, "server remove", "Remove a server for good", path: serverId,
     operation: RemoveServer.self, options: RouteOptions(isDestructive: true))

@@ -42,7 +42,7 @@ public struct NotificationContent: Sendable, Hashable, Codable {
   public var toAccids: [AccountID]?
   public var fromAccount: AccountID?
   public var fromNick: String?
-  public var fromClientType: String?
+  public var fromClientType: ClientType?
   public var fromDeviceId: DeviceID?
   public var type: Int
   public var body: String?

@@ -78,7 +78,7 @@ extension NotificationContent {
     toAccids = try fields.decodeIfPresent([AccountID].self, forKey: .toAccids)
     fromAccount = try fields.decodeIfPresent(AccountID.self, forKey: .fromAccount)
     fromNick = try fields.decodeIfPresent(String.self, forKey: .fromNick)
-    fromClientType = try fields.decodeIfPresent(String.self, forKey: .fromClientType)
+    fromClientType = try fields.decodeIfPresent(ClientType.self, forKey: .fromClientType)
     fromDeviceId = try fields.decodeIfPresent(DeviceID.self, forKey: .fromDeviceId)
     body = try fields.decodeIfPresent(String.self, forKey: .body)
     ext = try fields.decodeIfPresent(String.self, forKey: .ext)

@@ -36,7 +36,10 @@ extension NotificationContent {
   private mutating func readSender(_ fields: JSONObject) throws(Unreadable) {
     fromAccount = try fields.value("fromAccount", AccountID.init(_:))
     fromNick = try fields.text("fromNick")
-    fromClientType = try fields.text("fromClientType")
+    if let value = fields.given("fromClientType") {
+      guard let type = ClientType(value) else { throw Unreadable() }
+      fromClientType = type
+    }
     fromDeviceId = try fields.value("fromDeviceId", DeviceID.init(_:))
     messageClientId = try fields.text("messageClientId")
   }

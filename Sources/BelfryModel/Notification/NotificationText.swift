@@ -16,7 +16,7 @@ extension NotificationContent {
     if let expireAt { text.field("expireAt", expireAt) }
     text.field("ext", ifAny: ext)
     text.field("fromAccount", ifAny: fromAccount?.text)
-    text.field("fromClientType", ifAny: fromClientType)
+    text.field("fromClientType", ifAny: fromClientType?.json)
     let deviceStart = text.count
     text.field("fromDeviceId", ifAny: fromDeviceId?.text)
     let device = deviceStart..<text.count

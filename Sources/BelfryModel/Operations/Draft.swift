@@ -205,6 +205,7 @@ extension Draft {
         transaction.changes[RecordAddress(space, .channelAllowed(channel), account.text)] = .some(nil)
       }
     }
+    member.nick = nil
     member.membership.leave(through: .endOfThisCommit)
     member.membership.forget(before: context.retentionFloor)
     members[account] = .some(nil)

@@ -1,3 +1,5 @@
+internal import BelfryBytes
+
 /// A role in a space; the letter is what the record holds. A room has a host, guests (on stage) and
 /// listeners; servers and groups have an owner, admins and members.
 public enum MemberRole: String, Sendable, Codable, CaseIterable {
@@ -50,6 +52,8 @@ package struct MemberRecord: Sendable, Hashable {
   package var rights = Rights()
   /// Until when it cannot send to a channel of the server, milliseconds since 1970.
   package var channelMutes: [EntityID: Int64] = [:]
+  /// The nick of its profile in a server. A copy, so that a send that takes it reads no other record.
+  package var nick: String?
 
   package init(role: MemberRole, membership: Membership) {
     self.role = role
@@ -72,6 +76,7 @@ package struct MemberRecord: Sendable, Hashable {
 //     m 1763700000000-4096 q/1763700600000           muted until then; q77/… in channel 77
 //     m 1763700000000-4096 w/1                       on the allow list of the group
 //     m 1763700000000-4096 w77/1763700000000-8192    on the allow list of channel 77 since
+//     m 1763700000000-4096 n/RW0                     with the nick Em, in base64url: a nick may have blanks
 //
 // An interval is `<after>` or `<after>,<through>`; intervals of one kind are joined by `;`.
 extension MemberRecord {
@@ -88,6 +93,7 @@ extension MemberRecord {
       if !channel.blocked.isEmpty { words.append("b\(id.text)/" + channel.blocked.intervals.text) }
     }
     for (id, until) in channelMutes.sorted(by: { $0.key < $1.key }) { words.append("q\(id.text)/\(until)") }
+    if let nick { words.append("n/" + Base64URL.encode(nick.utf8)) }
     return words.joined(separator: " ")
   }
 
@@ -128,6 +134,9 @@ extension MemberRecord {
     case ("w", nil):
       rights.isAllowListed = true
       return text == "1"
+    case ("n", nil):
+      nick = Base64URL.decode(text.utf8).flatMap { String(validating: $0, as: UTF8.self) }
+      return nick != nil
     default:
       guard let intervals = Intervals(text: text) else { return false }
       return read(kind, channel, intervals)

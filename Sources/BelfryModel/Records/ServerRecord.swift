@@ -15,6 +15,8 @@ package struct ServerRecord: AdministeredRecord {
   /// Whether admins may create and remove channels, too.
   package var adminsMayCreateChannels: Bool
   package var defaultChannelId: EntityID
+  /// Which nicks users send under; nil: any that they give.
+  package var nicks: NickRule?
   package var removedAt: Int64?
 
   package init(name: String, owner: AccountID, createdAt: Int64, defaultChannelId: EntityID) {
@@ -43,11 +45,29 @@ package struct ServerRecord: AdministeredRecord {
       "applyMode": .integer(Int64(applyMode.rawValue)), "membersMayInvite": .bool(membersMayInvite),
       "adminsMayCreateChannels": .bool(adminsMayCreateChannels),
       "defaultChannelId": .string(defaultChannelId.text),
+      "nicks": .string((nicks ?? .any).rawValue),
     ]
     if let icon { info["icon"] = .string(icon) }
     if let ext { info["ext"] = .string(ext) }
     return .object(info)
   }
+}
+
+extension ServerRecord {
+  /// - Throws: `forbidden` for another nick than that of the profile, where the server takes no other.
+  package func requireMayUse(nick: String, _ member: MemberRecord) throws(Refusal) {
+    guard nicks == .profile, member.nick != nick else { return }
+    throw Refusal(
+      .forbidden, "this server takes no nick but that of your profile; leave fromNick out", field: "fromNick")
+  }
+}
+
+/// Which nicks users send under in a server. Trusted callers send under any.
+public enum NickRule: String, Sendable, Codable, CaseIterable {
+  /// Any that the sender gives.
+  case any
+  /// That of the sender's profile in the server.
+  case profile
 }
 
 /// What becomes of an invitation.

@@ -5,7 +5,7 @@ extension NotificationContent {
   package func checkLimits() throws(Refusal) {
     try Self.check(messageClientId, "messageClientId", bytes: 1...Limits.messageClientIdBytes)
     try Self.check(fromNick, "fromNick", characters: Limits.nickCharacters)
-    try Self.check(fromClientType, "fromClientType", bytes: 0...Limits.clientTypeBytes)
+    try Self.check(fromClientType)
     try Self.check(body, "body", bytes: 0...Limits.bodyBytes)
     try Self.check(ext, "ext", bytes: 0...Limits.extBytes)
     try Self.check(pushContent, "pushContent", characters: Limits.pushContentCharacters)
@@ -46,6 +46,15 @@ extension NotificationContent {
     guard status == 0 || customStatus.contains(status) else {
       throw .invalid(
         "status", "must be 0, or more than 10000 and at most \(Int32.max); 1 to 10000 are reserved")
+    }
+  }
+
+  private static func check(_ clientType: ClientType?) throws(Refusal) {
+    switch clientType {
+    case .text(let text): try check(text, "fromClientType", bytes: 0...Limits.clientTypeBytes)
+    case .number(let number) where !ClientType.numbers.contains(number):
+      throw .invalid("fromClientType", "must be a text, or a number of 0 to \(Int32.max)")
+    case .number, nil: break
     }
   }
 

@@ -77,8 +77,22 @@ package final class SendNotification: Operation {
 
   package var needs: [RecordAddress] {
     guard form.space != nil else { return actor.needs(toApproach: receivers) }
-    return SendPlace.needs(space, channel: form.channel) + (actor.isTrusted ? [] : actor.needs(in: space))
+    return SendPlace.needs(space, channel: form.channel)
+      + (actor.isTrusted && !takesNick ? [] : actor.needs(in: space))
       + (form.named ?? []).map { .member($0, of: space) }
+  }
+
+  /// Whether the sender gave no nick, so that receivers are told that of the sender's profile in the server.
+  private var takesNick: Bool { space.kind == .server && content.fromNick == nil }
+
+  /// The content with the nick of the sender's profile; nil if it takes none.
+  private func contentWithNick(_ records: Records) throws(Refusal) -> NotificationContent? {
+    guard takesNick, let account = actor.account,
+      let nick = try records.member(account, of: space)?.nick
+    else { return nil }
+    var named = content
+    named.fromNick = nick
+    return named
   }
 
   /// The accounts it is sent to by name without a space.
@@ -125,9 +139,11 @@ package final class SendNotification: Operation {
       transaction.mailboxCapacity = context.limits.mailboxCapacity(for: actor)
     }
     transaction.dedupe = dedupe
-    transaction.given = given
+    let named = try contentWithNick(records)
+    // A repetition is compared by what the sender gave: the nick may have changed meanwhile.
+    transaction.given = given ?? named.map { _ in content }
     if isSilenced { return Decision(silenced(transaction), self) }
-    transaction.announcements = [Announcement(content, to: audience)]
+    transaction.announcements = [Announcement(named ?? content, to: audience)]
     if case .direct = space.kind, let accounts = content.toAccids {
       transaction.indexChanges = [IndexChange(.joined, accounts)]
     }
@@ -164,6 +180,7 @@ package final class SendNotification: Operation {
     }
     let place = try SendPlace(space, channel: form.channel, records, for: actor)
     try place.requireMaySend(nowMilliseconds: context.nowMilliseconds)
+    try place.requireOwnNick(content.fromNick)
     if let named = form.named { try place.requireThere(named) }
     return place.audience(form.broadcastRule, named: form.named)
   }

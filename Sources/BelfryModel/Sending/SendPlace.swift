@@ -59,6 +59,13 @@ struct SendPlace {
     }
   }
 
+  /// - Parameter nick: the one that the sender gave; nil: none.
+  /// - Throws: `forbidden` where the place takes the nick of a user's profile and no other.
+  func requireOwnNick(_ nick: String?) throws(Refusal) {
+    guard let nick, let sender else { return }
+    try settings.requireMayUse(nick: nick, sender)
+  }
+
   /// - Throws: `notFound`, naming the accounts that do not belong to the place.
   func requireThere(_ named: [AccountID]) throws(Refusal) {
     var absent: [AccountID] = []
@@ -92,4 +99,5 @@ extension Records {
 extension SpaceRecord {
   package func requireEnabled() throws(Refusal) {}
   package func requireMaySend(_: MemberRecord, nowMilliseconds _: Int64) throws(Refusal) {}
+  package func requireMayUse(nick _: String, _: MemberRecord) throws(Refusal) {}
 }

@@ -12,6 +12,7 @@ package struct CreateServer: Operation {
   package var inviteMode: InviteMode = .needsConsent
   package var applyMode: ApplyMode = .joinsAtOnce
   package var membersMayInvite = false
+  package var nicks = NickRule.any
   package var adminsMayCreateChannels = false
   package var defaultChannel: EntityID
 
@@ -42,6 +43,7 @@ package struct CreateServer: Operation {
     server.inviteMode = inviteMode
     server.applyMode = applyMode
     server.membersMayInvite = membersMayInvite
+    server.nicks = nicks == .any ? nil : nicks
     server.adminsMayCreateChannels = adminsMayCreateChannels
     try server.checkLimits()
     let channel = ChannelRecord(
@@ -70,6 +72,7 @@ package struct UpdateServer: SpaceOperation {
   package var inviteMode: InviteMode?
   package var applyMode: ApplyMode?
   package var membersMayInvite: Bool?
+  package var nicks: NickRule?
   package var adminsMayCreateChannels: Bool?
 
   package init(_ id: EntityID, actor: Actor) {
@@ -85,6 +88,7 @@ package struct UpdateServer: SpaceOperation {
     if let inviteMode { draft.settings.inviteMode = inviteMode }
     if let applyMode { draft.settings.applyMode = applyMode }
     if let membersMayInvite { draft.settings.membersMayInvite = membersMayInvite }
+    if let nicks { draft.settings.nicks = nicks == .any ? nil : nicks }
     if let adminsMayCreateChannels { draft.settings.adminsMayCreateChannels = adminsMayCreateChannels }
     try draft.settings.checkLimits()
     if draft.settings != before {

@@ -31,6 +31,12 @@ package struct UpdateMember: SpaceOperation {
     if let avatar { profile.avatar = avatar.isEmpty ? nil : avatar }
     if let ext { profile.ext = ext.isEmpty ? nil : ext }
     try profile.checkLimits()
+    // Also where the profile stays as it is: a member record of an earlier build has no nick.
+    if member.nick != profile.nick {
+      var named = member
+      named.nick = profile.nick
+      draft.set(named, for: account)
+    }
     guard profile != before else { return profile }
     draft.change(
       .profile(account, in: space), to: profile == ProfileRecord() ? nil : try RecordJSON.text(profile))

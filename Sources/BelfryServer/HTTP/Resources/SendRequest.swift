@@ -58,7 +58,12 @@ struct SendRequest {
   private mutating func readSender(_ fields: inout ObjectFields) throws(Refusal) {
     content.fromAccount = try fields.account("fromAccount")
     content.fromNick = try fields.text("fromNick")
-    content.fromClientType = try fields.text("fromClientType")
+    content.fromClientType = try fields.value("fromClientType").map { value throws(Refusal) -> ClientType in
+      guard let type = ClientType(value) else {
+        throw .invalid("fromClientType", "must be a text or a whole number")
+      }
+      return type
+    }
     content.fromDeviceId = try fields.device("fromDeviceId")
   }
 

@@ -20,7 +20,8 @@ enum Servers {
 
   private static func create(
     _ request: Request, _ services: LoopServices, name: String, icon: String?, ext: String?,
-    inviteMode: InviteMode?, applyMode: ApplyMode?, membersMayInvite: Bool?, adminsMayCreateChannels: Bool?
+    inviteMode: InviteMode?, applyMode: ApplyMode?, membersMayInvite: Bool?, adminsMayCreateChannels: Bool?,
+    nicks: NickRule?
   ) async throws(Refusal) -> HTTPResponse {
     let caller = try request.known()
     var operation = CreateServer(
@@ -31,6 +32,7 @@ enum Servers {
     if let applyMode { operation.applyMode = applyMode }
     if let membersMayInvite { operation.membersMayInvite = membersMayInvite }
     if let adminsMayCreateChannels { operation.adminsMayCreateChannels = adminsMayCreateChannels }
+    if let nicks { operation.nicks = nicks }
     let server = try await services.run(operation, of: request).output
     return .json(server.info(operation.space, memberCount: 1), status: 201)
       .located(at: "/v1/servers/\(operation.space.name)")
@@ -48,7 +50,7 @@ enum Servers {
   private static func update(
     _ request: Request, _ services: LoopServices, server: EntityID, name: String?, icon: String?,
     ext: String?, inviteMode: InviteMode?, applyMode: ApplyMode?, membersMayInvite: Bool?,
-    adminsMayCreateChannels: Bool?
+    adminsMayCreateChannels: Bool?, nicks: NickRule?
   ) async throws(Refusal) -> HTTPResponse {
     var operation = UpdateServer(server, actor: try request.actor)
     operation.serverName = name
@@ -58,6 +60,7 @@ enum Servers {
     operation.applyMode = applyMode
     operation.membersMayInvite = membersMayInvite
     operation.adminsMayCreateChannels = adminsMayCreateChannels
+    operation.nicks = nicks
     let changed = try await services.run(operation, of: request).output
     let count = try await services.count(.roster, of: operation.space)
     return .json(changed.info(operation.space, memberCount: count))

@@ -21,7 +21,7 @@ class NewNotification(TypedDict, total=False):
     toAccids: list[str]
     fromAccount: str
     fromNick: str
-    fromClientType: str
+    fromClientType: str | int
     fromDeviceId: str
     body: str
     ext: str
@@ -51,7 +51,7 @@ class Notification(TypedDict):
     toAccids: NotRequired[list[str]]
     fromAccount: NotRequired[str]
     fromNick: NotRequired[str]
-    fromClientType: NotRequired[str]
+    fromClientType: NotRequired[str | int]
     fromDeviceId: NotRequired[str]
     body: NotRequired[str]
     ext: NotRequired[str]
