@@ -40,6 +40,9 @@ package enum SharedFields {
     "description", .text(characters: 0...Limits.descriptionCharacters), "what it is for")
   package static let icon = Field("icon", .text(bytes: 0...Limits.iconBytes), "a picture, by URL")
   package static let ext = Field("ext", .text(bytes: 0...Limits.extBytes), "anything; JSON is customary")
+  package static let nick = Field("nick", .text(characters: 0...Limits.nickCharacters), "empty for none")
+  package static let avatar = Field(
+    "avatar", .text(bytes: 0...Limits.iconBytes), "a picture, by URL; empty for none")
   package static let postscript = Field(
     "postscript", .text(characters: 0...Limits.messageCharacters), "a few words to whoever decides")
   package static let muteDuration = Field(

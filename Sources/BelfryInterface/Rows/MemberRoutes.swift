@@ -13,9 +13,6 @@ package enum MemberRoutes {
   // MARK: Fields and shapes
 
   private static let added = Field("accids", .accounts(1...Limits.membersPerCall), "whom to add").needed
-  private static let nick = Field("nick", .text(characters: 0...Limits.nickCharacters), "empty for none")
-  private static let avatar = Field(
-    "avatar", .text(bytes: 0...Limits.iconBytes), "a picture, by URL; empty for none")
 
   private static let properties: [Property] = [
     .always("accid", .account, "who"),
@@ -48,7 +45,8 @@ package enum MemberRoutes {
     path: serverId, accid, refusals: [.notMember], answers: .ok(shapeWithProfile))
   package static let update = endpoint(
     .patch, members + "/{accid}", .token, "member update", "Change what is shown of a member",
-    path: serverId, accid, body: nick, avatar, SharedFields.ext, operation: UpdateMember.self,
+    path: serverId, accid, body: SharedFields.nick, SharedFields.avatar, SharedFields.ext,
+    operation: UpdateMember.self,
     answers: .ok(profile))
   package static let remove = endpoint(
     .delete, members + "/{accid}", .token, "member remove",

@@ -30,6 +30,8 @@ package enum RoomRoutes {
         "microphone", .words("Microphone", ["on", "off"]),
         "`on` for the host and guests until it is switched off, `off` for listeners"),
       .always("hand", .flag, "whether their hand is raised"),
+      .sometimes("nick", .text, "what they are called"), .sometimes("avatar", .text, "a picture"),
+      .sometimes("ext", .text, "anything they put there when they entered"),
     ])
   private static let attendeeProperties: [Property] = [
     .always("attendees", .list(attendee), "in no particular order"),
@@ -69,7 +71,8 @@ extension RoomRoutes {
 
   package static let create = endpoint(
     .post, "/v1/rooms", .token, "room create", "Open a room, and be its host",
-    body: subject.needed, SharedFields.ext, refusals: [.tooMany, .conflict], answers: .created(shape))
+    body: subject.needed, SharedFields.ext, SharedFields.nick, SharedFields.avatar,
+    refusals: [.tooMany, .conflict], answers: .created(shape))
   package static let list = endpoint(
     .get, "/v1/rooms", .token, "room list", "List the open rooms",
     query: SharedFields.limit, SharedFields.cursor,
@@ -97,6 +100,7 @@ extension RoomRoutes {
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(attendeePage))
   package static let enter = endpoint(
     .post, room + "/attendees", .token, "room enter", "Enter a room as a listener", path: roomId,
+    body: SharedFields.nick, SharedFields.avatar, SharedFields.ext, bodyMayBeLeftOut: true,
     refusals: [.tooMany, .notMember, .conflict], answers: .ok(entered))
   package static let leave = endpoint(
     .delete, room + "/attendees/{accid}", .token, "room leave",
@@ -110,7 +114,8 @@ extension RoomRoutes {
     .put, room + "/hands/{accid}", .token, "room raise-hand", "Raise one's hand", path: roomId, accid,
     operation: SetHand.self)
   package static let lowerHand = endpoint(
-    .delete, room + "/hands/{accid}", .token, "room lower-hand", "Lower one's hand", path: roomId, accid,
+    .delete, room + "/hands/{accid}", .token, "room lower-hand",
+    "Lower one's hand; lower another's, as the host", path: roomId, accid,
     operation: SetHand.self)
 }
 

@@ -1,7 +1,8 @@
 // The comings and goings of a room are its momentary state: an account that has left is not shown them any more.
 extension Catalogue {
   package static let roomAttendeeJoined = NotificationType(
-    401, "roomAttendeeJoined", in: .room, attach: ["accid"], others: .everyMember, lasting: .whileInside)
+    401, "roomAttendeeJoined", in: .room, attach: ["accid", "nick", "avatar", "ext"], others: .everyMember,
+    lasting: .whileInside)
   package static let roomAttendeeLeft = NotificationType(
     402, "roomAttendeeLeft", in: .room, attach: ["accid", "reason"],
     parties: "the one who left, also outside",

@@ -47,6 +47,10 @@ extension RecordAddress {
   package static func presence(_ account: AccountID, in space: SpaceID) -> Self {
     Self(space, .presence, account.text)
   }
+  /// What the attendee says of itself: nick, avatar, ext. No accid has a colon, so it is nobody's microphone.
+  package static func attendeeInfo(_ account: AccountID, in space: SpaceID) -> Self {
+    Self(space, .profiles, "info:\(account.text)")
+  }
   /// Since when the hand is raised, milliseconds since 1970.
   package static func hand(_ account: AccountID, in space: SpaceID) -> Self {
     Self(space, .hands, account.text)

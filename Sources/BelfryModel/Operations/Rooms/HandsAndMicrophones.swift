@@ -1,26 +1,39 @@
-/// A listener raises a hand, or lowers it.
+/// A listener raises a hand, or lowers it. The host lowers the hands of others.
 package struct SetHand: SpaceOperation {
   package static let name = OperationName(.room, "hand")
-  package static let access = Access.members
+  package static let access = Access.ownRule
 
   package var space: SpaceID
   package var actor: Actor
+  /// The account whose hand it is; nil: the actor's.
+  package var account: AccountID?
   package var isRaised: Bool
 
-  package init(_ id: EntityID, actor: Actor, isRaised: Bool) {
+  package init(_ id: EntityID, actor: Actor, of account: AccountID? = nil, isRaised: Bool) {
     space = .room(id)
     self.actor = actor
+    self.account = account ?? actor.account
     self.isRaised = isRaised
   }
 
-  package var concerns: [RecordAddress] { actor.account.map { [.hand($0, in: space)] } ?? [] }
+  package var concerns: [RecordAddress] {
+    account.map { [.member($0, of: space), .hand($0, in: space)] } ?? []
+  }
 
   package func carryOut(_ draft: inout Draft<RoomRecord>) throws(Refusal) {
-    let account = try draft.actingAccount()
-    guard try draft.requireMember().role == .listener else {
-      throw Refusal(.forbidden, "only listeners raise a hand; you are on stage")
+    guard let account, account != actor.account else {
+      let account = try draft.actingAccount()
+      guard try draft.requireMember().role == .listener else {
+        throw Refusal(.forbidden, "only listeners raise a hand; you are on stage")
+      }
+      return draft.setHand(of: account, isRaised: isRaised)
     }
-    draft.setHand(of: account, isRaised: isRaised)
+    try draft.require(.owner, to: "lower another's hand")
+    guard !isRaised else {
+      throw Refusal(.forbidden, "another's hand can only be lowered", field: "accid")
+    }
+    _ = try draft.knownMember(account, field: "accid")
+    draft.setHand(of: account, isRaised: false)
   }
 }
 

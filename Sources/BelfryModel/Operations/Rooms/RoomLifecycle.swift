@@ -7,6 +7,8 @@ package struct CreateRoom: Operation {
   package var actor: Actor
   package var subject: String
   package var ext: String?
+  /// What is shown of the host.
+  package var hostInfo = ProfileRecord()
 
   package init(id: EntityID, host: AccountID, actor: Actor, subject: String) {
     space = .room(id)
@@ -27,6 +29,7 @@ package struct CreateRoom: Operation {
     room.ext = ext
     var draft = Draft(space, room, isNew: true, by: actor, on: records, context)
     try draft.join(host, as: .host)
+    try draft.introduce(host, hostInfo)
     draft.list(ListingChange(.rooms, isListed: true, createdAt: room.createdAt))
     return Decision(try draft.finish(Self.name, target: ["roomId": .string(space.name)]), room)
   }

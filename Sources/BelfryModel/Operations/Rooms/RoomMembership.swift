@@ -1,14 +1,18 @@
-/// Any account may enter a room, as a listener. Entering again is a heartbeat.
+/// Any account may enter a room, as a listener. Entering again is a heartbeat, and replaces what the attendee says of itself
+/// where that is given.
 package struct EnterRoom: SpaceOperation {
   package static let name = OperationName(.room, "enter")
   package static let access = Access.anyAccount
 
   package var space: SpaceID
   package var actor: Actor
+  /// What is shown of the attendee while it is inside.
+  package var info: ProfileRecord
 
-  package init(_ id: EntityID, actor: Actor) {
+  package init(_ id: EntityID, actor: Actor, info: ProfileRecord = ProfileRecord()) {
     space = .room(id)
     self.actor = actor
+    self.info = info
   }
 
   package var concerns: [RecordAddress] { joiners.map { .former($0, of: space) } }
@@ -19,11 +23,21 @@ package struct EnterRoom: SpaceOperation {
     let account = try draft.actingAccount()
     guard try draft.member(account) == nil else {
       draft.takeForPresent(account)
+      if info != ProfileRecord() {
+        try draft.introduce(account, info)
+        draft.noteAttendeeChange()
+      }
       draft.isEchoed = false
       return draft.settings
     }
     try draft.join(account, as: .listener)
-    draft.announce(Catalogue.roomAttendeeJoined, attach: ["accid": .string(account.text)])
+    try draft.introduce(account, info)
+    draft.announce(
+      Catalogue.roomAttendeeJoined,
+      attach: [
+        "accid": .string(account.text), "nick": .words(info.nick), "avatar": .words(info.avatar),
+        "ext": .words(info.ext),
+      ])
     return draft.settings
   }
 }
@@ -91,6 +105,13 @@ extension Draft<RoomRecord> {
     noteAttendeeChange()
   }
 
+  /// Says what is shown of an attendee while it is inside.
+  mutating func introduce(_ account: AccountID, _ info: ProfileRecord) throws(Refusal) {
+    try info.checkLimits()
+    if info == ProfileRecord() { return }
+    change(.attendeeInfo(account, in: space), to: try RecordJSON.text(info))
+  }
+
   /// Removes an attendee with everything that was theirs in the room, and announces it. An attendee who enters again is a
   /// listener with the hand down and no invitation.
   mutating func remove(_ account: AccountID, _ member: MemberRecord, _ reason: LeavingReason) {
@@ -98,6 +119,7 @@ extension Draft<RoomRecord> {
     change(.presence(account, in: space), to: nil)
     change(.hand(account, in: space), to: nil)
     change(.profile(account, in: space), to: nil)
+    change(.attendeeInfo(account, in: space), to: nil)
     change(.request(RequestID(.stageInvitation, of: account, in: space), of: space), to: nil)
     noteAttendeeChange()
     announce(

@@ -19,10 +19,14 @@ enum Rooms {
         "hands", of: .hands, in: .room(room), limit, after: cursor, for: members, request, hand)
     },
     RoomRoutes.raiseHand.carriedOut { actor, room, account throws(Refusal) in
-      try setHand(of: account, in: room, actor, isRaised: true)
+      // A path that names another account would raise that one's hand by mistake.
+      guard actor.account == account else {
+        throw Refusal(.forbidden, "a hand is raised by the account itself", field: "accid")
+      }
+      return SetHand(room, actor: actor, isRaised: true)
     },
-    RoomRoutes.lowerHand.carriedOut { actor, room, account throws(Refusal) in
-      try setHand(of: account, in: room, actor, isRaised: false)
+    RoomRoutes.lowerHand.carriedOut { actor, room, account in
+      SetHand(room, actor: actor, of: account, isRaised: false)
     },
 
     RoomRoutes.inviteOnStage.carriedOut(by: { actor, room, account in
@@ -49,12 +53,14 @@ enum Rooms {
   private static func members(_: RoomRecord) -> Access { .members }
 
   private static func create(
-    _ request: Request, _ services: LoopServices, subject: String, ext: String?
+    _ request: Request, _ services: LoopServices, subject: String, ext: String?, nick: String?,
+    avatar: String?
   ) async throws(Refusal) -> HTTPResponse {
     let caller = try request.known()
     var operation = CreateRoom(
       id: .random(), host: try caller.account(), actor: caller.actor, subject: subject)
     operation.ext = ext
+    operation.hostInfo = ProfileRecord(nick: nick?.unlessEmpty, avatar: avatar?.unlessEmpty)
     let room = try await services.run(operation, of: request).output
     return .json(room.info(operation.space).with(["attendeeCount": 1]), status: 201)
       .located(at: "/v1/rooms/\(operation.space.name)")
@@ -89,9 +95,12 @@ enum Rooms {
 
   /// The room and who is inside, the first page of them.
   private static func enter(
-    _ request: Request, _ services: LoopServices, room: EntityID
+    _ request: Request, _ services: LoopServices, room: EntityID, nick: String?, avatar: String?,
+    ext: String?
   ) async throws(Refusal) -> HTTPResponse {
-    let operation = EnterRoom(room, actor: try request.actor)
+    let info = ProfileRecord(
+      nick: nick?.unlessEmpty, avatar: avatar?.unlessEmpty, ext: ext?.unlessEmpty)
+    let operation = EnterRoom(room, actor: try request.actor, info: info)
     let entered = try await services.run(operation, of: request).output
     let version = try await services.records([.attendeeList(of: operation.space)])
     let attendees = try await attendees(
@@ -119,15 +128,19 @@ enum Rooms {
       }
     }
     let records = try await services.records(
-      inside.flatMap { [.hand($0.0, in: space), .profile($0.0, in: space)] })
+      inside.flatMap {
+        [.hand($0.0, in: space), .profile($0.0, in: space), .attendeeInfo($0.0, in: space)]
+      })
     var attendees: [JSONValue] = []
     for (account, role) in inside {
       let stage = try records.json(StageRecord.self, .profile(account, in: space))
-      attendees.append([
+      let info = try records.json(ProfileRecord.self, .attendeeInfo(account, in: space))
+      let attendee: JSONValue = [
         "accid": .string(account.text), "role": .string(role.rawValue),
         "microphone": role.isHeard(stage) ? "on" : "off",
         "hand": .bool(records.text(.hand(account, in: space)) != nil),
-      ])
+      ]
+      attendees.append(attendee.with(info?.texts ?? [:]))
     }
     let sequence = version.text(.attendeeList(of: space)).flatMap { MessageID(streamForm: $0) } ?? .zero
     return [
@@ -183,14 +196,9 @@ enum Rooms {
     }
     return .noContent
   }
+}
 
-  /// A hand is one's own: the path names whose, so that nobody raises another's by mistake.
-  private static func setHand(
-    of account: AccountID, in room: EntityID, _ actor: Actor, isRaised: Bool
-  ) throws(Refusal) -> SetHand {
-    guard actor.account == account else {
-      throw Refusal(.forbidden, "a hand is raised and lowered by whose it is", field: "accid")
-    }
-    return SetHand(room, actor: actor, isRaised: isRaised)
-  }
+extension String {
+  /// Nil if it is empty, which says that there is none.
+  fileprivate var unlessEmpty: String? { isEmpty ? nil : self }
 }
