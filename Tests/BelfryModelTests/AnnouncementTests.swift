@@ -38,7 +38,9 @@ struct AnnouncementTests {
     #expect(
       audience.named.isEmpty || type.parties != nil || type.others == .administrators || tellsNewMembers)
     #expect(audience.rule != .named || !audience.named.isEmpty)
-    #expect((content.channelId != nil) == (type.scene == .channel))
+    // A mute that binds the whole server names no channel.
+    let mutesServer = type == Catalogue.channelMemberMuteChanged && content.channelId == nil
+    #expect((content.channelId != nil) == (type.scene == .channel) || mutesServer)
     #expect(audience.channel == nil || audience.channel == content.channelId)
     let ids = [content.serverId, content.groupId, content.roomId].compactMap(\.self)
     #expect(ids.count == 1)

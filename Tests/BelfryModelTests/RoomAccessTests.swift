@@ -50,6 +50,9 @@ struct RoomAccessTests {
     Row("hand", "forbidden forbidden ok notMember notMember invalidField") {
       SetHand(room, actor: $0, isRaised: true)
     },
+    Row("lower lea's hand", "ok forbidden forbidden notMember notMember ok") {
+      SetHand(room, actor: $0, of: "lea", isRaised: false)
+    },
     Row("invite", "ok forbidden forbidden notMember notMember ok") {
       InviteToStage(room, actor: $0, account: "lea")
     },

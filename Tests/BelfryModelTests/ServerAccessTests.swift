@@ -34,6 +34,8 @@ struct ServerAccessTests {
     ban an admin              ok           forbidden    forbidden    notMember    notMember    notMember    notMember    ok
     ban the owner             forbidden    forbidden    forbidden    notMember    notMember    notMember    notMember    forbidden
     unban                     ok           ok           forbidden    notMember    notMember    notMember    notMember    ok
+    mute a member             ok           ok           forbidden    notMember    notMember    notMember    notMember    ok
+    mute an admin             ok           forbidden    forbidden    notMember    notMember    notMember    notMember    ok
     own member info           ok           ok           ok           notMember    notMember    notMember    notMember    ok
     a member's info           ok           ok           forbidden    notMember    notMember    notMember    notMember    ok
     an admin's info           ok           forbidden    forbidden    notMember    notMember    notMember    notMember    ok
@@ -76,6 +78,8 @@ struct ServerAccessTests {
     "ban an admin": { desk.ban($0, ["abe"]) },
     "ban the owner": { desk.ban($0, ["olivia"]) },
     "unban": { desk.unban($0, ["ben"]) },
+    "mute a member": { desk.mute($0, ["max"]) },
+    "mute an admin": { desk.mute($0, ["abe"]) },
     "own member info": { desk.nick($0, $0.account ?? "mia") },
     "a member's info": { desk.nick($0, "max") },
     "an admin's info": { desk.nick($0, "abe") },

@@ -80,6 +80,12 @@ extension AnnouncementRow {
     row("ban a stranger", desk.ban(desk.adam, ["sam"]), []),
     row("ban again", desk.ban(desk.olivia, ["mia"]), [], after: [desk.ban(desk.adam, ["mia"])]),
     row("unban", desk.unban(desk.adam, ["sam"]), [], after: [desk.ban(desk.adam, ["sam"])]),
+    row("mute", desk.mute(desk.adam, ["mia"]), ["208 to named +mia,olivia"]),
+    row("mute as an app", desk.mute(desk.app, ["mia"]), ["208 to named +mia,olivia,adam"]),
+    row(
+      "unmute", desk.mute(desk.olivia, ["mia"], nil), ["208 to named +mia,adam"],
+      after: [desk.mute(desk.adam, ["mia"])]),
+    row("unmute who is not muted", desk.mute(desk.adam, ["mia"], nil), []),
     row("say who one is", desk.nick(desk.mia, "mia"), ["14 to ? +mia"]),
     row("say it again", desk.nick(desk.mia, "mia"), [], after: [desk.nick(desk.mia, "mia")]),
     row("correct another", desk.nick(desk.adam, "mia"), ["14 to ? +mia"]),

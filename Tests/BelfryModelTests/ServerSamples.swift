@@ -37,6 +37,9 @@ extension ServerDesk {
   static func join(_ actor: Actor) -> JoinByInviteCode {
     JoinByInviteCode(server, actor: actor, code: code, requestId: "r4")
   }
+  static func mute(_ actor: Actor, _ accounts: [AccountID], _ duration: Int64? = 60_000) -> SetServerMute {
+    SetServerMute(server, actor: actor, accounts: accounts, durationMilliseconds: duration)
+  }
   static func ban(_ actor: Actor, _ accounts: [AccountID]) -> BanAccounts {
     BanAccounts(server, actor: actor, accounts: accounts)
   }

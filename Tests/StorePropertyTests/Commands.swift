@@ -38,6 +38,11 @@ extension Command {
       update.nick = $0.text
       return update
     },
+    Command {
+      SetServerMute(
+        $0.id, actor: $0.actor, accounts: $0.others,
+        durationMilliseconds: $0.isOn ? $0.durationMilliseconds : nil)
+    },
     Command { SetAdmin($0.id, actor: $0.actor, account: $0.account, isAdmin: $0.isOn) },
     Command { HandOverServer($0.id, actor: $0.actor, to: $0.account) },
     Command {

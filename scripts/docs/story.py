@@ -54,6 +54,11 @@ def servers(teller):
     show("serverUnban", "alice", {**path, "accid": "mallory"})
     quiet("serverBan", "app as alice", path, body={"accids": ["mallory"]})
     show("serverUnbanMany", "alice", path, body={"accids": ["mallory", "trudy"]})
+    show("serverMute", "alice", path, body={"accids": ["bob"], "durationSeconds": 3600})
+    show("serverMuted", "alice", path)
+    show("serverUnmute", "alice", {**path, "accid": "bob"})
+    quiet("serverMute", "app as alice", path, body={"accids": ["bob", "dave"], "durationSeconds": 3600})
+    show("serverUnmuteMany", "alice", path, body={"accids": ["bob", "dave"]})
     show("serverSubscribe", "bob", path)
     show("serverUnsubscribe", "bob", path)
     show("serverList", "bob", until=lambda answer: len(answer["servers"]) == 1)
@@ -217,9 +222,9 @@ def groups(teller):
 def rooms(teller):
     show, quiet = teller.show, teller.quiet
     teller.chapter("Rooms", "Alice is the host; bob and carol come to listen.")
-    room = show("roomCreate", "alice", body={"subject": "Evening ringing"})["roomId"]
+    room = show("roomCreate", "alice", body={"subject": "Evening ringing", "nick": "Alice"})["roomId"]
     path = {"roomId": room}
-    show("roomEnter", "bob", path)
+    show("roomEnter", "bob", path, body={"nick": "Bob the Bell", "avatar": "https://files.example/bob.png"})
     quiet("roomEnter", "carol", path)
     show("roomShow", "bob", path)
     show("roomList", "carol", until=lambda answer: len(answer["rooms"]) == 1)

@@ -10,6 +10,10 @@ extension ApplyMode: NamedChoice {
   package static var schemaName: String { "ApplyMode" }
 }
 
+extension SendMode: NamedChoice {
+  package static var schemaName: String { "SendMode" }
+}
+
 extension NickRule: NamedChoice {
   package static var schemaName: String { "NickRule" }
 }

@@ -2,7 +2,7 @@ package import BelfryModel
 
 /// How one gets into a server, is kept out of it, and has a say there.
 package enum ServerJoiningRoutes {
-  package static let all: [Route] = requests + codes + roles + bans
+  package static let all: [Route] = requests + codes + roles + bans + mutes
 
   private static let server = ServerRoutes.server
   private static let serverId = SharedFields.serverId
@@ -128,4 +128,25 @@ extension ServerJoiningRoutes {
     .get, server + "/bans", .token, "server bans", "List who is banned from a server", path: serverId,
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
     answers: .ok(.accountPage))
+}
+
+// MARK: - Who is silent
+
+extension ServerJoiningRoutes {
+  private static let mutes = [mute.route, unmute.route, unmuteMany.route, listMuted.route]
+
+  package static let mute = endpoint(
+    .post, server + "/mutes", .token, "server mute",
+    "Keep members from sending to a server and its channels for a while", path: serverId,
+    body: SharedFields.accids, SharedFields.muteDuration.needed, operation: SetServerMute.self)
+  package static let unmute = endpoint(
+    .delete, server + "/mutes/{accid}", .token, "server unmute", "Let a muted member of a server send again",
+    path: serverId, accid, operation: SetServerMute.self)
+  package static let unmuteMany = endpoint(
+    .delete, server + "/mutes", .token, "server unmute-many", "Let muted members of a server send again",
+    path: serverId, body: SharedFields.accids, operation: SetServerMute.self)
+  package static let listMuted = endpoint(
+    .get, server + "/mutes", .token, "server muted", "List the members who are muted in a server",
+    path: serverId, query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
+    answers: .ok(.page("muted", of: .muted, "in no particular order")))
 }

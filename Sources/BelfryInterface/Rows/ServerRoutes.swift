@@ -19,6 +19,9 @@ package enum ServerRoutes {
   private static let membersMayInvite = Field("membersMayInvite", .flag, "whether plain members may invite")
   private static let adminsMayCreateChannels = Field(
     "adminsMayCreateChannels", .flag, "whether admins may create channels")
+  private static let sendMode = Field(
+    "sendMode", Kind<SendMode>.choice,
+    "who may send to everybody in it: every member, or its owner and admins")
   private static let nicks = Field(
     "nicks", Kind<NickRule>.choice,
     "which nicks users send under: any that they give, or that of their profile and no other")
@@ -35,9 +38,10 @@ package enum ServerRoutes {
       .always("applyMode", .choice(ApplyMode.self), applyMode.property.meaning),
       .always("membersMayInvite", .flag, membersMayInvite.property.meaning),
       .always("adminsMayCreateChannels", .flag, adminsMayCreateChannels.property.meaning),
-      .always("nicks", .choice(NickRule.self), nicks.property.meaning),
       .always("defaultChannelId", .id, "the channel that everyone is in and nobody leaves"),
       .always("memberCount", .count, "how many members it has"),
+      .always("sendMode", .choice(SendMode.self), sendMode.property.meaning),
+      .always("nicks", .choice(NickRule.self), nicks.property.meaning),
       .sometimes("icon", .text, "a picture"),
       .sometimes("ext", .text, "anything its owner put there"),
     ])
@@ -47,7 +51,7 @@ package enum ServerRoutes {
   package static let create = endpoint(
     .post, "/v1/servers", .token, "server create", "Create a server, with a default channel",
     body: SharedFields.name.needed, SharedFields.icon, SharedFields.ext, inviteMode, applyMode,
-    membersMayInvite, adminsMayCreateChannels, nicks, refusals: [.tooMany, .conflict],
+    membersMayInvite, adminsMayCreateChannels, sendMode, nicks, refusals: [.tooMany, .conflict],
     answers: .created(shape))
   package static let list = endpoint(
     .get, "/v1/servers", .token, "server list", "List the servers the account is a member of",
@@ -59,7 +63,7 @@ package enum ServerRoutes {
     .patch, server, .token, "server update", "Change what a server is called and how one gets in",
     path: serverId,
     body: SharedFields.name, SharedFields.icon, SharedFields.ext, inviteMode, applyMode, membersMayInvite,
-    adminsMayCreateChannels, nicks, refusals: [.notMember, .conflict], answers: .ok(shape))
+    adminsMayCreateChannels, sendMode, nicks, refusals: [.notMember, .conflict], answers: .ok(shape))
   package static let remove = endpoint(
     .delete, server, .token, "server remove", "Remove a server for good", path: serverId,
     operation: RemoveServer.self, options: RouteOptions(isDestructive: true))

@@ -14,7 +14,7 @@ package enum CallbackEvent {
     InviteToServer.self, AnswerServerInvitation.self, ApplyToServer.self, AnswerServerApplication.self,
     CreateInviteCode.self, RevokeInviteCode.self, JoinByInviteCode.self, AddMembers.self, UpdateMember.self,
     KickMembers.self, LeaveServer.self, BanAccounts.self, UnbanAccounts.self, SetSubscription.self,
-    SubscribeToChannels.self,
+    SubscribeToChannels.self, SetServerMute.self,
   ]
 
   private static let channels: [any NamedOperation.Type] = [

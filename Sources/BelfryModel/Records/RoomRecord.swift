@@ -47,7 +47,7 @@ extension RecordAddress {
   package static func presence(_ account: AccountID, in space: SpaceID) -> Self {
     Self(space, .presence, account.text)
   }
-  /// What the attendee says of itself: nick, avatar, ext. No accid has a colon, so it is nobody's microphone.
+  /// The nick, avatar and ext that the attendee gave. No accid has a colon, so it is nobody's microphone.
   package static func attendeeInfo(_ account: AccountID, in space: SpaceID) -> Self {
     Self(space, .profiles, "info:\(account.text)")
   }

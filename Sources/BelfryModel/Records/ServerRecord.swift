@@ -15,6 +15,8 @@ package struct ServerRecord: AdministeredRecord {
   /// Whether admins may create and remove channels, too.
   package var adminsMayCreateChannels: Bool
   package var defaultChannelId: EntityID
+  /// The members who may send to everybody in the server; nil: all.
+  package var sendMode: SendMode?
   /// Which nicks users send under; nil: any that they give.
   package var nicks: NickRule?
   package var removedAt: Int64?
@@ -45,6 +47,7 @@ package struct ServerRecord: AdministeredRecord {
       "applyMode": .integer(Int64(applyMode.rawValue)), "membersMayInvite": .bool(membersMayInvite),
       "adminsMayCreateChannels": .bool(adminsMayCreateChannels),
       "defaultChannelId": .string(defaultChannelId.text),
+      "sendMode": .string((sendMode ?? .everybody).rawValue),
       "nicks": .string((nicks ?? .any).rawValue),
     ]
     if let icon { info["icon"] = .string(icon) }
@@ -54,12 +57,33 @@ package struct ServerRecord: AdministeredRecord {
 }
 
 extension ServerRecord {
+  /// Checks whether a member may send anything to the server or to a channel of it. Trusted callers are not checked.
+  /// - Throws: `muted`.
+  package func requireMaySend(_ member: MemberRecord, nowMilliseconds: Int64) throws(Refusal) {
+    guard let until = member.rights.mutedUntilMilliseconds, until > nowMilliseconds else { return }
+    throw Refusal(.muted, "you are muted in this server until \(until), in milliseconds since 1970")
+  }
+
+  /// - Throws: `forbidden` for a plain member, where only the owner and the admins send to everybody.
+  package func requireMayBroadcast(_ member: MemberRecord) throws(Refusal) {
+    guard sendMode == .admins, member.role == .member else { return }
+    throw Refusal(.forbidden, "only its owner and admins send to everybody in this server")
+  }
+
   /// - Throws: `forbidden` for another nick than that of the profile, where the server takes no other.
   package func requireMayUse(nick: String, _ member: MemberRecord) throws(Refusal) {
     guard nicks == .profile, member.nick != nick else { return }
     throw Refusal(
       .forbidden, "this server takes no nick but that of your profile; leave fromNick out", field: "fromNick")
   }
+}
+
+/// The members who may send to everybody in a server. Its channels and named members are not concerned.
+public enum SendMode: String, Sendable, Codable, CaseIterable {
+  /// Every member.
+  case everybody
+  /// The owner and the admins.
+  case admins
 }
 
 /// Which nicks users send under in a server. Trusted callers send under any.

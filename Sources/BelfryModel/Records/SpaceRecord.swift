@@ -15,6 +15,8 @@ package protocol SpaceRecord: Sendable, Hashable, Codable {
   func requireEnabled() throws(Refusal)
   /// Checks whether a member may send to the space now. By default every member may.
   func requireMaySend(_ member: MemberRecord, nowMilliseconds: Int64) throws(Refusal)
+  /// Checks whether a member may send to everybody in the space. By default every member may who may send.
+  func requireMayBroadcast(_ member: MemberRecord) throws(Refusal)
   /// Checks whether a member may send under a nick that is not that of its profile. By default every member may.
   func requireMayUse(nick: String, _ member: MemberRecord) throws(Refusal)
 }

@@ -181,7 +181,7 @@ package final class SendNotification: Operation {
     let place = try SendPlace(space, channel: form.channel, records, for: actor)
     try place.requireMaySend(nowMilliseconds: context.nowMilliseconds)
     try place.requireOwnNick(content.fromNick)
-    if let named = form.named { try place.requireThere(named) }
+    if let named = form.named { try place.requireThere(named) } else { try place.requireMayBroadcast() }
     return place.audience(form.broadcastRule, named: form.named)
   }
 }

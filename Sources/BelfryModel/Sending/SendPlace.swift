@@ -59,6 +59,13 @@ struct SendPlace {
     }
   }
 
+  /// Checks a send that names no receivers.
+  /// - Throws: `forbidden` where this user may not send to everybody in the space.
+  func requireMayBroadcast() throws(Refusal) {
+    guard let sender, channel == nil else { return }
+    try settings.requireMayBroadcast(sender)
+  }
+
   /// - Parameter nick: the one that the sender gave; nil: none.
   /// - Throws: `forbidden` where the place takes the nick of a user's profile and no other.
   func requireOwnNick(_ nick: String?) throws(Refusal) {
@@ -99,5 +106,6 @@ extension Records {
 extension SpaceRecord {
   package func requireEnabled() throws(Refusal) {}
   package func requireMaySend(_: MemberRecord, nowMilliseconds _: Int64) throws(Refusal) {}
+  package func requireMayBroadcast(_: MemberRecord) throws(Refusal) {}
   package func requireMayUse(nick _: String, _: MemberRecord) throws(Refusal) {}
 }

@@ -73,8 +73,8 @@ struct NotificationSentence {
     case Catalogue.channelMemberRemoved: "\(actor) removed \(accounts("accids")) from \(channel)"
     case Catalogue.channelMemberMuteChanged:
       attach["muted"] == true
-        ? "\(actor) muted \(accounts("accids")) in \(channel)\(until)"
-        : "\(actor) unmuted \(accounts("accids")) in \(channel)"
+        ? "\(actor) muted \(accounts("accids")) in \(channelOrServer)\(until)"
+        : "\(actor) unmuted \(accounts("accids")) in \(channelOrServer)"
     default: nil
     }
   }
@@ -145,6 +145,7 @@ extension NotificationSentence {
 
   private var server: String { place("server", content.serverId) }
   private var channel: String { place("channel", content.channelId) }
+  private var channelOrServer: String { content.channelId == nil ? server : channel }
   private var group: String { place("group", content.groupId) }
   private var room: String { place("room", content.roomId) }
 

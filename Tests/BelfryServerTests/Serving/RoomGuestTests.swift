@@ -3,7 +3,7 @@ import Testing
 
 @testable import BelfryServer
 
-/// What a room shows of those inside, and what its host does with their hands.
+/// A room shows its attendees, and its host lowers their hands.
 @Suite struct RoomGuestTests {
   private func attendees(_ broker: TestBroker, _ path: String, as token: String) throws -> [String: JSONValue]
   {
@@ -33,7 +33,7 @@ import Testing
           ["accid": "lou", "nick": "", "avatar": "", "ext": ""],
         ])
 
-      // Entering again is a sign of life, and says it anew where something is said.
+      // Entering again is a sign of life, and replaces the nick where one is given.
       #expect(try broker.ask("POST", path + "/attendees", as: lea).status == 200)
       #expect(try attendees(broker, path, as: lou)["lea"]?["nick"] == "Lea")
       #expect(try broker.ask("POST", path + "/attendees", as: lou, #"{"nick":"Lou"}"#).status == 200)

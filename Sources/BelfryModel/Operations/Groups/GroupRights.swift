@@ -1,7 +1,7 @@
-// What a member may do in a group: the right stands in the member's own record, where a send finds it, and in
+// A right of a member in a group or a server stands in the member's own record, where a send finds it, and in
 // a table that lists everybody who has it. Both change in the same commit.
 
-extension Draft<GroupRecord> {
+extension Draft {
   /// Changes the rights of members and how the table lists them; nil: no longer. Gives those for whom that
   /// made a difference. Needs their `member` records.
   mutating func changeRights(

@@ -16,6 +16,8 @@ package struct SetHand: SpaceOperation {
     self.isRaised = isRaised
   }
 
+  /// Another's hand is named in the echo.
+  package var accounts: [AccountID] { account == actor.account ? [] : account.map { [$0] } ?? [] }
   package var concerns: [RecordAddress] {
     account.map { [.member($0, of: space), .hand($0, in: space)] } ?? []
   }

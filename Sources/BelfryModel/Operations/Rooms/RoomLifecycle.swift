@@ -7,7 +7,7 @@ package struct CreateRoom: Operation {
   package var actor: Actor
   package var subject: String
   package var ext: String?
-  /// What is shown of the host.
+  /// The host's nick, picture and ext, shown while the room is open.
   package var hostInfo = ProfileRecord()
 
   package init(id: EntityID, host: AccountID, actor: Actor, subject: String) {

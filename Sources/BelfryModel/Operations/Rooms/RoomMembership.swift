@@ -6,7 +6,7 @@ package struct EnterRoom: SpaceOperation {
 
   package var space: SpaceID
   package var actor: Actor
-  /// What is shown of the attendee while it is inside.
+  /// The attendee's nick, picture and ext, shown while it is inside.
   package var info: ProfileRecord
 
   package init(_ id: EntityID, actor: Actor, info: ProfileRecord = ProfileRecord()) {

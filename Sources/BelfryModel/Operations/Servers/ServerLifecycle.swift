@@ -12,6 +12,7 @@ package struct CreateServer: Operation {
   package var inviteMode: InviteMode = .needsConsent
   package var applyMode: ApplyMode = .joinsAtOnce
   package var membersMayInvite = false
+  package var sendMode = SendMode.everybody
   package var nicks = NickRule.any
   package var adminsMayCreateChannels = false
   package var defaultChannel: EntityID
@@ -43,6 +44,7 @@ package struct CreateServer: Operation {
     server.inviteMode = inviteMode
     server.applyMode = applyMode
     server.membersMayInvite = membersMayInvite
+    server.sendMode = sendMode == .everybody ? nil : sendMode
     server.nicks = nicks == .any ? nil : nicks
     server.adminsMayCreateChannels = adminsMayCreateChannels
     try server.checkLimits()
@@ -72,6 +74,7 @@ package struct UpdateServer: SpaceOperation {
   package var inviteMode: InviteMode?
   package var applyMode: ApplyMode?
   package var membersMayInvite: Bool?
+  package var sendMode: SendMode?
   package var nicks: NickRule?
   package var adminsMayCreateChannels: Bool?
 
@@ -88,6 +91,7 @@ package struct UpdateServer: SpaceOperation {
     if let inviteMode { draft.settings.inviteMode = inviteMode }
     if let applyMode { draft.settings.applyMode = applyMode }
     if let membersMayInvite { draft.settings.membersMayInvite = membersMayInvite }
+    if let sendMode { draft.settings.sendMode = sendMode == .everybody ? nil : sendMode }
     if let nicks { draft.settings.nicks = nicks == .any ? nil : nicks }
     if let adminsMayCreateChannels { draft.settings.adminsMayCreateChannels = adminsMayCreateChannels }
     try draft.settings.checkLimits()

@@ -4,7 +4,7 @@ import BelfryModel
 
 /// How one gets into a server, is kept out of it, and has a say there.
 enum ServerJoining {
-  static let handlers = requests + codes + roles + bans
+  static let handlers = requests + codes + roles + bans + mutes
 
   private static let requests: [Handler] = [
     ServerJoiningRoutes.invite.carriedOut(
@@ -125,6 +125,23 @@ enum ServerJoining {
       try await services.listing(
         "accids", of: .banned, in: .server(server), limit, after: cursor, for: administrators, request,
         Listed.account)
+    },
+  ]
+
+  private static let mutes: [Handler] = [
+    ServerJoiningRoutes.mute.carriedOut { actor, server, accounts, seconds in
+      SetServerMute(server, actor: actor, accounts: accounts, durationMilliseconds: Int64(seconds) * 1_000)
+    },
+    ServerJoiningRoutes.unmute.carriedOut { actor, server, account in
+      SetServerMute(server, actor: actor, accounts: [account], durationMilliseconds: nil)
+    },
+    ServerJoiningRoutes.unmuteMany.carriedOut { actor, server, accounts in
+      SetServerMute(server, actor: actor, accounts: accounts, durationMilliseconds: nil)
+    },
+    ServerJoiningRoutes.listMuted.handled { request, services, server, limit, cursor throws(Refusal) in
+      try await services.listing(
+        "muted", of: .muted, in: .server(server), limit, after: cursor, for: administrators, request,
+        expires: true, Listed.muted)
     },
   ]
 }

@@ -21,7 +21,7 @@ enum Servers {
   private static func create(
     _ request: Request, _ services: LoopServices, name: String, icon: String?, ext: String?,
     inviteMode: InviteMode?, applyMode: ApplyMode?, membersMayInvite: Bool?, adminsMayCreateChannels: Bool?,
-    nicks: NickRule?
+    sendMode: SendMode?, nicks: NickRule?
   ) async throws(Refusal) -> HTTPResponse {
     let caller = try request.known()
     var operation = CreateServer(
@@ -32,6 +32,7 @@ enum Servers {
     if let applyMode { operation.applyMode = applyMode }
     if let membersMayInvite { operation.membersMayInvite = membersMayInvite }
     if let adminsMayCreateChannels { operation.adminsMayCreateChannels = adminsMayCreateChannels }
+    if let sendMode { operation.sendMode = sendMode }
     if let nicks { operation.nicks = nicks }
     let server = try await services.run(operation, of: request).output
     return .json(server.info(operation.space, memberCount: 1), status: 201)
@@ -50,7 +51,7 @@ enum Servers {
   private static func update(
     _ request: Request, _ services: LoopServices, server: EntityID, name: String?, icon: String?,
     ext: String?, inviteMode: InviteMode?, applyMode: ApplyMode?, membersMayInvite: Bool?,
-    adminsMayCreateChannels: Bool?, nicks: NickRule?
+    adminsMayCreateChannels: Bool?, sendMode: SendMode?, nicks: NickRule?
   ) async throws(Refusal) -> HTTPResponse {
     var operation = UpdateServer(server, actor: try request.actor)
     operation.serverName = name
@@ -60,6 +61,7 @@ enum Servers {
     operation.applyMode = applyMode
     operation.membersMayInvite = membersMayInvite
     operation.adminsMayCreateChannels = adminsMayCreateChannels
+    operation.sendMode = sendMode
     operation.nicks = nicks
     let changed = try await services.run(operation, of: request).output
     let count = try await services.count(.roster, of: operation.space)
