@@ -52,7 +52,7 @@ extension Listed {
       "requestId": .string(id), "accid": .string(record.account.text),
       "expiresAt": .integer(waiting.expiresAtMilliseconds),
     ]
-    if let inviter = record.inviter { members["inviters"] = .accids([inviter]) }
+    if !record.inviters.isEmpty { members["inviters"] = .accids(record.inviters) }
     if let message = record.message { members["message"] = .string(message) }
     return .object(members)
   }
