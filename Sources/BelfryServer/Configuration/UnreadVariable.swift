@@ -18,7 +18,7 @@ package struct UnreadVariable: Sendable, Hashable {
   /// Variables that other commands and the project's scripts read.
   private static let readByOthers: Set<String> = [
     Configuration.configVariable, "BELFRY_URL", "BELFRY_CA", "BELFRY_TOKEN", "BELFRY_MOVE_TO",
-    "BELFRY_EXECUTABLE", "BELFRY_FIRST_SEED",
+    "BELFRY_EXECUTABLE", "BELFRY_PROGRAM", "BELFRY_ROOT", "BELFRY_FIRST_SEED",
   ]
 
   /// Gives the variables that are to be told of and do not keep a broker from starting, by name.
