@@ -57,7 +57,7 @@ package final class Consumer: FeedListener {
   var preferredSince: MessageID?
   /// The spaces of which the latest scan reads entries that have not come through their rings, each with the last id.
   var aheadOfRings: [SpaceID: MessageID] = [:]
-  /// Where the cursor stood when the latest scan was complete: everything up to there was served, in all spaces.
+  /// The cursor when the latest scan was complete: everything up to there was served, in all spaces.
   var servedThrough = FeedCursor()
   /// How often the cursor was set back. A scan that began before has not read what it has to, and begins anew.
   private(set) var setbacks = 0

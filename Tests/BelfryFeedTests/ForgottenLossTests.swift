@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  /// The loss is noted at the end of the message's millisecond, of which the account's partition may have given its last id.
+  /// The loss is noted at the end of the message's millisecond, and the account's partition may have given its last id in it.
   @Test func aLossInTheMillisecondOfTheLastIDIsToldOnce() async throws {
     try await withRedisServer { redis in
       try await withReader(of: redis.url) { reader, store in

@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  /// What the store has not served is shown, if its message is missed.
+  /// An entry that the store has not served is shown, if its message is missed.
   @Test func anEntryThatWasNotServedIsShown() async throws {
     try await withMissedStage { stage in
       var sent = [stage.send(to: .first), stage.send(to: .second)]

@@ -5,7 +5,7 @@ extension AnnouncementRow {
   private static let desk = RoomDesk.self
   private static let room = RoomDesk.room
 
-  /// By the clock of the desk, which stands still.
+  /// The time by the clock of the desk, which stands still.
   private static let tokenEnds = 1_763_700_000_000 + Limits().stageInvitationMilliseconds
 
   static let rooms: [AnnouncementRow] = [

@@ -78,7 +78,7 @@ struct ServerMembershipTests {
     let names = try (0..<12).map { try #require(AccountID("m\($0)")) }
     for name in names + [names[11]] {
       var request = RequestRecord(.invitation, of: "sam", inviter: name)
-      if let waiting { request.renew(waiting) }
+      if let waiting { request.keepInviters(of: waiting) }
       waiting = request
     }
     #expect(waiting?.inviters == Array(names.suffix(Limits.invitersPerRequest)))

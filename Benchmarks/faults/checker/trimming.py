@@ -5,7 +5,7 @@ from collections import defaultdict
 
 from ..history import REFUSED, Call, History
 
-# Whoever joins or leaves is told so, and so are the others.
+# An account that joins or leaves is told so, and so are the others.
 ENTRIES_OF_A_CHANGE = 2
 
 

@@ -1,8 +1,8 @@
 package import BelfryModel
 package import BelfryStore
 
-/// What was read of shared logs by those who counted there before: whom the entries are for, of which type they are and
-/// whether they count in badges, without what they say. A broadcast that is pushed to all members of a server counts the same entries for each.
+/// Stretches of shared logs that earlier counts have read: of each entry its audience, its type and if it counts in badges,
+/// without its text. A broadcast that is pushed to all members of a server counts the same entries for each.
 ///
 /// A stretch is good for as long as its log has the same last entry: updates and recalls are appended, too.
 package final class RecentStretches {

@@ -55,7 +55,8 @@ package enum SendShapes {
     } + [
       Property(
         "messageServerId", .message,
-        "what the first try was answered with; what it names is never sent again, whatever the dedupe window")
+        "the id in the answer to the first try; that notification is never sent again, also after the dedupe window"
+      )
     ]
       + ["time", "updateTime", "callbackExt"].map { Property($0, .json(bytesMax: .max), "ignored") },
     rule: body.rule, usual: body.usual)

@@ -24,7 +24,7 @@ package struct Audience: Sendable, Hashable {
 
   package var rule: Rule
   /// True if those whom the rule describes are shown the entry only until they leave the space. With the rule `named` these
-  /// are the accounts named; with other rules the accounts named beside it are shown the entry in any case.
+  /// are the accounts named; with other rules the accounts that are named as well are shown the entry in any case.
   package var isMomentary: Bool
   /// When nobody is shown the entry any more, milliseconds since 1970; nil: it does not expire.
   package var expiresAt: Int64?

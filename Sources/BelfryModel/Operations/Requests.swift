@@ -7,8 +7,8 @@ extension Draft {
     try NotificationContent.check(postscript, "postscript", characters: Limits.messageCharacters)
   }
 
-  /// Adds a request that waits for so long, or renews one of the same kind, account and channel, the inviters of which
-  /// stay with it. Needs the request's record and the count of the requests.
+  /// Adds a request that waits for so long, or renews one of the same kind, account and channel, which keeps
+  /// its inviters. Needs the request's record and the count of the requests.
   /// - Throws: `tooMany` if as many wait as may; `conflict` if another request waits under the same id.
   @discardableResult
   package mutating func ask(
@@ -21,7 +21,7 @@ extension Draft {
       guard waiting.isSamePurpose(as: request) else {
         throw Refusal(.conflict, "another request waits under the id \(id.text)")
       }
-      request.renew(waiting)
+      request.keepInviters(of: waiting)
     }
     let text = ExpiringText(
       expiresAtMilliseconds: nowMilliseconds + milliseconds, rest: try RecordJSON.text(request))

@@ -34,7 +34,7 @@ package struct RequestName: Sendable, Hashable {
   }
 
   /// The ids that it may stand for, in the order in which they are tried. Never empty.
-  package func ids(
+  package func possibleIDs(
     _ kind: RequestRecord.Kind, in space: SpaceID, channel: EntityID? = nil
   ) -> [RequestID] {
     (id.map { [$0] } ?? []) + [RequestID(kind, of: account, in: space, channel: channel)]
@@ -52,7 +52,7 @@ package struct RequestRecord: Sendable, Hashable {
   package var kind: Kind
   /// The account that is invited, or applies.
   package var account: AccountID
-  /// The accounts that invite, each of which hears the answer, the first one first. Empty for an application.
+  /// The accounts that invite, the first one first. Each of them hears the answer. Empty for an application.
   package private(set) var inviters: [AccountID]
   package var channel: EntityID?
   package var message: String?
@@ -80,9 +80,9 @@ package struct RequestRecord: Sendable, Hashable {
     kind == other.kind && account == other.account && channel == other.channel
   }
 
-  /// Puts the inviters of the request that waits in front of this one's, so that they hear the answer, too. Of more than
-  /// ``Limits/invitersPerRequest`` the latest are kept.
-  package mutating func renew(_ waiting: RequestRecord) {
+  /// Puts the inviters of the request that waits in front of this one's, so that they hear the answer, too. If they are more
+  /// than ``Limits/invitersPerRequest``, the latest are kept.
+  package mutating func keepInviters(of waiting: RequestRecord) {
     inviters = Array((waiting.inviters + inviters).withoutRepeats.suffix(Limits.invitersPerRequest))
   }
 }

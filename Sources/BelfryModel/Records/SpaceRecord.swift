@@ -13,9 +13,9 @@ package protocol SpaceRecord: Sendable, Hashable, Codable {
   func info(_ space: SpaceID) -> JSONValue
   /// Checks whether the space takes sends and members at all, also from trusted callers. By default every space does.
   func requireEnabled() throws(Refusal)
-  /// Checks whether a member may send to the space now. By default every member may.
+  /// Checks whether a member may send to the space now. Unless a record says more, every member may.
   func requireMaySend(_ member: MemberRecord, nowMilliseconds: Int64) throws(Refusal)
-  /// Checks whether a member may send to everybody in the space. By default every member may who may send.
+  /// Checks whether a member may send to everybody in the space. Unless a record says more, every member may who may send.
   func requireMayBroadcast(_ member: MemberRecord) throws(Refusal)
   /// Checks whether a member may send under a nick that is not that of its profile. By default every member may.
   func requireMayUse(nick: String, _ member: MemberRecord) throws(Refusal)

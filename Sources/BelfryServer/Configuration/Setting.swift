@@ -21,13 +21,17 @@ struct Setting: Sendable {
     _ assign: @escaping @Sendable (inout Configuration, ConfiguredValue) throws(StartError) -> Void
   ) {
     self.key = key
-    variable = key.reduce(into: "BELFRY_") { name, character in
-      if character == "." || character.isUppercase { name.append("_") }
-      if character != "." { name.append(character.uppercased()) }
-    }
+    variable = Self.variable(of: key)
     self.shown = shown
     self.otherwise = otherwise
     self.assign = assign
+  }
+
+  private static func variable(of key: String) -> String {
+    key.reduce(into: variablePrefix) { name, character in
+      if character == "." || character.isUppercase { name.append("_") }
+      if character != "." { name.append(character.uppercased()) }
+    }
   }
 
   static let variables = Set(all.map(\.variable))
@@ -36,6 +40,8 @@ struct Setting: Sendable {
   /// The objects in the file that hold settings.
   static let objects = Set(
     all.compactMap { setting in setting.key.parts(between: ".").dropLast().first.map { UTF8Text($0) } })
+  /// The beginnings of their settings' variables, such as `BELFRY_LIMITS_`.
+  static let objectVariablePrefixes = objects.map { variable(of: $0.string) + "_" }
 }
 
 // MARK: - Misspelt ones
@@ -81,7 +87,7 @@ extension Setting {
   /// As many letters are wrong at most in a name that was mistyped.
   private static let mistypedMax = 2
 
-  /// What people who know other products type.
+  /// Names that people type who know other products.
   private static let namesElsewhere = ["BELFRY_PORT": "BELFRY_LISTEN", "BELFRY_HOST": "BELFRY_LISTEN"]
 
   /// True if each word of the name is the beginning of the variable's: `BELFRY_TLS_CERT_FILE`.

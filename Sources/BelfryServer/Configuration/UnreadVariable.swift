@@ -8,13 +8,6 @@ package struct UnreadVariable: Sendable, Hashable {
   /// The setting's variable that was probably meant; nil if none is near.
   package var suggestion: String?
 
-  /// A name that begins like this can only be a misspelt setting, and a broker does not start with it.
-  private static let settingPrefixes = [
-    "BELFRY_LIMITS_", "BELFRY_EMBEDDED_REDIS_", "BELFRY_TOKENS_", "BELFRY_TLS_", "BELFRY_WEBHOOKS_",
-    "BELFRY_PUSH_",
-    "BELFRY_BROWSERS_", "BELFRY_PROXIES_",
-  ]
-
   /// Variables that other commands and the project's scripts read.
   private static let readByOthers: Set<String> = [
     Configuration.configVariable, "BELFRY_URL", "BELFRY_CA", "BELFRY_TOKEN", "BELFRY_MOVE_TO",
@@ -41,8 +34,10 @@ package struct UnreadVariable: Sendable, Hashable {
     return names.sorted().map { UnreadVariable(name: $0, suggestion: Setting.nearestVariable(to: $0)) }
   }
 
+  /// True for a name that begins as the settings of an object do: it can only be a misspelt setting, and a broker does not start
+  /// with it.
   private static func isMisspelt(_ name: String) -> Bool {
-    settingPrefixes.contains { name.hasPrefix($0) }
+    Setting.objectVariablePrefixes.contains { name.hasPrefix($0) }
   }
 
   /// True for the names, ports and addresses that Kubernetes gives of services.

@@ -38,7 +38,7 @@ private struct StatisticsRun {
         StatisticsText.Earlier(
           earlier.answer, secondsAgo: (now - earlier.at) / .seconds(1), in: invocation.console.timeZone)
       }
-      if pauseSeconds != nil { invocation.console.clear() }
+      if pauseSeconds != nil { invocation.console.clearScreen() }
       try show(answer, since: before)
       earlier = (answer, now)
       if let pauseSeconds { try await Task.sleep(for: .seconds(pauseSeconds)) }

@@ -19,7 +19,7 @@ struct Console: Sendable {
   }
 
   /// Clears a terminal, so that what is printed next stands where the same was printed before. Elsewhere it does nothing.
-  func clear() {
+  func clearScreen() {
     if terminal.columns != nil { write("\u{1B}[H\u{1B}[J", to: .standardOutput) }
   }
 

@@ -47,7 +47,7 @@ struct StatisticsText {
     (self.facts, self.table, hiddenCount) = (facts, table, hidden)
   }
 
-  /// What an answer was, for how many come in a second.
+  /// The totals of an earlier answer, by which it is known how many come in a second.
   struct Earlier {
     let totals: [String: Int]
     let secondsAgo: Double

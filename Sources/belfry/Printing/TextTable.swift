@@ -98,7 +98,7 @@ struct TextTable {
     }
   }
 
-  /// Where words alone cannot give way, columns of ids, counts and times do, from the right. The first one names the row.
+  /// Columns of ids, counts and times give way from the right if words alone are not enough. The first one names the row.
   private static func removeColumnsBeyond(_ limit: Int, from rows: inout [[String]]) {
     while rows[0].count > columnsLeastCount, total(narrowed(rows, to: limit)) > limit {
       let words = wordColumns(rows)

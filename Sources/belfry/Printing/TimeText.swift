@@ -13,7 +13,7 @@ enum DurationText {
     return parts.isEmpty ? "0 ms" : parts.joined(separator: " ")
   }
 
-  /// What a length of time that somebody gives may be.
+  /// The forms of a length of time that somebody gives.
   static let inputRule = "a length of time as 90s, 90m, 24h or 7d, or a number of seconds"
   private static let unitSeconds: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
   private static let countMax = 1_000_000_000
@@ -39,12 +39,12 @@ enum TimeText {
       + padded(parts.hour, 2) + ":" + padded(parts.minute, 2) + ":" + padded(parts.second, 2)
   }
 
-  /// Where a length of time, given in place of a time, begins at now: `7d` is a week ago or in a week.
+  /// The direction in which a length of time counts that is given in place of a time: `7d` is a week ago or in a week.
   enum Direction: Sendable {
     case ago, ahead
   }
 
-  /// What a time that somebody gives may be.
+  /// The forms of a time that somebody gives.
   static func inputRule(_ direction: Direction) -> String {
     let now = direction == .ago ? "for so long ago" : "from now on"
     return "a time as 2026-12-24T18:00+01:00, 90m, 24h or 7d \(now), or milliseconds since 1970"

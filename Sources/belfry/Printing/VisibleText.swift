@@ -72,7 +72,7 @@ enum VisibleText {
     return digits >= idDigitsMin ? text.suffix(digits) : nil
   }
 
-  /// The longest beginning that fits, an ellipsis showing that there was more. Of a text that ends with an id it is the end:
+  /// The longest beginning that fits, an ellipsis showing that there was more. A text that ends with an id keeps its end, since
   /// an id that is cut is of no use.
   static func fitted(_ text: String, columnsLimit: Int) -> String {
     guard columns(text) > columnsLimit else { return text }

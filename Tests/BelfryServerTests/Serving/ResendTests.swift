@@ -5,7 +5,7 @@ import Testing
 
 /// A resend that says the `messageServerId` delivers nothing twice.
 @Suite struct ResendTests {
-  /// What happens between the first send and the resend.
+  /// The event between the first send and the resend.
   enum Change: CaseIterable {
     case nothing, theWindowEnds, itIsUpdated, itIsRecalled
   }

@@ -23,31 +23,16 @@ package struct SetGroupMute: SpaceOperation {
   package var concerns: [RecordAddress] { accounts.map { .member($0, of: space) } }
 
   package func carryOut(_ draft: inout Draft<GroupRecord>) throws(Refusal) {
-    try draft.requireSome(accounts)
-    for account in accounts {
-      try draft.requireRankAbove(try draft.knownMember(account), to: echoName.word)
+    let (changed, until) = try draft.changeMutes(
+      of: accounts, lastingMilliseconds: durationMilliseconds, act: echoName.word)
+    if changed.isEmpty { return }
+    if let until {
+      draft.announce(
+        Catalogue.groupMuteAdded, attach: ["accids": .accids(changed), "expiresAt": .integer(until)],
+        parties: changed)
+    } else {
+      draft.announce(Catalogue.groupMuteRemoved, attach: ["accids": .accids(changed)], parties: changed)
     }
-    guard let durationMilliseconds else { return try unmute(&draft) }
-    let until = try draft.endOfMute(lastingMilliseconds: durationMilliseconds)
-    let muted = try draft.changeRights(
-      of: accounts, in: .muted, as: ExpiringText(expiresAtMilliseconds: until).text
-    ) { $0.mutedUntilMilliseconds = until }
-    if muted.isEmpty { return }
-    draft.announce(
-      Catalogue.groupMuteAdded, attach: ["accids": .accids(muted), "expiresAt": .integer(until)],
-      parties: muted)
-  }
-
-  private func unmute(_ draft: inout Draft<GroupRecord>) throws(Refusal) {
-    // A mute that has run out ended by itself: nobody is told that it ends now.
-    var muted: [AccountID] = []
-    for account in accounts
-    where try draft.knownMember(account).rights.isMuted(nowMilliseconds: draft.nowMilliseconds) {
-      muted.append(account)
-    }
-    if muted.isEmpty { return }
-    _ = try draft.changeRights(of: muted, in: .muted, as: nil) { $0.mutedUntilMilliseconds = nil }
-    draft.announce(Catalogue.groupMuteRemoved, attach: ["accids": .accids(muted)], parties: muted)
   }
 }
 

@@ -21,8 +21,35 @@ extension Draft {
     return changed
   }
 
+  /// Mutes members for so long from now, or lets them send again (nil). A mute that has run out ended by itself, so nobody is
+  /// told that it ends now. Needs their `member` records.
+  /// - Parameter act: what is done to them, for the refusal.
+  /// - Returns: those for whom that made a difference, and until when they are muted, milliseconds since 1970.
+  mutating func changeMutes(
+    of accounts: [AccountID], lastingMilliseconds duration: Int64?, act: String
+  ) throws(Refusal) -> (changed: [AccountID], until: Int64?) {
+    try requireSome(accounts)
+    for account in accounts { try requireRankAbove(try knownMember(account), to: act) }
+    let until = try duration.map { duration throws(Refusal) in
+      try endOfMute(lastingMilliseconds: duration)
+    }
+    var concerned = accounts
+    if duration == nil {
+      concerned = []
+      for account in accounts
+      where try knownMember(account).rights.isMuted(nowMilliseconds: nowMilliseconds) {
+        concerned.append(account)
+      }
+    }
+    let text = until.map { ExpiringText(expiresAtMilliseconds: $0).text }
+    let changed = try changeRights(of: concerned, in: .muted, as: text) {
+      $0.mutedUntilMilliseconds = until
+    }
+    return (changed, until)
+  }
+
   /// Until when a mute of this length lasts, milliseconds since 1970.
-  func endOfMute(lastingMilliseconds duration: Int64) throws(Refusal) -> Int64 {
+  private func endOfMute(lastingMilliseconds duration: Int64) throws(Refusal) -> Int64 {
     guard (1...Limits.muteMaximumMilliseconds).contains(duration) else {
       throw .invalid("durationMilliseconds", "must be 1 to \(Limits.muteMaximumMilliseconds)")
     }

@@ -29,7 +29,7 @@ package struct CreateRoom: Operation {
     room.ext = ext
     var draft = Draft(space, room, isNew: true, by: actor, on: records, context)
     try draft.join(host, as: .host)
-    try draft.introduce(host, hostInfo)
+    try draft.writeAttendeeInfo(host, hostInfo)
     draft.list(ListingChange(.rooms, isListed: true, createdAt: room.createdAt))
     return Decision(try draft.finish(Self.name, target: ["roomId": .string(space.name)]), room)
   }

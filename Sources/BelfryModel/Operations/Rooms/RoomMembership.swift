@@ -24,14 +24,14 @@ package struct EnterRoom: SpaceOperation {
     guard try draft.member(account) == nil else {
       draft.takeForPresent(account)
       if info != ProfileRecord() {
-        try draft.introduce(account, info)
+        try draft.writeAttendeeInfo(account, info)
         draft.noteAttendeeChange()
       }
       draft.isEchoed = false
       return draft.settings
     }
     try draft.join(account, as: .listener)
-    try draft.introduce(account, info)
+    try draft.writeAttendeeInfo(account, info)
     draft.announce(
       Catalogue.roomAttendeeJoined,
       attach: [
@@ -106,7 +106,7 @@ extension Draft<RoomRecord> {
   }
 
   /// Says what is shown of an attendee while it is inside.
-  mutating func introduce(_ account: AccountID, _ info: ProfileRecord) throws(Refusal) {
+  mutating func writeAttendeeInfo(_ account: AccountID, _ info: ProfileRecord) throws(Refusal) {
     try info.checkLimits()
     if info == ProfileRecord() { return }
     change(.attendeeInfo(account, in: space), to: try RecordJSON.text(info))

@@ -23,17 +23,8 @@ package struct SetServerMute: SpaceOperation {
   package var concerns: [RecordAddress] { accounts.map { .member($0, of: space) } }
 
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
-    try draft.requireSome(accounts)
-    for account in accounts {
-      try draft.requireRankAbove(try draft.knownMember(account), to: echoName.word)
-    }
-    let until = try durationMilliseconds.map { duration throws(Refusal) in
-      try draft.endOfMute(lastingMilliseconds: duration)
-    }
-    let concerned = try concerned(draft)
-    let changed = try draft.changeRights(
-      of: concerned, in: .muted, as: until.map { ExpiringText(expiresAtMilliseconds: $0).text }
-    ) { $0.mutedUntilMilliseconds = until }
+    let (changed, until) = try draft.changeMutes(
+      of: accounts, lastingMilliseconds: durationMilliseconds, act: echoName.word)
     if changed.isEmpty { return }
     draft.announce(
       Catalogue.channelMemberMuteChanged,
@@ -41,16 +32,5 @@ package struct SetServerMute: SpaceOperation {
         "muted": .bool(until != nil), "accids": .accids(changed),
         "expiresAt": until.map { .integer($0) } ?? .null,
       ], parties: changed)
-  }
-
-  /// A mute that has run out ended by itself: nobody is told that it ends now.
-  private func concerned(_ draft: Draft<ServerRecord>) throws(Refusal) -> [AccountID] {
-    if durationMilliseconds != nil { return accounts }
-    var muted: [AccountID] = []
-    for account in accounts
-    where try draft.knownMember(account).rights.isMuted(nowMilliseconds: draft.nowMilliseconds) {
-      muted.append(account)
-    }
-    return muted
   }
 }

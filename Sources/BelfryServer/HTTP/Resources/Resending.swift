@@ -21,8 +21,8 @@ extension Sending {
     return receipt.response
   }
 
-  /// The receipt of a notification that was sent before, whatever the dedupe window is, and whatever has become of the
-  /// notification since.
+  /// The receipt of a notification that was sent before, also if the dedupe window is over, or the notification was changed
+  /// or recalled.
   /// - Throws: `duplicateContent` if it was sent to another place. `notFound` if the caller has not sent it, or if nothing
   ///   is known of it any more.
   private static func receipt(
@@ -41,7 +41,7 @@ extension Sending {
     return try await recentReceipt(of: id, repeatedBy: sends, services)
   }
 
-  /// Of a notification that no log holds: of an ephemeral one, or of one that all receivers have read.
+  /// The receipt of a notification that no log holds: it was ephemeral, or all receivers have read it.
   private static func recentReceipt(
     of id: MessageID, repeatedBy sends: [SendNotification], _ services: LoopServices
   ) async throws(Refusal) -> SendReceipt {
@@ -86,7 +86,7 @@ private struct FirstNotification {
     }
   }
 
-  /// Of a recalled one only the space is known, which for accounts by name is one for each send.
+  /// If the notification was recalled, only its space is known, which for accounts by name is one for each send.
   func isToPlace(of send: SendNotification) -> Bool {
     guard let content else { return space.kind == .direct || space == send.space }
     let other = send.content

@@ -9,7 +9,7 @@ import BelfryModel
 /// (`SendShapes.body`), and a test keeps the two in agreement.
 struct SendRequest {
   var content: NotificationContent
-  /// Of a resend: the notification that it repeats.
+  /// The notification that a resend repeats.
   private(set) var messageServerId: MessageID?
   /// What the sender believes the form to be; checked against what the fields make it.
   var toType: ToType?

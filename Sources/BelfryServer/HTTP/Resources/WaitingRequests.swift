@@ -16,7 +16,7 @@ extension LoopServices {
     of request: Request, by answer: (RequestID) -> Answering
   ) async throws(Refusal) -> HTTPResponse {
     var first: Refusal?
-    for id in name.ids(kind, in: space, channel: channel) {
+    for id in name.possibleIDs(kind, in: space, channel: channel) {
       do throws(Refusal) {
         _ = try await run(answer(id), of: request)
         return .noContent
