@@ -19,7 +19,7 @@ REPOSITORY = HERE.parent
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="scripts/bench", description="Measures Belfry beside its peers.")
+    parser = argparse.ArgumentParser(prog="scripts/bench", description="Measures Belfry and its peers.")
     parser.add_argument("--quick", action="store_true", help="about two minutes: short rounds, smaller sets")
     names = [*ALL, *ASKED_FOR]
     parser.add_argument("--only", metavar="NAME", choices=names, help="one comparison: " + ", ".join(names))
@@ -32,7 +32,7 @@ def arguments() -> argparse.Namespace:
         "--before", metavar="EXECUTABLE", type=Path, help="an earlier build of belfry: what sends cost by both, and nothing else"
     )
     parser.add_argument("--belfry", type=Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--write", action="store_true", help="put the results into docs/, even of a part")
+    parser.add_argument("--write", action="store_true", help="put the results into docs/performance.md and Benchmarks/notebook.md, even of a part")
     return parser.parse_args()
 
 
@@ -99,7 +99,7 @@ def main() -> int:
         return 1
     is_whole = not (given.only or given.quick or given.before)
     if is_whole or given.write:
-        text.write(REPOSITORY / "docs", part="soak" if given.soak else "before" if given.before else "tables")
+        text.write(REPOSITORY, part="soak" if given.soak else "before" if given.before else "tables")
     shutil.rmtree(run.folder, ignore_errors=True)
     return 0
 

@@ -15,7 +15,7 @@ def anchors(text):
 
 
 def pages(root):
-    for folder in ("", "docs", "docs/decisions", "examples"):
+    for folder in ("", "docs", "docs/decisions", "examples", "Benchmarks"):
         place = os.path.join(root, folder)
         for name in sorted(os.listdir(place)) if os.path.isdir(place) else []:
             if name.endswith(".md"):

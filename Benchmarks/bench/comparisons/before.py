@@ -76,8 +76,8 @@ def _section(results: dict[str, Results]) -> Section:
         costs[name] = whole[0]
         section.row(name, *whole, whole[0] / whole[1], *redis, redis[0] / redis[1])
         if name in REDIS_LIMITS:
-            what = f"Redis's part of a send, {name}, beside the earlier executable"
+            what = f"Redis's part of a send, {name}, compared with the earlier executable"
             section.targets.append(Target(4, what, redis[0] / redis[1], REDIS_LIMITS[name]))
     ratio = costs[USER] / costs[SHARED]
-    section.targets.append(Target(4, "CPU of a user's send beside a back end's", ratio, USER_LIMIT))
+    section.targets.append(Target(4, "CPU of a user's send, compared with a back end's", ratio, USER_LIMIT))
     return section

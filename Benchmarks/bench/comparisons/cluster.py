@@ -125,7 +125,7 @@ def _sends(setups: list[Setup], results: dict[str, Results]) -> Section:
         ),
         columns=[
             "", "broker, µs a send", "all nodes, µs a send", "in functions, µs a call", "sends a call",
-            "busiest node, beside the mean", "calculated sends/s",
+            "busiest node, compared with the mean", "calculated sends/s",
         ],  # fmt: skip
     )
     for setup in setups:

@@ -212,7 +212,7 @@ def _add_targets(section: Section, results: dict[str, Results], window: int) -> 
     cost = {name: found.cost("deliveries") for name, found in results.items()}
 
     def against(number: int, name: str, limit: float) -> None:
-        what = f"CPU per delivery beside {name}, {'one' if window == 1 else 'sixteen'} in flight"
+        what = f"CPU per delivery, compared with {name}, {'one' if window == 1 else 'sixteen'} in flight"
         section.targets.append(Target(number, what, cost[BELFRY] / cost[name], limit))
 
     if window == 1:
@@ -222,7 +222,7 @@ def _add_targets(section: Section, results: dict[str, Results], window: int) -> 
         for percentile in ("p50", "p99"):
             times = {name: found[percentile] for name, found in results.items()}
             better = min((REDIS, NATS), key=lambda name: times[name].median)
-            what = f"latency to the last consumer, {percentile}, beside {better}"
+            what = f"latency to the last consumer, {percentile}, compared with {better}"
             section.targets.append(Target(3, what, times[BELFRY] / times[better], 1.3))
     else:
         against(2, NATS, 1)

@@ -120,7 +120,7 @@ def _section(run: Run, results: dict[str, Results]) -> Section:
     small, *others = [_name(size) for size in sizes(run)]
     for name in others:
         ratio = results[name].cost("numbers") / results[small].cost("numbers")
-        what = f"CPU per send, {name.removeprefix('Belfry, ')}, beside 10"
+        what = f"CPU per send, {name.removeprefix('Belfry, ')}, compared with 10"
         section.targets.append(Target(5, what, ratio, 1.1))
     bars = [Bar(_name(size), results[_name(size)].cost("numbers"), "belfry") for size in sizes(run)]
     bars.append(Bar(f"{INBOXES:,} inboxes (XADD)", results["inboxes"].cost("numbers")))

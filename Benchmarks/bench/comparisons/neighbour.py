@@ -124,5 +124,5 @@ def measure(run: Run) -> list[Section]:
         f" {both['refused'].median:,.0f} of these were refused."
     )
     ratio = both["sent"] / results["alone"]["sent"]
-    section.targets.append(Target(13, "p99 of a quiet account's send, beside ten greedy ones and without", ratio, 2))
+    section.targets.append(Target(13, "p99 of a quiet account's send, with ten greedy accounts and without", ratio, 2))
     return [section]

@@ -147,7 +147,7 @@ def _posting(results: dict[str, Results]) -> Section:
         what=(
             f"`POST /v1/notifications` with a token, a `messageClientId` and a {words.PAYLOAD_BYTES}-byte body to a"
             f" server of {MEMBERS} members, none of them connected, over {CONNECTIONS} connections that are kept;"
-            " each sends its next request when it has its answer. Beside it a daemon on the same HTTP library"
+            " each sends its next request when it has its answer. Compared with a daemon on the same HTTP library"
             " that reads the same requests and answers 201."
         ),
         columns=[
@@ -168,7 +168,7 @@ def _posting(results: dict[str, Results]) -> Section:
         section.targets.append(
             Target(
                 4,
-                f"posting rate beside the daemon that answers 201, {who}",
+                f"posting rate, compared with the daemon that answers 201, {who}",
                 rates[name] / rates[FLOOR],
                 0.5,
                 False,
@@ -213,8 +213,8 @@ def _batches(results: dict[str, Results]) -> Section:
     cost = {name: results[name].cost("numbers") for name in (BATCHES, MANY)}
     rate = {name: results[name].rate("numbers") for name in (BATCHES, MANY)}
     section.targets += [
-        Target(4, "CPU per send in batches of 100 beside JetStream", cost[BATCHES] / cost[MANY], 2.5),
-        Target(4, "rate in batches of 100 beside JetStream", rate[BATCHES] / rate[MANY], 0.5, False),
+        Target(4, "CPU per send in batches of 100, compared with JetStream", cost[BATCHES] / cost[MANY], 2.5),
+        Target(4, "rate in batches of 100, compared with JetStream", rate[BATCHES] / rate[MANY], 0.5, False),
     ]
     bars = [Bar(BATCHES, cost[BATCHES], "belfry"), Bar(MANY, cost[MANY])]
     bars += [Bar(name, results[name].cost("answers"), "floor") for name in redis]

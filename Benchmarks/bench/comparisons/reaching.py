@@ -135,13 +135,13 @@ def measure(run: Run) -> list[Section]:
 
 def _reaching(results: dict[str, Results]) -> Section:
     section = Section(
-        title="What reaches out, beside a send",
+        title="Requests to others, compared with a send",
         what=(
             f"{SENDS:,} sends over {CONNECTIONS} connections, and all that comes of them at a receiver on the loopback: a"
             " callback that is asked before each and allows it, a copy to a webhook after each, a push to one account's"
             " gateway after each. The receiver is not counted."
         ),
-        columns=["", "CPU, µs a send", "beside a send alone", "sends/s"],
+        columns=["", "CPU, µs a send", "compared with a send alone", "sends/s"],
     )
     costs = {name: found.per("spent", "answers", 1e6) for name, found in results.items()}
     rows = (("plain", "a send"), ("asked", "with a callback"), ("copied", "with a copy"), ("pushed", "with a push"))
@@ -153,7 +153,7 @@ def _reaching(results: dict[str, Results]) -> Section:
 def _counts(results: dict[str, Results]) -> Section:
     section = Section(
         title=f"Counting {UNREAD:,} unread in 20 servers",
-        what="`GET /v1/notifications/counts` by one client, one after the other; beside it a page of 500 of the same.",
+        what="`GET /v1/notifications/counts` by one client, one after the other; compared with a page of 500 of the same.",
         columns=["", "CPU, µs an answer", "answers/s"],
     )
     for name, label in (("counts", "counts"), ("page", "a page of 500")):
@@ -170,6 +170,6 @@ def _waits(results: dict[str, Results]) -> Section:
     for name, label in (("alone", "alone"), ("beside", "beside them")):
         section.row(label, results[name]["sent"], results[name]["delivered"])
     ratio = results["beside"]["sent"] / results["alone"]["sent"]
-    what = "p99 of a send without a callback, beside sends whose callback takes 50 ms and without"
+    what = "p99 of a send without a callback, with sends whose callback takes 50 ms and without"
     section.targets.append(Target(14, what, ratio, 2))
     return section

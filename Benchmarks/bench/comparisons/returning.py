@@ -102,7 +102,7 @@ def _unread_section(results: dict[str, Results]) -> Section:
         title=f"Coming back to {UNREAD:,} unread in {SPACES} servers",
         what=(
             f"`GET /v1/notifications`, pages of {PAGE} to the end and again from the beginning, by {READERS} readers"
-            f" at once; beside it the same entries by {SPACES} pipelined `XRANGE`s on Belfry's own Redis, which"
+            f" at once; compared with the same entries by {SPACES} pipelined `XRANGE`s on Belfry's own Redis, which"
             " neither merges them nor asks who may see them."
         ),
         columns=["", "entries/s", "CPU, µs an entry", "p50 of an answer, ms", "server core, %"],
@@ -115,7 +115,7 @@ def _unread_section(results: dict[str, Results]) -> Section:
         )
     rates = {key: results[key].rate("entries") for key in names}
     section.targets.append(
-        Target(6, "entries per second beside XRANGE", rates["pages"] / rates["ranges"], 0.5, is_ceiling=False)
+        Target(6, "entries per second, compared with XRANGE", rates["pages"] / rates["ranges"], 0.5, is_ceiling=False)
     )
     bars = [Bar(names["pages"], rates["pages"], "belfry"), Bar(names["ranges"], rates["ranges"], "floor")]
     section.charts.append(

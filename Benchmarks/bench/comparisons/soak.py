@@ -100,7 +100,7 @@ def _section(run: Run, maximum: float, reports: list[dict]) -> Section:
     ):
         early, late = (_median(part, name) for part in (during[third : 2 * third], during[-third:]))
         section.targets.append(
-            Target(10, f"soak: {what}, last third beside the middle one", late / early, limit)
+            Target(10, f"soak: {what}, last third compared with the middle one", late / early, limit)
         )
     return section
 

@@ -88,7 +88,7 @@ def measure(run: Run) -> list[Section]:
         _row(section, label, results[name])
     costs = {name: found.cost("answers") for name, found in results.items()}
     ratio = costs["many"] / costs["one"]
-    section.targets.append(Target(5, f"CPU per send, spread over {SERVERS:,} servers, beside one", ratio, 1.3))
+    section.targets.append(Target(5, f"CPU per send, spread over {SERVERS:,} servers, compared with one", ratio, 1.3))
     bars = [Bar("to one server", costs["one"], "belfry"), Bar(f"to {SERVERS:,} servers", costs["many"], "belfry")]
     section.charts.append(Chart(f"Posting over {CONNECTIONS} connections", "µs of CPU a send", bars))
     return [section]
