@@ -40,7 +40,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--durability", choices=["local", "replicated"], default="local", help="of the brokers")
     parser.add_argument("--list", action="store_true", help="the scenes")
     parser.add_argument("--json", action="store_true", help="the outcome as JSON, a line a scene")
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/faults.md, or docs/cluster.md")
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/availability.md")
     parser.add_argument("--binary", type=Path, help="a belfry that is built already")
     given = parser.parse_args()
     if given.masters < 3:
@@ -135,11 +135,12 @@ def main() -> int:
     if not given.json:
         print("\n" + report.table(outcomes))
     if given.write:
+        place = REPOSITORY / "docs" / "availability.md"
         if given.cluster:
             command = f"scripts/faults --cluster --durability {given.durability} --write"
-            page.write(REPOSITORY / "docs" / "cluster.md", command, cluster_page.rows(given.durability), outcomes)
+            page.write(place, command, cluster_page.rows(given.durability), outcomes)
         else:
-            page.write(REPOSITORY / "docs" / "faults.md", "scripts/faults --write", page.ROWS, outcomes)
+            page.write(place, "scripts/faults --write", page.ROWS, outcomes)
     if any(outcome.violations for outcome in outcomes):
         return 1
     shutil.rmtree(setting.folder, ignore_errors=True)

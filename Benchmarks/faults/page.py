@@ -1,4 +1,4 @@
-"""The figures in docs/faults.md and docs/cluster.md, from a run."""
+"""The tables of docs/availability.md, from a run."""
 
 import statistics
 from collections import defaultdict
@@ -9,32 +9,36 @@ from .run import Outcome
 
 END = "<!-- end of figures -->"
 
-# Fault, what it does to a promise, what a producer or a consumer sees.
+ALL = "everything"
+NOTHING = "nothing"
+REPEAT = "repeat what had no answer"
+
+# Fault, what a producer or a consumer sees, what is kept of that which was acknowledged, what is to be done.
 ROWS = [
-    ("broker killed", "none is broken", "requests in flight are unknown: repeat them; streams resume at another broker"),
-    ("broker stopped", "none is broken", "as a broker that is gone; it goes on by itself, and carries out what was asked of it; its streams get what came meanwhile, after a minute perhaps with repetitions"),
-    ("Redis killed", "none but what had not been flushed to the file; the kernel keeps what was written, so the death of the process alone loses nothing", "503 until it is back; streams stay open"),
-    ("Redis stopped", "none is broken", "503 after 2.5 s; what was asked may be carried out when it goes on"),
-    ("connections cut", "none is broken", "streams resume, requests are repeated; towards Redis a broker connects again"),
-    ("replies cut in the middle", "none is broken", "an event that did not arrive whole is sent again"),
-    ("replies eaten", "none is broken", "no answer, or 503, though it was done: the same `messageClientId` gets the first receipt"),
-    ("connections slow", "none is broken", "towards Redis, 503 where an answer takes more than 2.5 s"),
-    ("connections half-open", "none is broken", "silence: a consumer gives up after two missed signs of life, a broker its subscription after 6 s; what was asked may be carried out when it passes again"),
-    ("Redis's clock stepped", "once: a repetition is possible; ids only rise", "perhaps a repetition"),
-    ("a broker's clock stepped", "none is broken, while tokens are valid", "nothing"),
-    ("tail cut", "what was acknowledged in the lost tail is gone", "`gap` with the range, on streams and pages; nothing that is sent afterwards is passed over"),
-    ("disk full", "none is broken", "503 until there is room"),
-    ("Redis killed while the disk is full", "what was acknowledged and could not be written is gone", "as for a lost tail"),
-    ("the disk is slow", "none is broken", "sends take longer"),
-    ("memory full", "none is broken", "503 to sends and changes; fetching and marking read go on"),
-    ("memory full, functions flushed", "none is broken", "503 to sends and changes"),
-    ("functions flushed", "none is broken", "nothing: the broker loads them again"),
-    ("CLIENT KILL", "none is broken", "perhaps a 503; brokers connect again, and read what they missed"),
-    ("a consumer stood still", "none is broken", "what came meanwhile, when it reads on"),
+    ("broker killed", "requests in flight have no answer; streams resume at another broker", ALL, f"{REPEAT}; start the broker again"),
+    ("broker stopped", "as if the broker were gone. When it goes on, it carries out what was asked of it; its streams get what they missed, after a minute perhaps with repetitions", ALL, "let it go on, or end it"),
+    ("Redis killed", "503 until it is back; streams stay open", "everything that had been flushed to the file. The kernel keeps what was written, so the death of the process alone loses nothing", "start Redis again; a broker does that for its embedded Redis"),
+    ("Redis stopped", "503 after 2.5 s; what was asked may be carried out when Redis goes on", ALL, "let it go on, or start it again"),
+    ("connections cut", "streams resume; brokers connect to Redis again", ALL, REPEAT),
+    ("replies cut in the middle", "an event that did not arrive whole is sent again", ALL, NOTHING),
+    ("replies eaten", "no answer, or 503, although it was done", ALL, "repeat the send: the same `messageClientId` gets the first receipt"),
+    ("connections slow", "503 if Redis takes more than 2.5 s to answer", ALL, "look at the network"),
+    ("connections half-open", "silence. A consumer gives up after two missed heartbeats, a broker gives its subscription up after 6 s. What was asked may be carried out when the connection works again", ALL, REPEAT),
+    ("Redis's clock stepped", "perhaps a repetition; ids only rise", ALL, "set the clock right"),
+    ("a broker's clock stepped", "nothing, while tokens are valid", ALL, "set the clock right"),
+    ("tail cut", "`gap` with the range, on streams and pages; readers miss nothing that is sent afterwards", "everything but the lost tail of the append-only file", "send again what matters"),
+    ("disk full", "503 until there is room", ALL, "free space; do not restart Redis"),
+    ("Redis killed while the disk is full", "as for a lost tail", "everything but what could not be written", "free space before you start Redis"),
+    ("the disk is slow", "sends take longer", ALL, "look at the disk"),
+    ("memory full", "503 to sends and changes; fetching and marking read go on", ALL, "make room"),
+    ("memory full, functions flushed", "503 to sends and changes", ALL, "make room"),
+    ("functions flushed", "nothing: the broker loads them again", ALL, NOTHING),
+    ("CLIENT KILL", "perhaps a 503; brokers connect again, and read what they missed", ALL, NOTHING),
+    ("a consumer stood still", "it gets what came meanwhile when it reads on", ALL, NOTHING),
 ]
 
 
-def write(page: Path, command: str, rows: list[tuple[str, str, str]], outcomes: list[Outcome]) -> None:
+def write(page: Path, command: str, rows: list[tuple[str, str, str, str]], outcomes: list[Outcome]) -> None:
     """Between the comment with the command and the next that ends figures."""
     begin = f"<!-- figures: {command} -->\n"
     before, rest = page.read_text().split(begin)
@@ -42,19 +46,19 @@ def write(page: Path, command: str, rows: list[tuple[str, str, str]], outcomes: 
     page.write_text(before + begin + figures(rows, outcomes) + END + after)
 
 
-def figures(rows: list[tuple[str, str, str]], outcomes: list[Outcome]) -> str:
+def figures(rows: list[tuple[str, str, str, str]], outcomes: list[Outcome]) -> str:
     faults = defaultdict(list)
     for outcome in outcomes:
         for fault in outcome.history.faults:
             faults[fault.kind].append(fault)
     lines = [
-        "| fault | times | what it does to a promise | what is seen | to recover, median | most |",
-        "|---|--:|---|---|--:|--:|",
+        "| fault | callers see | kept | to do | played | recovered after, median | at most |",
+        "|---|---|---|---|--:|--:|--:|",
     ]
-    for kind, promise, seen in rows:
+    for kind, seen, kept, remedy in rows:
         known = [fault.recovered for fault in faults[kind] if fault.recovered is not None]
         times = (f"{statistics.median(known):.2f} s", f"{max(known):.2f} s") if known else ("–", "–")
-        lines.append(f"| {kind} | {len(faults[kind])} | {promise} | {seen} | {times[0]} | {times[1]} |")
+        lines.append(f"| {kind} | {seen} | {kept} | {remedy} | {len(faults[kind])} | {times[0]} | {times[1]} |")
     return "\n" + "\n".join(lines) + "\n\n" + about(outcomes) + "\n"
 
 
@@ -70,8 +74,9 @@ def about(outcomes: list[Outcome]) -> str:
     return (
         f"The run took {seconds / 60:.0f} minutes, {len(outcomes)} rounds from seed {outcomes[0].seed} on: "
         f"{sum(history.events for history in histories):,} events, "
-        f"{sum(len(history.faults) for history in histories):,} faults, {len(sends):,} sends of which "
-        f"{sum(send.is_ok for send in sends):,} were acknowledged and {sum(send.tries > 1 for send in sends):,} repeated "
-        f"until they were settled, {sum(len(history.shown) for history in histories):,} deliveries.\n"
+        f"{sum(len(history.faults) for history in histories):,} faults, "
+        f"{sum(len(history.shown) for history in histories):,} deliveries, {len(sends):,} sends. "
+        f"{sum(send.is_ok for send in sends):,} sends were acknowledged, and {sum(send.tries > 1 for send in sends):,} repeated "
+        f"until they were settled.\n"
         f"Violations: {numbers}.\n"
     )

@@ -1,34 +1,39 @@
-"""What the tables in docs/cluster.md say of each fault."""
+"""What the tables of docs/availability.md say of each fault of a cluster."""
 
-NONE = "none is broken"
-# At `local`, of whatever takes a master's place from it.
-MAY_LOSE = "what was acknowledged and the replica had not received is gone"
+from ..page import ALL, NOTHING, REPEAT
 
-# Fault, whether a master loses its place without its agreement, what a producer or a consumer sees.
+# At `local`, after a fault that takes a master's place without its agreement.
+MAY_LOSE = "everything but what the replica had not received"
+WAIT = "wait for the replica"
+TRY_AGAIN = "repeat what was refused"
+START = "start the node again"
+
+# Fault, whether a master loses its place without its agreement, what a producer or a consumer sees, what is to be done.
 FAULTS = [
-    ("master killed", True, "503 in its slots until its replica is master; streams stay open"),
-    ("master killed and started at once", False, "503 in its slots until it has read its file"),
-    ("master stopped, past the node timeout", True, "503 in its slots until its replica is master; when it goes on, it is a replica"),
-    ("master stopped, within the node timeout", False, "what is asked takes longer"),
-    ("master parted from the nodes", True, "503 in its slots once it sees that it is alone, until its replica is master"),
-    ("master parted from nodes and brokers", True, "503 in its slots until its replica is master"),
-    ("master killed with a slot half moved", True, "503 in its slots until its replica is master, and in the slot until it is moved"),
-    ("replica killed", False, "503 in its master's slots, which refuses writes until the replica is back"),
-    ("failover, graceful", False, "what is asked takes longer"),
-    ("failover and failover back", False, "what is asked takes longer"),
-    ("failover, forced", True, "what is asked takes longer, perhaps a 503"),
-    ("failover, taken over", True, "what is asked takes longer, perhaps a 503"),
-    ("slot moved and moved back", False, "what is asked takes longer, perhaps a 503"),
-    ("functions flushed at a master", False, "nothing: the broker loads them again"),
-    ("broker killed", False, "requests in flight are unknown: repeat them; streams resume at another broker"),
-    ("broker stopped", False, "as a broker that is gone"),
-    ("connections cut", False, "streams resume, requests are repeated"),
-    ("replies cut in the middle", False, "an event that did not arrive whole is sent again"),
-    ("connections half-open", False, "silence: a consumer gives up after two missed signs of life"),
+    ("master killed", True, "503 in its slots until its replica is master; streams stay open", START),
+    ("master killed and started at once", False, "503 in its slots until it has read its file", NOTHING),
+    ("master stopped, past the node timeout", True, "503 in its slots until its replica is master; when it goes on, it is a replica", WAIT),
+    ("master stopped, within the node timeout", False, "answers take longer", NOTHING),
+    ("master parted from the nodes", True, "503 in its slots once it sees that it is alone, until its replica is master", WAIT),
+    ("master parted from nodes and brokers", True, "503 in its slots until its replica is master", WAIT),
+    ("master killed with a slot half moved", True, "503 in its slots until its replica is master, and in the slot until it is moved", "end the move: [how](cluster.md#growing-and-moving-slots)"),
+    ("replica killed", False, "503 in its master's slots, which refuses writes until the replica is back", START),
+    ("failover, graceful", False, "answers take longer", NOTHING),
+    ("failover and failover back", False, "answers take longer", NOTHING),
+    ("failover, forced", True, "answers take longer, perhaps a 503", TRY_AGAIN),
+    ("failover, taken over", True, "answers take longer, perhaps a 503", TRY_AGAIN),
+    ("slot moved and moved back", False, "answers take longer, perhaps a 503", TRY_AGAIN),
+    ("functions flushed at a master", False, "nothing: the broker loads them again", NOTHING),
+    ("broker killed", False, "requests in flight have no answer; streams resume at another broker", f"{REPEAT}; start the broker again"),
+    ("broker stopped", False, "as if the broker were gone", "let it go on, or end it"),
+    ("connections cut", False, "streams resume", REPEAT),
+    ("replies cut in the middle", False, "an event that did not arrive whole is sent again", NOTHING),
+    ("connections half-open", False, "silence: a consumer gives up after two missed heartbeats", REPEAT),
 ]
 
 
-def rows(durability: str) -> list[tuple[str, str, str]]:
+def rows(durability: str) -> list[tuple[str, str, str, str]]:
     return [
-        (kind, MAY_LOSE if may_lose and durability == "local" else NONE, seen) for kind, may_lose, seen in FAULTS
+        (kind, seen, MAY_LOSE if may_lose and durability == "local" else ALL, remedy)
+        for kind, may_lose, seen, remedy in FAULTS
     ]
