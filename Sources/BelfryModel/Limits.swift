@@ -1,5 +1,6 @@
 /// Everything has a limit. What a deployment may want otherwise is a field here, with its default; what
-/// protects the broker itself is a constant. docs/limits.md lists them all with their reasons.
+/// protects the broker itself is a constant. scripts/docs/limits.toml lists them all with their reasons; `scripts/limits`
+/// writes docs/limits.md from it.
 package struct Limits: Sendable, Hashable, Codable {
   /// Above this member count a server's broadcasts reach subscribers only.
   package var subscriptionThreshold = 2_000
