@@ -1,4 +1,4 @@
-/// Everything has a limit. What a deployment may want otherwise is a field here, with its default; what
+/// Everything has a limit. A limit that a deployment may change is a field here, with its default; a limit that
 /// protects the broker itself is a constant. scripts/docs/limits.toml lists them all with their reasons; `scripts/limits`
 /// writes docs/limits.md from it.
 package struct Limits: Sendable, Hashable, Codable {

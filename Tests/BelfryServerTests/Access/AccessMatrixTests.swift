@@ -106,11 +106,11 @@ import Testing
     let callers = AccessCaller.allCases
     var lines = [
       "# Who may do what", "",
-      "Every operation, asked for by every kind of caller, and the status of what each is answered. Written by a test",
-      "(`AccessMatrixTests`), which compares it with what holds. Everybody but `stranger`, `app` and `operator` belongs to the",
-      "place, though only `owner` and one other account are in the private channel, which `admin` sees, too; `app` is a",
-      "trusted caller on behalf of the stranger, `operator` whoever runs the broker. In rooms `owner` is the host and the others listen. What somebody may not know",
-      "of is 404.", "",
+      "Every operation, asked for by every kind of caller, and the status of each answer. A test (`AccessMatrixTests`) writes this",
+      "page and compares it with the broker's answers. All callers but `stranger`, `app` and `operator` belong to the place. Only",
+      "`owner` and one other account are in the private channel; `admin` sees it, too. `app` is a trusted caller that acts for",
+      "the stranger, and `operator` runs the broker. In rooms `owner` is the host and the others listen. A caller who must not",
+      "know that something exists gets 404.", "",
       "| operation | place | " + callers.map(\.rawValue).joined(separator: " | ") + " |",
       "|---|---|" + callers.map { _ in "---|" }.joined(),
     ]
