@@ -3,8 +3,8 @@ import CCurl
 import Glibc
 import Synchronization
 
-/// One thread on which libcurl carries all transfers of a transport, asleep while nothing arrives. Others
-/// only leave commands for it, and wake it.
+/// One thread on which libcurl carries all transfers of a transport. It sleeps while nothing arrives. Other threads only
+/// leave commands for it and wake it.
 @safe final class CurlThread: Sendable {
   struct Beginning: Sendable {
     var number: UInt64
@@ -14,7 +14,7 @@ import Synchronization
     var inbox: ExchangeInbox
   }
 
-  /// A number that is not known, since its transfer has ended, is passed over.
+  /// A command for a transfer that has ended is ignored.
   enum Command: Sendable {
     case begin(Beginning)
     case resume(UInt64)
@@ -28,11 +28,11 @@ import Synchronization
     var isEnding = false
   }
 
-  /// Once for the process, before anything else of libcurl's.
+  /// Prepares libcurl, once for the process and before any other call of libcurl.
   private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_SSL)) == CURLE_OK
 
-  // SAFETY: used by the thread alone, but for curl_multi_wakeup, which any thread may call at any time.
-  // Released when neither the thread nor a transport holds this object, and so nobody can use it.
+  // SAFETY: used by the thread alone, except for curl_multi_wakeup, which any thread may call at any time.
+  // Released when neither the thread nor a transport holds this object, so nobody can use it any more.
   private nonisolated(unsafe) let multi: UnsafeMutableRawPointer?
   // SAFETY: used by the thread alone, and released when no transfer is left.
   private nonisolated(unsafe) let share: UnsafeMutableRawPointer?
@@ -43,7 +43,7 @@ import Synchronization
     self.authorityFile = authorityFile
     unsafe multi = Self.isLibraryReady ? curl_multi_init() : nil
     unsafe share = Self.isLibraryReady ? share_sessions() : nil
-    // More wait in line, and as many are kept for the next request.
+    // Requests beyond this number wait in line. The same number of connections is kept for later requests.
     unsafe multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, connectionsLimit)
     unsafe multi_set_long(multi, CURLMOPT_MAXCONNECTS, connectionsLimit)
   }
@@ -63,7 +63,7 @@ import Synchronization
     if isRunning {
       unsafe curl_multi_wakeup(multi)
     } else if case .begin(let beginning) = command {
-      beginning.inbox.put(.end(.lost("there is no memory or no thread to be had")))
+      beginning.inbox.put(.end(.lost("this process has no memory or no thread left for a connection")))
     }
   }
 
@@ -96,7 +96,7 @@ import Synchronization
       let sleep = finishSilent(&transfers)
       if code == CURLM_OK { code = wait(milliseconds: sleep, transfers) }
       if code != CURLM_OK {
-        // There is no memory, or no descriptors. Whoever asked tries again after a pause; this loop must not.
+        // There is no memory or no file descriptor left. The callers try again after a pause; this loop must not try.
         let words = unsafe String(cString: curl_multi_strerror(code))
         for transfer in transfers.values { finish(transfer, .lost(words), &transfers) }
       }
@@ -104,7 +104,7 @@ import Synchronization
     for transfer in transfers.values { finish(transfer, .cancelled, &transfers) }
   }
 
-  /// Nil when it is over.
+  /// Nil when the thread is to end.
   private func takeCommands() -> [Command]? {
     mailbox.withLock { mailbox in
       guard !mailbox.isEnding else { return nil }
@@ -120,7 +120,7 @@ import Synchronization
         let transfer = unsafe CurlTransfer(beginning, sharing: share, authorityFile: authorityFile),
         unsafe curl_multi_add_handle(multi, transfer.easy) == CURLM_OK
       else {
-        beginning.inbox.put(.end(.lost("there is no memory to be had")))
+        beginning.inbox.put(.end(.lost("this process has no memory left for a connection")))
         return
       }
       transfers[beginning.number] = transfer
@@ -155,7 +155,7 @@ import Synchronization
     }
   }
 
-  /// Returns for how many milliseconds libcurl may sleep at most, should nothing arrive.
+  /// Returns how many milliseconds libcurl may sleep at most if nothing arrives.
   private func finishSilent(_ transfers: inout [UInt64: CurlTransfer]) -> Int32 {
     let now = ContinuousClock.now
     var sleep = Duration.seconds(3_600)
@@ -164,7 +164,7 @@ import Synchronization
       if patience > .zero {
         sleep = min(sleep, patience)
       } else {
-        finish(transfer, .lost("nothing was heard for too long"), &transfers)
+        finish(transfer, .lost("nothing arrived for \(transfer.silence)"), &transfers)
       }
     }
     return Int32((sleep / .milliseconds(1)).rounded(.up))
@@ -173,7 +173,7 @@ import Synchronization
   private func finish(
     _ transfer: CurlTransfer, _ failure: ExchangeFailure?, _ transfers: inout [UInt64: CurlTransfer]
   ) {
-    // Closes the connection, unless the answer is complete.
+    // This closes the connection, unless the answer is complete.
     unsafe curl_multi_remove_handle(multi, transfer.easy)
     transfers[transfer.number] = nil
     transfer.inbox.put(.end(failure))

@@ -1,7 +1,7 @@
 import CCurl
 import Foundation
 
-/// One exchange as libcurl carries it. Lives on its `CurlThread` alone.
+/// One exchange as libcurl carries it. Only its `CurlThread` uses it.
 @safe final class CurlTransfer {
   let number: UInt64
   let inbox: ExchangeInbox
@@ -10,27 +10,29 @@ import Foundation
   let easy: UnsafeMutableRawPointer
   private var requestHeaders: UnsafeMutablePointer<curl_slist>?
 
-  private let silence: Duration
+  /// The longest silence before the transfer is given up.
+  let silence: Duration
   private var heardAt = ContinuousClock.now
   private var uploadedBytes: Int64 = 0
-  /// libcurl keeps the last part and reads no more, until there is room in the inbox.
+  /// True while libcurl keeps the last part and reads no more, until there is room in the inbox.
   private var isPaused = false
 
   private var headers: [String: String] = [:]
   private var headBytes = 0
   private var isHeadComplete = false
   private let isUpgrade: Bool
-  /// What is to be sent once the other protocol is spoken, and whether libcurl waits for some.
+  /// Bytes to send after the upgrade to the other protocol.
   private var upload: [UInt8] = []
+  /// True while libcurl waits for more such bytes.
   private var isUploadPaused = false
-  /// The sockets that were made for an upgrade, of which one is connected.
+  /// The sockets that libcurl made for an upgrade. One of them is connected.
   private var sockets: [ObservedSocket] = []
-  /// When the end of what the broker sends was first seen.
+  /// The time of the last arrival when the end of the broker's bytes was first seen.
   private var endSeenAfter: ContinuousClock.Instant?
   /// Why a callback told libcurl to stop.
   private var refusal: ExchangeFailure?
 
-  /// Nil when there is no memory.
+  /// Nil if there is no memory.
   init?(
     _ beginning: CurlThread.Beginning, sharing share: UnsafeMutableRawPointer?, authorityFile: String?
   ) {
@@ -41,7 +43,7 @@ import Foundation
     silence = beginning.silence
     isUpgrade = beginning.request.isUpgrade
     guard configure(beginning.request, url: beginning.url) else { return nil }
-    // Without a share, connections begin new sessions.
+    // Without a share, each connection begins a new TLS session.
     if unsafe share != nil { unsafe easy_set_share(easy, share) }
     if let authorityFile, unsafe easy_set_text(easy, CURLOPT_CAINFO, authorityFile) != CURLE_OK { return nil }
   }
@@ -51,34 +53,36 @@ import Foundation
     unsafe curl_slist_free_all(requestHeaders)
   }
 
-  /// What is left as it is by default, on purpose: redirects are not followed, no cookies are kept, no
-  /// password is looked for, certificates are checked, and a proxy is taken from the environment.
+  /// Some of libcurl's defaults are kept on purpose: it follows no redirects, keeps no cookies, looks for no password,
+  /// checks certificates, and takes a proxy from the environment.
   private func configure(_ request: HTTPRequest, url: String) -> Bool {
     var results = unsafe [
       easy_set_text(easy, CURLOPT_URL, url),
       easy_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue),
-      // A connection for each stream: over HTTP/2 one that nobody reads could hold up the others.
+      // Each stream has its own connection: over HTTP/2 a stream that nobody reads could hold up the others.
       easy_set_long(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1),
-      // No signals for time limits: this is not the process's only thread.
+      // No signals for time limits: the process has other threads.
       easy_set_long(easy, CURLOPT_NOSIGNAL, 1),
-      // What a proxy says to CONNECT is not the broker's answer.
+      // A proxy's answer to CONNECT is not the broker's answer.
       easy_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1),
-      // On a kept connection that breaks, libcurl sends again by itself, whatever the method.
+      // If a kept connection breaks, libcurl sends the request again by itself. So a request that must not be repeated gets
+      // a new connection.
       easy_set_long(easy, CURLOPT_FRESH_CONNECT, request.isRepeatable ? 0 : 1),
     ]
-    // An answer to a POST is waited for at once, not after a "100 Continue".
+    // Without this, a POST would wait for a "100 Continue" first.
     var lines = request.headers.map { "\($0.key): \($0.value)" } + ["Expect:"]
     if request.body == nil { lines.append("Content-Type:") }
     if request.body != nil || request.method == .post {
-      // Never empty, since libcurl takes no address for a body that it has yet to ask for.
+      // One byte more than the body, so that there is an address even for an empty one: without an address libcurl would
+      // ask a callback for the body.
       let bytes = [UInt8](request.body ?? Data()) + [0]
       unsafe results.append(easy_set_body(easy, bytes, Int64(bytes.count - 1)))
     }
     if request.isUpgrade {
-      // A body that has no framing of HTTP's: so libcurl sends what the protocol says.
+      // A body without HTTP's framing, so libcurl sends the bytes of the other protocol as they are.
       lines.append("Transfer-Encoding:")
       unsafe results.append(easy_set_long(easy, CURLOPT_UPLOAD, 1))
-      // Its sockets are known only if they are made for it.
+      // The observer sees only sockets that are made for this transfer.
       unsafe results.append(easy_set_long(easy, CURLOPT_FRESH_CONNECT, 1))
       unsafe results.append(easy_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue))
     }
@@ -101,7 +105,7 @@ import Foundation
     guard isPaused else { return }
     isPaused = false
     heardAt = .now
-    // Hands over the part that was refused, which may find no room again.
+    // This hands over the part that was refused. It may find no room again.
     unsafe curl_easy_pause(easy, CURLPAUSE_CONT)
   }
 
@@ -112,7 +116,7 @@ import Foundation
     unsafe curl_easy_pause(easy, isPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
   }
 
-  /// - Returns: how many bytes were given, in libcurl's words.
+  /// - Returns: how many bytes were given, or libcurl's word for a pause.
   fileprivate func giveUpload(to room: UnsafeMutableRawBufferPointer) -> Int {
     let count = isHeadComplete ? min(upload.count, room.count) : 0
     guard count > 0 else {
@@ -124,12 +128,12 @@ import Foundation
     return count
   }
 
-  /// How long the silence may still last. Nil while it is the client that does not listen.
+  /// How long the silence may still last. Nil while the client itself has stopped listening.
   func patience(now: ContinuousClock.Instant) -> Duration? {
     guard !isPaused else { return nil }
     let left = silence - (now - heardAt)
     guard left <= .zero else { return left }
-    // A long body on a slow line is no silence.
+    // A long body that still goes out on a slow line is no silence.
     let uploaded = unsafe easy_uploaded_bytes(easy)
     guard uploaded > uploadedBytes else { return .zero }
     uploadedBytes = uploaded
@@ -139,15 +143,15 @@ import Foundation
 
   // MARK: The end of an upgraded connection
 
-  /// While an upload may go on, libcurl does not say that the other side has closed the connection, and reads no more of
-  /// it. So the socket is looked at here.
+  /// The socket to watch for its end. While an upload may go on, libcurl does not report that the other side has closed the
+  /// connection, and reads no more of it.
   var socketToWatch: Int32? {
     guard isUpgrade, isHeadComplete, !isPaused else { return nil }
     return sockets.first(where: \.isConnected)?.descriptor
   }
 
-  /// Whether the broker has closed the connection. True only when libcurl has had another turn in which nothing came: it may
-  /// hold a record of TLS that it has yet to hand over.
+  /// True if the broker has closed the connection. It becomes true only after libcurl had another turn in which nothing
+  /// came: libcurl may hold a TLS record that it has yet to hand over.
   func hasHungUp() -> Bool {
     guard let descriptor = socketToWatch, ObservedSocket.isAtEnd(descriptor) else { return false }
     defer { endSeenAfter = heardAt }
@@ -161,26 +165,27 @@ import Foundation
     if let refusal { return refusal }
     let words = unsafe String(cString: curl_easy_strerror(result))
     switch result {
-    // Of an unknown authority, of another host, or expired.
+    // The authority is unknown, or the certificate is for another host or has expired.
     case CURLE_PEER_FAILED_VERIFICATION: return .lost("the broker's certificate is not trusted: \(words)")
     case CURLE_SSL_CONNECT_ERROR:
-      return .lost("no TLS came about, as where a port does not speak it: \(words)")
-    case CURLE_SSL_CACERT_BADFILE: return .lost("the file with authorities cannot be read: \(words)")
+      return .lost("the TLS handshake failed, perhaps because this port speaks plain HTTP: \(words)")
+    case CURLE_SSL_CACERT_BADFILE:
+      return .lost("the file with certificate authorities cannot be read as PEM: \(words)")
     default: return .lost(words)
     }
   }
 
-  // MARK: What arrives
+  // MARK: Arriving
 
-  /// - Parameter line: with its line break.
-  /// - Returns: false when libcurl shall stop.
+  /// - Parameter line: one header line with its line break.
+  /// - Returns: false if libcurl is to stop.
   fileprivate func receivedHeader(_ line: UnsafeRawBufferPointer) -> Bool {
     heardAt = .now
-    // What comes behind the body, in a chunked answer, says nothing that is of use here.
+    // Headers behind the body of a chunked answer are of no use here.
     guard !isHeadComplete else { return true }
     headBytes += line.count
     guard headBytes <= ClientLimits.headBytes else {
-      refusal = .lost("the answer's head is longer than \(ClientLimits.headBytes) bytes")
+      refusal = .lost("the headers of the answer are longer than \(ClientLimits.headBytes) bytes")
       return false
     }
     let text = unsafe String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
@@ -196,13 +201,13 @@ import Foundation
   private func completeHead() {
     let status = unsafe easy_status(easy)
     defer { headers = [:] }
-    // An interim answer: the real one follows.
+    // An interim answer. The final one follows.
     guard status >= 200 || isUpgrade && status == 101 else { return }
     isHeadComplete = true
     inbox.put(.head(HTTPHead(status: status, headers: headers)))
   }
 
-  /// - Returns: how many bytes were taken, in libcurl's words.
+  /// - Returns: how many bytes were taken, or libcurl's word for a pause.
   fileprivate func receivedBody(_ bytes: UnsafeRawBufferPointer) -> Int {
     heardAt = .now
     switch unsafe inbox.put(.body(Data(bytes))) {
@@ -215,7 +220,7 @@ import Foundation
   }
 }
 
-// SAFETY of all: the context is the transfer, and libcurl's bytes are used during the call only.
+// SAFETY of all four functions: the context is the transfer, and libcurl's bytes are used during the call only.
 
 private func receiveHeader(
   _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?

@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// The head of an answer.
+/// The status and the headers of an answer.
 struct HTTPHead: Sendable, Hashable {
   var status: Int
-  /// By lowercased name.
+  /// The names are in lower case.
   var headers: [String: String]
 
   var mediaType: String {
@@ -16,29 +16,29 @@ struct HTTPHead: Sendable, Hashable {
 /// Why an exchange ended before its answer was complete.
 enum ExchangeFailure: Error, Sendable, Hashable {
   case cancelled
-  /// The connection could not be made, broke, or was silent too long; in words.
+  /// The connection could not be made, broke, or was silent for too long. The text says which.
   case lost(String)
 }
 
-/// What arrives in one exchange, in order: a head, any number of body parts, an end.
+/// One part of an exchange. They arrive in this order: a head, any number of body parts, an end.
 enum ExchangePart: Sendable, Hashable {
   case head(HTTPHead)
   case body(Data)
-  /// Nil: the answer is complete.
+  /// Nil means that the answer is complete.
   case end(ExchangeFailure?)
 }
 
-/// Carries the parts of one exchange from the transport's thread to the one task that takes them. What waits
-/// in it is bounded: the thread is told to hold the rest back.
+/// Carries the parts of one exchange from the transport's thread to the one task that takes them. It holds a limited number
+/// of bytes. When it is full it refuses a part, and the thread holds the rest back.
 final class ExchangeInbox: Sendable {
-  /// What became of a part that was put.
+  /// The result of putting a part.
   enum Outcome: Sendable { case taken, refusedFull, refusedEnded }
 
   fileprivate struct State {
     var head: HTTPHead?
     var body = Data()
     var end: ExchangePart?
-    /// A part was refused, and whoever put it waits for room.
+    /// True if a part was refused and the thread waits for room.
     var owesRoom = false
     var waiter: CheckedContinuation<Void, Never>?
   }
@@ -46,7 +46,7 @@ final class ExchangeInbox: Sendable {
   private let limitBytes: Int
   private let state = Mutex(State())
 
-  /// - Parameter limitBytes: with as many or more in it, it takes no more. One part may exceed it.
+  /// - Parameter limitBytes: the inbox refuses parts while it holds this many bytes or more. One part may exceed it.
   init(limitBytes: Int) { self.limitBytes = limitBytes }
 
   @discardableResult
@@ -61,7 +61,7 @@ final class ExchangeInbox: Sendable {
     return outcome
   }
 
-  /// The next part, waiting for it. After the end: the end again. By one task at a time.
+  /// Waits for the next part and takes it. After the end it returns the end again. Only one task at a time may call it.
   func take() async -> ExchangePart {
     await withTaskCancellationHandler {
       while true {
@@ -80,7 +80,7 @@ final class ExchangeInbox: Sendable {
     }
   }
 
-  /// True once for each refusal, when there is room again.
+  /// True once after each refusal, as soon as there is room again.
   func hasRoomAgain() -> Bool {
     state.withLock { state in
       guard state.owesRoom, state.body.count < limitBytes else { return false }
@@ -119,7 +119,7 @@ extension ExchangeInbox.State {
       defer { body = Data() }
       return .body(body)
     }
-    // It stays, for whoever asks again.
+    // The end stays, for later calls.
     return end
   }
 }

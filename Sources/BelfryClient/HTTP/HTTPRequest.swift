@@ -4,19 +4,19 @@ import Foundation
 /// A request as a value, before anything is sent.
 struct HTTPRequest: Sendable {
   let method: HTTPVerb
-  /// Below the base URL. Made of words, ids and accids, none of which needs an escape.
+  /// The path below the base URL. It consists of words, ids and accids, and none of these needs an escape.
   let path: String
   var query: [(name: String, value: String)] = []
   var headers: [String: String] = [:]
   var body: Data?
-  /// Done twice it is done once, so a lost answer may be asked for again.
+  /// True if doing it twice has the same effect as doing it once. Such a request may be sent again after a lost answer.
   var isRepeatable: Bool
-  /// Asks for another protocol. What is sent by ``HTTPExchange/send(_:)`` is then sent as it is.
+  /// True if the request asks for another protocol. Bytes for ``HTTPExchange/send(_:)`` are then sent as they are.
   var isUpgrade = false
-  /// How long the broker may hold the request on purpose.
+  /// How long the broker may hold the request on purpose, in seconds.
   var holdSeconds: Double = 0
 
-  /// - Parameter path: what the row's path names, in its order.
+  /// - Parameter path: the values for the placeholders of the route's path, in their order.
   init(_ route: Route, _ path: String..., isRepeatable: Bool? = nil) {
     self.init(route, path, isRepeatable: isRepeatable)
   }
@@ -35,12 +35,11 @@ struct HTTPRequest: Sendable {
 }
 
 extension HTTPRequest {
-  /// Letters, digits and `-._~`: everything else in a query is escaped, `+` too, which some servers read as
-  /// a space.
+  /// Letters, digits and `-._~`. Everything else in a query is escaped, also `+`, which some servers read as a space.
   private static let unreserved = CharacterSet(
     charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
 
-  /// Nil when the base is not an `http` or `https` URL with a host.
+  /// Nil if the base is not an `http` or `https` URL with a host.
   func url(below base: URL) -> URL? {
     guard var parts = URLComponents(url: base, resolvingAgainstBaseURL: true),
       let scheme = parts.scheme?.lowercased(), scheme == "http" || scheme == "https",
@@ -59,6 +58,6 @@ extension HTTPRequest {
 }
 
 extension String {
-  /// Visible ASCII only: a line break in a header's value would begin another header.
+  /// True if the text is visible ASCII only. A line break in a header's value would begin another header.
   var isHeaderValue: Bool { !isEmpty && utf8.allSatisfy { (0x21...0x7e).contains($0) } }
 }

@@ -1,21 +1,22 @@
 import Foundation
 import Synchronization
 
-/// Connections to the broker and what goes over them. They close when the transport goes, that is with the
-/// last client and the last open exchange that hold it.
+/// The connections to the broker. They close when the transport is released: with the last client and the last open
+/// exchange that hold it.
 final class HTTPTransport: Sendable {
   fileprivate let thread: CurlThread
   private let opened = Atomic<UInt64>(0)
 
-  /// - Parameter authorityFile: whose certificates a broker may have, as PEM; nil: those that the system trusts.
+  /// - Parameter authorityFile: a PEM file with the certificate authorities to trust. Nil means those that the system
+  ///   trusts.
   init(connectionsLimit: Int, authorityFile: String?) {
     thread = CurlThread(connectionsLimit: connectionsLimit, authorityFile: authorityFile)
   }
 
   deinit { thread.end() }
 
-  /// - Parameter silenceSeconds: ends the exchange when nothing moves for so long, from the look-up of the
-  ///   broker's name on.
+  /// - Parameter silenceSeconds: the exchange ends when nothing moves for so long. The time counts from the look-up of the
+  ///   broker's name.
   func open(_ request: HTTPRequest, at url: URL, silenceSeconds: Double) -> HTTPExchange {
     let inbox = ExchangeInbox(limitBytes: ClientLimits.untakenBytes)
     let number = opened.add(1, ordering: .relaxed).newValue
@@ -28,7 +29,7 @@ final class HTTPTransport: Sendable {
   }
 }
 
-/// One request on its way, and its answer as it arrives. Letting go of it cancels it.
+/// One request on its way, and its answer as it arrives. Releasing it cancels it.
 final class HTTPExchange: Sendable {
   private let transport: HTTPTransport
   private let number: UInt64
@@ -42,7 +43,7 @@ final class HTTPExchange: Sendable {
 
   deinit { transport.thread.send(.cancel(number)) }
 
-  /// Of a request that asks for another protocol: what the broker is to be sent, once it speaks that.
+  /// Sends bytes of the other protocol, for a request that asks for one. They wait until the broker has agreed to it.
   func send(_ bytes: [UInt8]) { transport.thread.send(.upload(number, bytes)) }
 
   func next() async -> ExchangePart {

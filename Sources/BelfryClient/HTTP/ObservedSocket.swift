@@ -1,7 +1,7 @@
 import Glibc
 
-/// A socket of libcurl's. Libcurl may close it at any time, and its number may then be another file's, so it is known by the
-/// number that the kernel gives to the file as well.
+/// A socket of libcurl's. Libcurl may close it at any time, and the kernel may then give its descriptor to another file. So it
+/// is recognized by the inode number as well.
 struct ObservedSocket: Sendable {
   let descriptor: Int32
   private let file: UInt64?
@@ -11,12 +11,12 @@ struct ObservedSocket: Sendable {
     file = Self.file(of: descriptor)
   }
 
-  /// Whether it is open, and the one of several that were tried that has been connected.
+  /// True if the socket is open and connected. Libcurl may try several sockets and connect one.
   var isConnected: Bool {
     guard let file, Self.file(of: descriptor) == file else { return false }
     var address = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-    // SAFETY: the address is as long as is said, and is not used after the call.
+    // SAFETY: the address has the length that is given, and is not used after the call.
     return unsafe withUnsafeMutablePointer(to: &address) { address in
       unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
         unsafe getpeername(descriptor, address, &length) == 0
@@ -24,10 +24,10 @@ struct ObservedSocket: Sendable {
     }
   }
 
-  /// Whether all that was sent has been read, and no more will come. Takes nothing.
+  /// True if everything that was sent has been read and no more will come. It takes no bytes.
   static func isAtEnd(_ descriptor: Int32) -> Bool {
     var byte: UInt8 = 0
-    // SAFETY: there is room for the one byte that is asked for.
+    // SAFETY: there is room for the one byte that is read.
     return unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
   }
 

@@ -3,10 +3,10 @@ package import BelfryModel
 import FoundationEssentials
 
 extension BelfryClient {
-  /// Any request of the broker's interface, for the command line, whose commands are made from its rows.
+  /// Performs any request of the broker's interface. The command line uses it: its commands are made from the routes.
   ///
-  /// - Parameter path: what the row's path names, in its order.
-  /// - Returns: the answer; nil when there is nothing to say.
+  /// - Parameter path: the values for the placeholders of the route's path, in their order.
+  /// - Returns: the answer. Nil if it has no body.
   package func perform(
     _ route: Route, _ path: [String] = [], query: [(name: String, value: String)] = [], body: JSONValue? = nil
   ) async throws(BelfryError) -> JSONValue? {

@@ -10,13 +10,14 @@ struct ProblemDocument: Decodable {
 }
 
 extension BelfryError {
-  /// What an answer other than 2xx says. One without a problem document, from a proxy for instance, is
-  /// read by its status.
+  /// Reads an answer other than 2xx. An answer without a problem document, for instance from a proxy, is read by its
+  /// status.
   init(_ head: HTTPHead, body: Data) {
     let problem = try? JSONDecoder().decode(ProblemDocument.self, from: body)
     self.init(
       problem?.code.map(Code.init(rawValue:)) ?? Code(status: head.status),
-      problem?.detail ?? problem?.title ?? "the answer was \(head.status), with no explanation",
+      problem?.detail ?? problem?.title
+        ?? "the answer was HTTP \(head.status) without an explanation, perhaps from a proxy",
       status: head.status, field: problem?.field, retryAfterSeconds: head.retryAfterSeconds)
     messageClientId = problem?.messageClientId
   }
@@ -39,7 +40,7 @@ extension BelfryError.Code {
 }
 
 extension HTTPHead {
-  /// Seconds, as Belfry says them. The header's other form, a date, would need clocks that agree.
+  /// The header `Retry-After` in seconds, the form that Belfry uses. Its other form, a date, would need clocks that agree.
   var retryAfterSeconds: Int? {
     guard let seconds = headers["retry-after"].flatMap({ Int($0) }), seconds >= 0 else { return nil }
     return min(seconds, ClientLimits.retryAfterSeconds)

@@ -2,7 +2,7 @@ import BelfryBytes
 import BelfryInterface
 import Foundation
 
-// From a request to its decoded answer: identity, tries, refusals.
+// From a request to its decoded answer: the headers that say who asks, the tries, and the refusals.
 
 extension BelfryClient {
   func value<Answer: Decodable>(_ type: Answer.Type, _ request: HTTPRequest) async throws(BelfryError)
@@ -15,7 +15,7 @@ extension BelfryClient {
     do {
       return try JSONDecoder().decode(type, from: body)
     } catch {
-      throw BelfryError(.protocol, "the answer is not what was asked for: \(error)")
+      throw BelfryError(.protocol, "the answer cannot be read as \(type): \(error)")
     }
   }
 
@@ -25,12 +25,13 @@ extension BelfryClient {
     do {
       return try encoder.encode(value)
     } catch {
-      // A number that JSON cannot say (infinity, not-a-number) is the only way to get here.
-      throw BelfryError(.invalidField, "cannot be written as JSON: \(error)")
+      // Only a number that JSON does not have, infinity or not-a-number, leads here.
+      throw BelfryError(.invalidField, "a value cannot be written as JSON: \(error)")
     }
   }
 
-  /// The body of a 2xx answer.
+  /// Performs a request, with further tries if it may be repeated.
+  /// - Returns: the body of a 2xx answer.
   @discardableResult
   func answer(_ request: HTTPRequest) async throws(BelfryError) -> Data {
     var failures = 0
@@ -63,7 +64,7 @@ extension BelfryClient {
     return body
   }
 
-  /// The stream of an account's feed, from after the cursor.
+  /// Opens the stream of an account's feed, behind the cursor.
   func openStream(after cursor: String?, withCounts: Bool) async throws(BelfryError) -> HTTPExchange {
     var request = HTTPRequest(NotificationRoutes.stream.route)
     request.ask("counts", withCounts ? "1" : nil)
@@ -71,7 +72,8 @@ extension BelfryClient {
     request.headers = ["Accept": "text/event-stream", "Accept-Encoding": "identity"]
     if let cursor {
       guard cursor.isHeaderValue else {
-        throw BelfryError(.invalidField, "the cursor is not one that Belfry gave", field: "after")
+        throw BelfryError(
+          .invalidField, "the cursor is not one that Belfry gave; begin without a cursor", field: "after")
       }
       request.headers["Last-Event-ID"] = cursor
     }
@@ -80,12 +82,13 @@ extension BelfryClient {
     guard head.status == 200 else { throw BelfryError(head, body: try await rest(of: exchange)) }
     guard head.mediaType == "text/event-stream" else {
       throw BelfryError(
-        .protocol, "\(baseURL.absoluteString) answered with \(head.mediaType), not a stream", status: 200)
+        .protocol, "\(baseURL.absoluteString) answered with \"\(head.mediaType)\" instead of a stream",
+        status: 200)
     }
     return exchange
   }
 
-  /// The same over a WebSocket. Who asks is said by headers, as of any request.
+  /// Opens the same feed over a WebSocket. Headers say who asks, as for any request.
   func openSocket(after cursor: String?, withCounts: Bool) async throws(BelfryError) -> HTTPExchange {
     var request = HTTPRequest(SocketRoutes.socket.route)
     request.isUpgrade = true
@@ -101,13 +104,15 @@ extension BelfryClient {
     let head = try await head(of: exchange)
     guard head.status == 101 else {
       guard head.status >= 300 else {
-        throw BelfryError(.protocol, "\(baseURL.absoluteString) answered with \(head.status), no WebSocket")
+        throw BelfryError(
+          .protocol, "\(baseURL.absoluteString) answered with HTTP \(head.status) instead of a WebSocket")
       }
       throw BelfryError(head, body: try await rest(of: exchange))
     }
     let accepted = Base64.encode(Hashing.sha1(Array((key + Self.socketMagic).utf8)))
     guard head.headers["sec-websocket-accept"] == accepted else {
-      throw BelfryError(.protocol, "\(baseURL.absoluteString) answered another WebSocket's request")
+      throw BelfryError(
+        .protocol, "\(baseURL.absoluteString) answered the WebSocket request of another client")
     }
     return exchange
   }
@@ -117,7 +122,7 @@ extension BelfryClient {
 
   // MARK: One exchange
 
-  /// Adds who asks.
+  /// Sends a request, with the headers that say who asks.
   private func open(
     _ request: HTTPRequest, over transport: HTTPTransport, silenceSeconds: Double
   ) async throws(BelfryError) -> HTTPExchange {
@@ -143,11 +148,13 @@ extension BelfryClient {
     } catch let error as BelfryError {
       throw error
     } catch {
-      throw BelfryError(.transport, "there is no token to be had: \(error)")
+      throw BelfryError(.transport, "the client's token closure failed: \(error)")
     }
     guard text.isHeaderValue, text.utf8.count <= ClientLimits.tokenBytes else {
       throw BelfryError(
-        .unauthorized, "the token is empty, too long, or holds a character that no token contains")
+        .unauthorized,
+        "the token is empty, longer than \(ClientLimits.tokenBytes) bytes, or has a character that no token has"
+      )
     }
     return text
   }
@@ -177,7 +184,7 @@ extension BelfryClient {
 
   func error(_ failure: ExchangeFailure?) -> BelfryError {
     switch failure {
-    case nil: BelfryError(.transport, "\(baseURL.absoluteString) hung up without an answer")
+    case nil: BelfryError(.transport, "\(baseURL.absoluteString) closed the connection without an answer")
     case .cancelled: .taskCancelled
     case .lost(let words): BelfryError(.transport, "\(baseURL.absoluteString): \(words)")
     }
