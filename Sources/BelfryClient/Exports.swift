@@ -1,7 +1,8 @@
-// A program that sends and receives needs the model's types by name: one import brings both modules.
+// A program that sends and receives needs the model's types by name. With this, one import brings both modules.
 @_exported public import BelfryModel
 
 extension BelfryClient {
-  /// In a file that imports Foundation too, `Notification` alone could also mean Foundation's.
+  /// Belfry's notification, by a name that is never ambiguous: in a file that also imports Foundation, `Notification`
+  /// alone could mean Foundation's.
   public typealias Notification = BelfryModel.Notification
 }

@@ -1,8 +1,8 @@
 import FoundationEssentials
 
 extension FeedEvent {
-  /// An event of the stream in the feed's terms. What cannot be read becomes ``other(event:data:)``: one
-  /// odd event must not end a feed, and must not vanish either.
+  /// Reads an event of the stream. An event that cannot be read becomes ``other(event:data:)``: one odd event must not end
+  /// a feed, and must not vanish either.
   init(event: String, data: String, id: String?) {
     self = Self.read(event, Data(data.utf8), id: id) ?? .other(event: event, data: data)
   }

@@ -1,14 +1,14 @@
-/// What arrives on a feed's connection, whichever way it is carried.
+/// One thing that arrives on a feed's connection, the same for each transport.
 enum FeedItem: Sendable, Hashable {
-  /// `id` is the cursor behind it: the last one seen, in this event or before it.
+  /// `id` is the cursor behind the event: the last one seen, in this event or before it.
   case event(name: String, data: String, id: String?)
-  /// A cursor with no data: the place in the feed moves on, and there is nothing to say.
+  /// A cursor without data: the place in the feed moves on, and nothing is handed out.
   case position(id: String)
-  /// What to wait before connecting again.
+  /// The broker asks for this pause before the next connection.
   case retry(Duration)
 }
 
-/// What no broker says. Asked again, it would say the same again.
+/// Something on a feed's connection that no broker sends. Connecting again would bring the same again, so the feed ends.
 enum FeedFlaw: Error, Hashable {
   /// One event is longer than ``ClientLimits/eventBytes``.
   case tooLong(limitBytes: Int)
@@ -18,7 +18,7 @@ enum FeedFlaw: Error, Hashable {
   var cause: String {
     switch self {
     case .tooLong(let limitBytes): "an event of the stream is longer than \(limitBytes) bytes"
-    case .badFrame(let cause): "the socket has a frame that no server may send: \(cause)"
+    case .badFrame(let cause): "the WebSocket received a frame that no server may send: \(cause)"
     }
   }
 }
@@ -32,7 +32,7 @@ enum FeedParser: Sendable {
     self = transport == .socket ? .frames(SocketFrameParser()) : .events(ServerSentEventParser())
   }
 
-  /// Appends what the bytes complete; what was complete before the offending event is kept.
+  /// Appends the items that the bytes complete. Items that were complete before the wrong one are kept.
   mutating func parse(_ bytes: some Collection<UInt8>, into items: inout [FeedItem]) throws(FeedFlaw) {
     switch self {
     case .events(var parser):
@@ -44,7 +44,7 @@ enum FeedParser: Sendable {
     }
   }
 
-  /// What the broker is to be answered, once.
+  /// Returns the bytes with which to answer the broker, and forgets them.
   mutating func takeReplies() -> [UInt8] {
     guard case .frames(var parser) = self else { return [] }
     defer { self = .frames(parser) }

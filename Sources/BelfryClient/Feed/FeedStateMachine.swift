@@ -1,18 +1,18 @@
 import BelfrySystem
 import FoundationEssentials
 
-/// A feed without its I/O: what to do next, and what has happened.
+/// A feed without its I/O. It decides what to do next from what has happened.
 ///
-/// The cursor moves when an event is handed out, not when it arrives. Together with handing out everything
-/// that arrived before connecting again this makes each notification come once: a new connection begins
-/// exactly behind the last event the consumer was given.
+/// The cursor moves when an event is handed out, not when it arrives. Everything that arrived is handed out before the feed
+/// connects again. Together this makes each notification come once: a new connection begins exactly behind the last event
+/// that the consumer was given.
 struct FeedStateMachine: Sendable {
   enum Action: Sendable, Hashable {
     case handOut(FeedEvent)
     case connect(after: String?)
     case read
     case pause(Duration)
-    /// There is nothing more, now or later.
+    /// The feed is over.
     case end(BelfryError?)
   }
 
@@ -25,9 +25,9 @@ struct FeedStateMachine: Sendable {
   private var policy: ReconnectPolicy
   private let transport: FeedTransport
   private var parser: FeedParser
-  /// What arrived and was not handed out yet.
+  /// Items that have arrived and were not handed out yet.
   private var arrived: ArraySlice<FeedItem> = []
-  /// What the client itself has to tell, after all that arrived.
+  /// Events of the client itself, such as `disconnected`. They come after everything that has arrived.
   private var remarks: [FeedEvent] = []
   private var isKnownConnected = false
 
@@ -48,13 +48,13 @@ struct FeedStateMachine: Sendable {
     case .pausing(let pause): return .pause(pause)
     case .connected: return .read
     case .ended(let error):
-      // An error is told once; whoever asks on hears that it is over.
+      // The error is thrown once. Later calls return nil.
       phase = .ended(nil)
       return .end(error)
     }
   }
 
-  // MARK: What has happened
+  // MARK: Events of the connection
 
   mutating func connected() {
     phase = .connected
@@ -79,7 +79,7 @@ struct FeedStateMachine: Sendable {
     }
   }
 
-  /// What the broker is to be answered, once.
+  /// Returns the bytes with which to answer the broker, and forgets them.
   mutating func takeReplies() -> [UInt8] { parser.takeReplies() }
 
   /// The connection has ended, or could not be made.
@@ -112,19 +112,19 @@ struct FeedStateMachine: Sendable {
       return nil
     case .event(let name, let data, let id):
       if let id { cursor = id }
-      // What is not kept moves the place nowhere: after it the feed goes on from where it was.
+      // An event that is not stored has no cursor. After it, the feed stays where it was.
       return FeedEvent(event: name, data: data, id: cursor)
     }
   }
 }
 
 extension FeedItem {
-  /// Nil when it is no kick.
+  /// True if the feed reconnects after this kick. Nil if the item is no kick.
   fileprivate var returnsAfterKick: Bool? {
     guard case .event("kicked", let data, let id) = self,
       case .kicked(let reason, let retry, _) = FeedEvent(event: "kicked", data: data, id: id)
     else { return nil }
-    // "Not as you are", but the next connection asks for a token anew.
+    // The broker says not to return, since the token is void. The next connection asks for a token again.
     return retry || ["tokenExpired", "tokenRevoked"].contains(reason)
   }
 }

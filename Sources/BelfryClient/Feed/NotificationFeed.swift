@@ -1,16 +1,22 @@
 extension BelfryClient {
-  /// Everything unread, then what happens as it happens.
+  /// Everything unread, then each event as it happens.
   ///
-  /// Reconnects by itself and goes on where it was: within one iteration each notification comes once.
-  /// Ends when its task is cancelled, after a ``FeedEvent/kicked(reason:retry:byDevice:)`` that says not to return, and
-  /// with an error when asking again cannot help: the token is refused (401), not allowed (403), the cursor is
-  /// not one (400).
+  /// The feed reconnects by itself and continues where it was, so within one iteration each stored notification comes
+  /// once. It ends without an error when its task is cancelled, and after a
+  /// ``FeedEvent/kicked(reason:retry:byDevice:)`` that says not to return.
+  ///
+  /// It ends with a ``BelfryError`` when reconnecting cannot help:
+  /// - ``BelfryError/Code/unauthorized``, ``BelfryError/Code/tokenRevoked``: the token was refused. Get another one.
+  /// - ``BelfryError/Code/forbidden``: the token may not follow this feed.
+  /// - ``BelfryError/Code/invalidField``: the cursor is not one of Belfry's. Begin without a cursor.
+  /// - ``BelfryError/Code/tooMany``: the account has too many streams and waiting requests open. End some.
+  /// - ``BelfryError/Code/protocol``: the address is not that of a broker. Check ``baseURL``.
   ///
   /// - Parameters:
-  ///   - cursor: begins behind it rather than with everything unread. It comes from a
-  ///     ``FeedEvent/notification(_:cursor:)`` of an earlier feed, or from ``unread(limit:after:waitSeconds:)``.
-  ///   - withCounts: whether ``FeedEvent/counts(_:)`` tells how much is unread, too.
-  ///   - transport: what carries the events. The feed is the same, and so is the cursor.
+  ///   - cursor: the place to begin behind. It comes from an event of an earlier feed, or from
+  ///     ``unread(limit:after:waitSeconds:)``. With nil the feed begins with everything unread.
+  ///   - withCounts: true to receive ``FeedEvent/counts(_:)``, too.
+  ///   - transport: how the events are carried. The events and the cursors are the same with each.
   public func notifications(
     after cursor: String? = nil, withCounts: Bool = false, over transport: FeedTransport = .serverSentEvents
   ) -> NotificationFeed {
@@ -18,19 +24,33 @@ extension BelfryClient {
   }
 }
 
-/// What carries a feed's events.
+/// How a feed's events are carried.
+///
+/// ```swift
+/// for try await event in client.notifications(over: .socket) { print(event) }
+/// ```
 public enum FeedTransport: Sendable, Hashable {
-  /// A response that goes on, in plain HTTP.
+  /// Server-Sent Events: one HTTP response that does not end.
   case serverSentEvents
-  /// A WebSocket, for networks that hold such responses back.
+  /// A WebSocket. Use it in networks that hold back responses that do not end.
   case socket
 }
 
-/// The events of one account's feed; see ``BelfryClient/notifications(after:)``. Each iteration is a feed of
-/// its own with a connection of its own, made when its first element is asked for and closed when the
-/// iterator is let go.
+/// The events of one account's feed, as ``BelfryClient/notifications(after:withCounts:over:)`` returns it.
+///
+/// ```swift
+/// let feed = client.notifications(after: savedCursor)
+/// for try await event in feed {
+///   if case .notification(let notification, _) = event { show(notification) }
+/// }
+/// ```
+///
+/// Each iteration is a feed of its own with its own connection. The connection is made when the first event is asked for,
+/// and closed when the iterator is released.
 public struct NotificationFeed: AsyncSequence, Sendable {
+  /// A feed is a sequence of events.
   public typealias Element = FeedEvent
+  /// A feed throws no other errors.
   public typealias Failure = BelfryError
 
   let client: BelfryClient
@@ -38,12 +58,19 @@ public struct NotificationFeed: AsyncSequence, Sendable {
   let withCounts: Bool
   let transport: FeedTransport
 
+  /// Begins a feed of its own, behind the cursor that this sequence was made with.
   public func makeAsyncIterator() -> Iterator {
     Iterator(
       client: client, withCounts: withCounts, transport: transport,
       machine: FeedStateMachine(cursor: cursor, over: transport, backoff: client.timing.backoff))
   }
 
+  /// One iteration of a feed. A `for await` loop makes it; use it directly to take single events.
+  ///
+  /// ```swift
+  /// var iterator = client.notifications().makeAsyncIterator()
+  /// let first = try await iterator.next()
+  /// ```
   public struct Iterator: AsyncIteratorProtocol {
     private let client: BelfryClient
     private let withCounts: Bool
@@ -60,10 +87,16 @@ public struct NotificationFeed: AsyncSequence, Sendable {
       self.machine = machine
     }
 
+    /// Waits for the next event. Nil when the feed has ended.
+    ///
+    /// - Throws: the error that ended the feed, once. After that it returns nil.
     public mutating func next() async throws(BelfryError) -> FeedEvent? {
       try await next(isolation: nil)
     }
 
+    /// Waits for the next event, on the actor of the caller. Nil when the feed has ended.
+    ///
+    /// - Throws: the error that ended the feed, once. After that it returns nil.
     public mutating func next(
       isolation: isolated (any _Concurrency.Actor)?
     ) async throws(BelfryError) -> FeedEvent? {

@@ -1,35 +1,35 @@
 package import BelfrySystem
 
-/// Whether, and after what pause, a feed connects again.
+/// Decides if a feed connects again, and after what pause.
 struct ReconnectPolicy: Sendable {
   /// How a connection, or the attempt to make one, ended.
   enum Ending: Sendable, Hashable {
-    /// It broke, was silent too long, was closed without a word, or was refused for now.
+    /// It broke, was silent for too long, was closed without a word, or was refused for now.
     case failed(BelfryError)
-    /// The broker said goodbye.
+    /// The broker ended it on purpose.
     case kicked(retry: Bool)
   }
 
   enum Decision: Sendable, Hashable {
     case reconnect(after: Duration)
-    /// Asking again cannot help.
+    /// Connecting again cannot help.
     case end(BelfryError?)
   }
 
   private let backoff: Backoff
   private var failures = 0
-  /// The broker's `retry:`, which differs from one consumer to the next.
+  /// The broker's `retry:`. It differs from consumer to consumer, so that they do not all return at once.
   private var askedPause: Duration = .zero
 
   init(backoff: Backoff) { self.backoff = backoff }
 
-  /// The broker says what to wait. Bounded, since the number may be garbage.
+  /// Takes the pause that the broker asks for. It is limited, since the number may be garbage.
   mutating func asked(toPause pause: Duration) {
     askedPause = min(max(pause, .zero), .seconds(ClientLimits.retryAfterSeconds))
   }
 
-  /// An event or a heartbeat came. Not before then is a connection a success: a broker that accepts
-  /// and hangs up at once would otherwise be asked again without end at the shortest pause.
+  /// An event or a heartbeat came. Only this makes a connection a success. Otherwise the client would ask a broker that
+  /// accepts and closes at once again and again, at the shortest pause.
   mutating func heard() { failures = 0 }
 
   mutating func decide(_ ending: Ending, random: Double) -> Decision {
@@ -50,9 +50,9 @@ struct ReconnectPolicy: Sendable {
 
 extension Backoff {
   /// - Parameters:
-  ///   - failures: tries that failed before this pause, in a row, the last one included.
-  ///   - floor: what the broker asked for. It comes on top: told to wait a second, a thousand clients
-  ///     should not return all after exactly a second.
+  ///   - failures: how many tries in a row have failed before this pause.
+  ///   - floor: the pause that the broker asked for. The random pause comes on top of it: a thousand clients that were
+  ///     told to wait a second must not all return after exactly a second.
   ///   - random: in `0..<1`.
   package func pause(failures: Int, floor: Duration = .zero, random: Double) -> Duration {
     max(floor, .zero) + delay(doublings: max(failures, 1) - 1, random: random)

@@ -1,12 +1,12 @@
-/// Reads a `text/event-stream`, fed with whatever pieces the network delivers.
+/// Reads a `text/event-stream` in pieces of any size, as the network delivers them.
 ///
 /// Source: WHATWG HTML, "Server-sent events", parsing and interpreting an event stream. Any bytes are a
-/// valid stream; only length can be wrong.
+/// valid stream; only a length can be wrong.
 struct ServerSentEventParser: Sendable {
   private let limitBytes: Int
   private var line: [UInt8] = []
   private var isFirstLine = true
-  /// The last byte was CR, which ended a line at once: an LF that follows belongs to it.
+  /// True if the last byte was CR. It ended the line at once, so an LF that follows belongs to it.
   private var endedByCR = false
 
   private var name = ""
@@ -16,7 +16,7 @@ struct ServerSentEventParser: Sendable {
 
   init(limitBytes: Int = ClientLimits.eventBytes) { self.limitBytes = limitBytes }
 
-  /// Appends what the bytes complete; what was complete before the offending line is kept.
+  /// Appends the items that the bytes complete. Items that were complete before the wrong line are kept.
   mutating func parse(_ bytes: some Collection<UInt8>, into items: inout [FeedItem]) throws(FeedFlaw) {
     for byte in bytes {
       switch byte {
@@ -69,7 +69,7 @@ struct ServerSentEventParser: Sendable {
     where !text.isEmpty && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }:
       if let milliseconds = Int64(text) { items.append(.retry(.milliseconds(milliseconds))) }
     default:
-      // Comments (the name is empty) and names of a later day.
+      // Comments, whose name is empty, and names that a later broker may use.
       break
     }
   }

@@ -1,11 +1,11 @@
 import BelfryModel
 
-/// Reads a broker's frames on a WebSocket (RFC 6455 section 5.2), fed with whatever pieces the network delivers, and says
-/// what is to be answered: that the client is there, pongs, and a close frame.
+/// Reads a broker's frames on a WebSocket (RFC 6455 section 5.2) in pieces of any size, as the network delivers them. It also
+/// makes the answers: signs of life, pongs, and a close frame.
 struct SocketFrameParser: Sendable {
   private let limitBytes: Int
   private var bytes: [UInt8] = []
-  /// The message so far; nil between messages.
+  /// The part of the present message that has arrived. Nil between messages.
   private var message: [UInt8]?
   private var replies: [UInt8] = []
 
@@ -26,7 +26,7 @@ struct SocketFrameParser: Sendable {
     }
   }
 
-  /// Nil while it is not there as a whole.
+  /// Nil until the frame has arrived as a whole.
   private func nextFrame(at start: Int) throws(FeedFlaw) -> (first: UInt8, payload: Range<Int>)? {
     guard bytes.count >= start + 2 else { return nil }
     if let flaw = flaw(bytes[start], bytes[start + 1]) { throw .badFrame(flaw) }
@@ -42,7 +42,7 @@ struct SocketFrameParser: Sendable {
     return bytes.count >= end ? (bytes[start], payload..<end) : nil
   }
 
-  /// What is wrong with the first two bytes of a frame.
+  /// Returns the fault of a frame's first two bytes. Nil if there is none.
   private func flaw(_ first: UInt8, _ second: UInt8) -> String? {
     if second & Self.maskBit != 0 { return "it is masked" }
     if first & Self.reservedBits != 0 { return "a reserved bit is set" }
@@ -72,7 +72,7 @@ struct SocketFrameParser: Sendable {
     }
   }
 
-  /// One frame's JSON: the event's name and data, and perhaps a cursor.
+  /// Reads the JSON of one message: the event's name and data, and perhaps a cursor.
   private mutating func read(_ text: [UInt8], into items: inout [FeedItem]) {
     guard let members = try? JSONParser.members(of: text, in: text.startIndex..<text.endIndex) else {
       return items.append(.event(name: "message", data: String(decoding: text, as: UTF8.self), id: nil))
@@ -89,7 +89,7 @@ struct SocketFrameParser: Sendable {
     }
   }
 
-  /// The answer to connecting says what to wait before coming back.
+  /// Reads from the answer to connecting how long to wait before the next connection.
   private func wait(_ answer: JSONValue, into items: inout [FeedItem]) {
     guard case .object(let fields) = answer, case .integer(let milliseconds)? = fields["retryMilliseconds"]
     else { return }
@@ -101,8 +101,8 @@ struct SocketFrameParser: Sendable {
   private static let maskBit: UInt8 = 0x80
   private static let controlBytesMax: UInt8 = 125
 
-  /// A client's frame, of at most 125 bytes. They are masked so that no proxy in between takes them for requests; what
-  /// is here is chosen by nobody, so any mask will do.
+  /// Makes a client's frame, of at most 125 bytes. Clients mask their frames so that no proxy takes the content for a
+  /// request. Nobody outside chooses the content of these frames, so any mask will do.
   static func frame(_ opcode: UInt8, _ payload: [UInt8]) -> [UInt8] {
     let mask = (0..<4).map { _ in UInt8.random(in: 0 ... .max) }
     let masked = payload.prefix(125).enumerated().map { $0.element ^ mask[$0.offset & 3] }

@@ -2,18 +2,27 @@ import BelfryInterface
 import FoundationEssentials
 
 extension BelfryClient {
-  /// Sends a notification once, whatever happens to the answers on the way.
+  /// Sends a notification once, even if answers are lost on the way.
   ///
-  /// Without a `messageClientId` it is given one, so that the tries of this call are one send. An error tells it
-  /// (``BelfryError/messageClientId``), to send again what may not have arrived.
+  /// If the notification has no `messageClientId`, the client makes one, so that all tries of this call are one send. If an
+  /// error leaves open if it was sent, ``BelfryError/messageClientId`` is the id to send it again with.
+  ///
+  /// - Throws: ``BelfryError/Code/notFound`` if the place does not exist, or if an account that `toAccids` names is not a
+  ///   member of it; ``BelfryError/Code/notMember``, ``BelfryError/Code/muted``, ``BelfryError/Code/banned``,
+  ///   ``BelfryError/Code/disabled`` or ``BelfryError/Code/forbidden`` if the sender may not send there;
+  ///   ``BelfryError/Code/blocked`` or ``BelfryError/Code/mailboxFull`` if a receiver does not take it: leave that receiver
+  ///   out; ``BelfryError/Code/duplicateContent`` if the same `messageClientId` was sent with other content;
+  ///   ``BelfryError/Code/refusedByCallback`` if a callback of the deployment refuses it.
   public func send(_ notification: NewNotification) async throws(BelfryError) -> SendReceipt {
     var notification = notification
     notification.messageClientId = notification.messageClientId ?? UUID().uuidString
     return try await send(notification, to: NotificationRoutes.send.route)
   }
 
-  /// Sends a notification whose first send may or may not have arrived. The same as ``send(_:)``, but
-  /// refused without a `messageClientId`.
+  /// Sends a notification again if its first send may have failed. It works as ``send(_:)``, but never makes a
+  /// `messageClientId`.
+  ///
+  /// - Throws: ``BelfryError/Code/invalidField`` if there is no `messageClientId`, and the same errors as ``send(_:)``.
   public func resend(_ notification: NewNotification) async throws(BelfryError) -> SendReceipt {
     try await send(notification, to: NotificationRoutes.resend.route)
   }
@@ -32,12 +41,17 @@ extension BelfryClient {
     }
   }
 
-  /// Sends up to 1,000 notifications in one request. One result each, in the same order; a refused one
-  /// does not hold up the others. They go side by side: two for the same space may change places on the way.
+  /// Sends up to 1,000 notifications in one request. A refused one does not hold up the others. They are sent side by side,
+  /// so two of them for the same space may arrive in either order.
   ///
-  /// Tried once, since one refusal for now among a thousand answers is no reason to repeat them all. Those
-  /// without a `messageClientId` are given none here; where the outcome of one is unknown, its error has the id that the
-  /// broker made for it.
+  /// The batch is tried once: one passing refusal among a thousand answers is no reason to repeat them all. Give each
+  /// notification a `messageClientId`, so that you can repeat single ones; the client makes none here. If the outcome of one
+  /// is unknown, its error has the id that the broker made for it.
+  ///
+  /// - Returns: one result for each notification, in the same order. A failed one has the errors of ``send(_:)``. After
+  ///   ``BelfryError/Code/rateLimited``, pause and send that notification again with the same `messageClientId`.
+  /// - Throws: an error of the batch as a whole. After ``BelfryError/Code/transport``, send all of them again with the same
+  ///   ids. ``BelfryError/Code/tooMany`` means more than 1,000, ``BelfryError/Code/tooLarge`` more than 8 MiB.
   public func sendBatch(
     _ notifications: [NewNotification]
   ) async throws(BelfryError) -> [Result<SendReceipt, BelfryError>] {
@@ -67,14 +81,23 @@ extension BelfryClient {
 
   private struct BatchStatus: Decodable { var status: Int }
 
-  /// Takes a notification back: nobody is shown it any more, and receivers are told
-  /// (``FeedEvent/retracted(_:cursor:)``). Doing it twice is doing it once.
+  /// Recalls a notification. From then on nobody is shown it, and receivers are told
+  /// (``FeedEvent/retracted(_:cursor:)``). A second recall changes nothing and succeeds.
+  ///
+  /// - Throws: ``BelfryError/Code/notFound`` if there is no such notification, or if the account does not see it;
+  ///   ``BelfryError/Code/forbidden`` if the account did not send it; ``BelfryError/Code/conflict`` if others kept changing
+  ///   the same space: try again.
   public func recall(_ id: MessageID) async throws(BelfryError) {
     _ = try await answer(HTTPRequest(NotificationRoutes.recall.route, id.text, isRepeatable: true))
   }
 
-  /// Changes a notification that was sent. Nil leaves a field as it is. Receivers are told
-  /// (``FeedEvent/updated(_:cursor:)``), and who fetches later sees the new content.
+  /// Changes a notification that was sent. A field that is nil stays as it is. Receivers are told
+  /// (``FeedEvent/updated(_:cursor:)``), and accounts that fetch it later see the new content.
+  ///
+  /// - Returns: the notification as it is now.
+  /// - Throws: ``BelfryError/Code/notFound`` if there is no such notification, if it was recalled, or if the account does not
+  ///   see it; ``BelfryError/Code/forbidden`` if the account may not change it; ``BelfryError/Code/invalidField`` if all
+  ///   fields are nil; and the same errors as ``send(_:)`` if the account can no longer send there.
   public func update(
     _ id: MessageID, body: String? = nil, ext: String? = nil, status: Int? = nil
   ) async throws(BelfryError) -> Notification {

@@ -1,12 +1,20 @@
 package import BelfryBytes
 
-/// `messageServerId`: when a notification was appended, in which partition, and in what order.
+/// The id of a notification: `messageServerId` in the HTTP interface. It tells when the notification was sent, in which
+/// partition, and in which order.
 ///
-/// 41 bits of milliseconds since 2024-01-01T00:00Z, 10 bits of partition, 12 bits of sequence. The same
-/// thing in Redis's own form is the stream id `<unix ms>-<partition * 4096 + sequence>`; going from one
-/// to the other is shifts and masks, so one number is the id, the place in the log and the time.
-/// Within a partition ids only grow, whatever the clocks do. Across partitions they are ordered by time, but only
-/// as well as the clocks of their Redis nodes agree, so nothing that must be exact compares ids of two partitions.
+/// ```swift
+/// guard let id = MessageID("382949042646683648") else { return }
+/// print("sent \(id.unixMilliseconds) ms after 1970")
+/// try await client.markRead(upTo: id)
+/// ```
+///
+/// It has 41 bits of milliseconds since 2024-01-01T00:00Z, 10 bits of partition, and 12 bits of sequence. Redis's form of the
+/// same id is the stream id `<unix ms>-<partition * 4096 + sequence>`. Shifts and masks turn one into the other, so one number
+/// is the id, the place in the log and the time.
+///
+/// Within a partition ids only grow, also if clocks go back. Across partitions they are ordered by time, but only as well as
+/// the clocks of the Redis nodes agree. So code that must be exact never compares ids of two partitions.
 public struct MessageID: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// 2024-01-01T00:00Z in milliseconds since 1970.
   public static let epochMilliseconds: Int64 = 1_704_067_200_000
@@ -16,28 +24,30 @@ public struct MessageID: Hashable, Sendable, Comparable, CustomStringConvertible
   static let lowBits = sequenceBits + partitionBits
   static let sequenceMax: Int64 = 1 << sequenceBits - 1
 
-  /// Before every message id that can be allotted.
+  /// An id before every id of a notification.
   public static let zero = MessageID(raw: 0)
-  /// After every message id that can be allotted.
+  /// An id after every id of a notification.
   public static let last = MessageID(raw: .max)
 
+  /// The id as a number.
   public let raw: Int64
 
   init(raw: Int64) { self.raw = raw }
 
-  /// Nil when negative: the sign bit is never part of an id.
+  /// Nil if the number is negative: the sign bit is never part of an id.
   public init?(_ number: Int64) {
     guard number >= 0 else { return nil }
     raw = number
   }
 
+  /// Reads an id. Nil if the text is not the one canonical form of such a number.
   public init?(_ text: String) {
     guard let number = Int64(canonical: text) else { return nil }
     raw = number
   }
 
-  /// The first id of a millisecond, over all partitions. Times before the epoch give ``zero``, times
-  /// beyond what an id can hold ``last``.
+  /// Makes the first id of a millisecond, over all partitions. A time before the epoch gives ``zero``. A time that is too late
+  /// for an id gives ``last``.
   public init(firstAtUnixMilliseconds milliseconds: Int64) {
     guard milliseconds > Self.epochMilliseconds else {
       raw = 0
@@ -47,23 +57,28 @@ public struct MessageID: Hashable, Sendable, Comparable, CustomStringConvertible
     raw = elapsed < 1 << Self.timeBits ? elapsed << Self.lowBits : .max
   }
 
+  /// Makes an id from its parts.
   public init(unixMilliseconds: Int64, partition: Partition, sequence: Int64) {
     raw =
       (unixMilliseconds - Self.epochMilliseconds) << Self.lowBits
       | Int64(partition.number) << Self.sequenceBits | sequence
   }
 
+  /// When the notification was sent, in milliseconds since 1970. ``Notification/time`` is exact where ids are ahead
+  /// of the clock.
   public var unixMilliseconds: Int64 { (raw >> Self.lowBits) + Self.epochMilliseconds }
+  /// The partition that the notification is in.
   public var partition: Partition {
     Partition(unchecked: partitionNumber)
   }
   var partitionNumber: Int { Int(raw >> Self.sequenceBits) & (Partition.limit - 1) }
+  /// The order among the ids of the same millisecond and partition.
   public var sequence: Int64 { raw & (1 << Self.sequenceBits - 1) }
 
-  /// The id just before this one, as an exclusive lower bound; of zero zero.
+  /// The id just before this one, as an exclusive lower bound. For zero it is zero.
   package var predecessor: MessageID { MessageID(raw: max(0, raw - 1)) }
 
-  /// The next one of its millisecond and partition; nil if it is the last of them.
+  /// The next id of the same millisecond and partition. Nil if this is the last one.
   package var successor: MessageID? {
     sequence < 1 << Self.sequenceBits - 1 ? MessageID(raw: raw + 1) : nil
   }
@@ -77,9 +92,12 @@ public struct MessageID: Hashable, Sendable, Comparable, CustomStringConvertible
     return MessageID(raw: milliseconds << Self.lowBits | lastSequence)
   }
 
+  /// The id as decimal digits.
   public var text: String { String(raw) }
+  /// The id as decimal digits.
   public var description: String { text }
 
+  /// Compares the numbers.
   public static func < (left: Self, right: Self) -> Bool { left.raw < right.raw }
 }
 

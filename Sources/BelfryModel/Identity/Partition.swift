@@ -1,15 +1,21 @@
 import BelfryBytes
 
-/// One of the parts that the spaces and accounts of a keyspace are divided into.
+/// One of the parts into which the spaces and accounts of a keyspace are divided.
 ///
-/// Every key of a partition carries the partition's hash tag, so whatever one Redis function touches
-/// lies in one slot, on a single Redis as on a cluster.
+/// ```swift
+/// print("stored in partition \(messageID.partition.number)")
+/// ```
+///
+/// Every key of a partition has the partition's hash tag. So everything that one Redis function touches is in one slot, on a
+/// single Redis as on a cluster.
 public struct Partition: Hashable, Sendable, Comparable {
-  /// The most that a keyspace can have: a message id keeps ten bits for the partition.
+  /// The most partitions that a keyspace can have: a message id has ten bits for the partition.
   public static let limit = 1_024
 
+  /// The number of the partition, from 0.
   public let number: Int
 
+  /// Nil if there can be no such number.
   public init?(_ number: Int) {
     guard (0..<Self.limit).contains(number) else { return nil }
     self.number = number
@@ -17,6 +23,7 @@ public struct Partition: Hashable, Sendable, Comparable {
 
   init(unchecked number: Int) { self.number = number }
 
+  /// Compares the numbers.
   public static func < (left: Self, right: Self) -> Bool { left.number < right.number }
 }
 

@@ -1,20 +1,26 @@
 internal import BelfryBytes
 
-/// The members of a JSON object: names, each once, and values, in the order of the names' bytes.
+// A dictionary by `String` would not do. It treats some names with different bytes as the same name, and callers could make it
+// hash a name for seconds (``UTF8Text``).
+/// The members of a JSON object: names, each once, and values. They are in the order of the names' bytes.
 ///
-/// A dictionary by `String` would not do. It takes two names for one that differ in their bytes, and callers could
-/// have it hash a name for seconds (``UTF8Text``).
+/// ```swift
+/// let stats = try await client.stats()
+/// for (name, value) in stats { print(name, value) }
+/// if case .string(let broker)? = stats["broker"] { print("broker \(broker)") }
+/// ```
 public struct JSONObject: Sendable, ExpressibleByDictionaryLiteral {
   private typealias Member = (name: UTF8Text, value: JSONValue)
 
   private var members: [Member] = []
 
+  /// Makes an empty object.
   public init() {}
 
-  /// Of two members of one name the later one is taken.
+  /// Makes an object. If a name comes twice, the later member is taken.
   public init(dictionaryLiteral members: (String, JSONValue)...) { self.init(members) }
 
-  /// Of two members of one name the later one is taken.
+  /// Makes an object. If a name comes twice, the later member is taken.
   public init(_ members: some Sequence<(String, JSONValue)>) {
     for (name, value) in members { self[name] = value }
   }
@@ -27,11 +33,16 @@ public struct JSONObject: Sendable, ExpressibleByDictionaryLiteral {
 
   private init(sorted members: [Member]) { self.members = members }
 
+  /// How many members it has.
   public var count: Int { members.count }
+  /// True if it has no members.
   public var isEmpty: Bool { members.isEmpty }
+  /// The names, in the order of their bytes.
   public var keys: [String] { members.map(\.name.string) }
+  /// The values, in the order of their names.
   public var values: [JSONValue] { members.map(\.value) }
 
+  /// The value of a member. Set it to nil to remove the member.
   public subscript(name: String) -> JSONValue? {
     get {
       let place = place(of: UTF8Text(name))
@@ -60,15 +71,17 @@ public struct JSONObject: Sendable, ExpressibleByDictionaryLiteral {
     return (low, members[low].name == name)
   }
 
+  /// An object with the same names and the transformed values.
   public func mapValues(_ transform: (JSONValue) throws -> JSONValue) rethrows -> JSONObject {
     JSONObject(sorted: try members.map { ($0.name, try transform($0.value)) })
   }
 
+  /// An object with those members for which the closure returns true.
   public func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> JSONObject {
     JSONObject(sorted: try members.filter { try isIncluded(($0.name.string, $0.value)) })
   }
 
-  /// With the others' members, of which those take the place of its own.
+  /// An object with the members of both. If both have a name, the member of `others` is taken.
   public func merging(_ others: JSONObject) -> JSONObject {
     var merged = self
     for (name, value) in others { merged[name] = value }
@@ -77,16 +90,25 @@ public struct JSONObject: Sendable, ExpressibleByDictionaryLiteral {
 }
 
 extension JSONObject: Sequence {
+  /// One member.
   public typealias Element = (key: String, value: JSONValue)
 
+  /// One pass over the members of an object.
+  ///
+  /// ```swift
+  /// var iterator = try await client.stats().makeIterator()
+  /// while let (name, value) = iterator.next() { print(name, value) }
+  /// ```
   public struct Iterator: IteratorProtocol {
     fileprivate var rest: ArraySlice<(name: UTF8Text, value: JSONValue)>
 
+    /// The next member. Nil at the end.
     public mutating func next() -> Element? {
       rest.popFirst().map { (key: $0.name.string, value: $0.value) }
     }
   }
 
+  /// Begins a pass over the members.
   public func makeIterator() -> Iterator { Iterator(rest: members[...]) }
   public var underestimatedCount: Int { count }
 }

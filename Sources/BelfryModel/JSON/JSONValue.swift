@@ -1,14 +1,27 @@
 internal import BelfryBytes
 
-/// Any JSON value, for what Belfry carries and does not interpret: `attach` and `pushPayload`. Texts are the same if
-/// their bytes are.
+/// Any JSON value. Belfry uses it for data that it carries and does not interpret: `attach` and `pushPayload`.
+///
+/// ```swift
+/// var notification = NewNotification(serverId: server, body: "The tower is open.")
+/// notification.attach = ["tower": "north", "bells": 8, "isOpen": true]
+/// ```
+///
+/// Two texts are equal if their bytes are equal.
 public enum JSONValue: Sendable {
+  /// `null`.
   case null
+  /// `true` or `false`.
   case bool(Bool)
+  /// A whole number.
   case integer(Int64)
+  /// Any other number.
   case number(Double)
+  /// A text.
   case string(String)
+  /// An array.
   case array([JSONValue])
+  /// An object.
   case object(JSONObject)
 }
 
@@ -77,17 +90,22 @@ extension JSONValue: Codable {
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
   ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
+  /// Makes a text.
   public init(stringLiteral value: String) { self = .string(value) }
+  /// Makes a whole number.
   public init(integerLiteral value: Int64) { self = .integer(value) }
+  /// Makes `true` or `false`.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
+  /// Makes an array.
   public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+  /// Makes an object. If a name comes twice, the later member is taken.
   public init(dictionaryLiteral elements: (String, JSONValue)...) {
     self = .object(JSONObject(elements))
   }
 }
 
 extension JSONValue {
-  /// How deep arrays and objects nest; a bound on it keeps recursive decoding off the end of the stack.
+  /// How deep arrays and objects nest. A limit on it keeps recursive decoding within the stack.
   package var depth: Int {
     switch self {
     case .array(let values): 1 + (values.lazy.map(\.depth).max() ?? 0)

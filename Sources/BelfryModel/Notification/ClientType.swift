@@ -1,11 +1,19 @@
 /// The kind of client that a notification was sent from: a text, or a whole number as other systems have it (1 for Android, 2
 /// for iOS, 16 for a browser). Receivers get it as it was given.
+///
+/// ```swift
+/// var notification = NewNotification(toAccids: [bob], body: "Bring gloves.")
+/// notification.fromClientType = "kiosk"
+/// ```
 public enum ClientType: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
+  /// A text of at most 32 bytes.
   case text(String)
-  /// 0 to 2,147,483,647.
+  /// A number from 0 to 2,147,483,647.
   case number(Int)
 
+  /// Makes a text.
   public init(stringLiteral text: String) { self = .text(text) }
+  /// Makes a number.
   public init(integerLiteral number: Int) { self = .number(number) }
 
   /// The numbers that a sender may give.

@@ -49,17 +49,22 @@ package struct GroupRecord: AdministeredRecord {
   }
 }
 
-/// How accounts join a group, and who finds it.
+/// Says how accounts join a group and who can find it.
+///
+/// ```swift
+/// if GroupStyle(rawValue: "publicOpen")?.isPublic == true { print("everybody can find it") }
+/// ```
 public enum GroupStyle: String, Sendable, Codable, CaseIterable {
-  /// Found by nobody; the owner and the admins invite.
+  /// Nobody can find it. The owner and the admins invite.
   case privateOwnerInvites
-  /// Found by nobody; every member invites.
+  /// Nobody can find it. Every member invites.
   case privateMembersInvite
-  /// Found by everybody; the owner or an admin lets in who applies.
+  /// Everybody can find it. The owner or an admin lets applicants in.
   case publicApproval
-  /// Found by everybody; who applies is in.
+  /// Everybody can find it. Applicants are in at once.
   case publicOpen
 
+  /// True if everybody can find the group.
   public var isPublic: Bool { self == .publicApproval || self == .publicOpen }
 }
 

@@ -1,11 +1,26 @@
 internal import BelfryBytes
 
-/// A role in a space; the letter is what the record holds. A room has a host, guests (on stage) and
-/// listeners; servers and groups have an owner, admins and members.
+/// The role of an account in a space. Servers and groups have an owner, admins and members. A room has a host, guests on stage,
+/// and listeners.
+///
+/// ```swift
+/// let admins = try await client.members(of: server).items.filter { $0.role == .admin }
+/// ```
 public enum MemberRole: String, Sendable, Codable, CaseIterable {
-  case owner, admin, member
-  case host, guest, listener
+  /// The owner of a server or a group.
+  case owner
+  /// An admin of a server or a group.
+  case admin
+  /// Another member of a server or a group.
+  case member
+  /// The host of a room.
+  case host
+  /// An attendee of a room who is on stage.
+  case guest
+  /// Another attendee of a room.
+  case listener
 
+  /// The letter that represents the role in a record.
   var letter: String {
     switch self {
     case .owner: "o"

@@ -78,7 +78,11 @@ extension ServerRecord {
   }
 }
 
-/// The members who may send to everybody in a server. Its channels and named members are not concerned.
+/// Says which members may send to everybody in a server. Sends to its channels and to named members are not concerned.
+///
+/// ```swift
+/// let mode = SendMode(rawValue: "admins")
+/// ```
 public enum SendMode: String, Sendable, Codable, CaseIterable {
   /// Every member.
   case everybody
@@ -86,23 +90,39 @@ public enum SendMode: String, Sendable, Codable, CaseIterable {
   case admins
 }
 
-/// Which nicks users send under in a server. Trusted callers send under any.
+/// Says under which nicks users send in a server. Trusted callers send under any nick.
+///
+/// ```swift
+/// let rule = NickRule(rawValue: "profile")
+/// ```
 public enum NickRule: String, Sendable, Codable, CaseIterable {
-  /// Any that the sender gives.
+  /// Any nick that the sender gives.
   case any
-  /// That of the sender's profile in the server.
+  /// Only the nick of the sender's profile in the server.
   case profile
 }
 
-/// What becomes of an invitation.
+/// Says if an account that is invited into a server must consent.
+///
+/// ```swift
+/// let settings = ServerSettings(name: "Bell ringers", inviteMode: .needsConsent)
+/// ```
 public enum InviteMode: Int, Sendable, Codable, CaseIterable {
+  /// The account becomes a member when it accepts the invitation.
   case needsConsent = 0
+  /// The account becomes a member at once.
   case joinsAtOnce = 1
 }
 
-/// What becomes of an application.
+/// Says if an application to join a server needs approval.
+///
+/// ```swift
+/// let settings = ServerSettings(name: "Bell ringers", applyMode: .needsApproval)
+/// ```
 public enum ApplyMode: Int, Sendable, Codable, CaseIterable {
+  /// The applicant becomes a member at once.
   case joinsAtOnce = 0
+  /// The applicant becomes a member when the owner or an admin accepts the application.
   case needsApproval = 1
 }
 
