@@ -38,19 +38,31 @@ def closure(root, product):
 
 
 def build(root, build_folder, source, output):
+    """Makes a program of one source."""
     needed = closure(root, "BelfryClient")
-    objects, maps, libraries = [], [], []
+    objects, libraries = [], []
     for name, path in needed.items():
         module_map = os.path.join(path, "module.modulemap")
         if os.path.exists(module_map):
-            maps += ["-I", path]
             with open(module_map, encoding="utf-8") as file:
                 libraries += [f"-l{one}" for one in re.findall(r'link "([^"]+)"', file.read())]
         else:
             objects += objects_of(name, path, build_folder)
+    run_compiler(needed, build_folder, [source, *objects, *libraries, "-o", output])
+
+
+def compile_source(root, build_folder, source, output):
+    """Makes an object file of one source: it is compiled, and nothing is linked."""
+    run_compiler(closure(root, "BelfryClient"), build_folder, ["-c", source, "-o", output])
+
+
+def run_compiler(needed, build_folder, arguments):
+    maps = [
+        argument for path in needed.values() if os.path.exists(os.path.join(path, "module.modulemap"))
+        for argument in ("-I", path)]
     compiled = subprocess.run(
         ["swiftc", "-swift-version", "6", "-parse-as-library", "-suppress-warnings",
-         "-I", os.path.join(build_folder, "Modules"), *maps, source, *objects, *libraries, "-o", output],
+         "-I", os.path.join(build_folder, "Modules"), *maps, *arguments],
         capture_output=True, text=True)
     if compiled.returncode:
         raise SwiftError(compiled.stderr.strip())
@@ -69,15 +81,27 @@ def main(source, output):
 def page_program(blocks, surroundings):
     """One program of all Swift blocks of a page, in their order: imports first, then the rest as the body of a function.
     Lines keep the page's numbers."""
-    imports, body = ["import BelfryClient"], []
-    for block in blocks:
-        lines = [line for line in block.text.split("\n")]
-        imports += [line for line in lines if line.startswith("import ")]
-        rest = ["" if line.startswith("import ") else line for line in lines]
-        body.append(f'#sourceLocation(file: "{block.page}", line: {block.line})\n' + "\n".join(rest) + "\n#sourceLocation()")
     return "\n".join([
-        *dict.fromkeys(imports), surroundings, "@main struct Page {", "static func main() async throws {",
-        *body, "}", "}", ""])
+        *imports(blocks), surroundings, "@main struct Page {", "static func main() async throws {",
+        *map(body, blocks), "}", "}", ""])
+
+
+def examples_program(blocks, surroundings):
+    """One source of examples that know nothing of each other: each is the body of a function of its own."""
+    functions = [
+        f"func example{number}() async throws {{\n{body(block)}\n}}" for number, block in enumerate(blocks, 1)]
+    return "\n".join([*imports(blocks), surroundings, *functions, ""])
+
+
+def imports(blocks):
+    lines = (line for block in blocks for line in block.text.split("\n"))
+    return list(dict.fromkeys(["import BelfryClient", *(line for line in lines if line.startswith("import "))]))
+
+
+def body(block):
+    """A block without its imports, so placed that errors name its lines."""
+    lines = ["" if line.startswith("import ") else line for line in block.text.split("\n")]
+    return f'#sourceLocation(file: "{block.page}", line: {block.line})\n' + "\n".join(lines) + "\n#sourceLocation()"
 
 
 if __name__ == "__main__":

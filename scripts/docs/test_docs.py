@@ -3,6 +3,8 @@ import unittest
 
 from blocks import PageError, blocks, transcript
 from compare import Bindings
+from doc_comments import examples, types_without_example
+from swift import examples_program
 
 
 class Comparing(unittest.TestCase):
@@ -80,6 +82,29 @@ class Reading(unittest.TestCase):
         self.assertEqual(transcript("$ a \\\n  b\nc\n\n$ d", "$ "), [("a \\\n  b", ["c"]), ("d", [])])
         with self.assertRaises(PageError):
             transcript("output\n$ a", "$ ")
+
+
+class DocComments(unittest.TestCase):
+    SOURCE = "\n".join([
+        "/// A bell.", "///", "/// ```swift", "/// import Foundation", "/// let bell = Bell()", "/// ```", "@frozen",
+        "public struct Bell {", "  // ```swift", "  // not a doc comment", "  // ```", "  /// A clapper.",
+        "  public enum Clapper {}", "", "  /// ```swift", "  /// if true {", "  ///   ring()", "  /// }", "  /// ```",
+        "  public func ring() {}", "", "  struct Rope {}", "}"])
+
+    def test_examples_are_those_of_doc_comments(self):
+        found = examples("Bell.swift", self.SOURCE)
+        self.assertEqual([block.line for block in found], [4, 16])
+        self.assertEqual(found[1].text, "if true {\n  ring()\n}")
+
+    def test_public_types_without_an_example_are_named(self):
+        self.assertEqual(types_without_example("Bell.swift", self.SOURCE), ["Bell.swift:13: Clapper"])
+
+    def test_each_example_is_a_function_and_keeps_its_lines(self):
+        program = examples_program(examples("Bell.swift", self.SOURCE), "let surroundings = 1")
+        self.assertTrue(program.startswith("import BelfryClient\nimport Foundation\nlet surroundings = 1\n"))
+        self.assertIn(
+            'func example1() async throws {\n#sourceLocation(file: "Bell.swift", line: 4)\n\nlet bell = Bell()\n', program)
+        self.assertEqual(program.count("func example"), 2)
 
 
 unittest.main()
