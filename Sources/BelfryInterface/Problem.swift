@@ -1,19 +1,19 @@
 package import BelfryModel
 
-/// A refusal as HTTP says it: a problem document (RFC 9457) and the status and headers that go with it.
+/// A refusal in HTTP: a problem document (RFC 9457), with its status and headers.
 package struct Problem: Error, Hashable {
   package var status: Int
   package var title: String
-  /// A stable word that a program can switch on.
+  /// A stable word by which a program can decide.
   package var code: String
   package var detail: String
   package var field: String?
   package var retryAfterSeconds: Int?
-  /// What the callback that refuses calls the reason.
+  /// The reason that a callback gives for its refusal.
   package var callbackCode: String?
   /// The id by which a send whose outcome is unknown can be repeated.
   package var messageClientId: String?
-  /// What a 405 says is allowed.
+  /// The methods that are allowed, for a 405.
   package var allow: String?
 
   package init(_ refusal: Refusal) {
@@ -46,7 +46,7 @@ extension Refusal.Code {
     case .notFound: 404
     case .conflict, .duplicateContent, .full: 409
     case .tooLarge: 413
-    // A ceiling: waiting does not help, removing something does. 429 would make clients try again.
+    // A limit: waiting does not help, removing something does. With 429 clients would try again.
     case .tooMany, .mailboxFull: 422
     case .rateLimited: 429
     case .busy, .unavailable, .unknownOutcome: 503
@@ -85,7 +85,7 @@ extension Refusal.Code {
   }
 }
 
-// MARK: - What only HTTP refuses
+// MARK: - Refusals of HTTP alone
 
 extension Problem {
   package static func methodNotAllowed(allowed: [HTTPVerb]) -> Problem {
@@ -97,7 +97,8 @@ extension Problem {
     return problem
   }
 
-  /// Whoever asks by a name that is not the broker's may be a page that had a name of its own lead here.
+  /// The refusal of a request for a host that is not the broker's. A hostile page may have made a host name of its own lead
+  /// to this broker.
   package static let misdirected = Problem(
     status: 421, title: "Not for this host", code: "misdirected",
     detail: "this broker does not answer by the name in Host (browsers.hosts)")
@@ -133,7 +134,7 @@ extension Problem {
 // MARK: - As JSON
 
 extension Problem {
-  /// The members of the document but its type; a batch writes them into the result of a line.
+  /// Writes the members of the document without its type. A batch writes them into the result of a line.
   package func write(to text: inout JSONText) {
     text.field("status", status)
     text.field("title", title)

@@ -1,7 +1,7 @@
-/// Headers of requests that any route with a token knows.
+/// Headers of requests that every route with a token accepts.
 package enum RequestHeader {
-  /// For whom an app's or an operator's token acts.
+  /// The account that an app's or an operator's token acts for.
   package static let account = "Belfry-Account"
-  /// The device that asks, where the token does not name one.
+  /// The device that asks, if the token does not name one.
   package static let device = "Belfry-Device"
 }

@@ -1,6 +1,6 @@
 package import BelfryModel
 
-// Values as their declarations want them: what the document shows for an example.
+// Values that fit their declarations. The description of the interface shows them as examples.
 
 extension Shape {
   /// A value of this shape.
@@ -30,7 +30,7 @@ extension Shape {
 }
 
 extension ObjectShape {
-  /// - Parameter withAll: also with what need not be there.
+  /// - Parameter withAll: true to include the fields that may be left out.
   package func example(withAll: Bool) -> JSONValue {
     let given = properties.filter { property in
       switch rule {

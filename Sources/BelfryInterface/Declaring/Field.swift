@@ -1,25 +1,25 @@
 import BelfryBytes
 package import BelfryModel
 
-/// What the declarations of all fields have in common.
+/// The common part of the declarations of all fields.
 package protocol DeclaredField<Value>: Sendable {
-  /// What a handler is given for it.
+  /// The type of the value that a handler gets.
   associatedtype Value: Sendable
   var property: Property { get }
   /// - Parameters:
-  ///   - value: what the request says; nil where it was left out.
-  ///   - path: the field's name, below whatever it is inside of.
+  ///   - value: the value in the request. Nil if it was left out.
+  ///   - path: the name of the field, with the names of the objects that it is inside.
   func read(_ value: JSONValue?, at path: String) throws(Refusal) -> Value
 }
 
 extension DeclaredField {
   package var name: String { property.name }
-  /// The name as callers' names are compared with it.
+  /// The name in the form in which it is compared with the names of callers.
   var key: UTF8Text { UTF8Text(property.name) }
 }
 
-/// A field that a request may have, declared once: it is read, refused and described by this. A handler is given its
-/// value, or nil where it was left out.
+/// A field that a request may have. It is declared once, and read, refused and described by this declaration. A handler
+/// gets its value, or nil if it was left out.
 package struct Field<Content: Sendable>: DeclaredField {
   package let property: Property
   private let kind: Kind<Content>
@@ -34,16 +34,16 @@ package struct Field<Content: Sendable>: DeclaredField {
     return try kind.read(value, path)
   }
 
-  /// The same field where a request cannot do without it.
+  /// The same field for requests that need it.
   package var needed: SureField<Content> {
     var property = property
     property.isNeeded = true
     return SureField(property, kind, standard: nil)
   }
 
-  /// The same field where something holds when it is left out.
+  /// The same field with a default.
   ///
-  /// - Parameter json: the standard as the wire has it.
+  /// - Parameter json: the default as JSON.
   package func otherwise(_ standard: Content, _ json: JSONValue) -> SureField<Content> {
     var property = property
     property.standard = json
@@ -51,7 +51,7 @@ package struct Field<Content: Sendable>: DeclaredField {
   }
 }
 
-/// A field that has a value in every request that is not refused.
+/// A field that has a value in every accepted request.
 package struct SureField<Content: Sendable>: DeclaredField {
   package let property: Property
   private let kind: Kind<Content>

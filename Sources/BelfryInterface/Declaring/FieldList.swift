@@ -3,7 +3,7 @@ import BelfryModel
 
 /// The fields of one place of a request: its path, its query, its headers, its body or an object inside that.
 ///
-/// Reading gives a value for each of them, in their order and of their types.
+/// Reading returns a value for each field, in their order and of their types.
 struct FieldList<each Declared: DeclaredField>: Sendable {
   private let fields: (repeat each Declared)
   let properties: [Property]
@@ -19,8 +19,8 @@ struct FieldList<each Declared: DeclaredField>: Sendable {
 
   // MARK: From an object
 
-  /// What is not declared is refused by name, and before anything else: that is the better thing to hear for whoever
-  /// misspelt a field that is needed.
+  /// A field that is not declared is refused by name, and before anything else. A caller that misspelt a needed field then
+  /// reads the wrong name.
   func read(
     _ value: JSONValue, at path: String, rule: FieldRule = .none
   ) throws(Refusal) -> (repeat (each Declared).Value) {
@@ -34,7 +34,7 @@ struct FieldList<each Declared: DeclaredField>: Sendable {
     return values
   }
 
-  /// Which of the rule's fields there are.
+  /// The fields of the rule that are present.
   private static func given(_ rule: FieldRule, _ fields: ObjectFields) -> [String] {
     switch rule {
     case .none: []
@@ -61,8 +61,8 @@ struct FieldList<each Declared: DeclaredField>: Sendable {
 
   // MARK: From texts
 
-  /// The parameters after the `?`. One that stands twice and one that is not declared are refused: a misspelt
-  /// `after` would quietly begin at the beginning.
+  /// Reads the parameters after the `?`. It refuses a parameter that comes twice or is not declared: a misspelt `after`
+  /// would silently begin at the beginning.
   func read(
     query: [(name: UTF8Text, value: UTF8Text)]
   ) throws(Refusal) -> (repeat (each Declared).Value) {

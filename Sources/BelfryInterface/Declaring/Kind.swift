@@ -1,8 +1,7 @@
 import BelfryBytes
 package import BelfryModel
 
-/// A kind of value in a request: its shape, and how it is read. What is not of this kind is refused with the
-/// field's name.
+/// A kind of value in a request: its shape, and how it is read. A value of another kind is refused with the field's name.
 package struct Kind<Value: Sendable>: Sendable {
   package let shape: Shape
   package let read: @Sendable (_ value: JSONValue, _ path: String) throws(Refusal) -> Value
@@ -38,7 +37,7 @@ extension Kind where Value == String {
 }
 
 extension Kind where Value: RawRepresentable<String> & NamedChoice {
-  /// One of a few words, which the refusal lists.
+  /// One of a few words. A refusal lists them.
   package static var choice: Kind {
     Kind(.choice(Value.self)) { value, path throws(Refusal) in
       if let choice = Value(word: UTF8Text(try value.text(at: path))) { return choice }
@@ -83,7 +82,7 @@ extension Kind where Value == Int {
     return Kind(.time) { value, path throws(Refusal) in try number.read(value, path) }
   }
 
-  /// The `status` of a notification, which has gaps.
+  /// The `status` of a notification. Its range has gaps.
   package static var status: Kind {
     Kind(.integer([0...0, NotificationContent.customStatus])) { value, path throws(Refusal) in
       let status = try value.integer(at: path)
@@ -94,7 +93,7 @@ extension Kind where Value == Int {
 }
 
 extension Kind where Value == Int64 {
-  /// Milliseconds since 1970, up to the end of the year 9999: beyond it calendars differ.
+  /// Milliseconds since 1970, up to the end of the year 9999. Calendars differ after that.
   package static var time: Kind {
     Kind(.time) { value, path throws(Refusal) in
       guard case .integer(let time) = value, (0...253_402_300_799_999).contains(time) else {
@@ -135,7 +134,7 @@ extension Kind where Value == DeviceID {
 extension Kind where Value == EntityID {
   package static var id: Kind { Kind(.id) { value, path throws(Refusal) in try value.entity(at: path) } }
 
-  /// An id that says where a list goes on.
+  /// An id that says where a list continues.
   package static var cursor: Kind {
     Kind(.cursor) { value, path throws(Refusal) in
       guard case .string(let text) = value, let id = EntityID(text) else { throw .noCursor(path) }
@@ -167,7 +166,7 @@ extension Kind where Value == RequestID {
 }
 
 extension Kind where Value == RequestName {
-  /// Every decimal id has the form of an accid, too.
+  /// Every decimal id also has the form of an accid.
   package static var requestName: Kind {
     Kind(.account) { value, path throws(Refusal) in
       guard let name = RequestName(try value.text(at: path)) else {
@@ -246,7 +245,7 @@ extension Kind {
     .list(.account, counts: counts)
   }
 
-  /// An object with these fields, and what is made of them.
+  /// An object with these fields, and the value that is made from them.
   ///
   /// - Parameter name: the name of its schema.
   package static func object<each Declared: DeclaredField>(

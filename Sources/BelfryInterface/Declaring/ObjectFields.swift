@@ -3,15 +3,15 @@ package import BelfryModel
 
 /// The fields of one JSON object of a request, taken one by one by name and kind.
 ///
-/// What nobody took is refused in the end: a misspelt `toAccids` that were passed over would turn a message
-/// for one into a broadcast. `null` is as good as absent.
+/// A field that nobody took is refused in the end. If a misspelt `toAccids` were ignored, a message for one account would
+/// become a broadcast. `null` means the same as absent.
 package struct ObjectFields {
-  /// From the whole body to this object; empty when they are the same.
+  /// The path from the whole body to this object. Empty if they are the same.
   private let path: String
-  /// A list, for they are few, and a look at each is less than a hash of one.
+  /// A list, not a dictionary: there are few fields, and a look at each costs less than one hash.
   private var rest: [(name: UTF8Text, value: JSONValue)]
 
-  /// A body, or a line of one, that is one object.
+  /// Reads a body, or one line of a body, that is one object.
   package init(of body: [UInt8], in range: Range<Int>? = nil) throws(Refusal) {
     path = ""
     rest = try JSONParser.members(of: body, in: range ?? body.startIndex..<body.endIndex)
@@ -25,18 +25,18 @@ package struct ObjectFields {
 
   package var isEmpty: Bool { rest.isEmpty }
 
-  /// - Parameter name: one of ours.
+  /// - Parameter name: a name of a declaration, not of a caller.
   package func path(of name: UTF8Text) -> String { path.isEmpty ? name.string : path + "." + name.string }
 
-  /// Refuses whatever was not taken.
+  /// Refuses every field that was not taken.
   package func finish() throws(Refusal) { try refuseUnknown(rest.map(\.name).min()) }
 
-  /// Refuses whatever is not declared.
+  /// Refuses every field that is not declared.
   func refuseOthers(than declared: [UTF8Text]) throws(Refusal) {
     try refuseUnknown(rest.map(\.name).filter { !declared.contains($0) }.min())
   }
 
-  /// Whether it is there, and not null.
+  /// True if the field is present and not null.
   func isGiven(_ name: UTF8Text) -> Bool {
     rest.contains { field in
       if case .null = field.value { false } else { field.name == name }
@@ -48,7 +48,7 @@ package struct ObjectFields {
     throw Refusal.invalid("", "is not a field of this request").under(name).inside(path)
   }
 
-  /// Most names differ in their length, which is seen without a call.
+  /// Most names differ in their length, and comparing lengths needs no call.
   private func index(of name: UTF8Text) -> Int? {
     let count = name.string.utf8.count
     return rest.firstIndex { $0.name.string.utf8.count == count && $0.name == name }
@@ -81,7 +81,7 @@ extension ObjectFields {
     return try value.integer(at: path(of: name))
   }
 
-  /// One of a few values, read as its declaration says.
+  /// Reads one of a few values, as its declaration says.
   package mutating func take<Value>(_ name: UTF8Text, _ kind: Kind<Value>) throws(Refusal) -> Value? {
     guard let value = value(name) else { return nil }
     return try kind.read(value, path(of: name))
@@ -112,7 +112,7 @@ extension ObjectFields {
 }
 
 extension Kind where Value == [UTF8Text: String] {
-  /// Texts by name.
+  /// Reads texts by name.
   package static var texts: Kind {
     Kind(.map(.text)) { value, path throws(Refusal) in
       guard case .object(let members) = value else { throw value.refused("an object", at: path) }
@@ -151,7 +151,7 @@ extension JSONValue {
     return Int(number)
   }
 
-  /// - Parameter counts: how many elements there may be.
+  /// - Parameter counts: the allowed numbers of elements.
   package func list<Element>(
     at path: String, counts: ClosedRange<Int>, _ read: (JSONValue, String) throws(Refusal) -> Element
   ) throws(Refusal) -> [Element] {
@@ -181,7 +181,7 @@ extension JSONValue {
     try id("a decimal message id", at: path, MessageID.init(_:), MessageID.init(_:))
   }
 
-  /// A decimal string, or the number itself, since some callers' JSON writers know no better.
+  /// Reads a decimal string, or the number itself, since the JSON writers of some callers can only write numbers.
   private func id<ID>(
     _ expected: String, at path: String, _ read: (String) -> ID?, _ convert: (Int64) -> ID?
   ) throws(Refusal) -> ID {
@@ -197,7 +197,7 @@ extension JSONValue {
 }
 
 extension Refusal {
-  /// The same refusal, its field now under the whole path.
+  /// The same refusal, with the whole path of its field.
   package func inside(_ path: String) -> Refusal {
     guard !path.isEmpty, let field else { return self }
     var refusal = self
@@ -207,7 +207,7 @@ extension Refusal {
 }
 
 extension AccountID {
-  /// What an accid may look like, for whoever wrote one that is none.
+  /// The form of an accid in words, for the refusal of another text.
   package static let rule = "1 to \(lengthLimitBytes) characters of A-Z a-z 0-9 _ . @ -"
 }
 

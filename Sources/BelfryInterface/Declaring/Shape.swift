@@ -1,10 +1,10 @@
 package import BelfryBytes
 package import BelfryModel
 
-/// What a value on the wire may be, as data.
+/// The form of a value in the interface, as data.
 ///
-/// One word for it serves everybody: requests are read by it (``Kind``), the document that describes the
-/// interface says it as JSON Schema, and the command line asks for it.
+/// The same data has three uses. Requests are read by it (``Kind``), the description of the interface has it as JSON
+/// Schema, and the command line asks for it.
 package indirect enum Shape: Sendable, Hashable {
   case text(TextLimit)
   /// A text, or a whole number of the range.
@@ -18,14 +18,14 @@ package indirect enum Shape: Sendable, Hashable {
   /// The id of a server, a channel, a group, a room, a request or a file.
   case id
   case message
-  /// Where a list or a feed goes on; only Belfry reads it.
+  /// The place where a list or a feed continues. Only Belfry reads it.
   case cursor
   case flag
-  /// Lies in one of the ranges.
+  /// A number in one of the ranges.
   case integer([ClosedRange<Int>])
   /// Milliseconds since 1970.
   case time
-  /// One of a few texts, which have a name together.
+  /// One of a few texts. The set of them has a name.
   case words(String, [String])
   /// One of a few numbers, each with a word for it.
   case numbers(String, [NumberWord])
@@ -34,16 +34,16 @@ package indirect enum Shape: Sendable, Hashable {
   /// Any JSON.
   case json(bytesMax: Int)
   case jsonObject(bytesMax: Int)
-  /// Values by name, whatever the names are.
+  /// Values by name, with any names.
   case map(Shape)
 
-  // In answers only.
+  // Only in answers.
   case orNull(Shape)
   /// A shape that has a name of its own in the document.
   case resource(String, Shape)
 }
 
-/// A number that stands for something, and a word for that.
+/// A number with a meaning, and a word for the meaning.
 package struct NumberWord: Sendable, Hashable {
   package let number: Int
   package let word: String
@@ -71,7 +71,7 @@ package struct TextLimit: Sendable, Hashable {
 package struct ObjectShape: Sendable, Hashable {
   package let properties: [Property]
   package let rule: FieldRule
-  /// What an example shows, where all of it together would make no sense; empty: all.
+  /// The fields that an example shows. Empty means all fields. It is needed if all fields together make no sense.
   package let usual: Set<String>  // own text
 
   package init(_ properties: [Property], rule: FieldRule = .none, usual: Set<String> = []) {  // own text
@@ -81,9 +81,9 @@ package struct ObjectShape: Sendable, Hashable {
   }
 }
 
-/// Which of an object's fields are given together.
+/// Says which fields of an object are given together.
 package enum FieldRule: Sendable, Hashable {
-  /// Any of them, but those that are needed.
+  /// Any of them. Needed fields are always given.
   case none
   /// Exactly one of these.
   case oneOf([String])
@@ -98,7 +98,7 @@ package struct Property: Sendable, Hashable {
   /// In a few words: a phrase without a full stop.
   package let meaning: String
   package var isNeeded = false
-  /// What holds when it is left out.
+  /// The value that applies if the field is left out.
   package var standard: JSONValue?
 
   package init(
@@ -113,7 +113,7 @@ package struct Property: Sendable, Hashable {
 }
 
 extension Shape {
-  /// A text of an answer, which has whatever length it has.
+  /// A text of an answer, of any length.
   package static let text = Shape.text(characters: 0...Int.max)
   package static let count = Shape.integer([0...Int.max])
 
@@ -132,7 +132,7 @@ extension Shape {
 
   package static func object(_ properties: [Property]) -> Shape { .object(ObjectShape(properties)) }
 
-  /// A resource of answers; every property is there unless it is `.sometimes`.
+  /// A resource of answers. It always has all properties, except for those that are `.sometimes`.
   package static func resource(_ name: String, _ properties: [Property]) -> Shape {
     .resource(name, .object(properties))
   }
@@ -161,8 +161,8 @@ extension Property {
 // MARK: - Written as text
 
 extension Shape {
-  /// What a word of a path, a query or a command line means: a number or a flag where one is expected, and
-  /// otherwise the text itself.
+  /// Reads a word of a path, a query or a command line: as a number or a flag if one is expected, otherwise as the text
+  /// itself.
   private static let yes: UTF8Text = "true"
   private static let no: UTF8Text = "false"
 
@@ -172,7 +172,7 @@ extension Shape {
       if text == Self.yes { return true }
       return text == Self.no ? false : .string(text.string)
     case .integer, .numbers, .time:
-      // One spelling a number: neither +5 nor 05.
+      // Each number has one spelling: neither +5 nor 05.
       guard let number = Int64(text.string), UTF8Text(String(number)) == text else {
         return .string(text.string)
       }

@@ -1,6 +1,7 @@
 package import BelfryModel
 
-/// The fields and parameters that several routes share; what only one resource knows stands with it.
+/// The fields and parameters that several routes share. Fields of a single resource are declared in the file of that
+/// resource.
 package enum SharedFields {
   // MARK: Paths
 

@@ -1,10 +1,10 @@
 package import BelfryModel
 
-/// The description of the HTTP interface (OpenAPI 3.1), made from the rows that requests are answered by.
+/// The description of the HTTP interface (OpenAPI 3.1), made from the same rows by which requests are answered.
 package enum OpenAPIDocument {
-  /// Equal rows make equal documents, to the byte.
+  /// Equal rows make documents with equal bytes.
   package static let value = make(of: Routes.all).value
-  /// Names that the rows give to two schemas: none.
+  /// Names that the rows give to two schemas. There must be none.
   static let ambiguousNames = make(of: Routes.all).ambiguousNames
 
   private static func make(of routes: [Route]) -> (value: JSONValue, ambiguousNames: Set<String>) {
@@ -76,7 +76,7 @@ extension OpenAPIDocument {
   ]
 }
 
-/// What operations are grouped by.
+/// The groups of operations.
 enum Tag: String, CaseIterable {
   case servers, channels, groups, rooms, accounts, notifications, broker
 

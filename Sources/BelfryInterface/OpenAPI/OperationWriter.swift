@@ -1,9 +1,9 @@
 import BelfryModel
 
-/// Describes routes one by one, and gathers what they share.
+/// Describes routes one by one, and collects the parts that they share.
 struct OperationWriter {
   var schemas = SchemaWriter()
-  /// The refusals so far, by name: many routes refuse alike.
+  /// The refusals so far, by name. Many routes share a refusal.
   private(set) var responses: JSONObject = [:]
 
   mutating func operation(_ route: Route) -> JSONValue {
@@ -18,7 +18,7 @@ struct OperationWriter {
     return .object(operation)
   }
 
-  // MARK: What is given
+  // MARK: Requests
 
   private mutating func parameters(of route: Route) -> [JSONValue] {
     var parameters: [JSONValue] = []
@@ -85,7 +85,7 @@ struct OperationWriter {
     return .object(parameters)
   }
 
-  // MARK: What is answered
+  // MARK: Answers
 
   private mutating func answers(of route: Route) -> JSONValue {
     var answers: JSONObject = [:]
@@ -123,7 +123,7 @@ struct OperationWriter {
       })
   }
 
-  /// What goes each way: by the name in a frame, the shape of what stands behind it.
+  /// The frames of each direction: for each name in a frame, the shape of its value.
   private mutating func frames(_ events: [EventShape]) -> JSONObject {
     let asked = SocketRequest.allCases.map { request -> (String, JSONValue) in
       (request.rawValue, ["description": .string(request.meaning)])
@@ -167,7 +167,8 @@ extension Route {
   /// The name of its body's schema.
   fileprivate var bodyName: String { operationID.prefix(1).uppercased() + operationID.dropFirst() + "Body" }
 
-  /// With the scope that a token must have, unless it has none at all.
+  /// The ways in which a caller identifies itself, with the scope that its token needs unless the token has no scopes at
+  /// all.
   fileprivate var security: JSONValue {
     let bearer: JSONValue = ["bearerAuth": [.string(scope.rawValue)]]
     let ticket: [JSONValue] = options.takesTicket ? [["ticket": []]] : []
@@ -203,10 +204,10 @@ package enum ResponseHeader: String, CaseIterable {
   case etag = "ETag"
   case allow = "Allow"
 
-  /// What a page of another origin is let see of an answer, beside what any page may.
+  /// The headers of an answer that a page of another origin may see, in addition to those that any page may see.
   package static let exposed = (allCases.map(\.rawValue) + ["Date"]).joined(separator: ", ")
 
-  /// What goes with a refusal of this status.
+  /// The headers of a refusal with this status.
   init?(ofStatus status: Int) {
     switch status {
     case 401: self = .authenticate

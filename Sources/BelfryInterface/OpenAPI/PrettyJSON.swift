@@ -1,7 +1,7 @@
 package import BelfryModel
 
-/// JSON for people, and for comparing one version of a file with the next: a member a line, names in order. What
-/// is short stays on one line.
+/// JSON for people, and for comparing one version of a file with the next. Each member has a line, and the names are in
+/// order. A short value stays on one line.
 package enum PrettyJSON {
   package static func text(of value: JSONValue) -> String {
     var text = ""
@@ -40,7 +40,7 @@ package enum PrettyJSON {
     text += "\n" + indentation + closing
   }
 
-  /// A word or a number, of which several fit a line.
+  /// A word or a number. Several of them fit a line.
   private static func isShort(_ value: JSONValue) -> Bool {
     switch value {
     case .array(let elements): elements.isEmpty

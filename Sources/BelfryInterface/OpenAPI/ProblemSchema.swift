@@ -1,7 +1,7 @@
 import BelfryModel
 
 extension Problem {
-  /// A way in which a request is refused: its status, and the word that a program switches on.
+  /// A way in which a request is refused: its status, and the word by which a program decides.
   struct Kind: Hashable {
     let status: Int
     let code: String
@@ -19,7 +19,7 @@ extension Problem {
     static let malformed = Kind(.malformed(""))
     static let misdirected = Kind(.misdirected)
     static let unsupportedMediaType = Kind(.unsupportedMediaType(""))
-    /// What is refused whatever was asked for.
+    /// The refusals that any request can meet.
     fileprivate static let beforeRouting = [
       malformed, unsupportedMediaType, misdirected, Kind(.methodNotAllowed(allowed: [])),
       Kind(.timeout), Kind(.unsupportedEncoding),
@@ -27,7 +27,7 @@ extension Problem {
     static let upgradeNeeded = Kind(.upgradeNeeded)
   }
 
-  /// Every code there is.
+  /// All codes.
   static let codes = Set(
     (Refusal.Code.allCases.map(Kind.init(_:)) + Kind.beforeRouting + [.upgradeNeeded]).map(\.code)
   ).sorted()
@@ -37,7 +37,7 @@ extension Problem {
     "description": "a stable word to switch on; each answer lists those it can have",
   ]
 
-  /// The problem document; its members as ``write(to:)`` writes them.
+  /// The problem document, with the members that ``write(to:)`` writes.
   static let schema: JSONValue = [
     "type": "object",
     "required": ["type", "status", "title", "detail", "code"],
@@ -71,7 +71,7 @@ extension Problem {
 }
 
 extension Route {
-  /// Every way in which it refuses, as far as it depends on the route.
+  /// All ways in which the route refuses, without those that any request can meet.
   var problems: [Problem.Kind] {
     var codes: Set<Refusal.Code> = [.invalidField, .busy, .unavailable]
     codes.formUnion(refusals)
@@ -81,7 +81,7 @@ extension Route {
     }
     if options.takesTicket { codes.insert(.invalidTicket) }
     if !pathProperties.isEmpty { codes.insert(.notFound) }
-    // A callback may be asked about whatever changes something.
+    // A callback may be asked about every request that changes something.
     if verb != .get, access == .token { codes.insert(.refusedByCallback) }
     if body.form != .none { codes.insert(.tooLarge) }
     var kinds = codes.map(Problem.Kind.init(_:)) + [.malformed]

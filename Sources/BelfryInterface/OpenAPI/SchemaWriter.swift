@@ -1,20 +1,20 @@
 package import BelfryModel
 
-/// Says shapes as JSON Schema (draft 2020-12, which is OpenAPI 3.1's), and gathers those that have a name.
+/// Writes shapes as JSON Schema (draft 2020-12, which OpenAPI 3.1 uses), and collects those that have a name.
 struct SchemaWriter {
-  /// What the same shape looks like in each direction: requests may say an id as a number and null for what
-  /// they leave out, answers do neither.
+  /// The direction of a shape. A request may give an id as a number, and null for a field that it leaves out. An answer
+  /// does neither.
   enum Direction {
-    /// In a body of a request.
+    /// In the body of a request.
     case asked
-    /// In a path, a query or a header, where all is text.
+    /// In a path, a query or a header, where every value is text.
     case askedAsText
     case answered
   }
 
-  /// By name.
+  /// The schemas by name.
   private(set) var components: JSONObject = [:]
-  /// Names that stand for two schemas, which would be a mistake in the rows.
+  /// Names that two schemas have. That would be a mistake in the rows.
   private(set) var ambiguousNames: Set<String> = []
 
   mutating func schema(_ shape: Shape, _ direction: Direction) -> JSONValue {
@@ -53,7 +53,7 @@ struct SchemaWriter {
     }
   }
 
-  /// The property with what it means, its limits in words where the schema has none, and its standard.
+  /// The property with its meaning, its default, and those limits in words that the schema cannot express.
   mutating func schema(_ property: Property, _ direction: Direction) -> JSONValue {
     var schema = schema(property.shape, direction)
     if direction == .asked, !property.isNeeded { schema = schema.orNull }
@@ -69,7 +69,7 @@ struct SchemaWriter {
     var schema: JSONObject = ["type": "object", "properties": .object(properties)]
     if !needed.isEmpty { schema["required"] = .array(needed) }
     if direction == .asked { schema["additionalProperties"] = false }
-    // In words alone: of a choice between sets of needed fields, generators of clients make one type each.
+    // Only in words: generators of clients would make one type for each set of needed fields.
     switch object.rule {
     case .none: break
     case .oneOf(let names): schema["description"] = .string("Exactly one of \(Self.list(names)) is given.")
@@ -79,7 +79,7 @@ struct SchemaWriter {
     return .object(schema)
   }
 
-  /// A reference to a shape that stands in the document once.
+  /// A reference to a shape that is in the document once.
   mutating func named(_ name: String, _ schema: JSONValue) -> JSONValue {
     if let known = components[name], known != schema { ambiguousNames.insert(name) }
     components[name] = schema
@@ -92,7 +92,8 @@ struct SchemaWriter {
     var schema: JSONObject = ["type": "string"]
     if limit.range.lowerBound > 0 { schema["minLength"] = .integer(Int64(limit.range.lowerBound)) }
     if limit.range.upperBound < .max { schema["maxLength"] = .integer(Int64(limit.range.upperBound)) }
-    // JSON Schema counts characters: of bytes it can say only that there are no fewer.
+    // JSON Schema counts characters. A text has at least as many bytes as characters, so `maxLength` is right for a limit in
+    // bytes, but too weak.
     if limit.unit == .bytes { schema["x-maxBytes"] = .integer(Int64(limit.range.upperBound)) }
     return .object(schema)
   }
@@ -134,7 +135,7 @@ struct SchemaWriter {
 }
 
 extension Property {
-  /// With the limits that JSON Schema has no word for.
+  /// The meaning, with the limits that JSON Schema cannot express.
   fileprivate var describedMeaning: String {
     switch shape {
     case .text(let limit) where limit.unit == .bytes,
@@ -167,7 +168,7 @@ extension JSONValue {
     "description": "milliseconds since 1970",
   ]
 
-  /// What is given may be in lower case, too.
+  /// A request may also give it in lower case.
   fileprivate static func code(_ direction: SchemaWriter.Direction) -> JSONValue {
     let lower = direction == .answered ? "" : "a-hjkmnp-tv-z"
     return [
@@ -176,7 +177,8 @@ extension JSONValue {
     ]
   }
 
-  /// 63 bits, in JSON as a string: many programs' numbers have 53. What they write is taken all the same.
+  /// An id has 63 bits and is a string in JSON, since the numbers of many programs have 53 bits. Numbers are accepted all
+  /// the same.
   fileprivate static func id(from least: Int64, _ direction: SchemaWriter.Direction) -> JSONValue {
     var schema: JSONObject = [
       "type": "string", "pattern": .string(DecimalPattern.upToInt64Max(from: least)),
@@ -192,7 +194,7 @@ extension JSONValue {
 
   fileprivate var orNull: JSONValue {
     guard case .object(var members) = self else { return self }
-    // A schema without a type takes null as it is.
+    // A schema without a type already accepts null.
     guard members["$ref"] != nil || members["anyOf"] != nil || members["type"] != nil else { return self }
     guard let type = members["type"] else { return ["anyOf": [self, ["type": "null"]]] }
     if case .array(let types) = type {
@@ -206,19 +208,19 @@ extension JSONValue {
 
   func with(_ name: String, _ value: JSONValue) -> JSONValue { with([name: value]) }
 
-  /// The same object with more in it.
+  /// The same object with more members.
   package func with(_ members: JSONObject) -> JSONValue {
     guard case .object(let own) = self else { return self }
     return .object(own.merging(members))
   }
 }
 
-/// The regular expression of the decimal numbers that 63 bits hold.
+/// The regular expression for the decimal numbers that fit 63 bits.
 enum DecimalPattern {
   /// - Parameter least: 0 or 1.
   static func upToInt64Max(from least: Int64) -> String {
     let digits = Array(String(Int64.max))
-    // Shorter ones, then those that are smaller in the first place in which they differ, then the largest.
+    // Shorter numbers, then those that are smaller in the first digit that differs, then the largest number.
     var choices = [least == 0 ? "0|[1-9][0-9]{0,\(digits.count - 2)}" : "[1-9][0-9]{0,\(digits.count - 2)}"]
     for (place, digit) in digits.enumerated() {
       let first: Character = place == 0 ? "1" : "0"

@@ -3,10 +3,11 @@ import BelfryModel
 /// Declares an endpoint.
 ///
 /// - Parameters:
-///   - operation: what it carries out, where that is one operation and no more; how that can be refused is known by it.
-///   - rule: which fields of the body are given together.
-///   - ownBody: what a body is that the handler reads by itself.
-///   - answers: what it answers when it goes well; nothing, unless given.
+///   - operation: the operation that the route carries out, if it is exactly one. The operation knows how it can be
+///     refused.
+///   - rule: says which fields of the body are given together.
+///   - ownBody: the form of a body that the handler reads by itself.
+///   - answers: the answers of a success. Without any, a success has no body.
 func endpoint<
   each InPath: DeclaredField, each InQuery: DeclaredField, each InHeaders: DeclaredField,
   each InBody: DeclaredField
@@ -50,7 +51,8 @@ enum OwnBody {
 }
 
 extension RouteBody {
-  /// - Parameter declared: what is declared field by field; no fields are no body, unless that may be left out.
+  /// - Parameter declared: the fields that are declared one by one. No fields mean no body, unless the body may be left
+  ///   out.
   fileprivate init(_ own: OwnBody?, otherwise declared: ObjectShape, mayBeLeftOut: Bool) {
     let isDeclared = !declared.properties.isEmpty || mayBeLeftOut
     switch own {

@@ -1,21 +1,21 @@
-/// One way in which a request can go well, as data.
+/// One successful answer to a request, as data.
 package struct Outcome: Sendable, Hashable {
   package enum Content: Sendable, Hashable {
     case none
     case json(Shape)
-    /// Something that is no JSON, by its media type and in words.
+    /// Something other than JSON: its media type, and a description in words.
     case other(String, String)
     /// A stream of Server-Sent Events.
     case events([EventShape])
-    /// A WebSocket, on which these come as frames.
+    /// A WebSocket with these frames.
     case socket([EventShape])
   }
 
   package let status: Int
   package let content: Content
-  /// Whether `Location` says where it is now.
+  /// True if `Location` names the place of the new thing.
   package var isLocated = false
-  /// Whether `ETag` names this version of what is answered.
+  /// True if `ETag` names this version of the answer.
   package var isTagged = false
 
   package static let noContent = Outcome(status: 204, content: .none)
@@ -26,7 +26,7 @@ package struct Outcome: Sendable, Hashable {
   package static func events(_ events: [EventShape]) -> Outcome {
     Outcome(status: 200, content: .events(events))
   }
-  /// A document that whoever has it need not be sent again.
+  /// A document that is not sent again to a caller that already has it.
   package static func document(_ shape: Shape) -> Outcome {
     Outcome(status: 200, content: .json(shape), isTagged: true)
   }

@@ -18,7 +18,7 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The parameters' values by name; nil when the path is another one.
+  /// The parameters' values by name. Nil if the path does not match.
   package func match(_ path: [UTF8Text]) -> [UTF8Text: UTF8Text]? {
     guard path.count == segments.count else { return nil }
     var parameters: [UTF8Text: UTF8Text] = [:]
@@ -34,7 +34,8 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     return parameters
   }
 
-  /// The path with these values for its parameters, in their order. They need no escape: ids, accids, codes.
+  /// The path with these values for its parameters, in their order. The values are ids, accids and codes, which need no
+  /// escape.
   package func filled(with values: [String]) -> String {
     var rest = values[...]
     return segments.reduce(into: "") { path, segment in
@@ -58,13 +59,13 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     segments.compactMap { if case .parameter(let name) = $0 { name.string } else { nil } }
   }
 
-  /// How many of its segments are fixed; of two patterns that match, the one with more is meant.
+  /// How many of its segments are fixed. If two patterns match, the one with more fixed segments is taken.
   package var literalCount: Int {
     segments.count { if case .literal = $0 { true } else { false } }
   }
 }
 
-/// The methods that routes are made of. HEAD is not among them: it is a GET whose body is left out.
+/// The methods of routes. HEAD is not among them: it is a GET without the body of the answer.
 package enum HTTPVerb: String, Sendable, Hashable, CaseIterable {
   case get = "GET"
   case post = "POST"
@@ -72,7 +73,7 @@ package enum HTTPVerb: String, Sendable, Hashable, CaseIterable {
   case patch = "PATCH"
   case delete = "DELETE"
 
-  /// All methods of a path that has routes of these.
+  /// All methods of a path with routes of these verbs.
   package static func methods(of verbs: [HTTPVerb]) -> [String] {
     allCases.filter(verbs.contains).map(\.rawValue) + (verbs.contains(.get) ? ["HEAD"] : []) + ["OPTIONS"]
   }

@@ -1,33 +1,34 @@
-/// What a request costs the account that makes it, as data beside its route: how much it causes, not that it was made.
+/// The price of a request for the account that makes it. It measures how much work the request causes, not the request
+/// itself.
 ///
-/// An account is served while it is not in debt, and pays what its requests turn out to cause afterwards: a send to
-/// 500 accounts is one request and 500 feeds that change, and the next one waits until that is paid off. A trusted
-/// back end pays nothing: it is the deployment's own, and acts for many.
+/// An account is served while it is not in debt, and pays afterwards for the work that its requests caused. A send to 500
+/// accounts is one request and 500 feeds that change, and the next request waits until that is paid. A trusted back end
+/// pays nothing: it belongs to the deployment and acts for many.
 package struct Price: Sendable, Hashable {
-  /// In sends of the account's pace, or in reads of it.
+  /// The pace that pays: the account's pace of sends or of reads.
   package enum Pace: Sendable, Hashable {
     case sends, reads
   }
 
   package let pace: Pace
-  /// Whatever the request names.
+  /// The price of the request itself, for any number of names in it.
   package let base: Int
-  /// More for each account, server or channel in the lists of its body.
+  /// The further price for each account, server or channel in the lists of its body.
   package let perName: Int
 
-  /// What costs no more than being asked, or is charged where more is known of it.
+  /// The request costs no more than being asked, or it is charged later, when more is known.
   package static let nothing = Price(pace: .reads, base: 0, perName: 0)
-  /// One append. What it costs for its receivers is charged when they are known.
+  /// One append. The price for the receivers is charged when they are known.
   package static let send = Price(pace: .sends, base: 1, perName: 0)
-  /// Several records that are read, changed and told of.
+  /// Several records that are read, changed and announced.
   package static let operation = Price(pace: .sends, base: 5, perName: 1)
-  /// A page of something, or one of it.
+  /// A page of a list, or one thing.
   package static let read = Price(pace: .reads, base: 1, perName: 0)
 
-  /// For each further receiver of what is sent to accounts directly: an entry in a feed of its own.
+  /// For each further receiver of a direct send: an entry in another feed.
   package static func receivers(_ count: Int) -> Int { max(count - 1, 0) }
-  /// For a search by an id through the spaces of others: Redis reads eight of their logs in the time of one send.
+  /// For a search by id through the spaces of other accounts. Redis reads eight logs in the time of one send.
   package static func search(throughLogs count: Int) -> Int { count / 8 }
-  /// Of a page of notifications beyond ``read``: each hundred of them cost the loop about a millisecond.
+  /// For a page of notifications, in addition to ``read``: each hundred of them cost the loop about a millisecond.
   package static func page(of notifications: Int) -> Int { notifications / 100 }
 }

@@ -1,17 +1,17 @@
 package import BelfryBytes
 package import BelfryModel
 
-/// What a request gives, before it is read as its row declares.
+/// The parts of a request, before they are read as the row declares them.
 package struct RequestParts: Sendable {
-  /// What the path names, by the names in its pattern.
+  /// The values of the path, by the names in its pattern.
   var path: [UTF8Text: UTF8Text]
   var query: [(name: UTF8Text, value: UTF8Text)]
-  /// Of the row's own headers.
+  /// The values of the row's own headers.
   var headers: [UTF8Text: UTF8Text]
   package let body: [UInt8]
-  /// Fields of the body that are said otherwise than by it.
+  /// Fields of the body that follow from another part of the request.
   var preset: JSONObject
-  /// How many accounts, servers and so on the lists of the body name; known when it has been read.
+  /// How many accounts, servers and so on the lists of the body name. Known after the body was read.
   package private(set) var namedCount = 0
 
   package init(
@@ -25,7 +25,7 @@ package struct RequestParts: Sendable {
     self.preset = preset
   }
 
-  /// - Throws: `invalidField` if there is a body that says something.
+  /// - Throws: `invalidField` if there is a body that is not empty.
   package func requireNoBody() throws(Refusal) {
     guard !body.isEmpty, try JSONParser.value(of: body) != [:] else { return }
     throw .invalid("$", "there is no body here; leave it out, or give an empty object")

@@ -1,23 +1,23 @@
 package import BelfryModel
 
-/// One thing that can be asked for: how, where, by whom, with what, what it answers, and what it is called.
+/// One request that the interface offers: its method, its path, its callers, its input, its answers, and its name.
 ///
-/// All of it is data: the server answers by these rows, and the document that describes the interface, the commands of
-/// the command line and the client library are made from them. A class, for a request looks at several before it finds
-/// its own, and copying each took longer than comparing its path.
+/// All of it is data. The server answers by these rows. The document that describes the interface, the commands of the
+/// command line and the client library are made from them. It is a class because a request looks at several routes before
+/// it finds its own, and copying each one took longer than comparing its path.
 package final class Route: Sendable {
-  /// Who may ask.
+  /// The callers who may ask.
   package enum Access: Sendable {
     case everyone
-    /// Whoever is on the same machine, others with a token.
+    /// Callers on the same machine without a token, others with one.
     case loopbackOrToken
-    /// With any token, which may also come later, over the connection itself.
+    /// Callers with any token. The token may also come later, over the connection itself.
     case tokenLater
-    /// With any token.
+    /// Callers with any token.
     case token
-    /// With an app's or an operator's token.
+    /// Callers with an app's or an operator's token.
     case trusted
-    /// With an operator's token.
+    /// Callers with an operator's token.
     case operators
 
     package var needsToken: Bool {
@@ -31,7 +31,7 @@ package final class Route: Sendable {
   package let verb: HTTPVerb
   package let path: PathPattern
   package let access: Access
-  /// Two words, as the command line has them: `channel create`.
+  /// Two words, as the command line uses them: `channel create`.
   package let name: String
   /// A sentence without its full stop.
   package let summary: String
@@ -40,13 +40,13 @@ package final class Route: Sendable {
   /// In the order of the path.
   package let pathProperties: [Property]
   package let queryProperties: [Property]
-  /// Those headers that are this route's own.
+  /// The headers that only this route accepts.
   package let headerProperties: [Property]
-  /// The operation that it carries out, where it is one and no more.
+  /// The operation that it carries out, if it is exactly one.
   package let operation: (any SpaceOperation.Type)?
-  /// How it can go wrong, beside what any route can answer.
+  /// The refusals of this route, in addition to those of any route.
   package let refusals: [Refusal.Code]
-  /// Every way in which it can go well.
+  /// All successful answers.
   package let outcomes: [Outcome]
 
   init(
@@ -70,54 +70,53 @@ package final class Route: Sendable {
     self.outcomes = outcomes.isEmpty ? [.noContent] : outcomes
   }
 
-  /// What a token must be for, unless it is for everything. What a verb says, unless the row says more: a GET changes
-  /// nothing.
+  /// The scope that a token must have, unless the token may do everything. It follows from the verb, unless the row gives
+  /// another one: a GET changes nothing.
   package var scope: Scope { options.scope ?? (verb == .get ? .read : .manage) }
-  /// Whether the audit record says when somebody trusted asked it.
+  /// True if the audit record lists the requests of trusted callers.
   package var isAudited: Bool { options.isAudited ?? (verb != .get) }
-  /// What it costs an account that is not trusted.
+  /// The price that an account pays which is not trusted.
   package var price: Price {
     if let price = options.price { return price }
     return access.needsToken ? verb == .get ? .read : .operation : .nothing
   }
-  /// The words of the command line for it; nil where that has a way of its own to offer it.
+  /// The words of its command. Nil if the command line offers it in another way.
   package var command: String? { options.hasCommand ? options.command ?? name : nil }
 }
 
-/// A row of the interface together with the types of what it declares: the fields of its path, its query, its own
-/// headers and its body, in this order. Who handles it is given one value for each, so a handler cannot ask for what its
-/// row does not declare.
+/// A row of the interface together with the types of its fields: those of its path, its query, its own headers and its
+/// body, in this order. The handler gets one value for each, so it cannot ask for a field that its row does not declare.
 package struct Endpoint<each Value: Sendable>: Sendable {
   package let route: Route
-  /// - Throws: what is wrong, by its field.
+  /// - Throws: the refusal of the field that is wrong.
   package let read: @Sendable (inout RequestParts) throws(Refusal) -> (repeat each Value)
 }
 
-/// What of a row is mostly as its verb says.
+/// The properties of a row that mostly follow from its verb.
 package struct RouteOptions: Sendable {
-  /// Other words than the name for the command line.
+  /// The words of its command, if they differ from the name.
   package var command: String?
   package var hasCommand = true
-  /// What there is to say when it is done, where the summary does not tell: what one way of asking leaves out another does.
+  /// The text that says that it was done, if the summary does not tell: one way of asking may do what another leaves out.
   package var done: String?
-  /// Whether it ends something for good that other people use too: whoever types it at a terminal is asked first.
+  /// True if it ends something for good that other people also use. A person who types it at a terminal is asked first.
   package var isDestructive = false
   package var scope: Scope?
   package var isAudited: Bool?
   package var price: Price?
-  /// Whether a ticket may stand in place of a token, for what a browser opens and cannot give a header to.
+  /// True if a ticket may replace the token. Browsers need it for connections to which they cannot give a header.
   package var takesTicket = false
 }
 
-/// What body a route takes. The sizes leave room for a request at its limits written in the longest way JSON
-/// has (`\u0000` for each byte); the limits of its fields are checked when it is read.
+/// The body that a route takes. The sizes leave room for a request at its limits in the longest form that JSON has
+/// (`\u0000` for each byte). The limits of the fields are checked when the body is read.
 package struct RouteBody: Sendable {
   package enum Form: Sendable, Hashable {
     case none, json, lines
 
     package var sizeMaxBytes: Int {
       switch self {
-      // Room for an empty object, which counts as no body: many clients send one with every PUT and POST.
+      // Room for an empty object, which counts as no body. Many clients send one with every PUT and POST.
       case .none: 64
       case .json: 256 * 1_024
       case .lines: 8 * 1_024 * 1_024
@@ -128,18 +127,18 @@ package struct RouteBody: Sendable {
   }
 
   package let form: Form
-  /// What fields it has; nil where there is no body, or one that is no single object.
+  /// The fields of the body. Nil if there is no body, or if the body is not one object.
   package let shape: ObjectShape?
-  /// Whether no body at all is as good as an empty object.
+  /// True if no body at all means the same as an empty object.
   package let mayBeLeftOut: Bool
-  /// Whether the handler reads it by itself.
+  /// True if the handler reads the body by itself.
   package let isReadByHandler: Bool
 
   static let none = RouteBody(form: .none, shape: nil, mayBeLeftOut: false, isReadByHandler: false)
 }
 
 extension Access {
-  /// How an operation refuses those who may not.
+  /// The refusals of an operation for callers who may not do it.
   fileprivate var refusals: [Refusal.Code] {
     switch self {
     case .anyAccount, .trusted: []

@@ -1,15 +1,15 @@
 import BelfryBytes
 
-/// What a token is for, where it is for less than its role may do (`scope`, RFC 8693 §4.2).
+/// The purpose of a token that may do less than its role (`scope`, RFC 8693 §4.2).
 package enum Scope: String, Sendable, CaseIterable {
-  /// To look, and to follow feeds. Changes nothing, not even what is read.
+  /// To look and to follow feeds. It changes nothing, and does not mark as read.
   case read
-  /// To send notifications, and to change those that were sent.
+  /// To send notifications, and to change notifications that were sent.
   case send
   /// Everything else that changes something.
   case manage
 
-  /// The words of a claim. Others are other systems'.
+  /// The words of a claim. Words that are not listed here belong to other systems.
   package static func named(in text: String) -> Set<Scope> {
     Set(text.utf8.split(separator: UInt8(ascii: " ")).compactMap { Scope(word: UTF8Text(Substring($0))) })
   }

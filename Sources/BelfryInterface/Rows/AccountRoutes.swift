@@ -1,6 +1,6 @@
 package import BelfryModel
 
-/// What an account chooses for itself, and what it subscribes to.
+/// The options of an account, and its subscriptions.
 package enum AccountRoutes {
   package static let all: [Route] = [
     show.route, update.route, preferences.route, prefer.route, blocked.route, block.route, unblock.route,
@@ -35,7 +35,7 @@ package enum AccountRoutes {
     .patch, "/v1/account", .token, "account update", "Change an account's options",
     body: autoAccept, mayWrite, mayInvite, mayAdd, refusals: [.conflict], answers: .ok(shape))
 
-  // MARK: What it wants to hear
+  // MARK: Preferences
 
   private static let preference = Kind<Preference>.object(
     Field(
@@ -74,7 +74,7 @@ package enum AccountRoutes {
     body: allPreferences, refusals: [.conflict], answers: .ok(preferencesShape),
     options: RouteOptions(hasCommand: false))
 
-  // MARK: Whom it blocks
+  // MARK: Blocked accounts
 
   package static let blocked = endpoint(
     .get, "/v1/account/blocked", .token, "account blocked", "List the accounts that the account has blocked",

@@ -1,6 +1,6 @@
 package import BelfryModel
 
-/// Where an account is logged in.
+/// The open streams of an account and its tokens.
 package enum AccountStreamRoutes {
   package static let all: [Route] = [list.route, end.route, endOnDevice.route, revoke.route]
 

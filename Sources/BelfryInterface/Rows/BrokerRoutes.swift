@@ -1,4 +1,4 @@
-/// Whether a broker is of use, what it is, and what it has done.
+/// The state of a broker, its description, and its counters.
 package enum BrokerRoutes {
   package static let all: [Route] = [
     alive.route, ready.route, description.route, metrics.route, types.route,

@@ -1,6 +1,6 @@
 import BelfryModel
 
-// The names under which values of which there are few stand in the description of the interface.
+// The names of types with few values in the description of the interface.
 
 extension InviteMode: NamedChoice {
   package static var schemaName: String { "InviteMode" }

@@ -1,6 +1,6 @@
 import BelfryModel
 
-/// What comes on a stream of Server-Sent Events.
+/// The events on a stream of Server-Sent Events.
 enum FeedEvents {
   static let all = [
     EventShape(

@@ -1,6 +1,6 @@
 package import BelfryModel
 
-// What a group has beside its members: lists, mutes, an announcement, files, attributes.
+// The contents of a group other than its members: lists, mutes, an announcement, files, attributes.
 
 // MARK: - Lists
 

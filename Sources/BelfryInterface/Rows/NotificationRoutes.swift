@@ -9,7 +9,7 @@ package enum NotificationRoutes {
 
   // MARK: Sending
 
-  /// How a send can go wrong.
+  /// The refusals of a send.
   private static let sendRefusals: [Refusal.Code] = [
     .notFound, .notMember, .muted, .banned, .disabled, .blocked, .mailboxFull, .conflict, .duplicateContent,
   ]
@@ -56,7 +56,7 @@ package enum NotificationRoutes {
   // MARK: Marking read
 
   private static let readID = Field("messageServerId", .message, "the notification").needed
-  /// The id alone tells which notification it is; `type` is what other systems ask for beside it.
+  /// The id alone identifies the notification. Other systems also ask for `type`, so it is accepted.
   private static let readItem = Kind<MessageID>.object(
     readID, Field("type", .integer(Int.min...Int.max), "its type; not looked at"), named: "ReadItem"
   ) { id, _ in id }
@@ -72,7 +72,7 @@ package enum NotificationRoutes {
 
   // MARK: Receiving
 
-  /// Longer than this nobody holds a request: proxies in between give up at about a minute.
+  /// The longest wait of a request. Proxies in between give up after about a minute.
   package static let waitMaxSeconds = 60
 
   private static let pageLimit = Field(
@@ -115,13 +115,13 @@ package enum NotificationRoutes {
 
   // MARK: Tickets
 
-  /// Longer than a browser takes from having the ticket to opening the stream, over the slowest of networks.
+  /// Longer than a browser needs from getting the ticket to opening the stream, also over a very slow network.
   package static let ticketSeconds = 30
 
   package static let ticket = Field(
     "ticket", .text(bytes: 1...128), "a ticket in place of a token; good once, and for half a minute")
 
-  /// It lets nobody do more than whoever asks for it may do, so whoever may follow a feed may make one.
+  /// A ticket lets its holder do no more than the caller who makes it, so every caller who may follow a feed may make one.
   package static let makeTicket = endpoint(
     .post, "/v1/notifications/stream/tickets", .token, "notification ticket",
     "Make a ticket, by which a browser opens a stream without a token",

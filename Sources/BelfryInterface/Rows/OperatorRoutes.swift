@@ -1,6 +1,6 @@
 package import BelfryModel
 
-/// For those who run a broker: keys of back ends, the audit record, why somebody sees something.
+/// Requests of operators: keys of back ends, the audit record, and the reason why an account sees a notification.
 package enum OperatorRoutes {
   package static let all: [Route] = [
     createKey.route, listKeys.route, revokeKey.route, audit.route, explain.route, statistics.route,
@@ -9,12 +9,12 @@ package enum OperatorRoutes {
 
   // MARK: Keys
 
-  /// What a key begins with, so that it is known for one wherever it turns up.
+  /// Every key begins with this, so that people and scanners recognize it in any text.
   package static let keyPrefix = "blf_"
   package static func isKey(_ text: String) -> Bool { text.utf8.starts(with: keyPrefix.utf8) }
-  /// So many keys there may be.
+  /// The most keys that may exist.
   package static let keysMaximum = 1_000
-  /// Ten years: longer than anything is left alone.
+  /// Ten years: longer than any deployment runs unattended.
   private static let ttlMaxSeconds = 10 * 366 * 86_400
 
   private static let keyName = Field(

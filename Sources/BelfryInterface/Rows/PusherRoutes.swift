@@ -1,11 +1,11 @@
 package import BelfryModel
 
-/// How an account's devices are pushed to while none of them is connected.
+/// The ways to push to an account's devices while none of them is connected.
 package enum PusherRoutes {
   package static let all: [Route] = [put.route, list.route, show.route, remove.route]
 
   package static let urlBytesMax = 2_048
-  /// Matrix's own.
+  /// The limit of the Matrix specification.
   package static let appIdCharacters = 64
   package static let pushkeyBytes = 512
   package static let dataBytes = 1_024

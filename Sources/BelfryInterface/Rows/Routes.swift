@@ -1,4 +1,4 @@
-/// Everything that can be asked for over HTTP.
+/// All routes of the HTTP interface.
 package enum Routes {
   package static let all: [Route] =
     BrokerRoutes.all + OperatorRoutes.all + ServerRoutes.all + AccountRoutes.all + ServerJoiningRoutes.all

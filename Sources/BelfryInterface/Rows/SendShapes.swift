@@ -1,9 +1,8 @@
 package import BelfryModel
 
-/// What a send says, and what its sender gets back.
+/// The body of a send, and its answer.
 package enum SendShapes {
-  /// Read by hand where it arrives (`SendRequest`), of everything that is asked for, this is asked for most; a test
-  /// keeps the two in agreement.
+  /// `SendRequest` reads it by hand, since sends are the most frequent requests. A test keeps the two in agreement.
   package static let body = ObjectShape(
     [
       Property(
@@ -46,7 +45,8 @@ package enum SendShapes {
   static let clientType = Shape.textOrNumber(
     TextLimit(range: 0...Limits.clientTypeBytes, unit: .bytes), ClientType.numbers)
 
-  /// The body of a resend: without an id it would be another notification. It may be a notification as it was returned.
+  /// The body of a resend. Without an id it would be another notification. The body may be a notification as it was
+  /// returned.
   package static let resendBody = ObjectShape(
     body.properties.map { property in
       guard property.name == "messageClientId" else { return property }  // own text
@@ -95,12 +95,12 @@ extension NotificationSetting {
     ]
   }()
 
-  /// In an answer each of them is there.
+  /// The same properties in an answer, which always has all of them.
   fileprivate static let answered = properties.map { Property.always($0.name, $0.shape, $0.meaning) }
 }
 
 extension Notification {
-  /// As its coding writes it.
+  /// The shape of the JSON that its `Codable` conformance writes.
   static let shape = Shape.resource(
     "Notification",
     [

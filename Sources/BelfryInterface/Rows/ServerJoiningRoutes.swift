@@ -1,6 +1,6 @@
 package import BelfryModel
 
-/// How one gets into a server, is kept out of it, and has a say there.
+/// Joining a server, bans, mutes, and roles.
 package enum ServerJoiningRoutes {
   package static let all: [Route] = requests + codes + roles + bans + mutes
 

@@ -1,10 +1,10 @@
 import BelfryModel
 
-/// A browser's session: a cookie in place of a token.
+/// The session of a browser: a cookie that replaces a token.
 package enum SessionRoutes {
   package static let all: [Route] = [begin.route, end.route]
 
-  /// It lets nobody do more than the token does, so a token that only reads may be put into a cookie.
+  /// A cookie lets its holder do no more than the token, so a token that only reads may be put into a cookie.
   package static let begin = endpoint(
     .post, "/v1/session", .token, "session begin",
     "Put the token of this request into a cookie, which browsers send along by themselves",
@@ -14,7 +14,7 @@ package enum SessionRoutes {
       isLocated: false),
     options: RouteOptions(hasCommand: false, scope: .read, isAudited: false, price: .read))
 
-  /// For everybody: who has no good cookie is to be rid of it all the same.
+  /// Open to everybody, so that a browser can also drop a cookie that is no longer valid.
   package static let end = endpoint(
     .delete, "/v1/session", .everyone, "session end", "Take the session's cookie back",
     refusals: [.notFound, .forbidden], options: RouteOptions(hasCommand: false, isAudited: false))

@@ -8,7 +8,7 @@ extension Shape {
     "Muted",
     [.always("accid", .account, "who"), .always("expiresAt", .time, "until when they cannot send")])
 
-  /// An invitation or application that waits, as those see it who may answer or list it.
+  /// An invitation or application that waits, for callers who may answer it or list it.
   static let waitingRequest = Shape.resource(
     "WaitingRequest",
     [
@@ -20,7 +20,7 @@ extension Shape {
     ])
   static let waitingRequests = Shape.page("requests", of: .waitingRequest, "in no particular order")
 
-  /// Somebody who was asked, and has not answered.
+  /// An account that was asked and has not answered.
   static let pendingRequest = Shape.resource(
     "PendingRequest",
     [.always("accid", .account, "who"), .always("requestId", .id, "what they answer with")])

@@ -1,13 +1,13 @@
 import BelfryBytes
 package import BelfryModel
 
-/// The WebSocket: how it is opened, and what its frames are.
+/// The WebSocket: how it is opened, and its frames.
 package enum SocketRoutes {
   package static let all: [Route] = [socket.route]
 
   package static let subprotocol: StaticString = "belfry.v1.json"
 
-  /// A page does not know what cookies its browser sends along.
+  /// A page does not know which cookies its browser sends along.
   package static let saysLater = Field(
     "connect", .integer(0...1),
     "1: the first frame says who is asking, whatever cookie comes with the request"
@@ -34,7 +34,7 @@ package enum SocketRoutes {
     token, NotificationRoutes.after, device, account, counts)
   static let connectShape = ObjectShape(connectFields.properties, rule: .none)
 
-  /// What is refused by the name of a header over HTTP, the frame calls otherwise.
+  /// Renames the field of a refusal. HTTP has these values in headers, and a frame has them in fields with other names.
   package static func inWordsOfConnect(_ refusal: Refusal) -> Refusal {
     let names = [RequestHeader.account: account.name, RequestHeader.device: device.name]
     guard let name = refusal.field.flatMap({ names[$0] }) else { return refusal }
@@ -43,7 +43,7 @@ package enum SocketRoutes {
     return refusal
   }
 
-  /// Who connects, and where the feed is to begin.
+  /// Says who connects, and where the feed begins.
   package struct Connect: Sendable {
     package let token: String
     package let after: FeedCursor?
@@ -60,7 +60,7 @@ package enum SocketRoutes {
   }
 }
 
-/// What a frame of a client can ask for once it is connected: the same as a route, with the same body.
+/// A request that a client can make by a frame once it is connected. It is the same as a route, with the same body.
 package enum SocketRequest: String, CaseIterable, Sendable {
   case send, resend, read, subscribe, unsubscribe
 
@@ -73,7 +73,7 @@ package enum SocketRequest: String, CaseIterable, Sendable {
     }
   }
 
-  /// The fields of the route's body that the word says.
+  /// The fields of the route's body that follow from the word.
   package var preset: JSONObject {
     switch self {
     case .send, .resend, .read: [:]

@@ -1,6 +1,6 @@
 package import BelfryModel
 
-/// Copies of notifications for others' servers.
+/// Copies of notifications for servers of other systems.
 package enum WebhookRoutes {
   package static let all: [Route] = [
     create.route, list.route, show.route, update.route, remove.route, rotate.route, test.route, replay.route,
