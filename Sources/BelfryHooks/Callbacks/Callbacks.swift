@@ -4,18 +4,18 @@ package import BelfryModel
 package import BelfryOutbound
 import BelfrySystem
 
-/// What a callback is asked about.
+/// The subject of a question to a callback.
 package struct CallbackQuestion: Sendable {
   package enum Subject: Sendable {
     /// A notification as JSON, an object.
     case notification([UInt8])
-    /// What is done to what, and what was asked for as JSON, an object; empty where there was no body.
+    /// An operation: its target, and the body of the request, a JSON object. The body is empty if there was none.
     case operation(target: JSONValue, request: [UInt8])
   }
 
   package var event: String
   package var actor: Actor
-  /// Of the actor, as far as TCP knows.
+  /// The address of the actor, as far as TCP knows it.
   package var address: String
   package var subject: Subject
 
@@ -47,15 +47,16 @@ package struct CallbackQuestion: Sendable {
   }
 }
 
-/// Asks callbacks before something is done. One per loop, on its thread: nobody waits but whoever is asked about.
+/// Asks callbacks before something is done. Each loop has one, on its thread. Only the request that is asked about waits.
 package final class Callbacks {
-  /// Of an answer: all fields of a patch at their limits, each byte written in the longest way that JSON has.
+  /// The size of the largest answer: all fields of a patch at their limits, with each byte in the longest form that JSON
+  /// has.
   static let answerMaxBytes = 256 << 10
 
   private let loop: EventLoop
   private let client: OutboundClient
   private let settings: [CallbackSettings]
-  /// By env, then by event.
+  /// The callbacks by env, then by event.
   private let places: [String: [String: Int]]
   private var breakers: [CircuitBreaker]
   /// Questions of this loop: a random word that no other loop has, and a number.
@@ -85,7 +86,7 @@ package final class Callbacks {
   /// Whether nobody is ever asked.
   package var isEmpty: Bool { settings.isEmpty }
 
-  /// Who is to be asked about an event, if anybody.
+  /// The callback to ask about an event. Nil if none is to be asked.
   ///
   /// An env that no callback of the event is configured for is the default one: otherwise a sender would get past a
   /// callback by making one up.
@@ -96,10 +97,10 @@ package final class Callbacks {
     return place
   }
 
-  /// Asks, and waits for the answer. What cannot be asked is decided as the configuration says.
-  /// - Parameter use: makes of an answer what is to be done.
-  /// - Throws: what `use` refuses, and `refusedByCallback` when the answer cannot be used; `busy` when too many wait for
-  ///   the callback.
+  /// Asks, and waits for the answer. If the callback cannot be asked, the configuration decides.
+  /// - Parameter use: turns an answer into the action to take.
+  /// - Throws: the refusals of `use`; `refusedByCallback` if the answer cannot be used; `busy` if too many requests wait
+  ///   for the callback.
   package func ask<Made>(
     _ callback: Int, _ question: CallbackQuestion, use: (CallbackAnswer) throws(Refusal) -> Made
   ) async throws(Refusal) -> Made {
@@ -200,7 +201,7 @@ package final class Callbacks {
   }
 }
 
-/// What one loop has asked callbacks since the start.
+/// The questions of one loop to callbacks since the start.
 package struct CallbackStatistics: Sendable, Hashable, Codable {
   package var asked = 0
   package var allowed = 0
@@ -213,6 +214,6 @@ package struct CallbackStatistics: Sendable, Hashable, Codable {
 }
 
 extension CallbackAnswer {
-  /// What is made of a silenced operation is its denial.
+  /// True if the callback does not allow it. For an operation, silence becomes a denial.
   fileprivate var isDenial: Bool { decision != .allow }
 }

@@ -18,7 +18,7 @@ package struct CircuitBreaker: Sendable, Hashable {
     openUntil.map { $0 <= now && !isTrying } ?? true
   }
 
-  /// Whether to ask now. Who is told so says what came of it.
+  /// True if the caller may ask now. The caller then reports the result.
   package mutating func begin(now: ContinuousClock.Instant) -> Bool {
     guard let openUntil else { return true }
     guard openUntil <= now, !isTrying else { return false }

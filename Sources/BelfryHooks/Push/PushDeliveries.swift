@@ -6,9 +6,9 @@ import BelfryOutbound
 import BelfryStore
 import BelfrySystem
 
-// What is due, done: whom it is for is looked at at the last moment, right before the request.
+// Carries out the tasks that are due. The receivers are looked at in the last moment, right before the request.
 extension PushDispatcher {
-  /// What has to be known of an account, asked of many at once.
+  /// The state of an account that a push needs. It is read for many accounts at once.
   struct Receiver {
     var streams: [LiveStream]
     var pushers: [PusherRecord]
@@ -63,7 +63,7 @@ extension PushDispatcher {
   ) async throws(StoreError) -> [DuePush] {
     if !receiver.streams.isEmpty {
       let now = try await store.nowMilliseconds()
-      // A broker that died before may still count as having its streams. By then it does not.
+      // The streams of a broker that died before may still count as open. After this time they do not.
       let sure = id.unixMilliseconds + delayMilliseconds + Self.registrationMilliseconds
       if now < sure { return [DuePush(text: task.text, dueAtMilliseconds: sure)] }
       statistics.live += 1
@@ -174,7 +174,7 @@ extension PushDispatcher {
     var later: [DuePush] = []
     let turnEnd = ContinuousClock.now + Self.turnTime
     for (pusher, record) in pushers(of: receiver, for: task) {
-      // What is connected counts for itself.
+      // A connected device counts for itself.
       guard case .matrix(let gateway) = pusher.kind,
         !receiver.streams.contains(where: { $0.device == pusher.device })
       else { continue }
@@ -193,7 +193,7 @@ extension PushDispatcher {
     return later + (await correctionsAfter(telling: count, task.account, mark))
   }
 
-  // MARK: What came of it
+  // MARK: Outcomes
 
   private func conclude(
     _ outcome: PushOutcome, _ task: PushTask, _ pusher: Pusher, _ record: PusherRecord

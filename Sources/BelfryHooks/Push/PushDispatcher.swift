@@ -5,10 +5,10 @@ package import BelfryOutbound
 package import BelfryStore
 import BelfrySystem
 
-/// Pushes to the devices of accounts that are not there: on each loop for its share of the partitions.
+/// Pushes to the devices of accounts that are not connected. Each loop does this for its share of the partitions.
 ///
-/// What is to be done stands in Redis and is taken from there at a bounded pace. What was begun and not noted as done when
-/// a broker dies is done once more by whoever goes on, under the same id.
+/// The tasks are in Redis and are taken from there at a limited pace. If a broker dies, the broker that continues repeats
+/// the tasks that were begun and not noted as done, under the same ids.
 package final class PushDispatcher {
   /// How often it is looked for something to do, while anybody has a pusher: three commands for each partition.
   package static let interval: Duration = .milliseconds(250)
@@ -30,7 +30,7 @@ package final class PushDispatcher {
   static let workName = "push"
   /// As in `Functions/read.lua`.
   static let badgeDelay: Duration = .seconds(1)
-  /// By then no broker that died counts as having streams, with a second for clocks.
+  /// After this time the streams of a broker that died no longer count as open. One second is added for clocks.
   static let registrationMilliseconds = Int64(StreamRegistration.lifetime / .milliseconds(1)) + 1_000
   /// While a gateway is left alone.
   static let pause: Int64 = 10_000
@@ -68,7 +68,7 @@ package final class PushDispatcher {
   ///   - client: for pushes alone, so that they keep no callback waiting.
   ///   - partitions: those of this loop.
   ///   - loops: that share the broker's pace.
-  ///   - failures: told of what Redis did not do.
+  ///   - failures: told of commands that Redis did not carry out.
   ///   - report: told of what operators should know, of whose device, where it was to go, and why.
   package init(
     loop: EventLoop, scope: LoopScope, store: RedisStore, feed: FeedReader, client: OutboundClient,
@@ -145,7 +145,7 @@ package final class PushDispatcher {
     if !putOff.isEmpty { await writeSettled() }
   }
 
-  // MARK: What came of it
+  // MARK: Outcomes
 
   /// Not done, and still due.
   func end(_ here: PushPlaces.Key) {
@@ -265,7 +265,7 @@ struct PushPace {
   mutating func take(_ count: Int) { allowed -= Double(count) }
 }
 
-/// What one loop has pushed since the start.
+/// The pushes of one loop since the start.
 package struct PushStatistics: Sendable, Hashable, Codable {
   /// Accounts that something was to be pushed to.
   package var entered = 0
@@ -277,7 +277,7 @@ package struct PushStatistics: Sendable, Hashable, Codable {
   package var badges = 0
   /// Accounts that were there.
   package var live = 0
-  /// What was read, recalled or not for them by then.
+  /// Notifications that were read or recalled before the push, or that were not for the account.
   package var hidden = 0
   /// Pushers that were removed because the device is not known any more.
   package var removed = 0

@@ -3,8 +3,8 @@ import BelfryModel
 import BelfryStore
 import BelfrySystem
 
-/// The pushes of one partition: follows its copies, and enters what is to be done for whoever is to be pushed to. On one
-/// loop's thread; among brokers a lease decides whose lane works.
+/// The pushes of one partition. It follows the copies of the partition, and enters a task for each account that is to get a
+/// push. It is used on one loop's thread. Among brokers a lease decides whose lane works.
 final class PushLane {
   private static let copiesAtOnce = 100
   /// Members that are looked at in one step, most of whom have no pusher.
@@ -196,12 +196,12 @@ final class PushLane {
     return NotificationContent(json: copy.content)?.setting.pushEnable ?? false
   }
 
-  // MARK: Whom it is for
+  // MARK: Receivers
 
   private struct Receivers {
     var accounts: [AccountID]
     var isLast = true
-    /// Where it goes on, unless it is the last; nil: from the beginning.
+    /// The place where the next page begins, unless this is the last page. Nil means the beginning.
     var next: PageCursor?
   }
 
@@ -220,7 +220,7 @@ final class PushLane {
         of: TableAddress(copy.space, .roster), after: place, limit: Self.membersAtOnce)
     } catch {
       guard error.code == .badCursor else { throw error }
-      // Redis was started again, and has another order. Who was pushed to before is pushed to once more.
+      // Redis was started again and has another order. Accounts that got the push before get it once more.
       return Receivers(accounts: [], isLast: false, next: nil)
     }
     let members = page.records.compactMap { record -> AccountID? in

@@ -1,11 +1,11 @@
 package import BelfryModel
 
-/// What a push says, whatever carries it.
+/// The content of a push, the same for every carrier.
 package struct PushMessage: Sendable, Hashable {
   package let id: MessageID
   package let space: SpaceID
   package let type: Int
-  /// What is shown: with the sender's name in front, where that was asked for.
+  /// The text to show, with the sender's name in front if that was asked for.
   package let text: String?
   package let sender: AccountID?
   package let nick: String?

@@ -2,7 +2,7 @@ import BelfryModel
 import BelfryOutbound
 import BelfrySystem
 
-/// What became of one request to a gateway or a push service.
+/// The outcome of one request to a gateway or a push service.
 package enum PushOutcome: Sendable, Hashable {
   case delivered
   /// The device is not known there any more.

@@ -8,9 +8,9 @@ package struct PushSettings: Sendable, Hashable {
   package var perSecond = 1_000
   /// The file with the key for Web Push; nil: in the data folder.
   package var keyFile: String?
-  /// For whoever runs a push service.
+  /// The address at which the operator of a push service reaches the operator of the broker.
   package var contact: String?
-  /// Where pushers may lead; nil: wherever ``allowedNetworks`` and the standards let them.
+  /// The origins to which pushers may lead. Nil means any that ``allowedNetworks`` and the standards allow.
   package var origins: [String]?
   /// Networks that are not public, to which pushes may go, without encryption too. They are apart from those of webhooks
   /// and callbacks because any account may name the URL of a pusher.

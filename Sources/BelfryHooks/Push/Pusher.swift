@@ -16,7 +16,7 @@ package struct Pusher: Sendable, Hashable {
       }
     }
 
-    /// Where requests for it go.
+    /// The URL that requests for it go to.
     package var url: OutboundURL {
       switch self {
       case .matrix(let gateway): gateway.url
@@ -35,7 +35,7 @@ package struct Pusher: Sendable, Hashable {
     createdAtMilliseconds = nowMilliseconds
   }
 
-  /// Where requests for it go.
+  /// The URL that requests for it go to.
   package var url: OutboundURL { kind.url }
 }
 

@@ -9,11 +9,11 @@ import BelfryOutbound
 package struct VAPIDKey: Sendable {
   /// RFC 8292 §2: at most 24 hours.
   static let tokenSeconds: Int64 = 12 * 3_600
-  /// Signed anew so long before it ends.
+  /// A token is replaced this long before it ends.
   static let renewalSeconds: Int64 = 3_600
 
   private let key: P256PrivateKey
-  /// `mailto:` or `https:`, where whoever runs a push service finds whoever runs the broker.
+  /// A `mailto:` or `https:` URL at which the operator of a push service reaches the operator of the broker.
   let contact: String?
   /// As browsers want it (`applicationServerKey`): the point, in base64url.
   package let publicText: String
@@ -38,7 +38,7 @@ package struct VAPIDKey: Sendable {
 
 /// The tokens that are good at present, by origin. On one loop.
 struct VAPIDTokens {
-  /// Beyond it they are signed anew.
+  /// With this many tokens all of them are dropped, and signed again when they are needed.
   private static let countMax = 256
 
   private let key: VAPIDKey

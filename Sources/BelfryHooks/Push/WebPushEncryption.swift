@@ -1,6 +1,6 @@
 package import BelfryBytes
 
-/// What a push service carries without being able to read it.
+/// Encrypts a message so that a push service carries it and cannot read it.
 ///
 /// Source: RFC 8291 (keys), RFC 8188 (`aes128gcm`), RFC 5869 (HKDF).
 package enum WebPushEncryption {

@@ -7,8 +7,8 @@ package enum RetrySchedule {
   package static let delaysSeconds: [Double] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]
   /// So long an endpoint may fail before it is disabled.
   package static let failingMaxMilliseconds: Int64 = 120 * 3_600_000
-  /// Failures further apart are not one run. What fails is tried again after 29 hours at the latest, so between them nothing
-  /// was to be delivered.
+  /// Failures further apart are not one run. A failed delivery is tried again after 29 hours at the latest, so a longer
+  /// time means that there was nothing to deliver.
   package static let runGapMilliseconds: Int64 = 48 * 3_600_000
   /// A run of failures at least so long was an outage: the receiver was away, and has not choked on single copies.
   package static let outageMilliseconds: Int64 = 60_000

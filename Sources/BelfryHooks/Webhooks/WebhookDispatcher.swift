@@ -40,8 +40,8 @@ package final class WebhookDispatcher {
 
   /// - Parameters:
   ///   - partitions: those of this loop.
-  ///   - failures: told of what Redis did not do.
-  ///   - report: told of what operators should know, of which endpoint, and why.
+  ///   - failures: told of commands that Redis did not carry out.
+  ///   - report: told of events that operators should know, with the endpoint and the reason.
   package init(
     loop: EventLoop, scope: LoopScope, store: RedisStore, client: OutboundClient, endpoints: WebhookEndpoints,
     partitions: [Partition], timeoutMilliseconds: Int,
@@ -219,7 +219,7 @@ package final class WebhookDispatcher {
   }
 }
 
-/// What one loop has delivered to webhooks since the start.
+/// The deliveries of one loop to webhooks since the start.
 package struct WebhookStatistics: Sendable, Hashable, Codable {
   package var attempts = 0
   package var delivered = 0

@@ -2,7 +2,7 @@ package import BelfryModel
 package import BelfryOutbound
 package import BelfryStore
 
-/// Where copies of notifications go, as an app has registered it.
+/// A receiver of copies of notifications, as an app has registered it.
 package struct WebhookEndpoint: Sendable, Hashable {
   /// For so long a secret that was replaced signs together with the new one.
   package static let rotationMilliseconds: Int64 = 24 * 3_600_000
@@ -68,7 +68,8 @@ package struct WebhookEndpoint: Sendable, Hashable {
     formerSecrets.filter { now < $0.untilMilliseconds }
   }
 
-  /// Of a recall nothing but the space is known, so it is told to all that may have had the notification.
+  /// True if the endpoint wants the copy. Only the space of a recall is known, so it is told to all endpoints that may have
+  /// had the notification.
   package func wants(_ copy: EntryCopy) -> Bool {
     let isOfSpace = spaces?.contains(copy.space) ?? true
     if copy.isRecall { return isOfSpace }

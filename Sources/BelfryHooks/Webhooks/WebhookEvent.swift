@@ -2,7 +2,7 @@ import BelfryBytes
 package import BelfryModel
 package import BelfryStore
 
-/// What one delivery says.
+/// The content of one delivery.
 package struct WebhookEvent: Sendable {
   package enum Kind: String, Sendable {
     case sent = "notification.sent"

@@ -8,7 +8,7 @@ import BelfrySystem
 /// for each partition, and so one for each space. On one loop's thread; among brokers a lease decides who delivers.
 final class WebhookLane {
   static let copiesAtOnce = 100
-  /// Spaces that are behind and due, each of which is delivered to before new copies have their turn again.
+  /// How many spaces that are behind and due get a turn before new copies get one.
   static let dueAtOnce = 16
   /// Before another try where another broker delivers, or nothing can be sent.
   static let pause: Duration = .seconds(1)
@@ -21,8 +21,8 @@ final class WebhookLane {
   private var looked: MessageID?
   private var nextLook = ContinuousClock.now
   private(set) var isRunning = false
-  /// The next run begins with what is behind, and not with new copies. By turns, so that neither keeps the other waiting:
-  /// while the endpoint fails, a run is over after the first copy.
+  /// True if the next run begins with the spaces that are behind, not with new copies. They take turns so that neither
+  /// keeps the other waiting: while the endpoint fails, a run ends after its first copy.
   private var isBehindFirst = false
   /// A new copy fails, and as many spaces are behind as may: until then no new ones are tried.
   private var blockedUntil: ContinuousClock.Instant?
@@ -69,7 +69,7 @@ final class WebhookLane {
   /// The endpoint is removed or disabled, so no success will end the lane's failures.
   func giveUp() { dispatcher.failures.giveUp(WebhookDispatcher.workName, on: subject) }
 
-  /// What is new is looked for at once, whatever is behind.
+  /// Looks for new copies at once, also if spaces are behind.
   func wake(last: MessageID) {
     if looked != last, !isRunning { nextLook = min(nextLook, .now) }
   }
@@ -193,7 +193,7 @@ final class WebhookLane {
   func attempt(_ copy: EntryCopy) async -> WebhookOutcome? {
     guard let endpoint = dispatcher.endpoint(endpointID) else { return .notTried }
     guard endpoint.wants(copy) else { return nil }
-    // Whoever was stopped for long may have lost the lease without knowing.
+    // A process that was stopped for long may have lost the lease without knowing.
     guard leaseUntil - .now > dispatcher.requestTime else { return .notTried }
     let outcome = await dispatcher.deliver(WebhookEvent(copy, lost: state.lost), to: endpoint)
     if outcome.isDelivered { state.lost = 0 }

@@ -2,7 +2,7 @@ import BelfryModel
 import BelfryStore
 import BelfrySystem
 
-// Spaces of which a copy could not be delivered, with those of their copies that came after it.
+// Spaces with a copy that could not be delivered, and the later copies of these spaces.
 
 extension WebhookLane {
   /// Pages of copies that are looked through at a time for those of one space.
@@ -49,7 +49,7 @@ extension WebhookLane {
 
   private enum Step { case passed, failed, stopped }
 
-  /// Tries the first copy that waits. What comes of it is saved.
+  /// Tries the first copy that waits, and saves the result.
   /// - Parameter copy: nil if it has fallen out of retention.
   private func attempt(
     _ copy: EntryCopy?, of space: SpaceID, _ held: inout HeldCopies

@@ -1,7 +1,7 @@
 package import BelfryOutbound
 import BelfrySystem
 
-/// What became of one try to deliver.
+/// The outcome of one try to deliver.
 package enum WebhookOutcome: Sendable, Hashable {
   case delivered(status: Int)
   case failed(WebhookFailure)
@@ -24,7 +24,7 @@ package struct WebhookFailure: Sendable, Hashable {
 }
 
 extension OutboundClient {
-  /// Of an answer nothing is read but its status.
+  /// The most bytes of an answer that are taken. Only its status is read.
   private static let webhookAnswerMaxBytes = 64 << 10
 
   package func deliver(
