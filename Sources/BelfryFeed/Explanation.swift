@@ -71,7 +71,7 @@ extension FeedReader {
     }
   }
 
-  /// What is left of a notification that was recalled; nil if it was not.
+  /// The record of a recall. Nil if the notification was not recalled.
   private func recall(of located: LocatedEntry) async throws(Refusal) -> UpdateRecord? {
     guard located.entry.isRecalled else { return nil }
     let address = RecordAddress.update(located.entry.id, in: located.space)

@@ -2,15 +2,15 @@ package import BelfryLoop
 package import BelfryModel
 package import BelfryStore
 
-/// What accounts see, read from the store on one event loop: pages of unread notifications, single notifications, why
-/// an account sees one, and marking them read.
+/// Reads from the store what accounts see, on one event loop: pages of unread notifications, single notifications, and the
+/// reason why an account sees one. It also marks notifications as read.
 ///
 /// A feed is never stored. It is the merge of the logs of all spaces that an account has been in, less what is not
 /// for the account and what the account has read (``FeedScan``).
 package final class FeedReader {
   package let store: any Store
   package let limits: Limits
-  /// Where all scans of the loop take turns, those of pages and those of consumers that catch up.
+  /// The queue in which all scans of the loop take turns: those of pages and those of consumers that catch up.
   package let scans = FairQueue(places: scansAtOnceMax, perAccount: scansPerAccountMax)
   /// Shared by those who count.
   let recent = RecentStretches()

@@ -9,7 +9,7 @@ struct MarkItems: Sendable {
   /// Ascending, each once.
   let ids: [MessageID]
 
-  /// What the decision is made on.
+  /// The facts on which the operation decides.
   struct Basis: Sendable {
     let view: AccountView
     /// Those of the ids that name an entry where the account is or was.

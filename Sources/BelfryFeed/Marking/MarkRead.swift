@@ -29,8 +29,8 @@ extension FeedReader {
     throw .markedMeanwhile
   }
 
-  /// What the operation decides on. A client names only entries that it was shown, so the memberships by which they
-  /// were shown were committed long ago, and no bounds have to be taken first.
+  /// Reads the facts on which the operation decides. A client names only entries that it was shown. The memberships by
+  /// which they were shown were committed long ago, so no bounds have to be taken first.
   private func read(for operation: MarkItems) async throws(StoreError) -> MarkItems.Basis {
     let found = try await judged(operation.ids, for: operation.account)
     return MarkItems.Basis(

@@ -4,13 +4,13 @@ import BelfryStore
 /// Marks everything up to an id as read: collects the entries that a scan has found, and makes the marks for them.
 ///
 /// In each partition the watermark rises to the id, but not beyond the last id that had been allotted there when the
-/// snapshot was taken. So whatever is appended later lies above the watermark, whatever clocks do.
+/// snapshot was taken. So every later entry lies above the watermark, even if clocks go wrong.
 struct Marking {
   private let snapshot: FeedSnapshot
   private let device: DeviceID?
   private let retentionFloor: MessageID
   private var found: [(id: MessageID, space: SpaceID)] = []
-  /// What is not visible any more, may be on other devices, and is read from now on as well.
+  /// Entries that are no longer visible. Other devices may still show them, so they are read from now on as well.
   private var covered: [MessageID] = []
   /// The version of the account's read state, which each mark raises.
   var version: Int64
@@ -37,7 +37,7 @@ struct Marking {
   /// tells them that it was recalled.
   mutating func addCovered(_ id: MessageID) { covered.append(id) }
 
-  /// The mark for all entries found so far, of which none lies beyond `id`.
+  /// The mark for all entries found so far. None of them lies beyond `id`.
   mutating func take(through id: MessageID) -> ReadMark {
     let watermarks = watermarks(through: id)
     let newlyCaughtUp = snapshot.view.read.lagging.keys.filter { space in
@@ -65,7 +65,7 @@ struct Marking {
 
   /// The direct messages that have nothing to read after the mark: all up to the id is read, whether or not there still was
   /// anything. One that was recalled or has expired, or whose log is gone, would otherwise fill the mailbox until retention ends.
-  /// - Parameter single: the spaces of which the watermark says nothing: there it must have been found.
+  /// - Parameter single: the spaces that the watermark does not cover. A direct message there must have been found.
   private mutating func takeDirectMessages(through id: MessageID, except single: Set<SpaceID>) -> [SpaceID] {
     let read = Set(found.map(\.space))
     let finished = directMessages.filter { space, last in

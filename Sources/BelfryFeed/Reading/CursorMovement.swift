@@ -65,9 +65,9 @@ extension FeedCursor {
 }
 
 extension FeedSnapshot {
-  /// Whether the store has lost something of what the account's partition had when the cursor was moved, such as what the
-  /// account prefers. Where nothing acknowledged is lost, what is lost is what nobody was promised: entries that were shown
-  /// before their sender had an answer.
+  /// True if the store has lost something that the account's partition had when the cursor was moved, such as the account's
+  /// preferences. If nothing acknowledged is lost, only entries are lost that were shown before their sender had an answer.
+  /// Nobody was promised those.
   package func hasForgotten(_ cursor: FeedCursor) -> Bool {
     mayForget && bounds[home]?.lastKept(before: cursor.indexed, of: cursor.history) != nil
   }

@@ -38,10 +38,11 @@ extension FeedGap {
 }
 
 extension FeedSnapshot {
-  /// What was trimmed from logs before a reader at the cursor came for it.
+  /// The entries that were trimmed from logs before a reader at the cursor came for them.
   ///
-  /// - Parameter promised: a reader that came without a cursor is promised what was within retention when it came,
-  ///   from this id on, and so is told of what was trimmed earlier only if a log's own limit did it. Zero for others.
+  /// - Parameter promised: a reader that came without a cursor is promised the entries that were within retention when it
+  ///   came. They begin with this id. So it hears of earlier trims only if the limit of a log caused them. Zero for other
+  ///   readers.
   package func gap(behind cursor: FeedCursor, promisedFrom promised: MessageID) -> FeedGap? {
     var gap: FeedGap?
     for (space, _, lostThrough) in ends where lostThrough > .zero && lostThrough >= promised {

@@ -5,9 +5,9 @@ package import BelfryStore
 package struct FeedPage: Sendable {
   /// Oldest first.
   package var notifications: [LogEntry] = []
-  /// Where the next page begins.
+  /// The place where the next page begins.
   package var cursor: FeedCursor
-  /// What cannot be had any more: trimmed, or lost by the store, before the reader came for it.
+  /// The entries that are gone: they were trimmed, or the store lost them, before the reader came for them.
   package var gap: FeedGap?
 }
 

@@ -24,10 +24,10 @@ package final class FeedScan {
 
   /// Entries fetched in one round trip over all logs together.
   private static let entriesPerRound = 512
-  /// Entries fetched of one log in its first round, depending on how many logs there are. The number doubles each
-  /// round, up to the upper bound or to the log's share of a round, whichever is larger. Small numbers cost turns of
-  /// the loop, in each of which a busy loop sends to hundreds of other consumers. Large ones keep entries in memory
-  /// until the reader's socket takes them.
+  /// Entries fetched of one log in its first round, depending on how many logs there are. The number doubles each round, up
+  /// to the larger of the upper bound and the log's share of a round. Small numbers cost turns of the loop, and in each
+  /// turn a busy loop sends to hundreds of other consumers. Large ones keep entries in memory until the reader's socket
+  /// takes them.
   private static let entriesPerLog = 2...128
 
   private struct Source {
@@ -107,8 +107,8 @@ package final class FeedScan {
     for index in sources.indices { sources[index].batch = batch }
   }
 
-  /// The spaces of which the index has learned something that the cursor has not taken into account, each with an id:
-  /// the cursor knows the membership intervals that began before it. Zero: it knows none.
+  /// The spaces with changes in the index that the cursor has not taken into account, each with an id. The cursor knows the
+  /// membership intervals that began before the id. Zero means that it knows none.
   private static func unknown(to cursor: FeedCursor?, of snapshot: FeedSnapshot) -> [SpaceID: MessageID] {
     guard let cursor, cursor.indexed < snapshot.lastID(in: snapshot.home) else { return [:] }
     var unknown: [SpaceID: MessageID] = [:]
@@ -195,15 +195,15 @@ package final class FeedScan {
     let found = places.map { place in
       Found(log: sources[place.source].log, entry: sources[place.source].buffered[place.index])
     }
-    // What was taken of a log are its first entries, so what is left begins behind the last one taken.
+    // Entries are taken from the beginning of a log, so the rest begins behind the last one taken.
     var rest = sources.map { $0.buffered.startIndex }
     for place in places { rest[place.source] = place.index + 1 }
     for number in sources.indices { sources[number].buffered = sources[number].buffered[rest[number]...] }
     return found
   }
 
-  /// Fetches more of the logs of which nothing is left, and in the same round trip of those that will be the next to
-  /// run out. Otherwise logs whose entries lie one behind the other would take a round trip each.
+  /// Fetches more of the logs that have run out, and in the same round trip of those that will run out next. Otherwise logs
+  /// whose entries lie one behind the other would take a round trip each.
   private func refill(wanted: Int) async throws(StoreError) {
     var open: [(after: MessageID, source: Int)] = []
     var isAnyDry = false
@@ -232,8 +232,8 @@ package final class FeedScan {
     } else {
       answers = try await store.entries(requests)
     }
-    // The ends are asked for after the entries, so that whatever was trimmed between the snapshot and this reading is
-    // noticed. A slow reader may read hours after the snapshot.
+    // The ends are asked for after the entries, so that every trim between the snapshot and this reading is noticed. A slow
+    // reader may read hours after the snapshot.
     let ends = try await store.ends(of: requests.map(\.space))
     for (index, number) in asked.enumerated() {
       noteTrimmed(from: number, before: answers[index].first?.id, ends[index].lostThrough)
@@ -256,7 +256,7 @@ package final class FeedScan {
     gap.extend(after: place, trimmedThrough: end, in: logs[source.log].membership.intervals)
   }
 
-  /// What was trimmed before the scan came to it, since the last call.
+  /// The entries that were trimmed before the scan came to them, since the last call.
   package func takeGap() -> FeedGap? {
     defer { gap = nil }
     return gap

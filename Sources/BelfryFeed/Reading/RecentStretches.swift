@@ -73,7 +73,7 @@ package final class RecentStretches {
       entries: entries.map(\.forCounting))
     let known = stretches.removeValue(forKey: request.space)
     if let known {
-      // What is known of a later end is not given up for an earlier one, which a count that began before still reads.
+      // The known stretch ends later, so it is kept. The fresh one comes from a count that began before.
       if known.end > fresh.end { return stretches[request.space] = known }
       weight -= Self.weight(known)
     }

@@ -1,14 +1,14 @@
 package import BelfryModel
 package import BelfryStore
 
-/// How much an account has unread: in all, by space and by type. What is counted is what a feed shows, by the same
-/// rule, so the numbers are those of paging through it.
+/// How much an account has unread: in all, by space and by type. It counts the entries that a feed shows, by the same rule,
+/// so the numbers are those of paging through it.
 package struct UnreadCounts: Sendable, Hashable {
   package private(set) var unread = 0
   /// Those of them that count in the number on an app's icon (`needBadge`).
   package private(set) var badge = 0
   package private(set) var spaces: [SpaceID: Int] = [:]
-  /// By the code of the type.
+  /// The numbers by the code of the type.
   package private(set) var types: [Int: Int] = [:]
   /// Whether there is more than was counted.
   package private(set) var isCapped = false
@@ -54,7 +54,7 @@ package struct UnreadCounts: Sendable, Hashable {
 /// A count, and what it took.
 package struct UnreadCount: Sendable {
   package var counts: UnreadCounts
-  /// The entries that were read for it, of which not all are for the account.
+  /// The entries that were read for it. Not all of them are for the account.
   package var entriesRead = 0
   /// When the first of those that were counted expires, milliseconds since 1970; nil if none does.
   package var firstExpiry: Int64?
@@ -63,7 +63,7 @@ package struct UnreadCount: Sendable {
 }
 
 extension FeedReader {
-  /// What the account has unread now.
+  /// Counts the unread entries of the account now.
   package func count(for account: AccountID) async throws(Refusal) -> UnreadCount {
     do throws(StoreError) {
       let take = { [store] () async throws(StoreError) in
@@ -75,7 +75,7 @@ extension FeedReader {
     }
   }
 
-  /// What was unread as of a snapshot.
+  /// Counts the unread entries as of a snapshot.
   package func count(in snapshot: FeedSnapshot) async throws(StoreError) -> UnreadCount {
     let floor = limits.retentionFloor(nowMilliseconds: snapshot.takenAtMilliseconds)
     let scan = FeedScan(snapshot, at: nil, retentionFloor: floor, in: store, sharing: recent)

@@ -1,8 +1,8 @@
 package import BelfryModel
 package import BelfryStore
 
-/// What the feed of an account depends on: its spaces with its membership in each, what it has read, and what it wants to
-/// hear.
+/// The facts on which the feed of an account depends: its spaces with its membership in each, its marks, and its
+/// preferences.
 package struct AccountView: Sendable {
   package let account: AccountID
   package var index: [IndexEntry]

@@ -37,8 +37,8 @@ package struct FeedSnapshot: Sendable {
       if !known.isEmpty, let kept = rewinds.last?.kept, kept < id { return kept }
       if let rewind = rewinds.last(where: { $0.kept < id && id < $0.first }) { return rewind.kept }
       if id <= last { return nil }
-      // Where nothing was allotted since the loss, nothing before the last id is new. Nor is it where no loss is known: the
-      // first rewind of a partition is that of its first id.
+      // If nothing was allotted since the loss, nothing before the last id is new. The same is true if no loss is known:
+      // the first rewind of a partition is that of its first id.
       guard history == present, let rewind = rewinds.last, rewind.kept > .zero else { return last }
       return rewind.kept
     }
@@ -50,9 +50,9 @@ package struct FeedSnapshot: Sendable {
   /// How far the log of each space in the view is to be read: to its last entry or to the bound of its partition. And
   /// up to which id entries were trimmed that not all of their readers may have read.
   package let ends: [(space: SpaceID, last: MessageID, lostThrough: MessageID)]
-  /// By the store's clock, before anything was read.
+  /// The time of the store's clock before anything was read.
   package let takenAtMilliseconds: Int64
-  /// The store's history before anything was read. What a reader passes by this snapshot, it passes in this history
+  /// The store's history before anything was read. A reader that passes an entry by this snapshot passes it in this history
   /// or in a later one.
   let history: String
   /// Whether the store may lose what it has acknowledged.
@@ -156,8 +156,8 @@ package struct FeedSnapshot: Sendable {
       // updated or recalled.
       let spaces = index.map { $0.space }
       try await follow(spaces)
-      // Spaces in the account's own partition share its bound, and were followed only after the bound was taken. What
-      // was appended in between would neither lie within the bound nor arrive as a message. So once they are
+      // Spaces in the account's own partition share its bound, and were followed only after the bound was taken. Entries
+      // that were appended in between would neither lie within the bound nor arrive as messages. So once the spaces are
       // followed, a new bound is taken.
       let found = Set(spaces.filter { partitions.holding($0) == home })
       if found.isSubset(of: neighbours) { return (own, index) }
