@@ -21,8 +21,8 @@ protocol FeedListener: AnyObject {
 final class AccountSession {
   let account: AccountID
   private unowned let hub: Hub
-  /// Nil before the first snapshot. Of a snapshot only the read state and, in the followers, the memberships are
-  /// kept: there are as many sessions as accounts with streams, so they have to be small.
+  /// Nil before the first snapshot. A session keeps only the read state of a snapshot and, in the followers, the
+  /// memberships. There are as many sessions as accounts with streams, so they have to be small.
   private(set) var read: ReadState?
   private var preferences = Preferences()
   /// Until one of the preferences ends.
@@ -77,7 +77,7 @@ final class AccountSession {
 
   func follower(in space: SpaceID) -> SpaceFollower? { spaces[space] }
 
-  // MARK: What arrives
+  // MARK: Arriving
 
   /// Applies a mark before any listener is told of it, so that everything shown from now on is judged by it.
   func receive(_ echo: ReadEcho) {
@@ -147,7 +147,7 @@ final class AccountSession {
   private func take(_ new: Preferences, at now: Int64) -> Bool {
     preferenceEnd?.cancel()
     preferenceEnd = new.nextEnd(after: now).flatMap { end in
-      // At its end all devices read anew, as at any other change.
+      // At its end all devices read again, as at any other change.
       listeners.isEmpty
         ? nil : hub.loop.schedule(after: .milliseconds(end - now + 1)) { [weak self] in self?.becomeStale() }
     }

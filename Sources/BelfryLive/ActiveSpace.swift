@@ -4,7 +4,7 @@ import BelfryStore
 /// A space that an account on this loop follows, so that its live channel is subscribed. Its ring has the latest items.
 final class ActiveSpace {
   let space: SpaceID
-  /// A subscription that has failed is tried anew by the next that waits for it.
+  /// A subscription that has failed is tried again by the next consumer that waits for it.
   var subscription = LiveSubscription.subscribing([])
   var ring: Ring
   /// The accounts that follow the space, each once, however many consumers the account has.
@@ -43,7 +43,7 @@ final class ActiveSpace {
     return !isNotifying
   }
 
-  /// Whether something arrived of which not every follower has been notified.
+  /// True if something arrived and some followers have not been notified of it.
   var isNotifying: Bool { round.isUnderWay }
 
   /// The follower to notify next; nil if all have been notified.

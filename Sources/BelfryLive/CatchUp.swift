@@ -153,7 +153,7 @@ extension Consumer {
     return await handOver() && mayGoOn()
   }
 
-  /// Sends a gap once, however often a catch-up begins anew before it has passed the gap.
+  /// Sends a gap once, even if the catch-up starts again several times before it has passed the gap.
   private func send(_ gap: FeedGap?) {
     guard let gap, sentGap?.contains(gap) != true else { return }
     sentGap = gap
@@ -182,12 +182,12 @@ extension Consumer {
     return true
   }
 
-  /// Whether the client was shown something by other preferences than the present ones. A store that lost its last writes
+  /// True if the client was shown something by other preferences than the present ones. A store that lost its last writes
   /// may have gone back to earlier ones.
   private func hasBeenShown(before change: MessageID, _ snapshot: FeedSnapshot) -> Bool {
     if output.cursor.isBeginningAnew || snapshot.hasForgotten(output.cursor) { return true }
     if let preferredSince { return change != preferredSince }
-    // Of a client that returns; its cursor may be from before the account's partition had any id.
+    // The cursor of a client that returns may be from before the account's partition had any id.
     return isResuming && change > output.cursor.indexed
   }
 
@@ -206,8 +206,8 @@ extension Consumer {
     _ = try await showAgain(snapshot, .last, from: cursor, floor, while: mayGoOn)
   }
 
-  /// No cursor says how far showing again has come, so it cannot begin anew for a slow reader. Entries are therefore
-  /// kept while the reader takes its time, and few are fetched at a time.
+  /// No cursor says how far showing again has come, so it cannot start again for a slow reader. Entries are therefore kept
+  /// while the reader takes its time, and few are fetched at a time.
   private static let shownAgainAtOnce = 32
 
   /// The client drops everything it holds up to `last`, in all spaces. Entries among that which are not read are

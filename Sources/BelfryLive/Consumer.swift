@@ -4,11 +4,11 @@ import BelfryStore
 
 /// One open stream: a cursor into its account's feed, and never a queue.
 ///
-/// A consumer is in one of two states. Catching up, it reads from the store what lies between its cursor and now,
-/// some entries at a time, the next when the socket has taken the last. Live, it takes from the rings what arrived
-/// after its place there. It keeps that place while it catches up, since marks, echoes of other devices and ephemeral
-/// notifications are in no log. Whatever is unusual (the consumer fell behind a ring, its account joined or left a
-/// space, Redis was away) has one remedy: the consumer catches up again, from its cursor.
+/// A consumer is in one of two states. Catching up, it reads the entries between its cursor and now from the store: some at
+/// a time, and more when the socket has taken those. Live, it takes from the rings the events that arrived after its place
+/// there. It keeps that place while it catches up, since marks, echoes of other devices and ephemeral notifications are in
+/// no log. One remedy serves all unusual situations (the consumer fell behind a ring, its account joined or left a space,
+/// Redis was away): the consumer catches up again, from its cursor.
 package final class Consumer: FeedListener {
   /// The connection that sends the consumer's bytes. An object and not a closure, so that notifying a consumer
   /// fetches nothing from memory but the consumer and its connection: for thousands in a row, those fetches are the
@@ -55,11 +55,11 @@ package final class Consumer: FeedListener {
   var sentGap: FeedGap?
   /// The latest change of the account's preferences that this consumer goes by; nil before its first catch-up.
   var preferredSince: MessageID?
-  /// The spaces of which the latest scan reads entries that have not come through their rings, each with the last id.
+  /// The spaces in which the latest scan reads entries that have not come through the rings, each with the last id.
   var aheadOfRings: [SpaceID: MessageID] = [:]
   /// The cursor when the latest scan was complete: everything up to there was served, in all spaces.
   var servedThrough = FeedCursor()
-  /// How often the cursor was set back. A scan that began before has not read what it has to, and begins anew.
+  /// How often the cursor was set back. A scan that began before that has not read everything it has to, and starts again.
   private(set) var setbacks = 0
   private var drained: CheckedContinuation<Void, Never>?
   private var isCatchUpRunning = false
@@ -105,7 +105,7 @@ package final class Consumer: FeedListener {
     hub.close(self, session: session)
   }
 
-  // MARK: What happens around it
+  // MARK: Events around it
 
   func notify(of follower: SpaceFollower) {
     guard state == .live, output.notify(of: follower) else { return }
@@ -187,7 +187,7 @@ package final class Consumer: FeedListener {
     if output.mayFlow { outlet?.consumerIsReady() }
   }
 
-  // MARK: What it is to be sent
+  // MARK: Events to send
 
   func queue(_ bytes: [UInt8]) {
     output.queue(bytes)

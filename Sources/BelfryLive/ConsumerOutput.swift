@@ -1,8 +1,8 @@
 import BelfryModel
 import BelfryStore
 
-/// What a consumer is sent next: what was queued for it alone, then, once it is live, what arrived in the rings of
-/// its account's spaces after its place there.
+/// The next events for a consumer: first those that were queued for it alone, then, once it is live, those that arrived in
+/// the rings of its account's spaces after its place there.
 ///
 /// A value that one call changes in each pull. Were its fields properties of the consumer, the runtime would check
 /// the access to each of them many times over, and filling buffers is the largest cost of a delivery but for the
@@ -58,7 +58,7 @@ struct ConsumerOutput {
     }
   }
 
-  /// What filling a buffer led to.
+  /// The result of filling a buffer.
   struct Fill {
     /// Whether something was queued, and all of it has been written.
     var hasDrained = false
@@ -236,7 +236,7 @@ struct ConsumerOutput {
     buffer.append { framing.write(event, at: cursor, after: step, to: &$0) }
   }
 
-  /// Writes an event. What the buffer has no room for is kept for the next one.
+  /// Writes an event. The part that does not fit the buffer is kept for the next one.
   private mutating func write(_ event: [UInt8], _ buffer: inout StreamBuffer, _ fill: inout Fill) {
     if event.count <= buffer.remaining {
       _ = buffer.write(event)
@@ -257,7 +257,7 @@ struct ConsumerOutput {
       }
       fill.deliveries += 1
       return true
-    // Whoever sees the updated entry was shown it before, since it lies before the update in the log.
+    // An account that sees the updated entry was shown it before, since it lies before the update in the log.
     case .update(let step):
       return cursor.advance(space, by: step) && reader.sees(item, in: space, by: membership)
     case .recall(let step):

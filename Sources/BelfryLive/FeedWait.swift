@@ -45,7 +45,7 @@ package final class FeedWait: FeedListener {
   /// - Parameter followers: all spaces of the account.
   func untilSomethingComes(in followers: some Sequence<SpaceFollower>) async {
     guard !hasLostTrack, !hasEnded, !followers.contains(where: { hasNews($0) }) else { return }
-    // Cancellation does not end the wait: whoever cancels calls ``end()``.
+    // Cancellation does not end the wait: the code that cancels calls ``end()``.
     await withCheckedContinuation { waiting = $0 }
   }
 

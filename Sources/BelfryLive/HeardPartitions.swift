@@ -2,7 +2,7 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 
-/// The partitions of which live messages are taken.
+/// The partitions whose live messages are accepted.
 ///
 /// After their channels were lost, two things must hold before messages are taken again: the channels are subscribed, and
 /// the partition answers. A Redis that has just started lets a loop subscribe seconds before it serves anything. If the
@@ -15,7 +15,7 @@ final class HeardPartitions {
   private var unheard: Set<Partition> = []
   /// Those of the unheard partitions whose channels are subscribed again.
   private var subscribed: Set<Partition> = []
-  /// Called when messages of these partitions are taken again. What was said until then was missed.
+  /// Called when messages of these partitions are accepted again. Messages before that were missed.
   var onRegained: ([Partition]) -> Void = { _ in }
 
   /// How soon a partition that has not answered is asked again.

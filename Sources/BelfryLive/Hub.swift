@@ -4,11 +4,11 @@ package import BelfryModel
 package import BelfryStore
 import BelfrySystem
 
-/// Live delivery on one event loop: the accounts that have consumers, the spaces that these accounts follow, and what
-/// arrives in the spaces.
+/// Live delivery on one event loop: the accounts that have consumers, the spaces that these accounts follow, and the events
+/// that arrive in the spaces.
 ///
-/// Consumers are cursors, not queues. What arrives is rendered once into the ring of its space. Consumers pull it
-/// from there when their sockets can take more, each from its own place.
+/// Consumers are cursors, not queues. An event is rendered once into the ring of its space. Consumers pull it from there
+/// when their sockets can take more, each from its own place.
 package final class Hub {
   let loop: EventLoop
   let scope: LoopScope
@@ -28,7 +28,7 @@ package final class Hub {
   private let heard: HeardPartitions
   /// Partitions that were away answer again.
   private let comeback = WakeUpCall()
-  /// The spaces in which something arrived of which not every follower has been notified.
+  /// The spaces in which something arrived and some followers have not been notified of it.
   private var pendingSpaces = Queue<ActiveSpace>()
   private var hook: LoopHook?
   /// Called after each account is notified: writes to its consumers at once, while what belongs to them is in the
@@ -144,7 +144,7 @@ package final class Hub {
     if !hasStarted { subscriptions.giveUp(active) }
   }
 
-  // MARK: What arrives
+  // MARK: Arriving
 
   /// True if live messages of the space's partition are taken. After its channels were lost, none is until the partition
   /// answers again. Consumers then read from the store what was missed. Messages that are not stored are lost until then.
@@ -182,7 +182,7 @@ package final class Hub {
     lastSequence += 1
     counts.liveMessages += 1
     let audience = entry.audience
-    // Notified are the named accounts or all followers, whichever are fewer.
+    // The smaller group is gone through: the named accounts or all followers.
     let isForNamedOnly = audience.rule == .named && audience.named.count < active.followers.count
     active.ring.append(
       RingItem(
@@ -213,14 +213,14 @@ package final class Hub {
     }
   }
 
-  /// Adds to a consumer's output all spaces of its account that have something, also those of which the account has
-  /// yet to be notified. Say a consumer was notified of one server, and is pulled while a second one has something
-  /// older: the consumer would pass what is newer first, and never look for the older again.
+  /// Adds to a consumer's output all spaces of its account that have something, also if the account has yet to be notified
+  /// of them. Say a consumer was notified of one server, and is pulled while a second one has something older. The consumer
+  /// would pass the newer entry first, and never look for the older one again.
   func noteRest(in output: inout ConsumerOutput, of session: AccountSession) {
     guard let first = pendingSpaces.first, pendingSpaces.count > 1 || !output.isReady(in: first) else {
       return
     }
-    // Goes through the spaces that have something new or through the account's spaces, whichever are fewer.
+    // The smaller set is gone through: the spaces with something new or the account's spaces.
     if pendingSpaces.count < session.followers.count {
       for place in 0..<pendingSpaces.count {
         guard let active = pendingSpaces[place], let follower = session.follower(in: active.space) else {
@@ -358,11 +358,11 @@ package final class Hub {
 }
 
 extension LogEntry {
-  /// Stands in for the entry of an event that is about none.
+  /// The entry of an event that is about no entry.
   fileprivate static let nothing = LogEntry(id: .zero, audience: Audience(.all), contentJSON: "{}")
 }
 
-/// What the hub has done since it began, and how many consumers it has.
+/// The counters of the hub since it began, and its number of consumers.
 package struct HubStatistics: Sendable, Hashable, Codable {
   package var consumers = 0
   package var liveMessages = 0

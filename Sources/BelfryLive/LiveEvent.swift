@@ -66,7 +66,7 @@ package struct LiveEvent: Sendable {
 }
 
 extension ReadEcho {
-  /// The events for other devices: the id up to which everything is read, and single ids beside that.
+  /// The events for other devices: the id up to which everything is read, and further single ids.
   var events: [LiveEvent] {
     (upTo.map { [.read(upTo: $0)] } ?? []) + (items.isEmpty ? [] : [.read(items)])
   }
@@ -92,7 +92,7 @@ package enum KickReason: String, Sendable {
 /// Only the framing depends on the transport. The hub renders an event's JSON once; the transport of each consumer
 /// writes that JSON with the consumer's cursor straight into the buffer that is sent.
 package protocol EventFraming: AnyObject, Sendable {
-  /// The most bytes that an event takes beside its JSON and its cursor.
+  /// The most bytes that an event takes in addition to its JSON and its cursor.
   var overheadBytesMost: Int { get }
   /// Tells the client that the stream is alive; empty where the transport does that.
   var heartbeat: [UInt8] { get }

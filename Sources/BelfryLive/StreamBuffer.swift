@@ -29,7 +29,7 @@
   /// Lets `write` append to the buffer. The caller must have checked that there is enough room.
   package mutating func append(_ write: (inout OutputSpan<UInt8>) -> Void) {
     let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: room[count...]).bindMemory(to: UInt8.self)
-    // SAFETY: the span is used within this call only, and the buffer is nobody else's.
+    // SAFETY: the span is used within this call only, and nobody else uses the buffer.
     var span = unsafe OutputSpan(buffer: rest, initializedCount: 0)
     write(&span)
     count += unsafe span.finalize(for: rest)

@@ -3,11 +3,11 @@ import BelfryLoop
 import BelfryModel
 import BelfryStore
 
-/// Counts what an account has unread, for those of its streams that asked to be told.
+/// Counts how much an account has unread, for those of its streams that asked to be told.
 ///
-/// What arrives is added to the last count as it comes through the rings. Whatever takes from it (marks, changes of
-/// memberships, missed messages) leads to another count from the store. So the numbers are the feed's at any time, and
-/// a busy space costs no reading. However counts change, there is an interval between two that a stream is told.
+/// An arriving notification is added to the last count as it comes through the rings. Everything that lowers the number
+/// (marks, changes of memberships, missed messages) leads to another count from the store. So the numbers are the feed's at
+/// any time, and a busy space costs no reading. A stream is told of counts at intervals, even if they change faster.
 final class UnreadTally {
   private unowned let hub: Hub
   private unowned let session: AccountSession
@@ -27,9 +27,8 @@ final class UnreadTally {
   private var mayTellAt = ContinuousClock.now
   private var mayCountAt = ContinuousClock.now
 
-  /// A count that has read many entries is not soon followed by another: for each entry it waits so long, so that
-  /// counting takes a hundredth of a loop's time at most for an account. What has ten thousand unread is counted again
-  /// after ten seconds.
+  /// After a count that has read many entries, the next one waits this long for each of them. So counting takes at most a
+  /// hundredth of a loop's time for one account. An account with ten thousand unread is counted again after ten seconds.
   private static let pausePerEntry = Duration.milliseconds(1)
 
   init(hub: Hub, session: AccountSession) {
@@ -56,7 +55,7 @@ final class UnreadTally {
     timer = nil
   }
 
-  // MARK: What happens around it
+  // MARK: Events around it
 
   /// Something arrived in a space of the account.
   func notify(of follower: SpaceFollower) {
