@@ -1,7 +1,7 @@
 import BelfryBytes
 import Foundation
 
-/// A secret that requests to others are signed with, so that who receives them knows where they come from.
+/// A secret with which requests to other systems are signed, so that the receiver can check their origin.
 ///
 /// Source: Standard Webhooks 1.0.0, symmetric signatures (`v1`): HMAC-SHA-256 of `id.timestamp.body` under the bytes that
 /// stand in base64 behind `whsec_`.
@@ -14,7 +14,7 @@ package struct WebhookSecret: Sendable, Hashable {
   package let text: String
   private let key: [UInt8]
 
-  /// Nil unless it is as ``rule`` says.
+  /// Nil if the text does not follow ``rule``.
   package init?(_ text: String) {
     guard text.utf8.starts(with: Self.prefix.utf8),
       let key = Data(base64Encoded: String(Substring(text.utf8.dropFirst(Self.prefix.utf8.count)))),
@@ -45,8 +45,8 @@ package struct WebhookHeaders: Sendable {
   package let all: [(name: String, value: String)]
 
   /// - Parameters:
-  ///   - id: the same at each try; without a dot.
-  ///   - secrets: all that are good now, so that a receiver may have either.
+  ///   - id: the id of the delivery. It is the same at each try and contains no dot.
+  ///   - secrets: all valid secrets, so that a receiver may have any of them.
   package init(id: String, body: [UInt8], secrets: [WebhookSecret], nowSeconds: Int64) {
     let signed = Array("\(id).\(nowSeconds).".utf8) + body
     all = [

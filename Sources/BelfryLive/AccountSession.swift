@@ -143,7 +143,7 @@ final class AccountSession {
     }
   }
 
-  /// - Returns: whether the account wants to hear something else than before.
+  /// - Returns: true if the account wants to hear something else than before.
   private func take(_ new: Preferences, at now: Int64) -> Bool {
     preferenceEnd?.cancel()
     preferenceEnd = new.nextEnd(after: now).flatMap { end in
@@ -164,7 +164,7 @@ final class AccountSession {
     }
   }
 
-  /// - Returns: whether a membership has changed.
+  /// - Returns: true if a membership has changed.
   private func takeMemberships(of view: AccountView) -> Bool {
     var isAnyNew = false
     for (space, follower) in spaces {

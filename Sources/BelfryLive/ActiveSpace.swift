@@ -37,7 +37,7 @@ final class ActiveSpace {
   }
 
   /// Has all followers notified of something that arrived. A round that is under way goes on from where it is.
-  /// - Returns: whether no round was under way.
+  /// - Returns: true if no round was under way.
   func beginRound() -> Bool {
     defer { round.begin(count: followers.count) }
     return !isNotifying
@@ -74,7 +74,7 @@ final class SpaceFollower {
   /// Takes note of an item that is for named accounts only and names this one.
   func noteNamed(at sequence: UInt64) { namedAt = sequence }
 
-  /// Whether the ring has an item after a sequence number that may be for the account.
+  /// True if the ring has an item after a sequence number that may be for the account.
   func hasItems(after sequence: UInt64) -> Bool { max(namedAt, active.ring.lastShared) > sequence }
 
   /// The items of the ring after a sequence number, in order, also those for others; nil if some that may be for the account

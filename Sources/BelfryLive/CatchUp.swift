@@ -121,7 +121,7 @@ extension Consumer {
   /// fetching many and using few of them, over and over, would cost Redis more than the reader costs here.
   private static let slowAtOnce = 8
 
-  /// - Returns: whether what was fetched is to be kept.
+  /// - Returns: true if what was fetched is to be kept.
   private func handOver() async -> Bool {
     if isSlow {
       await waitUntilDrained()

@@ -46,7 +46,7 @@ package final class Consumer: FeedListener {
   /// Why the broker ended it; nil while it has not.
   package private(set) var kickReason: KickReason?
   var output: ConsumerOutput
-  /// Whether the client has had a stream before. Then it may hold notifications that were read meanwhile.
+  /// True if the client has had a stream before. Then it may hold notifications that were read meanwhile.
   var isResuming: Bool
   /// The id from which on the client is promised every entry. Zero for a client with a cursor, which says what it was
   /// shown. For a client that came without one, the beginning of retention when it came, until its first catch-up is
@@ -66,7 +66,7 @@ package final class Consumer: FeedListener {
   /// How much is unread, if that is to be told once the client has taken what came before.
   private var lateCounts: UnreadCounts?
   private let wantsCounts: Bool
-  /// Whether a scan was given up because the client reads slowly. Reset when the consumer is live.
+  /// True if a scan was given up because the client reads slowly. Reset when the consumer is live.
   var isSlow = false
 
   init(
@@ -211,7 +211,7 @@ package final class Consumer: FeedListener {
   }
 
   /// Waits until everything queued is with the socket, but no longer than `patience`.
-  /// - Returns: whether everything is with the socket.
+  /// - Returns: true if everything is with the socket.
   func drains(within patience: Duration) async -> Bool {
     guard mustDrain else { return true }
     let timer = hub.loop.schedule(after: patience) { [weak self] in self?.resumeDrained() }
@@ -241,7 +241,7 @@ package final class Consumer: FeedListener {
     drained = nil
   }
 
-  /// Whether what was pulled last ends within an event.
+  /// True if what was pulled last ends within an event.
   package var isWithinEvent: Bool { output.isWithinEvent }
 
   /// Fills the buffer with what is ready. `.wait`: nothing is; the outlet will be told when something is.

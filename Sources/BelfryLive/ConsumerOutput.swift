@@ -50,7 +50,7 @@ struct ConsumerOutput {
       ).isVisible
     }
 
-    /// Whether a notification that was recalled may be on the device.
+    /// True if a notification that was recalled may be on the device.
     fileprivate func perhapsHas(_ item: RingItem, in space: SpaceID, by membership: Membership) -> Bool {
       Visibility.isPerhapsShown(
         item.id, item.audience, in: space, for: account, membership: membership, read: read,
@@ -60,10 +60,10 @@ struct ConsumerOutput {
 
   /// The result of filling a buffer.
   struct Fill {
-    /// Whether something was queued, and all of it has been written.
+    /// True if something was queued, and all of it has been written.
     var hasDrained = false
     var deliveries = 0
-    /// Whether a ring has forgotten what came next.
+    /// True if a ring has forgotten what came next.
     var hasLostTrack = false
   }
 
@@ -74,16 +74,16 @@ struct ConsumerOutput {
   }
 
   var hasQueued: Bool { pendingOffset < pending.count }
-  /// Whether a part of what is queued was written.
+  /// True if a part of what is queued was written.
   var isWithinEvent: Bool { pendingOffset > 0 }
-  /// Whether there may be something to write.
+  /// True if there may be something to write.
   var mayFlow: Bool { hasQueued || !ready.isEmpty }
 
   mutating func queue(_ bytes: [UInt8]) { pending += bytes }
 
   // MARK: Its place in the rings
 
-  /// - Returns: whether the rings had nothing for this consumer before.
+  /// - Returns: true if the rings had nothing for this consumer before.
   mutating func notify(of follower: SpaceFollower) -> Bool {
     // The item may have been dealt with already, when the consumer was pulled for another space.
     guard hasMore(follower) else { return false }
@@ -109,7 +109,7 @@ struct ConsumerOutput {
     if ready.isEmpty { consumed = latest }
   }
 
-  /// Whether the ring of the personal space has forgotten something that the consumer was not sent.
+  /// True if the ring of the personal space has forgotten something that the consumer was not sent.
   func hasMissed(in own: SpaceFollower) -> Bool {
     own.active.ring.droppedThrough > max(consumed, own.since, sentThrough)
   }

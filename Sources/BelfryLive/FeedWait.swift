@@ -49,7 +49,7 @@ package final class FeedWait: FeedListener {
     await withCheckedContinuation { waiting = $0 }
   }
 
-  /// Whether something has arrived that a page would have. Each reading of a page costs the store some commands for each
+  /// True if something has arrived that a page would have. Each reading of a page costs the store some commands for each
   /// of the account's spaces, so what is for others must not cause one.
   private func hasNews(_ follower: SpaceFollower) -> Bool {
     guard let reader = follower.session.reader(on: nil), let items = places.take(from: follower) else {

@@ -235,7 +235,7 @@ package final class Hub {
     }
   }
 
-  /// Whether each account has been notified of all that arrived and may be for it.
+  /// True if each account has been notified of all that arrived and may be for it.
   var hasNotifiedAll: Bool { pendingSpaces.isEmpty }
 
   /// - Returns: false if the entry is known already, and nobody must be told of it again.

@@ -83,7 +83,7 @@ package enum KickReason: String, Sendable {
   /// The account, or a trusted caller for it, ended the stream.
   case ended
 
-  /// Whether coming back at once with the same token can succeed.
+  /// True if coming back at once with the same token can succeed.
   var mayRetry: Bool { self == .shutdown }
 }
 

@@ -1,7 +1,7 @@
 import BelfryModel
 import BelfryStore
 
-/// Whether every new message of a followed space arrives on this loop.
+/// True if every new message of a followed space arrives on this loop.
 enum LiveSubscription {
   case subscribing([CheckedContinuation<Void, Never>])
   case subscribed

@@ -20,7 +20,7 @@ final class RingItem {
   /// number.
   let sequence: UInt64
   let kind: Kind
-  /// Whether only those followers were notified that the item's audience names, since it is for nobody else.
+  /// True if only those followers were notified that the item's audience names, since it is for nobody else.
   let isForNamedOnly: Bool
   /// The id of the notification that the item is, or is about.
   let id: MessageID
@@ -59,7 +59,7 @@ final class RingItem {
 }
 
 extension RingItem {
-  /// Whether the item tells the device what another one did. The device that acted knows it.
+  /// True if the item tells the device what another one did. The device that acted knows it.
   func concerns(_ device: DeviceID?) -> Bool {
     switch kind {
     case .read(let actor), .device(let actor): actor == nil || actor != device

@@ -88,7 +88,7 @@ struct Marking {
     return last.map { min($0.value, id.last(in: $0.key)) }.filter { $0 > .zero }
   }
 
-  /// Whether everything that the mark says was so already when the snapshot was taken.
+  /// True if everything that the mark says was so already when the snapshot was taken.
   func isNoNews(_ mark: ReadMark) -> Bool {
     mark.items.isEmpty && mark.covered.isEmpty && mark.caughtUp.isEmpty && mark.directMessages.isEmpty
       && mark.watermarks.allSatisfy { $0 <= snapshot.view.read.watermark(in: $0.partition) }

@@ -40,7 +40,7 @@ extension FeedReader {
     return page
   }
 
-  /// - Returns: whether there may be more for the page.
+  /// - Returns: true if there may be more for the page.
   private func fill(
     _ page: inout FeedPage, from snapshot: FeedSnapshot, limit: Int, read: ReadState, floor: MessageID
   ) async throws(StoreError) -> Bool {

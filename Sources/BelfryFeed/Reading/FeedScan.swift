@@ -60,7 +60,7 @@ package final class FeedScan {
   private let retentionFloor: MessageID
   package let snapshot: FeedSnapshot
   let logs: [Log]
-  /// Whether the index knows more than the cursor has taken into account: then another scan has to follow.
+  /// True if the index knows more than the cursor has taken into account: then another scan has to follow.
   package let isPartial: Bool
   private var gap: FeedGap?
 
@@ -120,19 +120,19 @@ package final class FeedScan {
 
   package func space(of found: Found) -> SpaceID { logs[found.log].space }
 
-  /// Whether the entry is a notification that would be shown if it were not older than retention.
+  /// True if the entry is a notification that would be shown if it were not older than retention.
   package func isLost(_ found: Found, read: ReadState) -> Bool {
     found.entry.id < retentionFloor && found.entry.updates == nil
       && visibility(of: found, read, retentionFloor: .zero).isVisible
   }
 
-  /// Whether the entry is a notification that the account is to be shown.
+  /// True if the entry is a notification that the account is to be shown.
   /// - Parameter read: the read state as it is known now, which may be later than the snapshot's.
   package func isVisible(_ found: Found, read: ReadState) -> Bool {
     found.entry.updates == nil && visibility(of: found, read, retentionFloor: retentionFloor).isVisible
   }
 
-  /// Whether the entry says what has become of a notification that the account was shown before the scan. Those of the
+  /// True if the entry says what has become of a notification that the account was shown before the scan. Those of the
   /// scan itself need no update: they are read as they are now.
   package func isUpdate(_ found: Found, read: ReadState) -> Bool {
     guard let updated = found.entry.updates, updated <= logs[found.log].place else { return false }
@@ -141,7 +141,7 @@ package final class FeedScan {
       : visibility(of: found, read, retentionFloor: retentionFloor).isVisible
   }
 
-  /// Whether the entry is a notification that is not shown any more and may be on a device.
+  /// True if the entry is a notification that is not shown any more and may be on a device.
   func isPerhapsShown(_ found: Found) -> Bool {
     found.entry.updates == nil && isPerhapsShown(found, read: snapshot.view.read)
   }

@@ -10,7 +10,7 @@ package struct UnreadCounts: Sendable, Hashable {
   package private(set) var spaces: [SpaceID: Int] = [:]
   /// The numbers by the code of the type.
   package private(set) var types: [Int: Int] = [:]
-  /// Whether there is more than was counted.
+  /// True if there is more than was counted.
   package private(set) var isCapped = false
   private let limit: Int
 

@@ -55,7 +55,7 @@ package struct FeedSnapshot: Sendable {
   /// The store's history before anything was read. A reader that passes an entry by this snapshot passes it in this history
   /// or in a later one.
   let history: String
-  /// Whether the store may lose what it has acknowledged.
+  /// True if the store may lose what it has acknowledged.
   let mayForget: Bool
 
   /// The account's own partition.

@@ -1,6 +1,6 @@
 package import BelfryOutbound
 
-/// One callback, as it is configured: who is asked, about what, and what happens when it does not answer.
+/// One callback as it is configured: its URL, the events that it is asked about, and the decision if it does not answer.
 package struct CallbackSettings: Sendable, Hashable {
   package enum OnFailure: String, Sendable, CaseIterable {
     case allow, deny
@@ -16,7 +16,7 @@ package struct CallbackSettings: Sendable, Hashable {
   package var events: [String]
   package var timeoutMilliseconds = 1_000
   package var onFailure: OnFailure
-  /// Whether trusted callers are asked about, too.
+  /// True if it is also asked about requests of trusted callers.
   package var asksAboutTrusted = false
 
   package init(url: OutboundURL, secret: WebhookSecret, events: [String], onFailure: OnFailure) {

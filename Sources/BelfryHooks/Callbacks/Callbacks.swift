@@ -59,14 +59,15 @@ package final class Callbacks {
   /// The callbacks by env, then by event.
   private let places: [String: [String: Int]]
   private var breakers: [CircuitBreaker]
-  /// Questions of this loop: a random word that no other loop has, and a number.
+  /// The ids of this loop's questions: a random word that no other loop has, and a number.
   private let word = String(UInt64.random(in: .min ... .max), radix: 36)
   private var count = 0
   private let report: (String, String) -> Void
 
   package private(set) var statistics = CallbackStatistics()
 
-  /// - Parameter report: told of the origin of a callback's URL, and why it cannot be asked; once each time it is given up.
+  /// - Parameter report: told of the origin of a callback's URL and the reason why it cannot be asked, once each time it is
+  ///   given up.
   package init(
     _ settings: [CallbackSettings], loop: EventLoop, client: OutboundClient,
     report: @escaping (String, String) -> Void
@@ -83,13 +84,13 @@ package final class Callbacks {
     self.places = places
   }
 
-  /// Whether nobody is ever asked.
+  /// True if no callback is configured.
   package var isEmpty: Bool { settings.isEmpty }
 
   /// The callback to ask about an event. Nil if none is to be asked.
   ///
-  /// An env that no callback of the event is configured for is the default one: otherwise a sender would get past a
-  /// callback by making one up.
+  /// An env for which the event has no callback counts as the default one. Otherwise a sender could avoid a callback with
+  /// an env that does not exist.
   package func callback(for event: String, env: String?, by actor: Actor) -> Int? {
     if settings.isEmpty { return nil }
     let place = env.flatMap { places[$0]?[event] } ?? places[CallbackSettings.envStandard]?[event]
@@ -144,10 +145,10 @@ package final class Callbacks {
 
   private enum CallbackFailure: Error {
     case denied(Refusal)
-    /// It allows, but not as it says.
+    /// The callback allows it, but its patch cannot be used.
     case unusable(Refusal)
     case busy
-    /// There is no answer, or none that says what is decided.
+    /// There is no answer, or the answer contains no decision.
     case useless(String)
   }
 
@@ -186,7 +187,7 @@ package final class Callbacks {
       response = try await client.send(request)
     } catch {
       switch error.code {
-      // Nothing is known of the callback then, and to let through what it was not asked about would be a way past it.
+      // Nothing is known of the callback then. Letting the request through without asking would be a way past the callback.
       case .busy, .notBegun, .cancelled: throw .busy
       case .refusedAddress, .unreachable, .timedOut, .tooLarge: throw .useless(error.cause)
       }
@@ -207,9 +208,10 @@ package struct CallbackStatistics: Sendable, Hashable, Codable {
   package var allowed = 0
   package var denied = 0
   package var silenced = 0
-  /// No answer, which is decided as configured, or none that could be used, which is refused.
+  /// Questions without an answer, which the configuration decides, and questions whose answer could not be used, which are
+  /// refused.
   package var failed = 0
-  /// Not asked, since it had failed too often just before: decided as configured.
+  /// Questions that were not asked, since the callback had just failed too often. The configuration decides them.
   package var skipped = 0
 }
 

@@ -1,7 +1,7 @@
-/// Keeps away from somebody who does not answer: after so many failures in a row nobody is sent there for a while, and
-/// then one, whose luck decides for all.
+/// Keeps requests away from a receiver that does not answer. After some failures in a row no request is sent for a while.
+/// Then one request is sent, and its outcome decides for all.
 package struct CircuitBreaker: Sendable, Hashable {
-  /// So few that senders wait for a dead callback a few times only, and so many that one lost answer closes nothing.
+  /// Few enough that senders wait only a few times for a dead callback, and enough that one lost answer closes nothing.
   package static let failuresMax = 5
   package static let pause: Duration = .seconds(10)
 
@@ -13,7 +13,7 @@ package struct CircuitBreaker: Sendable, Hashable {
 
   package var isOpen: Bool { openUntil != nil }
 
-  /// Whether asking now would be begun.
+  /// True if a question may begin now.
   package func allows(now: ContinuousClock.Instant) -> Bool {
     openUntil.map { $0 <= now && !isTrying } ?? true
   }
@@ -26,7 +26,7 @@ package struct CircuitBreaker: Sendable, Hashable {
     return true
   }
 
-  /// - Parameter isGood: nil: nothing is known, since the request was not sent.
+  /// - Parameter isGood: nil if nothing is known, since the request was not sent.
   package mutating func end(isGood: Bool?, now: ContinuousClock.Instant) {
     isTrying = false
     switch isGood {

@@ -87,7 +87,7 @@ package final class PushDispatcher {
     self.failures = failures
   }
 
-  /// Until it is cancelled.
+  /// Runs until it is cancelled.
   package func run() async {
     let work = PeriodicWork(Self.workName, every: Self.interval, start: .afterInterval) { [self] in
       try await lookForWork()
@@ -214,7 +214,7 @@ package final class PushDispatcher {
     return outcome
   }
 
-  /// Whether it has failed too often just before.
+  /// True if it has failed too often just before.
   func isLeftAlone(_ url: OutboundURL) -> Bool { breakers[url.origin]?.allows(now: .now) == false }
 
   func authorization(for url: OutboundURL, nowSeconds: Int64) -> String? {

@@ -30,7 +30,7 @@ final class PushLane {
     self.dispatcher = dispatcher
   }
 
-  /// Whether this broker pushes for the partition, for so long that requests which are begun now end before.
+  /// True if this broker pushes for the partition, for so long that requests which are begun now end before.
   func holds(now: ContinuousClock.Instant) -> Bool {
     saved != nil && leaseUntil - now > PushDispatcher.requestTime
   }

@@ -77,7 +77,7 @@ extension MatrixGateway {
     return .array([.object(device)])
   }
 
-  /// Whether the answer says that the gateway does not know the device any more, so that nothing is to be sent for it.
+  /// True if the answer says that the gateway does not know the device any more, so that nothing is to be sent for it.
   /// Nil where it is no answer of a gateway.
   package func isRejected(by answer: [UInt8]) -> Bool? {
     guard case .object(let members)? = try? JSONParser.value(of: answer),

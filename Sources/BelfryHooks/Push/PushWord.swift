@@ -1,7 +1,7 @@
 package import BelfryStore
 import Synchronization
 
-/// Whether anybody has a pusher, as Redis had it a moment ago, for all loops of a broker.
+/// Knows if any account has a pusher, as Redis had it a moment ago. All loops of a broker share it.
 package final class PushWord: Sendable {
   package static let interval: Duration = .seconds(1)
   /// How often it is looked whether nobody has one any more: one command for each partition.

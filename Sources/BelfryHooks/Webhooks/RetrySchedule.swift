@@ -5,18 +5,20 @@ import BelfryOutbound
 /// Source: Standard Webhooks 1.0.0, "Deliverability and reliability": 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h.
 package enum RetrySchedule {
   package static let delaysSeconds: [Double] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]
-  /// So long an endpoint may fail before it is disabled.
+  /// How long an endpoint may fail before it is disabled.
   package static let failingMaxMilliseconds: Int64 = 120 * 3_600_000
   /// Failures further apart are not one run. A failed delivery is tried again after 29 hours at the latest, so a longer
   /// time means that there was nothing to deliver.
   package static let runGapMilliseconds: Int64 = 48 * 3_600_000
-  /// A run of failures at least so long was an outage: the receiver was away, and has not choked on single copies.
+  /// A run of failures of at least this length was an outage: the receiver was away, and did not fail because of single
+  /// copies.
   package static let outageMilliseconds: Int64 = 60_000
 
   /// - Parameters:
-  ///   - attempts: how often it has failed, once at least.
-  ///   - retryAfter: the receiver's `Retry-After` as it wrote it; of more than a day a day counts.
-  ///   - random: in `0..<1`. A fifth more or less, so that what failed together does not come back together.
+  ///   - attempts: how often it has failed, at least once.
+  ///   - retryAfter: the receiver's `Retry-After` as it wrote it. More than a day counts as a day.
+  ///   - random: in `0..<1`. The pause varies by a fifth, so that deliveries that failed together do not come back
+  ///     together.
   ///   - delays: in seconds.
   package static func delayMilliseconds(
     attempts: Int, retryAfter: String?, random: Double, delays: [Double] = delaysSeconds,

@@ -2,23 +2,24 @@ import BelfryModel
 import BelfryStore
 import BelfrySystem
 
-/// The lane's knowledge of spaces that are behind. There may be thousands: how many there are, and what waits
-/// of those that it works on.
+/// The lane's knowledge of spaces that are behind. There may be thousands, so it knows only how many there are, and the
+/// copies that wait of those that it works on.
 struct SpacesBehind {
-  /// With more, the lane goes on with spaces that are not behind, and stops at the first copy that fails.
+  /// With more spaces than this, the lane continues with spaces that are not behind, and stops at the first copy that
+  /// fails.
   static let countMax = 4_096
 
   private(set) var count: Int
   private var known: [SpaceID: HeldCopies] = [:]
   private var changed: Set<SpaceID> = []
-  /// When the next one is due, as far as is known, milliseconds since 1970.
+  /// When the next space is due, as far as it is known, in milliseconds since 1970.
   private var nextAtMilliseconds: Int64?
 
   init(count: Int = 0) { self.count = count }
 
   var hasRoom: Bool { count < Self.countMax }
 
-  /// Meaningful while any are behind.
+  /// Meaningful only while some spaces are behind.
   var nextLook: ContinuousClock.Instant {
     .now + .milliseconds(max((nextAtMilliseconds ?? 0) - WallClock.nowMilliseconds(), 0))
   }
@@ -26,13 +27,13 @@ struct SpacesBehind {
   /// The changes that are not saved yet.
   var unsaved: [SpaceID: HeldCopies] { known.filter { changed.contains($0.key) } }
 
-  /// Takes what the store says of some spaces, in place of those that were known.
+  /// Replaces the known spaces by those that the store returned.
   mutating func take(_ held: [SpaceID: HeldCopies]) {
     known = held
     changed = []
   }
 
-  /// Takes what is due, in place of those that were known.
+  /// Replaces the known spaces by those that are due.
   mutating func take(_ due: DueCopies) {
     take(Dictionary(due.spaces.map { ($0.space, $0.held) }) { $1 })
     nextAtMilliseconds = due.nextAtMilliseconds
@@ -46,7 +47,7 @@ struct SpacesBehind {
     changed.insert(copy.space)
   }
 
-  /// - Parameter held: what waits now; with nothing left the space is not behind any more.
+  /// - Parameter held: the copies that wait now. Without any, the space is no longer behind.
   mutating func put(_ held: HeldCopies, of space: SpaceID) {
     let isBehind = held.first != nil
     if isBehind != holds(space) { count += isBehind ? 1 : -1 }

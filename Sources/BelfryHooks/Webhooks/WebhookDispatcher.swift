@@ -4,11 +4,11 @@ package import BelfryOutbound
 package import BelfryStore
 import BelfrySystem
 
-/// Delivers copies of notifications to endpoints: on each loop those of its share of the partitions.
+/// Delivers copies of notifications to endpoints. Each loop delivers those of its share of the partitions.
 package final class WebhookDispatcher {
-  /// How often partitions are looked at, while there are endpoints: one command for each.
+  /// How often partitions are looked at while there are endpoints. Each look costs one command for each partition.
   package static let interval: Duration = .milliseconds(200)
-  /// Deliveries under way on one loop, shared by the endpoints.
+  /// The most deliveries under way on one loop. The endpoints share them.
   static let lanesMax = 128
   package static let timeoutMilliseconds = 500...30_000
   /// The name under which failures are counted.
@@ -28,12 +28,12 @@ package final class WebhookDispatcher {
   private var lanes: [EntityID: [WebhookLane]] = [:]
   private var breakers: [EntityID: CircuitBreaker] = [:]
   private var places = FairShares<EntityID>(total: WebhookDispatcher.lanesMax)
-  /// At the last look a lane was due, and had no place.
+  /// True if a lane was due at the last look and had no place.
   private var isShort = false
   private var version: String?
-  /// When something was delivered to an endpoint last, by the clock of failures.
+  /// The time of the last delivery to each endpoint, by the clock of failures.
   private var succeededAt: [EntityID: Int64] = [:]
-  /// Endpoints that were delivered to since the last look.
+  /// Endpoints that got a delivery since the last look.
   private var succeeded: Set<EntityID> = []
 
   package private(set) var statistics = WebhookStatistics()
@@ -41,7 +41,7 @@ package final class WebhookDispatcher {
   /// - Parameters:
   ///   - partitions: those of this loop.
   ///   - failures: told of commands that Redis did not carry out.
-  ///   - report: told of events that operators should know, with the endpoint and the reason.
+  ///   - report: told of events that operators should know of, with the endpoint and the reason.
   package init(
     loop: EventLoop, scope: LoopScope, store: RedisStore, client: OutboundClient, endpoints: WebhookEndpoints,
     partitions: [Partition], timeoutMilliseconds: Int,
@@ -57,7 +57,7 @@ package final class WebhookDispatcher {
 
   /// A request waits as long for its turn as for its answer.
   var requestTime: Duration { timeout * 2 }
-  /// So that a request ends before the lease under which it was begun.
+  /// The length of a lease. It is longer than a request, so that a request ends before the lease under which it was begun.
   var leaseMilliseconds: Int { Int(requestTime / .milliseconds(1)) + 5_000 }
 
   /// Nil once it is removed or disabled.
@@ -65,7 +65,7 @@ package final class WebhookDispatcher {
     endpoints.kept(id).flatMap { $0.endpoint.disabledBecause == nil ? $0.endpoint : nil }
   }
 
-  /// Until it is cancelled.
+  /// Runs until it is cancelled.
   package func run() async {
     let work = PeriodicWork(Self.workName, every: Self.interval, start: .afterInterval) { [self] in
       try await lookForCopies()
@@ -77,7 +77,7 @@ package final class WebhookDispatcher {
     let enabled = endpoints.enabled
     if endpoints.version != version {
       version = endpoints.version
-      // Perhaps for a replay.
+      // The change may be a replay.
       for lane in lanes.values.joined() { lane.lookAgain() }
     }
     if lanes.count != enabled.count || enabled.contains(where: { lanes[$0.id] == nil }) { follow(enabled) }
@@ -131,8 +131,8 @@ package final class WebhookDispatcher {
     }
   }
 
-  /// Another endpoint has no place, and this one has several: its lanes give theirs away between two copies. Otherwise
-  /// endpoints that are slow and never without copies would keep theirs for ever.
+  /// True if another endpoint has no place and this one has several. Its lanes then give their places away between two
+  /// copies. Otherwise endpoints that are slow and always have copies would keep their places for ever.
   func mustYield(_ endpoint: EntityID) -> Bool { isShort && places.taken(by: endpoint) > 1 }
 
   func deliver(_ event: WebhookEvent, to endpoint: WebhookEndpoint) async -> WebhookOutcome {
@@ -161,7 +161,7 @@ package final class WebhookDispatcher {
 
   private static func healthSubject(_ id: EntityID) -> String { "health of webhook \(id.text)" }
 
-  /// Reads or writes something about the endpoint's health. Gives nil if that fails, and notes the failure.
+  /// Reads or writes a fact about the endpoint's health. If that fails, it notes the failure and returns nil.
   private func watch<Value>(_ id: EntityID, _ body: () async throws -> Value) async -> Value? {
     await failures.watch(Self.workName, on: Self.healthSubject(id), body)
   }
@@ -202,7 +202,8 @@ package final class WebhookDispatcher {
     await disable(endpoint, because: .failing, cause)
   }
 
-  /// Only as it was delivered to: if somebody has changed it meanwhile, the next delivery decides.
+  /// Only the version that got the delivery is disabled. If somebody has changed the endpoint meanwhile, the next delivery
+  /// decides.
   private func disable(
     _ endpoint: WebhookEndpoint, because reason: WebhookEndpoint.DisablingCause, _ cause: String
   ) async {

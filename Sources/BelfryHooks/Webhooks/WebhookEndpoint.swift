@@ -4,21 +4,21 @@ package import BelfryStore
 
 /// A receiver of copies of notifications, as an app has registered it.
 package struct WebhookEndpoint: Sendable, Hashable {
-  /// For so long a secret that was replaced signs together with the new one.
+  /// How long a replaced secret signs together with the new one.
   package static let rotationMilliseconds: Int64 = 24 * 3_600_000
-  /// So many secrets that were replaced sign at a time. Each makes the header of signatures longer.
+  /// How many replaced secrets sign at a time. Each makes the header of signatures longer.
   package static let formerSecretsMax = 4
   package static let countMax = 100
 
   package let id: EntityID
   package var url: OutboundURL
-  /// nil: all.
+  /// Nil means all.
   package var types: Set<Int>?
   package var spaces: Set<SpaceID>?
   package var env: String?
   package var format: WebhookFormat
   package var createdAtMilliseconds: Int64
-  /// Nil: copies are delivered.
+  /// Nil means that copies are delivered.
   package var disabledBecause: DisablingCause?
   package private(set) var secret: WebhookSecret
   /// Secrets that were replaced, the latest first.
@@ -27,9 +27,9 @@ package struct WebhookEndpoint: Sendable, Hashable {
   package enum DisablingCause: String, Sendable {
     /// The receiver answered 410.
     case gone
-    /// For days nothing could be delivered.
+    /// Nothing could be delivered for days.
     case failing
-    /// Somebody wanted it so.
+    /// A caller disabled it.
     case asked
   }
 

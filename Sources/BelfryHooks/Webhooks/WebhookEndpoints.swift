@@ -2,11 +2,11 @@ package import BelfryModel
 package import BelfryStore
 import Synchronization
 
-/// All endpoints, as Redis had them a moment ago, for all loops of a broker.
+/// All endpoints, as Redis had them a moment ago. All loops of a broker share them.
 package final class WebhookEndpoints: Sendable {
   package static let interval: Duration = .seconds(1)
 
-  /// An endpoint, and its record as it was read. A change is written only if that record is still the one that is kept.
+  /// An endpoint, and its record as it was read. A change is written only if Redis still has that record.
   package struct Kept: Sendable {
     package var endpoint: WebhookEndpoint
     package var record: String
@@ -24,7 +24,7 @@ package final class WebhookEndpoints: Sendable {
   package var all: [WebhookEndpoint] {
     content.withLock { $0.kept.values.map(\.endpoint).sorted { $0.id < $1.id } }
   }
-  /// Those that are delivered to.
+  /// The endpoints that get deliveries.
   var enabled: [WebhookEndpoint] {
     content.withLock { content in
       content.kept.values.map(\.endpoint).filter { $0.disabledBecause == nil }
@@ -32,7 +32,7 @@ package final class WebhookEndpoints: Sendable {
   }
   package var isEmpty: Bool { content.withLock { $0.kept.isEmpty } }
 
-  /// Another one whenever endpoints may have changed, or are to be delivered to again.
+  /// It changes whenever endpoints may have changed or are to get deliveries again.
   var version: String? { content.withLock { $0.version } }
 
   package func kept(_ id: EntityID) -> Kept? { content.withLock { $0.kept[id] } }

@@ -11,13 +11,13 @@ package struct WebhookEvent: Sendable {
     case test = "webhook.test"
   }
 
-  /// The same at each try.
+  /// The id of the delivery, the same at each try.
   package let id: String
   private let kind: Kind
   private let space: SpaceID?
   private let timeMilliseconds: Int64
   private let expiresAtMilliseconds: Int64?
-  /// JSON, an object.
+  /// A JSON object.
   private let notification: [UInt8]?
   /// How many copies fell out of retention before they could be delivered.
   private let lost: Int64
@@ -32,7 +32,7 @@ package struct WebhookEvent: Sendable {
     self.lost = lost
   }
 
-  /// One that only shows that deliveries arrive.
+  /// An event that only shows that deliveries arrive.
   package init(test id: String, nowMilliseconds: Int64) {
     self.id = id
     kind = .test

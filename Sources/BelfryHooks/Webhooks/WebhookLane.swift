@@ -4,19 +4,20 @@ import BelfryOutbound
 import BelfryStore
 import BelfrySystem
 
-/// The deliveries of one partition to one endpoint, one after the other: what is under way to an endpoint is one request
-/// for each partition, and so one for each space. On one loop's thread; among brokers a lease decides who delivers.
+/// The deliveries of one partition to one endpoint, one after the other. So at most one request for each partition, and for
+/// each space, is under way to an endpoint. It is used on one loop's thread. Among brokers a lease decides which one
+/// delivers.
 final class WebhookLane {
   static let copiesAtOnce = 100
   /// How many spaces that are behind and due get a turn before new copies get one.
   static let dueAtOnce = 16
-  /// Before another try where another broker delivers, or nothing can be sent.
+  /// The pause before another try, if another broker delivers or nothing can be sent.
   static let pause: Duration = .seconds(1)
 
   let endpointID: EntityID
   let partition: Partition
   let dispatcher: WebhookDispatcher
-  /// The partition's last id when all was delivered, and when it was looked at last.
+  /// The partition's last id when everything was delivered, and its last id at the last look.
   private var seen: MessageID?
   private var looked: MessageID?
   private var nextLook = ContinuousClock.now
@@ -24,7 +25,7 @@ final class WebhookLane {
   /// True if the next run begins with the spaces that are behind, not with new copies. They take turns so that neither
   /// keeps the other waiting: while the endpoint fails, a run ends after its first copy.
   private var isBehindFirst = false
-  /// A new copy fails, and as many spaces are behind as may: until then no new ones are tried.
+  /// The time before which no new copies are tried: a new copy failed, and as many spaces are behind as are allowed.
   private var blockedUntil: ContinuousClock.Instant?
 
   var state = CopyReaderState(position: .zero, count: nil, generation: "")
@@ -66,7 +67,7 @@ final class WebhookLane {
 
   private var subject: String { "webhook \(endpointID.text), partition \(partition.number)" }
 
-  /// The endpoint is removed or disabled, so no success will end the lane's failures.
+  /// The endpoint was removed or disabled, so no success will end the lane's failures.
   func giveUp() { dispatcher.failures.giveUp(WebhookDispatcher.workName, on: subject) }
 
   /// Looks for new copies at once, also if spaces are behind.
@@ -74,7 +75,7 @@ final class WebhookLane {
     if looked != last, !isRunning { nextLook = min(nextLook, .now) }
   }
 
-  /// There may be something that was delivered before, or is due now.
+  /// There may be copies to deliver again, or copies that are due now.
   func lookAgain() {
     (seen, looked, blockedUntil) = (nil, nil, nil)
   }
@@ -99,7 +100,7 @@ final class WebhookLane {
     return true
   }
 
-  /// - Returns: false when somebody else has the lease, or there was a replay.
+  /// - Returns: false if another broker has the lease, or if there was a replay.
   func save(keepingLease: Bool = true) async throws(StoreError) -> Bool {
     let began = ContinuousClock.now
     let milliseconds = keepingLease ? dispatcher.leaseMilliseconds : 0
@@ -115,7 +116,7 @@ final class WebhookLane {
 
   // MARK: Delivering
 
-  /// - Returns: whether nothing is left but what is to be tried later.
+  /// - Returns: true if only copies are left that are to be tried later.
   private func deliverAll() async throws(StoreError) -> Bool {
     if isBehindFirst, behind.count > 0 {
       isBehindFirst = false
@@ -138,8 +139,8 @@ final class WebhookLane {
     }
   }
 
-  /// New copies, in their order.
-  /// - Returns: false where nothing more can be delivered now.
+  /// Delivers new copies, in their order.
+  /// - Returns: false if nothing more can be delivered now.
   private func deliver(_ copies: [EntryCopy]) async throws(StoreError) -> Bool {
     if behind.count > 0 {
       let held = try await dispatcher.store.heldCopies(
@@ -189,7 +190,7 @@ final class WebhookLane {
       delays: dispatcher.retryDelaysSeconds, nowMilliseconds: WallClock.nowMilliseconds())
   }
 
-  /// - Returns: nil where the endpoint does not want it.
+  /// - Returns: nil if the endpoint does not want the copy.
   func attempt(_ copy: EntryCopy) async -> WebhookOutcome? {
     guard let endpoint = dispatcher.endpoint(endpointID) else { return .notTried }
     guard endpoint.wants(copy) else { return nil }

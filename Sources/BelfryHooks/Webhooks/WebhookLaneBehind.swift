@@ -5,25 +5,25 @@ import BelfrySystem
 // Spaces with a copy that could not be delivered, and the later copies of these spaces.
 
 extension WebhookLane {
-  /// Pages of copies that are looked through at a time for those of one space.
+  /// How many pages of copies are searched at a time for those of one space.
   private static let pagesAtOnce = 32
 
-  /// Some of the spaces that are behind and due, each as far as it goes.
-  /// - Returns: whether there were any; nil where nothing more can be delivered now.
+  /// Delivers copies of some of the spaces that are behind and due, each as far as possible.
+  /// - Returns: true if there were any. Nil if nothing more can be delivered now.
   func deliverBehind() async throws(StoreError) -> Bool? {
     if behind.count == 0 { return false }
     let due = try await dispatcher.store.dueCopies(
       for: .webhook(endpointID), in: partition, by: WallClock.nowMilliseconds(), limit: Self.dueAtOnce)
     behind.take(due)
     for (space, held) in due.spaces {
-      // Without it nothing is tried, and what is due would stay due for ever.
+      // Without it nothing is tried, and the copies that are due would stay due for ever.
       guard dispatcher.endpoint(endpointID) != nil, try await deliver(held, of: space) else { return nil }
     }
     return !due.spaces.isEmpty
   }
 
-  /// The copies of one space whose ids are known, and if none is known those that are found.
-  /// - Returns: false where nothing more can be delivered now.
+  /// Delivers the copies of one space whose ids are known. If none is known, it delivers those that it finds.
+  /// - Returns: false if nothing more can be delivered now.
   private func deliver(_ waiting: HeldCopies, of space: SpaceID) async throws(StoreError) -> Bool {
     var held = waiting
     if held.ids.isEmpty {
@@ -73,7 +73,7 @@ extension WebhookLane {
     }
   }
 
-  /// Looks for the copies of a space from where they are not known on, as far as its turn goes.
+  /// Searches the copies of a space, from the place up to which they are known and as far as its turn goes.
   private func search(for space: SpaceID, _ held: inout HeldCopies) async throws(StoreError) {
     guard var after = held.rest?.predecessor, let endpoint = dispatcher.endpoint(endpointID) else { return }
     for _ in 0..<Self.pagesAtOnce {

@@ -5,7 +5,7 @@ import BelfrySystem
 package enum WebhookOutcome: Sendable, Hashable {
   case delivered(status: Int)
   case failed(WebhookFailure)
-  /// 410: the receiver wants no more.
+  /// The receiver answered 410: it wants no more deliveries.
   case gone
   /// Nothing was sent, and nothing is known.
   case notTried
@@ -13,13 +13,13 @@ package enum WebhookOutcome: Sendable, Hashable {
   package var isDelivered: Bool { if case .delivered = self { true } else { false } }
 }
 
-/// Why a copy was not taken.
+/// The reason why a copy was not taken.
 package struct WebhookFailure: Sendable, Hashable {
-  /// In words.
+  /// The reason in words.
   package var cause: String
-  /// The answer's status; nil if there was no answer.
+  /// The status of the answer. Nil if there was no answer.
   package var status: Int?
-  /// When to come back, as the receiver wrote it.
+  /// When to try again, as the receiver wrote it.
   package var retryAfter: String?
 }
 
