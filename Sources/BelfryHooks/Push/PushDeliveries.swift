@@ -24,7 +24,7 @@ extension PushDispatcher {
       ) { $1 }
     }
     guard let receivers = found else {
-      // They are still due when Redis is back.
+      // The tasks are still due when Redis is back.
       for one in begun { end(one.here) }
       return
     }
@@ -47,7 +47,7 @@ extension PushDispatcher {
         await settle(here, push, try await deliver(id, in: space, task, to: receiver))
       }
     } catch {
-      // Not noted as done, so it is done when Redis is back; unless it is this account alone that cannot be read.
+      // The task is not noted as done, so it is done when Redis is back, unless only this account cannot be read.
       if error.isOfStoreAlone { return end(here) }
       var failed = task
       failed.attempts += 1
@@ -57,7 +57,7 @@ extension PushDispatcher {
 
   // MARK: A notification
 
-  /// - Returns: what is to be done later.
+  /// - Returns: the tasks that are to be done later.
   private func deliver(
     _ id: MessageID, in space: SpaceID, _ task: PushTask, to receiver: Receiver
   ) async throws(StoreError) -> [DuePush] {
@@ -70,7 +70,7 @@ extension PushDispatcher {
       return []
     }
     let known = pushers(of: receiver, for: task)
-    // Nothing is read for those that would not be tried.
+    // Nothing is read for devices that would not be tried.
     if known.allSatisfy({ isLeftAlone($0.0.url) }) { return known.compactMap { postponed(task, $0.0) } }
     guard let entry = try await feed.unread(id, in: space, by: task.account),
       let content = NotificationContent(json: entry.content)
@@ -79,7 +79,7 @@ extension PushDispatcher {
       return []
     }
     let hasBadge = content.setting.needBadge && known.contains { $0.0.kind.word == .matrix }
-    // Before it is counted: what is marked read from now on has the number corrected.
+    // This comes before the count: every mark from now on makes the number be corrected.
     let mark = PushWord.newWord()
     if hasBadge { try await store.beginBadge(of: task.account, mark: mark) }
     let count = content.setting.needBadge ? try await countUnread(of: task.account) : nil
@@ -100,13 +100,13 @@ extension PushDispatcher {
     return later + (await correctionsAfter(telling: count, task.account, mark))
   }
 
-  /// Notes what gateways were told.
-  /// - Returns: when they are to be told again, as far as that is known: when something that was counted expires, and soon
-  ///   if another number was under way at the same time.
+  /// Notes the numbers that gateways were told.
+  /// - Returns: when they are to be told again, as far as it is known: when a counted notification expires, and soon if
+  ///   another number was under way at the same time.
   private func correctionsAfter(
     telling count: UnreadCount, _ account: AccountID, _ mark: String
   ) async -> [DuePush] {
-    // It has been sent, whether or not that can be noted now. While it is not, a mark has it corrected.
+    // The number has been sent, even if that cannot be noted now. Until it is noted, a mark makes it be corrected.
     let isLast = (try? await store.noteBadge(count.counts.badge, of: account, since: mark)) ?? true
     let now = store.estimatedMilliseconds ?? WallClock.nowMilliseconds()
     guard let due = isLast ? count.firstExpiry : now else { return [] }
@@ -159,14 +159,15 @@ extension PushDispatcher {
 
   // MARK: A badge
 
-  /// Tells gateways how many are unread now, if they were told another number. Web Push has nothing that is not shown.
+  /// Tells gateways how many notifications are unread now, if they were told another number. Web Push has no message that
+  /// is not shown.
   private func correctBadge(_ task: PushTask, of receiver: Receiver) async throws(StoreError) -> [DuePush] {
     let mark = PushWord.newWord()
-    // Before it is counted, as for a notification.
+    // This comes before the count, as for a notification.
     let known = try await store.beginBadge(of: task.account, mark: mark, onlyIfKnown: true)
     let count = try await countUnread(of: task.account)
     let unread = count.counts.badge
-    // One that is tried again has yet to arrive, although it was noted.
+    // A number that is tried again has yet to arrive, although it was noted.
     if task.device == nil {
       if known == .none { return [] }
       if known == .unread(unread) { return await correctionsAfter(telling: count, task.account, mark) }
@@ -202,7 +203,7 @@ extension PushDispatcher {
     case .delivered: return nil
     case .gone:
       statistics.removed += 1
-      // One that has taken its place meanwhile stays.
+      // A pusher that has replaced it meanwhile stays.
       _ = try? await store.removePusher(of: pusher.device, task.account, ifStill: record.text)
       return nil
     case .refused(let cause):
@@ -216,7 +217,7 @@ extension PushDispatcher {
     }
   }
 
-  /// The same on this device when it is no longer left alone.
+  /// The same task for this device, when its receiver gets requests again.
   private func postponed(_ task: PushTask, _ pusher: Pusher) -> DuePush? {
     var same = task
     same.device = pusher.device

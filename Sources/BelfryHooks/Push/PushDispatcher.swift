@@ -10,19 +10,20 @@ import BelfrySystem
 /// The tasks are in Redis and are taken from there at a limited pace. If a broker dies, the broker that continues repeats
 /// the tasks that were begun and not noted as done, under the same ids.
 package final class PushDispatcher {
-  /// How often it is looked for something to do, while anybody has a pusher: three commands for each partition.
+  /// How often the dispatcher looks for tasks while any account has a pusher. Each look costs three commands for each
+  /// partition.
   package static let interval: Duration = .milliseconds(250)
   static let claimInterval: Duration = .seconds(2)
   static let leaseMilliseconds = 30_000
-  /// For an answer; a request waits as long for its turn.
+  /// How long a request waits for its answer. It waits as long for its turn.
   static let answerTime: Duration = .seconds(10)
   static let requestTime: Duration = .seconds(20)
-  /// With so many entered, a lane goes on at its next turn.
+  /// After entering so many tasks, a lane waits for its next turn.
   static let enoughEntered = 500
-  /// After so long the devices of an account that are left are begun as tasks of their own, so that slow devices do not add
-  /// up beyond the lease under which the task was begun.
+  /// After this time the remaining devices of an account become tasks of their own. Otherwise the times of slow devices
+  /// could add up beyond the lease under which the task was begun.
   static let turnTime: Duration = .seconds(4)
-  /// In a partition, of what has failed and is to be tried again: beyond it is given up.
+  /// The most failed tasks of a partition that wait for another try. Further ones are given up.
   static let waitingMax = 10_000
   static let keptTryingMilliseconds: Int64 = 24 * 3_600_000
   private static let badgeTriesMax = 3
@@ -32,7 +33,7 @@ package final class PushDispatcher {
   static let badgeDelay: Duration = .seconds(1)
   /// After this time the streams of a broker that died no longer count as open. One second is added for clocks.
   static let registrationMilliseconds = Int64(StreamRegistration.lifetime / .milliseconds(1)) + 1_000
-  /// While a gateway is left alone.
+  /// The pause in which a gateway gets no requests.
   static let pause: Int64 = 10_000
   private static let breakersMax = 1_024
   private static let settledAtOnce = 200
@@ -65,11 +66,12 @@ package final class PushDispatcher {
   package var statistics = PushStatistics()
 
   /// - Parameters:
-  ///   - client: for pushes alone, so that they keep no callback waiting.
+  ///   - client: a client for pushes alone, so that they keep no callback waiting.
   ///   - partitions: those of this loop.
-  ///   - loops: that share the broker's pace.
+  ///   - loops: the number of loops that share the broker's pace.
   ///   - failures: told of commands that Redis did not carry out.
-  ///   - report: told of what operators should know, of whose device, where it was to go, and why.
+  ///   - report: told of events that operators should know of, with the account, the device, the destination and the
+  ///     reason.
   package init(
     loop: EventLoop, scope: LoopScope, store: RedisStore, feed: FeedReader, client: OutboundClient,
     word: PushWord,
@@ -95,7 +97,7 @@ package final class PushDispatcher {
     await work.run(on: loop, noting: failures)
     isEnding = true
     await writeSettled()
-    // Nobody else is to begin what has not ended here.
+    // No other broker may begin a task that has not ended here.
     if !places.isUnused { await withCheckedContinuation { idle = $0 } }
     for lane in lanes { await lane.release() }
   }
@@ -112,7 +114,7 @@ package final class PushDispatcher {
     }
     let held = lanes.filter { $0.holds(now: now) }
     if held.isEmpty { return }
-    // While Redis is away everything waits.
+    // While Redis is away, all tasks wait.
     await writeSettled()
     try await look(held)
   }
@@ -147,7 +149,7 @@ package final class PushDispatcher {
 
   // MARK: Outcomes
 
-  /// Not done, and still due.
+  /// The task was not done and is still due.
   func end(_ here: PushPlaces.Key) {
     places.giveBack(here)
     guard places.isUnused else { return }
@@ -155,7 +157,7 @@ package final class PushDispatcher {
     idle = nil
   }
 
-  /// Done, and to be noted as done; until then it counts as under way. Many are noted at once.
+  /// The task is done and is to be noted as done. Until that is written it counts as under way. Many are noted at once.
   func settle(_ here: PushPlaces.Key, _ push: DuePush, _ later: [DuePush]) async {
     settled.append((here, SettledPush(push, later: later)))
     await writeSettled()
@@ -172,8 +174,8 @@ package final class PushDispatcher {
         try await store.settlePushes(some.map(\.push), in: partition, waitingMax: Self.waitingMax)
       }
       guard let givenUp else {
-        // It is noted when Redis is back, and not done again by this broker. One that ends waits for nothing, and another
-        // broker does it once more.
+        // It is noted when Redis is back, and this broker does not do it again. A broker that ends does not wait, so
+        // another broker does the task once more.
         if isEnding { for one in settled { end(one.here) } }
         if isEnding { settled = [] }
         return
@@ -186,8 +188,8 @@ package final class PushDispatcher {
 
   // MARK: Requests
 
-  /// One request, unless whom it goes to has failed too often just before, or it may not go there. The settings may have
-  /// become stricter since the pusher was put.
+  /// Makes one request, unless its receiver has just failed too often or the request may not go there. The settings may
+  /// have become stricter since the pusher was put.
   func attempt(_ kind: Pusher.Kind, _ request: () async -> PushOutcome) async -> PushOutcome {
     if let cause = settings.refusal(of: kind) { return .refused("its URL \(cause)") }
     let origin = kind.url.origin
@@ -206,7 +208,7 @@ package final class PushDispatcher {
     if isGood == true {
       breakers[origin] = nil
     } else {
-      // Those whose pause is over are made again at their next failure.
+      // A breaker whose pause is over is made again at the next failure.
       if breakers.count >= Self.breakersMax { breakers = breakers.filter { !$0.value.allows(now: .now) } }
       guard breakers[origin] != nil || breakers.count < Self.breakersMax else { return outcome }
       breakers[origin, default: CircuitBreaker()].end(isGood: isGood, now: .now)
@@ -214,7 +216,7 @@ package final class PushDispatcher {
     return outcome
   }
 
-  /// True if it has failed too often just before.
+  /// True if the receiver has just failed too often.
   func isLeftAlone(_ url: OutboundURL) -> Bool { breakers[url.origin]?.allows(now: .now) == false }
 
   func authorization(for url: OutboundURL, nowSeconds: Int64) -> String? {
@@ -224,7 +226,7 @@ package final class PushDispatcher {
   @discardableResult
   func start(_ work: @escaping () async -> Void) -> Bool { scope.start(work) }
 
-  /// The same again later; nil when it has failed for too long.
+  /// The same task at a later time. Nil if it has failed for too long.
   func again(_ task: PushTask, retryAfter: String?) -> DuePush? {
     let now = store.estimatedMilliseconds ?? WallClock.nowMilliseconds()
     let delay = RetrySchedule.delayMilliseconds(
@@ -233,12 +235,12 @@ package final class PushDispatcher {
     return later(task, dueAtMilliseconds: now + delay)
   }
 
-  /// The same when it is due; nil when that is too late.
+  /// The same task when it is due. Nil if that is too late.
   func later(_ task: PushTask, dueAtMilliseconds due: Int64) -> DuePush? {
     let isTooLate =
       switch task.subject {
       case .notification(let id, _): due - id.unixMilliseconds > Self.keptTryingMilliseconds
-      // The next one says all that this one would have said.
+      // The next badge replaces this one.
       case .badge: task.attempts > Self.badgeTriesMax
       }
     guard isTooLate else { return DuePush(text: task.text, dueAtMilliseconds: due) }
@@ -247,7 +249,7 @@ package final class PushDispatcher {
   }
 }
 
-/// How many may begin, in bursts of a quarter of a second.
+/// Limits how many requests begin, in bursts of a quarter of a second.
 struct PushPace {
   private let perSecond: Double
   private var allowed: Double = 0
@@ -267,20 +269,20 @@ struct PushPace {
 
 /// The pushes of one loop since the start.
 package struct PushStatistics: Sendable, Hashable, Codable {
-  /// Accounts that something was to be pushed to.
+  /// Accounts that were to get a push.
   package var entered = 0
-  /// Requests.
+  /// Requests that were made.
   package var attempts = 0
   package var delivered = 0
   package var failed = 0
   /// Corrections of a badge.
   package var badges = 0
-  /// Accounts that were there.
+  /// Accounts that were connected.
   package var live = 0
   /// Notifications that were read or recalled before the push, or that were not for the account.
   package var hidden = 0
   /// Pushers that were removed because the device is not known any more.
   package var removed = 0
-  /// Given up after a day of failures, or because too many waited.
+  /// Pushes that were given up, after a day of failures or because too many waited.
   package var givenUp = 0
 }

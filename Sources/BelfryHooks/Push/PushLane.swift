@@ -7,9 +7,9 @@ import BelfrySystem
 /// push. It is used on one loop's thread. Among brokers a lease decides whose lane works.
 final class PushLane {
   private static let copiesAtOnce = 100
-  /// Members that are looked at in one step, most of whom have no pusher.
+  /// How many members are looked at in one step. Most of them have no pusher.
   private static let membersAtOnce = 1_000
-  /// Steps in one run, so that others have their turn.
+  /// How many steps one run has, so that others have their turn.
   private static let stepsMax = 16
 
   let partition: Partition
@@ -17,12 +17,12 @@ final class PushLane {
   private var saved: CopyReaderState?
   private var leaseUntil = ContinuousClock.now
   private var nextClaim = ContinuousClock.now
-  /// The partition's last id when all was entered.
+  /// The partition's last id when all tasks were entered.
   private var seen: MessageID?
   /// When the next copy is due, by Redis's clock.
   private var dueAtMilliseconds: Int64 = 0
   private(set) var isBusy = false
-  /// The names of steps that failed when they were done last.
+  /// The names of the steps whose last run failed.
   private var failing: Set<String> = []
 
   init(_ partition: Partition, _ dispatcher: PushDispatcher) {
@@ -30,7 +30,8 @@ final class PushLane {
     self.dispatcher = dispatcher
   }
 
-  /// True if this broker pushes for the partition, for so long that requests which are begun now end before.
+  /// True if this broker holds the lease of the partition for long enough that a request that begins now ends before the
+  /// lease.
   func holds(now: ContinuousClock.Instant) -> Bool {
     saved != nil && leaseUntil - now > PushDispatcher.requestTime
   }
@@ -39,7 +40,7 @@ final class PushLane {
 
   func isClaimDue(now: ContinuousClock.Instant) -> Bool { saved == nil && !isBusy && nextClaim <= now }
 
-  /// Nobody pushes for the partition any more, or nobody has a pusher.
+  /// The lane does not push for the partition any more, or no account has a pusher.
   func forget() {
     (saved, seen) = (nil, nil)
     for step in failing { dispatcher.failures.giveUp(PushDispatcher.workName, on: subject(of: step)) }
@@ -48,7 +49,7 @@ final class PushLane {
 
   private func subject(of step: String) -> String { "\(step) of partition \(partition.number)" }
 
-  /// Does a step, and notes what came of it.
+  /// Does a step and notes its outcome.
   /// - Returns: nil if it failed.
   @discardableResult
   private func watch<Value>(_ step: String, _ body: () async throws -> Value) async -> Value? {
@@ -82,7 +83,7 @@ final class PushLane {
     await watch("renewal") { try await save(state) }
   }
 
-  /// So that another broker goes on at once.
+  /// Gives the lease back, so that another broker continues at once.
   func release() async {
     guard let state = saved else { return }
     saved = nil
@@ -90,7 +91,7 @@ final class PushLane {
       in: partition, by: dispatcher.owner, milliseconds: 0, state, before: state)
   }
 
-  /// - Returns: false when somebody else has the lease.
+  /// - Returns: false if another broker has the lease.
   private func save(
     _ state: CopyReaderState, entering pushes: [DuePush] = []
   ) async throws(StoreError) -> Bool {
@@ -116,11 +117,11 @@ final class PushLane {
     saved != nil && !isBusy && seen != last && dueAtMilliseconds <= nowMilliseconds
   }
 
-  /// Goes on with the copies as far as they are due, and until enough is entered.
+  /// Continues with the copies that are due, until enough tasks are entered.
   func follow(last: MessageID) async {
     isBusy = true
     defer { isBusy = false }
-    // Ids that were not entered are entered when Redis is back.
+    // Tasks that were not entered are entered when Redis is back.
     await watch("copies") {
       for _ in 0..<Self.stepsMax {
         guard try await step(last: last) == true else { return }
@@ -128,7 +129,7 @@ final class PushLane {
     }
   }
 
-  /// - Returns: nil when the lease is lost; otherwise whether to go on at once.
+  /// - Returns: nil if the lease is lost, otherwise true if the lane is to continue at once.
   private func step(last: MessageID) async throws(StoreError) -> Bool? {
     guard var state = saved else { return nil }
     let copies = try await dispatcher.store.copies(
@@ -166,7 +167,7 @@ final class PushLane {
     return !isAtEnd && entered < PushDispatcher.enoughEntered
   }
 
-  /// - Returns: how many were entered; nil when the lease is lost.
+  /// - Returns: how many tasks were entered. Nil if the lease is lost.
   private func enter(
     _ found: [(copy: EntryCopy, accounts: [AccountID])], _ state: CopyReaderState, nowMilliseconds now: Int64
   ) async throws(StoreError) -> Int? {
@@ -174,7 +175,7 @@ final class PushLane {
     let sent = Array(Set(found.lazy.filter { !$0.copy.isRecall }.flatMap(\.accounts)))
     let pushed = sent.isEmpty ? [] : Set(try await dispatcher.store.withPushers(among: sent))
     let recalled = Array(Set(found.lazy.filter { $0.copy.isRecall }.flatMap(\.accounts)))
-    // Only where a number was told is there one to correct.
+    // There is a number to correct only if a gateway was told one.
     let told = recalled.isEmpty ? [] : try await dispatcher.store.withBadges(among: recalled)
     var tasks = told.map { PushTask.correction(of: $0, afterMilliseconds: now) }
     for (copy, accounts) in found where !copy.isRecall {
@@ -191,7 +192,7 @@ final class PushLane {
   private static let wish = Array("\"pushEnable\":true".utf8)
 
   private static func isPushed(_ copy: EntryCopy) -> Bool {
-    // Most are not, and to look into the content takes as long as to find this.
+    // Most copies are not pushed. The search for these bytes finds that without decoding the content.
     guard copy.updates == nil, copy.content.firstRange(of: wish) != nil else { return false }
     return NotificationContent(json: copy.content)?.setting.pushEnable ?? false
   }
@@ -205,7 +206,7 @@ final class PushLane {
     var next: PageCursor?
   }
 
-  /// Some of those whom the entry may be for. Each of them is looked at once more when they are pushed to.
+  /// Some of the accounts that the entry may be for. Each of them is checked once more right before the push.
   private func receivers(of copy: EntryCopy, after place: PageCursor?) async throws(StoreError) -> Receivers {
     guard let audience = Audience(bytes: copy.audience) else { return Receivers(accounts: []) }
     switch copy.space.kind {
@@ -231,7 +232,7 @@ final class PushLane {
         copy.updates ?? copy.id, audience, for: account, membership: member.membership, retentionFloor: .zero)
       return verdict.isVisible ? account : nil
     }
-    // Those who are named need not be members any more.
+    // Named accounts may no longer be members.
     return Receivers(
       accounts: place == nil ? members + audience.named : members, isLast: page.next == nil, next: page.next)
   }

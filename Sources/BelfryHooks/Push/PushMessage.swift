@@ -11,7 +11,7 @@ package struct PushMessage: Sendable, Hashable {
   package let nick: String?
   package let payload: JSONValue?
   package let expiresAtMilliseconds: Int64?
-  /// Nil: it is not asked for.
+  /// Nil if it was not asked for.
   package var unread: Int?
 
   package init(_ entry: LogEntry, _ content: NotificationContent, in space: SpaceID, unread: Int?) {
@@ -55,7 +55,7 @@ extension PushMessage {
     return body.finish()
   }
 
-  /// The number alone: without an event, a gateway shows nothing.
+  /// The number alone. Without an event, a gateway shows nothing.
   package static func matrixBadge(_ unread: Int, for gateway: MatrixGateway, sinceSeconds: Int64) -> [UInt8] {
     var notification = JSONText()
     notification.field("prio", "low")
@@ -77,8 +77,8 @@ extension MatrixGateway {
     return .array([.object(device)])
   }
 
-  /// True if the answer says that the gateway does not know the device any more, so that nothing is to be sent for it.
-  /// Nil where it is no answer of a gateway.
+  /// True if the answer says that the gateway no longer knows the device, so that nothing is to be sent for it. Nil if it
+  /// is not the answer of a gateway.
   package func isRejected(by answer: [UInt8]) -> Bool? {
     guard case .object(let members)? = try? JSONParser.value(of: answer),
       case .array(let rejected)? = members["rejected"]
@@ -90,8 +90,8 @@ extension MatrixGateway {
 // MARK: - For Web Push
 
 extension PushMessage {
-  /// JSON for the page's worker, of so many bytes at most: the payload, and then the end of the text, are left out where
-  /// there is no room.
+  /// JSON for the page's worker, of at most so many bytes. If there is no room, the payload is left out, and then the end
+  /// of the text.
   package func webPushText(maxBytes: Int = WebPushEncryption.textMaxBytes) -> [UInt8] {
     var whole = webPushText(text, payload, isCut: false)
     if whole.count > maxBytes { whole = webPushText(text, nil, isCut: true) }

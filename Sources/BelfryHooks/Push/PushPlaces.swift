@@ -2,14 +2,14 @@ import BelfryLoop
 package import BelfryModel
 package import BelfryStore
 
-/// The pushes that one loop has under way, shared by the accounts that are pushed to. A value: it says what begins, and the
-/// dispatcher begins it.
+/// The pushes that one loop has under way. The accounts share the places. It is a value: it decides which pushes begin, and
+/// the dispatcher begins them.
 package struct PushPlaces {
   package static let countMax = 256
-  /// An account with so many under way, which has its share, has what else is due of it put off. Otherwise what waits for
-  /// its slow devices would be all that is found to be due.
+  /// An account with so many pushes under way has its share, and its other due pushes are put off. Otherwise the pushes
+  /// that wait for its slow devices would be the only due ones that are found.
   package static let putOffFrom = 4
-  /// Put off at one look.
+  /// How many pushes are put off at one look.
   static let putOffMax = 500
 
   package struct Key: Hashable {
@@ -17,7 +17,7 @@ package struct PushPlaces {
     package var text: String
   }
 
-  /// The number that counts as under way, until ``giveBack(_:)``.
+  /// A push that counts as under way until ``giveBack(_:)``.
   package struct Begun {
     package var here: Key
     package var push: DuePush
@@ -26,9 +26,9 @@ package struct PushPlaces {
   }
 
   private enum Place {
-    /// Nil where no account is known.
+    /// Nil if no account is known.
     case taken(AccountID?)
-    /// It is put off, and takes none.
+    /// The push is put off and takes no place.
     case none
   }
 
@@ -40,9 +40,9 @@ package struct PushPlaces {
   package var freeCount: Int { shares.total - shares.takenByAll }
   package var isUnused: Bool { underWay.isEmpty }
 
-  /// One of each partition in turn, so that a broadcast does not keep the others waiting.
-  /// - Parameter due: of each partition, including what is under way.
-  /// - Returns: what begins now, and what is put off since its account has its share.
+  /// Takes one push of each partition in turn, so that a broadcast does not keep the others waiting.
+  /// - Parameter due: the due pushes of each partition, including those under way.
+  /// - Returns: the pushes that begin now, and those that are put off since their account has its share.
   package mutating func take(
     for due: [[DuePush]], in partitions: [Partition], most: Int
   ) -> (begun: [Begun], putOff: [Begun]) {
@@ -62,13 +62,13 @@ package struct PushPlaces {
           underWay[one.here] = Place.none
           putOff.append(one)
         }
-        // Otherwise it is still due when places are free again.
+        // A push that does not begin is still due when places are free again.
       }
     }
     return (begun, putOff)
   }
 
-  /// To be called once for each, when it has ended.
+  /// To call once for each push, when it has ended.
   package mutating func giveBack(_ here: Key) {
     if case .taken(let account)? = underWay.removeValue(forKey: here) { shares.giveBack(of: account) }
   }

@@ -5,11 +5,11 @@ import BelfrySystem
 /// The outcome of one request to a gateway or a push service.
 package enum PushOutcome: Sendable, Hashable {
   case delivered
-  /// The device is not known there any more.
+  /// The device is no longer known there.
   case gone
-  /// In words, and what was said of when to come back.
+  /// The request failed. The parts are the reason in words, and when to try again, as the answer said.
   case failed(String, retryAfter: String?)
-  /// It will fail each time.
+  /// The request will fail each time.
   case refused(String)
   /// Nothing was sent, and nothing is known.
   case notTried
@@ -40,8 +40,8 @@ extension OutboundClient {
   }
 
   /// - Parameters:
-  ///   - body: encrypted for the subscription.
-  ///   - topic: what is not yet delivered under the same one is replaced.
+  ///   - body: the body, encrypted for the subscription.
+  ///   - topic: a message that is not yet delivered under the same topic is replaced.
   func push(
     _ body: [UInt8], to subscription: WebPushSubscription, for account: AccountID, authorization: String,
     topic: String, timeToLiveSeconds: Int64, deadline: Duration
@@ -57,7 +57,7 @@ extension OutboundClient {
       switch response.status {
       case 200..<300: .delivered
       case 404, 410: .gone
-      // A message that is too large, or that cannot be read, stays so.
+      // A message that is too large or that cannot be read will not change.
       case 400, 413: .refused("it answers with the status \(response.status)")
       default: .failed("it answers with the status \(response.status)", retryAfter: response.retryAfter)
       }

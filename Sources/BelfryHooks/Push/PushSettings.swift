@@ -2,18 +2,18 @@ package import BelfryOutbound
 
 /// How a broker pushes.
 package struct PushSettings: Sendable, Hashable {
-  /// So long after a notification was appended it is pushed to those who are not there and have not read it.
+  /// How long after its append a notification is pushed to accounts that are not connected and have not read it.
   package var delayMilliseconds = 3_000
-  /// Requests to gateways and push services in a second, at most.
+  /// The most requests to gateways and push services in a second.
   package var perSecond = 1_000
-  /// The file with the key for Web Push; nil: in the data folder.
+  /// The file with the key for Web Push. Nil means the one in the data folder.
   package var keyFile: String?
   /// The address at which the operator of a push service reaches the operator of the broker.
   package var contact: String?
   /// The origins to which pushers may lead. Nil means any that ``allowedNetworks`` and the standards allow.
   package var origins: [String]?
-  /// Networks that are not public, to which pushes may go, without encryption too. They are apart from those of webhooks
-  /// and callbacks because any account may name the URL of a pusher.
+  /// Networks that are not public and to which pushes may go, also without encryption. They are separate from those of
+  /// webhooks and callbacks because any account may name the URL of a pusher.
   package var allowedNetworks: [IPNetwork] = []
 
   package static let delayMillisecondsRange = 0...600_000
@@ -21,12 +21,13 @@ package struct PushSettings: Sendable, Hashable {
 
   package init() {}
 
-  /// - Returns: why a pusher may not lead there; nil if it may. Which address a host has is judged when it is connected to.
+  /// - Returns: why a pusher may not lead there. Nil if it may. The address of a host is checked when the connection is
+  ///   made.
   package func refusal(of kind: Pusher.Kind) -> String? {
     let url = kind.url
     if let origins { return origins.contains(url.origin) ? nil : "must lead to one of push.origins" }
     if !url.isEncrypted, allowedNetworks.isEmpty { return "must be an https URL" }
-    // Otherwise an account chooses what a service in these networks is asked to do.
+    // Otherwise an account could choose a request to a service in these networks.
     if case .matrix = kind, !url.hasPathOnly(MatrixGateway.path) {
       return "must have the path \(MatrixGateway.path), and no query, unless push.origins names its origin"
     }

@@ -1,20 +1,20 @@
 package import BelfryModel
 import BelfryStore
 
-/// Something that push has to do for an account.
+/// A task of push for one account.
 package struct PushTask: Sendable, Hashable {
   package enum Subject: Sendable, Hashable {
-    /// A notification, and the space that it was appended to.
+    /// To push a notification. The space is the one that it was appended to.
     case notification(MessageID, SpaceID)
-    /// The number of unread ones, corrected.
+    /// To correct the number of unread notifications.
     case badge
   }
 
   package var subject: Subject
   package var account: AccountID
-  /// Nil: of all its devices.
+  /// Nil means all devices of the account.
   package var device: DeviceID?
-  /// How often it has failed.
+  /// How often the task has failed.
   package var attempts: Int
 
   package init(_ subject: Subject, for account: AccountID, device: DeviceID? = nil, attempts: Int = 0) {
@@ -24,20 +24,20 @@ package struct PushTask: Sendable, Hashable {
     self.attempts = attempts
   }
 
-  /// The same for one device, which is due at once.
+  /// The same task for one device, due at once.
   func now(on device: DeviceID) -> DuePush {
     DuePush(
       text: PushTask(subject, for: account, device: device, attempts: attempts).text, dueAtMilliseconds: 0)
   }
 
-  /// The same for one device, after it has failed once more.
+  /// The same task for one device, after one more failure.
   func failed(on device: DeviceID) -> PushTask {
     PushTask(subject, for: account, device: device, attempts: attempts + 1)
   }
 }
 
 extension PushTask {
-  /// A correction, so much later that those at the same time are one.
+  /// A correction. It is delayed, so that several at the same time become one.
   static func correction(of account: AccountID, afterMilliseconds time: Int64) -> DuePush {
     DuePush(
       text: PushTask(.badge, for: account).text,
@@ -58,7 +58,7 @@ extension PushTask {
     }
   }
 
-  /// Nil if nobody can have written it so.
+  /// Nil if the text is not one that this code writes.
   package init?(text: String) {
     var words = text.split(separator: " ", omittingEmptySubsequences: false).map { String($0) }[...]
     switch words.popFirst() {

@@ -4,7 +4,7 @@ import Synchronization
 /// Knows if any account has a pusher, as Redis had it a moment ago. All loops of a broker share it.
 package final class PushWord: Sendable {
   package static let interval: Duration = .seconds(1)
-  /// How often it is looked whether nobody has one any more: one command for each partition.
+  /// How often it checks if no account has a pusher any more. Each check costs one command for each partition.
   package static let endingInterval: Duration = .seconds(60)
 
   private let known = Mutex<String?>(nil)
@@ -18,7 +18,7 @@ package final class PushWord: Sendable {
     known.withLock { $0 = word }
   }
 
-  /// Has what is appended copied for push, before the first pusher is there.
+  /// Makes brokers copy new entries for push, before the first pusher is added.
   package func begin(in store: RedisStore) async throws(StoreError) -> String {
     if let word = try await store.pushWord() {
       known.withLock { $0 = word }
@@ -30,7 +30,7 @@ package final class PushWord: Sendable {
     return word
   }
 
-  /// After a pusher was added: it may have been taken for none.
+  /// To call after a pusher was added, which may have been overlooked.
   package func confirm(_ word: String, in store: RedisStore) async throws(StoreError) {
     if try await store.pushWord() == word { return }
     try await store.beginPush(word: Self.newWord())

@@ -99,7 +99,7 @@ extension Pusher {
     return PusherRecord(device: device, text: RecordJSON.text(.object(members)))
   }
 
-  /// Nil if nobody can have written it so.
+  /// Nil if the text is not one that this code writes.
   package init?(_ record: PusherRecord) {
     guard case .object(let members)? = RecordJSON.value(record.text),
       case .integer(let createdAt)? = members["createdAt"], let kind = Kind(members)

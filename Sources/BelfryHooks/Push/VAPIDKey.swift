@@ -2,7 +2,7 @@ package import BelfryBytes
 import BelfryModel
 import BelfryOutbound
 
-/// Says to push services who sends: a token of a few hours for each of them, signed with the key for which browsers made
+/// Tells push services who sends. Each service gets a token of a few hours, signed with the key for which browsers made
 /// their subscriptions.
 ///
 /// Source: RFC 8292 (VAPID).
@@ -15,7 +15,7 @@ package struct VAPIDKey: Sendable {
   private let key: P256PrivateKey
   /// A `mailto:` or `https:` URL at which the operator of a push service reaches the operator of the broker.
   let contact: String?
-  /// As browsers want it (`applicationServerKey`): the point, in base64url.
+  /// The public key in the form that browsers need (`applicationServerKey`): the point, in base64url.
   package let publicText: String
 
   package init(_ key: P256PrivateKey, contact: String?) {
@@ -24,7 +24,7 @@ package struct VAPIDKey: Sendable {
     publicText = Base64URL.encode(key.point)
   }
 
-  /// The header `Authorization`. Nil where libcrypto has no memory.
+  /// The header `Authorization`. Nil if libcrypto has no memory.
   package func authorization(for origin: String, nowSeconds: Int64) -> String? {
     var claims: JSONObject = ["aud": .string(origin), "exp": .integer(nowSeconds + Self.tokenSeconds)]
     if let contact { claims["sub"] = .string(contact) }
@@ -36,7 +36,7 @@ package struct VAPIDKey: Sendable {
   }
 }
 
-/// The tokens that are good at present, by origin. On one loop.
+/// The tokens that are valid at present, by origin. Each loop has its own.
 struct VAPIDTokens {
   /// With this many tokens all of them are dropped, and signed again when they are needed.
   private static let countMax = 256

@@ -15,10 +15,10 @@ package enum WebPushEncryption {
 
   /// One record with the text.
   /// - Parameters:
-  ///   - receiver: the subscription's public key (`p256dh`).
-  ///   - secret: what only the subscription and the sender know (`auth`).
-  ///   - own: a key for this message alone.
-  ///   - salt: for this message alone.
+  ///   - receiver: the public key of the subscription (`p256dh`).
+  ///   - secret: the secret that only the subscription and the sender know (`auth`).
+  ///   - own: a key that is used for this message alone.
+  ///   - salt: a salt that is used for this message alone.
   /// - Returns: nil if the key is no point on the curve, or the text is too long.
   package static func encrypt(
     _ text: [UInt8], for receiver: [UInt8], secret: [UInt8], own: P256PrivateKey = P256PrivateKey(),
@@ -32,7 +32,7 @@ package enum WebPushEncryption {
       common, Array("Content-Encoding: aes128gcm".utf8) + [0], count: AuthenticatedEncryption.keyBytes)
     let nonce = expand(
       common, Array("Content-Encoding: nonce".utf8) + [0], count: AuthenticatedEncryption.nonceBytes)
-    // 2 says that this is the last record.
+    // 2 marks the last record.
     guard let sealed = AuthenticatedEncryption.seal(text + [2], key: key, nonce: nonce) else { return nil }
     let size = UInt32(messageMaxBytes)
     let header = salt + (0..<4).map { UInt8(truncatingIfNeeded: size >> (24 - 8 * $0)) }
@@ -45,7 +45,7 @@ package enum WebPushEncryption {
     Hashing.hmac(material, key: salt)
   }
 
-  /// No more than one hash is ever asked for.
+  /// Callers never need more than one hash.
   private static func expand(_ key: [UInt8], _ info: [UInt8], count: Int) -> [UInt8] {
     Array(Hashing.hmac(info + [1], key: key).prefix(count))
   }

@@ -103,7 +103,7 @@ extension WebhookEndpoint {
     return RecordJSON.text(.object(members))
   }
 
-  /// Nil if nobody can have written it so.
+  /// Nil if the text is not one that this code writes.
   package init?(id: String, record: String) {
     guard let id = EntityID(id), case .object(let members)? = RecordJSON.value(record),
       case .string(let url)? = members["url"], let url = OutboundURL(url),
