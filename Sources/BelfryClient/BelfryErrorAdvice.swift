@@ -1,5 +1,5 @@
 extension BelfryError {
-  /// What to do about the error, for a developer. Nil if ``detail`` already says all there is.
+  /// Says what a developer can do about the error. Nil if ``detail`` already says all there is.
   public var advice: String? {
     switch code {
     case .unauthorized: "get a new token and call again"
