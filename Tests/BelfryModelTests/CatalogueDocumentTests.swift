@@ -12,8 +12,8 @@ struct CatalogueDocumentTests {
     # The types of notifications
 
     Every type is one row of the catalogue (`Sources/BelfryModel/Catalogue`), which the code, `belfry types`, this
-    page and the tests come from. The parties of an event receive it whatever they are subscribed to, and in
-    their own space when they do not belong to the one it happened in. The numbers 18, 20 to 30, 34 and 35 are
+    page and the tests come from. The parties of an event receive it without a subscription, and in
+    their own space if they do not belong to the one it happened in. The numbers 18, 20 to 30, 34 and 35 are
     reserved for good.
 
     \(Catalogue.markdown)
