@@ -95,21 +95,21 @@ extension FeedReader {
     if id < floor {
       return Explanation(
         visible: false, reason: Visibility.Exclusion.beyondRetention.rawValue,
-        detail: "It would be older than what is kept; whatever it was, it has been trimmed.", facts: facts)
+        detail: "It would be older than the retention time: it has been trimmed.", facts: facts)
     }
     if isRead {
       return Explanation(
         visible: false, reason: Visibility.Exclusion.read.rawValue,
         detail:
-          "\(view.account) has marked it read, or everything up to it, and nobody else has yet to read it:"
-          + " it is kept no more.", facts: facts)
+          "\(view.account) has marked it read, or everything up to it, and so have all others that it was for:"
+          + " it is no longer kept.", facts: facts)
     }
     if let space = snapshot.spaceTrimmed(through: id) {
       return Explanation(
         visible: false, reason: Self.trimmed,
         detail:
-          "\(space) keeps only its latest entries, and those of that time have been trimmed; if it was sent there,"
-          + " it was trimmed with them.",
+          "\(space) keeps only its latest entries, and the entries of that time have been trimmed. If the notification was sent"
+          + " there, it was trimmed with them.",
         facts: Explanation.Facts(
           space: space.key, sentAt: id.unixMilliseconds, read: view.read.contains(id, in: space)))
     }
@@ -126,9 +126,9 @@ extension Explanation {
     visible = false
     reason = Self.notIndexed
     detail =
-      "\(account) is in the roster of \(space), and the account's own index does not name it, so no feed of the account "
-      + "has it. An index is some seconds late at most. If it stays like this, Redis has lost a part of the index: add the "
-      + "account to the space once more, which tells the index again, or wait until the sweep comes to it."
+      "\(account) is in the roster of \(space), but the account's own index does not name the space, so the account's feed "
+      + "does not show it. An index is a few seconds late at most. If this persists, Redis has lost a part of the index: add "
+      + "the account to the space again, which repairs the index, or wait until the sweep repairs it."
   }
 
   /// The reason where an account's index has forgotten a space that the account is in.
@@ -190,12 +190,12 @@ extension Visibility.Inclusion {
 extension Visibility.Exclusion {
   fileprivate func sentence(_ account: AccountID, _ audience: Audience, _ place: String) -> String {
     switch self {
-    case .neverMember: "\(account) does not belong to the space it was sent to, and did not then."
+    case .neverMember: "\(account) is not a member of the space it was sent to, and was not one then."
     case .joinedAfter: "\(account) joined after it was sent."
     case .leftBefore: "\(account) had left before it was sent."
     case .leftSince:
-      "It was of the moment, for those inside, and \(account) has left since it was sent."
-    case .leftOut: "It was meant for the others: \(account) is left out of it by name."
+      "It concerned only those inside, and \(account) has left since it was sent."
+    case .leftOut: "It was for the others: it names \(account) as an exception."
     case .notNamed: "It was sent to named accounts only, and \(account) is not one of them."
     case .notInChannel: "\(account) was not in channel \(audience.channel?.text ?? "") when it was sent."
     case .blocked: "\(account) was on the block list of channel \(audience.channel?.text ?? "") then."
@@ -208,9 +208,9 @@ extension Visibility.Exclusion {
       "It went to subscribers \(place), and \(account) had ended the subscription before it."
     case .read: "\(account) has marked it read, so no device is shown it again."
     case .recalled: "It was recalled, so nobody is shown it any more."
-    case .expired: "It expired: whoever sent it wanted it shown until then and no longer."
-    case .notWanted: "\(account) does not want to hear it: see the preferences of the account."
-    case .beyondRetention: "It is older than what is kept."
+    case .expired: "It expired: its sender set a time until which it is shown."
+    case .notWanted: "The account's preferences hide it: \(account) chose not to receive it."
+    case .beyondRetention: "It is older than the retention time."
     }
   }
 }

@@ -175,7 +175,9 @@ extension HTTPServer {
 
   /// Asks the handler about a request whose head is there.
   func route(_ head: HTTPRequestHead, hasTarget: Bool) -> HTTPRouting {
-    guard hasTarget else { return .refused(handler.refuse(.malformed(detail: "the target is no path"))) }
+    guard hasTarget else {
+      return .refused(handler.refuse(.malformed(detail: "the request target is not a path")))
+    }
     let routing = handler.route(head)
     guard case .routed(let request) = routing else { return routing }
     // Results of what is carried out are kept in any case, so nothing more is done for an account that takes none.

@@ -55,7 +55,7 @@ extension Refusal.Code {
 
   var title: String {
     switch self {
-    case .invalidField: "Something in the request is not as it must be"
+    case .invalidField: "Invalid request"
     case .unauthorized: "No valid token"
     case .tokenRevoked: "The token was revoked"
     case .invalidTicket: "No valid ticket"
@@ -64,19 +64,19 @@ extension Refusal.Code {
     case .muted: "Muted"
     case .banned: "Banned"
     case .notFound: "Not found"
-    case .conflict: "In conflict with what is there"
-    case .duplicateContent: "The same messageClientId with other content"
+    case .conflict: "Conflict"
+    case .duplicateContent: "messageClientId used with other content"
     case .tooLarge: "Too large"
-    case .tooMany: "A limit is reached"
-    case .mailboxFull: "No room in somebody's mailbox"
-    case .blocked: "Not wanted"
-    case .full: "No more members"
+    case .tooMany: "Limit reached"
+    case .mailboxFull: "Mailbox full"
+    case .blocked: "Blocked by the receiver"
+    case .full: "No room for more members"
     case .disabled: "Disabled"
     case .refusedByCallback: "Refused by this service"
     case .rateLimited: "Too fast"
-    case .busy: "Too much at once"
+    case .busy: "Busy"
     case .unavailable: "Not available right now"
-    case .unknownOutcome: "Perhaps done, perhaps not"
+    case .unknownOutcome: "Outcome unknown"
     }
   }
 
@@ -92,7 +92,7 @@ extension Problem {
     let names = HTTPVerb.methods(of: allowed)
     var problem = Problem(
       status: 405, title: "Method not allowed", code: "methodNotAllowed",
-      detail: "here it can be " + names.joined(separator: ", "))
+      detail: "allowed here: " + names.joined(separator: ", "))
     problem.allow = names.joined(separator: ", ")
     return problem
   }
@@ -100,8 +100,8 @@ extension Problem {
   /// The refusal of a request for a host that is not the broker's. A hostile page may have made a host name of its own lead
   /// to this broker.
   package static let misdirected = Problem(
-    status: 421, title: "Not for this host", code: "misdirected",
-    detail: "this broker does not answer by the name in Host (browsers.hosts)")
+    status: 421, title: "Wrong host", code: "misdirected",
+    detail: "this broker does not serve the host named in `Host` (browsers.hosts)")
 
   package static func unsupportedMediaType(_ expected: String) -> Problem {
     Problem(
@@ -112,23 +112,23 @@ extension Problem {
 
 extension Problem {
   package static func malformed(_ detail: String) -> Problem {
-    Problem(status: 400, title: "Not a good request", code: "malformed", detail: detail)
+    Problem(status: 400, title: "Malformed request", code: "malformed", detail: detail)
   }
 
   package static let upgradeNeeded = Problem(
     status: 426, title: "Upgrade needed", code: "upgradeNeeded",
-    detail: "here a WebSocket of version 13 is to be asked for")
+    detail: "this path takes only a WebSocket handshake of version 13")
 
   package static let timeout = Problem(
     status: 408, title: "Too slow", code: "timeout", detail: "the request did not arrive in time")
 
   package static let unsupportedEncoding = Problem(
     status: 501, title: "Not supported", code: "unsupportedEncoding",
-    detail: "of the transfer encodings only chunked is supported")
+    detail: "only the transfer encoding chunked is supported")
 
   package static let unsupportedVersion = Problem(
     status: 505, title: "Not supported", code: "unsupportedVersion",
-    detail: "only HTTP/1.1 and HTTP/1.0 are spoken here")
+    detail: "only HTTP/1.1 and HTTP/1.0 are supported")
 }
 
 // MARK: - As JSON

@@ -33,7 +33,7 @@ final class LiveSubscriptions {
   func giveUp(_ active: ActiveSpace) { fail(active, because: "the loop is ending") }
 
   func unsubscribe(_ active: ActiveSpace) {
-    fail(active, because: "nobody follows it any more")
+    fail(active, because: "nobody follows it any longer")
     live.unsubscribe(active.space)
   }
 

@@ -17,7 +17,7 @@ package struct AddressPolicy: Sendable, Hashable {
       return "its address is not public, and in no network of \(setting)"
     }
     return isEncrypted
-      ? nil : "it has to be https: its address is in no network of \(setting)"
+      ? nil : "it must be https: its address is in no network of \(setting)"
   }
 
   static func isPublic(_ address: IPAddress) -> Bool {

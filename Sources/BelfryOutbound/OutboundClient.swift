@@ -81,7 +81,7 @@ import CCurl
   private func cancel(_ place: TransferPlace) {
     place.isCancelled = true
     guard let transfer = place.transfer else { return }
-    end(transfer, .failure(OutboundError(.cancelled, "it was given up")))
+    end(transfer, .failure(OutboundError(.cancelled, "it was cancelled")))
   }
 
   // MARK: Turns
@@ -108,7 +108,7 @@ import CCurl
         .failure(
           self.isBegun(transfer)
             ? OutboundError(.timedOut, "there was no answer in time")
-            : OutboundError(.notBegun, "its turn did not come in time")))
+            : OutboundError(.notBegun, "it waited too long for its turn")))
     }
   }
 
@@ -142,13 +142,13 @@ import CCurl
     // While its host was looked up.
     if isClosed { return fail(transfer, .cancelled, "the broker is shutting down") }
     guard transfer.prepare(addresses: addresses) else {
-      return fail(transfer, .unreachable, "there is no memory to be had")
+      return fail(transfer, .unreachable, "no memory is available")
     }
     carried[ObjectIdentifier(transfer)] = transfer
     statistics.sent += 1
     // It begins at a timer that libcurl sets in this call.
     guard unsafe curl_multi_add_handle(multi, transfer.easy) == CURLM_OK else {
-      return fail(transfer, .unreachable, "there is no memory to be had")
+      return fail(transfer, .unreachable, "no memory is available")
     }
   }
 

@@ -128,7 +128,7 @@ import Glibc
     }
     let cause =
       found.map { policy.refusal(of: $0, isEncrypted: request.url.isEncrypted) }
-      ?? "its address is none of IPv4 or IPv6"
+      ?? "its address is neither IPv4 nor IPv6"
     if let cause {
       refusal = OutboundError(.refusedAddress, "\(request.url.host): \(cause)")
       return nil

@@ -20,7 +20,7 @@ func beginConnecting(to address: RedisEndpoint.Address) throws(RedisError) -> In
   case .tcp(let host, let port):
     unsafe context = redisConnectNonBlock(host, CInt(port))
   case .master:
-    throw RedisError(.invalidEndpoint, cause: "Sentinels have to be asked where it is", place: place)
+    throw RedisError(.invalidEndpoint, cause: "the Sentinels must be asked for its address", place: place)
   }
   guard let context = unsafe context else {
     throw RedisError(.unavailable, cause: "no memory for a connection", place: place)
@@ -55,7 +55,7 @@ func beginTransport(
 func explainTLSFailure(_ cause: String) -> String {
   switch cause {
   case "wrong version number", "packet length too long":
-    "TLS failed, as where a port does not speak it: \(cause)"
+    "TLS failed, perhaps because the port does not speak it: \(cause)"
   case "hostname mismatch", "IP address mismatch":
     "TLS failed: Redis's certificate is another host's (\(cause))"
   default: "TLS failed: \(cause)"

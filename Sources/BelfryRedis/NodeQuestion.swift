@@ -14,7 +14,8 @@ final class NodeQuestion<Answer> {
     read: @escaping ([RedisReply]) throws(RedisError) -> Answer
   ) {
     self.loop = loop
-    answer = .failure(RedisError(.unavailable, cause: "it was not asked", place: endpoint.description))
+    answer = .failure(
+      RedisError(.unavailable, cause: "the question was not sent", place: endpoint.description))
     let holder = Holder()
     connection = RedisConnection(
       loop: loop, endpoint: endpoint, limits: limits,

@@ -104,7 +104,7 @@ extension RedisSnapshot {
     // Any other Redis says that it is none.
     guard try !readLine().hasPrefix("-") else { return }
     throw RedisError(
-      .unsuitable, cause: "it is a node of a Redis Cluster, which holds a part of the keys only", place: place
+      .unsuitable, cause: "it is a node of a Redis Cluster, which has only a part of the keys", place: place
     )
   }
 
@@ -117,7 +117,7 @@ extension RedisSnapshot {
   private func refusal(_ line: String, of command: String) -> RedisError {
     line.hasPrefix("-")
       ? .replied(String(line.dropFirst()), to: "\(command) at \(place)")
-      : RedisError(.unexpectedReply, cause: "it is no Redis that knows \(command)", place: place)
+      : RedisError(.unexpectedReply, cause: "this Redis does not know \(command)", place: place)
   }
 
   private func write(_ command: RedisCommand) throws(RedisError) {
@@ -139,7 +139,7 @@ extension RedisSnapshot {
         return String(decoding: line, as: UTF8.self)
       }
       guard received.count - position < Self.lineBytesMax else {
-        throw RedisError(.malformedReply, cause: "a line without an end", place: place)
+        throw RedisError(.malformedReply, cause: "a line of its reply has no end", place: place)
       }
       try receive()
     }

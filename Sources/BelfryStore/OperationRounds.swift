@@ -24,7 +24,9 @@ struct OperationRounds<Op: Operation> {
     operations.indices.map { index in
       let space = operations[index].space
       return results[index]
-        ?? .failure(Refusal(.conflict, "others keep changing \(space); try again", retryAfterSeconds: 1))
+        ?? .failure(
+          Refusal(
+            .conflict, "\(space) is being changed by too many requests; try again", retryAfterSeconds: 1))
     }
   }
 

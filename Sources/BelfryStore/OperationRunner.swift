@@ -230,7 +230,9 @@ extension OperationRunner {
       .filter { $0.isMember && ($0.space.kind == .server || $0.space.kind == .group) }.map(\.space)
     guard own.count * question.others.count <= Limits.spacesPerCompanyQuestion else {
       throw Refusal(
-        .tooLarge, "name fewer of those at once who take this only from whom they share a space with")
+        .tooLarge,
+        "too many of the named accounts accept this only from accounts that they share a space with; name fewer at once"
+      )
     }
     let shared = try await store.areMembers(question.others, in: own)
     return Set(zip(question.others, shared).filter { $0.1 }.map(\.0))
@@ -268,20 +270,20 @@ extension StoreError {
     case .diskFull:
       Refusal(
         .unavailable,
-        "Redis refuses to write since it cannot save to its disk: \(detail). Nothing was done; try again later",
+        "Redis refuses writes because it cannot save to its disk: \(detail). Nothing was done; try again later",
         retryAfterSeconds: 5)
     case .memoryFull:
       Refusal(
-        .unavailable, "Redis's memory is full (maxmemory), so nothing was done; try again once there is room",
+        .unavailable, "Redis's memory is full (maxmemory). Nothing was done; try again later",
         retryAfterSeconds: 5)
     case .incomplete:
       Refusal(
         .unavailable,
-        "a part of the keyspace is missing in Redis, so nothing was done; the broker's log says which, and what to do",
+        "a part of the keyspace is missing in Redis. Nothing was done; see the broker's log",
         retryAfterSeconds: 5)
     case .corrupt: Refusal(.unavailable, "stored data is unreadable: \(detail)")
     case .badCursor:
-      .invalid("cursor", "was not given by this server, or before Redis was started again: begin anew")
+      .invalid("cursor", "is not valid, or Redis has restarted since: begin again without a cursor")
     }
   }
 }

@@ -42,7 +42,7 @@ import Glibc
     }
     unsafe self.session = session
     if let host, unsafe tls_expect_host(session, host) != 1 {
-      throw TLSError(.badHost, "\(host) is no name that a certificate can have")
+      throw TLSError(.badHost, "\(host) is not a name that a certificate can have")
     }
     sendAtOnce(descriptor)
   }

@@ -101,10 +101,11 @@ import Testing
   }
 
   @Test func `a stray word is shown where it belongs`() {
-    let only = "Only BELL and TIMES stand here without an option's name"
-    #expect(refusal("great", "3", "bob") == UsageError("what is bob? \(only)", suggestion: "--by bob"))
+    let only = "Only BELL and TIMES can be given without an option's name"
+    #expect(
+      refusal("great", "3", "bob") == UsageError("bob is not understood. \(only)", suggestion: "--by bob"))
     #expect(refusal("great", "3", "softly", "--by", "a")?.suggestion == "--how softly or --for softly")
-    #expect(refusal("great", "3", "4", "--by", "a") == UsageError("what is 4? \(only)"))
+    #expect(refusal("great", "3", "4", "--by", "a") == UsageError("4 is not understood. \(only)"))
     #expect(
       refusal("--bell", "great", "--by", "a")?.suggestion
         == "BELL without --bell: belfry ring BELL [TIMES] --by ACCID")

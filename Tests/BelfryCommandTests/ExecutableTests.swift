@@ -73,12 +73,12 @@ import Testing
     (["server", "show", "twelve"], "not twelve"), (["read"], "--message or --up-to"),
     (["stats", "--url", "nowhere"], "--url must begin"),
     (["explain", "--account", "bob"], "MESSAGE is needed: the notification"),
-    (["explain", "7", "--message", "7", "--account", "bob"], "stands twice"),
+    (["explain", "7", "--message", "7", "--account", "bob"], "is given twice"),
     (["explain", "seven", "--account", "bob"], "MESSAGE must be a message id"),
     (["audit", "--since", "yesterday"], "--since must be a time as"),
     (["channel", "show", "12"], "CHANNEL is needed: the channel"),
     (["member", "add", "12"], "ACCID or --file is needed"),
-    (["server", "remove", "12"], "--yes, which does it unasked"),
+    (["server", "remove", "12"], "--yes, to do it without asking"),
     (["send", "--to", "bob", "--attach", "{"], "--attach must be JSON"),
   ])
   func `wrong usage is 2 and names the wrong word`(words: [String], said: String) throws {

@@ -18,9 +18,10 @@ import Testing
     let sent = try #require(
       try JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any])["messageClientId"]
     let id = try #require(sent as? String)
-    #expect(outcome.err.contains("it may have been sent: repeat it with --client-id \(id),") == mayBeSent)
+    #expect(
+      outcome.err.contains("it may have been sent: repeat the command with --client-id \(id),") == mayBeSent)
     let own = try Executable().run(words + ["--client-id", "mine"])
-    #expect(own.err.contains("repeat it with --client-id mine,") == mayBeSent)
+    #expect(own.err.contains("repeat the command with --client-id mine,") == mayBeSent)
   }
 
   @Test func `a user's token that names another account is told to leave it out`() throws {
@@ -30,11 +31,11 @@ import Testing
       [.problem(403, code: "forbidden", detail: detail, at: "Belfry-Account")]
     }
     let forbidden = try Executable().run(words + ["\(forbidding.url)"])
-    #expect(forbidden.err.contains("leave --as out") && !forbidden.err.contains("says for whom"))
+    #expect(forbidden.err.contains("leave --as out") && !forbidden.err.contains("name the account"))
     let asking = try ScriptedServer { _, _ in
       [.problem(400, code: "invalidField", detail: "is needed", at: "Belfry-Account")]
     }
-    #expect(try Executable().run(words + ["\(asking.url)"]).err.contains("--as ACCID says for whom"))
+    #expect(try Executable().run(words + ["\(asking.url)"]).err.contains("name the account with --as ACCID"))
   }
 
   @Test func `a wrong field is called by its option`() throws {

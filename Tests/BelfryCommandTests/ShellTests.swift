@@ -147,7 +147,7 @@ import Testing
     guard let shown = try run("man", ["--warnings", "-l", page]) else { return }
     #expect(shown.code == 0 && shown.err.isEmpty, "\(shown.err)")
     let text = shown.out.replacing(#/.\u{8}/#, with: "")
-    #expect(text.contains("belfry - a queue for notifications"))
+    #expect(text.contains("belfry - a notification queue"))
     #expect(text.contains("belfry server create"))
     #expect(text.contains("--live-only"))
   }

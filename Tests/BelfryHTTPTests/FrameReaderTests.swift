@@ -186,7 +186,7 @@ import Testing
     // The highest bit of a length is never set.
     #expect(
       Self.steps([0x81, 0xFF, 0x80, 0, 0, 0, 0, 1, 0, 0], inPiecesOf: 1) == [
-        .refused(.violation("a length is not written as it must be"))
+        .refused(.violation("a length is not encoded in the shortest form"))
       ])
   }
 

@@ -48,7 +48,7 @@ import Testing
     #expect(received == [sent])
     #expect(reasons.map(\.visible) == [false, true])
     #expect(reasons[0].reason == "notIndexed" && reasons[0].facts.memberSince != nil)
-    #expect(reasons[0].detail.contains("add the account to the space once more"))
+    #expect(reasons[0].detail.contains("add the account to the space again"))
     #expect(reasons[1].reason == "openToAll")
   }
 }

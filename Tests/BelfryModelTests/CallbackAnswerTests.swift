@@ -37,7 +37,7 @@ import Testing
   func whatCannotBeUsedIsRefused(_ json: String) {
     let refusal = #expect(throws: Refusal.self) { try answer(json) }
     #expect(refusal?.code == .refusedByCallback)
-    #expect(refusal?.detail.contains("cannot be used") == true)
+    #expect(refusal?.detail.contains("unusable answer") == true)
   }
 
   @Test func aDenialStaysOneWhateverIsWrongWithItsWords() throws {

@@ -128,8 +128,8 @@ extension EndToEnd {
         #expect(metrics.contains("belfry_settings_differing 2\n"), "\(metrics)")
         #expect(metrics.contains("belfry_partitions 64\n"), "\(metrics)")
         for line in [
-          "setting is not the keyspace's setting=secret here=one keyspace=another",
-          "setting is not the keyspace's setting=limits.entriesPerSpace here=500 keyspace=100000",
+          "setting differs from the keyspace setting=secret here=one keyspace=another",
+          "setting differs from the keyspace setting=limits.entriesPerSpace here=500 keyspace=100000",
         ] {
           #expect(
             other.log.components(separatedBy: line).count == 2, "once, whatever the loops: \(other.log)")
@@ -160,7 +160,7 @@ extension EndToEnd {
       try FileManager.default.copyItem(atPath: first.folder + "/data", toPath: process.folder + "/data")
       try await process.start()
       #expect(try Wire(port: process.port).request("GET", "/readyz").object.keys.sorted() == ["status"])
-      let line = "setting is the keyspace's from now on setting=limits.entriesPerSpace here=500 before=100000"
+      let line = "setting of the keyspace was replaced setting=limits.entriesPerSpace here=500 before=100000"
       #expect(process.log.contains(line), "\(process.log)")
       await first.remove()
       await process.stop()

@@ -64,7 +64,7 @@ struct SocketFrameParser: Sendable {
       message = (message ?? []) + payload
       guard first & Self.lastBit != 0, let text = message else { return }
       message = nil
-      guard (try? UTF8Span(validating: text.span)) != nil else { throw .badFrame("a text is no UTF-8") }
+      guard (try? UTF8Span(validating: text.span)) != nil else { throw .badFrame("a text is not UTF-8") }
       read(text, into: &items)
     case 8: replies += Self.frame(8, Array(payload.prefix(2)))
     case 9: replies += Self.frame(10, payload)

@@ -111,6 +111,6 @@ extension FeedReader {
 
 extension Refusal {
   fileprivate static var markedMeanwhile: Refusal {
-    Refusal(.conflict, "others keep marking for this account; try again", retryAfterSeconds: 1)
+    Refusal(.conflict, "too many marks for this account at the same time; try again", retryAfterSeconds: 1)
   }
 }

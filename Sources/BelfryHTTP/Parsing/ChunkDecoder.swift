@@ -38,7 +38,7 @@ struct ChunkDecoder {
   private mutating func size(_ bytes: ArraySlice<UInt8>) -> Step {
     switch Self.line(bytes, limitBytes: HTTPLimits.chunkLineBytes) {
     case .incomplete: return .incomplete
-    case .flawed: return Self.flawed("the length of a chunk is no line of hexadecimal digits")
+    case .flawed: return Self.flawed("the length of a chunk must be a line of hexadecimal digits")
     case .complete(let line):
       let digits = line.prefix { $0 != UInt8(ascii: ";") }
       // A quotation that the line's end cuts off would end elsewhere for who reads it as one.
@@ -79,12 +79,12 @@ struct ChunkDecoder {
   private mutating func trailer(_ bytes: ArraySlice<UInt8>) -> Step {
     switch Self.line(bytes, limitBytes: HTTPLimits.trailerBytes - trailerBytes) {
     case .incomplete: return .incomplete
-    case .flawed: return Self.flawed("what follows the last chunk is no line, or too long")
+    case .flawed: return Self.flawed("the line after the last chunk is not a line, or is too long")
     case .complete(let line):
       if line.isEmpty { return .end(2) }
       let name = line.prefix { $0 != UInt8(ascii: ":") }
       guard HeadSyntax.isToken(name.span), name.count < line.count, HeadSyntax.isValue(line.span) else {
-        return Self.flawed("what follows the last chunk is no field")
+        return Self.flawed("the line after the last chunk is not a header field")
       }
       trailerBytes += line.count + 2
       return .framing(line.count + 2)

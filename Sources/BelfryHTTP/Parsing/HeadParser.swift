@@ -102,10 +102,10 @@ struct FirstLine {
         detail: "the first line must be a method, a target and a version with one space between them")
     }
     let method = line.extracting(..<methodEnd)
-    guard HeadSyntax.isToken(method) else { throw .malformed(detail: "the method is no token") }
+    guard HeadSyntax.isToken(method) else { throw .malformed(detail: "the method is not a token") }
     let target = line.extracting((methodEnd + 1)..<targetEnd)
     guard HeadSyntax.isTarget(target), let target = target.text else {
-      throw .malformed(detail: "the target is empty, holds a control character, or is no UTF-8")
+      throw .malformed(detail: "the target is empty, contains a control character, or is not UTF-8")
     }
     isHTTP10 = try Self.isHTTP10(line.extracting((targetEnd + 1)...))
     self.method = UTF8Text(method.text ?? "")
@@ -146,13 +146,13 @@ extension HTTPHeaders.Field {
       colon < line.upperBound
     else { throw .malformed(detail: "a line of the headers has no colon") }
     guard HeadSyntax.isToken(bytes.extracting(line.lowerBound..<colon)) else {
-      throw .malformed(detail: "the name of a field is no token")
+      throw .malformed(detail: "the name of a header is not a token")
     }
     var (start, end) = (colon + 1, line.upperBound)
     while start < end, HeadSyntax.isSpace(bytes[start]) { start += 1 }
     while start < end, HeadSyntax.isSpace(bytes[end - 1]) { end -= 1 }
     guard HeadSyntax.isValue(bytes.extracting(start..<end)) else {
-      throw .malformed(detail: "the value of a field holds a control character")
+      throw .malformed(detail: "the value of a header contains a control character")
     }
     self.init(name: line.lowerBound..<colon, value: start..<end)
   }

@@ -12,7 +12,7 @@ enum RequestFraming {
     if let refusal = refusalOfLength(headers, isHTTP10: isHTTP10) { return refusal }
     if !headers.hasRepeatedName { return nil }
     for name in namesOnce where headers.count(of: name) > 1 {
-      return .malformed(detail: "\(name) stands there more than once")
+      return .malformed(detail: "\(name) occurs more than once")
     }
     return nil
   }
@@ -22,10 +22,10 @@ enum RequestFraming {
     switch headers.count(of: "Host") {
     case 0: return isHTTP10 ? nil : .malformed(detail: "Host is missing")
     case 1: break
-    default: return .malformed(detail: "Host stands there more than once")
+    default: return .malformed(detail: "Host occurs more than once")
     }
     guard let host = headers["Host"], HeadSyntax.isHost(Substring(host).utf8) else {
-      return .malformed(detail: "Host is no host")
+      return .malformed(detail: "Host is not a valid host")
     }
     return nil
   }
@@ -34,14 +34,14 @@ enum RequestFraming {
   private static func refusalOfLength(_ headers: HTTPHeaders, isHTTP10: Bool) -> HTTPRefusal? {
     let encodings = headers.count(of: "Transfer-Encoding")
     guard encodings + headers.count(of: "Content-Length") <= 1 else {
-      return .malformed(detail: "the body's length is told more than once")
+      return .malformed(detail: "the length of the body is given more than once")
     }
     guard encodings == 1 else { return refusalOfDigits(headers) }
     if isHTTP10 { return .malformed(detail: "HTTP/1.0 has no Transfer-Encoding") }
     let encoding = headers["Transfer-Encoding"] ?? ""
     if HTTPHeaders.isSame(Substring(encoding).utf8, "chunked") { return nil }
     return HeadSyntax.isToken(encoding.utf8.span)
-      ? .unsupportedEncoding : .malformed(detail: "Transfer-Encoding can only be: chunked")
+      ? .unsupportedEncoding : .malformed(detail: "Transfer-Encoding must be chunked")
   }
 
   private static func refusalOfDigits(_ headers: HTTPHeaders) -> HTTPRefusal? {
@@ -49,7 +49,7 @@ enum RequestFraming {
     let isNumber =
       !length.utf8.isEmpty
       && length.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-    return isNumber ? nil : .malformed(detail: "Content-Length is no number")
+    return isNumber ? nil : .malformed(detail: "Content-Length is not a number")
   }
 
   /// The announced length of the body; nil if it is chunked.

@@ -93,9 +93,9 @@ final class HandshakeSet {
   func checkDeadlines(at now: ContinuousClock.Instant) {
     for handshake in all where handshake.acceptedAt + server.limits.handshakeTime <= now {
       if handshake.transport == nil {
-        note(.silent, "it said nothing", handshake.client)
+        note(.silent, "the client sent nothing", handshake.client)
       } else {
-        note(.tooSlow, "it did not finish in time", handshake.client)
+        note(.tooSlow, "the client did not finish in time", handshake.client)
       }
       end(handshake)
     }
@@ -115,7 +115,7 @@ final class HandshakeSet {
   private func endLongestWaiting() {
     while let longest = begun.popFirst() {
       guard !longest.isClosed else { continue }
-      note(.tooManyWait, "too many others wait for their clients", longest.client)
+      note(.tooManyWait, "too many other handshakes wait for their clients", longest.client)
       return end(longest)
     }
   }

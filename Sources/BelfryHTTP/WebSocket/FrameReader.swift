@@ -140,7 +140,7 @@ extension FrameReader {
     let length = lengthInBytes
     let isShortest = length > (lengthBytes == 2 ? UInt64(WebSocketFrame.controlBytesMax) : UInt64(UInt16.max))
     guard isShortest, length <= UInt64(Int64.max) else {
-      return .violation("a length is not written as it must be")
+      return .violation("a length is not encoded in the shortest form")
     }
     return flaw(ofLength: Int(length))
   }
@@ -204,7 +204,7 @@ extension FrameReader {
     guard control.count >= 2 else { return refuse(.violation("a close code has two bytes")) }
     let code = Int(control[0]) << 8 | Int(control[1])
     guard WebSocketClose.isSayable(code) else {
-      return refuse(.violation("the close code \(code) may not be said"))
+      return refuse(.violation("the close code \(code) must not be sent"))
     }
     var reason = UTF8Progress()
     guard reason.take(control[2...]), reason.isBetweenScalars else { return refuse(.notUTF8) }

@@ -111,7 +111,8 @@ package struct WebSocketClose: Error, Sendable, Hashable {
   static func tooLong(limitBytes: Int) -> WebSocketClose {
     WebSocketClose(1_009, "a message has at most \(limitBytes) bytes")
   }
-  package static let tryAgainLater = WebSocketClose(1_013, "this broker has as much at hand as it can hold")
+  package static let tryAgainLater = WebSocketClose(
+    1_013, "this broker has reached its memory limit for requests")
 
   /// Whether a client may say this code. The others are reserved, or not yet given a meaning.
   static func isSayable(_ code: Int) -> Bool {

@@ -134,7 +134,7 @@ package final class Callbacks {
         throw refusal.ofUnusableAnswer
       case .busy:
         end(callback, isGood: nil)
-        throw Refusal(.busy, "too many wait for the callback that is asked about this; try again")
+        throw Refusal(.busy, "too many requests are waiting for the callback that decides this; try again")
       case .useless(let cause):
         statistics.failed += 1
         end(callback, isGood: false, because: cause)
@@ -159,7 +159,7 @@ package final class Callbacks {
     case .allow: return try use(.allow)
     case .deny:
       throw Refusal(
-        .refusedByCallback, "the callback that decides about this cannot be asked; try again later")
+        .refusedByCallback, "the callback that decides this cannot be reached; try again later")
     }
   }
 
@@ -192,7 +192,7 @@ package final class Callbacks {
       case .refusedAddress, .unreachable, .timedOut, .tooLarge: throw .useless(error.cause)
       }
     }
-    guard response.status == 200 else { throw .useless("it answers with the status \(response.status)") }
+    guard response.status == 200 else { throw .useless("it answered with status \(response.status)") }
     do throws(Refusal) {
       return try CallbackAnswer(json: response.body)
     } catch {

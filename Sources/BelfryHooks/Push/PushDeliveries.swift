@@ -146,7 +146,7 @@ extension PushDispatcher {
       guard
         let body = WebPushEncryption.encrypt(
           message.webPushText(), for: subscription.publicKey, secret: subscription.secret)
-      else { return .refused("its keys are none") }
+      else { return .refused("its keys are not valid") }
       let until = message.expiresAtMilliseconds ?? now + Self.keptTryingMilliseconds
       let seconds = min(max((until - now) / 1_000, 0), Self.keptTryingMilliseconds / 1_000)
       return await attempt(pusher.kind) { [client] in
@@ -208,7 +208,7 @@ extension PushDispatcher {
       return nil
     case .refused(let cause):
       statistics.givenUp += 1
-      report("a push is given up", task.account, pusher.url.origin, cause)
+      report("push given up", task.account, pusher.url.origin, cause)
       return nil
     case .failed(_, let retryAfter):
       return again(task.failed(on: pusher.device), retryAfter: retryAfter)

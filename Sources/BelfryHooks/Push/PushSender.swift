@@ -30,11 +30,11 @@ extension OutboundClient {
         switch gateway.isRejected(by: response.body) {
         case true?: return .gone
         case false?: return .delivered
-        case nil: return .failed("its answer is none of a push gateway", retryAfter: nil)
+        case nil: return .failed("its answer is not that of a push gateway", retryAfter: nil)
         }
       case 404, 410: return .gone
       default:
-        return .failed("it answers with the status \(response.status)", retryAfter: response.retryAfter)
+        return .failed("it answered with status \(response.status)", retryAfter: response.retryAfter)
       }
     }
   }
@@ -58,8 +58,8 @@ extension OutboundClient {
       case 200..<300: .delivered
       case 404, 410: .gone
       // A message that is too large or that cannot be read will not change.
-      case 400, 413: .refused("it answers with the status \(response.status)")
-      default: .failed("it answers with the status \(response.status)", retryAfter: response.retryAfter)
+      case 400, 413: .refused("it answered with status \(response.status)")
+      default: .failed("it answered with status \(response.status)", retryAfter: response.retryAfter)
       }
     }
   }

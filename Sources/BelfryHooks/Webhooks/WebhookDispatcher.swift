@@ -215,7 +215,7 @@ package final class WebhookDispatcher {
       try await store.changeWebhook(
         endpoint.id, record, ifStill: kept.record, version: WebhookEndpoints.newVersion())
     }
-    if isWritten == true { report("a webhook is disabled", endpoint, cause) }
+    if isWritten == true { report("webhook disabled", endpoint, cause) }
     _ = await watch(endpoint.id) { try await endpoints.refresh(from: store) }
   }
 }

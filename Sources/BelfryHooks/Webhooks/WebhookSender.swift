@@ -45,7 +45,7 @@ extension OutboundClient {
       default:
         return .failed(
           WebhookFailure(
-            cause: "it answers with the status \(response.status)", status: response.status,
+            cause: "it answered with status \(response.status)", status: response.status,
             retryAfter: response.retryAfter))
       }
     } catch {

@@ -55,7 +55,8 @@ struct FieldList<each Declared: DeclaredField>: Sendable {
         fields.path(of: UTF8Text(names[0])), "is needed, or " + names.dropFirst().joined(separator: " or "))
     }
     if case .oneOf = rule, given.count > 1 {
-      throw .invalid(fields.path(of: UTF8Text(given[1])), "cannot stand beside \(first); give one of them")
+      throw .invalid(
+        fields.path(of: UTF8Text(given[1])), "cannot be combined with \(first); give only one of them")
     }
   }
 
@@ -72,7 +73,7 @@ struct FieldList<each Declared: DeclaredField>: Sendable {
         throw Refusal.invalid("", "is not a parameter of this request").under(name)
       }
       guard texts.updateValue(text, forKey: name) == nil else {
-        throw .invalid(name.string, "stands twice in the query")
+        throw .invalid(name.string, "is given twice in the query")
       }
     }
     return try read(texts)

@@ -261,5 +261,5 @@ extension Kind {
 }
 
 extension Refusal {
-  package static func noCursor(_ path: String) -> Refusal { .invalid(path, "was not given by this server") }
+  package static func noCursor(_ path: String) -> Refusal { .invalid(path, "is not a cursor of this server") }
 }

@@ -144,7 +144,7 @@ extension Shape {
       elementName + "Page",
       [
         .always(name, .list(element), meaning),
-        .always("cursor", .orNull(.cursor), "where the list goes on; null at its end"),
+        .always("cursor", .orNull(.cursor), "the cursor of the next page; null at the end of the list"),
       ])
   }
 }

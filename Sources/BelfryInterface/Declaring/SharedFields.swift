@@ -12,7 +12,7 @@ package enum SharedFields {
   package static let accid = Field("accid", .account, "the account").needed
   package static let requestId = Field(
     "requestId", .requestName,
-    "the invitation or application, by its id or by the account that is invited or that applies"
+    "the id of the invitation or application, or the account that is invited or that applies"
   ).needed
   package static let token = Field("token", .request, "the invitation on stage").needed
   package static let code = Field("code", .code, "the invite code").needed
@@ -21,31 +21,34 @@ package enum SharedFields {
 
   // MARK: Pages
 
-  package static let limit = Field("limit", .integer(1...Limits.pageMembersMaximum), "how many at most")
-    .otherwise(Limits.pageMembers, .integer(Int64(Limits.pageMembers)))
+  package static let limit = Field(
+    "limit", .integer(1...Limits.pageMembersMaximum), "the maximum number of results"
+  )
+  .otherwise(Limits.pageMembers, .integer(Int64(Limits.pageMembers)))
   package static let blockedLimit = Field(
-    "limit", .integer(1...Limits.pageMembersMaximum), "how many at most"
+    "limit", .integer(1...Limits.pageMembersMaximum), "the maximum number of results"
   ).otherwise(200, 200)
-  package static let cursor = Field("cursor", Kind<PageCursor>.cursor, "the cursor of the page before")
+  package static let cursor = Field("cursor", Kind<PageCursor>.cursor, "the cursor of the previous page")
 
   // MARK: Headers
 
   package static let ifNoneMatch = Field(
-    "If-None-Match", .text(bytes: 0...8_192), "the `ETag` of what one has already")
+    "If-None-Match", .text(bytes: 0...8_192), "the `ETag` of the client's copy")
 
   // MARK: Bodies
 
   package static let accids = Field("accids", .accounts(1...Limits.accountsPerCall), "the accounts").needed
-  package static let name = Field("name", .text(characters: 1...Limits.nameCharacters), "what people call it")
+  package static let name = Field("name", .text(characters: 1...Limits.nameCharacters), "its name")
   package static let description = Field(
-    "description", .text(characters: 0...Limits.descriptionCharacters), "what it is for")
-  package static let icon = Field("icon", .text(bytes: 0...Limits.iconBytes), "a picture, by URL")
-  package static let ext = Field("ext", .text(bytes: 0...Limits.extBytes), "anything; JSON is customary")
-  package static let nick = Field("nick", .text(characters: 0...Limits.nickCharacters), "empty for none")
+    "description", .text(characters: 0...Limits.descriptionCharacters), "its description")
+  package static let icon = Field("icon", .text(bytes: 0...Limits.iconBytes), "the URL of a picture")
+  package static let ext = Field("ext", .text(bytes: 0...Limits.extBytes), "application data, usually JSON")
+  package static let nick = Field(
+    "nick", .text(characters: 0...Limits.nickCharacters), "the nick; empty for none")
   package static let avatar = Field(
-    "avatar", .text(bytes: 0...Limits.iconBytes), "a picture, by URL; empty for none")
+    "avatar", .text(bytes: 0...Limits.iconBytes), "the URL of a picture; empty for none")
   package static let postscript = Field(
-    "postscript", .text(characters: 0...Limits.messageCharacters), "a few words to whoever decides")
+    "postscript", .text(characters: 0...Limits.messageCharacters), "a message to the person who decides")
   package static let muteDuration = Field(
-    "durationSeconds", .integer(1...Int(Limits.muteMaximumMilliseconds / 1_000)), "for how long")
+    "durationSeconds", .integer(1...Int(Limits.muteMaximumMilliseconds / 1_000)), "the duration in seconds")
 }

@@ -36,43 +36,46 @@ package enum OpenAPIDocument {
 
   private static let info: JSONValue = [
     "title": "Belfry", "version": .string(BelfryVersion.text),
-    "summary": "A queue of system notifications, and a broker of subscriptions to them",
+    "summary": "A notification queue and subscription broker",
     "description": .string(description),
   ]
 
   private static let description = """
-    JSON in and out, UTF-8. Ids are decimal strings (they have 63 bits; a JavaScript number has 53), and \
-    numbers are taken as well. Times are integer milliseconds since 1970. `null` is as good as absent. \
-    Whatever a request does not know is refused by name, fields and query parameters alike, and so is a \
-    name that stands twice.
+    Requests and responses are JSON in UTF-8. Ids are decimal strings, because they have 63 bits and a \
+    JavaScript number has 53; requests may also use numbers. Times are integer milliseconds since 1970. \
+    `null` means the same as an absent field. Unknown fields and query parameters are refused by name, and so \
+    is a name that occurs twice.
 
-    What is refused is answered with a problem document (RFC 9457) whose `code` is a stable word to switch \
-    on. Beside what each operation lists, any request can be answered with 405 `methodNotAllowed` (`Allow` \
-    says what can be), 408 `timeout`, 413 or 431 `tooLarge`, 400 `malformed` and 501 `unsupportedEncoding`, \
-    and a request line that is too long or no HTTP with 400 or 414 and no body that a program could read.
+    A refused request is answered with a problem document (RFC 9457), whose `code` is a stable error code. In \
+    addition to the responses that each operation lists, any request can be answered with 405 \
+    `methodNotAllowed` (the header `Allow` lists the methods), 408 `timeout`, 413 or 431 `tooLarge`, 400 \
+    `malformed` and 501 `unsupportedEncoding`. A request line that is too long or not HTTP is answered with 400 \
+    or 414, without a problem document.
 
-    With `Origin`, an answer has what CORS wants of it, if the broker is configured to let pages of that origin \
-    ask. Where the broker gives session cookies, `POST /v1/session`, one stands for the token that it was made by. \
-    A broker that knows its names answers another `Host` with 421 `misdirected`.
+    If the broker is configured to allow pages of the request's `Origin`, responses have the CORS headers. If \
+    the broker gives session cookies (`POST /v1/session`), a cookie replaces the token that it was made from. A \
+    broker that is configured with its host names answers any other `Host` with 421 `misdirected`.
 
-    `HEAD` is answered wherever `GET` is, and `OPTIONS` everywhere. A list's `cursor` is null at its end; a page may be shorter than \
-    its limit before that.
+    Each path with `GET` also supports `HEAD`, and every path supports `OPTIONS`. The `cursor` of a list is null \
+    at its end; before that a page may be shorter than its limit.
     """
 
   private static let bearer: JSONValue = [
     "type": "http", "scheme": "bearer", "bearerFormat": "JWT",
     "description": .string(
-      "A JSON Web Token, or a key that `POST /v1/keys` made. HS256 with a secret of the broker's, or RS256 or EdDSA with "
-        + "a key it was given. Claims: `sub`, the accid; `exp`; `role`: `user` (if absent), `app` or `operator`, "
-        + "which may do everything, for any account; `device`, the one device it is for; `scope`, to what it is narrowed: "
-        + "each operation names the one it needs."),
+      "A JSON Web Token, or a key that `POST /v1/keys` created. A token is signed by HS256 with a secret of the broker, or by "
+        + "RS256 or EdDSA with a key that the broker is configured with. Claims: `sub`, the accid; `exp`, when it expires; "
+        + "`role`: `user` (the default), or `app` or `operator`, which may act for any account; `device`, the only device "
+        + "that may use it; `scope`, which narrows what it may do: each operation names the scope that it needs."
+    ),
   ]
 }
 
 extension OpenAPIDocument {
   fileprivate static let ticket: JSONValue = [
     "type": "apiKey", "in": "query", "name": .string(NotificationRoutes.ticket.name),
-    "description": "What `POST /v1/notifications/stream/tickets` gave. Good once, for half a minute.",
+    "description":
+      "A ticket from `POST /v1/notifications/stream/tickets`. It is valid once, and for half a minute.",
   ]
 }
 
@@ -95,13 +98,13 @@ enum Tag: String, CaseIterable {
 
   var meaning: String {
     switch self {
-    case .servers: "Communities: settings, members, invitations, bans, roles"
+    case .servers: "Servers: settings, members, invitations, bans, roles"
     case .channels: "The channels of a server: rosters, lists, mutes"
-    case .groups: "Conversations: members, roles, lists, mutes, files"
-    case .rooms: "Voice chat rooms: attendees, hands, the stage, microphones"
-    case .accounts: "What an account chooses, and what it subscribes to"
+    case .groups: "Groups: members, roles, lists, mutes, files"
+    case .rooms: "Voice rooms: attendees, raised hands, the stage, microphones"
+    case .accounts: "Account settings and subscriptions"
     case .notifications: "Sending, receiving, marking read"
-    case .broker: "For those who run it, and what it is"
+    case .broker: "Operations and statistics, notification types, keys, webhooks"
     }
   }
 }

@@ -72,8 +72,8 @@ struct OperationWriter {
   /// The headers that any request with a token may have.
   mutating func headers() -> JSONValue {
     let headers = [
-      (RequestHeader.account, Shape.account, "for whom an app's or an operator's token acts"),
-      (RequestHeader.device, Shape.device, "the device that asks, where the token does not name it"),
+      (RequestHeader.account, Shape.account, "the account that an app's or operator's token acts for"),
+      (RequestHeader.device, Shape.device, "the device that makes the request, if the token names none"),
     ]
     var parameters: JSONObject = [:]
     for (name, shape, meaning) in headers {
@@ -183,15 +183,16 @@ extension Route {
 extension Outcome {
   fileprivate var meaning: String {
     switch content {
-    case .none: status == 304 ? "It is still the one that `If-None-Match` names" : "Done"
+    case .none:
+      status == 304 ? "Not modified: the document still has the `ETag` that `If-None-Match` names" : "Done"
     case .other(_, let meaning): meaning.prefix(1).uppercased() + meaning.dropFirst()
     case .events:
-      "Events, until the client leaves or its token expires. `x-events` has the schema of each one's data, by the "
-        + "name in its `event` line."
+      "A stream of events, until the client leaves or its token expires. `x-events` has the schema of each event's data, by "
+        + "the name in its `event` line."
     case .socket:
-      "A WebSocket. `x-frames` has what stands in its frames of either side, by the name in them; docs/socket.md how they "
-        + "go together."
-    case .json: status == 201 ? "Made" : "Done"
+      "A WebSocket. `x-frames` has the schema of each frame, of the client and of the broker; docs/socket.md describes the "
+        + "protocol."
+    case .json: status == 201 ? "Created" : "Done"
     }
   }
 }
@@ -223,16 +224,16 @@ package enum ResponseHeader: String, CaseIterable {
 
   private var component: JSONValue {
     switch self {
-    case .location: ["description": "where it is from now on", "schema": ["type": "string"]]
+    case .location: ["description": "the path of what was created", "schema": ["type": "string"]]
     case .retryAfter:
       [
-        "description": "after how many seconds to try again, where that helps",
+        "description": "the seconds to wait before trying again",
         "schema": ["type": "integer", "minimum": 0],
       ]
     case .authenticate: ["description": "`Bearer`", "schema": ["type": "string"]]
     case .etag:
-      ["description": "names this version, for `If-None-Match`", "schema": ["type": "string"]]
-    case .allow: ["description": "the methods that there are", "schema": ["type": "string"]]
+      ["description": "the version of the document, for `If-None-Match`", "schema": ["type": "string"]]
+    case .allow: ["description": "the methods that this path supports", "schema": ["type": "string"]]
     }
   }
 }

@@ -34,7 +34,7 @@ extension Problem {
 
   static let codeSchema: JSONValue = [
     "type": "string", "enum": .array(codes.map { .string($0) }),
-    "description": "a stable word to switch on; each answer lists those it can have",
+    "description": "a stable error code; each response lists the codes it can have",
   ]
 
   /// The problem document, with the members that ``write(to:)`` writes.
@@ -43,28 +43,27 @@ extension Problem {
     "required": ["type", "status", "title", "detail", "code"],
     "properties": [
       "type": ["type": "string", "const": "about:blank"],
-      "status": ["type": "integer", "description": "the status of the answer"],
-      "title": ["type": "string", "description": "what kind of problem it is"],
-      "detail": ["type": "string", "description": "what is wrong here, in a sentence"],
+      "status": ["type": "integer", "description": "the HTTP status"],
+      "title": ["type": "string", "description": "the kind of problem"],
+      "detail": ["type": "string", "description": "an explanation of this problem"],
       "code": ["$ref": "#/components/schemas/ProblemCode"],
       "field": [
         "type": "string",
         "description": .string(
-          "the path to what is wrong, such as `toAccids[3]`, a header, a parameter, or `$` for the body as a "
-            + "whole"),
+          "the field, header or parameter that is wrong, such as `toAccids[3]`; `$` is the body as a whole"),
       ],
       "callbackCode": [
         "type": "string",
-        "description": "with `refusedByCallback`: what the callback calls its reason, if it does",
+        "description": "with `refusedByCallback`: the reason code that the callback gave, if any",
       ],
       "messageClientId": [
         "type": "string",
-        "description": "with `unknownOutcome` of a send: sent again with this id, it is sent once",
+        "description": "with `unknownOutcome` of a send: repeat the send with this id; it is sent only once",
       ],
       "retryAfter": [
         "type": "integer",
         "description":
-          "seconds after which it may succeed, as in `Retry-After`; a line of a batch has no header",
+          "seconds to wait before trying again, as in `Retry-After`; for a line of a batch, which has no headers",
       ],
     ],
   ]

@@ -173,7 +173,7 @@ extension JSONValue {
     let lower = direction == .answered ? "" : "a-hjkmnp-tv-z"
     return [
       "type": "string", "pattern": .string("^[0-9A-HJKMNP-TV-Z\(lower)]{12}$"),
-      "description": "a code that lets in whoever knows it", "examples": ["7K3M0QWX9ZAB"],
+      "description": "an invite code", "examples": ["7K3M0QWX9ZAB"],
     ]
   }
 

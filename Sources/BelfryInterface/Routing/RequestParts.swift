@@ -28,7 +28,7 @@ package struct RequestParts: Sendable {
   /// - Throws: `invalidField` if there is a body that is not empty.
   package func requireNoBody() throws(Refusal) {
     guard !body.isEmpty, try JSONParser.value(of: body) != [:] else { return }
-    throw .invalid("$", "there is no body here; leave it out, or give an empty object")
+    throw .invalid("$", "this request takes no body; leave it out, or send an empty object")
   }
 
   /// The body as JSON.
@@ -43,7 +43,9 @@ package struct RequestParts: Sendable {
   private func completed(_ fields: JSONObject) throws(Refusal) -> JSONObject {
     var fields = fields
     for (name, value) in preset {
-      guard fields[name] == nil else { throw .invalid(name, "is said by the word of the frame") }
+      guard fields[name] == nil else {
+        throw .invalid(name, "is implied by the frame's operation; leave it out")
+      }
       fields[name] = value
     }
     return fields

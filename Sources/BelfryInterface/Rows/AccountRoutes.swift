@@ -10,15 +10,15 @@ package enum AccountRoutes {
   // MARK: Options
 
   private static let autoAccept = Field(
-    "autoAcceptInvitation", .flag, "whether whoever invites the account into a group has it there at once")
+    "autoAcceptInvitation", .flag, "whether the account joins a group at once when it is invited")
   private static let mayWrite = Field(
     "mayWrite", Kind<AccountRecord.Circle>.choice, "who may send to the account directly")
   private static let mayInvite = Field(
     "mayInvite", Kind<AccountRecord.Circle>.choice,
-    "who may ask the account into servers, channels and groups")
+    "who may invite the account into servers, channels and groups")
   private static let mayAdd = Field(
     "mayAdd", Kind<AccountRecord.Circle>.choice,
-    "who of these may put it there at once where nobody is asked; others ask it")
+    "who of these may add it without asking, in spaces that need no consent; others send an invitation")
 
   private static let shape = Shape.resource(
     "Account",
@@ -40,48 +40,49 @@ package enum AccountRoutes {
   private static let preference = Kind<Preference>.object(
     Field(
       "space", .space,
-      "`server:7`, `group:9`, `room:3`, or `account:` and the account for what is sent to it alone or with others; "
+      "`server:7`, `group:9`, `room:3`, or `account:` and the account for direct messages; "
         + "absent: everywhere"),
     Field(
       "types", .list(.integer(0...Int(Int32.max)), counts: 1...Limits.typesPerPreference),
-      "codes of types; absent: all"),
+      "type codes; absent: all types"),
     Field(
       "level", Kind<Preference.Level>.choice,
-      "all of it, only what names the account or is about it, or none of it"
+      "`all`, `parties` (only notifications that name the account or are about it) or `none`"
     ).needed,
-    Field("until", .time, "when it ends; absent: never"), named: "Preference"
+    Field("until", .time, "when the preference ends; absent: never"), named: "Preference"
   ) { space, types, level, until in Preference(space: space, types: types, level: level, until: until) }
   private static let allPreferences = Field(
     "preferences", .list(preference, counts: 0...Limits.preferencesPerAccount),
-    "all of them; the most specific one holds: a space goes before types, both before either"
+    "the complete list; the most specific preference applies: space and types, then space, then types"
   ).needed
   package static let preferenceShape = Shape.resource(
     "AnsweredPreference",
     [
-      .sometimes("space", .space, "where; absent: everywhere"),
-      .sometimes("types", .list(.integer([0...Int.max])), "codes of types; absent: all"),
-      .always("level", .choice(Preference.Level.self), "what the account wants to hear of it"),
-      .sometimes("until", .time, "when it ends; absent: never"),
+      .sometimes("space", .space, "the space; absent: everywhere"),
+      .sometimes("types", .list(.integer([0...Int.max])), "type codes; absent: all types"),
+      .always("level", .choice(Preference.Level.self), "which of these notifications the account receives"),
+      .sometimes("until", .time, "when the preference ends; absent: never"),
     ])
   package static let preferencesShape = Shape.resource(
-    "Preferences", [.always("preferences", .list(preferenceShape), "all of them")])
+    "Preferences", [.always("preferences", .list(preferenceShape), "the complete list")])
 
   package static let preferences = endpoint(
-    .get, "/v1/account/preferences", .token, "account preferences", "Show what an account wants to hear",
+    .get, "/v1/account/preferences", .token, "account preferences",
+    "Show an account's notification preferences",
     answers: .ok(preferencesShape))
   package static let prefer = endpoint(
-    .put, "/v1/account/preferences", .token, "account prefer", "Say what an account wants to hear",
+    .put, "/v1/account/preferences", .token, "account prefer", "Set an account's notification preferences",
     body: allPreferences, refusals: [.conflict], answers: .ok(preferencesShape),
     options: RouteOptions(hasCommand: false))
 
   // MARK: Blocked accounts
 
   package static let blocked = endpoint(
-    .get, "/v1/account/blocked", .token, "account blocked", "List the accounts that the account has blocked",
+    .get, "/v1/account/blocked", .token, "account blocked", "List the accounts that an account has blocked",
     query: SharedFields.limit, SharedFields.cursor, answers: .ok(.accountPage))
   package static let block = endpoint(
     .put, "/v1/account/blocked/{accid}", .token, "account block",
-    "Take no direct notifications and no invitations from another account", path: SharedFields.accid,
+    "Block another account: no direct notifications or invitations from it", path: SharedFields.accid,
     refusals: [.tooMany, .conflict])
   package static let unblock = endpoint(
     .delete, "/v1/account/blocked/{accid}", .token, "account unblock", "Unblock another account",
@@ -99,10 +100,11 @@ package enum AccountRoutes {
     SharedFields.serverId, SharedFields.channelId, named: "ChannelPlace"
   ) { server, channel in ChannelPlace(server: server, channel: channel) }
   private static let servers = Field(
-    "servers", .list(.id, counts: 1...Limits.subscriptionsPerCall), "the servers, for their own")
+    "servers", .list(.id, counts: 1...Limits.subscriptionsPerCall),
+    "the servers whose own notifications to subscribe to")
   private static let channels = Field(
     "channels", .list(place, counts: 1...Limits.subscriptionsPerCall), "the channels")
-  private static let subscribe = Field("subscribe", .flag, "true to begin, false to end").needed
+  private static let subscribe = Field("subscribe", .flag, "true to subscribe, false to unsubscribe").needed
 
   private static let changed = Shape.resource(
     "ChangedSubscriptions",
@@ -114,14 +116,14 @@ package enum AccountRoutes {
             "FailedSubscription",
             [
               .always("serverId", .id, "the server"),
-              .sometimes("channelId", .id, "the channel; absent: the server's own"),
-              .always("code", .text, "why, as in a problem document"),
-              .always("detail", .text, "why, in a sentence"),
-            ])), "those that failed; the others are done")
+              .sometimes("channelId", .id, "the channel; absent if the place is the server itself"),
+              .always("code", .text, "the error code, as in a problem document"),
+              .always("detail", .text, "an explanation"),
+            ])), "the places that failed; the others succeeded")
     ])
 
   package static let changeSubscriptions = endpoint(
     .post, "/v1/subscriptions", .token, "subscriptions change",
-    "Begin or end subscriptions to many servers and channels", body: servers, channels, subscribe,
+    "Subscribe to many servers and channels, or unsubscribe", body: servers, channels, subscribe,
     answers: .ok(changed), options: RouteOptions(hasCommand: false))
 }

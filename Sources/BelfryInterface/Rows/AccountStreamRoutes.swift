@@ -10,18 +10,20 @@ package enum AccountStreamRoutes {
     "OpenStream",
     [
       .always("streamId", .text, "its id"),
-      .sometimes("deviceId", .device, "the device that it says it is"),
-      .always("openedAt", .time, "since when it is open"),
+      .sometimes("deviceId", .device, "the device name that the client gave"),
+      .always("openedAt", .time, "when the stream was opened"),
       .always(
         "address", .text,
-        "from where, as far as the broker knows: behind a proxy that it does not trust, the proxy's"),
-      .always("broker", .text, "which broker has it; `GET /v1/stats` and the log say each one's name"),
+        "the client's address; behind a proxy that the broker does not trust, the proxy's address"),
+      .always(
+        "broker", .text, "the name of the broker that serves the stream, as in `GET /v1/stats` and in its log"
+      ),
     ])
   private static let streams = Shape.resource(
     "OpenStreams",
-    [.always("streams", .list(stream), "those that are open, on all brokers, the oldest first")])
+    [.always("streams", .list(stream), "the open streams on all brokers, oldest first")])
   private static let ended = Shape.resource(
-    "EndedStreams", [.always("ended", .count, "how many were open")])
+    "EndedStreams", [.always("ended", .count, "the number of streams that were open")])
   private static let revoked = Shape.resource(
     "RevokedTokens", [.always("issuedBefore", .time, "tokens issued before this are void")])
 
@@ -38,6 +40,6 @@ package enum AccountStreamRoutes {
     options: RouteOptions(command: "account end"))
   package static let revoke = endpoint(
     .post, "/v1/account/revoke", .token, "account revoke",
-    "Void all tokens issued to an account so far, and end what was opened with them", answers: .ok(revoked),
+    "Revoke all tokens of an account and end its streams", answers: .ok(revoked),
     options: RouteOptions(isDestructive: true))
 }

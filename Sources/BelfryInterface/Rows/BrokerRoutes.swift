@@ -5,43 +5,46 @@ package enum BrokerRoutes {
   ]
 
   private static let aliveShape = Shape.resource(
-    "Liveness", [.always("status", .words("LivenessStatus", ["ok"]), "how it is")])
+    "Liveness", [.always("status", .words("LivenessStatus", ["ok"]), "the status")])
   private static let readyShape = Shape.resource(
     "Readiness",
     [
-      .always("status", .words("ReadinessStatus", ["ready"]), "how it is"),
+      .always("status", .words("ReadinessStatus", ["ready"]), "the status"),
       .sometimes(
-        "differing", .list(.text), "settings that are others here than the keyspace's brokers should have"),
+        "differing", .list(.text), "settings in which this broker differs from the keyspace"),
       .sometimes(
         "memory", .words("MemoryStatus", ["full"]),
-        "Redis is at maxmemory: sends are refused, and what makes room, as marking read, goes on"),
+        "Redis is at maxmemory: sends are refused; requests that free memory, such as marking read, still work"
+      ),
       .sometimes(
         "disk", .words("DiskStatus", ["full"]),
-        "Redis cannot save to its disk: all changes are refused, and reading goes on"),
+        "Redis cannot save to its disk: all changes are refused; reading still works"),
       .sometimes(
         "clock", .words("ClockStatus", ["apart", "ahead"]),
-        "the sweep waits: Redis's clock and the broker's differ, or Redis's has stepped forward"),
+        "the sweep is paused: the clocks of Redis and the broker differ, or Redis's clock has stepped forward"
+      ),
     ])
 
   package static let alive = endpoint(
-    .get, "/healthz", .everyone, "broker alive", "Say that the process lives", answers: .ok(aliveShape),
+    .get, "/healthz", .everyone, "broker alive", "Check that the process runs", answers: .ok(aliveShape),
     options: RouteOptions(hasCommand: false))
   package static let ready = endpoint(
-    .get, "/readyz", .everyone, "broker ready", "Say whether the broker is of use", answers: .ok(readyShape),
+    .get, "/readyz", .everyone, "broker ready", "Check whether the broker is ready to serve",
+    answers: .ok(readyShape),
     options: RouteOptions(hasCommand: false))
   package static let description = endpoint(
-    .get, "/openapi.json", .everyone, "broker openapi", "Describe this interface",
+    .get, "/openapi.json", .everyone, "broker openapi", "Show the OpenAPI description of this interface",
     headers: SharedFields.ifNoneMatch,
     answers: .document(.resource("OpenAPIDocument", .jsonObject(bytesMax: .max))), .notModified,
     options: RouteOptions(hasCommand: false))
 
   package static let metricsMediaType = "text/plain; version=0.0.4; charset=utf-8"
   package static let metrics = endpoint(
-    .get, "/metrics", .loopbackOrToken, "broker metrics", "Show the statistics to Prometheus",
+    .get, "/metrics", .loopbackOrToken, "broker metrics", "Show the metrics, for Prometheus",
     answers: .other(metricsMediaType, "Prometheus's text format"), options: RouteOptions(hasCommand: false))
 
   package static let types = endpoint(
-    .get, "/v1/types", .token, "broker types", "List the types of notifications",
+    .get, "/v1/types", .token, "broker types", "List the notification types",
     headers: SharedFields.ifNoneMatch,
     answers: .document(
       .resource("NotificationTypes", [.always("types", .list(notificationType), "by code")])),
@@ -51,12 +54,13 @@ package enum BrokerRoutes {
     "NotificationType",
     [
       .always("code", .count, "the `type` of a notification"),
-      .always("name", .text, "what it is called"),
-      .always("in", .text, "where it happens"),
+      .always("name", .text, "its name"),
+      .always("in", .text, "the kind of space in which it happens"),
       .always("attach", .list(.text), "the fields of its `attach`"),
       .always("receivers", .text, "who receives it"),
-      .always("updatedBy", .text, "who may change one that was sent"),
-      .always("critical", .text, "who hears it whatever they prefer: `nobody`, `parties`, `everybody`"),
+      .always("updatedBy", .text, "who may update a notification of this type"),
+      .always(
+        "critical", .text, "who receives it regardless of preferences: `nobody`, `parties`, `everybody`"),
     ])
 }
 
@@ -66,104 +70,111 @@ extension BrokerRoutes {
   static let statisticsShape = Shape.resource(
     "Statistics",
     [
-      .always("version", .text, "of this broker"),
-      .always("broker", .text, "its name, drawn when it started"),
-      .always("uptimeSeconds", .count, "since the broker started"),
-      .always("keyspace", .resource("KeyspaceStatistics", keyspace), "the data that it works on"),
+      .always("version", .text, "this broker's version"),
+      .always("broker", .text, "this broker's name, chosen at random when it started"),
+      .always("uptimeSeconds", .count, "seconds since the broker started"),
+      .always("keyspace", .resource("KeyspaceStatistics", keyspace), "the keyspace that the broker uses"),
       .always(
         "refusedWrites", .list(.text),
-        "why Redis refuses writes, as this broker saw it last: `memory`, `disk`; mostly nothing"),
+        "the reasons why Redis refuses writes, as this broker last saw: `memory`, `disk`; normally empty"),
       .sometimes(
         "sweepWaits", .text,
-        "why the sweep waits: `apart` and `ahead` as in readiness; `unproven`: no broker swept for a while"),
+        "why the sweep is paused: `apart` and `ahead` as in readiness; `unproven`: no broker swept for a while"
+      ),
       .always(
         "workFailures", .map(.count),
-        "failures of work that no request asks for, such as the sweep, by the name of the work"),
-      .always("loops", .list(.resource("LoopStatistics", loop)), "each of its loops"),
+        "failures of background work such as the sweep, by the name of the work"),
+      .always("loops", .list(.resource("LoopStatistics", loop)), "the statistics of each event loop"),
     ])
 
   private static let keyspace: [Property] = [
-    .always("dataVersion", .count, "of which version the data is"),
-    .always("partitions", .count, "into how many the keyspace is dealt"),
+    .always("dataVersion", .count, "the version of the data format"),
+    .always("partitions", .count, "the number of partitions"),
     .always(
       "differences", .list(.resource("SettingDifference", difference)),
-      "settings that are others on this broker"),
+      "settings in which this broker differs from the keyspace"),
   ]
 
   private static let difference: [Property] = [
-    .always("setting", .text, "its name; `secret` is the one that signs tokens"),
-    .always("here", .text, "what it is on this broker"),
-    .always("keyspace", .text, "what the keyspace's format record says"),
+    .always("setting", .text, "the name of the setting; `secret` is the secret that signs tokens"),
+    .always("here", .text, "the value on this broker"),
+    .always("keyspace", .text, "the value in the keyspace's format record"),
   ]
 
   private static let loop: [Property] = [
     .always("loop", .count, "its number"),
-    .always("isRedisConnected", .flag, "whether it has reached Redis"),
+    .always("isRedisConnected", .flag, "whether the loop is connected to Redis"),
     .always("redisNodes", .count, "Redis nodes that hold partitions"),
-    .always("redisNodesConnected", .count, "those of them that it is connected to"),
+    .always("redisNodesConnected", .count, "Redis nodes that hold partitions and are connected"),
     .always("requests", .map(.count), "requests answered, by status"),
     .always("sends", .count, "notifications sent"),
     .always("duplicates", .count, "sends recognised as repeated"),
     .always("streams", .count, "open streams"),
-    .always("sockets", .count, "open WebSockets; those that are connected are among the streams"),
+    .always(
+      "sockets", .count, "open WebSockets; each one that has sent its connect frame also counts as a stream"),
     .sometimes(
-      "handshakes", .resource("HandshakeStatistics", handshakes), "of TLS, where connections are encrypted"),
+      "handshakes", .resource("HandshakeStatistics", handshakes),
+      "TLS handshakes, if connections are encrypted"),
     .always(
       "streamsClosed", .map(.count),
-      "streams that ended, by the reason their clients were told; `gone`: their clients left"),
-    .always("relays", .resource("RelayStatistics", relays), "what was carried from one partition to others"),
-    .always("hub", .resource("LiveStatistics", hub), "what was delivered live"),
-    .always("callbacks", .resource("CallbackStatistics", callbacks), "what callbacks were asked"),
-    .always("webhooks", .resource("WebhookStatistics", webhooks), "what was delivered to webhooks"),
-    .always("push", .resource("PushStatistics", push), "what was pushed"),
+      "ended streams, by the reason that the client was given; `gone`: the client left"),
+    .always("relays", .resource("RelayStatistics", relays), "changes relayed from one partition to others"),
+    .always("hub", .resource("LiveStatistics", hub), "live delivery"),
+    .always("callbacks", .resource("CallbackStatistics", callbacks), "requests to callbacks"),
+    .always("webhooks", .resource("WebhookStatistics", webhooks), "deliveries to webhooks"),
+    .always("push", .resource("PushStatistics", push), "pushes to devices"),
   ]
 
   private static let handshakes: [Property] = [
-    .always("done", .count, "those with a signature"),
-    .always("resumed", .count, "those that went on with an earlier session"),
-    .always("failed", .map(.count), "those that failed, by how"),
-    .always("waiting", .count, "connections that have yet to agree"),
+    .always("done", .count, "full handshakes"),
+    .always("resumed", .count, "handshakes that resumed an earlier session"),
+    .always("failed", .map(.count), "failed handshakes, by reason"),
+    .always("waiting", .count, "connections whose handshake has not finished"),
   ]
 
   private static let push: [Property] = [
-    .always("entered", .count, "accounts that something was to be pushed to"),
+    .always("entered", .count, "notifications queued for push, counted per account"),
     .always("attempts", .count, "requests to gateways and push services"),
-    .always("delivered", .count, "those that were taken"),
-    .always("failed", .count, "those that were not: they are tried again"),
-    .always("badges", .count, "corrections of the number of unread ones, among what was delivered"),
-    .always("live", .count, "not pushed, since the account had a device connected"),
-    .always("hidden", .count, "not pushed, since it was read, recalled, or not for the account by then"),
-    .always("removed", .count, "pushers removed, since the device was not known any more"),
-    .always("givenUp", .count, "given up, after a day of failures or since too many waited"),
+    .always("delivered", .count, "requests that were accepted"),
+    .always("failed", .count, "requests that failed; they are retried"),
+    .always("badges", .count, "accepted requests that only corrected the badge number"),
+    .always("live", .count, "not pushed because the account had a device connected"),
+    .always(
+      "hidden", .count,
+      "not pushed because the notification was read, recalled or no longer visible to the account"),
+    .always("removed", .count, "pushers removed because their device is no longer known"),
+    .always("givenUp", .count, "given up after a day of failures, or because too many were waiting"),
   ]
 
   private static let webhooks: [Property] = [
-    .always("attempts", .count, "tries"),
-    .always("delivered", .count, "those that were answered with 2xx"),
-    .always("failed", .count, "the others"),
+    .always("attempts", .count, "attempts to deliver"),
+    .always("delivered", .count, "deliveries answered with 2xx"),
+    .always("failed", .count, "deliveries that failed"),
   ]
 
   private static let callbacks: [Property] = [
     .always("asked", .count, "questions"),
-    .always("allowed", .count, "what they allowed, changed or not"),
-    .always("denied", .count, "what they refused"),
-    .always("silenced", .count, "what they had received by nobody"),
-    .always("failed", .count, "questions without an answer that could be used: decided as configured"),
-    .always("skipped", .count, "not asked, for it had failed too often just before: decided as configured"),
+    .always("allowed", .count, "requests that callbacks allowed, with or without changes"),
+    .always("denied", .count, "requests that callbacks denied"),
+    .always("silenced", .count, "notifications silenced by a callback"),
+    .always("failed", .count, "requests without a usable answer, decided by `onFailure`"),
+    .always(
+      "skipped", .count,
+      "requests not made because the callback had just failed too often, decided by `onFailure`"),
   ]
 
   private static let relays: [Property] = [
-    .always("waiting", .count, "what other partitions had yet to learn when the first loop last looked"),
-    .always("oldestSeconds", .count, "for how long the oldest of it had waited then"),
-    .always("failures", .count, "tries to tell other partitions that failed"),
-    .sometimes("lastFailure", .text, "why the last of them failed"),
+    .always("waiting", .count, "changes not yet relayed when the first loop last looked"),
+    .always("oldestSeconds", .count, "how long the oldest of these changes had waited"),
+    .always("failures", .count, "failed attempts to relay changes"),
+    .sometimes("lastFailure", .text, "why the last attempt failed"),
   ]
 
   private static let hub: [Property] = [
     .always("consumers", .count, "connected consumers"),
     .always("liveMessages", .count, "live messages that arrived from Redis"),
-    .always("deliveries", .count, "notifications put into streams"),
+    .always("deliveries", .count, "notifications written to streams"),
     .always("scans", .count, "feeds read from Redis"),
-    .always("gapsSeen", .count, "how often live messages were missed, and read from the store instead"),
+    .always("gapsSeen", .count, "times that live messages were missed and read from Redis instead"),
   ]
 }

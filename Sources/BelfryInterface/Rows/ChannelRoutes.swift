@@ -12,30 +12,35 @@ package enum ChannelRoutes {
 
   // MARK: Fields and shapes
 
-  private static let type = Field("type", Kind<ChannelRecord.Kind>.choice, "who may know of it")
+  private static let type = Field(
+    "type", Kind<ChannelRecord.Kind>.choice,
+    "whether only its members and allowed accounts see it (private) or all members of the server (public)")
   private static let membership = Field(
     "membership", Kind<ChannelRecord.Membership>.choice,
-    "who belongs: everyone in the server, the standard of a public channel, or a roster of its own")
+    "who is in the channel: everyone in the server, the default for a public channel, or its own roster")
   private static let initialMembers = Field(
-    "members", .accounts(0...Limits.membersPerCall), "who is in its roster at first")
-  private static let cursor = Field("cursor", Kind<EntityID>.cursor, "the cursor of the page before")
+    "members", .accounts(0...Limits.membersPerCall), "the first members of its roster")
+  private static let cursor = Field("cursor", Kind<EntityID>.cursor, "the cursor of the previous page")
   private static let onlyType = Field("type", Kind<ChannelRecord.Kind>.choice, "only channels of this type")
   private static let maxMembers = Field(
-    "maxMembers", .integer(1...Limits.channelMembersMaximum), "how many members its own roster takes")
+    "maxMembers", .integer(1...Limits.channelMembersMaximum), "the maximum size of its own roster")
 
   private static let shape = Shape.resource(
     "Channel",
     [
       .always("channelId", .id, "its id"),
       .always("serverId", .id, "the server it is in"),
-      .always("name", .text, "what people call it"),
-      .always("type", .choice(ChannelRecord.Kind.self), "who may know of it"),
+      .always("name", .text, "its name"),
+      .always(
+        "type", .choice(ChannelRecord.Kind.self),
+        "whether only its members and allowed accounts see it (private) or all members of the server (public)"
+      ),
       .always(
         "membership", .choice(ChannelRecord.Membership.self), "everyone in the server, or its own roster"),
       .always("createTime", .time, "when it was created"),
-      .sometimes("description", .text, "what it is for"),
-      .sometimes("ext", .text, "anything its owner put there"),
-      .sometimes("maxMembers", .count, "how many members its own roster takes"),
+      .sometimes("description", .text, "its description"),
+      .sometimes("ext", .text, "application data, set by the owner"),
+      .sometimes("maxMembers", .count, "the maximum size of its own roster"),
     ])
   private static let presence = Shape.resource(
     "ChannelPresence", [.always("member", .flag, "whether the account is in the channel")])
@@ -56,26 +61,27 @@ extension ChannelRoutes {
     maxMembers, initialMembers,
     operation: CreateChannel.self, refusals: [.tooMany, .full], answers: .created(shape))
   package static let list = endpoint(
-    .get, channels, .token, "channel list", "List the channels of a server that the account may know of",
+    .get, channels, .token, "channel list", "List the channels of a server that the account can see",
     path: serverId, query: onlyType, SharedFields.limit, cursor, refusals: [.notMember],
     answers: .ok(.page("channels", of: shape, "by id")))
   package static let show = endpoint(
     .get, channel, .token, "channel show", "Show a channel", path: serverId, channelId,
     refusals: [.notMember], answers: .ok(shape))
   package static let update = endpoint(
-    .patch, channel, .token, "channel update", "Rename or describe a channel, or bound its roster",
+    .patch, channel, .token, "channel update",
+    "Change a channel's name, description, application data or roster limit",
     path: serverId, channelId,
     body: SharedFields.name, SharedFields.description, SharedFields.ext, maxMembers,
     operation: UpdateChannel.self, answers: .ok(shape))
   package static let remove = endpoint(
-    .delete, channel, .token, "channel remove", "Close a channel for good", path: serverId, channelId,
+    .delete, channel, .token, "channel remove", "Delete a channel for good", path: serverId, channelId,
     operation: RemoveChannel.self, options: RouteOptions(isDestructive: true))
   package static let subscribe = endpoint(
     .put, channel + "/subscription", .token, "channel subscribe", "Subscribe to a channel's notifications",
     path: serverId, channelId, operation: SetSubscription.self, refusals: [.tooMany])
   package static let unsubscribe = endpoint(
     .delete, channel + "/subscription", .token, "channel unsubscribe",
-    "End the subscription to a channel's notifications", path: serverId, channelId,
+    "Unsubscribe from a channel's notifications", path: serverId, channelId,
     operation: SetSubscription.self)
 }
 
@@ -88,20 +94,20 @@ extension ChannelRoutes {
     .post, channel + "/members", .token, "channel join", "Join a channel", path: serverId, channelId,
     operation: JoinChannel.self, refusals: [.banned, .tooMany, .full])
   package static let members = endpoint(
-    .get, channel + "/members", .token, "channel members", "List who is in a channel's roster",
+    .get, channel + "/members", .token, "channel members", "List a channel's roster",
     path: serverId, channelId, query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
     answers: .ok(.accountPage))
   package static let member = endpoint(
-    .get, channel + "/members/{accid}", .token, "channel member", "Say whether an account is in a channel",
+    .get, channel + "/members/{accid}", .token, "channel member", "Show whether an account is in a channel",
     path: serverId, channelId, accid, refusals: [.notMember], answers: .ok(presence))
   package static let exit = endpoint(
     .delete, channel + "/members/{accid}", .token, "channel exit",
-    "Leave a channel, when it is oneself; put a member out, as the server's owner or an admin",
+    "Leave a channel, or remove a member as the server's owner or an admin",
     path: serverId, channelId, accid, refusals: [.notMember, .banned, .conflict],
     options: RouteOptions(done: "no longer in the channel"))
   package static let removeMany = endpoint(
     .delete, channel + "/members", .token, "channel remove-many",
-    "Put members out of a channel together, as the server's owner or an admin", path: serverId, channelId,
+    "Remove members from a channel, as the server's owner or an admin", path: serverId, channelId,
     body: SharedFields.accids, operation: RemoveFromChannel.self)
 
   private static let invitations = [
@@ -110,7 +116,7 @@ extension ChannelRoutes {
 
   package static let listInvitations = endpoint(
     .get, channel + "/invitations", .token, "channel invitations",
-    "List the invitations into a channel that wait for an answer", path: serverId, channelId,
+    "List a channel's pending invitations", path: serverId, channelId,
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(.waitingRequests))
 
   package static let invite = endpoint(
@@ -142,11 +148,12 @@ extension ChannelRoutes {
   ]
 
   package static let allow = adding(
-    "allow-list", "channel allow", "Let members see and join a private channel")
+    "allow-list", "channel allow",
+    "Add members to a private channel's allow list, so that they can see and join it")
   package static let unallow = removing("allow-list", "channel unallow")
   package static let unallowMany = removingMany("allow-list", "channel unallow-many")
   package static let allowed = listing("allow-list", "channel allowed", SharedFields.limit)
-  package static let block = adding("block-list", "channel block", "Keep members out of a channel")
+  package static let block = adding("block-list", "channel block", "Block members from a channel")
   package static let unblock = removing("block-list", "channel unblock")
   package static let unblockMany = removingMany("block-list", "channel unblock-many")
   package static let blocked = listing("block-list", "channel blocked", SharedFields.blockedLimit)
@@ -164,7 +171,7 @@ extension ChannelRoutes {
     _ list: String, _ name: String
   ) -> Endpoint<EntityID, EntityID, AccountID> {
     let row = endpoint(
-      .delete, "\(channel)/\(list)/{accid}", .token, name, "Take an account off a channel's \(list)",
+      .delete, "\(channel)/\(list)/{accid}", .token, name, "Remove an account from a channel's \(list)",
       path: serverId, channelId, accid, operation: ChangeChannelList.self, refusals: [.tooMany])
     return row
   }
@@ -173,7 +180,7 @@ extension ChannelRoutes {
     _ list: String, _ name: String
   ) -> Endpoint<EntityID, EntityID, [AccountID]> {
     let row = endpoint(
-      .delete, "\(channel)/\(list)", .token, name, "Take accounts off a channel's \(list)",
+      .delete, "\(channel)/\(list)", .token, name, "Remove accounts from a channel's \(list)",
       path: serverId, channelId, body: SharedFields.accids, operation: ChangeChannelList.self,
       refusals: [.tooMany])
     return row
@@ -192,18 +199,18 @@ extension ChannelRoutes {
   private static let mutes = [mute.route, unmute.route, unmuteMany.route, muted.route]
 
   package static let mute = endpoint(
-    .post, channel + "/mutes", .token, "channel mute", "Keep members from sending to a channel for a while",
+    .post, channel + "/mutes", .token, "channel mute", "Mute members in a channel for a while",
     path: serverId, channelId, body: SharedFields.accids, SharedFields.muteDuration.needed,
     operation: MuteInChannel.self, refusals: [.tooMany])
   package static let unmute = endpoint(
     .delete, channel + "/mutes/{accid}", .token, "channel unmute",
-    "Let a muted member send to a channel again", path: serverId, channelId, accid,
+    "Unmute a member in a channel", path: serverId, channelId, accid,
     operation: UnmuteInChannel.self)
   package static let unmuteMany = endpoint(
-    .delete, channel + "/mutes", .token, "channel unmute-many", "Let muted members send to a channel again",
+    .delete, channel + "/mutes", .token, "channel unmute-many", "Unmute members in a channel",
     path: serverId, channelId, body: SharedFields.accids, operation: UnmuteInChannel.self)
   package static let muted = endpoint(
-    .get, channel + "/mutes", .token, "channel muted", "List who is muted in a channel",
+    .get, channel + "/mutes", .token, "channel muted", "List the members who are muted in a channel",
     path: serverId, channelId, query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
     answers: .ok(.page("muted", of: .muted, "in no particular order")))
 }

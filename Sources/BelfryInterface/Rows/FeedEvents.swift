@@ -5,23 +5,24 @@ enum FeedEvents {
   static let all = [
     EventShape(
       "notification", Notification.shape,
-      "unread so far; `id` is the cursor behind it, which what is not kept does not have"),
+      "an unread notification; `id` is the cursor after it, absent if the notification is not stored"),
     EventShape(
       "updated", Notification.shape,
-      "one that came before has another body, ext or status now; `id` is the cursor behind it"),
+      "an earlier notification has a new body, ext or status; `id` is the cursor after it"),
     EventShape(
       "retracted", retracted,
-      "one that may have come before was recalled: it is not to be shown any more; `id` is the cursor behind it"
+      "a notification was recalled: stop showing it; `id` is the cursor after it"
     ),
     EventShape(
       "preferences", AccountRoutes.preferencesShape,
-      "the account wants to hear this now: drop all that is shown; what is left of it is shown again behind this"
+      "the account's preferences have changed: drop everything shown; all unread notifications that match them follow"
     ),
-    EventShape("read", read, "another device of the account has read these, or all up to one"),
+    EventShape("read", read, "another device of the account marked these read, or everything up to one"),
     EventShape(
       "counts", counts,
-      "how much is unread now; only with `counts=1`, at first and whenever it changes, at most once a second"),
-    EventShape("gap", gap, "what lay between these has been dropped by retention"),
+      "the number of unread notifications; only with `counts=1`, at the start and after each change, at most once a second"
+    ),
+    EventShape("gap", gap, "notifications between these ids were removed by retention"),
     EventShape("device", device, "another device of the account did something"),
     EventShape("kicked", kicked, "the last event: the broker ends the stream"),
   ]
@@ -35,8 +36,9 @@ enum FeedEvents {
   static let counts = Shape.resource(
     "UnreadCounts",
     [
-      .always("unread", .count, "all that is unread; at most \(Limits.countedUnread)"),
-      .always("badge", .count, "those of them that count in the number on an app's icon (`needBadge`)"),
+      .always("unread", .count, "the number of unread notifications; at most \(Limits.countedUnread)"),
+      .always(
+        "badge", .count, "the number of unread notifications that count in the badge of an app (`needBadge`)"),
       .always(
         "spaces",
         .list(
@@ -44,8 +46,8 @@ enum FeedEvents {
             "UnreadInSpace",
             [
               .always("space", .space, "such as `server:7`, `group:9`, `account:alice`"),
-              .always("unread", .count, "how much of it is unread"),
-            ])), "those with something unread"),
+              .always("unread", .count, "the number of unread notifications in it"),
+            ])), "the entries with unread notifications"),
       .always(
         "types",
         .list(
@@ -53,30 +55,32 @@ enum FeedEvents {
             "UnreadOfType",
             [
               .always("type", .integer([0...Int.max]), "the type; see `GET /v1/types`"),
-              .always("unread", .count, "how many of it are unread"),
-            ])), "those with something unread"),
-      .always("isCapped", .flag, "whether more is unread than was counted"),
+              .always("unread", .count, "the number of unread notifications of it"),
+            ])), "the entries with unread notifications"),
+      .always("isCapped", .flag, "whether more notifications are unread than were counted"),
     ])
 
   private static let read = Shape.resource(
     "ReadEvent",
     [
-      .sometimes("messageServerIds", .list(.message), "these are read"),
-      .sometimes("upTo", .message, "everything up to this one is read"),
+      .sometimes("messageServerIds", .list(.message), "the notifications that were read"),
+      .sometimes("upTo", .message, "everything up to this id was read"),
     ])
   private static let device = Shape.resource(
     "DeviceEvent",
     [
-      .always("operation", .text, "what was done"),
-      .always("of", .text, "in what kind of place, as in `in` of the types"),
-      .always("target", .resource("DeviceEventTarget", .jsonObject(bytesMax: .max)), "to what and to whom"),
-      .sometimes("device", .device, "by which device"),
+      .always("operation", .text, "the operation"),
+      .always("of", .text, "the kind of space, as `in` of a type"),
+      .always(
+        "target", .resource("DeviceEventTarget", .jsonObject(bytesMax: .max)),
+        "the space and the accounts concerned"),
+      .sometimes("device", .device, "the device that did it"),
     ])
   private static let kicked = Shape.resource(
     "KickedEvent",
     [
-      .always("reason", .text, "why, in a stable word, such as `tokenExpired`"),
-      .always("retry", .flag, "whether coming back at once can succeed"),
+      .always("reason", .text, "a stable reason code, such as `tokenExpired`"),
+      .always("retry", .flag, "whether connecting again at once can succeed"),
       .sometimes("byDevice", .device, "with `replaced`: the device whose stream took its place"),
     ])
 }

@@ -10,20 +10,23 @@ extension GroupRoutes {
     unblockMany.route, blocked.route, isAllowed.route,
   ]
 
-  package static let allow = adding("allow-list", "group allow", "Let accounts send while all are muted")
-  package static let unallow = removing("allow-list", "group unallow", "No longer let an account do that")
+  package static let allow = adding(
+    "allow-list", "group allow", "Add accounts to a group's allow list: they may send while all are muted")
+  package static let unallow = removing(
+    "allow-list", "group unallow", "Remove an account from a group's allow list")
   package static let unallowMany = removingMany(
-    "allow-list", "group unallow-many", "No longer let accounts do that")
+    "allow-list", "group unallow-many", "Remove accounts from a group's allow list")
   package static let allowed = listing("allow-list", "group allowed", SharedFields.limit)
-  package static let block = adding("block-list", "group block", "Put accounts out and keep them out")
-  package static let unblock = removing("block-list", "group unblock", "Let an account come back")
+  package static let block = adding("block-list", "group block", "Block accounts from a group")
+  package static let unblock = removing("block-list", "group unblock", "Unblock an account in a group")
   package static let unblockMany = removingMany(
-    "block-list", "group unblock-many", "Let accounts come back")
+    "block-list", "group unblock-many", "Unblock accounts in a group")
   package static let blocked = listing("block-list", "group blocked", SharedFields.blockedLimit)
 
   package static let isAllowed = endpoint(
     .get, group + "/allow-list/{accid}", .token, "group is-allowed",
-    "Say whether one is on a group's allow list; of another, as owner or admin", path: groupId, accid,
+    "Show whether an account is on a group's allow list; only the owner and admins may ask about others",
+    path: groupId, accid,
     refusals: [.notMember],
     answers: .ok(
       .resource("ListedAccount", [.always("listed", .flag, "whether the account is on the list")])))
@@ -77,14 +80,14 @@ extension GroupRoutes {
   ]
 
   package static let mute = endpoint(
-    .post, group + "/mutes", .token, "group mute", "Keep members of a group from sending for a while",
+    .post, group + "/mutes", .token, "group mute", "Mute members of a group for a while",
     path: groupId, body: SharedFields.accids, SharedFields.muteDuration.needed, operation: SetGroupMute.self,
     refusals: [.tooMany])
   package static let unmute = endpoint(
-    .delete, group + "/mutes/{accid}", .token, "group unmute", "Let a muted member send again",
+    .delete, group + "/mutes/{accid}", .token, "group unmute", "Unmute a member of a group",
     path: groupId, accid, operation: SetGroupMute.self)
   package static let unmuteMany = endpoint(
-    .delete, group + "/mutes", .token, "group unmute-many", "Let muted members send again", path: groupId,
+    .delete, group + "/mutes", .token, "group unmute-many", "Unmute members of a group", path: groupId,
     body: SharedFields.accids, operation: SetGroupMute.self)
   package static let muted = endpoint(
     .get, group + "/mutes", .token, "group muted", "List a group's muted members", path: groupId,
@@ -92,10 +95,10 @@ extension GroupRoutes {
     answers: .ok(.page("muted", of: .muted, "in no particular order")))
   package static let muteAll = endpoint(
     .put, group + "/mute-all", .token, "group mute-all",
-    "Let only the allow-listed, the owner and the admins send", path: groupId,
+    "Mute all members of a group but the owner, the admins and the allow list", path: groupId,
     operation: SetGroupAllMuted.self)
   package static let unmuteAll = endpoint(
-    .delete, group + "/mute-all", .token, "group unmute-all", "Let all members send again", path: groupId,
+    .delete, group + "/mute-all", .token, "group unmute-all", "Unmute all members of a group", path: groupId,
     operation: SetGroupAllMuted.self)
 }
 
@@ -112,15 +115,16 @@ extension GroupRoutes {
     path: groupId, operation: SetGroupReceiving.self, refusals: [.tooMany])
   package static let stop = endpoint(
     .delete, group + "/receiving", .token, "group stop",
-    "Receive no more of a group's custom notifications", path: groupId, operation: SetGroupReceiving.self)
+    "Stop receiving a group's custom notifications", path: groupId, operation: SetGroupReceiving.self)
   package static let receiving = endpoint(
     .get, group + "/receiving", .token, "group receiving",
-    "Say whether the account receives a group's custom notifications", path: groupId,
+    "Show whether the account receives a group's custom notifications", path: groupId,
     refusals: [.notMember],
-    answers: .ok(.resource("GroupReceiving", [.always("receiving", .flag, "whether it does")])))
+    answers: .ok(
+      .resource("GroupReceiving", [.always("receiving", .flag, "whether the account receives them")])))
 
   private static let announcementText = Field(
-    "announcement", .text(characters: 0...Limits.announcementCharacters), "empty for none"
+    "announcement", .text(characters: 0...Limits.announcementCharacters), "the announcement; empty for none"
   ).needed
   package static let announce = endpoint(
     .put, group + "/announcement", .token, "group announce", "Set a group's announcement", path: groupId,
@@ -129,23 +133,24 @@ extension GroupRoutes {
     .get, group + "/announcement", .token, "group announcement", "Show a group's announcement",
     path: groupId, refusals: [.notMember],
     answers: .ok(
-      .resource("GroupAnnouncement", [.always("announcement", .text, "empty if there is none")])))
+      .resource(
+        "GroupAnnouncement", [.always("announcement", .text, "the announcement; empty if there is none")])))
 
   private static let fileName = Field(
-    "name", .text(characters: 1...Limits.nameCharacters), "what the file is called"
+    "name", .text(characters: 1...Limits.nameCharacters), "the file's name"
   ).needed
-  private static let url = Field("url", .text(bytes: 1...Limits.urlBytes), "where the file lies").needed
+  private static let url = Field("url", .text(bytes: 1...Limits.urlBytes), "the file's URL").needed
   private static let size = Field("size", .integer(0...Int(Int64.max >> 10)), "bytes").needed
   private static let file = Shape.resource(
     "GroupFile",
     [
-      .always("fileId", .id, "its id"), .always("name", .text, "what it is called"),
-      .always("url", .text, "where it lies"), .always("size", .count, "bytes"),
-      .always("owner", .orNull(.account), "who shared it"), .always("createTime", .time, "when"),
+      .always("fileId", .id, "its id"), .always("name", .text, "the file's name"),
+      .always("url", .text, "the file's URL"), .always("size", .count, "bytes"),
+      .always("owner", .orNull(.account), "the account that shared it"), .always("createTime", .time, "when"),
     ])
   package static let addFile = endpoint(
     .post, group + "/files", .token, "group add-file",
-    "Share a file with a group: where it lies, not its bytes", path: groupId, body: fileName, url, size,
+    "Share a file with a group, by its URL", path: groupId, body: fileName, url, size,
     operation: AddGroupFile.self, refusals: [.tooMany], answers: .created(file, isLocated: false))
   package static let files = endpoint(
     .get, group + "/files", .token, "group files", "List a group's shared files", path: groupId,
@@ -161,7 +166,7 @@ extension GroupRoutes {
       + "(all together at most \(Limits.attributesBytes) bytes of JSON)"
   ).needed
   private static let attributesShape = Shape.resource(
-    "MemberAttributes", [.always("attributes", .map(.text), "texts by name")])
+    "MemberAttributes", [.always("attributes", .map(.text), "the attributes, texts by name")])
   package static let setAttributes = endpoint(
     .put, group + "/members/{accid}/attributes", .token, "group set-attributes",
     "Change a member's attributes in a group", path: groupId, accid, body: changedAttributes,

@@ -10,74 +10,78 @@ package enum GroupRoutes {
 
   // MARK: Fields
 
-  private static let style = Field("style", Kind<GroupStyle>.choice, "how one gets in, and who finds it")
+  private static let style = Field("style", Kind<GroupStyle>.choice, "how accounts join, and who finds it")
   private static let inviteNeedConfirm = Field(
-    "inviteNeedConfirm", .flag, "whether invitees are asked; otherwise they are in at once")
-  private static let maxMembers = Field("maxMembers", .integer(1...1_000_000), "how many members it takes")
+    "inviteNeedConfirm", .flag, "whether invitees must accept; otherwise they join at once")
+  private static let maxMembers = Field(
+    "maxMembers", .integer(1...1_000_000), "the maximum number of members")
   private static let invitees = Field(
-    "invitees", .accounts(1...Limits.accountsPerCall), "whom to invite at once")
+    "invitees", .accounts(1...Limits.accountsPerCall), "accounts to invite right away")
   private static let reason = Field(
-    "reason", .text(characters: 0...Limits.messageCharacters), "why, in a few words")
+    "reason", .text(characters: 0...Limits.messageCharacters), "a short reason")
   private static let message = Field(
-    "message", .text(characters: 0...Limits.messageCharacters), "a few words to the invitees")
-  private static let withMembers = Field("members", .flag, "whether to list up to 200 members, too")
-  private static let mineLimit = Field("limit", .integer(1...Limits.pageMembersMaximum), "how many at most")
-    .otherwise(20, 20)
-  private static let mineCursor = Field("cursor", Kind<EntityID>.cursor, "the cursor of the page before")
+    "message", .text(characters: 0...Limits.messageCharacters), "a message to the invitees")
+  private static let withMembers = Field("members", .flag, "whether to include up to 200 members")
+  private static let mineLimit = Field(
+    "limit", .integer(1...Limits.pageMembersMaximum), "the maximum number of results"
+  )
+  .otherwise(20, 20)
+  private static let mineCursor = Field("cursor", Kind<EntityID>.cursor, "the cursor of the previous page")
   private static let details = Field(
-    "details", .flag, "whether to tell each group's member count and the account's role")
+    "details", .flag, "whether to include each group's member count and the account's role")
 
   // MARK: Shapes
 
   private static let properties: [Property] = [
     .always("groupId", .id, "its id"),
-    .always("name", .text, "what people call it"),
-    .always("owner", .account, "whom it belongs to"),
-    .always("style", .choice(GroupStyle.self), "how one gets in, and who finds it"),
+    .always("name", .text, "its name"),
+    .always("owner", .account, "its owner"),
+    .always("style", .choice(GroupStyle.self), "how accounts join, and who finds it"),
     .always("createTime", .time, "when it was created"),
-    .always("inviteNeedConfirm", .flag, "whether invitees are asked"),
-    .always("maxMembers", .count, "how many members it takes"),
-    .always("isAllMuted", .flag, "whether only the allow-listed, the owner and the admins may send"),
-    .always("isDisabled", .flag, "whether it takes no sends and nobody joins it"),
-    .sometimes("memberCount", .count, "how many members it has"),
-    .sometimes("role", .choice(MemberRole.self), "what the account is in it"),
-    .sometimes("description", .text, "what it is for"),
-    .sometimes("ext", .text, "anything its owner put there"),
+    .always("inviteNeedConfirm", .flag, "whether invitees must accept"),
+    .always("maxMembers", .count, "the maximum number of members"),
+    .always("isAllMuted", .flag, "whether only the owner, the admins and the allow list may send"),
+    .always("isDisabled", .flag, "whether the group is disabled: no sends and no new members"),
+    .sometimes("memberCount", .count, "the number of members"),
+    .sometimes("role", .choice(MemberRole.self), "the account's role in it"),
+    .sometimes("description", .text, "its description"),
+    .sometimes("ext", .text, "application data, set by the owner"),
   ]
   private static let shape = Shape.resource("Group", properties)
   private static let member = Shape.resource(
     "GroupMember",
     [
       .always("accid", .account, "who"),
-      .always("role", .choice(MemberRole.self), "what they are in the group"),
+      .always("role", .choice(MemberRole.self), "the role in the group"),
     ])
   private static let shapeWithMembers = Shape.resource(
     "GroupDetails",
     properties + [
-      .always("administrators", .list(.account), "its admins, beside its owner"),
-      .always("isBlockedByMe", .flag, "whether the account has stopped receiving its custom notifications"),
-      .sometimes("members", .list(member), "up to 200 of them"),
+      .always("administrators", .list(.account), "its admins, without the owner"),
+      .always(
+        "isBlockedByMe", .flag, "whether the account has stopped receiving the group's custom notifications"),
+      .sometimes("members", .list(member), "up to 200 members"),
     ])
   private static let invited = Shape.resource(
     "GroupInvitations",
     [
-      .always("joined", .list(.account), "who was not asked and is in"),
-      .always("asked", .list(.pendingRequest), "who is asked"),
+      .always("joined", .list(.account), "accounts that joined at once"),
+      .always("asked", .list(.pendingRequest), "accounts that received an invitation"),
     ])
   private static let created = Shape.resource(
-    "CreatedGroup", properties + [.always("invitations", invited, "what became of the invitees")])
+    "CreatedGroup", properties + [.always("invitations", invited, "the outcome for each invitee")])
   private static let mineShape = Shape.resource(
     "OwnGroupPage",
     [
       .always("groups", .list(shape), "by id"),
-      .always("count", .count, "in how many groups the account is"),
-      .always("cursor", .orNull(.cursor), "where the list goes on; null at its end"),
+      .always("count", .count, "the number of groups that the account is in"),
+      .always("cursor", .orNull(.cursor), "the cursor of the next page; null at the end of the list"),
     ])
   private static let applied = Shape.resource(
     "GroupApplication",
     [
-      .always("joined", .flag, "whether the account is in"),
-      .sometimes("requestId", .id, "what the owner or an admin decides on"),
+      .always("joined", .flag, "whether the account joined at once"),
+      .sometimes("requestId", .id, "the id of the application, which the owner or an admin decides"),
     ])
 }
 
@@ -90,14 +94,14 @@ extension GroupRoutes {
   ]
 
   package static let create = endpoint(
-    .post, "/v1/groups", .token, "group create", "Create a group, and invite into it",
+    .post, "/v1/groups", .token, "group create", "Create a group and invite accounts into it",
     body: SharedFields.name.needed, style.needed, SharedFields.description, SharedFields.ext,
     inviteNeedConfirm, maxMembers, invitees, reason,
     refusals: [.tooMany, .conflict, .blocked, .mailboxFull], answers: .created(created))
   package static let list = endpoint(
     .get, "/v1/groups", .token, "group list", "List the public groups",
     query: SharedFields.limit, SharedFields.cursor,
-    answers: .ok(.page("groups", of: shape, "the newest first")))
+    answers: .ok(.page("groups", of: shape, "newest first")))
   package static let mine = endpoint(
     .get, "/v1/groups/mine", .token, "group mine", "List the groups the account is a member of",
     query: mineLimit, mineCursor, details, answers: .ok(mineShape))
@@ -105,11 +109,11 @@ extension GroupRoutes {
     .get, group, .token, "group show", "Show a group", path: groupId, query: withMembers,
     refusals: [.notMember], answers: .ok(shapeWithMembers))
   package static let update = endpoint(
-    .patch, group, .token, "group update", "Change what a group is called, and its options", path: groupId,
+    .patch, group, .token, "group update", "Change a group's name and options", path: groupId,
     body: SharedFields.name, SharedFields.description, SharedFields.ext, inviteNeedConfirm, maxMembers,
     operation: UpdateGroup.self, refusals: [.tooMany], answers: .ok(shape))
   package static let destroy = endpoint(
-    .delete, group, .token, "group destroy", "Destroy a group for good", path: groupId,
+    .delete, group, .token, "group destroy", "Delete a group for good", path: groupId,
     operation: DestroyGroup.self, options: RouteOptions(isDestructive: true))
   package static let members = endpoint(
     .get, group + "/members", .token, "group members", "List a group's members", path: groupId,
@@ -117,19 +121,19 @@ extension GroupRoutes {
     answers: .ok(.page("members", of: member, "in no particular order")))
   package static let remove = endpoint(
     .delete, group + "/members/{accid}", .token, "group remove",
-    "Leave a group, when it is oneself; put a member out, as its owner or an admin",
+    "Leave a group, or remove a member as its owner or an admin",
     path: groupId, accid, refusals: [.notMember, .conflict],
     options: RouteOptions(done: "no longer a member"))
   package static let removeMany = endpoint(
     .delete, group + "/members", .token, "group remove-many",
-    "Put members out of a group together, as its owner or an admin", path: groupId,
+    "Remove members from a group, as its owner or an admin", path: groupId,
     body: SharedFields.accids, operation: RemoveGroupMembers.self)
   package static let disable = endpoint(
-    .put, group + "/disabled", .trusted, "group disable", "Let a group take no sends and nobody join it",
+    .put, group + "/disabled", .trusted, "group disable", "Disable a group: no sends and no new members",
     path: groupId, operation: SetGroupDisabled.self)
   package static let enable = endpoint(
     .delete, group + "/disabled", .trusted, "group enable",
-    "Let a disabled group take sends and members again",
+    "Enable a disabled group",
     path: groupId, operation: SetGroupDisabled.self)
 }
 
@@ -143,11 +147,11 @@ extension GroupRoutes {
 
   package static let listInvitations = endpoint(
     .get, group + "/invitations", .token, "group invitations",
-    "List the invitations into a group that wait for an answer", path: groupId,
+    "List a group's pending invitations", path: groupId,
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(.waitingRequests))
   package static let listApplications = endpoint(
     .get, group + "/applications", .token, "group applications",
-    "List the applications to a group that wait for an answer", path: groupId,
+    "List a group's pending applications", path: groupId,
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(.waitingRequests))
 
   package static let invite = endpoint(
@@ -164,9 +168,10 @@ extension GroupRoutes {
     path: groupId, body: reason, bodyMayBeLeftOut: true, operation: ApplyToGroup.self,
     refusals: [.tooMany, .banned, .disabled], answers: .ok(applied))
   package static let approve = answer(
-    "applications", "accept", "group approve", "Let in who applied to a group", AnswerGroupApplication.self)
+    "applications", "accept", "group approve", "Accept an application to a group", AnswerGroupApplication.self
+  )
   package static let refuse = answer(
-    "applications", "decline", "group refuse", "Turn down who applied to a group",
+    "applications", "decline", "group refuse", "Reject an application to a group",
     AnswerGroupApplication.self)
 
   private static func answer(
@@ -183,7 +188,7 @@ extension GroupRoutes {
   private static let roles = [assignOwner.route, addAdmin.route, removeAdmin.route]
 
   package static let assignOwner = endpoint(
-    .put, group + "/owner", .token, "group assign-owner", "Hand a group over to a member", path: groupId,
+    .put, group + "/owner", .token, "group assign-owner", "Transfer a group to another member", path: groupId,
     body: accid, operation: HandOverGroup.self, refusals: [.tooMany])
   package static let addAdmin = endpoint(
     .put, group + "/admins/{accid}", .token, "group add-admin", "Make a member an admin of a group",

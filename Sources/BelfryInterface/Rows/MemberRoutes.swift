@@ -12,21 +12,22 @@ package enum MemberRoutes {
 
   // MARK: Fields and shapes
 
-  private static let added = Field("accids", .accounts(1...Limits.membersPerCall), "whom to add").needed
+  private static let added = Field("accids", .accounts(1...Limits.membersPerCall), "the accounts to add")
+    .needed
 
   private static let properties: [Property] = [
     .always("accid", .account, "who"),
-    .always("role", .choice(MemberRole.self), "what they are in the server"),
-    .always("subscribed", .flag, "whether they subscribed to the server's own notifications"),
+    .always("role", .choice(MemberRole.self), "the role in the server"),
+    .always("subscribed", .flag, "whether the member subscribed to the server's own notifications"),
   ]
   private static let profileProperties: [Property] = [
-    .sometimes("nick", .text, "what they are called there"), .sometimes("avatar", .text, "a picture"),
-    .sometimes("ext", .text, "anything they put there"),
+    .sometimes("nick", .text, "the nick in the server"), .sometimes("avatar", .text, "a picture"),
+    .sometimes("ext", .text, "application data, set by the member"),
   ]
   private static let shape = Shape.resource("Member", properties)
   private static let shapeWithProfile = Shape.resource("MemberWithProfile", properties + profileProperties)
   private static let addedShape = Shape.resource(
-    "AddedMembers", [.always("added", .list(.account), "those who were no members yet")])
+    "AddedMembers", [.always("added", .list(.account), "the accounts that were not members yet")])
   private static let profile = Shape.resource(
     "Profile", [.always("accid", .account, "who")] + profileProperties)
 
@@ -37,24 +38,24 @@ package enum MemberRoutes {
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
     answers: .ok(.page("members", of: shape, "in no particular order")))
   package static let add = endpoint(
-    .post, members, .trusted, "member add", "Add many accounts at once, with nobody's consent",
+    .post, members, .trusted, "member add", "Add many accounts to a server, without asking them",
     path: serverId, body: added, operation: AddMembers.self, refusals: [.tooMany, .banned],
     answers: .ok(addedShape))
   package static let show = endpoint(
-    .get, members + "/{accid}", .token, "member show", "Show a member of a server, and their profile",
+    .get, members + "/{accid}", .token, "member show", "Show a member of a server and their profile",
     path: serverId, accid, refusals: [.notMember], answers: .ok(shapeWithProfile))
   package static let update = endpoint(
-    .patch, members + "/{accid}", .token, "member update", "Change what is shown of a member",
+    .patch, members + "/{accid}", .token, "member update", "Change a member's profile in a server",
     path: serverId, accid, body: SharedFields.nick, SharedFields.avatar, SharedFields.ext,
     operation: UpdateMember.self,
     answers: .ok(profile))
   package static let remove = endpoint(
     .delete, members + "/{accid}", .token, "member remove",
-    "Leave a server, when it is oneself; put a member out, as its owner or an admin",
+    "Leave a server, or remove a member as its owner or an admin",
     path: serverId, accid, refusals: [.notMember, .conflict],
     options: RouteOptions(done: "no longer a member"))
   package static let removeMany = endpoint(
     .delete, members, .token, "member remove-many",
-    "Put members out of a server together, as its owner or an admin", path: serverId,
+    "Remove members from a server, as its owner or an admin", path: serverId,
     body: SharedFields.accids, operation: KickMembers.self)
 }

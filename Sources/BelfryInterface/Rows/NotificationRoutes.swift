@@ -22,19 +22,20 @@ package enum NotificationRoutes {
     answers: .created(SendShapes.receipt, isLocated: false), .ok(SendShapes.receipt), options: sendOptions)
   package static let resend = endpoint(
     .post, "/v1/notifications/resend", .token, "notification resend",
-    "Send what may have been sent already, unless it was", ownBody: .object(SendShapes.resendBody),
+    "Resend a notification unless it was sent already", ownBody: .object(SendShapes.resendBody),
     refusals: sendRefusals, answers: .created(SendShapes.receipt, isLocated: false), .ok(SendShapes.receipt),
     options: sendOptions)
 
   static let linesMeaning =
-    "one notification a line, each as the body of `POST /v1/notifications`; at most "
+    "one notification per line, each like the body of `POST /v1/notifications`; at most "
     + "\(Limits.notificationsPerBatch)"
   package static let batch = endpoint(
-    .post, "/v1/notifications/batch", .token, "notification batch", "Send many notifications, one a line",
+    .post, "/v1/notifications/batch", .token, "notification batch", "Send many notifications, one per line",
     ownBody: .lines, refusals: [.tooMany],
     answers: .other(
       RouteBody.Form.lines.mediaType,
-      "a line each in the same order: its `status`, and the fields of a receipt or of a problem"),
+      "one line per notification, in the same order: its `status`, and the fields of a receipt or of a problem"
+    ),
     options: sendOptions)
 
   private static let newBody = Field("body", .text(bytes: 0...Limits.bodyBytes), "the new body")
@@ -42,14 +43,14 @@ package enum NotificationRoutes {
   private static let newStatus = Field("status", .status, "the new status")
   package static let update = endpoint(
     .patch, "/v1/notifications/{messageServerId}", .token, "notification update",
-    "Change a notification that was sent", path: SharedFields.messageServerId,
+    "Update a notification", path: SharedFields.messageServerId,
     body: newBody, newExt, newStatus, rule: .someOf(["body", "ext", "status"]),
     refusals: [.notMember, .muted, .banned, .disabled, .blocked, .mailboxFull, .conflict],
     answers: .ok(Notification.shape), options: RouteOptions(scope: .send))
 
   package static let recall = endpoint(
     .delete, "/v1/notifications/{messageServerId}", .token, "notification recall",
-    "Take a notification back that was sent", path: SharedFields.messageServerId,
+    "Recall a notification", path: SharedFields.messageServerId,
     refusals: [.notFound, .forbidden, .conflict],
     options: RouteOptions(done: "Recalled", isDestructive: true, scope: .send))
 
@@ -58,16 +59,18 @@ package enum NotificationRoutes {
   private static let readID = Field("messageServerId", .message, "the notification").needed
   /// The id alone identifies the notification. Other systems also ask for `type`, so it is accepted.
   private static let readItem = Kind<MessageID>.object(
-    readID, Field("type", .integer(Int.min...Int.max), "its type; not looked at"), named: "ReadItem"
+    readID, Field("type", .integer(Int.min...Int.max), "its type; ignored"), named: "ReadItem"
   ) { id, _ in id }
   private static let items = Field(
-    "items", .list(readItem, counts: 1...Limits.itemsPerMarkRead), "what is read")
-  private static let upTo = Field("upTo", .message, "everything up to this one, by id, is read")
+    "items", .list(readItem, counts: 1...Limits.itemsPerMarkRead), "the notifications to mark")
+  private static let upTo = Field("upTo", .message, "mark everything up to this id")
 
   package static let read = endpoint(
     .post, "/v1/notifications/read", .token, "notification read", "Mark notifications read",
     body: items, upTo, rule: .oneOf(["items", "upTo"]),
-    answers: .ok(.resource("ReadCount", [.always("read", .count, "how many were unread until now")])),
+    answers: .ok(
+      .resource(
+        "ReadCount", [.always("read", .count, "the number of notifications that were unread until now")])),
     options: RouteOptions(hasCommand: false, isAudited: false, price: .read))
 
   // MARK: Receiving
@@ -76,38 +79,38 @@ package enum NotificationRoutes {
   package static let waitMaxSeconds = 60
 
   private static let pageLimit = Field(
-    "limit", .integer(1...Limits.pageNotificationsMaximum), "how many at most"
+    "limit", .integer(1...Limits.pageNotificationsMaximum), "the maximum number of results"
   ).otherwise(Limits.pageNotifications, .integer(Int64(Limits.pageNotifications)))
-  static let after = Field("after", Kind<FeedCursor>.cursor, "the cursor behind which to go on")
+  static let after = Field("after", Kind<FeedCursor>.cursor, "continue after this cursor")
   private static let wait = Field(
-    "wait", .integer(0...waitMaxSeconds), "how many seconds to wait if there is nothing yet"
+    "wait", .integer(0...waitMaxSeconds), "the seconds to wait if nothing is unread yet"
   ).otherwise(0, 0)
 
   package static let page = endpoint(
-    .get, "/v1/notifications", .token, "notification unread", "List what is unread, or wait for it",
+    .get, "/v1/notifications", .token, "notification unread", "List unread notifications, or wait for them",
     query: pageLimit, after, wait, refusals: [.tooMany],
     answers: .ok(
       .resource(
         "FeedPage",
         [
-          .always("notifications", .list(Notification.shape), "the unread, oldest first"),
-          .always("cursor", .cursor, "what to give as `after` next time"),
-          .sometimes("gap", FeedEvents.gap, "what lay between these has been dropped by retention"),
+          .always("notifications", .list(Notification.shape), "the unread notifications, oldest first"),
+          .always("cursor", .cursor, "the cursor to pass as `after` next time"),
+          .sometimes("gap", FeedEvents.gap, "notifications between these ids were removed by retention"),
         ])), options: RouteOptions(hasCommand: false))
 
   package static let counts = endpoint(
-    .get, "/v1/notifications/counts", .token, "notification counts", "Count what is unread",
+    .get, "/v1/notifications/counts", .token, "notification counts", "Count unread notifications",
     answers: .ok(FeedEvents.counts))
 
   static let withCounts = Field(
-    "counts", .integer(0...1), "1: how much is unread is told, too, whenever that changes"
+    "counts", .integer(0...1), "1: also send the number of unread notifications whenever it changes"
   ).otherwise(0, 0)
 
   package static let lastEventID = Field(
-    "Last-Event-ID", Kind<FeedCursor>.cursor, "the cursor behind which to go on; goes before `after`")
+    "Last-Event-ID", Kind<FeedCursor>.cursor, "continue after this cursor; overrides `after`")
   package static let stream = endpoint(
     .get, "/v1/notifications/stream", .token, "notification stream",
-    "Follow everything unread and then live, as Server-Sent Events", query: after, withCounts, ticket,
+    "Stream unread and then live notifications, as Server-Sent Events", query: after, withCounts, ticket,
     headers: lastEventID,
     refusals: [.tooMany],
     answers: .events(FeedEvents.all),
@@ -119,18 +122,18 @@ package enum NotificationRoutes {
   package static let ticketSeconds = 30
 
   package static let ticket = Field(
-    "ticket", .text(bytes: 1...128), "a ticket in place of a token; good once, and for half a minute")
+    "ticket", .text(bytes: 1...128), "a ticket instead of a token; valid once, and for half a minute")
 
   /// A ticket lets its holder do no more than the caller who makes it, so every caller who may follow a feed may make one.
   package static let makeTicket = endpoint(
     .post, "/v1/notifications/stream/tickets", .token, "notification ticket",
-    "Make a ticket, by which a browser opens a stream without a token",
+    "Create a ticket that opens a stream without a token, for browsers",
     answers: .created(
       .resource(
         "StreamTicket",
         [
-          .always("ticket", .text, "what to give as `ticket`, once"),
-          .always("expiresInSeconds", .count, "how long it is good"),
+          .always("ticket", .text, "the value for `ticket`; valid once"),
+          .always("expiresInSeconds", .count, "how long the ticket is valid"),
         ]), isLocated: false),
     options: RouteOptions(hasCommand: false, scope: .read, isAudited: false))
 }

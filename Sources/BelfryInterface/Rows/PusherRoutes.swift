@@ -14,44 +14,45 @@ package enum PusherRoutes {
   private static let secretBytes = 22
 
   private static let deviceId = Field("deviceId", .device, "the device").needed
-  private static let kind = Field("kind", Kind<PusherKind>.choice, "by what the device is pushed to").needed
+  private static let kind = Field("kind", Kind<PusherKind>.choice, "how the device receives pushes").needed
   private static let url = Field(
-    "url", .text(bytes: 1...urlBytesMax), "of `matrix`: the push gateway; its host alone is enough")
+    "url", .text(bytes: 1...urlBytesMax),
+    "for `matrix`: the URL of the push gateway; its scheme and host are enough")
   private static let appId = Field(
-    "appId", .text(characters: 1...appIdCharacters), "of `matrix`: the app, as the gateway knows it")
+    "appId", .text(characters: 1...appIdCharacters), "for `matrix`: the app's id at the gateway")
   private static let pushkey = Field(
-    "pushkey", .text(bytes: 1...pushkeyBytes), "of `matrix`: the device, as the gateway knows it")
+    "pushkey", .text(bytes: 1...pushkeyBytes), "for `matrix`: the device's key at the gateway")
   private static let data = Field(
     "data", .json(bytesMax: dataBytes),
-    "of `matrix`: an object for the gateway; with `\"format\": \"event_id_only\"` it is told no contents")
+    "for `matrix`: an object for the gateway; with `\"format\": \"event_id_only\"` pushes have no contents")
   private static let endpoint = Field(
-    "endpoint", .text(bytes: 1...urlBytesMax), "of `webpush`: the subscription's `endpoint`")
+    "endpoint", .text(bytes: 1...urlBytesMax), "for `webpush`: the subscription's `endpoint`")
   private static let p256dh = Field(
-    "p256dh", .text(bytes: 1...keyBytes), "of `webpush`: the subscription's key of that name")
+    "p256dh", .text(bytes: 1...keyBytes), "for `webpush`: the subscription's key `p256dh`")
   private static let auth = Field(
-    "auth", .text(bytes: 1...secretBytes), "of `webpush`: the subscription's secret of that name")
+    "auth", .text(bytes: 1...secretBytes), "for `webpush`: the subscription's secret `auth`")
 
   private static let pusher = Shape.resource(
     "Pusher",
     [
       .always("deviceId", .device, "the device"),
-      .always("kind", .choice(PusherKind.self), "by what it is pushed to"),
-      .sometimes("url", .text, "of `matrix`: the push gateway"),
-      .sometimes("appId", .text, "of `matrix`: the app"),
-      .sometimes("pushkey", .text, "of `matrix`: the device, as the gateway knows it"),
-      .sometimes("data", .jsonObject(bytesMax: dataBytes), "of `matrix`: what the gateway is given"),
-      .sometimes("endpoint", .text, "of `webpush`: where messages go"),
-      .sometimes("p256dh", .text, "of `webpush`: the key that they are encrypted for"),
-      .always("createdAt", .time, "when it was put there"),
+      .always("kind", .choice(PusherKind.self), "how the device receives pushes"),
+      .sometimes("url", .text, "for `matrix`: the URL of the push gateway"),
+      .sometimes("appId", .text, "for `matrix`: the app's id at the gateway"),
+      .sometimes("pushkey", .text, "for `matrix`: the device's key at the gateway"),
+      .sometimes("data", .jsonObject(bytesMax: dataBytes), "for `matrix`: the object for the gateway"),
+      .sometimes("endpoint", .text, "for `webpush`: the subscription's `endpoint`"),
+      .sometimes("p256dh", .text, "for `webpush`: the key that pushes are encrypted for"),
+      .always("createdAt", .time, "when the pusher was set"),
     ])
 
   package static let put = BelfryInterface.endpoint(
     .put, "/v1/account/pushers/{deviceId}", .token, "account put-pusher",
-    "Have a device pushed to while the account has none connected", path: deviceId,
+    "Set a device's pusher: it receives pushes while the account has no device connected", path: deviceId,
     body: kind, url, appId, pushkey, data, endpoint, p256dh, auth, refusals: [.tooMany], answers: .ok(pusher))
   package static let list = BelfryInterface.endpoint(
     .get, "/v1/account/pushers", .token, "account pushers",
-    "List an account's pushers, and show the key for Web Push",
+    "List an account's pushers and the key for Web Push",
     answers: .ok(
       .resource(
         "Pushers",
@@ -59,12 +60,12 @@ package enum PusherRoutes {
           .always("pushers", .list(pusher), "by device"),
           .sometimes(
             "webPushKey", .text,
-            "what browsers subscribe with (`applicationServerKey`); left out where the broker has none"),
+            "the key that browsers subscribe with (`applicationServerKey`); absent if the broker has none"),
         ])))
   package static let show = BelfryInterface.endpoint(
-    .get, "/v1/account/pushers/{deviceId}", .token, "account pusher", "Show how a device is pushed to",
+    .get, "/v1/account/pushers/{deviceId}", .token, "account pusher", "Show a device's pusher",
     path: deviceId, answers: .ok(pusher))
   package static let remove = BelfryInterface.endpoint(
-    .delete, "/v1/account/pushers/{deviceId}", .token, "account remove-pusher", "Push to a device no more",
+    .delete, "/v1/account/pushers/{deviceId}", .token, "account remove-pusher", "Remove a device's pusher",
     path: deviceId, options: RouteOptions(isDestructive: true))
 }

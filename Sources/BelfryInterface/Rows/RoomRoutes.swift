@@ -11,14 +11,14 @@ package enum RoomRoutes {
   // MARK: Fields and shapes
 
   private static let subject = Field(
-    "subject", .text(characters: 1...Limits.nameCharacters), "what it is about")
+    "subject", .text(characters: 1...Limits.nameCharacters), "the room's topic")
   private static let on = Field("on", .flag, "whether the microphone is on")
 
   private static let properties: [Property] = [
-    .always("roomId", .id, "its id"), .always("subject", .text, "what it is about"),
-    .always("host", .account, "who opened it"), .always("createTime", .time, "when it was opened"),
-    .sometimes("attendeeCount", .count, "how many are inside"),
-    .sometimes("ext", .text, "anything its host put there"),
+    .always("roomId", .id, "its id"), .always("subject", .text, "the room's topic"),
+    .always("host", .account, "the host"), .always("createTime", .time, "when it was opened"),
+    .sometimes("attendeeCount", .count, "the number of attendees"),
+    .sometimes("ext", .text, "application data, set by the host"),
   ]
   private static let shape = Shape.resource("Room", properties)
   private static let attendee = Shape.resource(
@@ -28,16 +28,16 @@ package enum RoomRoutes {
       .always("role", .choice(MemberRole.self), "host, guest or listener"),
       .always(
         "microphone", .words("Microphone", ["on", "off"]),
-        "`on` for the host and guests until it is switched off, `off` for listeners"),
-      .always("hand", .flag, "whether their hand is raised"),
-      .sometimes("nick", .text, "what they are called"), .sometimes("avatar", .text, "a picture"),
-      .sometimes("ext", .text, "anything they put there when they entered"),
+        "the microphone: `on` for the host and guests until it is switched off, `off` for listeners"),
+      .always("hand", .flag, "whether the hand is raised"),
+      .sometimes("nick", .text, "the nick"), .sometimes("avatar", .text, "a picture"),
+      .sometimes("ext", .text, "application data that the attendee gave on entering"),
     ])
   private static let attendeeProperties: [Property] = [
     .always("attendees", .list(attendee), "in no particular order"),
     .always(
-      "sequence", .id, "grows whenever somebody enters, leaves or changes roles: the list's version"),
-    .always("cursor", .orNull(.cursor), "where the list goes on; null at its end"),
+      "sequence", .id, "the version of the list; it grows whenever somebody enters, leaves or changes roles"),
+    .always("cursor", .orNull(.cursor), "the cursor of the next page; null at the end of the list"),
   ]
   private static let attendeePage = Shape.resource("AttendeePage", attendeeProperties)
   private static let entered = Shape.resource("EnteredRoom", properties + attendeeProperties)
@@ -45,7 +45,10 @@ package enum RoomRoutes {
     "Hand", [.always("accid", .account, "who"), .always("raisedAt", .time, "since when")])
   private static let invitation = Shape.resource(
     "StageInvitation",
-    [.always("token", .id, "what the listener answers with"), .always("expiresAt", .time, "until when")])
+    [
+      .always("token", .id, "the token that the listener answers with"),
+      .always("expiresAt", .time, "until when"),
+    ])
   private static let presenceShape = Shape.resource(
     "Presence",
     [
@@ -55,12 +58,12 @@ package enum RoomRoutes {
           "PresentUser",
           [
             .always("accid", .account, "who"),
-            .sometimes("deviceId", .device, "on which device, where the request says so"),
-          ]), "who is logged in"),
+            .sometimes("deviceId", .device, "the device, if the request names one"),
+          ]), "the account and the device that are logged in"),
       .always("rooms", .list(.id), "the rooms in which the account is present"),
-      .always("heartbeatMilliseconds", .count, "when to give the next sign of life"),
+      .always("heartbeatMilliseconds", .count, "when to send the next heartbeat"),
       .always(
-        "absenceMilliseconds", .count, "after how long without one the account is out of all its rooms"),
+        "absenceMilliseconds", .count, "after this time without a heartbeat the account leaves all its rooms"),
     ])
 }
 
@@ -70,21 +73,21 @@ extension RoomRoutes {
   private static let lifecycle = [create.route, list.route, presence.route, show.route, close.route]
 
   package static let create = endpoint(
-    .post, "/v1/rooms", .token, "room create", "Open a room, and be its host",
+    .post, "/v1/rooms", .token, "room create", "Open a room as its host",
     body: subject.needed, SharedFields.ext, SharedFields.nick, SharedFields.avatar,
     refusals: [.tooMany, .conflict], answers: .created(shape))
   package static let list = endpoint(
     .get, "/v1/rooms", .token, "room list", "List the open rooms",
     query: SharedFields.limit, SharedFields.cursor,
-    answers: .ok(.page("rooms", of: shape, "the newest first")))
+    answers: .ok(.page("rooms", of: shape, "newest first")))
   package static let presence = endpoint(
     .put, "/v1/rooms/presence", .token, "room presence",
-    "Log in, and give a sign of life in all the rooms one is in", refusals: [.conflict],
+    "Log in, and send a heartbeat for all the account's rooms", refusals: [.conflict],
     answers: .ok(presenceShape), options: RouteOptions(isAudited: false, price: .read))
   package static let show = endpoint(
     .get, room, .token, "room show", "Show a room", path: roomId, answers: .ok(shape))
   package static let close = endpoint(
-    .delete, room, .token, "room close", "Close a room: everyone is out", path: roomId,
+    .delete, room, .token, "room close", "Close a room", path: roomId,
     operation: CloseRoom.self, options: RouteOptions(isDestructive: true))
 }
 
@@ -96,7 +99,7 @@ extension RoomRoutes {
   ]
 
   package static let attendees = endpoint(
-    .get, room + "/attendees", .token, "room attendees", "List who is in a room", path: roomId,
+    .get, room + "/attendees", .token, "room attendees", "List a room's attendees", path: roomId,
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(attendeePage))
   package static let enter = endpoint(
     .post, room + "/attendees", .token, "room enter", "Enter a room as a listener", path: roomId,
@@ -104,18 +107,18 @@ extension RoomRoutes {
     refusals: [.tooMany, .notMember, .conflict], answers: .ok(entered))
   package static let leave = endpoint(
     .delete, room + "/attendees/{accid}", .token, "room leave",
-    "Leave a room, when it is oneself; put an attendee out, as its host", path: roomId, accid,
+    "Leave a room, or remove an attendee as its host", path: roomId, accid,
     refusals: [.notMember, .conflict], options: RouteOptions(done: "no longer in the room"))
   package static let hands = endpoint(
     .get, room + "/hands", .token, "room hands", "List the raised hands in a room", path: roomId,
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
     answers: .ok(.page("hands", of: hand, "in no particular order")))
   package static let raiseHand = endpoint(
-    .put, room + "/hands/{accid}", .token, "room raise-hand", "Raise one's hand", path: roomId, accid,
+    .put, room + "/hands/{accid}", .token, "room raise-hand", "Raise a hand", path: roomId, accid,
     operation: SetHand.self)
   package static let lowerHand = endpoint(
     .delete, room + "/hands/{accid}", .token, "room lower-hand",
-    "Lower one's hand; lower another's, as the host", path: roomId, accid,
+    "Lower a hand: one's own, or another's as the host", path: roomId, accid,
     operation: SetHand.self)
 }
 
@@ -137,10 +140,10 @@ extension RoomRoutes {
     path: roomId, SharedFields.token, operation: AnswerStageInvitation.self)
   package static let stepDown = endpoint(
     .delete, room + "/stage/{accid}", .token, "room step-down",
-    "Step down, when it is oneself; set a guest back to listener, as the host", path: roomId, accid,
+    "Leave the stage, or make a guest a listener as the host", path: roomId, accid,
     operation: SetListener.self, options: RouteOptions(done: "a listener now"))
   package static let microphone = endpoint(
     .put, room + "/microphones/{accid}", .token, "room microphone",
-    "Switch one's own microphone on stage; another's off, as the host", path: roomId, accid,
+    "Switch a microphone on stage: one's own on or off, another's off as the host", path: roomId, accid,
     body: on.needed, operation: SetMicrophone.self, options: RouteOptions(done: "switched the microphone"))
 }

@@ -6,39 +6,43 @@ package enum SendShapes {
   package static let body = ObjectShape(
     [
       Property(
-        "messageClientId", .text(bytes: 1...Limits.messageClientIdBytes), "makes sending twice sending once"),
-      Property("serverId", .id, "the server it is for, or that the channel is in"),
-      Property("channelId", .id, "the channel of that server it is for"),
-      Property("groupId", .id, "the group it is for"),
-      Property("roomId", .id, "the room it is for"),
+        "messageClientId", .text(bytes: 1...Limits.messageClientIdBytes),
+        "the sender's id for the notification; a repeated send with the same id is sent once"),
+      Property("serverId", .id, "the server that receives it, or that the channel is in"),
+      Property("channelId", .id, "the channel that receives it"),
+      Property("groupId", .id, "the group that receives it"),
+      Property("roomId", .id, "the room that receives it"),
       Property(
         "toAccids", .list(.account, counts: 1...Limits.namedReceivers),
-        "whom it is for, each once: members of that place, or without one anybody"),
-      Property("toType", .choice(ToType.self), "what the fields above make it; checked against them"),
+        "the receivers, each once: members of that space, or any accounts if no space is given"),
+      Property("toType", .choice(ToType.self), "the form of addressing; must match the fields above"),
       Property(
         "type", .integer([Catalogue.custom.code...Catalogue.custom.code]),
-        "can only be this: the others come from operations"),
-      Property("fromAccount", .account, "who sends; another account only for trusted callers"),
+        "must be this type: the other types come from operations"),
+      Property("fromAccount", .account, "the sender; only trusted callers may name another account"),
       Property(
         "fromNick", .text(characters: 0...Limits.nickCharacters),
-        "what the sender is called; left out: the nick of its profile in the server, if it has one"),
-      Property("fromClientType", clientType, "the kind of client it is sent from"),
-      Property("fromDeviceId", .device, "from which device it is sent"),
-      Property("body", .text(bytes: 0...Limits.bodyBytes), "what it says"),
-      Property("ext", .text(bytes: 0...Limits.extBytes), "anything beside; JSON is customary"),
-      Property("attach", .json(bytesMax: Limits.attachBytes), "anything beside, as JSON"),
+        "the sender's nick; default: the nick of the sender's profile in the server"),
+      Property("fromClientType", clientType, "the kind of client that sends it"),
+      Property("fromDeviceId", .device, "the sending device"),
+      Property("body", .text(bytes: 0...Limits.bodyBytes), "the text"),
+      Property("ext", .text(bytes: 0...Limits.extBytes), "application data, usually JSON"),
+      Property("attach", .json(bytesMax: Limits.attachBytes), "application data: any JSON value"),
       Property(
-        "status", .integer([0...0, NotificationContent.customStatus]), "whatever the sender means by it",
+        "status", .integer([0...0, NotificationContent.customStatus]),
+        "a number whose meaning the sender defines",
         standard: 0),
       Property(
         "pushPayload", .resource("SentPushPayload", .jsonObject(bytesMax: Limits.pushPayloadBytes)),
-        "what a push service is given; also as text that holds such an object"),
+        "attributes for the push service: an object, or text that holds one"),
       Property(
-        "pushContent", .text(characters: 0...Limits.pushContentCharacters), "what a push service shows"),
+        "pushContent", .text(characters: 0...Limits.pushContentCharacters), "the text of a push"),
       Property(
-        "setting", .resource("SentSetting", NotificationSetting.properties), "how it is kept and pushed"),
-      Property("env", .text(bytes: 0...Limits.envBytes), "picks the configuration of callbacks and routing"),
-      Property("expireAt", .time, "from then on nobody is shown it any more; in the future"),
+        "setting", .resource("SentSetting", NotificationSetting.properties),
+        "settings for storing, pushing and routing"),
+      Property(
+        "env", .text(bytes: 0...Limits.envBytes), "selects the configuration of callbacks and webhooks"),
+      Property("expireAt", .time, "when the notification expires; a time in the future"),
     ], rule: .someOf(["serverId", "groupId", "roomId", "toAccids"]),
     usual: ["serverId", "messageClientId", "body"])
 
@@ -51,11 +55,11 @@ package enum SendShapes {
     body.properties.map { property in
       guard property.name == "messageClientId" else { return property }  // own text
       return Property(
-        property.name, property.shape, "the id of the first try; needed without `messageServerId`")
+        property.name, property.shape, "the id of the first attempt; required without `messageServerId`")
     } + [
       Property(
         "messageServerId", .message,
-        "the id in the answer to the first try; that notification is never sent again, also after the dedupe window"
+        "the id in the response to the first attempt; that notification is never sent again, even after the dedupe window"
       )
     ]
       + ["time", "updateTime", "callbackExt"].map { Property($0, .json(bytesMax: .max), "ignored") },
@@ -64,16 +68,19 @@ package enum SendShapes {
   static let receipt = Shape.resource(
     "Receipt",
     [
-      .always("messageServerId", .message, "the notification's id, of a duplicate the first one's"),
+      .always(
+        "messageServerId", .message, "the notification's id; for a duplicate, the id of the first send"),
       .always("time", .time, "when it was sent"),
-      .always("duplicate", .flag, "whether it had been sent before; nobody receives it again then"),
+      .always("duplicate", .flag, "whether it was sent before; if so, nobody receives it again"),
       .always("type", .integer([0...Int.max]), "its type"),
-      .always("toType", .choice(ToType.self), "what it is addressed to"),
-      .sometimes("messageClientId", .text, "the sender's id for it, or one that was made and is remembered"),
-      .sometimes("serverId", .id, "the server it is for"),
-      .sometimes("channelId", .id, "the channel it is for"),
-      .sometimes("groupId", .id, "the group it is for"),
-      .sometimes("roomId", .id, "the room it is for"),
+      .always("toType", .choice(ToType.self), "the form of addressing"),
+      .sometimes(
+        "messageClientId", .text, "the sender's id for it, or the one that the broker generated and remembers"
+      ),
+      .sometimes("serverId", .id, "the server that receives it"),
+      .sometimes("channelId", .id, "the channel that receives it"),
+      .sometimes("groupId", .id, "the group that receives it"),
+      .sometimes("roomId", .id, "the room that receives it"),
     ])
 }
 
@@ -82,11 +89,12 @@ extension NotificationSetting {
     let standard = NotificationSetting()
     return [
       Property(
-        "persistEnable", .flag, "kept until it is read; otherwise only those connected receive it",
+        "persistEnable", .flag,
+        "whether it is stored until it is read; otherwise only connected devices receive it",
         standard: .bool(standard.persistEnable)),
       Property("pushEnable", .flag, "whether to push it", standard: .bool(standard.pushEnable)),
       Property(
-        "needBadge", .flag, "whether it counts in the number on an app's icon",
+        "needBadge", .flag, "whether it counts in the badge of an app",
         standard: .bool(standard.needBadge)),
       Property(
         "needPushNick", .flag, "whether a push names the sender", standard: .bool(standard.needPushNick)),
@@ -107,32 +115,33 @@ extension Notification {
       .always("messageServerId", .message, "its id"),
       .always("time", .time, "when it was sent"),
       .always("type", .integer([0...Int.max]), "its type; see `GET /v1/types`"),
-      .always("toType", .choice(ToType.self), "what it is addressed to"),
-      .always("status", .integer([Int.min...Int.max]), "whatever the sender means by it"),
+      .always("toType", .choice(ToType.self), "the form of addressing"),
+      .always("status", .integer([Int.min...Int.max]), "a number whose meaning the sender defines"),
       .always(
-        "setting", .resource("NotificationSetting", NotificationSetting.answered), "how it is kept and pushed"
+        "setting", .resource("NotificationSetting", NotificationSetting.answered),
+        "settings for storing, pushing and routing"
       ),
       .sometimes("updateTime", .time, "when it was last updated"),
       .sometimes("messageClientId", .text, "the sender's id for it"),
-      .sometimes("serverId", .id, "the server it is for, or that the channel is in"),
-      .sometimes("channelId", .id, "the channel it is for"),
-      .sometimes("groupId", .id, "the group it is for"),
-      .sometimes("roomId", .id, "the room it is for"),
-      .sometimes("toAccids", .list(.account), "the accounts it names as receivers"),
-      .sometimes("fromAccount", .account, "who sent it"),
-      .sometimes("fromNick", .text, "what the sender is called"),
+      .sometimes("serverId", .id, "the server that receives it, or that the channel is in"),
+      .sometimes("channelId", .id, "the channel that receives it"),
+      .sometimes("groupId", .id, "the group that receives it"),
+      .sometimes("roomId", .id, "the room that receives it"),
+      .sometimes("toAccids", .list(.account), "the receivers that it names"),
+      .sometimes("fromAccount", .account, "the sender"),
+      .sometimes("fromNick", .text, "the sender's nick"),
       .sometimes(
-        "fromClientType", SendShapes.clientType, "the kind of client it was sent from, as its sender gave it"),
-      .sometimes("fromDeviceId", .device, "from which device it was sent"),
-      .sometimes("body", .text, "what it says"),
+        "fromClientType", SendShapes.clientType, "the kind of client that sent it, as its sender gave it"),
+      .sometimes("fromDeviceId", .device, "the device that sent it"),
+      .sometimes("body", .text, "the text"),
       .sometimes("ext", .text, "anything beside"),
       .sometimes("attach", .json(bytesMax: Int.max), "the details of an event, or what the sender attached"),
       .sometimes(
         "pushPayload", .resource("PushPayload", .jsonObject(bytesMax: Int.max)),
-        "what a push service is given"),
-      .sometimes("pushContent", .text, "what a push service shows"),
-      .sometimes("env", .text, "picks the configuration of callbacks and routing"),
-      .sometimes("expireAt", .time, "from then on nobody is shown it any more"),
-      .sometimes("callbackExt", .text, "what a callback returned"),
+        "attributes for the push service"),
+      .sometimes("pushContent", .text, "the text of a push"),
+      .sometimes("env", .text, "selects the configuration of callbacks and webhooks"),
+      .sometimes("expireAt", .time, "when the notification expires"),
+      .sometimes("callbackExt", .text, "data that a callback returned"),
     ])
 }

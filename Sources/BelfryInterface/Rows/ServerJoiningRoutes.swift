@@ -13,20 +13,24 @@ package enum ServerJoiningRoutes {
   private static let admission = Shape.resource(
     "Admission",
     [
-      .always("accid", .account, "who"), .always("requestId", .id, "what it is answered with"),
-      .always("joined", .flag, "whether the account is in; otherwise the request waits"),
+      .always("accid", .account, "who"),
+      .always("requestId", .id, "the id of the request, which an answer names"),
+      .always("joined", .flag, "whether the account joined at once; otherwise the request is pending"),
     ])
   private static let invited = Shape.resource(
     "ServerInvitations", [.always("invitations", .list(admission), "one for each invitee")])
   private static let applied = Shape.resource(
     "ServerApplication",
     [
-      .always("requestId", .id, "what it is answered with"),
-      .always("joined", .flag, "whether the account is in; otherwise the application waits"),
+      .always("requestId", .id, "the id of the request, which an answer names"),
+      .always("joined", .flag, "whether the account joined at once; otherwise the application is pending"),
     ])
   private static let code = Shape.resource(
     "IssuedInviteCode",
-    [.always("code", .code, "whoever knows it gets in"), .always("expiresAt", .time, "until when")])
+    [
+      .always("code", .code, "the code, with which any account can join"),
+      .always("expiresAt", .time, "until when"),
+    ])
 }
 
 // MARK: - Invitations and applications
@@ -39,11 +43,11 @@ extension ServerJoiningRoutes {
 
   package static let listInvitations = endpoint(
     .get, server + "/invitations", .token, "server invitations",
-    "List the invitations into a server that wait for an answer", path: serverId,
+    "List a server's pending invitations", path: serverId,
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(.waitingRequests))
   package static let listApplications = endpoint(
     .get, server + "/applications", .token, "server applications",
-    "List the applications to a server that wait for an answer", path: serverId,
+    "List a server's pending applications", path: serverId,
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember], answers: .ok(.waitingRequests))
 
   package static let invite = endpoint(
@@ -61,9 +65,10 @@ extension ServerJoiningRoutes {
     path: serverId, body: SharedFields.postscript, bodyMayBeLeftOut: true, operation: ApplyToServer.self,
     refusals: [.banned, .tooMany], answers: .ok(applied))
   package static let admit = answer(
-    "applications", "accept", "server admit", "Let in who applied to a server", AnswerServerApplication.self)
+    "applications", "accept", "server admit", "Accept an application to a server",
+    AnswerServerApplication.self)
   package static let turnDown = answer(
-    "applications", "reject", "server turn-down", "Turn down who applied to a server",
+    "applications", "reject", "server turn-down", "Reject an application to a server",
     AnswerServerApplication.self)
 
   private static func answer(
@@ -85,17 +90,17 @@ extension ServerJoiningRoutes {
 
   package static let createCode = endpoint(
     .post, server + "/invite-codes", .token, "server create-code",
-    "Make a code that lets in whoever knows it", path: serverId, bodyMayBeLeftOut: true,
+    "Create an invite code", path: serverId, bodyMayBeLeftOut: true,
     operation: CreateInviteCode.self, refusals: [.tooMany], answers: .created(code, isLocated: false))
   package static let listCodes = endpoint(
     .get, server + "/invite-codes", .token, "server codes", "List a server's invite codes", path: serverId,
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
     answers: .ok(.page("codes", of: code, "in no particular order")))
   package static let revokeCode = endpoint(
-    .delete, server + "/invite-codes/{code}", .token, "server revoke-code", "End an invite code",
+    .delete, server + "/invite-codes/{code}", .token, "server revoke-code", "Revoke an invite code",
     path: serverId, SharedFields.code, operation: RevokeInviteCode.self)
   package static let join = endpoint(
-    .post, server + "/join", .token, "server join", "Join a server by an invite code", path: serverId,
+    .post, server + "/join", .token, "server join", "Join a server with an invite code", path: serverId,
     body: SharedFields.code, operation: JoinByInviteCode.self, refusals: [.banned, .tooMany])
 }
 
@@ -112,20 +117,22 @@ extension ServerJoiningRoutes {
     .delete, server + "/admins/{accid}", .token, "server remove-admin",
     "Make an admin a plain member of a server", path: serverId, accid, operation: SetAdmin.self)
   package static let handOver = endpoint(
-    .put, server + "/owner", .token, "server hand-over", "Hand a server over to a member", path: serverId,
+    .put, server + "/owner", .token, "server hand-over", "Transfer a server to another member",
+    path: serverId,
     body: accid, operation: HandOverServer.self, refusals: [.tooMany])
 
   package static let ban = endpoint(
-    .post, server + "/bans", .token, "server ban", "Put accounts out of a server and keep them out",
+    .post, server + "/bans", .token, "server ban", "Ban accounts from a server",
     path: serverId, body: SharedFields.accids, operation: BanAccounts.self, refusals: [.tooMany])
   package static let unban = endpoint(
-    .delete, server + "/bans/{accid}", .token, "server unban", "Let an account come back to a server",
+    .delete, server + "/bans/{accid}", .token, "server unban", "Unban an account from a server",
     path: serverId, accid, operation: UnbanAccounts.self)
   package static let unbanMany = endpoint(
-    .delete, server + "/bans", .token, "server unban-many", "Let accounts come back to a server",
+    .delete, server + "/bans", .token, "server unban-many", "Unban accounts from a server",
     path: serverId, body: SharedFields.accids, operation: UnbanAccounts.self)
   package static let listBans = endpoint(
-    .get, server + "/bans", .token, "server bans", "List who is banned from a server", path: serverId,
+    .get, server + "/bans", .token, "server bans", "List the accounts that are banned from a server",
+    path: serverId,
     query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
     answers: .ok(.accountPage))
 }
@@ -137,13 +144,13 @@ extension ServerJoiningRoutes {
 
   package static let mute = endpoint(
     .post, server + "/mutes", .token, "server mute",
-    "Keep members from sending to a server and its channels for a while", path: serverId,
+    "Mute members in a server and its channels for a while", path: serverId,
     body: SharedFields.accids, SharedFields.muteDuration.needed, operation: SetServerMute.self)
   package static let unmute = endpoint(
-    .delete, server + "/mutes/{accid}", .token, "server unmute", "Let a muted member of a server send again",
+    .delete, server + "/mutes/{accid}", .token, "server unmute", "Unmute a member of a server",
     path: serverId, accid, operation: SetServerMute.self)
   package static let unmuteMany = endpoint(
-    .delete, server + "/mutes", .token, "server unmute-many", "Let muted members of a server send again",
+    .delete, server + "/mutes", .token, "server unmute-many", "Unmute members of a server",
     path: serverId, body: SharedFields.accids, operation: SetServerMute.self)
   package static let listMuted = endpoint(
     .get, server + "/mutes", .token, "server muted", "List the members who are muted in a server",

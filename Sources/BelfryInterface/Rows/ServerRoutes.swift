@@ -13,10 +13,11 @@ package enum ServerRoutes {
   // MARK: Fields and shapes
 
   private static let inviteMode = Field(
-    "inviteMode", Kind<InviteMode>.choice, "whether invitees must consent (0) or join at once (1)")
+    "inviteMode", Kind<InviteMode>.choice, "whether invitees must accept (0) or join at once (1)")
   private static let applyMode = Field(
     "applyMode", Kind<ApplyMode>.choice, "whether applicants join at once (0) or need approval (1)")
-  private static let membersMayInvite = Field("membersMayInvite", .flag, "whether plain members may invite")
+  private static let membersMayInvite = Field(
+    "membersMayInvite", .flag, "whether members who are not admins may invite")
   private static let adminsMayCreateChannels = Field(
     "adminsMayCreateChannels", .flag, "whether admins may create channels")
   private static let sendMode = Field(
@@ -24,32 +25,32 @@ package enum ServerRoutes {
     "who may send to everybody in it: every member, or its owner and admins")
   private static let nicks = Field(
     "nicks", Kind<NickRule>.choice,
-    "which nicks users send under: any that they give, or that of their profile and no other")
-  private static let cursor = Field("cursor", Kind<EntityID>.cursor, "the cursor of the page before")
+    "which nicks users send under: any that they give, or only the nick of their profile")
+  private static let cursor = Field("cursor", Kind<EntityID>.cursor, "the cursor of the previous page")
 
   private static let shape = Shape.resource(
     "Server",
     [
       .always("serverId", .id, "its id"),
-      .always("name", .text, "what people call it"),
-      .always("owner", .account, "whom it belongs to"),
+      .always("name", .text, "its name"),
+      .always("owner", .account, "its owner"),
       .always("createTime", .time, "when it was created"),
       .always("inviteMode", .choice(InviteMode.self), inviteMode.property.meaning),
       .always("applyMode", .choice(ApplyMode.self), applyMode.property.meaning),
       .always("membersMayInvite", .flag, membersMayInvite.property.meaning),
       .always("adminsMayCreateChannels", .flag, adminsMayCreateChannels.property.meaning),
-      .always("defaultChannelId", .id, "the channel that everyone is in and nobody leaves"),
-      .always("memberCount", .count, "how many members it has"),
+      .always("defaultChannelId", .id, "the default channel, which everyone is in and nobody can leave"),
+      .always("memberCount", .count, "the number of members"),
       .always("sendMode", .choice(SendMode.self), sendMode.property.meaning),
       .always("nicks", .choice(NickRule.self), nicks.property.meaning),
       .sometimes("icon", .text, "a picture"),
-      .sometimes("ext", .text, "anything its owner put there"),
+      .sometimes("ext", .text, "application data, set by the owner"),
     ])
 
   // MARK: Rows
 
   package static let create = endpoint(
-    .post, "/v1/servers", .token, "server create", "Create a server, with a default channel",
+    .post, "/v1/servers", .token, "server create", "Create a server with a default channel",
     body: SharedFields.name.needed, SharedFields.icon, SharedFields.ext, inviteMode, applyMode,
     membersMayInvite, adminsMayCreateChannels, sendMode, nicks, refusals: [.tooMany, .conflict],
     answers: .created(shape))
@@ -60,23 +61,23 @@ package enum ServerRoutes {
     .get, server, .token, "server show", "Show a server", path: serverId, refusals: [.notMember],
     answers: .ok(shape))
   package static let update = endpoint(
-    .patch, server, .token, "server update", "Change what a server is called and how one gets in",
+    .patch, server, .token, "server update", "Change a server's name, and how accounts join",
     path: serverId,
     body: SharedFields.name, SharedFields.icon, SharedFields.ext, inviteMode, applyMode, membersMayInvite,
     adminsMayCreateChannels, sendMode, nicks, refusals: [.notMember, .conflict], answers: .ok(shape))
   package static let remove = endpoint(
-    .delete, server, .token, "server remove", "Remove a server for good", path: serverId,
+    .delete, server, .token, "server remove", "Delete a server for good", path: serverId,
     operation: RemoveServer.self, options: RouteOptions(isDestructive: true))
   package static let subscribe = endpoint(
     .put, server + "/subscription", .token, "server subscribe", "Subscribe to a server's own notifications",
     path: serverId, operation: SetSubscription.self, refusals: [.tooMany])
   package static let unsubscribe = endpoint(
     .delete, server + "/subscription", .token, "server unsubscribe",
-    "End the subscription to a server's own notifications", path: serverId, operation: SetSubscription.self)
+    "Unsubscribe from a server's own notifications", path: serverId, operation: SetSubscription.self)
   package static let subscribeChannels = endpoint(
     .put, server + "/channels/subscription", .token, "server subscribe-channels",
     "Subscribe to all channels of a server", path: serverId, refusals: [.notMember, .conflict, .tooMany])
   package static let unsubscribeChannels = endpoint(
     .delete, server + "/channels/subscription", .token, "server unsubscribe-channels",
-    "End the subscriptions to all channels", path: serverId, refusals: [.notMember, .conflict])
+    "Unsubscribe from all channels of a server", path: serverId, refusals: [.notMember, .conflict])
 }

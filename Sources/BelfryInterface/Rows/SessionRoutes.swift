@@ -7,15 +7,15 @@ package enum SessionRoutes {
   /// A cookie lets its holder do no more than the token, so a token that only reads may be put into a cookie.
   package static let begin = endpoint(
     .post, "/v1/session", .token, "session begin",
-    "Put the token of this request into a cookie, which browsers send along by themselves",
+    "Open a session: put the token of this request into a cookie, for browsers",
     refusals: [.notFound],
     answers: .created(
-      .resource("Session", [.always("expiresAt", .time, "when the token, and with it the cookie, expires")]),
+      .resource("Session", [.always("expiresAt", .time, "when the token and the cookie expire")]),
       isLocated: false),
     options: RouteOptions(hasCommand: false, scope: .read, isAudited: false, price: .read))
 
   /// Open to everybody, so that a browser can also drop a cookie that is no longer valid.
   package static let end = endpoint(
-    .delete, "/v1/session", .everyone, "session end", "Take the session's cookie back",
+    .delete, "/v1/session", .everyone, "session end", "Close a session: delete its cookie",
     refusals: [.notFound, .forbidden], options: RouteOptions(hasCommand: false, isAudited: false))
 }

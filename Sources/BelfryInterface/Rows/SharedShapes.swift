@@ -6,7 +6,7 @@ extension Shape {
 
   static let muted = Shape.resource(
     "Muted",
-    [.always("accid", .account, "who"), .always("expiresAt", .time, "until when they cannot send")])
+    [.always("accid", .account, "who"), .always("expiresAt", .time, "when the mute ends")])
 
   /// An invitation or application that waits, for callers who may answer it or list it.
   static let waitingRequest = Shape.resource(
@@ -14,14 +14,17 @@ extension Shape {
     [
       .always("requestId", .id, "its id"),
       .always("accid", .account, "the account that is invited or that applies"),
-      .always("expiresAt", .time, "when it ends unanswered"),
-      .sometimes("inviters", .list(.account), "the accounts that invite; absent of an application"),
-      .sometimes("message", .text, "what was written with it"),
+      .always("expiresAt", .time, "when the request expires"),
+      .sometimes("inviters", .list(.account), "the accounts that invite; absent for an application"),
+      .sometimes("message", .text, "the message that came with it"),
     ])
   static let waitingRequests = Shape.page("requests", of: .waitingRequest, "in no particular order")
 
   /// An account that was asked and has not answered.
   static let pendingRequest = Shape.resource(
     "PendingRequest",
-    [.always("accid", .account, "who"), .always("requestId", .id, "what they answer with")])
+    [
+      .always("accid", .account, "who"),
+      .always("requestId", .id, "the id of the request, which an answer names"),
+    ])
 }

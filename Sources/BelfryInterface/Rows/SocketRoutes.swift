@@ -10,12 +10,12 @@ package enum SocketRoutes {
   /// A page does not know which cookies its browser sends along.
   package static let saysLater = Field(
     "connect", .integer(0...1),
-    "1: the first frame says who is asking, whatever cookie comes with the request"
+    "1: the first frame has the token, and a cookie of the request is ignored"
   ).otherwise(0, 0)
 
   package static let socket = endpoint(
     .get, "/v1/socket", .tokenLater, "notification socket",
-    "Open a WebSocket: the same feed as the stream's, and sends, marks and subscriptions beside it",
+    "Open a WebSocket: the same feed as the stream's, and sends, marks and subscriptions in addition",
     query: NotificationRoutes.after, NotificationRoutes.withCounts, NotificationRoutes.ticket,
     saysLater, refusals: [.tooMany], answers: .socket(FeedEvents.all),
     options: RouteOptions(hasCommand: false, takesTicket: true))
@@ -23,12 +23,13 @@ package enum SocketRoutes {
   // MARK: The first frame
 
   private static let token = Field(
-    "token", .text(bytes: 1...8 * 1_024), "as the header Authorization has it behind Bearer"
+    "token", .text(bytes: 1...8 * 1_024), "the token or key, as in the header `Authorization` after `Bearer`"
   ).needed
-  private static let account = Field("account", .account, "for whom an app's or an operator's token acts")
-  private static let device = Field("device", .device, "the device, where the token does not name it")
+  private static let account = Field(
+    "account", .account, "the account that an app's or operator's token acts for")
+  private static let device = Field("device", .device, "the device, if the token names none")
   private static let counts = Field(
-    "counts", .flag, "whether how much is unread is told, too, whenever that changes")
+    "counts", .flag, "whether to send the number of unread notifications whenever it changes")
 
   private static let connectFields = FieldList(
     token, NotificationRoutes.after, device, account, counts)

@@ -13,48 +13,55 @@ package enum WebhookRoutes {
   private static let spaceBytesMax = 96
 
   private static let webhookId = Field("webhookId", .id, "the webhook").needed
-  private static let url = Field("url", .text(bytes: 1...urlBytesMax), "where copies are posted")
+  private static let url = Field("url", .text(bytes: 1...urlBytesMax), "the URL that copies are posted to")
   private static let types = Field(
     "types", .list(.integer(1...Int(Int32.max)), counts: 1...typesMax),
-    "which types are copied; all if left out")
+    "the types to copy; absent: all")
   private static let spaces = Field(
     "spaces", .list(.text(bytes: 1...spaceBytesMax), counts: 1...spacesMax),
-    "what is copied of, such as `server:7`, `group:7`, `room:7`, `account:bob`; everything if left out")
+    "the spaces to copy from, such as `server:7`, `group:7`, `room:7`, `account:bob`; absent: all")
   private static let env = Field(
-    "env", .text(bytes: 1...Limits.envBytes), "of which `env`; of all if left out")
-  private static let format = Field("format", Kind<WebhookFormat>.choice, "how a copy is written")
+    "env", .text(bytes: 1...Limits.envBytes), "copy only notifications with this `env`; absent: all")
+  private static let format = Field("format", Kind<WebhookFormat>.choice, "the format of a copy")
 
   private static let properties: [Property] = [
     .always("webhookId", .id, "its id"),
-    .always("url", .text, "where copies are posted"),
-    .sometimes("types", .list(.count), "which types are copied; left out: all"),
-    .sometimes("spaces", .list(.text), "what is copied of; left out: everything"),
-    .sometimes("env", .text, "of which `env`; left out: of all"),
-    .always("format", .choice(WebhookFormat.self), "how a copy is written"),
-    .always("createdAt", .time, "when it was made"),
+    .always("url", .text, "the URL that copies are posted to"),
+    .sometimes("types", .list(.count), "the types that are copied; absent: all"),
+    .sometimes("spaces", .list(.text), "the spaces that are copied from; absent: all"),
+    .sometimes("env", .text, "the `env` of notifications that are copied; absent: all"),
+    .always("format", .choice(WebhookFormat.self), "the format of a copy"),
+    .always("createdAt", .time, "when it was created"),
     .always("enabled", .flag, "whether copies are delivered"),
-    .sometimes("disabledBecause", .text, "`gone`: it answered 410; `failing`: for 120 hours; `asked`"),
-    .sometimes("failingSince", .time, "since when nothing could be delivered"),
-    .sometimes("failedAt", .time, "when a delivery failed last"),
+    .sometimes(
+      "disabledBecause", .text,
+      "why copies are not delivered: `gone`, the receiver answered 410; `failing`, for 120 hours; `asked`, on request"
+    ),
+    .sometimes("failingSince", .time, "when deliveries began to fail"),
+    .sometimes("failedAt", .time, "when a delivery last failed"),
     .sometimes("failure", .text, "why"),
-    .sometimes("oldestPending", .time, "from when the oldest is that is not delivered"),
+    .sometimes("oldestPending", .time, "the time of the oldest notification that is not delivered"),
   ]
   private static let webhook = Shape.resource("Webhook", properties)
   private static let made = Shape.resource(
-    "MadeWebhook", properties + [.always("secret", .text, "what deliveries are signed with, shown this once")]
+    "MadeWebhook",
+    properties + [
+      .always("secret", .text, "the secret that deliveries are signed with, which is shown only once")
+    ]
   )
 
   package static let create = endpoint(
-    .post, "/v1/webhooks", .trusted, "webhook create", "Have copies of notifications posted to a URL",
+    .post, "/v1/webhooks", .trusted, "webhook create",
+    "Create a webhook, which posts copies of notifications to a URL",
     body: url.needed, types, spaces, env, format.otherwise(.belfry, "belfry"), refusals: [.tooMany],
     answers: .created(made))
-  private static let limit = Field("limit", .integer(1...countMax), "how many at most")
+  private static let limit = Field("limit", .integer(1...countMax), "the maximum number of results")
     .otherwise(countMax, .integer(Int64(countMax)))
   package static let list = endpoint(
     .get, "/v1/webhooks", .trusted, "webhook list", "List the webhooks", query: limit,
     answers: .ok(.page("webhooks", of: webhook, "by id")))
   package static let show = endpoint(
-    .get, "/v1/webhooks/{webhookId}", .trusted, "webhook show", "Show a webhook, and what waits for it",
+    .get, "/v1/webhooks/{webhookId}", .trusted, "webhook show", "Show a webhook and its backlog",
     path: webhookId, answers: .ok(webhook))
 
   private static let enabled = Field("enabled", .flag, "whether copies are delivered")
@@ -68,18 +75,19 @@ package enum WebhookRoutes {
     path: webhookId, options: RouteOptions(isDestructive: true))
   package static let rotate = endpoint(
     .post, "/v1/webhooks/{webhookId}/rotate", .trusted, "webhook rotate",
-    "Sign with another secret, and for 24 hours with the old one, too", path: webhookId,
+    "Rotate a webhook's secret; for 24 hours deliveries are signed with both", path: webhookId,
     refusals: [.tooMany, .conflict], answers: .ok(made))
   package static let test = endpoint(
-    .post, "/v1/webhooks/{webhookId}/test", .trusted, "webhook test", "Post a test, and say what came of it",
+    .post, "/v1/webhooks/{webhookId}/test", .trusted, "webhook test",
+    "Post a test to a webhook and show the result",
     path: webhookId,
     answers: .ok(
       .resource(
         "WebhookTest",
         [
-          .always("delivered", .flag, "whether it was answered with 2xx"),
-          .sometimes("status", .count, "of the answer, if there was one"),
-          .sometimes("failure", .text, "why not, if it was not"),
+          .always("delivered", .flag, "whether the receiver answered with 2xx"),
+          .sometimes("status", .count, "the HTTP status of the answer, if there was one"),
+          .sometimes("failure", .text, "why the test failed, if it did"),
         ])))
 
   /// A number too small for an id is a time.
@@ -89,10 +97,10 @@ package enum WebhookRoutes {
     Kind<MessageID>(.message) { value, path throws(Refusal) in
       let id = try Kind<MessageID>.message.read(value, path)
       return id.raw < timesMax ? MessageID(firstAtUnixMilliseconds: id.raw) : id
-    }, "a notification's id, or a time in milliseconds since 1970: from it on everything is posted again"
+    }, "a notification's id, or a time in milliseconds since 1970: everything since then is posted again"
   ).needed
   package static let replay = endpoint(
-    .post, "/v1/webhooks/{webhookId}/replay", .trusted, "webhook replay", "Post copies again",
+    .post, "/v1/webhooks/{webhookId}/replay", .trusted, "webhook replay", "Replay copies of a webhook",
     path: webhookId,
     body: from)
 }

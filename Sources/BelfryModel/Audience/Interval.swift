@@ -114,7 +114,7 @@ extension Refusal {
   fileprivate static func tooOften(_ what: String, _ most: Int) -> Refusal {
     Refusal(
       .tooMany,
-      "\(what) \(most) times within the time for which notifications are kept, the most that is"
-        + " remembered; this is possible again once the first of these times is longer ago than that")
+      "\(what) \(most) times within the retention time, which is the limit; try again when the first of these"
+        + " times is longer ago than that")
   }
 }

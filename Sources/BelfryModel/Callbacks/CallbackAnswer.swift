@@ -34,7 +34,7 @@ package struct CallbackDenial: Sendable, Hashable {
   }
 
   package var refusal: Refusal {
-    var refusal = Refusal(.refusedByCallback, detail ?? "a callback of this service refuses it")
+    var refusal = Refusal(.refusedByCallback, detail ?? "a callback of this service refused the request")
     refusal.callbackCode = code
     return refusal
   }
@@ -111,7 +111,7 @@ extension Refusal {
       ? self
       : Refusal(
         .refusedByCallback,
-        "the answer of the callback that decides about this cannot be used: \(field ?? "it") \(detail)")
+        "the callback that decides this gave an unusable answer: \(field ?? "it") \(detail)")
   }
 }
 

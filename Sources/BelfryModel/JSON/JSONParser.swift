@@ -49,7 +49,7 @@ package struct JSONParser {
     do throws(Refusal) {
       let value = try read(&parser)
       parser.skipSpace()
-      guard parser.position == parser.end else { throw parser.broken("ends, but something follows") }
+      guard parser.position == parser.end else { throw parser.broken("has something after its end") }
       return value
     } catch {
       throw error.fromTheRoot
@@ -123,7 +123,7 @@ extension JSONParser {
         throw error.under(name)
       }
       guard names.insert(name, beside: members) else {
-        throw Refusal.invalid("", "stands twice in one object").under(name)
+        throw Refusal.invalid("", "is given twice in one object").under(name)
       }
       members.append((name, value))
     } while takeIf(UInt8(ascii: ","))

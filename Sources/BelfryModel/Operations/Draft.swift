@@ -65,7 +65,7 @@ extension Draft {
   /// The account that acts; a trusted caller has to name one.
   package func actingAccount() throws(Refusal) -> AccountID {
     guard let account = actor.account else {
-      throw .invalid("Belfry-Account", "is needed: for which account?")
+      throw .invalid("Belfry-Account", "is needed, with the account to act for")
     }
     return account
   }
@@ -100,7 +100,7 @@ extension Draft {
   }
 
   package func requireSome(_ accounts: [AccountID], field: String = "accids") throws(Refusal) {
-    if accounts.isEmpty { throw .invalid(field, "must name somebody") }
+    if accounts.isEmpty { throw .invalid(field, "must name at least one account") }
     guard accounts.count <= Limits.accountsPerCall else {
       throw .invalid(field, "must name at most \(Limits.accountsPerCall) accounts, has \(accounts.count)")
     }
@@ -186,7 +186,7 @@ extension Draft {
   private mutating func checkRoom(for account: AccountID, membersMax: Int) throws(Refusal) {
     let most = limits.spacesPerAccount(Record.kind)
     guard context.spacesOfJoiners[account]?.current ?? 0 < most else {
-      throw Refusal(.tooMany, "\(account) is in \(most) \(Record.kind)s already, the most there may be")
+      throw Refusal(.tooMany, "\(account) is already in \(most) \(Record.kind)s, which is the limit")
     }
     guard context.counts[.roster, default: 0] + joined.count < membersMax else {
       throw Refusal(.tooMany, "\(Record.kind) \(space.name) holds at most \(membersMax) members")
@@ -263,7 +263,7 @@ extension Draft {
   package mutating func put(_ address: RecordAddress, _ text: String, atMost most: Int) throws(Refusal) {
     let table = address.table
     if records.text(address) == nil {
-      let what = "\(Record.kind) \(space.name) holds \(most) \(table.name) already, the most there may be"
+      let what = "\(Record.kind) \(space.name) already has \(most) \(table.name), which is the limit"
       try grow(table, atMost: most, else: Refusal(.tooMany, what))
     }
     change(address, to: text)

@@ -46,13 +46,14 @@ package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
   /// A table has as many records as it may.
   package static func noRoom(in table: RecordTable, of space: SpaceID) -> Refusal {
     if case .channelRoster(let id) = table {
-      return Refusal(.full, "channel \(id) has as many members as it takes", field: "channelId")
+      return Refusal(.full, "channel \(id) has reached its maximum number of members", field: "channelId")
     }
     return Refusal(.tooMany, "no room left in \(table.name) of \(space)")
   }
 
   package static let unknownOutcome = Refusal(
-    .unknownOutcome, "this may have been done: no answer came in time", retryAfterSeconds: 1)
+    .unknownOutcome, "no answer came in time: the request may or may not have been carried out",
+    retryAfterSeconds: 1)
 
   package static func invalid(_ field: String, _ detail: String) -> Refusal {
     Refusal(.invalidField, detail, field: field)

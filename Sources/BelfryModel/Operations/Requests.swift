@@ -19,7 +19,7 @@ extension Draft {
     var request = request
     if let waiting = try waitingRequest(id) {
       guard waiting.isSamePurpose(as: request) else {
-        throw Refusal(.conflict, "another request waits under the id \(id.text)")
+        throw Refusal(.conflict, "another request with the id \(id.text) is pending")
       }
       request.keepInviters(of: waiting)
     }

@@ -26,7 +26,8 @@ extension Draft where Record: AdministeredRecord {
   /// - Throws: `forbidden` for the owner, who has to hand the space over first.
   func requireNotOwner(_ account: AccountID) throws(Refusal) {
     guard try knownMember(account, field: "accid").role != .owner else {
-      throw Refusal(.forbidden, "the owner is no admin; hand the \(Record.kind) over first", field: "accid")
+      throw Refusal(
+        .forbidden, "the owner cannot be an admin; transfer the \(Record.kind) first", field: "accid")
     }
   }
 }

@@ -72,7 +72,7 @@ extension GroupRecord {
   /// - Throws: `disabled`.
   package func requireEnabled() throws(Refusal) {
     guard isDisabled else { return }
-    throw Refusal(.disabled, "the group is disabled: nobody sends to it or joins it", field: "groupId")
+    throw Refusal(.disabled, "the group is disabled", field: "groupId")
   }
 
   /// Checks whether a member may send to the group now. The allow list is an exception from muting all, not from a
@@ -85,6 +85,7 @@ extension GroupRecord {
       throw Refusal(.muted, "you are muted in this group until \(until), in milliseconds since 1970")
     }
     guard isAllMuted, member.role == .member, !member.rights.isAllowListed else { return }
-    throw Refusal(.muted, "all are muted in this group; the owner, the admins and the allow-listed may send")
+    throw Refusal(
+      .muted, "all are muted in this group; only the owner, the admins and the allow list may send")
   }
 }

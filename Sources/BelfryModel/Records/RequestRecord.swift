@@ -140,6 +140,6 @@ extension Records {
 extension Refusal {
   static func noRequest(_ id: RequestID) -> Refusal {
     Refusal(
-      .notFound, "there is no request \(id.text), or it has expired or was answered", field: "requestId")
+      .notFound, "there is no pending request \(id.text)", field: "requestId")
   }
 }

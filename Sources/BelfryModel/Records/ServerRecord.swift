@@ -67,14 +67,14 @@ extension ServerRecord {
   /// - Throws: `forbidden` for a plain member, where only the owner and the admins send to everybody.
   package func requireMayBroadcast(_ member: MemberRecord) throws(Refusal) {
     guard sendMode == .admins, member.role == .member else { return }
-    throw Refusal(.forbidden, "only its owner and admins send to everybody in this server")
+    throw Refusal(.forbidden, "only the owner and the admins may send to everybody in this server")
   }
 
   /// - Throws: `forbidden` for another nick than that of the profile, where the server takes no other.
   package func requireMayUse(nick: String, _ member: MemberRecord) throws(Refusal) {
     guard nicks == .profile, member.nick != nick else { return }
     throw Refusal(
-      .forbidden, "this server takes no nick but that of your profile; leave fromNick out", field: "fromNick")
+      .forbidden, "this server allows only the nick of your profile; leave fromNick out", field: "fromNick")
   }
 }
 
@@ -159,7 +159,7 @@ package struct ChannelRecord: Sendable, Hashable, Codable {
   mutating func setMaxMembers(_ most: Int?, _ limits: Limits) throws(Refusal) {
     guard let most else { return }
     guard hasRoster else {
-      throw .invalid("maxMembers", "must be left out: everyone on the server is in this channel")
+      throw .invalid("maxMembers", "must be left out: everyone in the server is in this channel")
     }
     guard (1...limits.membersPerServer).contains(most) else {
       throw .invalid("maxMembers", "must be 1 to \(limits.membersPerServer)")

@@ -23,7 +23,7 @@ extension NotificationContent {
     }
     if expireAt != nil, !setting.persistEnable {
       throw .invalid(
-        "expireAt", "cannot stand beside setting.persistEnable false: what is not kept is gone at once")
+        "expireAt", "cannot be combined with setting.persistEnable false: such a notification is not stored")
     }
     try checkReceivers()
   }
@@ -65,7 +65,7 @@ extension NotificationContent {
     }
     var seen: Set<AccountID> = []
     for (index, account) in toAccids.enumerated() where !seen.insert(account).inserted {
-      throw .invalid("toAccids[\(index)]", "names \(account) a second time")
+      throw .invalid("toAccids[\(index)]", "must name each account once: \(account) occurs twice")
     }
   }
 

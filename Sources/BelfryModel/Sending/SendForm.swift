@@ -18,7 +18,7 @@ package struct SendForm: Sendable, Hashable {
     func take(_ field: String, _ space: SpaceID?) throws(Refusal) {
       guard let space else { return }
       if let place {
-        throw .invalid(field, "cannot stand beside \(place.field): a notification goes to one place")
+        throw .invalid(field, "cannot be combined with \(place.field): a notification goes to one place")
       }
       place = (field, space)
     }
@@ -30,8 +30,8 @@ package struct SendForm: Sendable, Hashable {
       throw .invalid("serverId", "or groupId, roomId or toAccids is needed: a notification needs receivers")
     }
     guard channel == nil || space?.kind == .server else {
-      guard let place else { throw .invalid("serverId", "is needed beside channelId") }
-      throw .invalid("channelId", "cannot stand beside \(place.field): only servers have channels")
+      guard let place else { throw .invalid("serverId", "is needed together with channelId") }
+      throw .invalid("channelId", "cannot be combined with \(place.field): only servers have channels")
     }
   }
 

@@ -85,7 +85,7 @@ package struct UpdateNotification: Operation {
   ) throws(Refusal) {
     // A notification that the actor does not see is refused as if it did not exist.
     if !actor.isTrusted {
-      guard let account = actor.account else { throw Refusal(.unauthorized, "who is updating it?") }
+      guard let account = actor.account else { throw Refusal(.unauthorized, "the update needs an account") }
       let isSeen = try entry.isSent(to: account, in: space, records)
       guard isSeen || content.fromAccount == account else { throw .noNotification(entry.id) }
     }
@@ -93,14 +93,16 @@ package struct UpdateNotification: Operation {
       throw Refusal(.forbidden, "notifications of type \(content.type) cannot be updated")
     }
     if actor.isTrusted { return }
-    guard let account = actor.account else { throw Refusal(.unauthorized, "who is updating it?") }
+    guard let account = actor.account else { throw Refusal(.unauthorized, "the update needs an account") }
     guard updaters == .sender else {
       guard entry.audience.named.contains(account) else {
-        throw Refusal(.forbidden, "only its receivers may update it")
+        throw Refusal(.forbidden, "only the receivers of this notification may update it")
       }
       return
     }
-    guard content.fromAccount == account else { throw Refusal(.forbidden, "only its sender may update it") }
+    guard content.fromAccount == account else {
+      throw Refusal(.forbidden, "only the sender of this notification may update it")
+    }
     // A sender who was removed or muted cannot change what was sent before.
     guard space.hasRoster else {
       return try records.requireAll(of: receivers, toLet: actor, .write, context, field: nil)

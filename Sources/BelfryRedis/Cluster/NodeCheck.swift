@@ -25,7 +25,7 @@ struct NodeRole: Hashable {
     process = String(id)
     if isReplica, kind == .single, endpoint.sentinels != nil {
       // In the midst of a failover, so they are asked again.
-      throw RedisError(.unavailable, cause: "the Sentinels name a replica still", place: endpoint.description)
+      throw RedisError(.unavailable, cause: "the Sentinels still name a replica", place: endpoint.description)
     }
     if let refusal = refusal(server.mode, replication, endpoint) {
       throw RedisError(.unsuitable, cause: refusal, place: endpoint.description)

@@ -234,7 +234,7 @@ extension RedisCluster {
     switch role.kind {
     case .single:
       guard !isCluster else {
-        throw RedisError(.unsuitable, cause: "it is no node of a cluster any more", place: process.place)
+        throw RedisError(.unsuitable, cause: "it is no longer a node of a cluster", place: process.place)
       }
       kind = .single
       node?.process = role.process

@@ -90,7 +90,7 @@ final class ReplicationWait {
 
   private func ask(attempt: Int, then: @escaping (RedisError?) -> Void) {
     guard attempt <= Self.attemptsMax, let slot = slot() else {
-      return then(unconfirmed("it serves no slots any more"))
+      return then(unconfirmed("it no longer serves any slots"))
     }
     connection.send { [promise] output in
       if slot.isOnItsWay { output.append(RedisCommand("ASKING")) }

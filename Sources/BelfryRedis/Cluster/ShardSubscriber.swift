@@ -91,7 +91,7 @@ package final class ShardSubscriber {
         let role = try NodeRole(replies, at: endpoint)
         if role.kind == .single, cluster?.isCluster == true {
           throw RedisError(
-            .unsuitable, cause: "it is no node of a cluster any more", place: endpoint.description)
+            .unsuitable, cause: "it is no longer a node of a cluster", place: endpoint.description)
         }
         if role.isReplica {
           throw RedisError(.unavailable, cause: "it is a replica in its cluster", place: endpoint.description)
@@ -127,7 +127,7 @@ extension ShardSubscriber {
       nodes[address]?.held.dropAll()
       nodes[address]?.subscriber.reconnect(
         because: RedisError(
-          .overloaded, cause: "more live messages wait for replicas than are held",
+          .overloaded, cause: "too many live messages wait for replicas",
           place: cluster.endpoint(at: address).description))
     case .ask:
       guard let node = nodes[address] else { return }

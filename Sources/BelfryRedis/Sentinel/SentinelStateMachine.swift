@@ -22,7 +22,7 @@ struct SentinelAnswer: Hashable {
     if let reply = try replies[0].ifPresent?.array(count: 2) {
       let host = try reply[0].string()
       guard let port = UInt16(try reply[1].string()), port > 0, !host.isEmpty else {
-        throw RedisError(.unexpectedReply, cause: "the master's address is none", place: "SENTINEL")
+        throw RedisError(.unexpectedReply, cause: "the master's address is not valid", place: "SENTINEL")
       }
       master = .tcp(host: host, port: port)
     }

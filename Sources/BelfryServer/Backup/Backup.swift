@@ -98,7 +98,7 @@ package struct Backup {
     case "NOPERM", "NOAUTH":
       "the user in the URL must be allowed SYNC and REPLCONF"
     case "ERR" where error.cause.contains("unknown command"):
-      "this Redis gives no snapshots to others: use the ones that whoever runs it makes"
+      "this Redis does not give snapshots to clients: use the backups of its operator"
     case "LOADING": "it reads its data: try again when it is ready"
     default: nil
     }
@@ -124,7 +124,7 @@ extension Backup {
     let contents = try copyItems(reader, writer, endpoint)
     guard contents.counts.keys > 0 else {
       throw BackupError(
-        .nothingThere, "it holds nothing of Belfry's in database \(endpoint.database)",
+        .nothingThere, "it has no data of Belfry in database \(endpoint.database)",
         at: endpoint.description, advice: "name the Redis that the brokers use, as they do")
     }
     try writer.note(BackupFile.Note.counts, BackupFile.text(contents.counts))
@@ -195,7 +195,7 @@ extension RedisEndpoint {
     }
     guard sentinels == nil else {
       throw BackupError(
-        .redisFailed, "Sentinels are not asked where their master is", at: description,
+        .redisFailed, "a backup cannot find its Redis through Sentinels", at: description,
         advice: "name the Redis itself, as redis://host:6379; for a backup a replica will do")
     }
   }

@@ -35,7 +35,7 @@ final class BackupReader {
         contents.byteCount = reader.bytesRead
         guard isBackup else { throw isForeign }
         guard countsNoted == BackupFile.text(contents.counts) else {
-          throw BackupError(.damaged, "it does not hold as much as it says", at: path)
+          throw BackupError(.damaged, "it has less than its header says", at: path)
         }
         return nil
       }
@@ -45,7 +45,7 @@ final class BackupReader {
   func readValue(of key: RDBReader.Key, copyingTo sink: RDBReader.Sink? = nil) throws(BackupError) {
     let entries = try reader.readValue(of: key, copyingTo: sink)
     guard let parts = KeyspaceKey(String(decoding: key.name, as: UTF8.self)) else {
-      throw BackupError(.notABackup, "it holds what is not Belfry's", at: path)
+      throw BackupError(.notABackup, "it has keys that are not Belfry's", at: path)
     }
     contents.counts.add(parts, entries: entries)
   }
@@ -70,7 +70,7 @@ final class BackupReader {
     switch name {
     case BackupFile.Note.format:
       guard value == BackupFile.formatVersion else {
-        throw BackupError(.notABackup, "a later release of Belfry made it (form \(value))", at: path)
+        throw BackupError(.notABackup, "a later release of Belfry made it (format \(value))", at: path)
       }
       isBackup = true
     case BackupFile.Note.counts: countsNoted = value

@@ -25,7 +25,7 @@ final class BackupWriter {
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       isKept = true
-      throw BackupError(.fileUnusable, "another backup is just being written there", at: draft)
+      throw BackupError(.fileUnusable, "another backup is being written there", at: draft)
     }
     guard ftruncate(descriptor, 0) == 0, fchmod(descriptor, 0o600) == 0 else {
       throw .refused("cannot write it", at: path)
@@ -40,7 +40,7 @@ final class BackupWriter {
   static func checkIsFree(_ path: String) throws(BackupError) {
     guard unsafe access(path, F_OK) != 0 else {
       throw BackupError(
-        .fileExists, "it is there already, and nothing is overwritten: name another", at: path)
+        .fileExists, "the file exists, and files are not overwritten: name another one", at: path)
     }
   }
 

@@ -12,7 +12,7 @@ struct EmbeddedSource {
     folder = try Folder.resolve(configuration.dataFolder)
     guard Folder.exists(folder + "/redis") else {
       throw BackupError(
-        .nothingThere, "no broker has had a Redis of its own in this folder", at: folder,
+        .nothingThere, "no broker has run an embedded Redis in this folder", at: folder,
         advice: "--data DIR names the broker's data folder, --redis URL its Redis if it has none of its own")
     }
     do throws(StartError) {

@@ -61,7 +61,7 @@ final class RDBReader {
     let isRDB = try has(9) && buffer[..<5].elementsEqual("REDIS".utf8)
     version = isRDB ? String(decoding: buffer[5..<9], as: UTF8.self) : ""
     guard Int(version) != nil else {
-      throw BackupError(.notABackup, "it is no file that belfry backup made", at: place)
+      throw BackupError(.notABackup, "it is not a file that belfry backup made", at: place)
     }
     position = 9
   }
@@ -242,7 +242,7 @@ extension RDBReader {
   }
 
   func malformed(_ what: String) -> BackupError {
-    BackupError(.damaged, "\(what) in it is not one: some of its bytes have changed", at: place)
+    BackupError(.damaged, "\(what) in it is not valid: some of its bytes have changed", at: place)
   }
 
   func unknown(_ type: UInt8) -> BackupError {

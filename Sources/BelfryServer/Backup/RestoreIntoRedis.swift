@@ -37,7 +37,7 @@ extension Restore {
     // Any other Redis says that it is none.
     guard (try? await session.ask(RedisCommand("CLUSTER", "MYID"))) != nil else { return }
     throw BackupError(
-      .redisFailed, "it is a node of a Redis Cluster, which takes a part of the keys only",
+      .redisFailed, "it is a node of a Redis Cluster, which takes only a part of the keys",
       at: session.endpoint.description, advice: "restore into a single Redis")
   }
 

@@ -45,7 +45,7 @@ extension ConfiguredValue {
     var elements: [Element] = []
     for text in try texts() {
       let element = try read(text)
-      guard !elements.contains(element) else { throw refused("\(text) stands there twice") }
+      guard !elements.contains(element) else { throw refused("\(text) occurs twice") }
       elements.append(element)
     }
     guard elements.count <= BrowserSettings.listMax else {

@@ -51,7 +51,7 @@ enum ConfigurationFile {
       if Setting.byKey[key] != nil {
         // `"limits": {"x": 1}` and `"limits.x": 2` are one setting; the parser sees two.
         guard values[key] == nil else {
-          try refuse(StartError(.invalidValue, "it stands there twice", at: place))
+          try refuse(StartError(.invalidValue, "it occurs twice", at: place))
           continue
         }
         values[key] = ConfiguredValue(inFile: value, place: place)

@@ -124,7 +124,7 @@ extension Limits {
       throw StartError(
         .invalidValue,
         "it must not be less than limits.heartbeatMilliseconds, which is \(heartbeatMilliseconds): "
-          + "whoever keeps to that would be taken for gone", at: "limits.absenceMilliseconds")
+          + "accounts that send their heartbeats in time would be removed", at: "limits.absenceMilliseconds")
     }
   }
 }

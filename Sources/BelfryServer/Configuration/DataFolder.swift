@@ -41,7 +41,7 @@ package final class DataFolder: Sendable {
     guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
       throw StartError(
         .dataFolderUnusable,
-        "others than its owner may write to the folder: chmod go-w \(absolute), or name a new one below it",
+        "users other than its owner may write to the folder: chmod go-w \(absolute), or name a new folder inside it",
         at: absolute)
     }
     return absolute

@@ -29,12 +29,12 @@ enum FileOpenness: Sendable {
     case .readable:
       throw StartError(
         .secretUnusable,
-        "others than its owner may write it (mode \(mode)), and so decide whom it is trusted for: chmod go-w \(path)",
+        "users other than its owner may write it (mode \(mode)), so they could add keys: chmod go-w \(path)",
         at: path)
     case .closed:
       throw StartError(
         .secretUnusable,
-        "others than its owner may use it (mode \(mode)), so anybody may have minted tokens with it: "
+        "users other than its owner may read it (mode \(mode)), so anybody may have minted tokens with it: "
           + "chmod 600 \(path) if nobody has, else delete it and let the next start make a new one",
         at: path)
     }

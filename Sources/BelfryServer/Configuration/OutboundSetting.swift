@@ -38,7 +38,7 @@ extension Setting {
     },
     Setting(
       "push.origins", shown: { $0.push.origins.map { $0.joined(separator: ", ") } },
-      otherwise: "wherever pushes may go"
+      otherwise: "all addresses that pushes may go to"
     ) { configuration, value throws(StartError) in
       configuration.push.origins = try value.texts().map { text throws(StartError) in
         guard let url = OutboundURL(text) else {
@@ -88,7 +88,7 @@ extension ConfiguredValue {
     for object in try objects(names) {
       let callback = try self.callback(object)
       for event in callback.events where !taken.insert([callback.env, event]).inserted {
-        throw refused("two of them are for \(event) of the env \(callback.env)")
+        throw refused("two of them handle \(event) for the env \(callback.env)")
       }
       callbacks.append(callback)
     }

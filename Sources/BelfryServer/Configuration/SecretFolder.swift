@@ -58,7 +58,7 @@ extension SecretFolder {
     let count = try all().count
     guard count < TokenKeys.keysPerAlgorithmMax else {
       throw StartError(
-        .secretUnusable, "there are \(count) secrets, the most there may be: retire one first", at: othersPath
+        .secretUnusable, "there are \(count) secrets, which is the limit: retire one first", at: othersPath
       )
     }
     guard unsafe mkdir(othersPath, 0o700) == 0 || errno == EEXIST else {
@@ -80,7 +80,7 @@ extension SecretFolder {
   package func retire(_ kid: UTF8Text) throws(StartError) {
     try Folder.checkOwner(signingPath)
     guard try signing().kid != kid else {
-      throw StartError(.secretUnusable, "\(kid) signs: rotate first", at: signingPath)
+      throw StartError(.secretUnusable, "\(kid) is the secret that signs: rotate first", at: signingPath)
     }
     guard try otherNames().contains(where: { UTF8Text($0) == kid }) else {
       throw StartError(.secretUnusable, "there is no secret \(kid) to retire", at: othersPath)

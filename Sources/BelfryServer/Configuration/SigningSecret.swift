@@ -21,7 +21,7 @@ package struct SigningSecret: Sendable, Hashable {
     }
     // A PEM key. If it is a public key, whoever has it could sign tokens.
     guard !bytes.starts(with: "-----BEGIN ".utf8) else {
-      throw StartError(.secretUnusable, "it is a key in PEM, and no secret: see tokens.publicKeys", at: path)
+      throw StartError(.secretUnusable, "it is a PEM key and not a secret: see tokens.publicKeys", at: path)
     }
     self.bytes = bytes
   }

@@ -36,7 +36,7 @@ extension Setting {
     Setting("tokens.jwksFile", shown: { $0.tokens.jwksFile }) { configuration, value throws(StartError) in
       let path = try value.text()
       guard path.utf8.prefix(4).elementsEqual("http".utf8) == false else {
-        throw value.refused("it must be a file; a set that has an address is tokens.jwksUrl")
+        throw value.refused("it must be a file; for the URL of a key set use tokens.jwksUrl")
       }
       configuration.tokens.jwksFile = path
     },

@@ -7,15 +7,15 @@ enum MisplacedData {
     if Folder.exists(misplaced) {
       let remedy =
         Folder.exists(place)
-        ? "there are data in \(place) too: keep one of them there, and put the other elsewhere"
-        : "move it to \(place), or elsewhere if it is not meant"
-      throw StartError(.dataFolderUnusable, "no Redis reads it here: \(remedy)", at: misplaced)
+        ? "there is data in \(place) as well: keep one of the two there, and move the other elsewhere"
+        : "move it to \(place), or elsewhere if you do not need it"
+      throw StartError(.dataFolderUnusable, "a Redis does not read it here: \(remedy)", at: misplaced)
     }
     let draft = folder + "/" + Restore.draftName
     if Folder.exists(draft) {
       throw StartError(
         .dataFolderUnusable,
-        "a belfry restore into this folder did not come to its end: do it again, or remove this", at: draft)
+        "a belfry restore into this folder did not finish: run it again, or remove this", at: draft)
     }
   }
 }

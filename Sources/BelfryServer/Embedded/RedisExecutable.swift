@@ -7,7 +7,7 @@ enum RedisExecutable {
   /// - Parameter name: a path, if it has a slash, or a name looked up in PATH and the usual folders.
   static func find(_ name: String) throws(StartError) -> String {
     if name.contains("/") {
-      guard isExecutable(name) else { throw missing("it is not a program that can be run", at: name) }
+      guard isExecutable(name) else { throw missing("it is not executable", at: name) }
       return name
     }
     let path = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? ""

@@ -60,7 +60,7 @@ final class RedisLaunch: Sendable {
     guard status.st_mode & (S_IRWXO | S_IWGRP) == 0 else {
       throw StartError(
         .dataFolderUnusable,
-        "others than its owner may read all notifications in the folder, or write to it "
+        "users other than its owner may read the notifications in the folder, or write to it "
           + "(mode 0\(String(status.st_mode & 0o777, radix: 8))): chmod 700 \(folder)",
         at: folder)
     }

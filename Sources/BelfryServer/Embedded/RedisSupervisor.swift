@@ -95,7 +95,7 @@ final class RedisSupervisor: Sendable {
       let pause: Duration = isLoading ? .milliseconds(50) : .milliseconds(5)
       let events = Poll.readable([process.descriptor, stopRequest.descriptor], until: .now + pause)
       if events.contains(process.descriptor) { throw failed("it ended at once") }
-      if !events.isEmpty { throw failed("it was told to stop while it was starting") }
+      if !events.isEmpty { throw failed("it was stopped while it was starting") }
     }
     throw failed("it does not answer on \(launch.socketPath)")
   }

@@ -33,7 +33,7 @@ final class RunningProcess: Sendable {
   func reap() -> String {
     var status: Int32 = 0
     while unsafe waitpid(processID, &status, 0) < 0 {
-      if errno != EINTR { return "ended, nobody knows how" }
+      if errno != EINTR { return "ended for an unknown reason" }
     }
     // The encoding of wait(2), whose macros Swift does not see.
     let signal = status & 0x7f

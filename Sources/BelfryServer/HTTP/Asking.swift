@@ -52,7 +52,7 @@ extension LoopServices {
   private static let updatesAskedMax = 3
 
   private static func conflict(in space: SpaceID) -> Refusal {
-    Refusal(.conflict, "others keep changing \(space); try again", retryAfterSeconds: 1)
+    Refusal(.conflict, "\(space) is being changed by too many requests; try again", retryAfterSeconds: 1)
   }
 
   /// What callbacks make of sends, each by itself and all at once.

@@ -88,7 +88,7 @@ struct Caller: Sendable, Hashable {
   /// The account whose feed, servers or subscriptions are meant.
   func account() throws(Refusal) -> AccountID {
     guard let account = actor.account else {
-      throw .invalid(RequestHeader.account, "is needed: for which account?")
+      throw .invalid(RequestHeader.account, "is needed, with the account to act for")
     }
     return account
   }
@@ -143,7 +143,7 @@ extension Caller {
       let ticket = head.query.first(where: { $0.name == ticketName })?.value
     else { return nil }
     for name in [RequestHeader.account, RequestHeader.device] where head.headers.contains(name) {
-      throw .invalid(name, "cannot stand beside a ticket, which says for whom it is")
+      throw .invalid(name, "cannot be combined with a ticket, which names its account")
     }
     return ticket
   }
@@ -174,7 +174,7 @@ extension Caller {
     case .unnamed where head.method == get || head.method == self.head: return token
     case .unnamed:
       throw Refusal(
-        .forbidden, "with a session's cookie this needs an Origin that is allowed (browsers.allowedOrigins)",
+        .forbidden, "with a session cookie this request needs an allowed Origin (browsers.allowedOrigins)",
         field: CrossOrigin.origin)
     case .other: throw .otherOrigin
     }

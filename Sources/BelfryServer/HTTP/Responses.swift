@@ -80,29 +80,29 @@ extension Problem {
   init(_ refusal: HTTPRefusal) {
     switch refusal {
     case .malformed(let detail): self = .malformed(detail)
-    case .notEncrypted: self = .malformed("this port speaks HTTPS, and the request came by HTTP")
+    case .notEncrypted: self = .malformed("this port needs HTTPS, and the request was HTTP")
     case .bodyTooLarge(let limitBytes):
       let most =
         limitBytes == RouteBody.Form.none.sizeMaxBytes ? "no body" : "a body of at most \(limitBytes) bytes"
-      self.init(Refusal(.tooLarge, "a request has \(most) here"))
+      self.init(Refusal(.tooLarge, "this request takes \(most)"))
     case .headersTooLarge(let limitBytes):
       self.init(
         status: refusal.status, title: "Too large", code: "tooLarge",
-        detail: "a request's headers have at most \(limitBytes) bytes and \(HTTPLimits.fieldsMax) fields")
+        detail: "headers must have at most \(limitBytes) bytes and \(HTTPLimits.fieldsMax) fields")
     case .targetTooLong(let limitBytes):
       self.init(
         status: refusal.status, title: "Too large", code: "tooLarge",
-        detail: "a request's first line and headers have at most \(limitBytes) bytes")
+        detail: "the request line and the headers must have at most \(limitBytes) bytes")
     case .unsupportedVersion: self = .unsupportedVersion
     case .unsupportedEncoding: self = .unsupportedEncoding
     case .timeout: self = .timeout
     case .busy:
-      self.init(Refusal(.busy, "this broker has as much at hand as it can hold; try again"))
+      self.init(Refusal(.busy, "this broker has reached its memory limit for requests; try again"))
     case .accountBusy:
       self.init(
-        Refusal(.rateLimited, "what this account has asked for at once is too much; wait for its answers"))
+        Refusal(.rateLimited, "too many responses are pending for this account; wait for them"))
     case .tooManyStreams:
-      self.init(Refusal(.unavailable, "this broker has all the streams it can hold; try again"))
+      self.init(Refusal(.unavailable, "this broker has reached its limit of streams; try again"))
     }
   }
 }

@@ -94,7 +94,7 @@ final class RoutedRequest: HTTPRoutedRequest {
     var given = given
     do throws(Refusal) {
       guard case .reply(let work) = try prepare(&given) else {
-        throw Refusal(.notFound, "this is not to be had by a frame")
+        throw Refusal(.notFound, "this operation is not available over a WebSocket")
       }
       let answer = PendingAnswer(taker, changesSomething: match.route.verb != .get, services)
       reply(to: Request(self, given, answer), answer, work)

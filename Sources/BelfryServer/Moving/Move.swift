@@ -32,7 +32,7 @@ package struct Move: Sendable {
 
   package func run() async throws(BackupError) -> MoveReport {
     guard let target else {
-      throw BackupError(.redisUnsuitable, "the Redis to move to is not named", at: "--to")
+      throw BackupError(.redisUnsuitable, "the target Redis is not named", at: "--to")
     }
     return try await withSource { endpoint throws(BackupError) in
       try await RedisSession.withLoop { loop throws(BackupError) in

@@ -25,7 +25,8 @@ struct MoveCancel {
       return await removeCopies(record.id)
     case .moved: return try await undoDecision(record)
     case .arriving, .cancelled:
-      throw nothing("its keyspace is being moved to it from \(record.other): name that one with --from")
+      throw nothing(
+        "the keyspace is being moved to this Redis from \(record.other): name that one with --from")
     }
   }
 
@@ -61,7 +62,7 @@ struct MoveCancel {
     guard let target else {
       throw BackupError(
         .nothingToCancel,
-        "the target \(record.other) may be open already, and has to be asked", at: source.place,
+        "the target \(record.other) may already be open, and must be checked", at: source.place,
         advice: "name it with --to when it can be reached, or run the move again without --cancel")
     }
     let there = try await target.readRecord()

@@ -30,7 +30,9 @@ extension MoveRun {
         report.expired += 1
         continue
       }
-      guard one.expiresAt == other.expiresAt else { throw differing(key.there, "it expires at another time") }
+      guard one.expiresAt == other.expiresAt else {
+        throw differing(key.there, "it expires at a different time")
+      }
       report.compared += 1
       if dump == otherDump { continue }
       if dump.first == otherDump.first, Self.unorderedTypes.contains(dump.first ?? 0) {
@@ -71,7 +73,7 @@ extension MoveRun {
       try await MoveSide.milliseconds(of: source.nodes[0]),
       try await MoveSide.milliseconds(of: target.nodes[target.node(of: key)]))
     guard expiresAt > 0, expiresAt <= now else {
-      throw differing(key, other.dump == nil ? "it is missing" : "it is not there any more")
+      throw differing(key, other.dump == nil ? "it is missing" : "it no longer exists")
     }
   }
 
@@ -140,7 +142,7 @@ extension MoveRun {
   private func refuseUnlessExpired(_ key: MovedKey) async throws(BackupError) {
     let one = try await Self.values(of: [key.here], at: source.nodes[0])[0]
     let other = try await valuesAtTarget(of: [key.there])[0]
-    guard one.dump == nil || other.dump == nil else { throw differing(key.there, "its contents are others") }
+    guard one.dump == nil || other.dump == nil else { throw differing(key.there, "its contents differ") }
     try await checkExpired(key.there, one, other)
   }
 

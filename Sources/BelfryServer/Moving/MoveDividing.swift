@@ -43,7 +43,7 @@ extension MoveRun {
         // It may have expired between two questions.
         guard let again = try await self.parts(of: key, division) else { break }
         guard again.expiresAt > 0, found == nil else {
-          throw differing(bytes, "it is not the part of \(key.key) that it should be")
+          throw differing(bytes, "it is not the expected part of \(key.key)")
         }
       }
       if parts == nil { report.expired += 1 } else { report.compared += 1 }

@@ -43,8 +43,8 @@ extension MoveRun {
     let begun = claimed.flatMap { KeyspaceFormat($0) }?.partitions.count
     if let begun, let wanted = partitionsWanted, wanted != begun {
       throw BackupError(
-        .partitionsDiffer, "it is being moved to \(begun) partitions already", at: source.place,
-        advice: "say --partitions \(begun), or --cancel first")
+        .partitionsDiffer, "it is already being moved to \(begun) partitions", at: source.place,
+        advice: "use --partitions \(begun), or --cancel first")
     }
     let count = begun ?? partitionsWanted ?? before.count
     if count == before.count { return (before, before) }
@@ -53,7 +53,7 @@ extension MoveRun {
         .partitionsDiffer,
         "this keyspace has \(before.count) partitions, which can be divided into a larger power of two, and not into \(count)",
         at: source.place,
-        advice: "say --partitions \(min(2 * before.count, Partition.limit)), or leave it out")
+        advice: "use --partitions \(min(2 * before.count, Partition.limit)), or leave it out")
     }
     return (before, after)
   }
@@ -82,8 +82,8 @@ extension MoveRun {
         case .nowhere: continue
         case nil:
           throw BackupError(
-            .partitionsDiffer, "to which partition its key \(text) belongs is not known", at: source.place,
-            advice: "remove the key, if nothing of yours needs it")
+            .partitionsDiffer, "the partition of its key \(text) is not known", at: source.place,
+            advice: "remove the key, if you do not need it")
         }
       }
     }
@@ -98,7 +98,7 @@ extension MoveRun {
     }
     guard waiting == 0 else {
       throw BackupError(
-        .partitionsDiffer, "\(waiting) changes have yet to be relayed from one partition to others",
+        .partitionsDiffer, "\(waiting) changes are not yet relayed from one partition to others",
         at: source.place,
         advice: "run it again at a quieter moment; belfry stats says what waits, while brokers run")
     }

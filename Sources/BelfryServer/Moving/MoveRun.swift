@@ -178,7 +178,7 @@ extension MoveRun {
     let (here, there) = (try await source.readRecord(), try await target.readRecord())
     guard let format = here.format else {
       throw BackupError(
-        .nothingThere, "it holds no keyspace of Belfry's in database \(source.endpoint.database)",
+        .nothingThere, "it has no keyspace of Belfry in database \(source.endpoint.database)",
         at: source.place,
         advice: "--from names the Redis that the brokers use, as they do")
     }
@@ -197,13 +197,13 @@ extension MoveRun {
       return .moved(moved, claim: nil)
     case .moving:
       throw BackupError(
-        .moveUnderWay, "it is being moved to \(record.other), and \(target.place) knows nothing of it",
+        .moveUnderWay, "it is being moved to \(record.other), and \(target.place) has no record of this move",
         at: source.place, advice: "--to \(record.other) goes on with it, --cancel gives the keyspace back")
     case .moved:
       throw BackupError(.movedAlready, "its keyspace was moved to \(record.other)", at: source.place)
     case .arriving, .cancelled:
       throw BackupError(
-        .moveUnderWay, "its keyspace is being moved to it from \(record.other), and is not complete",
+        .moveUnderWay, "the keyspace is being moved to this Redis from \(record.other), and is not complete",
         at: source.place)
     }
   }
@@ -228,7 +228,7 @@ extension MoveRun {
     case .arriving where leftover.other == source.place:
       throw BackupError(
         .moveUnderWay,
-        "it is being moved to from \(leftover.other), which knows nothing of that move any more",
+        "it is the target of a move from \(leftover.other), which no longer has a record of that move",
         at: target.place,
         advice: "run the same command with --cancel, which removes what was copied, and then again without")
     case .arriving, .moving, .moved:

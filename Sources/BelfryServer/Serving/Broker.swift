@@ -126,7 +126,7 @@ final class Broker: Sendable {
 
   private var looks: [@Sendable () -> Void] {
     let keyFiles = readKeys.map { read in
-      RereadFiles(from: keys, reading: read, onFailure: "keys stay as they were") { [self] in take($0) }
+      RereadFiles(from: keys, reading: read, onFailure: "keys are unchanged") { [self] in take($0) }
     }
     return [keyFiles.map { $0.look }, certificate.map { $0.look }].compactMap { $0 }
   }
@@ -142,7 +142,7 @@ final class Broker: Sendable {
     do throws(TokenError) {
       try change { current throws(TokenError) in try keys.with(fetched: current.fetched) }
     } catch {
-      Log.line("keys stay as they were", ["cause": error.cause])
+      Log.line("keys are unchanged", ["cause": error.cause])
     }
   }
 

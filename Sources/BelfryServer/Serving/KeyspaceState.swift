@@ -51,10 +51,10 @@ final class KeyspaceState: Sendable {
         return content.differences
       }
       if found == before { return }
-      if found.isEmpty { return Log.line("settings are the keyspace's again") }
+      if found.isEmpty { return Log.line("settings match the keyspace again") }
       for difference in found {
         Log.line(
-          "setting is not the keyspace's",
+          "setting differs from the keyspace",
           ["setting": difference.setting, "here": difference.here, "keyspace": difference.keyspace])
       }
     case .adopted(let found):
@@ -65,7 +65,7 @@ final class KeyspaceState: Sendable {
       if found == before { return }
       for difference in found {
         Log.line(
-          "setting is the keyspace's from now on",
+          "setting of the keyspace was replaced",
           ["setting": difference.setting, "here": difference.here, "before": difference.keyspace])
       }
     }

@@ -73,7 +73,7 @@ final class LoopServices {
       userAgent: userAgent)
     callbacks = Callbacks(broker.configuration.callbacks, loop: loop, client: callbackOutbound) {
       origin, cause in
-      Log.line("a callback is not asked for a while", ["loop": loop.name, "origin": origin, "cause": cause])
+      Log.line("callback is paused after failures", ["loop": loop.name, "origin": origin, "cause": cause])
     }
     let partitions = store.partitions.all.filter { $0.number % broker.configuration.loops == number }
     webhooks = WebhookDispatcher(
@@ -105,7 +105,8 @@ final class LoopServices {
     let limits = broker.accountLimits
     guard let seconds = limits.take(count, pace, of: account, now: loop.now) else { return }
     throw Refusal(
-      .rateLimited, "too fast: \(account) has \(limits.pace(pace)), and this costs \(count)",
+      .rateLimited,
+      "too fast: \(account) is limited to \(limits.pace(pace)), and this request counts as \(count)",
       retryAfterSeconds: seconds)
   }
 
@@ -138,7 +139,7 @@ final class LoopServices {
   /// Of one that was accepted before.
   func refusal(of credential: Credential) -> Refusal {
     if let issue = credential.issue, broker.revocations.isRevoked(issue) { return .revokedToken }
-    return Refusal(.unauthorized, "the token is not accepted any more")
+    return Refusal(.unauthorized, "the token is no longer accepted")
   }
 
   /// A place for a stream or a request that waits.
@@ -148,7 +149,7 @@ final class LoopServices {
     guard broker.accountLimits.openSlot(of: account) else {
       let most = broker.configuration.limits.streamsPerAccount
       throw Refusal(
-        .tooMany, "\(account) has \(most) streams and waiting requests open, the most there may be")
+        .tooMany, "\(account) has \(most) open streams and waiting requests, which is the limit")
     }
     return ConnectionSlot(account, by: credential, broker.accountLimits, among: slots)
   }

@@ -29,59 +29,64 @@ enum Metrics {
     },
     Metric(name: "belfry_streams", help: "Open streams.", isCounter: false) { $0.streams },
     Metric(
-      name: "belfry_sockets", help: "Open WebSockets; those that are connected are streams, too.",
+      name: "belfry_sockets",
+      help: "Open WebSockets. Each one that has sent its connect frame also counts as a stream.",
       isCounter: false
     ) { $0.sockets },
     Metric(
-      name: "belfry_live_messages_total", help: "Live messages that arrived from Redis.", isCounter: true
+      name: "belfry_live_messages_total", help: "Live messages received from Redis.", isCounter: true
     ) {
       $0.hub.liveMessages
     },
-    Metric(name: "belfry_deliveries_total", help: "Notifications put into streams.", isCounter: true) {
+    Metric(name: "belfry_deliveries_total", help: "Notifications written to streams.", isCounter: true) {
       $0.hub.deliveries
     },
     Metric(name: "belfry_scans_total", help: "Feeds read from Redis.", isCounter: true) { $0.hub.scans },
-    Metric(name: "belfry_gaps_total", help: "Gaps seen in what arrived, and filled.", isCounter: true) {
+    Metric(
+      name: "belfry_gaps_total", help: "Gaps found in live messages, and filled from Redis.", isCounter: true
+    ) {
       $0.hub.gapsSeen
     },
     Metric(
-      name: "belfry_relays_waiting", help: "What other partitions had yet to learn when loop 0 last looked.",
+      name: "belfry_relays_waiting",
+      help: "Changes not yet relayed to other partitions when loop 0 last looked.",
       isCounter: false
     ) { $0.relays.waiting },
     Metric(
-      name: "belfry_relays_oldest_seconds", help: "For how long the oldest of it had waited then.",
+      name: "belfry_relays_oldest_seconds", help: "Age of the oldest change that is not yet relayed.",
       isCounter: false
     ) { $0.relays.oldestSeconds },
     Metric(
-      name: "belfry_relay_failures_total", help: "Tries to tell other partitions that failed.",
+      name: "belfry_relay_failures_total", help: "Failed attempts to relay changes to other partitions.",
       isCounter: true
     ) { $0.relays.failures },
-    Metric(name: "belfry_callback_requests_total", help: "Questions to callbacks.", isCounter: true) {
+    Metric(name: "belfry_callback_requests_total", help: "Requests to callbacks.", isCounter: true) {
       $0.callbacks.asked
     },
-    Metric(name: "belfry_callback_denials_total", help: "What callbacks refused.", isCounter: true) {
+    Metric(name: "belfry_callback_denials_total", help: "Requests that callbacks denied.", isCounter: true) {
       $0.callbacks.denied
     },
     Metric(
-      name: "belfry_callback_silenced_total", help: "What callbacks had received by nobody.", isCounter: true
+      name: "belfry_callback_silenced_total", help: "Notifications silenced by a callback.", isCounter: true
     ) { $0.callbacks.silenced },
     Metric(
-      name: "belfry_callback_failures_total", help: "Questions without an answer that could be used.",
+      name: "belfry_callback_failures_total", help: "Requests to callbacks without a usable answer.",
       isCounter: true
     ) { $0.callbacks.failed },
     Metric(
       name: "belfry_callback_skipped_total",
-      help: "Questions not asked of a callback that had failed too often just before.", isCounter: true
+      help: "Requests not made to a callback because it had just failed too often.", isCounter: true
     ) { $0.callbacks.skipped },
     Metric(name: "belfry_webhook_delivered_total", help: "Deliveries to webhooks.", isCounter: true) {
       $0.webhooks.delivered
     },
     Metric(
-      name: "belfry_webhook_failures_total", help: "Tries to deliver to webhooks that failed.",
+      name: "belfry_webhook_failures_total", help: "Failed attempts to deliver to webhooks.",
       isCounter: true
     ) { $0.webhooks.failed },
     Metric(
-      name: "belfry_push_entered_total", help: "Accounts that something was to be pushed to.", isCounter: true
+      name: "belfry_push_entered_total", help: "Notifications queued for push, counted per account.",
+      isCounter: true
     ) {
       $0.push.entered
     },
@@ -91,26 +96,30 @@ enum Metrics {
     ) {
       $0.push.attempts
     },
-    Metric(name: "belfry_push_delivered_total", help: "Requests that these took.", isCounter: true) {
+    Metric(
+      name: "belfry_push_delivered_total", help: "Push requests accepted by gateways and push services.",
+      isCounter: true
+    ) {
       $0.push.delivered
     },
-    Metric(name: "belfry_push_failures_total", help: "Requests that these did not take.", isCounter: true) {
+    Metric(name: "belfry_push_failures_total", help: "Push requests that failed.", isCounter: true) {
       $0.push.failed
     },
     Metric(
-      name: "belfry_push_live_total", help: "Not pushed, since the account had a device connected.",
+      name: "belfry_push_live_total", help: "Not pushed because the account had a device connected.",
       isCounter: true
     ) {
       $0.push.live
     },
     Metric(
       name: "belfry_push_hidden_total",
-      help: "Not pushed, since it was read, recalled or not for the account by then.", isCounter: true
+      help: "Not pushed because the notification was read, recalled or no longer visible to the account.",
+      isCounter: true
     ) {
       $0.push.hidden
     },
     Metric(
-      name: "belfry_push_removed_total", help: "Pushers removed, since the device was not known any more.",
+      name: "belfry_push_removed_total", help: "Pushers removed because their device is no longer known.",
       isCounter: true
     ) {
       $0.push.removed
@@ -123,12 +132,13 @@ enum Metrics {
   static func text(of statistics: BrokerStatistics) -> String {
     var text = head("belfry_build_info", "1, with the version of this broker.", isCounter: false)
     text += "belfry_build_info{version=\"\(statistics.version)\"} 1\n"
-    text += head("belfry_uptime_seconds", "Since the broker started.", isCounter: false)
+    text += head("belfry_uptime_seconds", "Seconds since the broker started.", isCounter: false)
     text += "belfry_uptime_seconds \(statistics.uptimeSeconds)\n"
     text += head("belfry_partitions", "Partitions of the keyspace.", isCounter: false)
     text += "belfry_partitions \(statistics.keyspace.partitions)\n"
     text += head(
-      "belfry_settings_differing", "Settings that are others here than the keyspace says.", isCounter: false)
+      "belfry_settings_differing", "Settings in which this broker differs from the keyspace.",
+      isCounter: false)
     text += "belfry_settings_differing \(statistics.keyspace.differences.count)\n"
     text += condition(of: statistics)
     text += head("belfry_requests_total", "Requests answered.", isCounter: true)
@@ -137,7 +147,7 @@ enum Metrics {
         text += "belfry_requests_total{loop=\"\(loop.loop)\",status=\"\(status)\"} \(count)\n"
       }
     }
-    text += head("belfry_streams_closed_total", "Streams that ended, by why.", isCounter: true)
+    text += head("belfry_streams_closed_total", "Streams that ended, by reason.", isCounter: true)
     for loop in statistics.loops {
       for (reason, count) in loop.streamsClosed.sorted(by: { $0.key < $1.key }) {
         text += "belfry_streams_closed_total{loop=\"\(loop.loop)\",reason=\"\(reason)\"} \(count)\n"
@@ -154,20 +164,20 @@ enum Metrics {
   /// Work that is not done although Redis answers, and work that no request asks for and that failed.
   private static func condition(of statistics: BrokerStatistics) -> String {
     var text = head(
-      "belfry_redis_writes_refused", "1 while Redis refuses writes, by what it has no room in.",
+      "belfry_redis_writes_refused", "1 while Redis refuses writes, by reason: memory or disk.",
       isCounter: false)
     for reason in WriteRefusal.allCases.map(\.rawValue) {
       let isRefused = statistics.refusedWrites.contains(reason)
       text += "belfry_redis_writes_refused{reason=\"\(reason)\"} \(isRefused ? 1 : 0)\n"
     }
     text += head(
-      "belfry_sweep_waits", "1 while nothing is swept for doubt about Redis's clock, by why.",
+      "belfry_sweep_waits", "1 while the sweep is paused because Redis's clock is in doubt, by reason.",
       isCounter: false)
     for reason in ClockDoubt.reasons {
       text += "belfry_sweep_waits{reason=\"\(reason)\"} \(statistics.sweepWaits == reason ? 1 : 0)\n"
     }
     text += head(
-      "belfry_periodic_failures_total", "Failures of work that no request asks for, by work.", isCounter: true
+      "belfry_periodic_failures_total", "Failures of background work, by work.", isCounter: true
     )
     for (work, count) in statistics.workFailures.sorted(by: { $0.key < $1.key }) {
       text += "belfry_periodic_failures_total{work=\"\(work)\"} \(count)\n"
@@ -180,20 +190,21 @@ enum Metrics {
     let known = loops.compactMap { loop in loop.handshakes.map { (loop.loop, $0) } }
     if known.isEmpty { return "" }
     var text = head(
-      "belfry_tls_handshakes_total", "Handshakes by TLS that were done, by whether a session was resumed.",
+      "belfry_tls_handshakes_total", "Finished TLS handshakes, by whether a session was resumed.",
       isCounter: true)
     for (loop, counts) in known {
       text += "belfry_tls_handshakes_total{loop=\"\(loop)\",resumed=\"false\"} \(counts.done)\n"
       text += "belfry_tls_handshakes_total{loop=\"\(loop)\",resumed=\"true\"} \(counts.resumed)\n"
     }
-    text += head("belfry_tls_handshake_failures_total", "Handshakes that failed, by how.", isCounter: true)
+    text += head("belfry_tls_handshake_failures_total", "Failed TLS handshakes, by reason.", isCounter: true)
     for (loop, counts) in known {
       for reason in HTTPHandshakeFailure.allCases.map(\.rawValue) {
         let count = counts.failed[reason] ?? 0
         text += "belfry_tls_handshake_failures_total{loop=\"\(loop)\",reason=\"\(reason)\"} \(count)\n"
       }
     }
-    text += head("belfry_tls_handshakes_waiting", "Connections without an agreement yet.", isCounter: false)
+    text += head(
+      "belfry_tls_handshakes_waiting", "Connections whose TLS handshake has not finished.", isCounter: false)
     for (loop, counts) in known {
       text += "belfry_tls_handshakes_waiting{loop=\"\(loop)\"} \(counts.waiting)\n"
     }

@@ -101,7 +101,9 @@ actor ServingLoop {
     repeat {
       let report = await store.nodes()
       guard report.nodes.contains(where: \.isConnected) else { continue }
-      if let warning = report.warning { Log.line("durability is less than it seems", ["cause": warning]) }
+      if let warning = report.warning {
+        Log.line("acknowledged writes may be lost in a failover", ["cause": warning])
+      }
       return
     } while (try? await loop.sleep(for: warningInterval)) != nil
   }

@@ -33,7 +33,7 @@ extension WebSocketClose {
   }
 
   static let noConnect = WebSocketClose(notInTime, "no connect frame in time")
-  static let silent = WebSocketClose(notInTime, "nothing was heard in time")
-  static let tooManyFrames = WebSocketClose(tooMuch, "too fast: frames that ask for nothing have a pace, too")
+  static let silent = WebSocketClose(notInTime, "the client was silent for too long")
+  static let tooManyFrames = WebSocketClose(tooMuch, "too fast: frames without an operation are limited, too")
   static let notConnected = WebSocketClose(badFrame, "the first frame must be connect")
 }

@@ -30,7 +30,7 @@ enum SocketMessage: Equatable {
         }
         id = number
       } else {
-        guard named == nil else { throw Flaw(reason: "a frame asks for one thing") }
+        guard named == nil else { throw Flaw(reason: "a frame must have exactly one operation") }
         named = (text[name], value)
       }
     }
@@ -38,7 +38,7 @@ enum SocketMessage: Equatable {
       self = .alive
       return
     }
-    guard let id, let named else { throw Flaw(reason: "a frame has an id and one thing that it asks for") }
+    guard let id, let named else { throw Flaw(reason: "a frame must have an id and exactly one operation") }
     self = try Self.message(String(decoding: named.name, as: UTF8.self), id, named.body)
   }
 
@@ -47,7 +47,7 @@ enum SocketMessage: Equatable {
     if name == "connect" { return .connect(id: id, body: body) }
     guard let request = SocketRequest(word: name) else {
       let known = ["connect"] + SocketRequest.allCases.map(\.rawValue)
-      throw Flaw(reason: "a frame asks for one of " + known.joined(separator: ", "))
+      throw Flaw(reason: "a frame's operation must be one of " + known.joined(separator: ", "))
     }
     return .request(request, id: id, body: body)
   }

@@ -55,7 +55,7 @@ final class SocketSession {
       try session.begin(opening, by: caller)
     } else {
       guard services.waitingSockets.hasRoom, !services.isDraining else {
-        throw Refusal(.unavailable, "too many sockets have yet to say who they are; try again")
+        throw Refusal(.unavailable, "too many sockets have not sent their connect frame yet; try again")
       }
       services.waitingSockets.insert(session)
     }
@@ -145,7 +145,7 @@ extension SocketSession: WebSocketOwner {
     do throws(Refusal) {
       guard caller.rest() > .zero else { throw Refusal(.unauthorized, "the token has expired") }
       guard let handler = Sockets.handlersOfFrames[request] else {
-        throw Refusal(.unavailable, "nobody answers this")
+        throw Refusal(.unavailable, "there is no operation of this name")
       }
       let routed = try RoutedRequest(handler, by: caller, services) { [self] in keep($0) }
       let parts = RequestParts(body: body, preset: request.preset)

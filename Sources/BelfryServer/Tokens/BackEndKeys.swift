@@ -43,10 +43,10 @@ final class BackEndKeys: Sendable {
       (BackEndKey.id(in: text).flatMap { content.keys[$0] }, content.lookedAt)
     }
     guard let lookedAt, lookedAt.duration(to: now) <= Self.ageMax else {
-      throw Refusal(.unavailable, "keys of back ends cannot be checked while Redis is away")
+      throw Refusal(.unavailable, "keys cannot be checked while Redis cannot be reached")
     }
     guard let key, key.isGood(text) else {
-      throw Refusal(.unauthorized, "there is no such key, or it was revoked")
+      throw Refusal(.unauthorized, "this key does not exist or was revoked")
     }
     if let end = key.expiresAtSeconds, end <= nowSeconds {
       throw Refusal(.unauthorized, "the key has expired")

@@ -8,12 +8,12 @@ enum JSONWebKeySet {
   ///   passed over, too: of a set that others keep, where one new key must not lock out those who use the rest.
   static func keys(in text: [UInt8], passesOverUnusable: Bool = false) throws(TokenError) -> [TokenKey] {
     guard case .object(let set)? = try? JSONParser.value(of: text), case .array(let elements)? = set["keys"]
-    else { throw TokenError("it is no JSON Web Key Set: an object with a list of keys") }
+    else { throw TokenError("it is not a JSON Web Key Set: an object with a list of keys") }
     var keys: [TokenKey] = []
     var unusable: TokenError?
     for (index, element) in elements.enumerated() {
       do throws(TokenError) {
-        guard case .object(let members) = element else { throw TokenError("it is no object") }
+        guard case .object(let members) = element else { throw TokenError("it is not an object") }
         try requirePublic(members)
         do throws(TokenError) {
           if let key = try key(members) { keys.append(key) }
@@ -42,7 +42,7 @@ enum JSONWebKeySet {
   /// Whoever serves another has given away more than its readers are to have.
   private static func requirePublic(_ members: JSONObject) throws(TokenError) {
     guard word(members["kty"]) != Word.octets, members["d"] == nil else {
-      throw TokenError("it is no public key")
+      throw TokenError("it is not a public key")
     }
   }
 

@@ -33,13 +33,13 @@ struct JSONWebToken {
     }
     // RFC 7515 §4.1.11: whoever does not know what it names must not accept the token, and Belfry knows none.
     if header["crit"] != nil {
-      throw TokenError("its header has crit: nothing that it may name is understood")
+      throw TokenError("its header has crit, and no extensions are supported")
     }
     guard case .string(let word)? = header["alg"], let algorithm = TokenAlgorithm(word: UTF8Text(word)) else {
-      throw TokenError("its alg is none of HS256, RS256 and EdDSA")
+      throw TokenError("its alg is not HS256, RS256 or EdDSA")
     }
     guard let kid = header["kid"] else { return (algorithm, nil) }
-    guard case .string(let name) = kid else { throw TokenError("its kid is no text") }
+    guard case .string(let name) = kid else { throw TokenError("its kid is not a text") }
     return (algorithm, UTF8Text(name))
   }
 }

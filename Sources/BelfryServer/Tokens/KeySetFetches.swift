@@ -77,7 +77,7 @@ extension KeySetFetches {
     } catch {
       throw TokenError(error.cause)
     }
-    guard response.status == 200 else { throw TokenError("the answer has the status \(response.status)") }
+    guard response.status == 200 else { throw TokenError("the answer has status \(response.status)") }
     return try JSONWebKeySet.keys(in: response.body, passesOverUnusable: true)
   }
 }

@@ -19,7 +19,7 @@ import CCrypto
   /// - Parameter pem: a text with `-----BEGIN PUBLIC KEY-----`.
   convenience init(pem: [UInt8]) throws(TokenError) {
     guard let key = unsafe crypto_public_key(pem, Int32(pem.count)) else {
-      throw TokenError("it holds no -----BEGIN PUBLIC KEY-----")
+      throw TokenError("it has no -----BEGIN PUBLIC KEY-----")
     }
     try unsafe self.init(taking: key)
   }
@@ -36,7 +36,7 @@ import CCrypto
     let sizes = (modulus: modulus.count, exponent: exponent.count)
     guard sizes.modulus <= Self.rsaBitsMax / 8 + 1, sizes.exponent <= 8,
       let key = unsafe crypto_rsa_key(modulus, Int32(sizes.modulus), exponent, Int32(sizes.exponent))
-    else { throw TokenError("its n and e are no RSA key") }
+    else { throw TokenError("its n and e are not an RSA key") }
     try unsafe self.init(taking: key)
   }
 

@@ -99,7 +99,7 @@ final class Revocations: Sendable {
 
 extension Refusal {
   static let revokedToken = Refusal(
-    .tokenRevoked, "the token was revoked: all that were issued to its account before a certain time are void"
+    .tokenRevoked, "the token was revoked, together with all older tokens of its account"
   )
 }
 

@@ -51,20 +51,20 @@ extension TokenClaims {
   init(
     payload: JSONValue, nowSeconds: Int64, expected: ExpectedClaims = ExpectedClaims()
   ) throws(TokenError) {
-    guard case .object(let claims) = payload else { throw TokenError("its payload is no JSON object") }
+    guard case .object(let claims) = payload else { throw TokenError("its payload is not a JSON object") }
     guard let expiry = Self.seconds(claims["exp"]) else {
       throw TokenError("it has no exp, the time in seconds at which it expires")
     }
     guard expiry > nowSeconds else { throw TokenError("it has expired") }
     if let start = claims["nbf"] {
-      guard let start = Self.seconds(start) else { throw TokenError("its nbf is no time in seconds") }
+      guard let start = Self.seconds(start) else { throw TokenError("its nbf is not a time in seconds") }
       guard start <= nowSeconds + Self.startLeewaySeconds else {
         throw TokenError("it is not valid yet (nbf)")
       }
     }
     let issuedAt = Self.milliseconds(claims["iat"])
     guard issuedAt != nil || claims["iat"] == nil else {
-      throw TokenError("its iat is no time in seconds")
+      throw TokenError("its iat is not a time in seconds")
     }
     try expected.check(claims)
     let role = try Self.role(claims["role"])
@@ -102,7 +102,7 @@ extension TokenClaims {
   private static func role(_ value: JSONValue?) throws(TokenError) -> Role {
     guard let value else { return .user }
     guard case .string(let name) = value, let role = Role(word: UTF8Text(name)) else {
-      throw TokenError("its role is none of user, app and operator")
+      throw TokenError("its role is not user, app or operator")
     }
     return role
   }
@@ -111,7 +111,7 @@ extension TokenClaims {
   /// back end's is for what it names, be that nothing.
   private static func scopes(_ value: JSONValue?, of role: Role) throws(TokenError) -> Set<Scope>? {
     guard let value else { return nil }
-    guard case .string(let text) = value else { throw TokenError("its scope is no text") }
+    guard case .string(let text) = value else { throw TokenError("its scope is not a text") }
     let scopes = Scope.named(in: text)
     return role == .user && scopes.isEmpty ? nil : scopes
   }
@@ -152,7 +152,7 @@ package struct TokenError: Error, Sendable, Hashable, CustomStringConvertible {
   init(_ cause: String) { self.cause = cause }
 
   /// The key may be one that its issuer has made since the keys were fetched.
-  static let unknownKey = TokenError("no key of this broker's has its alg and kid")
+  static let unknownKey = TokenError("this broker has no key with its alg and kid")
 }
 
 /// What a request was authenticated by, as far as it can be revoked.

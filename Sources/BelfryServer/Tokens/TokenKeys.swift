@@ -40,7 +40,7 @@ package struct TokenKeys: Sendable, Hashable {
       let count = keys.count { $0.algorithm == algorithm }
       guard count <= Self.keysPerAlgorithmMax else {
         throw TokenError(
-          "there are \(count) keys for \(algorithm.rawValue), and may be \(Self.keysPerAlgorithmMax)")
+          "there are \(count) keys for \(algorithm.rawValue), and the limit is \(Self.keysPerAlgorithmMax)")
       }
     }
   }
@@ -70,7 +70,7 @@ package struct TokenKeys: Sendable, Hashable {
     }
     guard !candidates.isEmpty else { throw .unknownKey }
     guard let key = candidates.first(where: { $0.isGood(token.signature, of: token.signed) }) else {
-      throw TokenError("no key of this broker's has signed it")
+      throw TokenError("no key of this broker signed it")
     }
     let payload: JSONValue
     do {

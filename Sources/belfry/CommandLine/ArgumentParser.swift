@@ -76,7 +76,7 @@ struct ArgumentParser {
       }
       let named = words.flatMap { $0.split(separator: ",").map(String.init) }
       // Of a variable that is not set: left out, it may mean everything.
-      guard !named.isEmpty else { throw UsageError("--\(name) needs a value, or is to be left out") }
+      guard !named.isEmpty else { throw UsageError("--\(name) needs a value, or must be left out") }
       values[name, default: []] += named
     }
   }
@@ -134,15 +134,15 @@ struct ArgumentParser {
     let taken = command.operands.map(\.name)
     let alone =
       taken.isEmpty
-      ? "Nothing stands here"
-      : "Only \(taken.joined(separator: " and ")) \(taken.count == 1 ? "stands" : "stand") here"
+      ? "Nothing can be given"
+      : "Only \(taken.joined(separator: " and ")) can be given"
     let open = command.options.filter { values[$0.name] == nil && $0.couldTake(word) }
     let required = open.filter(\.isRequired)
     let meant = (required.isEmpty ? open.prefix(2) : required.prefix(1)).map {
       "--\($0.name) \(quoted(word))"
     }
     return UsageError(
-      "what is \(word)? \(alone) without an option's name",
+      "\(word) is not understood. \(alone) without an option's name",
       suggestion: meant.isEmpty ? nil : meant.joined(separator: " or "))
   }
 

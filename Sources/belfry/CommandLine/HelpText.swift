@@ -19,7 +19,7 @@ enum HelpText {
       }
       if !rows.contains(where: { $0.0 == group }) { rows.append((group, table.groups[group] ?? "")) }
     }
-    return ["belfry COMMAND [OPTIONS]   a queue for notifications, a broker for subscriptions"]
+    return ["belfry COMMAND [OPTIONS]   a notification queue and subscription broker"]
       + columns(rows)
       + ["belfry COMMAND --help says all; belfry help \(table.topics.map(\.name).joined(separator: ", "))."]
   }

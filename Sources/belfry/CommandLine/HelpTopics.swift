@@ -19,17 +19,17 @@ extension HelpTopic {
     rows: [
       ("BELFRY_URL", "where the broker is, as --url"),
       ("BELFRY_CA", "a file with the authorities that sign the broker's certificate, as --ca"),
-      ("BELFRY_TOKEN", "who asks, as --token: arguments are visible to everybody on the machine"),
+      ("BELFRY_TOKEN", "the token, as --token: arguments are visible to everybody on the machine"),
       (
         "BELFRY_DATA",
         "the broker's data folder, as --data of serve, check-config, backup, restore, move and token"
       ),
       ("BELFRY_MOVE_TO", "the Redis to move to, as --to of move"),
       ("BELFRY_SECRET_FILE", "the file with the secret that signs tokens: serve, check-config, token"),
-      ("BELFRY_SECRET", "that secret itself"),
+      ("BELFRY_SECRET", "the secret itself"),
       ("BELFRY_CONFIG", "the broker's configuration file, as --config"),
       ("BELFRY_…", "any other setting of the broker: belfry check-config names them all"),
-      ("COLUMNS", "how wide tables may be on a terminal; otherwise the terminal is asked"),
+      ("COLUMNS", "the width of tables on a terminal; by default the terminal's width"),
       ("NO_COLOR", "if it is not empty, nothing is coloured; the same if TERM is dumb, and in a pipe"),
       ("TZ", "the zone in which times are shown"),
     ])
@@ -40,10 +40,10 @@ extension ExitCode {
     switch self {
     case .success: "done"
     case .refused:
-      "refused by the broker, no broker reached, or something on this machine in the way; a code, why, and what to do "
-        + "about it are on standard error"
+      "the broker refused the request or cannot be reached, or something on this machine failed; standard error has a "
+        + "code, the reason and advice"
     case .wrongUsage:
-      "the command line or, of check-config, the configuration is not one that can be carried out; nothing was done"
+      "the command line is wrong or, for check-config, the configuration; nothing was done"
     }
   }
 }

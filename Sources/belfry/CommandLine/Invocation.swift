@@ -35,7 +35,7 @@ extension Invocation {
 }
 
 extension CommandOption {
-  static let dataFolder = value("data", "DIR", "the broker's data folder; BELFRY_DATA or data otherwise")
+  static let dataFolder = value("data", "DIR", "the broker's data folder; by default BELFRY_DATA or data")
 }
 
 // MARK: - Reaching a broker
@@ -43,15 +43,17 @@ extension CommandOption {
 extension CommandOption {
   /// What every command that reaches a broker takes.
   static let connection: [CommandOption] = [
-    .value("url", "URL", "where the broker is; BELFRY_URL or http://127.0.0.1:8080 otherwise"),
+    .value("url", "URL", "the broker's URL; by default BELFRY_URL or http://127.0.0.1:8080"),
     .value(
       "ca", "FILE",
-      "authorities that sign the broker's certificate, as PEM; BELFRY_CA or the system's otherwise"),
+      "a PEM file with the authorities that sign the broker's certificate; by default BELFRY_CA or the system's"
+    ),
     .value(
-      "token", "TOKEN", "who asks; BELFRY_TOKEN in the environment is safer, arguments are visible to all"),
+      "token", "TOKEN",
+      "the token; BELFRY_TOKEN in the environment is safer, since arguments are visible to all"),
     .value("as", "ACCID", "the account to act for, with an app or operator token"),
-    .value("device", "ID", "the device that acts, when the token does not name one"),
-    .flag("json", "print one JSON value a line"),
+    .value("device", "ID", "the device that acts, if the token names none"),
+    .flag("json", "print one JSON value per line"),
   ]
 }
 

@@ -46,7 +46,7 @@ extension CommandFailure {
     if error.field == "Belfry-Account" {
       return error.code == .forbidden
         ? "leave --as out, or use an app's token: belfry token --role app mints one"
-        : "--as ACCID says for whom"
+        : "name the account with --as ACCID"
     }
     if error.field == "Last-Event-ID" { return "--after takes a cursor as tail --json prints it" }
     switch error.code {
@@ -57,11 +57,11 @@ extension CommandFailure {
     case .notMember:
       return "belfry server list shows the servers of the account"
     case .muted:
-      return "it ends when its time is up, or when the owner or an admin lifts it"
+      return "the mute ends when its time is up, or when the owner or an admin lifts it"
     case .banned:
-      return "the owner or an admin can lift it"
+      return "the owner or an admin can lift the ban"
     case .duplicateContent:
-      return "the same --client-id went with other content before; use another for a new notification"
+      return "this --client-id was used with other content; use another one for a new notification"
     case .rateLimited, .busy, .unavailable, .unknownOutcome:
       return later(error.retryAfterSeconds ?? 1)
     case .transport where error.detail.contains("certificate is not trusted"):

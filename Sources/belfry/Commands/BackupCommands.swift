@@ -3,18 +3,19 @@ import Foundation
 
 extension Command {
   static let backup = Command(
-    name: "backup", summary: "copy all that a broker keeps into a file",
+    name: "backup", summary: "back up all data of a broker into a file",
     detail: """
-      Takes the Redis that belfry serve would use with the same options, while brokers go on working: a running \
-      broker's own Redis, that of a folder on which none runs, or one named by --redis. The file holds everything \
-      as it was at one moment, is readable by its owner only, and is read again before it gets its name. The \
-      secret is not in it: keep a copy of that elsewhere, again after each rotation.
+      Backs up the Redis that belfry serve would use with the same options: the embedded Redis of a data \
+      folder, whether a broker runs on it or not, or the Redis that --redis names. Brokers go on working. \
+      The file holds everything as it was at one moment, and only its owner can read it. It is checked \
+      before it gets its name. The secret is not in it: keep a copy of the secret elsewhere, and again \
+      after each rotation.
       """,
-    operands: [Operand(name: "FILE", meaning: "where to write it; nothing that is there is overwritten")],
+    operands: [Operand(name: "FILE", meaning: "the file to write; existing files are not overwritten")],
     options: CommandOption.keyspace,
     examples: [
-      Example("backup --data /var/lib/belfry belfry.backup", "of a broker with a Redis of its own"),
-      Example("backup --redis redis://redis:6379 belfry.backup", "of brokers on a Redis there is"),
+      Example("backup --data /var/lib/belfry belfry.backup", "for a broker with an embedded Redis"),
+      Example("backup --redis redis://redis:6379 belfry.backup", "for brokers on a separate Redis"),
     ],
     run: { invocation in
       let report = try await invocation.reportingBackups { options, file, progress in
@@ -24,17 +25,17 @@ extension Command {
     })
 
   static let restore = Command(
-    name: "restore", summary: "make a keyspace of a file that belfry backup wrote",
+    name: "restore", summary: "restore a keyspace from a file that belfry backup wrote",
     detail: """
-      Into a data folder that is new or holds only secrets, or into a Redis that holds nothing of Belfry's, with no \
-      broker on it. What was restored is counted before any broker can see it; if anything fails, nothing is left \
-      of it. What was sent after the backup is gone.
+      Restores into a data folder that is new or holds only secrets, or into a Redis without data of \
+      Belfry. No broker may be running on it. Everything is counted before a broker can see it; if \
+      anything fails, nothing is left behind. Notifications that were sent after the backup are lost.
       """,
     operands: [Operand(name: "FILE", meaning: "the backup")],
     options: CommandOption.keyspace,
     examples: [
       Example("restore --data /var/lib/belfry belfry.backup", "then belfry serve --data /var/lib/belfry"),
-      Example("restore --redis redis://redis:6379 belfry.backup", "for brokers on a Redis there is"),
+      Example("restore --redis redis://redis:6379 belfry.backup", "for brokers on a separate Redis"),
     ],
     run: { invocation in
       let report = try await invocation.reportingBackups { options, file, progress in
@@ -50,7 +51,7 @@ extension CommandOption {
   /// Which Redis is meant, said as to `belfry serve`.
   fileprivate static let keyspace: [CommandOption] = [
     .value("config", "FILE", "the broker's configuration file"),
-    .value("data", "DIR", "the broker's data folder; data otherwise"),
+    .value("data", "DIR", "the broker's data folder; by default data"),
     .value("redis", "URL", "redis://, rediss:// or unix://; without it the Redis in DIR is meant"),
     .flag("json", "print one JSON value"),
   ]

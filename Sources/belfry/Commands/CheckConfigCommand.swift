@@ -3,11 +3,12 @@ import BelfryServer
 
 extension Command {
   static let checkConfig = Command(
-    name: "check-config", summary: "say how a broker would be configured, and what is wrong",
+    name: "check-config", summary: "show the configuration of a broker, and its mistakes",
     detail: """
-      Reads the file, the environment and the options as belfry serve does, and the files with secrets and keys that \
-      they name; prints every setting with its value and where that comes from, and all mistakes at once. Secrets are \
-      not shown, and nothing is made or changed. It exits 0 where a broker would start with it, 2 where it would not.
+      Reads the configuration file, the environment and the options as belfry serve does, and the files \
+      with secrets and keys that they name. Prints every setting with its value and its origin, and all \
+      mistakes at once. Secrets are not shown, and nothing is changed. The exit status is 0 if a broker \
+      would start with this configuration, 2 if it would not.
       """,
     options: CommandOption.broker + [.flag("json", "print one JSON value")],
     examples: [

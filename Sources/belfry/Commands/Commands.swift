@@ -13,19 +13,19 @@ extension CommandTable {
       "member": "a server's members",
       "group": "groups: members, roles, lists, mutes, files",
       "room": "rooms: attendees, hands, the stage, microphones",
-      "account": "an account's options, and how it is pushed to",
-      "webhook": "copies of notifications for others' servers",
+      "account": "an account's options and pushers",
+      "webhook": "webhooks: copies of notifications for other servers",
       "notification": "change, recall, count notifications",
     ],
     pairs: [
       (["serve", "check-config"], "run a broker, and check its configuration"),
-      (["backup", "restore", "move"], "copy what is kept into a file, and back; move it"),
-      (["send", "resend"], "send a notification, or again what may be lost"),
+      (["backup", "restore", "move"], "back up, restore and move the data"),
+      (["send", "resend"], "send a notification, or resend one"),
       (["stats", "cluster"], "show what a broker did, and the Redis nodes"),
       (["types", "openapi"], "describe the notifications, and the HTTP interface"),
       (["unread", "read"], "list what is unread, and mark it read"),
-      (["subscribe", "unsubscribe"], "subscribe to servers and channels, or no longer"),
-      (["completions", "man", "version"], "for the shell, for man, and which this is"),
+      (["subscribe", "unsubscribe"], "subscribe to servers and channels, or unsubscribe"),
+      (["completions", "man", "version"], "completions, the manual page, the version"),
     ], topics: HelpTopic.all)
 
   private static let own: [Command] = [

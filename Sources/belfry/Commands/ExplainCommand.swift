@@ -3,16 +3,16 @@ import BelfryModel
 
 extension Command {
   static let explain = Command(
-    name: "explain", summary: "say why an account sees a notification, or does not",
+    name: "explain", summary: "explain why an account sees a notification, or does not",
     detail: """
-      In sentences: whether the account sees it and why, where, when and to whom it was sent, since when the account \
-      belongs there and is subscribed, whether it is named, and whether it has marked it read. It needs an app's or an \
-      operator's token.
+      Says in sentences whether the account sees the notification and why; where and when it was sent, and its \
+      receivers; since when the account has been a member and a subscriber; whether the notification names it, \
+      and whether it has marked it read. This needs an app's or an operator's token.
       """,
     operands: [Operand(name: "MESSAGE", meaning: "the notification", isRequired: false)],
     options: [
-      .value("account", "ACCID", "who does or does not see it").required,
-      .value("message", "ID", "the notification, if it does not stand by itself"),
+      .value("account", "ACCID", "the account").required,
+      .value("message", "ID", "the notification, if it is not given as an argument"),
     ] + CommandOption.connection,
     examples: [
       Example("explain 309237645312 --account bob", "why bob sees it, or does not"),
@@ -37,7 +37,7 @@ extension Arguments {
         throw UsageError(
           "MESSAGE is needed: the notification", suggestion: "belfry explain MESSAGE --account ACCID")
       }
-      guard named == nil else { throw UsageError("the notification stands twice: \(word), and --message") }
+      guard named == nil else { throw UsageError("the notification is given twice: \(word), and --message") }
       return try Self.message(word, "MESSAGE")
     }
   }

@@ -14,7 +14,7 @@ enum ListingLimit {
 }
 
 extension CommandOption {
-  static let listingLimit = value("limit", "N", "at most N; \(ListingLimit.standard) otherwise")
+  static let listingLimit = value("limit", "N", "at most N; \(ListingLimit.standard) by default")
 }
 
 extension Arguments {

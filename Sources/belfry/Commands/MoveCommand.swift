@@ -3,28 +3,29 @@ import Foundation
 
 extension Command {
   static let move = Command(
-    name: "move", summary: "take all that brokers keep to a cluster, or another Redis",
+    name: "move", summary: "move all data of brokers to a cluster, or to another Redis",
     detail: """
-      Brokers answer 503 meanwhile: from the pause that is printed until they are started with the new address. \
-      Every key is compared on both sides before the target is opened, and it ends with 0 only if all are equal; \
-      if anything fails, the keyspace is given back. If it is interrupted, the same command goes on, or with \
-      --cancel gives the keyspace back. Without --from it takes the Redis that belfry serve would use, a running \
-      broker's own included. URLs with a password stand in BELFRY_REDIS and BELFRY_MOVE_TO.
+      During the move brokers answer 503: from the pause, whose time is printed, until they are started \
+      with the new address. Every key is compared on both sides before the target is opened, and the \
+      command ends with 0 only if all are equal. If anything fails, the keyspace is given back. After an \
+      interruption the same command continues the move, or with --cancel gives the keyspace back. Without \
+      --from it moves the Redis that belfry serve would use, also a running broker's embedded one. Put \
+      URLs with a password into BELFRY_REDIS and BELFRY_MOVE_TO.
       """,
     options: [
       .value("from", "URL", "the Redis that brokers use now: redis://, rediss:// or unix://"),
-      .value("to", "URL", "a Redis that has nothing of Belfry's, or any node of such a cluster"),
+      .value("to", "URL", "a Redis without data of Belfry, or any node of such a cluster"),
       .value(
         "partitions", "N",
-        "how many parts it is to have, a larger power of two than before; as many otherwise"),
-      .flag("cancel", "give the keyspace back, while the move has not come to its end"),
+        "the new number of partitions, a larger power of two; unchanged by default"),
+      .flag("cancel", "cancel an unfinished move, and give the keyspace back"),
       .value("config", "FILE", "the broker's configuration file"),
-      .value("data", "DIR", "the broker's data folder; data otherwise"),
+      .value("data", "DIR", "the broker's data folder; by default data"),
       .flag("json", "print one JSON value"),
     ],
     examples: [
       Example("move --from redis://redis:6379 --to redis://node-1:7001", "to the cluster of that node"),
-      Example("move --data /var/lib/belfry --to redis://node-1:7001", "of a broker with a Redis of its own"),
+      Example("move --data /var/lib/belfry --to redis://node-1:7001", "for a broker with an embedded Redis"),
       Example("move --from redis://redis:6379 --to redis://node-1:7001 --cancel", "after an interruption"),
     ],
     run: { invocation in
@@ -43,7 +44,7 @@ extension Invocation {
     let isCancelled = arguments.isSet("cancel")
     let target = arguments.text("to") ?? variable("BELFRY_MOVE_TO")
     guard target != nil || isCancelled else {
-      throw UsageError("--to is needed: a Redis that has nothing of Belfry's, or any node of such a cluster")
+      throw UsageError("--to is needed: a Redis without data of Belfry, or any node of such a cluster")
     }
     for (option, name) in [("from", "BELFRY_REDIS"), ("to", "BELFRY_MOVE_TO")] {
       guard let url = arguments.text(option), url.withoutCredentials != url else { continue }

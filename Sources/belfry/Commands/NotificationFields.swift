@@ -6,26 +6,26 @@ import Foundation
 
 extension CommandOption {
   static let notificationFields: [CommandOption] = [
-    .value("server", "ID", "the server it is for"),
-    .value("channel", "ID", "the channel of that server it is for"),
-    .value("group", "ID", "the group it is for"),
-    .value("room", "ID", "the room it is for"),
-    .list("to", "ACCID", "only these: members of what is named above or, without any of it, any accounts"),
-    .value("body", "TEXT", "what it says; - for standard input"),
-    .value("ext", "TEXT", "beside the body; JSON by custom"),
+    .value("server", "ID", "the server that receives it"),
+    .value("channel", "ID", "the channel of that server that receives it"),
+    .value("group", "ID", "the group that receives it"),
+    .value("room", "ID", "the room that receives it"),
+    .list("to", "ACCID", "only these accounts: members of that space, or any accounts if no space is named"),
+    .value("body", "TEXT", "the text; - for standard input"),
+    .value("ext", "TEXT", "application data, usually JSON"),
     .value("attach", "JSON", "any JSON value for the receiving program"),
     .value("status", "N", "0, or more than 10000"),
-    .value("from", "ACCID", "in whose name, with an app or operator token"),
+    .value("from", "ACCID", "the sender, with an app or operator token"),
     .value("nick", "TEXT", "the sender's nick"),
-    .value("env", "TEXT", "which callback and routing configuration applies"),
-    .value("expire-at", "TIME", "nobody is shown it from then on: \(TimeText.inputRule(.ahead))"),
-    .flag("live-only", "only for whoever is connected now; never stored"),
-    .flag("push", "may be pushed by a third party"),
-    .value("push-content", "TEXT", "what a push says"),
-    .value("push-payload", "JSON", "a push's attributes, a JSON object"),
-    .flag("no-badge", "it does not count in the number on an app's icon"),
-    .flag("no-nick", "a push does not show the nick"),
-    .flag("no-route", "no webhook gets a copy; callbacks are asked as ever"),
+    .value("env", "TEXT", "selects the configuration of callbacks and webhooks"),
+    .value("expire-at", "TIME", "when it expires: \(TimeText.inputRule(.ahead))"),
+    .flag("live-only", "only for devices that are connected now; never stored"),
+    .flag("push", "may be sent as a push"),
+    .value("push-content", "TEXT", "the text of a push"),
+    .value("push-payload", "JSON", "attributes for the push service, a JSON object"),
+    .flag("no-badge", "does not count in the badge of an app"),
+    .flag("no-nick", "a push does not show the sender's nick"),
+    .flag("no-route", "webhooks get no copy; callbacks are still asked"),
   ]
 }
 
@@ -35,7 +35,7 @@ extension Invocation {
     if notification.body == "-" { notification.body = try bodyFromStandardInput() }
     guard notification.body?.isEmpty == false || notification.attach != nil || notification.ext != nil else {
       throw UsageError(
-        "--body is needed, or --attach or --ext for a program: what does it say?",
+        "--body is needed, or --attach or --ext for a program",
         suggestion: "--body - with the text on standard input")
     }
     return notification
@@ -43,15 +43,15 @@ extension Invocation {
 
   /// Without the line end that a file or an `echo` has after its last line.
   private func bodyFromStandardInput() throws -> String {
-    if console.terminal.canAsk { console.complain("belfry: the body, then Ctrl-D on a line of its own:") }
+    if console.terminal.canAsk { console.complain("belfry: type the body, then Ctrl-D on a new line:") }
     // What is allowed, the line end, and one byte by which more is noticed.
     var bytes = try FileHandle.standardInput.read(upToCount: Limits.bodyBytes + 2) ?? Data()
     if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
     guard bytes.count <= Limits.bodyBytes else {
-      throw UsageError("what --body - reads must be at most \(Limits.bodyBytes) bytes")
+      throw UsageError("standard input (--body -) must be at most \(Limits.bodyBytes) bytes")
     }
     guard let text = String(bytes: bytes, encoding: .utf8) else {
-      throw UsageError("what --body - reads must be UTF-8")
+      throw UsageError("standard input (--body -) must be UTF-8")
     }
     return text
   }
@@ -65,17 +65,17 @@ extension Arguments {
       roomId: try entity("room"), toAccids: receivers.isEmpty ? nil : receivers, body: text("body"))
     let spaces = ["server", "group", "room"].filter(isSet)
     guard !spaces.isEmpty || notification.channelId == nil else {
-      throw UsageError("--channel needs --server beside it: whose channel is it?")
+      throw UsageError("--channel needs --server: the server that has the channel")
     }
     guard spaces.count <= 1 else {
       throw UsageError(
-        "it is for one of \(spaces.map { "--" + $0 }.joined(separator: " and ")), not for several")
+        "only one of \(spaces.map { "--" + $0 }.joined(separator: " and ")) can be given")
     }
     guard spaces == ["server"] || notification.channelId == nil else {
       throw UsageError("--channel goes with --server; a \(spaces[0]) has no channels")
     }
     guard !spaces.isEmpty || !receivers.isEmpty else {
-      throw UsageError("--server, --group, --room or --to is needed: whom is it for?")
+      throw UsageError("--server, --group, --room or --to is needed: the receivers")
     }
     notification.messageClientId = text("client-id")
     notification.ext = text("ext")

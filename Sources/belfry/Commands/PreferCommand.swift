@@ -3,20 +3,23 @@ import BelfryModel
 
 extension Command {
   static let prefer = Command(
-    name: "account prefer", summary: "say what an account wants to hear",
+    name: "account prefer", summary: "set an account's notification preferences",
     detail: """
-      Of one space, of some types, of both, or without either of everything. What was said of the same before is \
-      replaced, and the rest stays. `account preferences` shows all of it.
+      Sets the preference for one space, for some types, for both, or, without either, for everything. An \
+      earlier preference for the same space and types is replaced; the others stay. `account preferences` \
+      shows all of them.
       """,
     options: [
-      .value("space", "SPACE", "such as server:7, group:9, room:3, account:bob; everywhere without it"),
-      .list("type", "CODE", "only these types; all without it"),
+      .value(
+        "space", "SPACE", "the space, such as server:7, group:9, room:3, account:bob; everywhere by default"),
+      .list("type", "CODE", "only these types; all by default"),
       .value("level", "LEVEL", "all, parties (only what names the account or is about it) or none"),
-      .value("until", "TIME", "when it ends: \(TimeText.inputRule(.ahead))"),
-      .flag("forget", "forget what was said of the same"),
+      .value("until", "TIME", "when the preference ends: \(TimeText.inputRule(.ahead))"),
+      .flag("forget", "remove the preference for the same space and types"),
     ] + CommandOption.connection,
     examples: [
-      Example("account prefer --space server:12 --level parties", "of server 12 only what is about me"),
+      Example(
+        "account prefer --space server:12 --level parties", "from server 12, only notifications about me"),
       Example(
         "account prefer --type 7,14 --level none", "no changes of servers' settings and members, anywhere"),
       Example("account prefer --space server:12 --forget", "everything of server 12 again"),
@@ -28,7 +31,7 @@ extension Command {
       all.removeAll { $0.space == preference.space && $0.types == preference.types }
       if !invocation.arguments.isSet("forget") { all.append(preference) }
       try await client.setPreferences(all)
-      try invocation.print(["done": true] as JSONValue, ["said; \(all.count) in all"])
+      try invocation.print(["done": true] as JSONValue, ["preferences set: \(all.count) in total"])
     })
 }
 
@@ -49,7 +52,7 @@ extension Invocation {
         }
         level = known
       } else if !arguments.isSet("forget") {
-        throw UsageError("--level is needed, or --forget: what is wanted?")
+        throw UsageError("--level or --forget is needed")
       }
       return AccountPreference(
         space: arguments.text("space"), types: types.isEmpty ? nil : types, level: level,

@@ -5,11 +5,11 @@ extension Command {
   static let read = Command(
     name: "read", summary: "mark notifications as read",
     detail: """
-      For good and on every device of the account: what is read is never delivered again. Marking what is \
-      read already, or unknown, is no error.
+      Marks notifications as read for good, on every device of the account: they are never delivered \
+      again. Marking a notification that is already read, or unknown, is not an error.
       """,
     options: [
-      .list("message", "ID", "these"),
+      .list("message", "ID", "the notifications"),
       .value("up-to", "ID|all", "everything up to this one, or everything"),
     ] + CommandOption.connection,
     examples: [
@@ -19,7 +19,7 @@ extension Command {
     run: { invocation in
       let arguments = invocation.arguments
       guard arguments.isSet("message") != arguments.isSet("up-to") else {
-        throw UsageError("either --message or --up-to is needed: what is read?")
+        throw UsageError("either --message or --up-to is needed")
       }
       let upTo = arguments.text("up-to") == "all" ? MessageID.last : try arguments.message("up-to")
       var items = try arguments.messages("message").map { ReadItem($0) }[...]

@@ -5,7 +5,7 @@ import BelfryModel
 
 extension Command {
   static let version = Command(
-    name: "version", summary: "print which Belfry this is",
+    name: "version", summary: "print the version of Belfry",
     options: [.flag("json", "print one JSON value")],
     examples: [Example("version", "the same as belfry --version")],
     run: { invocation in
@@ -15,8 +15,8 @@ extension Command {
   static let types = Command(
     name: "types", summary: "list the types of notifications and who receives each",
     detail: "Known without a broker: they are part of the program.",
-    options: [.flag("json", "print one JSON value a line")],
-    examples: [Example("types", "a table"), Example("types --json", "a row a line, for a program")],
+    options: [.flag("json", "print one JSON value per line")],
+    examples: [Example("types", "a table"), Example("types --json", "one row per line, for a program")],
     run: { invocation in
       let types = Catalogue.all.sorted { $0.code < $1.code }
       if invocation.printsJSON {

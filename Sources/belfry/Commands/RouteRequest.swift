@@ -46,7 +46,7 @@ struct RouteRequest: Sendable {
 
   var options: [CommandOption] {
     let file = CommandOption.value(
-      "file", "FILE", "read accids from a file, one a line; - for standard input")
+      "file", "FILE", "read accids from a file, one per line; - for standard input")
     return (queryOptions + bodyOptions).map { $0.isNeeded ? $0.option.required : $0.option }
       + (namesMany ? [file] : [])
   }

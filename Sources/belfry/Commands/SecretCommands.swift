@@ -5,8 +5,9 @@ import BelfryServer
 extension Command {
   static let secretList = Command(
     name: "secret list", summary: "list the secrets in a data folder",
-    detail: "By their kid, as tokens name them. Nothing of a secret itself is shown.",
-    options: [.dataFolder, .flag("json", "print one JSON value a line")],
+    detail:
+      "Each secret is shown by its kid, which tokens name in their header. The secrets themselves are not shown.",
+    options: [.dataFolder, .flag("json", "print one JSON value per line")],
     examples: [Example("secret list --data data", "which one signs, and which are still accepted")],
     run: { invocation in
       let signers = try invocation.changingSecrets { folder throws(StartError) in try folder.all() }
@@ -25,10 +26,11 @@ extension Command {
   static let secretRotate = Command(
     name: "secret rotate", summary: "sign tokens with a new secret, and accept the old ones",
     detail: """
-      Makes a secret in the data folder, waits until the broker there accepts it, and lets it sign. Tokens of the \
-      secret before hold until that is retired: do so when the last of them has expired. Streams go on.
+      Makes a secret in the data folder, waits until the broker accepts it, and then signs with it. Tokens \
+      of the earlier secret stay valid until that secret is retired: do so when the last of them has \
+      expired. Streams go on.
       """,
-    options: [.dataFolder, .flag("json", "print one JSON value a line")],
+    options: [.dataFolder, .flag("json", "print one JSON value per line")],
     examples: [Example("secret rotate --data data", "takes some seconds; no restart is needed")],
     run: { invocation in
       let old = try invocation.changingSecrets { folder throws(StartError) in try folder.signing().kid }
@@ -44,10 +46,10 @@ extension Command {
     })
 
   static let secretRetire = Command(
-    name: "secret retire", summary: "accept a secret no more",
+    name: "secret retire", summary: "stop accepting a secret",
     detail: "Its tokens are refused within seconds, and streams that were opened with them are ended.",
-    operands: [Operand(name: "KID", meaning: "which, as secret list shows it")],
-    options: [.dataFolder, .yes, .flag("json", "print one JSON value a line")],
+    operands: [Operand(name: "KID", meaning: "the secret's kid, as secret list shows it")],
+    options: [.dataFolder, .yes, .flag("json", "print one JSON value per line")],
     examples: [
       Example("secret retire 3vXw0aQz --data data", "after a rotation, or when it became known"),
       Example("secret retire 3vXw0aQz --data data --yes", "in a script, where nobody can be asked"),

@@ -5,16 +5,16 @@ extension Command {
   static let send = Command(
     name: "send", summary: "send a notification",
     detail: """
-      To a server, a channel of it, a group or a room; to named members of one of these; or to accounts that \
-      share nothing. Prints the id it was given. With --client-id, sending it again is no second notification.
+      Sends to a server, a channel, a group or a room; to named members of one of these; or to accounts by \
+      name. Prints the id of the notification. With --client-id a repeated command sends it only once.
       """,
     options: CommandOption.notificationFields
-      + [.value("client-id", "ID", "sent twice with the same id, it is sent once")]
+      + [.value("client-id", "ID", "the sender's id for it; repeated with the same id, it is sent once")]
       + CommandOption.connection,
     examples: [
       Example("send --server 12 --body \"Practice is at seven.\"", "to everyone in server 12"),
       Example("send --server 12 --channel 34 --to bob,carol --body \"You are on.\"", "to two of a channel"),
-      Example("send --group 56 --body -", "to a group, what stands on standard input"),
+      Example("send --group 56 --body -", "to a group, the text from standard input"),
       Example("send --to dave --body Hello --client-id hello-1", "to one account, safe to repeat"),
     ],
     run: { invocation in
@@ -24,13 +24,13 @@ extension Command {
     })
 
   static let resend = Command(
-    name: "resend", summary: "send again what may not have arrived",
+    name: "resend", summary: "resend a notification that may not have arrived",
     detail: """
-      The same call as send with the --client-id of the first try. If the first one arrived, nobody receives \
-      it again and its id is printed; if not, it is sent now.
+      Takes the same options as send, with the --client-id of the first attempt. If the first attempt \
+      arrived, nobody receives the notification again and its id is printed; if not, it is sent now.
       """,
     options: CommandOption.notificationFields
-      + [CommandOption.value("client-id", "ID", "the id of the first try").required]
+      + [CommandOption.value("client-id", "ID", "the id of the first attempt").required]
       + CommandOption.connection,
     examples: [
       Example("resend --to dave --body Hello --client-id hello-1", "after a send whose answer was lost")
@@ -56,7 +56,8 @@ extension Invocation {
       receipt = try await call(try client(), notification)
     } catch let error as BelfryError where error.leavesOutcomeOpen {
       var failure = CommandFailure(error, of: .send)
-      let repeating = "it may have been sent: repeat it with --client-id \(id), and it is sent once"
+      let repeating =
+        "it may have been sent: repeat the command with --client-id \(id), and it is sent only once"
       failure.advice = failure.advice.map { "\(repeating); \($0)" } ?? repeating
       throw failure
     }

@@ -4,16 +4,18 @@ extension Command {
   static let serve = Command(
     name: "serve", summary: "run a broker",
     detail: """
-      Runs until SIGTERM or SIGINT: then connected consumers are sent elsewhere, requests in flight finish, and \
-      it exits 0. A second signal ends it at once. Every setting can also stand in the file or in the \
-      environment (BELFRY_LISTEN and so on); options go before the environment, and that before the file.
+      Runs until SIGTERM or SIGINT. Then it sends connected consumers to other brokers, finishes the \
+      requests in flight, and exits with 0. A second signal ends it at once. Every setting can also be \
+      given in the configuration file or in the environment (BELFRY_LISTEN and so on); options override \
+      the environment, which overrides the file.
       """,
     options: CommandOption.broker + [
-      .flag("adopt-settings", "write in the keyspace that its brokers have this one's limits and secret")
+      .flag("adopt-settings", "make this broker's limits and secret those of the keyspace")
     ],
     examples: [
-      Example("serve --data /var/lib/belfry", "on port 8080 of this machine, with a Redis of its own"),
-      Example("serve --listen 0.0.0.0:8080 --redis redis://redis:6379", "for others, on a Redis there is"),
+      Example("serve --data /var/lib/belfry", "on port 8080 of this machine, with an embedded Redis"),
+      Example(
+        "serve --listen 0.0.0.0:8080 --redis redis://redis:6379", "for other machines, on a separate Redis"),
     ],
     run: { invocation in
       do {
@@ -28,16 +30,17 @@ extension CommandOption {
   /// What a broker is configured by, beside the file and the environment.
   static let broker: [CommandOption] = [
     .value("config", "FILE", "the configuration file: JSON, with // comments"),
-    .value("listen", "HOST:PORT", "where clients connect; 127.0.0.1:8080 otherwise"),
-    .value("data", "DIR", "the broker's own folder: its secret, and its Redis's data; data otherwise"),
+    .value("listen", "HOST:PORT", "the address for clients; 127.0.0.1:8080 by default"),
+    .value("data", "DIR", "the broker's folder for its secret and its Redis's data; by default data"),
     .value(
       "redis", "URL",
       "redis://, rediss:// or unix://, or redis+sentinel:// (docs/sentinel.md); without it an embedded redis-server "
         + "under DIR is run"),
-    .value("loops", "N", "event loops, each a thread; one for each processor otherwise"),
+    .value("loops", "N", "event loops, each a thread; one per processor by default"),
     .value(
       "partitions", "N",
-      "how many parts a new keyspace has, a power of two to 1024; 64 otherwise. Never changes afterwards"),
+      "the number of partitions of a new keyspace, a power of two up to 1024; 64 by default. It cannot be changed later"
+    ),
   ]
 }
 

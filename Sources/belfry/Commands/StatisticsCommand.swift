@@ -4,14 +4,14 @@ import BelfryModel
 
 extension Command {
   static let statistics = Command(
-    name: "stats", summary: "show what the broker did and holds, in all and by loop",
+    name: "stats", summary: "show statistics of the broker, in total and by event loop",
     detail: """
-      Totals first, then each loop, or the least and the most of more than four loops. Numbers that are 0 everywhere are \
-      left out. It needs an app's or an operator's token.
+      Shows totals first, then each event loop, or the least and the most of more than four loops. Numbers \
+      that are 0 everywhere are left out. This needs an app's or an operator's token.
       """,
     options: [
-      .flag("all", "show the numbers that are 0, too"),
-      .value("watch", "SECONDS", "show it again every so many seconds, with how many came in a second"),
+      .flag("all", "also show numbers that are 0"),
+      .value("watch", "SECONDS", "show it again at this interval, with rates per second"),
     ] + CommandOption.connection,
     examples: [
       Example("stats", "what the broker did since it started"),

@@ -6,9 +6,9 @@ extension Command {
   static let subscribe = Command(
     name: "subscribe", summary: "subscribe to servers and channels",
     detail: """
-      To a server's own notifications, or to those of one channel. In a large server only subscribers receive what \
-      is sent to everybody; in a small one the subscription is kept for later. Each place is done or refused by \
-      itself.
+      Subscribes to a server's own notifications, or to those of a channel. In a large server only \
+      subscribers receive what is sent to everybody; in a small one the subscription takes effect once the \
+      server is large. Each place succeeds or fails by itself.
       """,
     operands: [.places],
     options: CommandOption.connection,
@@ -19,8 +19,9 @@ extension Command {
     run: { invocation in try await invocation.changeSubscriptions(to: true) })
 
   static let unsubscribe = Command(
-    name: "unsubscribe", summary: "end subscriptions to servers and channels",
-    detail: "Each place is done or refused by itself. To end a subscription that does not exist is no error.",
+    name: "unsubscribe", summary: "unsubscribe from servers and channels",
+    detail:
+      "Each place succeeds or fails by itself. Ending a subscription that does not exist is not an error.",
     operands: [.places],
     options: CommandOption.connection,
     examples: [

@@ -7,13 +7,14 @@ extension Command {
   static let tail = Command(
     name: "tail", summary: "print notifications as they come",
     detail: """
-      Everything unread first, then what happens, a line each, until interrupted. A broker that cannot be \
-      reached at the start is an error; one that goes away later is waited for, with a notice on stderr.
+      Prints everything unread first and then live notifications, one per line, until interrupted. If the \
+      broker cannot be reached at the start, that is an error; if it goes away later, the command waits \
+      for it and says so on standard error.
       """,
     options: [
-      .value("after", "CURSOR", "begin behind this place instead of with everything unread"),
-      .flag("socket", "follow by a WebSocket, for networks that hold event streams back"),
-      .flag("counts", "say how much is unread, too, whenever that changes"),
+      .value("after", "CURSOR", "begin after this cursor instead of with everything unread"),
+      .flag("socket", "use a WebSocket, for networks that delay event streams"),
+      .flag("counts", "also show the number of unread notifications whenever it changes"),
       .value("count", "N", "stop after N notifications"),
     ] + CommandOption.connection,
     examples: [
@@ -68,7 +69,7 @@ private struct Tail {
     switch kickReason {
     case "replaced":
       "another stream of the account\(kicker.map { ", on \($0)," } ?? "") took the place of this one (logins)"
-    case "ended": "the stream was ended for the account"
+    case "ended": "this stream was ended by a request"
     default: "the broker ended the stream for good"
     }
   }

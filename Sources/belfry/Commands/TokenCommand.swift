@@ -12,22 +12,22 @@ extension Command {
   static let token = Command(
     name: "token", summary: "mint a token",
     detail: """
-      Signs with the broker's secret, so it works where that can be read: in a file (--secret-file), or in the \
-      broker's data folder (--data). Without either, BELFRY_SECRET_FILE, BELFRY_SECRET or BELFRY_DATA says which, as \
-      for serve; without these it is the folder data. Any JWT library mints the same: HS256, with the claims sub, role, exp \
-      and device.
+      Signs with the broker's secret, which it must be able to read: from a file (--secret-file) or from \
+      the broker's data folder (--data). Without either, BELFRY_SECRET_FILE, BELFRY_SECRET or BELFRY_DATA \
+      names it, as for serve; without these it is in the folder data. Any JWT library can mint the same \
+      token: HS256, with the claims sub, role, exp and device.
       """,
     options: [
       .dataFolder,
       .value("secret-file", "FILE", "the file with the secret, where the broker's configuration names one"),
-      .value("sub", "ACCID", "the account it is for; of an app's or operator's token any name").required,
-      .choice("role", TokenClaims.Role.allCases.map(\.rawValue), "what it may do; user otherwise"),
-      .value("device", "ID", "the only device it is for"),
-      .value("ttl", "TIME", "how long it is valid, as 90m, 24h or 7d, or in seconds; a day otherwise"),
-      .list("scope", "SCOPE", "what it is for: read, send, manage; all that its role may do otherwise"),
-      .value("iss", "TEXT", "who mints it, where the broker wants that (tokens.issuer)"),
-      .value("aud", "TEXT", "for whom it is, where the broker wants that (tokens.audience)"),
-      .flag("json", "print one JSON value a line"),
+      .value("sub", "ACCID", "the account of the token; any name for an app's or operator's token").required,
+      .choice("role", TokenClaims.Role.allCases.map(\.rawValue), "the role; user by default"),
+      .value("device", "ID", "the only device that may use it"),
+      .value("ttl", "TIME", "the lifetime, as 90m, 24h or 7d, or in seconds; a day by default"),
+      .list("scope", "SCOPE", "the scopes: read, send, manage; all that its role may do by default"),
+      .value("iss", "TEXT", "the issuer, if the broker requires one (tokens.issuer)"),
+      .value("aud", "TEXT", "the audience, if the broker requires one (tokens.audience)"),
+      .flag("json", "print one JSON value per line"),
     ],
     examples: [
       Example("token --data data --sub alice", "for alice's own programs and devices"),
@@ -68,13 +68,13 @@ private struct SigningPlace {
       file: invocation.variable("BELFRY_SECRET_FILE"), text: invocation.variable("BELFRY_SECRET")
     )
     switch (options.file, options.folder) {
-    case (.some, .some): throw UsageError("--secret-file or --data, not both: which of them signs?")
+    case (.some, .some): throw UsageError("give --secret-file or --data, not both")
     case (let file?, nil): (secret, source) = (.file(file), "--secret-file")
     case (nil, let folder?): (secret, source) = (.folder(folder), "--data")
     case (nil, nil):
       switch variables {
       case (.some, .some):
-        throw UsageError("BELFRY_SECRET_FILE or BELFRY_SECRET, not both: which of them signs?")
+        throw UsageError("set BELFRY_SECRET_FILE or BELFRY_SECRET, not both")
       case (let file?, nil): (secret, source) = (.file(file), "BELFRY_SECRET_FILE")
       case (nil, let text?): (secret, source) = (.text(text), "BELFRY_SECRET")
       case (nil, nil):

@@ -5,9 +5,9 @@ extension Command {
   static let unread = Command(
     name: "unread", summary: "list what is unread",
     options: [
-      .value("limit", "N", "at most N, oldest first; \(ListingLimit.standard) otherwise"),
-      .value("after", "CURSOR", "only what comes behind this place"),
-      .value("wait", "SECONDS", "when there is nothing, wait so long for something"),
+      .value("limit", "N", "at most N, oldest first; \(ListingLimit.standard) by default"),
+      .value("after", "CURSOR", "only notifications after this cursor"),
+      .value("wait", "SECONDS", "if nothing is unread, wait this long"),
     ] + CommandOption.connection,
     examples: [
       Example("unread", "what the token's account has not read"),
@@ -29,7 +29,8 @@ extension Command {
           let page = try await client.unread(
             limit: limit, after: cursor, waitSeconds: isFirst ? wait : nil)
           if let gap = page.gap {
-            invocation.console.complain("belfry: what came between \(gap.from) and \(gap.to) is gone")
+            invocation.console.complain(
+              "belfry: notifications between \(gap.from) and \(gap.to) were removed")
           }
           // The cursor of a feed has no end: a page that is not full was the last.
           return Page(items: page.notifications, cursor: page.notifications.count < limit ? nil : page.cursor)

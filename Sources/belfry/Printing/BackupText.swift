@@ -28,10 +28,10 @@ enum BackupText {
     switch report.secretPath {
     case let path? where report.hasSecret:
       secret =
-        "The secret is not in it: keep a copy of \(path) elsewhere, and of secrets/ beside it if the secret was ever rotated; "
-        + "again after each rotation."
+        "The secret is not in the backup: keep a copy of \(path) elsewhere, and of the folder secrets/ next to it if the secret "
+        + "was ever rotated. Copy them again after each rotation."
     default:
-      secret = "The brokers' secret is not in it: keep a copy of that elsewhere."
+      secret = "The brokers' secret is not in the backup: keep a copy of it elsewhere."
     }
     return summary("backed up to", report, in: zone) + [VisibleText.of(secret)]
   }
@@ -40,13 +40,13 @@ enum BackupText {
     let secret: String
     switch report.secretPath {
     case _? where report.hasSecret:
-      secret = "Tokens stay valid if its secret is the one that the broker had."
+      secret = "Tokens stay valid if this is the broker's earlier secret."
     case let path?:
       secret =
-        "There is no secret yet: put the one that the broker had to \(path) before it starts. Otherwise it makes a "
-        + "new one, and every token that was given out is invalid."
+        "There is no secret yet: copy the broker's secret to \(path) before the broker starts. Otherwise it makes a "
+        + "new one, and all existing tokens become invalid."
     case nil:
-      secret = "Tokens stay valid if the brokers are given the secret that they had."
+      secret = "Tokens stay valid if the brokers keep their secret."
     }
     return summary("restored from", report, in: zone) + [VisibleText.of(secret)]
   }

@@ -46,8 +46,8 @@ extension Console {
   func confirm(_ question: String) throws {
     guard terminal.canAsk else {
       throw UsageError(
-        "nobody can be asked here: \(VisibleText.of(question))",
-        suggestion: "--yes, which does it unasked")
+        "this needs a confirmation, and there is no terminal: \(VisibleText.of(question))",
+        suggestion: "--yes, to do it without asking")
     }
     write(VisibleText.of(question) + " [y/N] ", to: .standardError)
     let answer = readLine()

@@ -25,7 +25,7 @@ enum ExplanationText {
     mutating func sending() -> String? {
       guard let time = time("sentAt") else { return nil }
       // Of what is kept no more only the id tells when it was sent.
-      guard let place = text("space") else { return "By its id it was sent at \(time)." }
+      guard let place = text("space") else { return "Its id says that it was sent at \(time)." }
       let audience = text("audience").map { ", stamped \"\($0)\"" + ExplanationText.meaning(of: $0) } ?? ""
       return "It was sent at \(time) to \(ExplanationText.place(place))\(audience)."
     }
@@ -84,7 +84,7 @@ enum ExplanationText {
       case .all: "for all members\(channel)"
       case .subscribed: "for subscribers\(channel)"
       case .willing: "for members who have not stopped receiving custom notifications"
-      case .viewers: "for all who may see channel \(audience.channel?.text ?? "")"
+      case .viewers: "for all accounts that see channel \(audience.channel?.text ?? "")"
       case .named: "for \(named)"
       // No entry has it.
       case .byThreshold: "for all members or subscribers\(channel)"

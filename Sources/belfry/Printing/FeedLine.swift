@@ -71,10 +71,10 @@ extension FeedLine {
     case .read(.ids(let ids)): words = ["read"] + ids.map(\.text)
     case .read(.upTo(.last)): words = ["read everything"]
     case .read(.upTo(let id)): words = ["read everything up to \(id)"]
-    case .preferences: words = ["preferences have changed: what is unread follows again"]
+    case .preferences: words = ["preferences have changed: unread notifications follow again"]
     case .retracted(let id, _): words = ["recalled \(id)"]
     case .counts(let counts): words = ["\(counts.unread)\(counts.isCapped ? " and more" : "") unread"]
-    case .gap(let from, let to): words = ["gap: what came between \(from) and \(to) is gone"]
+    case .gap(let from, let to): words = ["gap: notifications between \(from) and \(to) were removed"]
     case .kicked(let reason, let retry, let device):
       words = ["kicked: \(reason)" + (device.map { " by \($0)" } ?? "") + (retry ? ", coming back" : "")]
     case .device(let value): words = [device(value)]

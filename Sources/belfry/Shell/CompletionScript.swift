@@ -25,7 +25,7 @@ extension CommandTable {
       if words.contains(where: { $0.word == word }) { continue }
       words.append((word, command.group.map { groups[$0] ?? "" } ?? command.summary))
     }
-    return words + [("help", "say more about a command")]
+    return words + [("help", "show the help of a command")]
   }
 
   /// What can stand second behind a group's name.

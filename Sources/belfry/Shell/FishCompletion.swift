@@ -2,13 +2,13 @@
 enum FishCompletion {
   static func lines(_ table: CommandTable) -> [String] {
     var lines = [
-      "# What was typed so far is these words, and no others; or begins with them.",
+      "# True if the words typed so far are these; or begin with these.",
       "function __belfry_at", "  set -l words (commandline -opc)", "  set -e words[1]",
       "  test \"$words\" = \"$argv\"", "end",
       "function __belfry_is", "  set -l words (commandline -opc)", "  set -e words[1]",
       "  string match -q -- \"$argv *\" \"$words \"", "end",
       "complete -c belfry -f",
-      "complete -c belfry -n __belfry_at -l version -d 'print which Belfry this is'",
+      "complete -c belfry -n __belfry_at -l version -d 'print the version of Belfry'",
     ]
     for (word, meaning) in table.firstWords {
       lines.append("complete -c belfry -n __belfry_at -a \(word) -d \(quoted(meaning))")
@@ -26,7 +26,7 @@ enum FishCompletion {
   private static func options(_ command: Command) -> [String] {
     let condition = "__belfry_is \(command.name)"
     var lines: [String] = []
-    for option in command.options + [.flag("help", "say all about it")] {
+    for option in command.options + [.flag("help", "show the help")] {
       var line = "complete -c belfry -n '\(condition)' -l \(option.name) -d \(quoted(option.meaning))"
       switch option.completableValue {
       case nil: break

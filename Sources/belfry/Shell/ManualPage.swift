@@ -6,19 +6,19 @@ enum ManualPage {
     var page = [
       ".\\\" Made by belfry man.", ".TH BELFRY 1 \"\" \"belfry \(BelfryVersion.text)\" \"User Commands\"",
       ".SH NAME",
-      "belfry \\- a queue for notifications, a broker for subscriptions", ".SH SYNOPSIS",
+      "belfry \\- a notification queue and subscription broker", ".SH SYNOPSIS",
       ".B belfry", ".I COMMAND", "[\\fIOPTIONS\\fR]", ".br", ".B belfry",
       "\\fICOMMAND\\fR \\fB\\-\\-help\\fR", ".SH DESCRIPTION",
     ]
     page += text(
       """
-      Belfry keeps system notifications in Redis and hands each to those it is meant for, on all their devices, until \
-      they mark it read. belfry serve runs a broker; all other commands but those that say so ask one, over HTTP. What a \
-      command is about stands by itself, everything else behind the name of its option, in any order; a value stands \
-      behind the name or after an equals sign, and after two dashes everything stands by itself.
+      Belfry stores system notifications in Redis and delivers each to the accounts it is for, on all their devices, \
+      until they mark it read. belfry serve runs a broker. All other commands ask a broker over HTTP, unless their \
+      description says otherwise. Operands are given by themselves, all other values as options, in any order. The value \
+      of an option follows its name or an equals sign. After two dashes every word is an operand.
       """)
     page += [".SH COMMANDS"] + table.commands.flatMap(command)
-    page += [".SH CONNECTION OPTIONS"] + text("What every command takes that asks a broker.")
+    page += [".SH CONNECTION OPTIONS"] + text("Every command that asks a broker takes these options.")
     page += CommandOption.connection.flatMap(option)
     for topic in table.topics {
       page += [".SH \(heading(topic.name))"] + text(topic.summary.capitalizingFirst + ".")

@@ -35,7 +35,7 @@ enum ZshCompletion {
 
   /// One call of `_arguments`, which wants the command's own word to be the first.
   private static func arguments(_ command: Command, word: String, indent: String) -> [String] {
-    var specs = (command.options + [.flag("help", "say all about it")]).map { option in
+    var specs = (command.options + [.flag("help", "show the help")]).map { option in
       let name = "--\(option.name)[\(bracketed(option.meaning))]"
       let repeated = if case .list = option.kind { "*" } else { "" }
       guard let value = option.completableValue else { return name }

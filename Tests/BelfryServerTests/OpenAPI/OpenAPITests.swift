@@ -125,7 +125,7 @@ import Testing
   }
 
   private static func tellsRule(_ detail: String) -> Bool {
-    detail.hasPrefix("is needed, or") || detail.hasPrefix("cannot stand beside")
+    detail.hasPrefix("is needed, or") || detail.hasPrefix("cannot be combined")
   }
 
   /// One type a body, one a refusal: what generators of clients make something of.

@@ -65,7 +65,7 @@ export class BelfryClient {
 
   notifications({ after, withCounts = false, waitsForBroker = false, signal } = {}) {
     if (after !== undefined && !isHeaderValue(after)) {
-      throw new BelfryError("invalidField", "the cursor is not one that Belfry gave", { field: "after" });
+      throw new BelfryError("invalidField", "the cursor is not a cursor of Belfry", { field: "after" });
     }
     const open = ({ after: cursor, signal: closing }) => this.#transport.openStream({
       path: `${notificationsPath}/stream`, query: { counts: withCounts ? "1" : undefined }, signal: closing,

@@ -51,7 +51,7 @@ export function refusal(status, askedPause, body) {
   const asked = askedPause ?? String(problem.retryAfter ?? "");
   return new BelfryError(
     text("code") ?? codesByStatus[status] ?? "protocol",
-    text("detail") ?? text("title") ?? `the answer was ${status}, with no explanation`,
+    text("detail") ?? text("title") ?? `the answer was ${status}, without an explanation`,
     {
       status, field: text("field"), callbackCode: problem.callbackCode,
       messageClientId: text("messageClientId"),

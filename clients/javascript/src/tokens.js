@@ -63,7 +63,7 @@ export class TokenStore {
     } catch (error) {
       if (error instanceof BelfryError) throw error;
       // Whoever gives tokens may be away as a broker may: a feed waits for it.
-      throw new BelfryError("transport", `there is no token to be had: ${error?.message ?? error}`, { cause: error });
+      throw new BelfryError("transport", `no token is available: ${error?.message ?? error}`, { cause: error });
     }
   }
 }

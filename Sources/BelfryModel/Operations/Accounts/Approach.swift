@@ -84,6 +84,6 @@ extension Records {
     guard !unwilling.isEmpty else { return }
     let names = unwilling.map(\.text).joined(separator: ", ")
     let what = approach == .write ? "notifications" : "invitations"
-    throw Refusal(.blocked, "\(names) takes no \(what) from you; nothing was sent", field: field)
+    throw Refusal(.blocked, "\(names) does not accept \(what) from you; nothing was sent", field: field)
   }
 }

@@ -21,11 +21,11 @@ package struct BlockAccount: Operation {
 
   package func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<Void> {
     try actor.requireActing(for: account, to: "block accounts")
-    guard blocked != account else { throw .invalid("accid", "names the account itself") }
+    guard blocked != account else { throw .invalid("accid", "must not name the account itself") }
     guard (records.text(record) != nil) != isBlocked else { return Decision(nil) }
     let most = Limits.blockedPerAccount
     guard !isBlocked || context.counts[.banned, default: 0] < most else {
-      throw Refusal(.tooMany, "\(account) has blocked \(most) accounts already, the most there may be")
+      throw Refusal(.tooMany, "\(account) has already blocked \(most) accounts, which is the limit")
     }
     var transaction = Transaction(space)
     transaction.preconditions = records.unchanged(needs)

@@ -16,7 +16,7 @@ package struct SetPreferences: Operation {
 
   package func decide(_ records: Records, context: DecisionContext) throws(Refusal) -> Decision<[Preference]>
   {
-    try actor.requireActing(for: account, to: "say what to hear")
+    try actor.requireActing(for: account, to: "set preferences")
     let now = context.nowMilliseconds
     let known = try records.preferences(of: account)
     try check(known, nowMilliseconds: now)
@@ -43,7 +43,7 @@ package struct SetPreferences: Operation {
       if let space = one.space { try check(space, field + ".space") }
       for (place, type) in (one.types ?? []).enumerated() {
         let field = "\(field).types[\(place)]"
-        guard let known = Catalogue.type(type) else { throw .invalid(field, "is no type that there is") }
+        guard let known = Catalogue.type(type) else { throw .invalid(field, "is not a notification type") }
         guard known.critical != .everybody || one.level == .all else {
           throw .invalid(field, "cannot be muted: \(known.name) is critical")
         }
@@ -54,7 +54,7 @@ package struct SetPreferences: Operation {
       // Of two that are as specific nobody could say which one holds.
       let types = one.types.map { $0.map(Int?.some) } ?? [nil]
       for type in types where !seen.insert(Place(space: one.space, type: type)).inserted {
-        throw .invalid(field, "says a second time what holds for the same space and type")
+        throw .invalid(field, "has a second preference for the same space and type")
       }
     }
   }

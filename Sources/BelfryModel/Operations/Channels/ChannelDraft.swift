@@ -23,7 +23,7 @@ extension Draft<ServerRecord> {
     of channel: ChannelRecord, _ id: EntityID, else code: Refusal.Code, _ advice: String
   ) throws(Refusal) {
     guard channel.hasRoster else {
-      throw Refusal(code, "everyone on the server is in channel \(id); \(advice)", field: "channelId")
+      throw Refusal(code, "everyone in the server is in channel \(id); \(advice)", field: "channelId")
     }
   }
 

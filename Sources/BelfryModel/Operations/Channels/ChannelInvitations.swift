@@ -55,7 +55,7 @@ package struct InviteToChannel: SpaceOperation {
       throw Refusal(.banned, "\(account) is blocked from channel \(id)", field: "accids")
     }
     if member.isIn(id) {
-      throw Refusal(.conflict, "\(account) is in channel \(id) already", field: "accids")
+      throw Refusal(.conflict, "\(account) is already in channel \(id)", field: "accids")
     }
   }
 }

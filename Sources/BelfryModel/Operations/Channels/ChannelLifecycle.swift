@@ -42,7 +42,7 @@ package struct CreateChannel: SpaceOperation {
       throw .invalid("membership", "must be roster: a private channel keeps a roster of its own")
     }
     guard draft.records.text(.channel(id, of: space)) == nil else {
-      throw Refusal(.conflict, "channel \(id) exists already", field: "channelId")
+      throw Refusal(.conflict, "channel \(id) already exists", field: "channelId")
     }
     let most = draft.limits.channelsPerServer
     guard draft.context.counts[.channels, default: 0] < most else {
@@ -139,7 +139,7 @@ package struct RemoveChannel: SpaceOperation {
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) {
     let channel = try draft.records.channel(id, of: space)
     guard draft.settings.defaultChannelId != id else {
-      throw Refusal(.forbidden, "the default channel lasts as long as its server")
+      throw Refusal(.forbidden, "the default channel cannot be deleted")
     }
     draft.change(.channel(id, of: space), to: nil)
     draft.remove(RecordTable.of(id))

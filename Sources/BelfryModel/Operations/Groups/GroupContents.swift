@@ -55,7 +55,7 @@ package struct AddGroupFile: SpaceOperation {
       createdAt: draft.nowMilliseconds)
     try file.checkLimits()
     guard draft.records.text(.file(id, in: space)) == nil else {
-      throw Refusal(.conflict, "file \(id) exists already", field: "fileId")
+      throw Refusal(.conflict, "file \(id) already exists", field: "fileId")
     }
     try draft.put(.file(id, in: space), try RecordJSON.text(file), atMost: Limits.filesPerGroup)
     draft.announce(Catalogue.groupFileAdded, attach: ["file": file.info(id)])

@@ -102,7 +102,7 @@ package struct UpdateGroup: SpaceOperation {
     try GroupRecord.check(maxMembers: maxMembers, draft.limits)
     let members = draft.context.counts[.roster, default: 0]
     guard maxMembers >= members else {
-      throw .invalid("maxMembers", "must not be below the \(members) members there are")
+      throw .invalid("maxMembers", "must not be below the current number of members, \(members)")
     }
     draft.settings.maxMembers = maxMembers
     // Somebody may join before this is committed.

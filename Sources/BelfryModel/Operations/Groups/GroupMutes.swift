@@ -90,7 +90,7 @@ package struct SetGroupReceiving: SpaceOperation {
     }
     let before = member
     try draft.set(
-      &member.membership.stopped, to: !receives, "you have stopped receiving of group \(space.name)")
+      &member.membership.stopped, to: !receives, "you have stopped receiving from group \(space.name)")
     guard member != before else { return }
     member.membership.forget(before: draft.context.retentionFloor)
     draft.set(member, for: account, seesOtherwise: true)

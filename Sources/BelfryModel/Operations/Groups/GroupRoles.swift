@@ -76,7 +76,7 @@ extension Draft<GroupRecord> {
     var member = before
     if role != .member {
       try set(
-        &member.membership.stopped, to: false, "\(account) has stopped receiving of group \(space.name)")
+        &member.membership.stopped, to: false, "\(account) has stopped receiving from group \(space.name)")
     }
     if role == .owner, member.rights.mutedUntilMilliseconds != nil {
       member.rights.mutedUntilMilliseconds = nil

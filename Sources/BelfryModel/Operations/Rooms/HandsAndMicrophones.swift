@@ -26,13 +26,13 @@ package struct SetHand: SpaceOperation {
     guard let account, account != actor.account else {
       let account = try draft.actingAccount()
       guard try draft.requireMember().role == .listener else {
-        throw Refusal(.forbidden, "only listeners raise a hand; you are on stage")
+        throw Refusal(.forbidden, "only listeners can raise a hand; you are on stage")
       }
       return draft.setHand(of: account, isRaised: isRaised)
     }
     try draft.require(.owner, to: "lower another's hand")
     guard !isRaised else {
-      throw Refusal(.forbidden, "another's hand can only be lowered", field: "accid")
+      throw Refusal(.forbidden, "you can only lower another attendee's hand", field: "accid")
     }
     _ = try draft.knownMember(account, field: "accid")
     draft.setHand(of: account, isRaised: false)
@@ -78,7 +78,7 @@ package struct SetMicrophone: SpaceOperation {
       throw Refusal(.forbidden, "\(account) is not on stage", field: "accid")
     }
     guard isOwn || !isOn else {
-      throw Refusal(.forbidden, "another's microphone can only be switched off", field: "on")
+      throw Refusal(.forbidden, "you can only switch off another attendee's microphone", field: "on")
     }
     let profile = RecordAddress.profile(account, in: space)
     guard role.isHeard(try draft.records.json(StageRecord.self, profile)) != isOn else { return }

@@ -24,7 +24,7 @@ package struct InviteToStage: SpaceOperation {
 
   package func carryOut(_ draft: inout Draft<RoomRecord>) throws(Refusal) -> StageInvitation {
     guard try draft.knownMember(account, field: "accid").role == .listener else {
-      throw Refusal(.conflict, "\(account) is on stage already", field: "accid")
+      throw Refusal(.conflict, "\(account) is already on stage", field: "accid")
     }
     let request = RequestRecord(.stageInvitation, of: account, inviter: draft.settings.owner)
     let lasting = draft.limits.stageInvitationMilliseconds
@@ -116,7 +116,8 @@ package struct SetListener: SpaceOperation {
       try draft.setRole(.listener, of: account)
       // The microphone is on again for a guest who comes back on stage.
       draft.change(.profile(account, in: space), to: nil)
-    case .host: throw Refusal(.forbidden, "the host stays on stage; leaving closes the room", field: "accid")
+    case .host:
+      throw Refusal(.forbidden, "the host cannot leave the stage; leaving the room closes it", field: "accid")
     default: return
     }
   }

@@ -39,7 +39,7 @@ package struct InviteToServer: SpaceOperation {
     let inviter = try draft.actingAccount()
     try draft.requireSome(accounts)
     try draft.check(postscript: postscript)
-    guard !accounts.contains(inviter) else { throw .invalid("accids", "names you yourself, \(inviter)") }
+    guard !accounts.contains(inviter) else { throw .invalid("accids", "must not name yourself, \(inviter)") }
     for account in accounts { try draft.requireMayJoin(account, field: "accids") }
     try draft.records.requireAll(of: accounts, toLet: actor, .invite, draft.context, field: "accids")
     var joining: [AccountID] = []

@@ -20,7 +20,7 @@ package struct CreateInviteCode: SpaceOperation {
   /// Gives when the code expires, milliseconds since 1970.
   package func carryOut(_ draft: inout Draft<ServerRecord>) throws(Refusal) -> Int64 {
     guard draft.records.text(.code(code, of: space)) == nil else {
-      throw Refusal(.conflict, "this code exists already", field: "code")
+      throw Refusal(.conflict, "this code already exists", field: "code")
     }
     let record = ExpiringText(
       expiresAtMilliseconds: draft.nowMilliseconds + draft.limits.inviteCodeMilliseconds,

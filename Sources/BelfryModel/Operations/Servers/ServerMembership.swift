@@ -26,7 +26,7 @@ extension Draft<ServerRecord> {
       throw Refusal(.banned, "\(account) is banned from server \(space.name)", field: field)
     }
     if try member(account) != nil {
-      throw Refusal(.conflict, "\(account) is a member of server \(space.name) already", field: field)
+      throw Refusal(.conflict, "\(account) is already a member of server \(space.name)", field: field)
     }
   }
 

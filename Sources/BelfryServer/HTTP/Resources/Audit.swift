@@ -39,7 +39,7 @@ enum Audit {
     do throws(StoreError) {
       try await services.administration.appendAudit(RecordJSON.text(.object(entry)))
     } catch {
-      Log.line("audit entry is in this log only", ["cause": error.description])
+      Log.line("audit entry could not be stored and is only in this log", ["cause": error.description])
     }
   }
 

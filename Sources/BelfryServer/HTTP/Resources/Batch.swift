@@ -19,10 +19,10 @@ extension Sending {
   ) async throws(Refusal) -> HTTPResponse {
     let caller = try request.known()
     var lines = Lines.split(request.body, most: Limits.notificationsPerBatch + 1)[...]
-    guard !lines.isEmpty else { throw .invalid("$", "must have one notification a line, has none") }
+    guard !lines.isEmpty else { throw .invalid("$", "must have one notification per line, has none") }
     guard lines.count <= Limits.notificationsPerBatch else {
       throw Refusal(
-        .tooMany, "a batch has at most \(Limits.notificationsPerBatch) notifications, this one has more"
+        .tooMany, "a batch must have at most \(Limits.notificationsPerBatch) notifications"
       )
     }
     let answer = BatchAnswer(to: lines.count)
@@ -48,7 +48,7 @@ extension Sending {
       try services.take(.send, of: caller)
       let bytesMost = RouteBody.Form.json.sizeMaxBytes
       guard line.count <= bytesMost else {
-        throw Refusal(.tooLarge, "a line has at most \(bytesMost) bytes, this one \(line.count)")
+        throw Refusal(.tooLarge, "a line must have at most \(bytesMost) bytes, this one has \(line.count)")
       }
       return try SendRequest(ObjectFields(of: body, in: line))
     }
@@ -88,7 +88,8 @@ private final class BatchAnswer {
   /// has not begun.
   var whenLate: HTTPResponse {
     for sends in underWay { add(.failure(sends.refusalOfLate)) }
-    let notBegun = Refusal(.unavailable, "the lines before took too long, so this was not begun; try again")
+    let notBegun = Refusal(
+      .unavailable, "the lines before this one took too long, so it was not sent; try again")
     while known < count { add(.failure(notBegun)) }
     return response
   }

@@ -32,7 +32,7 @@ enum Channels {
     let membership = membership ?? (type == .private ? .roster : .everyone)
     let members = members ?? []
     if membership == .everyone, !members.isEmpty {
-      throw .invalid("members", "a channel of everyone's has no roster to put them in")
+      throw .invalid("members", "a channel for everyone has no roster")
     }
     var operation = CreateChannel(
       server, id: .random(), actor: actor, name: name, type: type, membership: membership, members: members)

@@ -31,7 +31,9 @@ enum Feeds {
       page = try await services.hub.page(for: account, after: cursor, limit: limit, wait: wait)
       // What came meanwhile is not for who may no longer ask.
       if place.isRevoked { throw services.refusal(of: caller.credential) }
-      if caller.rest() <= .zero { throw Refusal(.unauthorized, "the token has expired while this waited") }
+      if caller.rest() <= .zero {
+        throw Refusal(.unauthorized, "the token expired while this request was waiting")
+      }
     } else {
       page = try await services.feed.page(for: account, after: cursor, limit: limit)
     }

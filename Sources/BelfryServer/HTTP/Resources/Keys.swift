@@ -20,13 +20,13 @@ enum Keys {
   ) async throws(Refusal) -> HTTPResponse {
     let broker = services.broker
     guard broker.backEndKeys.all.count < BackEndKeys.countMax else {
-      throw Refusal(.tooMany, "there are \(BackEndKeys.countMax) keys, the most there may be: revoke one")
+      throw Refusal(.tooMany, "there are \(BackEndKeys.countMax) keys, which is the limit; revoke one first")
     }
     let scopes = scope.map { Set($0) }
     // Whoever is narrowed makes nothing that is wider.
     if let own = try request.known().scopes, !(scopes?.isSubset(of: own) ?? false) {
       throw Refusal(
-        .forbidden, "the token has the scope \(Scope.text(of: own)), and gives no other",
+        .forbidden, "the token has only the scope \(Scope.text(of: own)), and cannot give another one",
         field: OperatorRoutes.keyScope.name)
     }
     let (key, text) = BackEndKey.make(

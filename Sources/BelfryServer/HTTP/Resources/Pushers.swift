@@ -46,7 +46,7 @@ enum Pushers {
       try refuse(
         [("url", url), ("appId", appId), ("pushkey", pushkey), ("data", data.map { _ in "" })], kind)
       guard services.broker.pushKey != nil else {
-        throw .invalid("kind", "cannot be webpush: the broker has no key for it (push.keyFile)")
+        throw .invalid("kind", "cannot be webpush: the broker has no key for Web Push (push.keyFile)")
       }
       found = .webPush(
         try subscription(
@@ -65,7 +65,7 @@ enum Pushers {
       return isPut
     }
     guard isPut else {
-      throw Refusal(.tooMany, "\(account) has \(Limits.pushersPerAccount) pushers, the most there may be")
+      throw Refusal(.tooMany, "\(account) has \(Limits.pushersPerAccount) pushers, which is the limit")
     }
     return .json(.object(pusher.members))
   }
@@ -116,7 +116,7 @@ enum Pushers {
 
   private static func refuse(_ fields: [(name: String, value: String?)], _ kind: PusherKind) throws(Refusal) {
     for (name, value) in fields where value != nil {
-      throw .invalid(name, "is nothing that \(kind.rawValue) has")
+      throw .invalid(name, "is not a field of kind \(kind.rawValue)")
     }
   }
 
@@ -127,7 +127,7 @@ enum Pushers {
   }
 
   private static func unknown(_ device: DeviceID) -> Refusal {
-    Refusal(.notFound, "there is no pusher of \(device)")
+    Refusal(.notFound, "device \(device) has no pusher")
   }
 }
 

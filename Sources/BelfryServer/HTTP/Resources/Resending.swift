@@ -99,14 +99,14 @@ private struct FirstNotification {
 extension Refusal {
   fileprivate static var otherNotification: Refusal {
     Refusal(
-      .duplicateContent, "this messageServerId is that of a notification to another place",
+      .duplicateContent, "this messageServerId belongs to a notification that was sent elsewhere",
       field: "messageServerId")
   }
 
   fileprivate static func forgottenNotification(_ id: MessageID) -> Refusal {
     Refusal(
       .notFound,
-      "there is no notification \(id) of yours any more; leave messageServerId out to send it once more",
+      "your notification \(id) no longer exists; leave messageServerId out to send it again",
       field: "messageServerId")
   }
 }

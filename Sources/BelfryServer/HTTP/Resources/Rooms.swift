@@ -21,7 +21,7 @@ enum Rooms {
     RoomRoutes.raiseHand.carriedOut { actor, room, account throws(Refusal) in
       // A path that names another account would raise that one's hand by mistake.
       guard actor.account == account else {
-        throw Refusal(.forbidden, "a hand is raised by the account itself", field: "accid")
+        throw Refusal(.forbidden, "only the attendee can raise their own hand", field: "accid")
       }
       return SetHand(room, actor: actor, isRaised: true)
     },

@@ -18,8 +18,8 @@ struct SendRequest {
   private static let toTypes = Kind<ToType>.choice
 
   private static let notTheSenders: [(name: UTF8Text, why: String)] =
-    ["messageServerId", "time", "updateTime"].map { ($0, "is allotted by Belfry") }
-    + [("callbackExt", "is what a callback says, and nobody else")]
+    ["messageServerId", "time", "updateTime"].map { ($0, "is assigned by Belfry") }
+    + [("callbackExt", "is set only by a callback")]
 
   /// Whether it is for accounts and no place: then each of them has it in a feed of its own.
   var isDirect: Bool { content.serverId == nil && content.groupId == nil && content.roomId == nil }
@@ -44,7 +44,7 @@ struct SendRequest {
   func requireName() throws(Refusal) {
     guard content.messageClientId == nil, messageServerId == nil else { return }
     throw .invalid(
-      "messageClientId", "is needed, or messageServerId: without both a resend is another notification")
+      "messageClientId", "or messageServerId is needed: without both, a resend would be a new notification")
   }
 
   private mutating func readPlace(_ fields: inout ObjectFields) throws(Refusal) {

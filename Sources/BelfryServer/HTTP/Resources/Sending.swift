@@ -98,7 +98,7 @@ enum Sending {
         }
       }
     }
-    return receipts.map { $0 ?? .failure(Refusal(.unavailable, "there was nothing to send")) }
+    return receipts.map { $0 ?? .failure(Refusal(.unavailable, "there is nothing to send")) }
   }
 
   static func sends(
@@ -109,7 +109,7 @@ enum Sending {
       generatedClientId: body.content.messageClientId ?? services.clientIDs.next())
     if let toType = body.toType, let meant = sends.first?.content.toType, toType != meant {
       throw .invalid(
-        "toType", "says \(toType.rawValue), but the fields given make it \(meant.rawValue); leave it out")
+        "toType", "is \(toType.rawValue), but the other fields make it \(meant.rawValue); leave it out")
     }
     if body.isDirect { services.owe(Price.receivers(body.content.toAccids?.count ?? 0), .sends, of: caller) }
     return sends
@@ -143,7 +143,7 @@ extension Refusal {
   fileprivate static func unknownOutcome(of sends: some Collection<SendNotification>) -> Refusal {
     var refusal = Refusal(
       .unknownOutcome,
-      "this may have been sent: no answer came in time; sent again with this messageClientId, it is sent once",
+      "no answer came in time: the notification may or may not have been sent; repeat the send with this messageClientId, and it is sent only once",
       retryAfterSeconds: 1)
     refusal.messageClientId = sends.first?.content.messageClientId
     return refusal

@@ -17,12 +17,12 @@ enum Sessions {
     // Not a cookie's own: who has one only would be given the same again.
     let token = try Caller.bearer(head.headers["Authorization"])
     guard case .key = caller.credential else {
-      throw Refusal(.forbidden, "a key is for back ends, and no browser is to hold one")
+      throw Refusal(.forbidden, "a key cannot open a session: keys are for back ends, not for browsers")
     }
     guard SessionCookie.holds(token) else {
       throw .invalid(
         "Authorization",
-        "must be a token of at most \(SessionCookie.tokenBytesMax) bytes: no cookie holds more")
+        "must be a token of at most \(SessionCookie.tokenBytesMax) bytes, which a cookie can hold")
     }
     let seconds = max(caller.rest().components.seconds, 0)
     var response = HTTPResponse.json(["expiresAt": .integer(caller.expiresAtSeconds * 1_000)], status: 201)
@@ -52,7 +52,7 @@ enum Sessions {
   ///   or out.
   private static func head(of request: Request, _ services: LoopServices) throws(Refusal) -> HTTPRequestHead {
     guard services.broker.configuration.browsers.givesCookies else {
-      throw Refusal(.notFound, "this broker gives no session cookies (browsers.cookie)")
+      throw Refusal(.notFound, "this broker does not give session cookies (browsers.cookie)")
     }
     guard let head = request.head else { throw Refusal(.unavailable, "this took too long; try again") }
     if services.broker.crossOrigin.asker(head.headers) == .other { throw .otherOrigin }

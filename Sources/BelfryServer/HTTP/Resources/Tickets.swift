@@ -41,6 +41,6 @@ extension LoopServices {
 
 extension Refusal {
   static let unknownTicket = Refusal(
-    .invalidTicket, "there is no such ticket: it was used, it is over, or there never was one",
+    .invalidTicket, "this ticket does not exist, has expired or was used",
     field: NotificationRoutes.ticket.name)
 }

@@ -25,7 +25,7 @@ extension LoopServices {
         first = first ?? error
       }
     }
-    throw first ?? .invalid("requestId", "names no request")
+    throw first ?? .invalid("requestId", "does not name a pending request")
   }
 
   /// A page of the requests of one kind that wait in a space, for its owner and its admins.

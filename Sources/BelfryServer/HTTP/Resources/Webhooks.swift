@@ -51,7 +51,7 @@ enum Webhooks {
     }
     guard isAdded else {
       throw Refusal(
-        .tooMany, "there are \(WebhookEndpoint.countMax) webhooks, the most there may be: remove one")
+        .tooMany, "there are \(WebhookEndpoint.countMax) webhooks, which is the limit; remove one first")
     }
     try await refresh(services)
     return .json(.object(try await members(of: endpoint, services, withSecret: true)), status: 201)
@@ -114,7 +114,7 @@ enum Webhooks {
         let count = WebhookEndpoint.formerSecretsMax
         throw Refusal(
           .tooMany,
-          "\(count) secrets that were replaced still sign, the most there may be; "
+          "\(count) replaced secrets still sign, which is the limit; "
             + "the first of them ends at \(Timestamp.text(milliseconds: time))")
       }
       endpoint.rotate(nowMilliseconds: now)
@@ -133,12 +133,12 @@ enum Webhooks {
     switch await services.outbound.deliver(event, to: endpoint, timeout: .milliseconds(timeout)) {
     case .delivered(let status): return .json(["delivered": true, "status": .integer(Int64(status))])
     case .gone:
-      return .json(["delivered": false, "status": 410, "failure": "it answers with the status 410"])
+      return .json(["delivered": false, "status": 410, "failure": "it answered with status 410"])
     case .failed(let failure):
       var members: JSONObject = ["delivered": false, "failure": .string(failure.cause)]
       if let status = failure.status { members["status"] = .integer(Int64(status)) }
       return .json(.object(members))
-    case .notTried: throw Refusal(.busy, "too many requests to others are under way; try again")
+    case .notTried: throw Refusal(.busy, "too many outgoing requests are waiting; try again")
     }
   }
 
@@ -153,7 +153,8 @@ enum Webhooks {
     var spaces: Set<SpaceID> = []
     for (index, name) in names.enumerated() {
       guard let space = SpaceID(key: name) else {
-        throw .invalid("spaces[\(index)]", "must be a space, as server:7, group:7, room:7 or account:bob")
+        throw .invalid(
+          "spaces[\(index)]", "must be a space, such as server:7, group:7, room:7 or account:bob")
       }
       spaces.insert(space)
     }
@@ -196,7 +197,8 @@ enum Webhooks {
       try await refresh(services)
       return endpoint
     }
-    throw Refusal(.conflict, "others keep changing the webhook \(id); try again", retryAfterSeconds: 1)
+    throw Refusal(
+      .conflict, "webhook \(id) is being changed by too many requests; try again", retryAfterSeconds: 1)
   }
 
   private static func unknown(_ id: EntityID) -> Refusal { Refusal(.notFound, "there is no webhook \(id)") }

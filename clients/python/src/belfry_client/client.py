@@ -100,7 +100,7 @@ class BelfryClient:
         401, 403, 400 and the like. Everything else is waited out, but for a first connection that nobody answers: that is an
         error, since the URL may be wrong, unless `waits_for_broker`."""
         if after is not None and not is_header_value(after):
-            raise BelfryError("invalidField", "the cursor is not one that Belfry gave", field="after")
+            raise BelfryError("invalidField", "the cursor is not a cursor of Belfry", field="after")
         policy = ReconnectPolicy(self._transport.timing.backoff)
         return NotificationFeed(self, after, with_counts, policy, waits_for_broker)
 

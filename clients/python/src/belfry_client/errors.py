@@ -82,6 +82,6 @@ def refusal(status: int, asked_pause: str | None, body: bytes) -> BelfryError:
     retry_after = min(int(asked), RETRY_AFTER_SECONDS_MAX) if asked.isascii() and asked.isdigit() and len(asked) < 10 else None
     return BelfryError(
         text("code") or _CODES_BY_STATUS.get(status, "protocol"),
-        text("detail") or text("title") or f"the answer was {status}, with no explanation",
+        text("detail") or text("title") or f"the answer was {status}, without an explanation",
         status=status, field=text("field"), retry_after=retry_after, callback_code=problem.get("callbackCode"),
         message_client_id=text("messageClientId"))

@@ -67,7 +67,7 @@ class TokenStore:
             raise
         except Exception as error:
             # Whoever gives tokens may be away as a broker may: a feed waits for it.
-            raise BelfryError("transport", f"there is no token to be had: {error}") from error
+            raise BelfryError("transport", f"no token is available: {error}") from error
 
     def _checked(self) -> str:
         token = self._token
