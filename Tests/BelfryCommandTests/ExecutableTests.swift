@@ -221,12 +221,12 @@ import Testing
       ),
       (
         ["channel", "unsubscribe", "12", "34"], "DELETE /v1/servers/12/channels/34/subscription",
-        "ended the subscription to a channel's notifications: server 12, channel 34"
+        "unsubscribed from a channel's notifications: server 12, channel 34"
       ),
       (["server", "create", "--name", "Ringers"], "POST /v1/servers", "server           12"),
       (["server", "show", "12"], "GET /v1/servers/12", "apply mode       needsApproval"),
       (["server", "update", "12", "--name", "x"], "PATCH /v1/servers/12", "name             Ringers"),
-      (["server", "remove", "12", "--yes"], "DELETE /v1/servers/12", "removed a server for good: server 12"),
+      (["server", "remove", "12", "--yes"], "DELETE /v1/servers/12", "deleted a server for good: server 12"),
       (
         ["channel", "create", "12", "--name", "news", "--type", "public"], "POST /v1/servers/12/channels",
         "name         news"
@@ -238,7 +238,7 @@ import Testing
       ),
       (
         ["channel", "remove", "12", "34", "--yes"], "DELETE /v1/servers/12/channels/34",
-        "closed a channel for good: server 12, channel 34"
+        "deleted a channel for good: server 12, channel 34"
       ),
       (["member", "show", "12", "bob"], "GET /v1/servers/12/members/bob", "subscribed  yes"),
       (

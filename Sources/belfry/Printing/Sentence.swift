@@ -18,6 +18,7 @@ extension String {
   private static let irregular = [
     "keep": "kept", "let": "let", "make": "made", "put": "put", "set": "set", "take": "took",
     "leave": "left", "step": "stepped", "log": "logged", "say": "said", "give": "gave",
+    "ban": "banned", "unban": "unbanned", "stop": "stopped", "transfer": "transferred", "replay": "replayed",
   ]
 
   private static func past(of verb: String) -> String {
