@@ -1,6 +1,6 @@
 """Which notifications a log may have trimmed: those with as many entries behind them as a log keeps at least."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 
 from ..history import REFUSED, Call, History
@@ -14,11 +14,34 @@ def find_perhaps_trimmed(history: History) -> frozenset[str]:
     if history.entries_per_space is None:
         return frozenset()
     ends = _ends_of_entries(history)
+    begins = {send.id: (send.log, send.began) for send in history.sends if send.id}
+    begins |= _begins_of_built_ins(history)
     return frozenset(
-        send.id
-        for send in history.sends
-        if send.id and _count_after(ends[send.log], send.began) > history.entries_per_space
+        id for id, (log, began) in begins.items() if _count_after(ends[log], began) > history.entries_per_space
     )
+
+
+def _begins_of_built_ins(history: History) -> dict[str, tuple[str, float]]:
+    """By id, the log of each built-in notification that was shown, and a time before it was appended.
+
+    No call gives the ids of built-in ones, such as joins and leaves. Ids grow with time in a log, so a built-in one was
+    appended after the call of the last send with a smaller id began."""
+    sends: dict[str, list[tuple[int, float]]] = defaultdict(list)
+    for send in history.sends:
+        if send.id and send.log.startswith(("server:", "group:")):
+            sends[send.log].append((int(send.id), send.began))
+    logs = {log.partition(":")[2]: log for log in sends}
+    for of_log in sends.values():
+        of_log.sort()
+    known = {send.id for send in history.sends}
+    begins = {}
+    for id, space in {(shown.id, shown.space) for shown in history.shown}:
+        log = logs.get(space)
+        if id in known or log is None:
+            continue
+        position = bisect_left(sends[log], (int(id), 0.0))
+        begins[id] = (log, sends[log][position - 1][1] if position else 0.0)
+    return begins
 
 
 def _ends_of_entries(history: History) -> dict[str, list[float]]:

@@ -369,6 +369,26 @@ class Histories(unittest.TestCase):
         self.story.feed("bob", 7)
         self.finds("lost")
 
+    def show_built_in(self, id: int, at: float, *devices: str):
+        for device in devices:
+            self.story.history.shown.append(Shown(device, at, 0.0, str(id), 2, "", "", 0, "1"))
+
+    def test_a_built_in_one_is_trimmed(self):
+        self.trim()
+        self.show_built_in(4, 9.9, "bob-desk")
+        self.story.tell("gap", 12.1, "ann-phone", first="4", last="6")
+        self.story.feed("ann", 6, 7)
+        self.story.feed("bob", 6, 7)
+        self.finds()
+
+    def test_a_built_in_one_that_a_log_keeps_is_missing(self):
+        self.story.history.entries_per_space = 2
+        self.story.send(5, 10)
+        self.story.show_all(5, 10.2)
+        self.show_built_in(6, 11, "bob-desk")
+        self.story.feed("bob", 5)
+        self.finds("miscounted")
+
     def test_stored_twice(self):
         send = self.story.send(5, 10)
         self.story.show_all(5, 10.2)
