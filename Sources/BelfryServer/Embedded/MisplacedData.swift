@@ -9,7 +9,7 @@ enum MisplacedData {
         Folder.exists(place)
         ? "there is data in \(place) as well: keep one of the two there, and move the other elsewhere"
         : "move it to \(place), or elsewhere if you do not need it"
-      throw StartError(.dataFolderUnusable, "a Redis does not read it here: \(remedy)", at: misplaced)
+      throw StartError(.dataFolderUnusable, "Redis does not read it here: \(remedy)", at: misplaced)
     }
     let draft = folder + "/" + Restore.draftName
     if Folder.exists(draft) {

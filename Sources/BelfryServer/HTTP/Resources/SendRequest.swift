@@ -44,7 +44,7 @@ struct SendRequest {
   func requireName() throws(Refusal) {
     guard content.messageClientId == nil, messageServerId == nil else { return }
     throw .invalid(
-      "messageClientId", "or messageServerId is needed: without both, a resend would be a new notification")
+      "messageClientId", "is needed, or messageServerId: without both, a resend would be a new notification")
   }
 
   private mutating func readPlace(_ fields: inout ObjectFields) throws(Refusal) {
