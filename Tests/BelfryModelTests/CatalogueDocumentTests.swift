@@ -13,8 +13,9 @@ struct CatalogueDocumentTests {
 
     Every type is one row of the catalogue (`Sources/BelfryModel/Catalogue`), which the code, `belfry types`, this
     page and the tests come from. The parties of an event receive it without a subscription, and in
-    their own space if they do not belong to the one it happened in. The numbers 18, 20 to 30, 34 and 35 are
-    reserved for good.
+    their own space if they do not belong to the one it happened in. Back ends that keep roles, categories and visitors
+    themselves announce the types 18, 20 to 30, 34 and 35 (`POST /v1/servers/{serverId}/announcements`). The back end
+    chooses their `attach`. A type with a `channelId` goes to that channel instead of all members.
 
     \(Catalogue.markdown)
     """

@@ -36,6 +36,7 @@ struct ServerAccessTests {
     unban                     ok           ok           forbidden    notMember    notMember    notMember    notMember    ok
     mute a member             ok           ok           forbidden    notMember    notMember    notMember    notMember    ok
     mute an admin             ok           forbidden    forbidden    notMember    notMember    notMember    notMember    ok
+    announce                  forbidden    forbidden    forbidden    forbidden    forbidden    forbidden    forbidden    ok
     own member info           ok           ok           ok           notMember    notMember    notMember    notMember    ok
     a member's info           ok           ok           forbidden    notMember    notMember    notMember    notMember    ok
     an admin's info           ok           forbidden    forbidden    notMember    notMember    notMember    notMember    ok
@@ -80,6 +81,7 @@ struct ServerAccessTests {
     "unban": { desk.unban($0, ["ben"]) },
     "mute a member": { desk.mute($0, ["max"]) },
     "mute an admin": { desk.mute($0, ["abe"]) },
+    "announce": { desk.announce($0, 26, ["max"]) },
     "own member info": { desk.nick($0, $0.account ?? "mia") },
     "a member's info": { desk.nick($0, "max") },
     "an admin's info": { desk.nick($0, "abe") },

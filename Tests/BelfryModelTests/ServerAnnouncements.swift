@@ -5,7 +5,7 @@ extension AnnouncementRow {
   private static let desk = ServerDesk.self
   private static let server = ServerDesk.server
 
-  static let servers: [AnnouncementRow] = onServers + onAdmission + onMembers
+  static let servers: [AnnouncementRow] = onServers + onAdmission + onMembers + byBackEnds
 
   private static let onServers: [AnnouncementRow] = [
     row(
@@ -98,6 +98,14 @@ extension AnnouncementRow {
     row("subscribe", RefusalTests.subscribe("mia", nil), []),
     row("subscribe to channels", desk.subscribe(desk.mia, to: [10, 11]), []),
   ]
+
+  private static let byBackEnds: [AnnouncementRow] =
+    ([18, 34, 35] + Array(20...30)).map { type in
+      row("announce \(type)", desk.announce(desk.app, type, ["mia"]), ["\(type) to ? +mia"])
+    } + [
+      row("announce to nobody in particular", desk.announce(desk.app, 21, []), ["21 to ?"]),
+      row("announce of a stranger", desk.announce(desk.app, 26, ["sam"]), ["26 to ?", "26 for sam"]),
+    ]
 
   private static func row(
     _ name: String, _ operation: any Operation, _ announced: [String], after history: [any Operation] = []

@@ -91,6 +91,7 @@ extension SeededGenerator {
     { random, _ in ServerDesk.ban(random.actor(), random.few()) },
     { random, _ in ServerDesk.unban(random.actor(), random.few()) },
     { random, number in ServerDesk.nick(random.actor(), random.one(), number % 5 == 0 ? "" : "\(number)") },
+    { random, number in ServerDesk.announce(random.actor(), 20 + number % 11, random.few()) },
     { random, _ in ServerDesk.mute(random.actor(), random.few(), random.oneIn(2) ? 60_000 : nil) },
     { random, _ in ServerDesk.admin(random.actor(), random.one(), random.oneIn(2)) },
     { random, _ in ServerDesk.handOver(random.actor(), to: random.one()) },

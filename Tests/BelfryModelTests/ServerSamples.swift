@@ -37,6 +37,10 @@ extension ServerDesk {
   static func join(_ actor: Actor) -> JoinByInviteCode {
     JoinByInviteCode(server, actor: actor, code: code, requestId: "r4")
   }
+  static func announce(_ actor: Actor, _ type: Int, _ accounts: [AccountID]) -> AnnounceInServer {
+    AnnounceInServer(
+      server, actor: actor, type: type, accounts: accounts, channel: nil, attach: nil)
+  }
   static func mute(_ actor: Actor, _ accounts: [AccountID], _ duration: Int64? = 60_000) -> SetServerMute {
     SetServerMute(server, actor: actor, accounts: accounts, durationMilliseconds: duration)
   }

@@ -8,7 +8,7 @@ package enum Operations {
     ApplyToServer.self, AnswerServerApplication.self, CreateInviteCode.self, RevokeInviteCode.self,
     JoinByInviteCode.self, AddMembers.self, KickMembers.self, LeaveServer.self, BanAccounts.self,
     UnbanAccounts.self, UpdateMember.self, SetAdmin.self, HandOverServer.self, SetSubscription.self,
-    SubscribeToChannels.self, SetServerMute.self,
+    SubscribeToChannels.self, SetServerMute.self, AnnounceInServer.self,
   ]
 
   /// What is done to the channels of a server.

@@ -43,6 +43,11 @@ extension Command {
         $0.id, actor: $0.actor, accounts: $0.others,
         durationMilliseconds: $0.isOn ? $0.durationMilliseconds : nil)
     },
+    Command {
+      AnnounceInServer(
+        $0.id, actor: $0.actor, type: $0.isOn ? 26 : 20, accounts: $0.others,
+        channel: $0.isOn ? nil : $0.channel, attach: nil)
+    },
     Command { SetAdmin($0.id, actor: $0.actor, account: $0.account, isAdmin: $0.isOn) },
     Command { HandOverServer($0.id, actor: $0.actor, to: $0.account) },
     Command {

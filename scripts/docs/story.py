@@ -49,6 +49,9 @@ def servers(teller):
     show("memberShow", "alice", {**path, "accid": "bob"})
     show("serverAddAdmin", "alice", {**path, "accid": "carol"})
     show("serverRemoveAdmin", "alice", {**path, "accid": "carol"})
+    show(
+        "serverAnnounce", "app", path,
+        body={"type": 26, "accids": ["bob"], "attach": {"roleId": "7", "name": "Ringing masters"}})
     show("serverBan", "alice", path, body={"accids": ["mallory"]})
     show("serverBans", "alice", path)
     show("serverUnban", "alice", {**path, "accid": "mallory"})

@@ -2,7 +2,7 @@ package import BelfryModel
 
 /// Joining a server, bans, mutes, and roles.
 package enum ServerJoiningRoutes {
-  package static let all: [Route] = requests + codes + roles + bans + mutes
+  package static let all: [Route] = requests + codes + roles + bans + mutes + [announce.route]
 
   private static let server = ServerRoutes.server
   private static let serverId = SharedFields.serverId
@@ -156,4 +156,28 @@ extension ServerJoiningRoutes {
     .get, server + "/mutes", .token, "server muted", "List the members who are muted in a server",
     path: serverId, query: SharedFields.limit, SharedFields.cursor, refusals: [.notMember],
     answers: .ok(.page("muted", of: .muted, "in no particular order")))
+}
+
+// MARK: - What back ends announce
+
+extension ServerJoiningRoutes {
+  private static let type = Field(
+    "type", .integer(18...35), "18, 20 to 30, 34 or 35: what Belfry keeps, its operations announce")
+  private static let accids = Field(
+    "accids", .accounts(0...Limits.accountsPerCall), "the accounts that it happened to, members or not")
+  private static let channelId = Field("channelId", .id, "the channel that it happened in")
+  private static let attach = Field(
+    "attach", .json(bytesMax: Limits.attachBytes), "the details, passed on as they are")
+  private static let announced = Shape.resource(
+    "Announced",
+    [
+      .sometimes("messageServerId", .message, "the notification's id; absent if no member receives it"),
+      .always("type", .integer([0...Int.max]), "its type"),
+    ])
+
+  package static let announce = endpoint(
+    .post, server + "/announcements", .trusted, "server announce",
+    "Announce what a back end keeps itself: roles, categories, visitors, quick comments", path: serverId,
+    body: type.needed, accids, channelId, attach, operation: AnnounceInServer.self,
+    answers: .created(announced, isLocated: false))
 }

@@ -14,7 +14,7 @@ package enum CallbackEvent {
     InviteToServer.self, AnswerServerInvitation.self, ApplyToServer.self, AnswerServerApplication.self,
     CreateInviteCode.self, RevokeInviteCode.self, JoinByInviteCode.self, AddMembers.self, UpdateMember.self,
     KickMembers.self, LeaveServer.self, BanAccounts.self, UnbanAccounts.self, SetSubscription.self,
-    SubscribeToChannels.self, SetServerMute.self,
+    SubscribeToChannels.self, SetServerMute.self, AnnounceInServer.self,
   ]
 
   private static let channels: [any NamedOperation.Type] = [

@@ -43,7 +43,15 @@ enum ServerActs {
   }
   private static let zoeIsIn = [joinsAtOnce, invite("adam")]
 
-  static let all: [Act] = requests + membership + settings
+  static let all: [Act] = requests + membership + settings + announcements
+
+  /// What a back end announces: its accids, and the members; above the threshold those who subscribed.
+  private static let announcements: [Act] = ([18, 34, 35] + Array(20...30)).map { type in
+    Act(
+      "announce \(type)",
+      Line("app", "POST", path + "/announcements", ["type": .integer(Int64(type)), "accids": ["max"]]),
+      [Heard(type, members)], above: [Heard(type, "sue max")])
+  }
 
   private static let requests: [Act] = [
     Act("invite", invite("adam"), [Heard(1, "zoe")]),

@@ -4,7 +4,7 @@ import BelfryModel
 
 /// How one gets into a server, is kept out of it, and has a say there.
 enum ServerJoining {
-  static let handlers = requests + codes + roles + bans + mutes
+  static let handlers = requests + codes + roles + bans + mutes + [announcing]
 
   private static let requests: [Handler] = [
     ServerJoiningRoutes.invite.carriedOut(
@@ -144,4 +144,15 @@ enum ServerJoining {
         expires: true, Listed.muted)
     },
   ]
+
+  private static let announcing = ServerJoiningRoutes.announce.handled(carryingOut: AnnounceInServer.self) {
+    request, services, server, type, accounts, channel, attach throws(Refusal) in
+    let operation = AnnounceInServer(
+      server, actor: try request.actor, type: type, accounts: accounts ?? [], channel: channel, attach: attach
+    )
+    let done = try await services.run(operation, of: request)
+    var answer: JSONObject = ["type": .integer(Int64(type))]
+    if let id = done.commit?.ids.first { answer["messageServerId"] = .string(id.text) }
+    return .json(.object(answer), status: 201)
+  }
 }
