@@ -1,5 +1,6 @@
 import BelfryBytes
 import BelfryClient
+import BelfryModel
 import Foundation
 import Testing
 

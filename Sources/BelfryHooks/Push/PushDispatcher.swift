@@ -50,6 +50,8 @@ package final class PushDispatcher {
   private let partitions: [Partition]
   private lazy var lanes = partitions.map { PushLane($0, self) }
   private let settings: PushSettings
+  /// How contents end that are pushed by their type, which is the last field of each.
+  let typeEndings: [[UInt8]]
   private let retryDelaysSeconds: [Double]
   let failures: WorkFailures
   private var tokens: VAPIDTokens?
@@ -81,6 +83,7 @@ package final class PushDispatcher {
   ) {
     (self.loop, self.scope, self.store, self.feed, self.client) = (loop, scope, store, feed, client)
     (self.word, self.settings, self.report) = (word, settings, report)
+    typeEndings = settings.types.map { Array("\"type\":\($0)}".utf8) }
     tokens = key.map { VAPIDTokens($0) }
     delayMilliseconds = Int64(settings.delayMilliseconds)
     pace = PushPace(perSecond: Double(settings.perSecond) / Double(loops))

@@ -139,7 +139,7 @@ final class PushLane {
     var count = 0
     var isAtEnd = copies.count < Self.copiesAtOnce
     for copy in copies {
-      guard copy.isRecall || Self.isPushed(copy) else {
+      guard copy.isRecall || isPushed(copy) else {
         state.position = copy.id
         continue
       }
@@ -191,9 +191,11 @@ final class PushLane {
 
   private static let wish = Array("\"pushEnable\":true".utf8)
 
-  private static func isPushed(_ copy: EntryCopy) -> Bool {
+  private func isPushed(_ copy: EntryCopy) -> Bool {
+    guard copy.updates == nil else { return false }
+    if dispatcher.typeEndings.contains(where: { copy.content.ends(with: $0) }) { return true }
     // Most copies are not pushed. The search for these bytes finds that without decoding the content.
-    guard copy.updates == nil, copy.content.firstRange(of: wish) != nil else { return false }
+    guard copy.content.firstRange(of: Self.wish) != nil else { return false }
     return NotificationContent(json: copy.content)?.setting.pushEnable ?? false
   }
 
@@ -235,5 +237,11 @@ final class PushLane {
     // Named accounts may no longer be members.
     return Receivers(
       accounts: place == nil ? members + audience.named : members, isLast: page.next == nil, next: page.next)
+  }
+}
+
+extension Collection<UInt8> {
+  fileprivate func ends(with ending: [UInt8]) -> Bool {
+    count >= ending.count && suffix(ending.count).elementsEqual(ending)
   }
 }

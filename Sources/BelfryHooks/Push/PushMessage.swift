@@ -20,11 +20,18 @@ package struct PushMessage: Sendable, Hashable {
     type = content.type
     nick = content.setting.needPushNick ? content.fromNick : nil
     sender = content.fromAccount
-    let text = content.pushContent ?? content.body
+    let text = content.pushContent ?? content.body ?? Self.sentence(content)
     self.text = text.map { [nick] text in nick.map { "\($0): \(text)" } ?? text }
     payload = content.pushPayload
     expiresAtMilliseconds = content.expireAt
     self.unread = unread
+  }
+
+  /// A built-in notification as a sentence, without times: they would be in the broker's zone, not in the reader's.
+  private static func sentence(_ content: NotificationContent) -> String? {
+    var names = SpaceNames()
+    names.learn(from: content)
+    return NotificationSentence(content, names) { _ in nil }.text
   }
 }
 

@@ -1,3 +1,4 @@
+internal import BelfryModel
 package import BelfryOutbound
 
 /// How a broker pushes.
@@ -15,6 +16,13 @@ package struct PushSettings: Sendable, Hashable {
   /// Networks that are not public and to which pushes may go, also without encryption. They are separate from those of
   /// webhooks and callbacks because any account may name the URL of a pusher.
   package var allowedNetworks: [IPNetwork] = []
+
+  /// Built-in types that are pushed although nobody asked for it when sending: invitations, applications, and the call on
+  /// stage.
+  package var types = [
+    Catalogue.serverMemberInvite, Catalogue.serverMemberApply, Catalogue.channelInvitation,
+    Catalogue.groupInvitation, Catalogue.groupJoinRequest, Catalogue.roomStageInvitation,
+  ].map(\.code)
 
   package static let delayMillisecondsRange = 0...600_000
   package static let perSecondRange = 1...100_000

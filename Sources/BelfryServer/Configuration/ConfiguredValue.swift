@@ -46,7 +46,17 @@ struct ConfiguredValue: Sendable, Hashable {
     }
   }
 
-  private func elements(of what: String) throws(StartError) -> [JSONValue] {
+  /// A list of whole numbers, which may be empty. A variable holds it as the file does, as JSON.
+  func integers() throws(StartError) -> [Int] {
+    try elements(of: "whole numbers", mayBeNone: true).map { element throws(StartError) in
+      guard case .integer(let wide) = element, let number = Int(exactly: wide) else {
+        throw refused("it must be a list of whole numbers")
+      }
+      return number
+    }
+  }
+
+  private func elements(of what: String, mayBeNone: Bool = false) throws(StartError) -> [JSONValue] {
     var list = value
     if isText, case .string(let text) = value {
       guard let parsed = try? JSONParser.value(of: Array(text.utf8)) else {
@@ -54,7 +64,7 @@ struct ConfiguredValue: Sendable, Hashable {
       }
       list = parsed
     }
-    guard case .array(let elements) = list, !elements.isEmpty else {
+    guard case .array(let elements) = list, mayBeNone || !elements.isEmpty else {
       throw refused("it must be a list of \(what)")
     }
     return elements

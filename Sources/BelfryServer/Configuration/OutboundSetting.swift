@@ -24,6 +24,11 @@ extension Setting {
       configuration.push.perSecond = try value.integer(in: PushSettings.perSecondRange)
     },
     Setting(
+      "push.types", shown: { Self.list($0.push.types) }, otherwise: "none"
+    ) { configuration, value throws(StartError) in
+      configuration.push.types = try value.types()
+    },
+    Setting(
       "push.keyFile", shown: { $0.push.keyFile },
       otherwise: "push-key.pem in the data folder, made there if Redis is embedded"
     ) { configuration, value throws(StartError) in
@@ -66,6 +71,16 @@ extension Setting {
 }
 
 extension ConfiguredValue {
+  /// Codes of built-in types. A custom notification says itself whether it is pushed.
+  fileprivate func types() throws(StartError) -> [Int] {
+    try integers().map { code throws(StartError) in
+      guard code != Catalogue.custom.code, Catalogue.type(code) != nil else {
+        throw refused("each of them must be the code of a built-in type, as belfry types lists them")
+      }
+      return code
+    }
+  }
+
   func url() throws(StartError) -> OutboundURL {
     guard let url = OutboundURL(try text()) else { throw refused("it must be \(OutboundURL.rule)") }
     return url

@@ -36,3 +36,10 @@ enum NotificationText {
     return content.attach.flatMap { try? JSONLine.text($0) } ?? ""
   }
 }
+
+extension NotificationSentence {
+  /// With times in the zone.
+  init(_ content: NotificationContent, _ names: SpaceNames, in zone: TimeZone) {
+    self.init(content, names) { TimeText.of(unixMilliseconds: $0, in: zone) }
+  }
+}

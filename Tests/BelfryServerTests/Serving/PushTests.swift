@@ -94,6 +94,54 @@ import Testing
     for _ in 0..<4_000 where !isOpen.withLock({ $0 }) { usleep(2_000) }
   }
 
+  // MARK: What it says
+
+  /// The text that was pushed to a device.
+  private func texts(_ server: ScriptedServer, to key: String) -> [String] {
+    server.requests.compactMap { request in
+      let value = (try? JSONParser.value(of: Array(request.body.utf8)))?["notification"]
+      guard value?["devices"]?[0]?["pushkey"]?.text == key else { return nil }
+      return value?["content"]?["body"]?.text
+    }
+  }
+
+  @Test func invitationsAndApplicationsArePushedAsSentences() async throws {
+    let server = try gateway()
+    try await withPush { broker async throws in
+      for name in ["alice", "bob"] { try put(name, server, broker) }
+      let (alice, carol) = (try broker.token("alice"), try broker.token("carol"))
+      let made = try broker.ask("POST", "/v1/servers", as: alice, #"{"name":"Campfire","applyMode":1}"#)
+      let path = "/v1/servers/" + (try #require(made.json["serverId"]?.text))
+      _ = try broker.ask(
+        "POST", path + "/invitations", as: alice, #"{"accids":["bob"],"postscript":"Come!"}"#)
+      _ = try broker.ask("POST", path + "/applications", as: carol)
+      _ = try broker.ask(
+        "POST", "/v1/groups", as: alice, #"{"name":"Ringers","style":"publicOpen","invitees":["bob"]}"#)
+      // An event that nobody asked to be pushed.
+      _ = try broker.ask("PATCH", path, as: alice, #"{"name":"Fire"}"#)
+      try await eventually { texts(server, to: "bob").count == 2 && texts(server, to: "alice").count == 1 }
+      try await broker.waitUntilNothingIsToBeSent()
+      #expect(
+        Set(texts(server, to: "bob")) == [
+          "alice invited you to Campfire: Come!", "alice invited you to Ringers",
+        ])
+      #expect(texts(server, to: "alice") == ["carol asks to join server \(path.split(separator: "/")[2])"])
+    }
+  }
+
+  @Test func withNoTypesOnlyWhatAskedForItIsPushed() async throws {
+    let server = try gateway()
+    try await withPush({ $0.push.types = [] }) { broker async throws in
+      try put("bob", server, broker)
+      let alice = try broker.token("alice")
+      let made = try broker.ask(
+        "POST", "/v1/groups", as: alice, #"{"name":"Ringers","style":"publicOpen","invitees":["bob"]}"#)
+      #expect(made.status == 201)
+      let sent = try send(broker, #""toAccids":["bob"],"body":"one""#)
+      try await expect(["\(sent) to bob"], at: server, on: broker)
+    }
+  }
+
   // MARK: To whom
 
   @Test func whoeverIsToReceiveItIsPushedToOnce() async throws {

@@ -1,23 +1,24 @@
-import BelfryModel
-import Foundation
-
 /// What a built-in notification tells, as a sentence: "alice invited you to Campfire".
-struct NotificationSentence {
+package struct NotificationSentence {
   private let content: NotificationContent
   private let names: SpaceNames
-  private let zone: TimeZone
+  private let time: (_ milliseconds: Int64) -> String?
   private let attach: JSONObject
 
-  /// - Parameter names: this notification's among them.
-  init(_ content: NotificationContent, _ names: SpaceNames, in zone: TimeZone) {
+  /// - Parameters:
+  ///   - names: this notification's among them.
+  ///   - time: how a time is written, milliseconds since 1970; nil leaves it out.
+  package init(
+    _ content: NotificationContent, _ names: SpaceNames, time: @escaping (_ milliseconds: Int64) -> String?
+  ) {
     self.content = content
     self.names = names
-    self.zone = zone
+    self.time = time
     if case .object(let members)? = content.attach { attach = members } else { attach = [:] }
   }
 
   /// Nil for what a sender wrote, and for a type of a later version.
-  var text: String? {
+  package var text: String? {
     guard let type = Catalogue.type(content.type) else { return nil }
     switch type.scene {
     case .server: return ofServer(type)
@@ -51,6 +52,7 @@ struct NotificationSentence {
     case Catalogue.serverEnterLeave:
       attach["event"] == 1 ? "you are in \(server) now" : "you are no longer in \(server)"
     case Catalogue.serverMemberJoinByInviteCode: "\(actor) joined \(server) by an invite code"
+    case _ where Catalogue.announcedType(type.code) != nil: "\(type.name) in \(channelAndServer)"
     default: nil
     }
   }
@@ -146,6 +148,7 @@ extension NotificationSentence {
   private var server: String { place("server", content.serverId) }
   private var channel: String { place("channel", content.channelId) }
   private var channelOrServer: String { content.channelId == nil ? server : channel }
+  private var channelAndServer: String { content.channelId == nil ? server : "\(channel) of \(server)" }
   private var group: String { place("group", content.groupId) }
   private var room: String { place("room", content.roomId) }
 
@@ -174,8 +177,8 @@ extension NotificationSentence {
   }
 
   private var until: String {
-    guard case .integer(let time)? = attach["expiresAt"], time > 0 else { return "" }
-    return " until \(TimeText.of(unixMilliseconds: time, in: zone))"
+    guard case .integer(let end)? = attach["expiresAt"], end > 0, let text = time(end) else { return "" }
+    return " until \(text)"
   }
 
   private var member: String {

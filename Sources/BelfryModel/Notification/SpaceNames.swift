@@ -1,13 +1,13 @@
-import BelfryModel
-
 /// What spaces and channels are called, as far as the notifications that were shown have told it.
-struct SpaceNames {
+package struct SpaceNames {
   /// Those of a long evening; then it begins anew.
   private static let countMax = 10_000
 
   private var names: [String: String] = [:]
 
-  mutating func learn(from content: NotificationContent) {
+  package init() {}
+
+  package mutating func learn(from content: NotificationContent) {
     guard case .object(let attach)? = content.attach else { return }
     for (kind, id) in Self.places(content) {
       guard case .object(let info)? = attach["\(kind)Info"],
@@ -19,12 +19,12 @@ struct SpaceNames {
   }
 
   /// - Parameter kind: `server`, `channel`, `group` or `room`.
-  func name(_ kind: String, _ id: EntityID?) -> String? {
+  package func name(_ kind: String, _ id: EntityID?) -> String? {
     id.flatMap { names["\(kind) \($0)"] }
   }
 
   /// `server 12 (Campfire) channel 34`.
-  func text(_ content: NotificationContent) -> String {
+  package func text(_ content: NotificationContent) -> String {
     let words = Self.places(content).map { kind, id in
       "\(kind) \(id)" + (name(kind, id).map { " (\($0))" } ?? "")
     }
