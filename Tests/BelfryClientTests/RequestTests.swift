@@ -41,6 +41,20 @@ import Testing
     #expect(Set(server.requests.map(\.body)).count == 1)
   }
 
+  @Test func `an error whose outcome is open tells the id to send again with`() async throws {
+    let server = try ScriptedServer { _, number in
+      number <= 3 ? [.reset] : [.answer(200, Wire.receipt(7, duplicate: true))]
+    }
+    let first = NewNotification(serverId: twelve, body: "hi")
+    let error = await #expect(throws: BelfryError.self) {
+      try await client(server).send(first)
+    }
+    var again = first
+    again.messageClientId = try #require(error?.messageClientId)
+    #expect(try await client(server).resend(again).duplicate)
+    #expect(Set(server.requests.map(\.body)).count == 1)
+  }
+
   @Test func `gives up after as many tries as it is allowed`() async throws {
     let server = try ScriptedServer { _, _ in [.problem(503, code: "unavailable", detail: "busy")] }
     await #expect(throws: BelfryError(.unavailable, "busy", status: 503)) {
