@@ -3,7 +3,8 @@ package import BelfryModel
 /// Servers: communities with channels of their own.
 package enum ServerRoutes {
   package static let all: [Route] = [
-    create.route, list.route, show.route, update.route, remove.route, subscribe.route, unsubscribe.route,
+    create.route, list.route, show.route, preview.route, update.route, remove.route, subscribe.route,
+    unsubscribe.route,
     subscribeChannels.route, unsubscribeChannels.route,
   ]
 
@@ -47,6 +48,15 @@ package enum ServerRoutes {
       .sometimes("ext", .text, "application data, set by the owner"),
     ])
 
+  private static let previewShape = Shape.resource(
+    "ServerPreview",
+    [
+      .always("serverId", .id, "its id"), .always("name", .text, "what people call it"),
+      .always("memberCount", .count, "how many members it has"),
+      .always("applyMode", .choice(ApplyMode.self), applyMode.property.meaning),
+      .sometimes("icon", .text, "a picture"),
+    ])
+
   // MARK: Rows
 
   package static let create = endpoint(
@@ -60,6 +70,10 @@ package enum ServerRoutes {
   package static let show = endpoint(
     .get, server, .token, "server show", "Show a server", path: serverId, refusals: [.notMember],
     answers: .ok(shape))
+  package static let preview = endpoint(
+    .get, server + "/preview", .token, "server preview",
+    "Show what an account that may apply sees of a server", path: serverId, refusals: [.banned],
+    answers: .ok(previewShape))
   package static let update = endpoint(
     .patch, server, .token, "server update", "Change a server's name, and how accounts join",
     path: serverId,

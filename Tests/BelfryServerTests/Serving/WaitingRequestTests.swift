@@ -63,6 +63,25 @@ import Testing
     }
   }
 
+  @Test func anAccountThatMayApplySeesWhatTheServerIs() async throws {
+    try await withBroker { broker in
+      let server = try broker.makeServer(owner: "alice", members: ["bob"])
+      let path = "/v1/servers/\(server)"
+      let alice = try broker.token("alice")
+      _ = try broker.ask("PATCH", path, as: alice, #"{"icon":"https://a.example/i.png","ext":"secret"}"#)
+      let seen = try broker.ask("GET", path + "/preview", as: try broker.token("carol"))
+      #expect(
+        seen.json == [
+          "serverId": .string(server), "name": "test", "memberCount": 2, "applyMode": 0,
+          "icon": "https://a.example/i.png",
+        ])
+      #expect(try broker.ask("GET", path, as: try broker.token("carol")).code == "notMember")
+      _ = try broker.ask("POST", path + "/bans", as: alice, #"{"accids":["carol"]}"#)
+      #expect(try broker.ask("GET", path + "/preview", as: try broker.token("carol")).code == "banned")
+      #expect(try broker.ask("GET", "/v1/servers/7/preview", as: alice).status == 404)
+    }
+  }
+
   @Test func aGroupAndAChannelListTheirsAlone() async throws {
     try await withBroker { broker in
       let (alice, app) = (try broker.token("alice"), try broker.token("app", .app))

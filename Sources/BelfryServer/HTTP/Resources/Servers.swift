@@ -8,6 +8,7 @@ enum Servers {
     ServerRoutes.create.handled(by: create),
     ServerRoutes.list.handled(by: list),
     ServerRoutes.show.handled(by: show),
+    ServerRoutes.preview.handled(by: preview),
     ServerRoutes.update.handled(by: update),
     ServerRoutes.remove.carriedOut { actor, server in RemoveServer(server, actor: actor) },
     ServerRoutes.subscribe.carriedOut { actor, server in
@@ -46,6 +47,28 @@ enum Servers {
       request, of: .server(server), for: { _ in .members }, services)
     let count = try await services.count(.roster, of: view.space)
     return .json(view.settings.info(view.space, memberCount: count))
+  }
+
+  /// For members, and for accounts that may apply: all that are not banned.
+  private static func preview(
+    _ request: Request, _ services: LoopServices, server: EntityID
+  ) async throws(Refusal) -> HTTPResponse {
+    let space = SpaceID.server(server)
+    let account = try request.actor.account
+    let view = try await SpaceView<ServerRecord>(
+      request, of: space, for: { _ in .anyAccount },
+      reading: account.map { [.banned($0, from: space)] } ?? [], services)
+    if let account, view.records.text(.banned(account, from: space)) != nil {
+      throw Refusal(.banned, "\(account) is banned from server \(space.name)")
+    }
+    let count = try await services.count(.roster, of: space)
+    var preview: JSONObject = [
+      "serverId": .string(space.name), "name": .string(view.settings.name),
+      "memberCount": .integer(Int64(count)),
+      "applyMode": .integer(Int64(view.settings.applyMode.rawValue)),
+    ]
+    if let icon = view.settings.icon { preview["icon"] = .string(icon) }
+    return .json(.object(preview))
   }
 
   private static func update(
