@@ -86,6 +86,9 @@ struct RoomAccessTests {
     Row("a listener's microphone off", "forbidden forbidden forbidden notMember notMember forbidden") {
       SetMicrophone(room, actor: $0, account: "lea", isOn: false)
     },
+    Row("update", "ok forbidden forbidden notMember notMember ok") {
+      UpdateRoom(room, actor: $0, subject: "Ropes")
+    },
     Row("close", "ok forbidden forbidden notMember notMember ok") { CloseRoom(room, actor: $0) },
     Row("heartbeat", "ok ok ok notMember notMember invalidField") { Heartbeat(room, actor: $0) },
     Row("time out", "forbidden forbidden forbidden forbidden forbidden ok") {

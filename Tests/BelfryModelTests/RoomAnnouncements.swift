@@ -55,6 +55,8 @@ extension AnnouncementRow {
     row(
       "step down muted", SetListener(room, actor: desk.gus, account: "gus"), ["406 to all inside"]
     ) { try $0.carryOut(SetMicrophone(room, actor: desk.hal, account: "gus", isOn: false)) },
+    row("update", UpdateRoom(room, actor: desk.hal, subject: "Ropes"), ["409 to all inside"]),
+    row("update nothing", UpdateRoom(room, actor: desk.hal), []),
     row("close", CloseRoom(room, actor: desk.hal), ["408 to all"]),
     row("close as an app", CloseRoom(room, actor: desk.app), ["408 to all"]),
     row("sign of life", Heartbeat(room, actor: desk.lea), []),

@@ -31,6 +31,7 @@ package enum Operations {
   package static let rooms: [any SpaceOperation.Type] = [
     EnterRoom.self, LeaveRoom.self, RemoveAttendees.self, SetHand.self, InviteToStage.self,
     AnswerStageInvitation.self, SetListener.self, SetMicrophone.self, CloseRoom.self, Heartbeat.self,
+    UpdateRoom.self,
     TimeOutAttendees.self,
   ]
 }

@@ -176,6 +176,7 @@ extension Command {
     },
     Command { SetListener($0.id, actor: $0.actor, account: $0.account) },
     Command { SetMicrophone($0.id, actor: $0.actor, account: $0.account, isOn: $0.isOn) },
+    Command { UpdateRoom($0.id, actor: $0.actor, ext: $0.text) },
     Command { CloseRoom($0.id, actor: $0.actor) },
     Command { Heartbeat($0.id, actor: $0.actor) },
     Command { TimeOutAttendees($0.space, accounts: $0.others) },

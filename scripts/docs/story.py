@@ -31,6 +31,7 @@ def servers(teller):
     show("serverUpdate", "alice", path, body={"name": "Campfire Circle", "membersMayInvite": True})
     invited = show("serverInvite", "alice", path, body={"accids": ["bob", "carol"], "postscript": "Come along"})
     request = {one["accid"]: one["requestId"] for one in invited["invitations"]}
+    show("serverPreview", "mallory", path)
     show("serverInvitations", "alice", path)
     show("serverAccept", "bob", {**path, "requestId": request["bob"]})
     show("serverReject", "carol", {**path, "requestId": request["carol"]}, body={"postscript": "Not this week"})
@@ -231,6 +232,7 @@ def rooms(teller):
     quiet("roomEnter", "carol", path)
     show("roomShow", "bob", path)
     show("roomList", "carol", until=lambda answer: len(answer["rooms"]) == 1)
+    show("roomUpdate", "alice", path, body={"subject": "Late ringing"})
     show("roomAttendees", "bob", path)
     show("roomPresence", "bob", until=lambda answer: len(answer["rooms"]) == 1)
     show("roomRaiseHand", "bob", {**path, "accid": "bob"})

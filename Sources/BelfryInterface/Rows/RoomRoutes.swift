@@ -70,7 +70,9 @@ package enum RoomRoutes {
 // MARK: - Rooms
 
 extension RoomRoutes {
-  private static let lifecycle = [create.route, list.route, presence.route, show.route, close.route]
+  private static let lifecycle = [
+    create.route, list.route, presence.route, show.route, update.route, close.route,
+  ]
 
   package static let create = endpoint(
     .post, "/v1/rooms", .token, "room create", "Open a room as its host",
@@ -86,6 +88,9 @@ extension RoomRoutes {
     answers: .ok(presenceShape), options: RouteOptions(isAudited: false, price: .read))
   package static let show = endpoint(
     .get, room, .token, "room show", "Show a room", path: roomId, answers: .ok(shape))
+  package static let update = endpoint(
+    .patch, room, .token, "room update", "Change what a room is about, as its host", path: roomId,
+    body: subject, SharedFields.ext, operation: UpdateRoom.self, answers: .ok(shape))
   package static let close = endpoint(
     .delete, room, .token, "room close", "Close a room", path: roomId,
     operation: CloseRoom.self, options: RouteOptions(isDestructive: true))

@@ -32,7 +32,8 @@ package enum CallbackEvent {
   ]
 
   private static let rooms: [any NamedOperation.Type] = [
-    CreateRoom.self, CloseRoom.self, EnterRoom.self, LeaveRoom.self, RemoveAttendees.self, SetHand.self,
+    CreateRoom.self, UpdateRoom.self, CloseRoom.self, EnterRoom.self, LeaveRoom.self, RemoveAttendees.self,
+    SetHand.self,
     SetMicrophone.self, InviteToStage.self, AnswerStageInvitation.self, SetListener.self,
   ]
 }

@@ -24,9 +24,11 @@ extension Catalogue {
     lasting: .whileInside)
   package static let roomClosed = NotificationType(
     408, "roomClosed", in: .room, attach: ["roomInfo"], others: .everyMember, critical: .everybody)
+  package static let roomUpdated = NotificationType(
+    409, "roomUpdated", in: .room, attach: ["roomInfo"], others: .everyMember)
 
   static let rooms: [NotificationType] = [
     roomAttendeeJoined, roomAttendeeLeft, roomHandChanged, roomStageInvitation, roomStageInvitationAnswered,
-    roomRoleChanged, roomMicrophoneChanged, roomClosed,
+    roomRoleChanged, roomMicrophoneChanged, roomClosed, roomUpdated,
   ]
 }

@@ -135,6 +135,7 @@ package struct NotificationSentence {
     case Catalogue.roomMicrophoneChanged:
       "\(name("operator")) switched \(name("accid"))'s microphone \(attach["on"] == true ? "on" : "off") in \(room)"
     case Catalogue.roomClosed: "\(room) was closed"
+    case Catalogue.roomUpdated: "\(actor) changed what is said of \(room)"
     default: nil
     }
   }

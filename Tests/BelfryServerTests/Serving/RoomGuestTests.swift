@@ -1,4 +1,5 @@
 import BelfryModel
+import TestKit
 import Testing
 
 @testable import BelfryServer
@@ -46,6 +47,26 @@ import Testing
       let long = String(repeating: "n", count: 65)
       let refused = try broker.ask("POST", path + "/attendees", as: lea, #"{"nick":"\#(long)"}"#)
       #expect(refused.status == 400 && refused.field == "nick")
+    }
+  }
+
+  @Test func theHostChangesWhatTheRoomIsAbout() async throws {
+    try await withBroker { broker in
+      let (hal, lea) = (try broker.token("hal"), try broker.token("lea"))
+      let made = try broker.ask("POST", "/v1/rooms", as: hal, #"{"subject":"Bells"}"#)
+      let path = "/v1/rooms/" + (try #require(made.json["roomId"]?.text))
+      _ = try broker.ask("POST", path + "/attendees", as: lea)
+      #expect(try broker.ask("PATCH", path, as: lea, #"{"subject":"Mine"}"#).status == 403)
+      let changed = try broker.ask("PATCH", path, as: hal, #"{"subject":"Ropes","ext":"{}"}"#)
+      #expect(
+        changed.status == 200 && changed.json["subject"] == "Ropes" && changed.json["attendeeCount"] == 2)
+      let told = try broker.ask("GET", "/v1/notifications", as: lea).json["notifications"]?.elements ?? []
+      let info = told.first { $0["type"] == 409 }?["attach"]?["roomInfo"]
+      #expect(info?["subject"] == "Ropes" && info?["ext"] == "{}")
+      try await eventually {
+        let listed = try broker.ask("GET", "/v1/rooms", as: lea).json["rooms"]?[0]
+        return listed?["attendeeCount"] == 2 && listed?["subject"] == "Ropes"
+      }
     }
   }
 

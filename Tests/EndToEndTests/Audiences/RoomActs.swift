@@ -23,6 +23,7 @@ enum RoomActs {
     Act("enter", Line("zoe", "POST", path + "/attendees"), [Heard(401, attendees + " zoe")]),
     Act("leave", Line("max", "DELETE", path + "/attendees/max"), [Heard(402, attendees)]),
     Act("the host leaves", Line("olga", "DELETE", path + "/attendees/olga"), [Heard(408, attendees)]),
+    Act("update", Line("olga", "PATCH", path, ["subject": "Ropes"]), [Heard(409, attendees)]),
     Act("close", Line("olga", "DELETE", path), [Heard(408, attendees)]),
     Act("raise a hand", Line("max", "PUT", path + "/hands/max"), [Heard(403, attendees)]),
     Act(

@@ -35,6 +35,42 @@ package struct CreateRoom: Operation {
   }
 }
 
+/// The host changes what the room is about.
+package struct UpdateRoom: SpaceOperation {
+  package static let name = OperationName(.room, "update")
+  package static let access = Access.owner
+
+  package var space: SpaceID
+  package var actor: Actor
+  /// Nil leaves it as it is; an empty `ext` clears it.
+  package var subject: String?
+  package var ext: String?
+
+  package init(_ id: EntityID, actor: Actor, subject: String? = nil, ext: String? = nil) {
+    space = .room(id)
+    self.actor = actor
+    self.subject = subject
+    self.ext = ext
+  }
+
+  package func carryOut(_ draft: inout Draft<RoomRecord>) throws(Refusal) -> RoomRecord {
+    let before = draft.settings
+    if let subject {
+      if subject.isEmpty { throw .invalid("subject", "must not be empty") }
+      try NotificationContent.check(subject, "subject", characters: Limits.nameCharacters)
+      draft.settings.subject = subject
+    }
+    if let ext {
+      try NotificationContent.check(ext, "ext", bytes: 0...Limits.extBytes)
+      draft.settings.ext = ext.isEmpty ? nil : ext
+    }
+    if draft.settings != before {
+      draft.announce(Catalogue.roomUpdated, attach: ["roomInfo": draft.settings.info(space)])
+    }
+    return draft.settings
+  }
+}
+
 /// The host may close the room, and everyone is out.
 package struct CloseRoom: SpaceOperation {
   package static let name = OperationName(.room, "close")

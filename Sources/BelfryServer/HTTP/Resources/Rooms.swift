@@ -9,6 +9,7 @@ enum Rooms {
     RoomRoutes.list.handled(by: directory),
     RoomRoutes.presence.handled(by: heartbeat),
     RoomRoutes.show.handled(by: show),
+    RoomRoutes.update.handled(carryingOut: UpdateRoom.self, by: update),
     RoomRoutes.close.carriedOut { actor, room in CloseRoom(room, actor: actor) },
 
     RoomRoutes.attendees.handled(by: attendees),
@@ -70,16 +71,18 @@ enum Rooms {
   private static func directory(
     _ request: Request, _ services: LoopServices, limit: Int, cursor: PageCursor?
   ) async throws(Refusal) -> HTTPResponse {
-    let (page, records) = try await reading { () async throws(StoreError) in
+    let (page, records, counts) = try await reading { () async throws(StoreError) in
       let page = try await services.store.page(of: .rooms, after: cursor, limit: limit)
-      return (page, try await services.store.records(page.spaces.map { .settings($0) }))
+      let records = try await services.store.records(page.spaces.map { .settings($0) })
+      let counts = try await services.store.counts(page.spaces.map { TableAddress($0, .roster) })
+      return (page, records, counts)
     }
     var rooms: [JSONValue] = []
-    for space in page.spaces {
+    for (space, count) in zip(page.spaces, counts) {
       guard let room = try records.json(RoomRecord.self, .settings(space)), room.removedAt == nil else {
         continue
       }
-      rooms.append(room.info(space))
+      rooms.append(room.info(space).with(["attendeeCount": .integer(Int64(count))]))
     }
     return .page("rooms", rooms, cursor: page.next?.text)
   }
@@ -91,6 +94,15 @@ enum Rooms {
       request, of: .room(room), for: { _ in .anyAccount }, services)
     let count = try await services.count(.roster, of: view.space)
     return .json(view.settings.info(view.space).with(["attendeeCount": .integer(Int64(count))]))
+  }
+
+  private static func update(
+    _ request: Request, _ services: LoopServices, room: EntityID, subject: String?, ext: String?
+  ) async throws(Refusal) -> HTTPResponse {
+    let operation = UpdateRoom(room, actor: try request.actor, subject: subject, ext: ext)
+    let changed = try await services.run(operation, of: request).output
+    let count = try await services.count(.roster, of: operation.space)
+    return .json(changed.info(operation.space).with(["attendeeCount": .integer(Int64(count))]))
   }
 
   /// The room and who is inside, the first page of them.
