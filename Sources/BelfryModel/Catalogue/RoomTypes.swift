@@ -25,7 +25,8 @@ extension Catalogue {
   package static let roomClosed = NotificationType(
     408, "roomClosed", in: .room, attach: ["roomInfo"], others: .everyMember, critical: .everybody)
   package static let roomUpdated = NotificationType(
-    409, "roomUpdated", in: .room, attach: ["roomInfo"], others: .everyMember)
+    409, "roomUpdated", in: .room, attach: ["roomInfo"], others: .everyMember,
+    lasting: .whileInside)
 
   static let rooms: [NotificationType] = [
     roomAttendeeJoined, roomAttendeeLeft, roomHandChanged, roomStageInvitation, roomStageInvitationAnswered,
