@@ -54,9 +54,13 @@ extension ServerJoiningRoutes {
     .post, server + "/invitations", .token, "server invite", "Invite accounts into a server",
     path: serverId, body: SharedFields.accids, SharedFields.postscript, operation: InviteToServer.self,
     refusals: [.banned, .tooMany, .blocked, .mailboxFull], answers: .ok(invited))
-  package static let acceptInvitation = answer(
-    "invitations", "accept", "server accept", "Accept an invitation into a server",
-    AnswerServerInvitation.self)
+  private static let inviter = Field(
+    "inviter", .account, "the inviter whom type 9 names; the first one if left out")
+  package static let acceptInvitation = endpoint(
+    .post, server + "/invitations/{requestId}/accept", .token, "server accept",
+    "Accept an invitation into a server", path: serverId, SharedFields.requestId,
+    body: SharedFields.postscript, inviter, bodyMayBeLeftOut: true, operation: AnswerServerInvitation.self,
+    refusals: [.banned, .tooMany])
   package static let rejectInvitation = answer(
     "invitations", "reject", "server reject", "Reject an invitation into a server",
     AnswerServerInvitation.self)

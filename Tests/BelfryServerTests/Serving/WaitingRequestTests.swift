@@ -82,6 +82,25 @@ import Testing
     }
   }
 
+  /// All inviters hear the answer. The invitee says which of them everybody is told of.
+  @Test func theInviteeNamesAnInviter() async throws {
+    try await withBroker { broker in
+      let server = try broker.makeServer(owner: "alice", members: ["dave"])
+      let path = "/v1/servers/\(server)"
+      let (alice, bob) = (try broker.token("alice"), try broker.token("bob"))
+      _ = try broker.ask("PATCH", path, as: alice, #"{"membersMayInvite":true}"#)
+      for name in ["alice", "dave"] {
+        _ = try broker.ask("POST", path + "/invitations", as: try broker.token(name), #"{"accids":["bob"]}"#)
+      }
+      let answer = path + "/invitations/bob/accept"
+      let wrong = try broker.ask("POST", answer, as: bob, #"{"inviter":"carol"}"#)
+      #expect(wrong.status == 400 && wrong.field == "inviter", "\(wrong.body)")
+      #expect(try broker.ask("POST", answer, as: bob, #"{"inviter":"dave"}"#).status == 204)
+      let told = try broker.ask("GET", "/v1/notifications?limit=100", as: alice).json["notifications"]
+      #expect(told?.elements.first { $0["type"] == 9 }?["attach"]?["inviteAccid"] == "dave")
+    }
+  }
+
   @Test func aGroupAndAChannelListTheirsAlone() async throws {
     try await withBroker { broker in
       let (alice, app) = (try broker.token("alice"), try broker.token("app", .app))

@@ -96,13 +96,19 @@ package struct AnswerServerInvitation: SpaceOperation {
   package var id: RequestID
   package var isAccepted: Bool
   package var postscript: String
+  /// The inviter whom everybody is told of; nil: the first one.
+  package var inviter: AccountID?
 
-  package init(_ server: EntityID, actor: Actor, id: RequestID, isAccepted: Bool, postscript: String = "") {
+  package init(
+    _ server: EntityID, actor: Actor, id: RequestID, isAccepted: Bool, postscript: String = "",
+    inviter: AccountID? = nil
+  ) {
     space = .server(server)
     self.actor = actor
     self.id = id
     self.isAccepted = isAccepted
     self.postscript = postscript
+    self.inviter = inviter
   }
 
   package var echoName: OperationName { isAccepted ? Self.accepting : Self.rejecting }
@@ -121,6 +127,9 @@ package struct AnswerServerInvitation: SpaceOperation {
     try draft.requireMayJoin(account)
     let request = try draft.answer(id, .invitation)
     guard request.account == account, let first = request.inviters.first else { throw .noRequest(id) }
+    if let inviter, !request.inviters.contains(inviter) {
+      throw .invalid("inviter", "names \(inviter), who did not invite you")
+    }
     guard isAccepted else {
       draft.announce(
         Catalogue.serverMemberInviteReject, attach: id.rejection(postscript), parties: request.inviters)
@@ -130,7 +139,7 @@ package struct AnswerServerInvitation: SpaceOperation {
     draft.announce(
       Catalogue.serverMemberInviteAccept,
       attach: [
-        "serverInfo": draft.settings.info(space), "inviteAccid": .string(first.text),
+        "serverInfo": draft.settings.info(space), "inviteAccid": .string((inviter ?? first).text),
         "requestId": .string(id.text),
       ], parties: request.inviters + [account])
     draft.announceJoined([account])

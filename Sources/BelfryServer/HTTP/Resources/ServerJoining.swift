@@ -13,8 +13,10 @@ enum ServerJoining {
           server, actor: actor, accounts: accounts, postscript: postscript ?? "",
           requestId: EntityID.random().text)
       }, invitations),
-    answerInvitation(ServerJoiningRoutes.acceptInvitation, isAccepted: true),
-    answerInvitation(ServerJoiningRoutes.rejectInvitation, isAccepted: false),
+    ServerJoiningRoutes.acceptInvitation.handled(
+      carryingOut: AnswerServerInvitation.self, by: acceptInvitation),
+    ServerJoiningRoutes.rejectInvitation.handled(
+      carryingOut: AnswerServerInvitation.self, by: rejectInvitation),
     waiting(ServerJoiningRoutes.listInvitations, .invitation),
     waiting(ServerJoiningRoutes.listApplications, .application),
     ServerJoiningRoutes.apply.carriedOut(by: { actor, server, postscript in
@@ -37,14 +39,23 @@ enum ServerJoining {
 
   private typealias Answer = Endpoint<EntityID, RequestName, String?>
 
-  private static func answerInvitation(_ endpoint: Answer, isAccepted: Bool) -> Handler {
-    endpoint.handled(carryingOut: AnswerServerInvitation.self) {
-      request, services, server, name, postscript throws(Refusal) in
-      let actor = try request.actor
-      return try await services.answer(name, .invitation, in: .server(server), of: request) { id in
-        AnswerServerInvitation(
-          server, actor: actor, id: id, isAccepted: isAccepted, postscript: postscript ?? "")
-      }
+  private static func acceptInvitation(
+    _ request: Request, _ services: LoopServices, server: EntityID, name: RequestName, postscript: String?,
+    inviter: AccountID?
+  ) async throws(Refusal) -> HTTPResponse {
+    let actor = try request.actor
+    return try await services.answer(name, .invitation, in: .server(server), of: request) { id in
+      AnswerServerInvitation(
+        server, actor: actor, id: id, isAccepted: true, postscript: postscript ?? "", inviter: inviter)
+    }
+  }
+
+  private static func rejectInvitation(
+    _ request: Request, _ services: LoopServices, server: EntityID, name: RequestName, postscript: String?
+  ) async throws(Refusal) -> HTTPResponse {
+    let actor = try request.actor
+    return try await services.answer(name, .invitation, in: .server(server), of: request) { id in
+      AnswerServerInvitation(server, actor: actor, id: id, isAccepted: false, postscript: postscript ?? "")
     }
   }
 
