@@ -324,6 +324,14 @@ extension Draft {
     return records.text(.member(account, of: space)) != nil
   }
 
+  /// The nick that the actor has in the space: after this commit, or if it leaves the actor out, before.
+  private var actorNick: String? {
+    guard let account = actor.account else { return nil }
+    if case .some(.some(let changed)) = members[account] { return changed.nick }
+    guard case .some(.some(let text)) = records.texts[.member(account, of: space)] else { return nil }
+    return MemberRecord(text: text)?.nick
+  }
+
   private func content(
     _ type: NotificationType, _ attach: JSONValue?, _ channel: NotificationType.ChannelScene?
   ) -> NotificationContent {
@@ -337,6 +345,7 @@ extension Draft {
     }
     content.channelId = channel?.id
     content.fromAccount = actor.account
+    content.fromNick = actorNick
     content.fromDeviceId = actor.device
     content.attach = attach
     return content

@@ -48,6 +48,30 @@ import Testing
     }
   }
 
+  @Test func whatAnOperationTellsHasTheNickOfTheActor() async throws {
+    try await withBroker { broker in
+      let (olga, em) = (try broker.token("olga"), try broker.token("em"))
+      let server = try broker.makeServer(owner: "olga", members: ["em", "bob"])
+      let path = "/v1/servers/\(server)"
+      _ = try broker.ask("PATCH", path, as: olga, #"{"name":"before"}"#)
+      for (name, token) in [("olga", olga), ("em", em)] {
+        _ = try broker.ask("PATCH", path + "/members/\(name)", as: token, #"{"nick":"Nick of \#(name)"}"#)
+      }
+      _ = try broker.ask("PATCH", path, as: olga, #"{"name":"after"}"#)
+      _ = try broker.ask("PATCH", path, as: try broker.token("app", .app), #"{"name":"by nobody"}"#)
+      _ = try broker.ask("DELETE", path + "/members/em", as: em)
+      let page = try broker.ask("GET", "/v1/notifications?limit=100", as: try broker.token("bob"))
+      let told = (page.json["notifications"]?.elements ?? []).filter {
+        [7, 13, 14].contains($0["type"]?.number)
+      }
+      #expect(
+        told.map { $0["fromNick"]?.text } == [
+          nil, "Nick of olga", "Nick of em", "Nick of olga", nil, "Nick of em",
+        ]
+      )
+    }
+  }
+
   @Test func aServerMayTakeNoNickButTheProfiles() async throws {
     try await withBroker { broker in
       let (owner, em) = (try broker.token("owner"), try broker.token("em"))
