@@ -41,6 +41,8 @@ package enum ChannelRoutes {
       .sometimes("description", .text, "its description"),
       .sometimes("ext", .text, "application data, set by the owner"),
       .sometimes("maxMembers", .count, "the maximum size of its own roster"),
+      .sometimes(
+        "memberCount", .count, "the number of its members; absent in the answer to creating or changing it"),
     ])
   private static let presence = Shape.resource(
     "ChannelPresence", [.always("member", .flag, "whether the account is in the channel")])

@@ -23,6 +23,26 @@ import Testing
     }
   }
 
+  @Test func aChannelSaysHowManyBelongToIt() async throws {
+    try await withBroker { broker in
+      let id = try broker.makeServer(owner: "alice", members: ["bob", "carol"])
+      let alice = try broker.token("alice")
+      let channels = "/v1/servers/\(id)/channels"
+      for body in [
+        #"{"name":"all","type":"public"}"#, #"{"name":"two","type":"private","members":["alice","bob"]}"#,
+      ] { _ = try broker.ask("POST", channels, as: alice, body) }
+      let listed = try broker.ask("GET", channels, as: alice).json["channels"]?.elements ?? []
+      let counts = listed.map { ($0["name"]?.text ?? "", $0["memberCount"]) }
+      #expect(
+        Dictionary(counts) { first, _ in first }.filter { ["all", "two"].contains($0.key) }
+          == ["all": 3, "two": 2])
+      for channel in listed {
+        let path = channels + "/" + (try #require(channel["channelId"]?.text))
+        #expect(try broker.ask("GET", path, as: alice).json["memberCount"] == channel["memberCount"])
+      }
+    }
+  }
+
   @Test func aRostersBoundHoldsHoweverOneJoins() async throws {
     try await withBroker { broker in
       let id = try broker.makeServer(owner: "alice", members: ["bob", "carol", "dave"])

@@ -64,7 +64,8 @@ enum Channels {
       // Not "forbidden": that a private channel exists is already more than others may know.
       throw .noChannel(id, in: space)
     }
-    return .json(channel.info(id, of: space))
+    let count = try await services.count(channel.members(id), of: space)
+    return .json(channel.info(id, of: space).with(["memberCount": .integer(Int64(count))]))
   }
 
   /// The channels the caller may know of, and nothing of the others: where the list goes on is told by the last that was
@@ -89,9 +90,13 @@ enum Channels {
     }
     seen.sort { $0.id < $1.id }
     let page = seen.prefix(limit)
-    return .page(
-      "channels", page.map { $0.channel.info($0.id, of: space) },
-      cursor: page.count < seen.count ? page.last?.id.text : nil)
+    let counts = try await reading { () async throws(StoreError) in
+      try await services.store.counts(page.map { TableAddress(space, $0.channel.members($0.id)) })
+    }
+    let channels = zip(page, counts).map { seen, count in
+      seen.channel.info(seen.id, of: space).with(["memberCount": .integer(Int64(count))])
+    }
+    return .page("channels", channels, cursor: page.count < seen.count ? page.last?.id.text : nil)
   }
 
   private static func view(
@@ -99,6 +104,11 @@ enum Channels {
   ) async throws(Refusal) -> SpaceView<ServerRecord> {
     try await SpaceView(request, of: space, for: { _ in .members }, reading: others, services)
   }
+}
+
+extension ChannelRecord {
+  /// The table of those who belong to the channel.
+  fileprivate func members(_ id: EntityID) -> RecordTable { hasRoster ? .channelRoster(id) : .roster }
 }
 
 extension SpaceView<ServerRecord> {
