@@ -74,6 +74,8 @@ extension Limits {
   package static let requestsPerSpace = 100_000
   /// Accounts that hear the answer to one invitation. They stand in its record, and by name in the answer.
   package static let invitersPerRequest = 10
+  /// Places whose invitations are listed for an account. All of them are looked at for a page.
+  package static let invitationsPerAccount = 1_000
   package static let inviteCodesPerServer = 1_000
   /// Accounts banned from a server or blocked from a group.
   package static let bannedPerSpace = 100_000

@@ -49,7 +49,7 @@ package struct KeyspaceDivision: Sendable {
     case "registration", "revocations": return after.partitions.all[0]
     case "ticket": return after.partitions.holding(key: String(rest))
     case "directory": return after.partitions.holding(key: name)
-    case "spaces", "read", "account", "delivered", "shares", "pushers":
+    case "spaces", "read", "account", "delivered", "shares", "invitations", "pushers":
       return AccountID(String(rest)).map { after.partition(of: $0) }
     default:
       // A table of a channel has the channel's id before the space: `channel:9:server:77`.

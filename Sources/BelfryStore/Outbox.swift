@@ -66,7 +66,7 @@ extension IndexChange {
   /// The change for the accounts that `isConcerned`; nil if there are none.
   fileprivate func concerning(_ isConcerned: (AccountID) -> Bool) -> IndexChange? {
     let concerned = accounts.filter(isConcerned)
-    return concerned.isEmpty ? nil : IndexChange(kind, concerned)
+    return concerned.isEmpty ? nil : IndexChange(kind, to: channel, concerned)
   }
 }
 

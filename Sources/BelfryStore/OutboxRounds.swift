@@ -3,7 +3,8 @@ import BelfryModel
 /// What an item of an outbox has for one account or one directory.
 struct RelayMessage {
   enum Payload {
-    case index(IndexChange.Kind, AccountID)
+    /// Of one account.
+    case index(IndexChange, AccountID)
     /// For an index that has forgotten a space. In no outbox.
     case presence(StandingMembership)
     /// With its position among the deliveries of the item.
@@ -120,7 +121,7 @@ extension OutboxItem {
   /// - Parameter number: the index of the item.
   func messages(_ number: Int) -> [RelayMessage] {
     var payloads: [RelayMessage.Payload] = relays.index.flatMap { change in
-      change.accounts.map { .index(change.kind, $0) }
+      change.accounts.map { .index(change, $0) }
     }
     payloads += relays.deliveries.enumerated().map { .delivery($1, position: $0) }
     if let listing = relays.listing { payloads.append(.listing(listing)) }

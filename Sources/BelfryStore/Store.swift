@@ -92,6 +92,9 @@ package protocol Store: AnyObject {
   /// The spaces an account belongs or belonged to, in no order. Its personal space, which every account has, is not
   /// listed.
   func index(of account: AccountID) async throws(StoreError) -> [IndexEntry]
+  /// The places that the account was invited to, the latest first, at most ``Limits/invitationsPerAccount``. Of the invitations
+  /// some may have been answered, or have expired.
+  func invitations(to account: AccountID) async throws(StoreError) -> [InvitationPlace]
   /// The account's record in each space, from the roster or else from the former members; nil where it has none.
   func memberRecords(of account: AccountID, in spaces: [SpaceID]) async throws(StoreError) -> [MemberRecord?]
   /// In how many spaces of a kind each account is. Never too low.

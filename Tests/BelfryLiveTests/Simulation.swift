@@ -100,6 +100,9 @@ class SlowStore: Store {
   func index(of account: AccountID) async throws(StoreError) -> [IndexEntry] {
     try await slowly { () throws(StoreError) in memory.index(of: account) }
   }
+  func invitations(to account: AccountID) async throws(StoreError) -> [InvitationPlace] {
+    try await slowly { () throws(StoreError) in memory.invitations(to: account) }
+  }
   func memberRecords(
     of account: AccountID, in spaces: [SpaceID]
   ) async throws(StoreError) -> [MemberRecord?] {

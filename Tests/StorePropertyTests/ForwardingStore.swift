@@ -66,6 +66,9 @@ class ForwardingStore: Store {
   func index(of account: AccountID) async throws(StoreError) -> [IndexEntry] {
     try await base.index(of: account)
   }
+  func invitations(to account: AccountID) async throws(StoreError) -> [InvitationPlace] {
+    try await base.invitations(to: account)
+  }
   func memberRecords(
     of account: AccountID, in spaces: [SpaceID]
   ) async throws(StoreError) -> [MemberRecord?] {

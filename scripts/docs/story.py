@@ -33,6 +33,7 @@ def servers(teller):
     request = {one["accid"]: one["requestId"] for one in invited["invitations"]}
     show("serverPreview", "mallory", path)
     show("serverInvitations", "alice", path)
+    show("accountInvitations", "bob", until=lambda answer: len(answer["requests"]) == 1)
     show("serverAccept", "bob", {**path, "requestId": request["bob"]})
     show("serverReject", "carol", {**path, "requestId": request["carol"]}, body={"postscript": "Not this week"})
     applied = show("serverApply", "carol", path, body={"postscript": "I can after all"})

@@ -3,8 +3,8 @@ package import BelfryModel
 /// The options of an account, and its subscriptions.
 package enum AccountRoutes {
   package static let all: [Route] = [
-    show.route, update.route, preferences.route, prefer.route, blocked.route, block.route, unblock.route,
-    changeSubscriptions.route,
+    show.route, update.route, invitations.route, preferences.route, prefer.route, blocked.route, block.route,
+    unblock.route, changeSubscriptions.route,
   ]
 
   // MARK: Options
@@ -34,6 +34,28 @@ package enum AccountRoutes {
   package static let update = endpoint(
     .patch, "/v1/account", .token, "account update", "Change an account's options",
     body: autoAccept, mayWrite, mayInvite, mayAdd, refusals: [.conflict], answers: .ok(shape))
+
+  // MARK: Invitations
+
+  private static let lastInvitation = Field(
+    "cursor", Kind<EntityID>.cursor, "the cursor of the page before")
+  private static let invitation = Shape.resource(
+    "AccountInvitation",
+    [
+      .always("requestId", .id, "the id to answer it with"),
+      .sometimes("serverId", .id, "the server that the account is invited to, or that the channel is in"),
+      .sometimes("channelId", .id, "the channel that the account is invited to"),
+      .sometimes("groupId", .id, "the group that the account is invited to"),
+      .always("name", .text, "the name of the channel, the server or the group"),
+      .always("accid", .account, "the invited account"),
+      .always("expiresAt", .time, "when the invitation expires"),
+      .always("inviters", .list(.account), "the accounts that invite"),
+      .sometimes("message", .text, "the message of the invitation"),
+    ])
+  package static let invitations = endpoint(
+    .get, "/v1/account/invitations", .token, "account invitations",
+    "List an account's pending invitations", query: SharedFields.limit, lastInvitation,
+    answers: .ok(.page("requests", of: invitation, "by id")))
 
   // MARK: Preferences
 

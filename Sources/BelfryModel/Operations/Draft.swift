@@ -19,6 +19,8 @@ package struct Draft<Record: SpaceRecord> {
   private var members: [AccountID: MemberRecord?] = [:]
   private var joined: [AccountID] = []
   private var left: [AccountID] = []
+  /// By the channel that they are invited to; nil: the space itself.
+  private var invited: [EntityID?: [AccountID]] = [:]
   /// By how many records each table has grown so far.
   private var grown: [RecordTable: Int] = [:]
 
@@ -47,6 +49,7 @@ package struct Draft<Record: SpaceRecord> {
     }
     if !joined.isEmpty { transaction.indexChanges.append(IndexChange(.joined, joined)) }
     if !left.isEmpty { transaction.indexChanges.append(IndexChange(.left, left)) }
+    transaction.indexChanges += invited.map { IndexChange(.invited, to: $0, $1) }
     guard !transaction.isEmpty else { return nil }
     // What was read of other spaces, an account's options, is as it was: only the space itself is locked.
     transaction.preconditions = records.texts.filter { $0.key.space == space }
@@ -277,6 +280,15 @@ extension Draft {
     grown[table, default: 0] += 1
     guard context.counts[table, default: 0] + grown[table, default: 0] <= most else { throw refusal() }
     limit(table, to: most)
+  }
+
+  /// Lets the account's list of invitations name the space, or a channel of it.
+  mutating func noteInvitation(_ request: RequestRecord) {
+    switch request.kind {
+    case .invitation, .channelInvitation: invited[request.channel, default: []].append(request.account)
+    // The account itself applies. A call on stage ends within a minute.
+    case .application, .stageInvitation: break
+    }
   }
 
   package mutating func remove(_ tables: [RecordTable]) { transaction.removedTables += tables }

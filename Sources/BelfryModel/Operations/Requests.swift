@@ -26,6 +26,7 @@ extension Draft {
     let text = ExpiringText(
       expiresAtMilliseconds: nowMilliseconds + milliseconds, rest: try RecordJSON.text(request))
     try put(.request(id, of: space), text.text, atMost: Limits.requestsPerSpace)
+    noteInvitation(request)
     return id
   }
 

@@ -114,22 +114,30 @@ package struct Dedupe: Sendable, Hashable {
   }
 }
 
-/// A change to accounts' indexes of spaces, which live in the accounts' own partitions.
+/// A change to what accounts' own partitions know of a space: that the accounts belong to it, or are invited.
 package struct IndexChange: Sendable, Hashable, Codable {
   package enum Kind: String, Sendable, Codable, CaseIterable {
     /// The accounts belong to the space now.
     case joined
     /// The accounts left the space, which remains in their feeds until retention has passed what they may see.
     case left
+    /// The accounts are invited. Their invitations are listed beside the index, and the request itself stays in the space.
+    case invited
   }
 
   package var kind: Kind
+  /// The channel that the accounts are invited to; nil: the space itself.
+  package var channel: EntityID?
   package var accounts: [AccountID]
 
-  package init(_ kind: Kind, _ accounts: [AccountID]) {
+  package init(_ kind: Kind, to channel: EntityID? = nil, _ accounts: [AccountID]) {
     self.kind = kind
+    self.channel = channel
     self.accounts = accounts
   }
+
+  /// As the functions of the store take it: `joined`, `left`, `invited`, or `invited 9` for a channel.
+  package var word: String { channel.map { "\(kind.rawValue) \($0.text)" } ?? kind.rawValue }
 }
 
 /// A notification for an account that does not belong to the space the notification is about. It is appended to the

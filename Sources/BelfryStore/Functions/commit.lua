@@ -190,7 +190,8 @@ local function relay_near(call, space, near, version, before)
     local kind, account = near.index[index], near.index[index + 1]
     local change = {
       kind = kind, version = version, before = before, earlier_max = near.earlier_max, entries_max = call.index_max,
-      charged = near.charged, retention = partition.retention,
+      charged = near.charged, retention = partition.retention, invitation_time = call.invitation_time,
+      invitations_max = call.invitations_max,
     }
     try(function()
       if change_index(call.prefix, account, space, change, need_partition) then say(partition.said, personal_space(account), 'index') end
@@ -274,12 +275,13 @@ end
 -- Gives the outcomes, a line each. Behind the last id before a commit stands `@` and the time at which its entries were
 -- appended, where their ids do not say it.
 local function commit(keys, arguments)
-  local commits, spaces = read_commits(arguments, 6)
+  local commits, spaces = read_commits(arguments, 8)
   local partition = read_partition(keys, spaces)
   local prefix = partition.prefix
   local call = { prefix = prefix, partition = partition, arguments = arguments, changes = 0, members = {} }
   call.threshold = tonumber(arguments[3])
   partition.retention, call.index_max = tonumber(arguments[4]), tonumber(arguments[5])
+  call.invitation_time, call.invitations_max = arguments[6], tonumber(arguments[7])
   call.dedupe = read_dedupe(partition, commits, tonumber(arguments[1]))
   local outcomes = {}
   for index, each in ipairs(commits) do

@@ -11,6 +11,7 @@ local function spaces_key(prefix, account) return prefix .. 'spaces:' .. account
 local function read_key(prefix, account) return prefix .. 'read:' .. account end
 local function account_key(prefix, account) return prefix .. 'account:' .. account end
 local function delivered_key(prefix, account) return prefix .. 'delivered:' .. account end
+local function invitations_key(prefix, account) return prefix .. 'invitations:' .. account end
 local function shares_key(prefix, account) return prefix .. 'shares:' .. account end
 local function directory_key(prefix, name) return prefix .. 'directory:' .. name end
 local function wake_key(prefix) return prefix .. 'wake' end

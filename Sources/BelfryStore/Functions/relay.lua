@@ -21,6 +21,19 @@ local function personal_spaces(arguments, first, width)
   return spaces
 end
 
+-- Counts what a user writes to an account, until the account marks something as read, so that one sender cannot fill the
+-- mailbox for all others. One call, and one more for the first.
+local function charge(prefix, account, sender, count, retention)
+  if sender == '' then return end
+  local key = shares_key(prefix, account)
+  if redis_call('HINCRBY', key, sender, count) == count then redis_call('PEXPIRE', key, retention, 'NX') end
+end
+
+local change_index
+
+-- No later file uses these names, and Lua has room for 200 in all.
+do
+
 -- A full index drops a space that the account has left: of a random sample of this size the one left first, so the cost
 -- does not grow with the index. Never a space that the account is in, and never a direct message.
 local SAMPLE = 32
@@ -39,12 +52,24 @@ local function make_room(key, entries_max)
   if oldest then redis_call('HDEL', key, oldest) end
 end
 
--- Counts what a user writes to an account, until the account marks something as read, so that one sender cannot fill the
--- mailbox for all others. One call, and one more for the first.
-local function charge(prefix, account, sender, count, retention)
-  if sender == '' then return end
-  local key = shares_key(prefix, account)
-  if redis_call('HINCRBY', key, sender, count) == count then redis_call('PEXPIRE', key, retention, 'NX') end
+-- An account learns that it is invited to a space, or to a channel of it: `server:7`, `server:7 9`. A full list drops the
+-- place of the earliest invitation in a random sample, as an index does. The list ends with its last
+-- invitation. Four calls; two more where the list is full.
+local function note_invitation(prefix, account, place, change)
+  local key, version = invitations_key(prefix, account), change.version
+  local known = redis_call('HGET', key, place)
+  if known and not is_before(known, version) then return end
+  redis_call('HSET', key, place, version)
+  redis_call('PEXPIRE', key, change.invitation_time)
+  if known or redis_call('HLEN', key) <= change.invitations_max then return end
+  local sample = redis_call('HRANDFIELD', key, SAMPLE, 'WITHVALUES')
+  local earliest, earliest_version
+  for index = 1, #sample, 2 do
+    if not earliest or is_before(sample[index + 1], earliest_version) then
+      earliest, earliest_version = sample[index], sample[index + 1]
+    end
+  end
+  redis_call('HDEL', key, earliest)
 end
 
 -- The earlier states of an index entry with the state until now put first; no more than `earlier_max` are kept.
@@ -57,13 +82,19 @@ local function remember(version, added_at, earlier, earlier_max)
 end
 
 -- An account's index learns that the account joined or left a space, or is still present there. A change that comes after a
--- later one does nothing, and `present` does nothing to an index that knows of the present membership interval. Four calls.
--- Gives whether the index changed.
+-- later one does nothing, and `present` does nothing to an index that knows of the present membership interval. `invited`, with
+-- a channel behind it or without, changes the list of invitations beside the index. Four calls. Gives whether the index changed.
 --
 -- `change` has its `kind` and `version`, the last id `before` it or before the present membership interval, the limits `earlier_max` and `entries_max` of earlier
--- states and of the index, and the account `charged` for a direct message. `need_partition` gives the partition of the
+-- states and of the index, and the account `charged` for a direct message; how long the list of invitations is kept after
+-- the last one, `invitation_time`, and how many it holds, `invitations_max`. `need_partition` gives the partition of the
 -- account, read with the account's personal space.
-local function change_index(prefix, account, space, change, need_partition)
+change_index = function(prefix, account, space, change, need_partition)
+  local channel = string.match(change.kind, '^invited(.*)$')
+  if channel then
+    note_invitation(prefix, account, space .. channel, change)
+    return false
+  end
   local key, version = spaces_key(prefix, account), change.version
   local known = redis_call('HGET', key, space)
   local known_kind, known_version, added_at
@@ -98,6 +129,8 @@ local function change_index(prefix, account, space, change, need_partition)
   redis_call('HSET', key, space, kind .. ' ' .. version .. ' ' .. added_at .. earlier)
   make_room(key, change.entries_max)
   return true
+end
+
 end
 
 -- Appends an entry to an account's personal space, once. The delivery key, the commit's version and the position in it,
@@ -135,17 +168,18 @@ do
 local function relay(keys, arguments)
   local prefix = open_partition(keys)
   local entries_max, retention = tonumber(arguments[1]), arguments[2]
+  local invitation_time, invitations_max = arguments[3], tonumber(arguments[4])
   local partition
   local function need_partition()
-    partition = partition or read_partition(keys, personal_spaces(arguments, 3, 7))
+    partition = partition or read_partition(keys, personal_spaces(arguments, 5, 7))
     return partition
   end
   local changed, is_done = {}, {}
 
-  local results = for_each(arguments, 3, 7, function(account, space, kind, version, before, earlier_max, charged)
+  local results = for_each(arguments, 5, 7, function(account, space, kind, version, before, earlier_max, charged)
     local change = {
       kind = kind, version = version, before = before, earlier_max = tonumber(earlier_max), entries_max = entries_max,
-      charged = charged, retention = retention,
+      charged = charged, retention = retention, invitation_time = invitation_time, invitations_max = invitations_max,
     }
     if not change_index(prefix, account, space, change, need_partition) then return 0 end
     local personal = personal_space(account)

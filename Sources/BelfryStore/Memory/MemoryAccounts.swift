@@ -57,6 +57,12 @@ extension MemoryStore {
   }
 }
 
+// MARK: - Invitations
+
+extension MemoryStore {
+  package func invitations(to account: AccountID) -> [InvitationPlace] { invitations[account]?.places ?? [] }
+}
+
 // MARK: - Read state
 
 extension MemoryStore {

@@ -17,13 +17,14 @@ extension MemoryStore {
     fileprivate let indexes: [AccountID: [SpaceID: IndexEntry]]
     fileprivate let readStates: [AccountID: ReadState]
     fileprivate let shares: [AccountID: MemoryShares]
+    fileprivate let invitations: [AccountID: InvitationList]
   }
 
   package func checkpoint() -> Checkpoint {
     Checkpoint(
       tables: tables, logs: logs, lastIDs: lastIDs, rewinds: rewinds, histories: histories, sends: sends,
       outboxes: outboxes, delivered: delivered, directories: directories, wakes: wakes, indexes: indexes,
-      readStates: readStates, shares: shares)
+      readStates: readStates, shares: shares, invitations: invitations)
   }
 
   /// Takes the store back to the checkpoint. Nobody is notified, since whoever listens has lost the connection. New
@@ -34,7 +35,7 @@ extension MemoryStore {
     (rewinds, sends, outboxes) = (checkpoint.rewinds, checkpoint.sends, checkpoint.outboxes)
     (delivered, directories, wakes) = (checkpoint.delivered, checkpoint.directories, checkpoint.wakes)
     (indexes, readStates, shares) = (checkpoint.indexes, checkpoint.readStates, checkpoint.shares)
-    histories = checkpoint.histories
+    (histories, invitations) = (checkpoint.histories, checkpoint.invitations)
     restores += 1
     history = "\(restores)"
     for (partition, last) in lastIDs where last > .zero { begin(history, of: partition, after: last) }

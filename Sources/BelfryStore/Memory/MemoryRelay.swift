@@ -71,8 +71,11 @@ extension MemoryStore {
   /// - Returns: the personal space of the account whose index changed.
   private func change(for message: RelayMessage) -> SpaceID? {
     switch message.payload {
-    case .index(let kind, let account):
-      return index(account, of: message, isMember: kind == .joined) ? .personal(account) : nil
+    case .index(let change, let account) where change.kind == .invited:
+      let place = InvitationPlace(message.space, channel: change.channel)
+      invitations[account, default: InvitationList()].add(place, at: message.version)
+    case .index(let change, let account):
+      return index(account, of: message, isMember: change.kind == .joined) ? .personal(account) : nil
     case .presence(let standing):
       if standing.isKnown(to: indexes[standing.account]?[message.space]) { return nil }
       return index(standing.account, of: message, isMember: true) ? .personal(standing.account) : nil

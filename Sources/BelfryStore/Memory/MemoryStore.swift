@@ -34,6 +34,7 @@ package final class MemoryStore: Store {
   var indexes: [AccountID: [SpaceID: IndexEntry]] = [:]
   var readStates: [AccountID: ReadState] = [:]
   var shares: [AccountID: MemoryShares] = [:]
+  var invitations: [AccountID: InvitationList] = [:]
   /// Hear what happens in spaces, in the order in which it happens.
   var listeners: [(SpaceID, LiveMessage) -> Void] = []
 

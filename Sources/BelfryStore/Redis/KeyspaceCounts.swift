@@ -27,7 +27,7 @@ package struct KeyspaceCounts: Sendable {
   /// - Parameter entries: of a log, how many it has.
   package mutating func add(_ key: KeyspaceKey, entries: Int) {
     // Keys of these kinds expire, and may be gone before a copy is counted.
-    if ["active", "shares", "offset"].contains(key.kind) { return }
+    if ["active", "shares", "invitations", "offset"].contains(key.kind) { return }
     keys += 1
     switch key.kind {
     case "log":

@@ -127,6 +127,27 @@ extension RedisStore {
   }
 }
 
+// MARK: - Invitations
+
+extension RedisStore {
+  package func invitations(to account: AccountID) async throws(StoreError) -> [InvitationPlace] {
+    let place = "invitations of \(account)"
+    let command = RedisCommand("HGETALL", layout.invitations(to: account))
+    let replies = try await pipeline([command], isAwaited: true, at: place)
+    return try reading(at: place) { () throws(RedisError) in
+      var (list, reader) = (InvitationList(), try replies[0].array().reader)
+      for _ in 0..<(try replies[0].array().count) / 2 {
+        let (field, text) = (try reader.bytes(), try reader.bytes())
+        guard let place = InvitationPlace(text: String(decoding: field, as: UTF8.self)),
+          let version = MessageID(streamBytes: text)
+        else { throw RedisError(.unexpectedReply, cause: "wanted an invitation", place: "reply") }
+        list.add(place, at: version)
+      }
+      return list.places
+    }
+  }
+}
+
 extension SpaceCount {
   init(of kind: SpaceKind, in index: [IndexEntry]) {
     let known = index.filter { $0.space.kind == kind }
@@ -164,5 +185,7 @@ extension IndexEntry {
 
   private static let blank = UInt8(ascii: " ")
 
-  private static let kinds = IndexChange.Kind.allCases.map { (word: ArraySlice($0.rawValue.utf8), kind: $0) }
+  private static let kinds = [IndexChange.Kind.joined, .left].map {
+    (word: ArraySlice($0.rawValue.utf8), kind: $0)
+  }
 }

@@ -127,6 +127,9 @@ struct RedisLayout: Sendable {
   /// Hash: how much each user has written to the account since it last marked something read.
   func shares(at account: AccountID) -> String { key("shares", of: account) }
 
+  /// Hash: the places that an account was invited to; see ``InvitationPlace``.
+  func invitations(to account: AccountID) -> String { key("invitations", of: account) }
+
   /// Hash: the keys of the deliveries made to an account.
   func delivered(of account: AccountID) -> String { key("delivered", of: account) }
 

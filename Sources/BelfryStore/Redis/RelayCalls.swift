@@ -38,6 +38,8 @@ extension RedisStore {
     case .relay:
       command.append(limits.spacesPerIndex)
       command.append(limits.retentionMilliseconds)
+      command.append(limits.invitationMilliseconds)
+      command.append(Limits.invitationsPerAccount)
     case .deliver:
       command.append(limits.retentionMilliseconds)
     case .list: break
@@ -60,7 +62,7 @@ extension RelayMessage.Function {
 extension RedisCommand {
   fileprivate mutating func append(_ message: RelayMessage) {
     switch message.payload {
-    case .index(let kind, let account): append(message, of: account, kind.rawValue)
+    case .index(let change, let account): append(message, of: account, change.word)
     case .presence(let standing): append(message, of: standing.account, "present")
     case .delivery(let delivery, let position):
       append(delivery.account.text)

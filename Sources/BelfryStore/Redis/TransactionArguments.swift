@@ -19,6 +19,8 @@ struct CommitCall {
     command.append(limits.subscriptionThreshold)
     command.append(limits.retentionMilliseconds)
     command.append(limits.spacesPerIndex)
+    command.append(limits.invitationMilliseconds)
+    command.append(Limits.invitationsPerAccount)
     self.command = command
   }
 
@@ -98,7 +100,7 @@ extension RedisCommand {
     append(relays.index.reduce(0) { $0 + 2 * $1.accounts.count })
     for change in relays.index {
       for account in change.accounts {
-        append(change.kind.rawValue)
+        append(change.word)
         append(account.text)
       }
     }

@@ -1,4 +1,5 @@
 import BelfryModel
+import TestKit
 import Testing
 
 @testable import BelfryServer
@@ -79,6 +80,53 @@ import Testing
       _ = try broker.ask("POST", path + "/bans", as: alice, #"{"accids":["carol"]}"#)
       #expect(try broker.ask("GET", path + "/preview", as: try broker.token("carol")).code == "banned")
       #expect(try broker.ask("GET", "/v1/servers/7/preview", as: alice).status == 404)
+    }
+  }
+
+  /// Into a server, a group and a channel: the account needs no notification to find them.
+  @Test func anAccountListsWhatItIsInvitedTo() async throws {
+    try await withBroker { broker in
+      let (alice, bob) = (try broker.token("alice"), try broker.token("bob"))
+      let own = "/v1/account/invitations"
+      let open = try broker.makeServer(owner: "alice")
+      let invitation = #"{"accids":["bob","carol"],"postscript":"come"}"#
+      _ = try broker.ask("POST", "/v1/servers/\(open)/invitations", as: alice, invitation)
+      let home = try broker.makeServer(owner: "alice", members: ["bob"])
+      let made = try broker.ask(
+        "POST", "/v1/servers/\(home)/channels", as: alice,
+        #"{"name":"backstage","type":"private","members":["alice"]}"#)
+      let channel = try #require(made.json["channelId"]?.text)
+      let channelPath = "/v1/servers/\(home)/channels/\(channel)"
+      _ = try broker.ask("POST", channelPath + "/invitations", as: alice, #"{"accids":["bob"]}"#)
+      let group = try broker.ask(
+        "POST", "/v1/groups", as: alice, #"{"name":"Ringers","style":"publicOpen","invitees":["bob"]}"#)
+      let groupId = try #require(group.json["groupId"]?.text)
+      _ = try broker.ask("POST", "/v1/notifications/read", as: bob, #"{"upTo":"9223372036854775807"}"#)
+
+      try await eventually { try waiting(broker, own, as: bob).count == 3 }
+      let all = try waiting(broker, own, as: bob)
+      let server = try #require(all.first { $0["serverId"]?.text == open })
+      #expect(server["name"] == "test" && server["message"] == "come" && server["inviters"] == ["alice"])
+      #expect(server["accid"] == "bob" && server["channelId"] == nil && server["expiresAt"]?.number != nil)
+      let backstage = try #require(all.first { $0["channelId"]?.text == channel })
+      #expect(backstage["name"] == "backstage" && backstage["serverId"]?.text == home)
+      #expect(all.first { $0["groupId"]?.text == groupId }?["name"] == "Ringers")
+      let first = try broker.ask("GET", own + "?limit=2", as: bob).json
+      let cursor = try #require(first["cursor"]?.text)
+      let rest = try broker.ask("GET", own + "?limit=2&cursor=\(cursor)", as: bob).json
+      #expect((first["requests"]?.elements ?? []) + (rest["requests"]?.elements ?? []) == all)
+      #expect(rest["cursor"] == .null)
+
+      let request = try #require(server["requestId"]?.text)
+      #expect(
+        try broker.ask("POST", "/v1/servers/\(open)/invitations/\(request)/accept", as: bob).status == 204)
+      #expect(
+        try broker.ask("POST", "/v1/groups/\(groupId)/invitations/bob/decline", as: bob).status == 204)
+      #expect(try waiting(broker, own, as: bob) == [backstage])
+      #expect(try broker.ask("DELETE", channelPath, as: alice).status == 204)
+      #expect(try waiting(broker, own, as: bob).isEmpty)
+      #expect(try waiting(broker, own, as: try broker.token("carol")).map { $0["serverId"]?.text } == [open])
+      #expect(try waiting(broker, own, as: alice).isEmpty)
     }
   }
 

@@ -10,6 +10,9 @@ enum Accounts {
     AccountRoutes.update.handled(by: update),
     AccountRoutes.preferences.handled(by: preferences),
     AccountRoutes.prefer.handled(by: prefer),
+    AccountRoutes.invitations.handled { request, services, limit, last throws(Refusal) in
+      try await services.invitations(to: try request.known().account(), limit, after: last)
+    },
     AccountRoutes.blocked.handled(by: blocked),
     AccountRoutes.block.handled { request, services, account throws(Refusal) in
       try await block(account, true, request, services)

@@ -1,6 +1,7 @@
 import BelfryHTTP
 import BelfryInterface
 import BelfryModel
+import BelfryStore
 
 // Invitations and applications that wait: how they are listed, and how one is answered that is named by an account.
 
@@ -39,6 +40,69 @@ extension LoopServices {
     ) { id, text, now in Listed.request(id, text, now) { $0.kind == kind } }
   }
 }
+
+// MARK: - Those of one account
+
+extension LoopServices {
+  /// A page of the invitations that wait for an account's answer, by their ids. Each page looks at as many places as it may
+  /// hold invitations, so those that were answered make it shorter.
+  func invitations(
+    to account: AccountID, _ limit: Int, after last: EntityID?
+  ) async throws(Refusal) -> HTTPResponse {
+    let (places, now) = try await reading { () async throws(StoreError) in
+      (try await self.store.invitations(to: account), try await self.store.nowMilliseconds())
+    }
+    let invitations = places.map { Invitation(account, to: $0) }.sorted { $0.number < $1.number }
+    let rest = invitations.filter { last.map(\.number) ?? 0 < $0.number }
+    let some = rest.prefix(limit)
+    let records = try await records(some.flatMap(\.needs))
+    return .page(
+      "requests", some.compactMap { $0.shown(records, now) },
+      cursor: some.count < rest.count ? some.last?.id.text : nil)
+  }
+}
+
+/// An invitation of an account, which may have been answered.
+private struct Invitation {
+  let account: AccountID
+  let place: InvitationPlace
+  let id: RequestID
+
+  init(_ account: AccountID, to place: InvitationPlace) {
+    self.account = account
+    self.place = place
+    id = place.requestID(of: account)
+  }
+
+  var number: Int64 { EntityID(id.text)?.number ?? 0 }
+
+  var needs: [RecordAddress] {
+    [.settings(place.space), .request(id, of: place.space)]
+      + (place.channel.map { [.channel($0, of: place.space)] } ?? [])
+  }
+
+  /// Nil if it does not wait any more.
+  func shown(_ records: Records, _ now: Int64) -> JSONValue? {
+    guard let text = records.text(.request(id, of: place.space)), let name = name(records),
+      case .object(var members)? = Listed.request(id.text, text, now, where: { $0.account == account })
+    else { return nil }
+    members[place.space.kind == .group ? "groupId" : "serverId"] = .string(place.space.name)
+    if let channel = place.channel { members["channelId"] = .string(channel.text) }
+    members["name"] = .string(name)
+    return .object(members)
+  }
+
+  /// Nil if the place is gone.
+  private func name(_ records: Records) -> String? {
+    let space = place.space
+    if space.kind == .group { return try? records.settings(GroupRecord.self, space).name }
+    guard let server = try? records.settings(ServerRecord.self, space) else { return nil }
+    guard let channel = place.channel else { return server.name }
+    return try? records.channel(channel, of: space).name
+  }
+}
+
+// MARK: - As they are shown
 
 extension Listed {
   /// A request that waits; nil of one that has expired or that is not wanted.
