@@ -15,7 +15,7 @@ import Testing
 
   /// An account of the space's own partition learns of it in the commit, all others by the outbox.
   @Test func accountsLearnWhereTheyAreInvited() async throws {
-    let channel = try #require(EntityID(9))
+    let channel: EntityID = 9
     try await withBroker { broker, redis in
       let near = try #require(
         (0..<10_000).lazy.compactMap { AccountID("near\($0)") }
@@ -59,10 +59,10 @@ import Testing
     }
   }
 
-  @Test func aPlaceIsReadAsItIsWritten() throws {
+  @Test func aPlaceIsReadAsItIsWritten() {
     for place in [
-      InvitationPlace(space), InvitationPlace(space, channel: EntityID(9)),
-      InvitationPlace(.group(try #require(EntityID(7)))),
+      InvitationPlace(space), InvitationPlace(space, channel: 9),
+      InvitationPlace(.group(7)),
     ] { #expect(InvitationPlace(text: place.text) == place) }
     for text in ["", "server", "server:7 ", "server:7 x", "server:7 9 9", "nothing:7"] {
       #expect(InvitationPlace(text: text) == nil, "\(text)")
