@@ -87,7 +87,8 @@ def tail(count=None):
                 failures = 0
                 for event, data, cursor in events(stream):
                     if event == "notification":
-                        print(f"{data.get('fromAccount', '-')}: {data.get('body', '')}", flush=True)
+                        text = data.get("body", f"type {data['type']}")
+                        print(f"{data.get('fromAccount', '-')}: {text}", flush=True)
                         save(CURSOR + ".last", data["messageServerId"])
                         shown += 1
                     elif event == "gap":

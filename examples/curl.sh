@@ -42,7 +42,7 @@ tail_feed() {
         id:*) id=${line#id: } ;;
         "")
           if [[ $event == notification ]]; then
-            jq --raw-output '"\(.fromAccount // "-"): \(.body // "")"' <<<"$data"
+            jq --raw-output '"\(.fromAccount // "-"): \(.body // "type \(.type)")"' <<<"$data"
             jq --raw-output .messageServerId <<<"$data" >"$cursor.last"
             ((left -= 1)) || true
           fi

@@ -33,7 +33,7 @@ if (command === "send" && rest.length === 2) {
   let left = Number(rest[0] ?? Infinity);
   for await (const { event, data, cursor } of belfry.events(await saved(file))) {
     if (event === "notification") {
-      console.log(`${data.fromAccount ?? "-"}: ${data.body ?? ""}`);
+      console.log(`${data.fromAccount ?? "-"}: ${data.body ?? `type ${data.type}`}`);
       await save(`${file}.last`, data.messageServerId);
       left -= 1;
     } else if (event === "gap") {

@@ -5,6 +5,8 @@
 #
 # REDIS, the command that reaches Redis (redis-cli -s data/redis/redis.sock); CURSOR, the file that remembers where it was
 # (belfry.cursor). docs/redis-layout.md says what an entry holds, and who may see it. Reading this way marks nothing read.
+# The broker deletes entries that all of their receivers have read. So a reader that is away misses some: for an archive use
+# webhooks (docs/webhooks.md).
 set -euo pipefail
 server=${1:?which server?} left=${2:--1}
 read -ra redis <<<"${REDIS:-redis-cli -s data/redis/redis.sock}"

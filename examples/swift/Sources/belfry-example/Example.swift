@@ -52,7 +52,8 @@ struct Example {
     for try await event in client.notifications(after: saved(cursor)) {
       switch event {
       case .notification(let notification, let place):
-        print("\(notification.content.fromAccount?.text ?? "-"): \(notification.content.body ?? "")")
+        let content = notification.content
+        print("\(content.fromAccount?.text ?? "-"): \(content.body ?? "type \(content.type)")")
         try save(notification.messageServerId.text, last)
         // Behind the effect: after a crash in between, one notification is shown twice, and none is left out.
         if !place.isEmpty { try save(place, cursor) }
